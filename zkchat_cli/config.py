@@ -1,0 +1,248 @@
+"""Settings in layers: defaults < user file < `.zkchat.toml` in the vault < environment < flags.
+
+Each layer is flattened to dotted keys before it is merged, so that every value still knows where it came from: an error can name the
+file, the key, the wrong value and the valid ones, and `config show` can say who set what.
+"""
+
+import difflib
+import json
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from zkchat_cli.errors import ConfigError
+
+PROJECT_FILE = ".zkchat.toml"
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class VaultSettings(Section):
+    path: str = Field("", description="folder of notes to chat with; empty: --vault, ZKCHAT_VAULT or the current folder")
+    ignore: tuple[str, ...] = Field((), description="globs of notes that are not indexed, as ['Templates/*']")
+
+    @field_validator("ignore", mode="before")
+    @classmethod
+    def _comma_separated(cls, value: object) -> object:
+        """An environment variable is one string: `Templates/*,Archive/*`."""
+        return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+class LlmSettings(Section):
+    max_tool_rounds: int = Field(10, ge=1, le=100, description="tool calls the model may make in a row before it must answer")
+
+
+class ContextSettings(Section):
+    strategy: str = Field("hybrid", description="what is sent when a conversation outgrows the window")
+    max_tokens: int = Field(32768, ge=512, description="context window in tokens; a known model's own window when not set")
+    message_budget_ratio: float = Field(0.6, gt=0, le=1, description="share of the window for messages")
+    tool_budget_ratio: float = Field(0.3, ge=0, le=1, description="share of the window for tool descriptions")
+    system_budget_ratio: float = Field(0.1, ge=0, le=1, description="share of the window for instructions")
+    auto_summarize: bool = Field(True, description="summarise older turns when the window fills")
+    summarization_threshold: float = Field(0.8, gt=0, le=1, description="share of the limit at which that happens")
+    recent_messages_to_keep: int = Field(10, ge=0, description="newest messages that a summary leaves word for word")
+    summary_ratio: float = Field(0.3, gt=0, le=1, description="largest share of the limit a summary may take")
+    injection_ratio: float = Field(0.2, ge=0, le=1, description="largest share of what is left for a document put into the prompt")
+    memory_integration: bool = Field(True, description="send project memory with each message")
+    tool_filter: str = Field("auto", pattern="^(auto|off)$", description="auto or off: leave out tools a message does not need")
+    show_token_count: bool = Field(True, description="show the budget bar in the toolbar")
+
+    @model_validator(mode="after")
+    def _shares_add_up(self) -> "ContextSettings":
+        total = self.message_budget_ratio + self.tool_budget_ratio + self.system_budget_ratio
+        if total > 1.0001:
+            raise ValueError(f"the three budget ratios add up to {total:.2f}; together they may take at most 1")
+        return self
+
+
+class ReferenceSettings(Section):
+    max_displayed: int = Field(10, ge=1, description="sources listed after an answer")
+
+
+class MemorySettings(Section):
+    project_file: str = Field("ZKCHAT.md", description="note in the vault's root that is always sent (WILK.md is read too)")
+
+
+class Config(Section):
+    """All settings, validated. Keys and defaults are the ones of the README's table."""
+
+    model: str = Field("offline", description="PROVIDER or PROVIDER/NAME")
+    vault: VaultSettings = VaultSettings()
+    llm: LlmSettings = LlmSettings()
+    context: ContextSettings = ContextSettings()
+    references: ReferenceSettings = ReferenceSettings()
+    memory: MemorySettings = MemorySettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where zkchat keeps things: the user's settings file, conversations (data) and rebuildable indexes (cache)."""
+
+    config_file: Path
+    data_dir: Path
+    cache_dir: Path
+
+    @property
+    def store_file(self) -> Path:
+        return self.data_dir / "conversations.db"
+
+
+def places(env: Mapping[str, str], config_file: Path | None = None) -> Places:
+    """The platform's own folders, or all of them under `ZKCHAT_HOME`; `config_file` (--config) replaces the settings file."""
+    if home := env.get("ZKCHAT_HOME"):
+        root = Path(home).expanduser()
+        return Places(config_file or root / "config" / "config.toml", root / "data", root / "cache")
+    import platformdirs  # 2 ms that nobody with ZKCHAT_HOME needs to pay
+
+    return Places(
+        config_file or platformdirs.user_config_path("zkchat") / "config.toml",
+        platformdirs.user_data_path("zkchat"),
+        platformdirs.user_cache_path("zkchat"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The merged settings and, for each key somebody set, who did (`origins`: dotted key -> file, variable or flag)."""
+
+    values: Config
+    origins: dict[str, str]
+    places: Places
+
+    def is_set(self, key: str) -> bool:
+        return key in self.origins
+
+    def problem(self, key: str, wrong: object, valid: str, hint: str = "") -> ConfigError:
+        """An error about a value that only its user can judge (a strategy's or a provider's name), with the setting's origin."""
+        return _wrong_value(self.origins.get(key, "defaults"), key, wrong, valid, hint)
+
+
+def load(flags: Mapping[str, object], env: Mapping[str, str], where: Places, vault: Path | None = None) -> Loaded:
+    """Merge all layers and validate them. `flags` holds dotted keys; `vault`, once known, brings in its `.zkchat.toml`.
+
+    Raises ConfigError that names the origin, the key, the value and what would be valid.
+    """
+    layers = [_read_toml(where.config_file)]
+    if vault is not None:
+        layers.append(_read_toml(vault / PROJECT_FILE))
+    layers += [list(_from_environment(env)), [("command line", key, value) for key, value in flags.items()]]
+    merged: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for layer in layers:
+        for origin, key, value in layer:
+            _check_key(origin, key)
+            merged[key], origins[key] = value, origin
+    return Loaded(_validate(merged, origins), origins, where)
+
+
+def keys() -> dict[str, Any]:
+    """Every setting's dotted key with its default, in the order of the settings file."""
+    return dict(_flatten(Config().model_dump(mode="json")))
+
+
+def describe(key: str) -> str:
+    """What a setting is for, in a few words."""
+    section: type[BaseModel] = Config
+    *path, name = key.split(".")
+    for part in path:
+        section = type(getattr(Config(), part))
+    return section.model_fields[name].description or ""
+
+
+def checked(key: str, value: object, origin: str) -> Any:
+    """`value` as the setting's own type, for `config set`. Raises ConfigError as `load` does."""
+    _check_key(origin, key)
+    valid = _validate({key: value}, {key: origin})
+    return dict(_flatten(valid.model_dump(mode="json")))[key]
+
+
+def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _flatten(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
+
+
+def _read_toml(file: Path) -> list[tuple[str, str, object]]:
+    try:
+        table = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except tomllib.TOMLDecodeError as e:
+        raise ConfigError(f"{file} is not valid TOML: {e}", "Correct that line, or move the file away to start from the defaults.") from e
+    except (OSError, UnicodeDecodeError) as e:
+        raise ConfigError(f"{file} cannot be read: {e}", "It must be a UTF-8 file that you may read.") from e
+    if isinstance(table.get("vault"), str):
+        table["vault"] = {"path": table["vault"]}
+    return [(str(file), key, value) for key, value in _flatten(table)]
+
+
+def _from_environment(env: Mapping[str, str]) -> Iterator[tuple[str, str, object]]:
+    """`ZKCHAT_CONTEXT__MAX_TOKENS` is `context.max_tokens`. Names that could not be a setting (`ZKCHAT_HOME`) are someone else's."""
+    for name, value in env.items():
+        if name == "ZKCHAT_VAULT":
+            yield name, "vault.path", value
+        elif name == "ZKCHAT_MODEL" or (name.startswith("ZKCHAT_") and "__" in name):
+            yield name, name.removeprefix("ZKCHAT_").lower().replace("__", "."), value
+
+
+def _check_key(origin: str, key: str) -> None:
+    known = keys()
+    if key not in known:
+        near = difflib.get_close_matches(key, known, n=3, cutoff=0.5) or list(known)
+        raise ConfigError(f"{origin}: {key} is not a setting", f"Nearest: {', '.join(near)}. All of them: zkchat config show")
+
+
+def _validate(merged: Mapping[str, Any], origins: Mapping[str, str]) -> Config:
+    tree: dict[str, Any] = {}
+    for key, value in merged.items():
+        *path, name = key.split(".")
+        table = tree
+        for part in path:
+            table = table.setdefault(part, {})
+        table[name] = value
+    try:
+        return Config.model_validate(tree)
+    except ValidationError as e:
+        first = e.errors()[0]
+        key = ".".join(str(part) for part in first["loc"] if not isinstance(part, int))
+        if key in merged:
+            raise _wrong_value(origins[key], key, merged[key], _valid_values(key)) from e
+        culprits = [k for k in merged if k.startswith(key + ".")]
+        raise ConfigError(
+            f"{', '.join(dict.fromkeys(origins[k] for k in culprits))}: {key}: {first['msg'].removeprefix('Value error, ')}",
+            f"Set here: {', '.join(f'{k} = {merged[k]}' for k in culprits)}",
+        ) from e
+
+
+def _valid_values(key: str) -> str:
+    section: Any = Config.model_json_schema()
+    definitions = section["$defs"]
+    for part in key.split("."):
+        section = section["properties"][part]
+        if "$ref" in section:
+            section = definitions[section["$ref"].rsplit("/", 1)[1]]
+    if "pattern" in section:
+        return " or ".join(section["pattern"].strip("^$()").split("|"))
+    kind = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "array": "a list of texts", "string": "a text"}
+    bounds = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "up to", "exclusiveMaximum": "below"}
+    limits = [f"{word} {section[name]:g}" for name, word in bounds.items() if name in section]
+    return " ".join([kind.get(section.get("type", ""), "another value"), *limits])
+
+
+def _wrong_value(origin: str, key: str, wrong: object, valid: str, hint: str = "") -> ConfigError:
+    shown = json.dumps(wrong, ensure_ascii=False, default=str)
+    return ConfigError(f"{origin}: {key} = {shown} is not valid; it must be {valid}", hint or f"Default: {json.dumps(keys()[key])}")
+
+
+def environment() -> Mapping[str, str]:
+    """The process's environment; the one place that reads it."""
+    return os.environ

@@ -1,0 +1,90 @@
+"""Everything a turn can say, as frozen values: the screen, the one-shot command, JSON lines and tests read the same stream.
+
+A turn's events come in this order, and end with exactly one of the last two:
+
+    MessageStored, (Notice | CompactionStarted, CompactionDone)*,
+    (ReasoningDelta | TextDelta | ToolCallStarted, ToolCallFinished)*,
+    TurnCompleted | TurnFailed
+"""
+
+from dataclasses import dataclass
+
+from zkchat_cli.errors import ZkchatError
+from zkchat_cli.models import Compaction, DocumentReference, ToolCall, ToolRun, TurnReport
+
+
+@dataclass(frozen=True, slots=True)
+class MessageStored:
+    """The user's message is safe; these are the documents it names (broken ones included)."""
+
+    message_id: str
+    references: tuple[DocumentReference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something the user should know that stops nothing: what, why, what next."""
+
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionStarted:
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionDone:
+    compaction: Compaction
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallStarted:
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallFinished:
+    call: ToolCall
+    run: ToolRun
+    excerpts: int
+    """How many chunks of notes the result brought in."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnCompleted:
+    report: TurnReport
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFailed:
+    """The turn ended without an answer: the user's message and any partial text are stored and marked."""
+
+    error: ZkchatError
+    message_id: str
+    partial: str
+
+
+Event = (
+    MessageStored
+    | Notice
+    | CompactionStarted
+    | CompactionDone
+    | ReasoningDelta
+    | TextDelta
+    | ToolCallStarted
+    | ToolCallFinished
+    | TurnCompleted
+    | TurnFailed
+)

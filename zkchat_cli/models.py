@@ -1,0 +1,308 @@
+"""The nouns of zkchat as frozen values: what a conversation holds, what a prompt is made of, what an answer reports.
+
+They are pydantic models because each of them crosses a border (the store, an export file, `--json`), where it is validated on the
+way in and dumped on the way out. Missing is `None`, never absent. Line numbers start at 1; paths are relative to the vault with `/`.
+"""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Role = Literal["system", "user", "assistant", "tool"]
+MessageStatus = Literal["pending", "complete", "unfinished", "failed"]
+ReferenceType = Literal["direct", "search", "import", "memory"]
+ReferenceStatus = Literal["found", "broken", "ambiguous"]
+PromptKind = Literal["system", "memory", "summary", "documents", "tool_results", "conversation"]
+CompactionMode = Literal["none", "masked", "full", "simple", "extractive", "truncated"]
+FinishReason = Literal["stop", "length", "tool_calls", "content_filter", "cancelled", "error"]
+
+
+class Value(BaseModel):
+    """A frozen value that refuses unknown keys, so that a misspelt field in a file is an error and not a loss."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ToolCall(Value):
+    """The model's wish to run a tool: `arguments` as decoded from its JSON."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+
+
+class ContentChunk(Value):
+    """A piece of a note, as search finds it and an answer cites it.
+
+    `id` changes when the text or its place changes. `score` is higher for better, comparable within one search only. `number` is what
+    the model cites as `[number]`; the ReferenceManager gives it, one numbering for the whole conversation.
+    """
+
+    id: str
+    relative_path: str
+    title: str
+    heading: str | None = None
+    start_line: int
+    end_line: int
+    text: str
+    score: float | None = None
+    number: int | None = None
+
+
+class DocumentReference(Value):
+    """A document that a message mentions (`direct`) or that tools brought in (`search`), memory named or an import read."""
+
+    wikilink: str
+    relative_path: str | None = None
+    reference_type: ReferenceType
+    summary: str | None = None
+    context_snippet: str | None = None
+    status: ReferenceStatus = "found"
+    number: int | None = None
+    heading: str | None = None
+    candidates: tuple[str, ...] = ()
+    """For a broken link the nearest existing names, for an ambiguous one the notes that lost."""
+
+
+class Citation(Value):
+    """One `[number]` in an answer. `valid`: that chunk was in the prompt and the quoted words, if any, stand in it."""
+
+    number: int
+    relative_path: str | None = None
+    heading: str | None = None
+    start_line: int | None = None
+    end_line: int | None = None
+    quote: str | None = None
+    valid: bool = False
+
+
+class ToolRun(Value):
+    """What a tool call came to: `tokens` of its result as the model gets it."""
+
+    name: str
+    arguments: dict[str, Any]
+    ok: bool
+    tokens: int
+    duration_ms: float
+
+
+class TokenUsage(Value):
+    """What a model call cost; `estimated` when the provider did not say and zkchat counted."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    estimated: bool = True
+
+
+class ZkChatMessage(Value):
+    """One message of the append-only log. `parent_id` makes the log a tree: undo, retry and edit move its head.
+
+    `content` is what was said, word for word. What zkchat adds for the model (the list of referenced documents) is rendered from
+    `references` at assembly, so the log stays clean and the addition is counted apart (`augmented_token_count`, both together).
+    Only a tool's answer has `tool_call_id`, `tool_name` and the `chunks` it brought in.
+    """
+
+    id: str
+    parent_id: str | None = None
+    role: Role
+    content: str
+    timestamp: str
+    status: MessageStatus = "complete"
+    references: tuple[DocumentReference, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    chunks: tuple[ContentChunk, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+    tool_name: str | None = None
+    tool_run: ToolRun | None = None
+    reasoning: str | None = None
+    model: str | None = None
+    finish_reason: FinishReason | None = None
+    usage: TokenUsage | None = None
+    token_count: int | None = None
+    augmented_token_count: int | None = None
+    tool_tokens: int | None = None
+    pinned: bool = False
+    priority: int = Field(default=5, ge=1, le=10)
+
+
+class Compaction(Value):
+    """A summary that stands in the prompt for the messages from the conversation's start through `last_id`. It deletes nothing."""
+
+    id: str
+    created_at: str
+    last_id: str | None = None
+    tokens_before: int
+    tokens_after: int
+    messages_folded: int
+    results_masked: int = 0
+    summary: str | None = None
+    summary_tokens: int = 0
+    mode: CompactionMode
+    model_calls: int = 0
+    instructions: str | None = None
+    preview: bool = False
+
+
+class Conversation(Value):
+    """A conversation's label: `vault` is the real path of its notes, `head_id` the newest message of the current branch."""
+
+    id: str
+    vault: str
+    title: str | None = None
+    created_at: str
+    updated_at: str
+    head_id: str | None = None
+
+
+class ConversationArchive(Value):
+    """A whole conversation for export and import: every branch of its log, every compaction that still holds. Lossless."""
+
+    format: Literal["zkchat-conversation"] = "zkchat-conversation"
+    version: Literal[1] = 1
+    conversation: Conversation
+    messages: tuple[ZkChatMessage, ...]
+    compactions: tuple[Compaction, ...] = ()
+
+
+class PromptMessage(Value):
+    """A message exactly as the model gets it; `source_ids` are the log's messages (or the vault's paths) it was made from."""
+
+    role: Role
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+    tokens: int
+    kind: PromptKind
+    source_ids: tuple[str, ...] = ()
+
+
+class PromptTool(Value):
+    """A tool as the model is told of it: `descriptor` in the OpenAI function form."""
+
+    name: str
+    descriptor: dict[str, Any]
+    tokens: int
+
+
+class BudgetStatus(Value):
+    used: int
+    budget: int
+    percentage: float
+
+
+class MessageBreakdown(Value):
+    summary: int = 0
+    memory: int = 0
+    documents: int = 0
+    tool_results: int = 0
+    conversation: int = 0
+
+
+class BudgetStatuses(Value):
+    system: BudgetStatus
+    tools: BudgetStatus
+    messages: BudgetStatus
+
+
+class CompactionDue(Value):
+    due: bool
+    reason: str | None = None
+
+
+class ContextUsage(Value):
+    """Tokens of a prompt by component; `total = system + tool + message`, `message` is the sum of its breakdown.
+
+    `effective_limit` is the most that is ever sent (90 % of `max_context`; the rest is for the answer).
+    """
+
+    system_tokens: int
+    tool_tokens: int
+    message_tokens: int
+    total_tokens: int
+    available_tokens: int
+    max_context: int
+    effective_limit: int
+    estimated: bool
+    message_breakdown: MessageBreakdown
+    budget_status: BudgetStatuses
+    compaction: CompactionDue
+
+
+class Dropped(Value):
+    id: str
+    reason: str
+
+
+class Prompt(Value):
+    """What one model call sends, and what it left out."""
+
+    messages: tuple[PromptMessage, ...]
+    tools: tuple[PromptTool, ...]
+    usage: ContextUsage
+    dropped: tuple[Dropped, ...] = ()
+    strategy: str
+
+
+class Timings(Value):
+    """Milliseconds of a turn; `overhead` is everything but model and tools."""
+
+    prepare: float
+    model: float
+    tools: float
+    store: float
+    overhead: float
+
+
+class TurnReport(Value):
+    """All there is to say about a finished turn: the document that `ask --json` prints."""
+
+    conversation_id: str
+    message_id: str
+    answer: str
+    model: str
+    strategy: str
+    finish_reason: FinishReason
+    references: tuple[DocumentReference, ...]
+    citations: tuple[Citation, ...]
+    tools: tuple[ToolRun, ...]
+    usage: TokenUsage
+    context: ContextUsage
+    compaction: Compaction | None
+    timings_ms: Timings
+    uncited_statements: int = 0
+    """Sentences of the answer that state something without any citation."""
+
+
+class LinkResolution(Value):
+    """One link of a text and what it points to. `candidates`: nearest names of a broken link, losers of an ambiguous one."""
+
+    raw: str
+    kind: Literal["wikilink", "markdown"]
+    target: str | None
+    heading: str | None = None
+    alias: str | None = None
+    embed: bool = False
+    status: ReferenceStatus
+    candidates: tuple[str, ...] = ()
+    via: Literal["alias"] | None = None
+    line: int = 1
+    text: str = ""
+    """The target as it was written, trimmed: `a` for `[[a#h|b]]`."""
+
+
+class IndexReport(Value):
+    """What the index holds and what the last refresh did; `problems` names notes that were skipped or read with replacement."""
+
+    notes: int
+    chunks: int
+    links: int
+    broken_links: int
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    seconds: float = 0.0
+    semantic: bool = False
+    problems: tuple[str, ...] = ()
+    rebuilt: str | None = None
+    """Why the whole index was made anew (damaged, of another version), when it was."""
