@@ -1,0 +1,133 @@
+"""Words and sentences: the one notion of both that search, quoting, summaries and "nearest name" share.
+
+Pure and without dependencies. CJK runs have no spaces between words, so they are cut into overlapping bigrams, at index time and at
+query time alike; without that, search in Chinese notes finds nothing (recall at 5 of 0.04 instead of 0.9, measured on a real vault).
+"""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+STOPWORDS = frozenset(
+    """a about after all also am an and any are aren't as at be been before being both but by can can't could did do does doesn't doing
+    don't down each few for from further had has have having he her here hers him his how i if in into is isn't it it's its itself just
+    let me more most my no nor not now of off on once only or other our out over own please same she should so some such tell than that
+    the their them then there these they this those through to too under until up us very was we were what what's when where which while
+    who whom why will with would you your""".split()
+)
+
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0002fa1f"
+_RUN = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+(?:['’][^\W\d_{_CJK}]+)*")
+_CJK_RUN = re.compile(rf"[{_CJK}]+")
+
+
+def fold(text: str) -> str:
+    """`text` without case and diacritics, for comparing: `Équipe` and `equipe` are the same word."""
+    if text.isascii():
+        return text.lower()
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return unicodedata.normalize("NFC", "".join(c for c in decomposed if not unicodedata.combining(c)))
+
+
+def terms(text: str) -> list[str]:
+    """The words of `text`, folded, in order, stopwords included; a CJK run becomes its bigrams (one character stays itself)."""
+    found: list[str] = []
+    for run in _RUN.findall(fold(text)):
+        if _CJK_RUN.match(run):
+            found += [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+        else:
+            found.append(run.replace("’", "'"))
+    return found
+
+
+def content_terms(text: str) -> list[str]:
+    """`terms` without stopwords and single Latin letters; all the terms when nothing else is left ("what is it?")."""
+    every = terms(text)
+    return [t for t in every if t not in STOPWORDS and (len(t) > 1 or not t.isascii() or t.isdigit())] or every
+
+
+def stem(word: str) -> str:
+    """A light English stem for comparing words of a question with words of a note; never for the index (it hurts there)."""
+    for suffix in ("ingly", "edly", "ings", "ing", "ies", "ied", "ed", "es", "ly", "s"):
+        if word.endswith(suffix) and len(word) - len(suffix) >= 3:
+            word = word[: -len(suffix)] + ("y" if suffix in ("ies", "ied") else "")
+            break
+    if len(word) > 4 and (word[-1] == "e" or word[-1] == word[-2]):
+        return word[:-1]
+    return word
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence word for word as it stands in the text, and the line (from 1) it begins on."""
+
+    text: str
+    line: int
+
+
+_FENCE = re.compile(r"^[\s>]*(```+|~~~+)")
+_BLOCK_MARK = re.compile(r"^\s*(?:>\s?|\[![^\]]*\][+-]?\s*|[-*+]\s+(?:\[.\]\s+)?|\d+[.)]\s+)+")
+_NOT_PROSE = re.compile(r"^\s*(?:#{1,6}\s|\||---+\s*$|\*\*\*+\s*$|<!--|!\[|\^[\w-]+\s*$|%%)")
+_END = re.compile(r"""(?<=[.!?…])["'”’)\]*_]*\s+(?=["'“‘(\[*_`]*[^\Wa-z_]|["'“‘(\[]*[A-Z])|(?<=[。！？])["”’）」]*""")
+_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|cf|vs|Dr|Mr|Mrs|Ms|Prof|St|No|approx|fig)|\b[A-Z])\.$", re.IGNORECASE)
+
+
+def sentences(text: str) -> list[Sentence]:
+    """The sentences of a Markdown text: prose, list items and quotes; not code, tables, headings, rules or images.
+
+    A sentence ends at its mark, at a blank line, or where the next list item begins; it may run over lines of one paragraph.
+    """
+    found: list[Sentence] = []
+    block: list[str] = []
+    start = 0
+    fence = ""
+
+    def close() -> None:
+        nonlocal block
+        if block:
+            found.extend(_split(" ".join(block), start))
+        block = []
+
+    for number, line in enumerate(text.split("\n"), 1):
+        mark = _FENCE.match(line)
+        if fence:
+            if mark and mark[1].startswith(fence):
+                fence = ""
+            continue
+        if mark:
+            close()
+            fence = mark[1]
+        elif _NOT_PROSE.match(line):
+            close()
+        else:
+            marker = _BLOCK_MARK.match(line)
+            rest = line[marker.end() :].strip() if marker else line.strip()
+            quoted_again = bool(marker) and line.lstrip().startswith(">") and bool(block)
+            if not rest or (marker and not quoted_again):
+                close()
+            if rest:
+                start = start if block else number
+                block.append(rest)
+    close()
+    return found
+
+
+def _split(paragraph: str, line: int) -> list[Sentence]:
+    pieces: list[str] = []
+    begin = 0
+    for end in _END.finditer(paragraph):
+        piece = paragraph[begin : end.end()].strip()
+        if piece and not _ABBREVIATION.search(piece):
+            pieces.append(piece)
+            begin = end.end()
+    pieces.append(paragraph[begin:].strip())
+    return [Sentence(piece, line) for piece in pieces if any(c.isalnum() for c in piece)]
+
+
+def shorten(text: str, limit: int) -> str:
+    """`text` on one line, cut at a word border to at most `limit` characters; a cut is marked with an ellipsis."""
+    flat = " ".join(text.split())
+    if len(flat) <= limit:
+        return flat
+    cut = flat[: limit - 1]
+    return (cut.rsplit(" ", 1)[0] if " " in cut else cut).rstrip(" ,;:") + "…"
