@@ -137,14 +137,19 @@ def load(flags: Mapping[str, object], env: Mapping[str, str], where: Places, vau
     origins: dict[str, str] = {}
     for layer in layers:
         for origin, key, value in layer:
-            _check_key(origin, key)
+            require(key, origin)
             merged[key], origins[key] = value, origin
     return Loaded(_validate(merged, origins), origins, where)
 
 
 def keys() -> dict[str, Any]:
     """Every setting's dotted key with its default, in the order of the settings file."""
-    return dict(_flatten(Config().model_dump(mode="json")))
+    return flat(Config())
+
+
+def flat(values: Config) -> dict[str, Any]:
+    """Settings as dotted keys with JSON values."""
+    return dict(_flatten(values.model_dump(mode="json")))
 
 
 def describe(key: str) -> str:
@@ -158,9 +163,9 @@ def describe(key: str) -> str:
 
 def checked(key: str, value: object, origin: str) -> Any:
     """`value` as the setting's own type, for `config set`. Raises ConfigError as `load` does."""
-    _check_key(origin, key)
+    require(key, origin)
     valid = _validate({key: value}, {key: origin})
-    return dict(_flatten(valid.model_dump(mode="json")))[key]
+    return flat(valid)[key]
 
 
 def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -194,7 +199,8 @@ def _from_environment(env: Mapping[str, str]) -> Iterator[tuple[str, str, object
             yield name, name.removeprefix("ZKCHAT_").lower().replace("__", "."), value
 
 
-def _check_key(origin: str, key: str) -> None:
+def require(key: str, origin: str) -> None:
+    """Refuse a key that is no setting, naming the nearest ones."""
     known = keys()
     if key not in known:
         near = difflib.get_close_matches(key, known, n=3, cutoff=0.5) or list(known)

@@ -33,6 +33,10 @@ class ZkchatError(Exception):
     """Something went wrong that a person can act on: `message` is what and why, `hint` what to do next."""
 
     code = "unexpected"
+    partial = ""
+    """What a model had answered before it went wrong: never thrown away, printed with the error."""
+    told = False
+    """Whether the user has been shown it already, and only its exit code is still owed."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)

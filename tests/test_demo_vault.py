@@ -1,0 +1,173 @@
+"""The built-in demo vault is the first thing a new user talks to: its links hold, its notes are found, and what it says is true."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+import pytest
+
+from zkchat_cli import config
+from zkchat_cli.models import LinkResolution
+from zkchat_cli.vault import Vault
+
+START = "Start here.md"
+BROKEN_ON_PURPOSE = "[[Reading lsit]]"
+
+QUESTIONS = {
+    "what is zkchat?": "Using zkchat/What zkchat is.md",
+    "how do I cite a note?": "Using zkchat/Citations and sources.md",
+    "what does compaction do?": "Using zkchat/Compaction.md",
+    "how do I undo a compaction?": "Using zkchat/Compaction.md",
+    "which models can I use?": "Using zkchat/Choosing a model.md",
+    "what is a wikilink?": "Linking/Wikilinks.md",
+    "how do I link to a heading?": "Linking/Links to headings and blocks.md",
+    "what happens when the context window is full?": "Using zkchat/The context window.md",
+    "where are my conversations stored?": "Using zkchat/Where things are kept.md",
+    "does anything leave my machine?": "Using zkchat/What leaves your machine.md",
+    "what is an evergreen note?": "Keeping notes/Evergreen notes.md",
+    "how do I write a literature note?": "Keeping notes/Literature notes.md",
+    "what is a map of content?": "Linking/Map of content.md",
+    "how often should I review my notes?": "Keeping notes/Reviewing notes.md",
+    "what are tags for?": "Linking/Tags.md",
+    "how do I export a conversation?": "Using zkchat/Exporting a conversation.md",
+    "what does Ctrl-C do?": "Using zkchat/Keys and commands.md",
+}
+
+
+def packaged() -> Traversable:
+    return files("zkchat_cli").joinpath("demo")
+
+
+def markdown_files(folder: Traversable) -> Iterator[Traversable]:
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from markdown_files(entry)
+        elif entry.name.endswith(".md"):
+            yield entry
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the demo vault, as `zkchat chat --demo` makes one."""
+    return Path(shutil.copytree(str(packaged()), tmp_path_factory.mktemp("demo") / "notes"))
+
+
+@pytest.fixture(scope="module")
+def notes(demo: Path) -> dict[str, str]:
+    """Each note's text by its path."""
+    return {file.relative_to(demo).as_posix(): file.read_text(encoding="utf-8") for file in sorted(demo.rglob("*.md"))}
+
+
+@pytest.fixture(scope="module")
+def vault(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Vault:
+    vault = Vault.open(demo, tmp_path_factory.mktemp("cache"))
+    vault.refresh()
+    return vault
+
+
+@pytest.fixture(scope="module")
+def links(vault: Vault, notes: dict[str, str]) -> dict[str, list[LinkResolution]]:
+    """What each note links to."""
+    return {path: list(vault.links_in(text, path)) for path, text in notes.items()}
+
+
+def code_in(notes: dict[str, str]) -> set[str]:
+    """Every piece of inline code: the commands, settings and examples that the notes name."""
+    return {code for text in notes.values() for code in re.findall(r"`([^`\n]+)`", text)}
+
+
+def test_the_demo_vault_is_package_data() -> None:
+    titles = {file.name: file.read_text(encoding="utf-8") for file in markdown_files(packaged())}
+    assert len(titles) >= 12
+    assert START in titles
+    assert titles["ZKCHAT.md"].strip()
+
+
+def test_every_note_can_be_read_at_a_sitting(notes: dict[str, str]) -> None:
+    assert {path: len(text.split()) for path, text in notes.items() if len(text.split()) > 600} == {}
+
+
+def test_every_note_is_read_without_a_problem(vault: Vault, notes: dict[str, str]) -> None:
+    report = vault.refresh()
+    assert report.notes == len(notes)
+    assert report.problems == ()
+
+
+def test_exactly_one_link_is_broken_and_its_note_says_so(links: dict[str, list[LinkResolution]], notes: dict[str, str]) -> None:
+    broken = [(path, link.raw) for path, found in links.items() for link in found if link.status != "found"]
+    assert broken == [("Linking/Broken links.md", BROKEN_ON_PURPOSE)]
+    assert f"broken on purpose to show what happens: {BROKEN_ON_PURPOSE}" in notes["Linking/Broken links.md"]
+
+
+def test_the_index_counts_the_same_broken_link(vault: Vault) -> None:
+    assert vault.refresh().broken_links == 1
+
+
+def test_the_broken_link_is_answered_with_the_note_it_was_meant_for(vault: Vault) -> None:
+    [link] = vault.links_in(f"what is on my {BROKEN_ON_PURPOSE}?")
+    assert link.status == "broken"
+    assert "Reading list" in link.candidates[0]
+
+
+def test_every_heading_and_block_that_is_linked_exists(links: dict[str, list[LinkResolution]], notes: dict[str, str]) -> None:
+    for path, found in links.items():
+        for link in found:
+            if link.target and link.heading:
+                text = notes[link.target]
+                place = rf"^{re.escape(link.heading)}$" if link.heading.startswith("^") else rf"^#+ {re.escape(link.heading)}$"
+                assert re.search(place, text, re.MULTILINE), f"{path}: {link.raw}"
+
+
+def test_every_note_is_reachable_from_the_start(links: dict[str, list[LinkResolution]]) -> None:
+    reached, ahead = {START}, [START]
+    while ahead:
+        for link in links[ahead.pop()]:
+            if link.target and link.target not in reached:
+                reached.add(link.target)
+                ahead.append(link.target)
+    assert set(links) - reached == set()
+
+
+@pytest.mark.parametrize(("question", "expected"), QUESTIONS.items())
+def test_an_obvious_question_finds_its_note(vault: Vault, question: str, expected: str) -> None:
+    found = list(dict.fromkeys(chunk.relative_path for chunk in vault.search(question, 10)))
+    assert expected in found[:3]
+
+
+def test_the_start_note_suggests_the_obvious_questions(notes: dict[str, str]) -> None:
+    suggested = notes[START].casefold()
+    assert [question for question in QUESTIONS if f"|{question.casefold()}]]" not in suggested] == []
+
+
+def test_the_links_show_all_that_a_link_can_do(links: dict[str, list[LinkResolution]]) -> None:
+    every = [link for found in links.values() for link in found]
+    assert any(link.embed for link in every)
+    assert any(link.via == "alias" for link in every)
+    assert any(link.kind == "markdown" and link.target for link in every)
+    assert any(link.raw.startswith("[[#") for link in every)
+    assert any((link.heading or "").startswith("^") for link in every)
+    assert any(link.alias for link in every)
+
+
+def test_every_setting_the_notes_name_exists(notes: dict[str, str]) -> None:
+    settings = config.keys()
+    sections = {key.partition(".")[0] for key in settings}
+    named = {code for code in code_in(notes) if re.fullmatch(r"[a-z]+\.[a-z_]+", code) and code.partition(".")[0] in sections}
+    assert len(named) >= 5
+    assert named - set(settings) == set()
+
+
+def test_the_settings_shown_as_an_example_are_valid(notes: dict[str, str], tmp_path: Path) -> None:
+    [example] = re.findall(r"```toml\n(.*?)```", notes["Using zkchat/Settings.md"], re.DOTALL)
+    (tmp_path / config.PROJECT_FILE).write_text(example, encoding="utf-8")
+    values = config.load({}, {}, config.places({"ZKCHAT_HOME": str(tmp_path / "home")}), vault=tmp_path).values
+    assert (values.model, values.vault.ignore, values.references.max_displayed) == ("offline", ("Templates/*", "Archive/*"), 5)
+
+
+def test_the_defaults_in_the_table_of_settings_are_the_real_ones(notes: dict[str, str]) -> None:
+    rows = dict(re.findall(r"^\| `([a-z_.]+)` \| `?([^`|]*?)`? \|", notes["Using zkchat/Settings.md"], re.MULTILINE))
+    assert len(rows) >= 5
+    assert rows == {key: str(config.keys()[key]) or "empty" for key in rows}

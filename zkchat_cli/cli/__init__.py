@@ -1,0 +1,52 @@
+"""Drawer: one command, or group of commands, per file. Each declares `COMMAND`, a Typer app; the first line of its docstring is its help.
+
+The options that commands share stand here once, with the one function that opens what a command works on.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from zkchat_cli.wiring import Bench, Choices
+
+MOST_USED_FIRST = ("chat", "ask", "context", "vault", "config", "tokens", "doctor")
+
+VaultOption = Annotated[Path | None, typer.Option("--vault", "-v", metavar="PATH", help="Folder of notes.")]
+ModelOption = Annotated[str | None, typer.Option("--model", "-m", metavar="PROVIDER[/NAME]", help="Model to ask; offline needs none.")]
+ConfigOption = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings file to use instead of the user's.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+StrategyOption = Annotated[str | None, typer.Option("--strategy", metavar="S", help="hybrid, summarize or discard.")]
+MaxContextOption = Annotated[int | None, typer.Option("--max-context", metavar="N", help="Context window in tokens.")]
+ConversationArgument = Annotated[
+    str | None, typer.Argument(metavar="[ID]", help="Conversation id or a unique prefix; the latest if left out.")
+]
+NoStoreOption = Annotated[bool, typer.Option("--no-store", help="Keep nothing on disk.")]
+
+
+def app(help_text: str = "") -> typer.Typer:
+    """A Typer app with zkchat's manners."""
+    return typer.Typer(
+        help=help_text or None,
+        rich_markup_mode=None,
+        no_args_is_help=False,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+
+@contextmanager
+def opened(choices: "Choices") -> "Iterator[Bench]":
+    """The vault, store and model that the settings name, closed again whatever happens."""
+    from zkchat_cli import wiring  # loads pydantic and sqlite: only commands that run need them, not `--help`
+
+    bench = wiring.open_bench(choices, os.environ, Path.cwd())
+    try:
+        yield bench
+    finally:
+        bench.close()

@@ -1,0 +1,233 @@
+"""See, shrink, export and import what the model sees."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from zkchat_cli import cli, exporters, wiring
+from zkchat_cli.context import figures
+from zkchat_cli.errors import StoreError, UsageError
+from zkchat_cli.models import Prompt
+from zkchat_cli.session import ZkChatSession
+from zkchat_cli.slash.compact import describe
+from zkchat_cli.store.imports import read_archive
+from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.wiring import Choices
+
+COMMAND = cli.app("What the model sees: the exact prompt, its figures, its summaries; out to a file and in again.")
+
+PreviewOption = Annotated[bool, typer.Option("--preview", help="Only say what would happen.")]
+
+
+@contextmanager
+def _session(choices: Choices, id_: str | None, *, indexed: bool = False) -> Iterator[ZkChatSession]:
+    """A session on a stored conversation, to look at; `indexed` brings the index up to date first."""
+    with cli.opened(choices) as bench:
+        conversation = bench.store.find(id_, str(bench.vault.root))
+        bench.counter.warm()
+        if indexed:
+            bench.vault.refresh()
+        yield bench.session(conversation)
+
+
+@COMMAND.command()
+def show(
+    id_: cli.ConversationArgument = None,
+    next_: Annotated[str | None, typer.Option("--next", metavar="TEXT", help="Show the prompt for this message.")] = None,
+    strategy: cli.StrategyOption = None,
+    max_context: cli.MaxContextOption = None,
+    as_json: cli.JsonOption = False,
+    vault: cli.VaultOption = None,
+    model: cli.ModelOption = None,
+    config: cli.ConfigOption = None,
+) -> None:
+    """The exact messages and tools the next call would send."""
+    screen = Screen.of()
+    with _session(Choices(vault, model, config, strategy, max_context), id_, indexed=next_ is not None) as session:
+        prompt = session.prompt(next_)
+    if as_json:
+        screen.json(prompt)
+    else:
+        _print_prompt(screen, prompt)
+
+
+def _print_prompt(screen: Screen, prompt: Prompt) -> None:
+    for message in prompt.messages:
+        screen.print(f"── {message.role} · {message.kind.replace('_', ' ')} · {message.tokens} tokens", "bold")
+        if message.content:
+            screen.print(message.content)
+        for call in message.tool_calls:
+            screen.print(f"{call.name}({call.arguments})", "cyan")
+        screen.print()
+    for tool in prompt.tools:
+        screen.print(f"── tool {tool.name} · {tool.tokens} tokens", "bold")
+        screen.print(tool.descriptor["function"]["description"])
+    for dropped in prompt.dropped:
+        screen.print(f"not sent: {dropped.id} ({dropped.reason})", "dim")
+
+
+@COMMAND.command()
+def stats(
+    id_: cli.ConversationArgument = None,
+    strategy: cli.StrategyOption = None,
+    max_context: cli.MaxContextOption = None,
+    as_json: cli.JsonOption = False,
+    vault: cli.VaultOption = None,
+    model: cli.ModelOption = None,
+    config: cli.ConfigOption = None,
+) -> None:
+    """Tokens per component against budgets, and what to do about the largest."""
+    screen = Screen.of()
+    with _session(Choices(vault, model, config, strategy, max_context), id_) as session:
+        prompt = session.prompt()
+    if as_json:
+        screen.json(prompt.usage)
+    else:
+        screen.print(figures.table(prompt))
+
+
+@COMMAND.command()
+def summary(
+    id_: cli.ConversationArgument = None,
+    as_json: cli.JsonOption = False,
+    vault: cli.VaultOption = None,
+    config: cli.ConfigOption = None,
+) -> None:
+    """The summary that stands for older turns, if there is one."""
+    screen = Screen.of()
+    with _session(Choices(vault, config_file=config), id_) as session:
+        compaction = session.compaction
+    if as_json:
+        screen.json([compaction.model_dump(mode="json")] if compaction else [])
+    elif compaction is None:
+        screen.print("No summary: every turn is sent as it is.")
+    else:
+        screen.print(f"{compaction.messages_folded} messages in {compaction.summary_tokens} tokens ({compaction.mode}):", "bold")
+        screen.print(compaction.summary or "")
+
+
+@COMMAND.command()
+def memory(
+    id_: cli.ConversationArgument = None,
+    as_json: cli.JsonOption = False,
+    vault: cli.VaultOption = None,
+    config: cli.ConfigOption = None,
+) -> None:
+    """The memory that would be included, and why."""
+    screen = Screen.of()
+    with cli.opened(Choices(vault, config_file=config)) as bench:
+        conversation = bench.store.find(id_, str(bench.vault.root)) if id_ else None
+        items = bench.session(conversation).memory
+    if as_json:
+        screen.json([{f: getattr(item, f) for f in item.__dataclass_fields__} for item in items])
+        return
+    for item in items:
+        screen.print(f"── {item.relative_path} · {item.tokens} tokens · {item.reason}{' · cut' if item.cut else ''}", "bold")
+        screen.print(item.content)
+    if not items:
+        screen.print("No memory: a note ZKCHAT.md in the vault's root would be sent with every message.")
+
+
+@COMMAND.command()
+def compact(
+    id_: cli.ConversationArgument = None,
+    instructions: Annotated[str | None, typer.Option("--instructions", metavar="TEXT", help="What the summary should keep.")] = None,
+    target: Annotated[int | None, typer.Option("--target", metavar="TOKENS", min=1, help="Largest size of the summary.")] = None,
+    keep: Annotated[int | None, typer.Option("--keep", metavar="N", min=0, help="Newest messages to leave whole.")] = None,
+    preview: PreviewOption = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Take the last compaction back.")] = False,
+    as_json: cli.JsonOption = False,
+    strategy: cli.StrategyOption = None,
+    max_context: cli.MaxContextOption = None,
+    vault: cli.VaultOption = None,
+    model: cli.ModelOption = None,
+    config: cli.ConfigOption = None,
+) -> None:
+    """Summarise older turns now; nothing is deleted."""
+    screen = Screen.of()
+    with _session(Choices(vault, model, config, strategy, max_context), id_) as session:
+        if undo:
+            undone = session.undo_compaction()
+            if undone is None:
+                raise UsageError("there is no compaction to take back", "zkchat context summary shows the one that holds.")
+            done, text = undone, "Taken back: the prompt is what it was before."
+        else:
+            done = session.compact(instructions=instructions, target=target, keep=keep, preview=preview)
+            text = describe(done) + (f"\n\n{done.summary}" if preview and done.summary else "")
+    if as_json:
+        screen.json(done)
+    else:
+        screen.print(text)
+
+
+@COMMAND.command()
+def clear(
+    id_: cli.ConversationArgument = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: cli.JsonOption = False,
+    vault: cli.VaultOption = None,
+    config: cli.ConfigOption = None,
+) -> None:
+    """Start the conversation's context afresh; the log stays."""
+    with cli.opened(Choices(vault, config_file=config)) as bench:
+        conversation = bench.store.find(id_, str(bench.vault.root))
+        if not yes:
+            if not sys.stdin.isatty():
+                raise UsageError("context clear asks before it acts", "Say --yes where nobody can answer.")
+            typer.confirm(f"Start {conversation.id} afresh? The log stays.", abort=True, err=True)
+        bench.store.move_head(conversation.id, None)
+    screen = Screen.of()
+    if as_json:
+        screen.json({"conversation_id": conversation.id, "cleared": True})
+    else:
+        screen.print(f"{conversation.id} starts afresh; its log is kept.")
+
+
+@COMMAND.command()
+def export(
+    id_: cli.ConversationArgument = None,
+    format_: Annotated[str, typer.Option("--format", metavar="F", help="md or json; json is lossless.")] = "md",
+    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write here instead of stdout.")] = None,
+    vault: cli.VaultOption = None,
+    config: cli.ConfigOption = None,
+) -> None:
+    """Write a conversation out, as Markdown or lossless JSON."""
+    exporter = exporters.exporter(format_)
+    with cli.opened(Choices(vault, config_file=config)) as bench:
+        text = exporter.export(bench.store.archive(bench.store.find(id_, str(bench.vault.root)).id))
+    if output is None:
+        screen = Screen.of()
+        screen.write(text) if screen.colour else screen.out.write(text)  # a pipe gets the bytes as they are, a terminal harmless ones
+        return
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as e:
+        raise StoreError(f"{output} cannot be written: {e}", "Name another place with -o.") from e
+
+
+@COMMAND.command(name="import")
+def import_(
+    file: Annotated[Path, typer.Option("--file", metavar="FILE", help="An export, a list of messages, or chat_sessions.json.")],
+    as_json: cli.JsonOption = False,
+    vault: cli.VaultOption = None,
+    config: cli.ConfigOption = None,
+) -> None:
+    """Bring a conversation in; all of it or, with a clear error, nothing."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as e:
+        raise UsageError(f"{file} cannot be read: {e}", "--file names a UTF-8 JSON file.") from e
+    with cli.opened(Choices(vault, config_file=config)) as bench:
+        archives = read_archive(text, vault=str(bench.vault.root), new_id=wiring.new_id, now=wiring.now())
+        stored = [bench.store.restore(archive, wiring.new_id) for archive in archives]
+    screen = Screen.of()
+    document = [{"conversation_id": c.id, "title": c.title, "messages": len(a.messages)} for c, a in zip(stored, archives, strict=True)]
+    if as_json:
+        screen.json({**document[-1], "conversations": document})
+    else:
+        for entry in document:
+            screen.print(f"{entry['conversation_id']}  {entry['messages']} messages  {entry['title'] or ''}")

@@ -1,0 +1,100 @@
+"""Check vault, index, store, vocabulary and provider, each with the next step."""
+
+import os
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from zkchat_cli import __version__, cli, wiring
+from zkchat_cli.config import Loaded, environment
+from zkchat_cli.errors import ZkchatError
+from zkchat_cli.llm import providers
+from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.tokens import TokenCounter
+from zkchat_cli.wiring import Choices
+
+COMMAND = cli.app()
+SAMPLE = "zkchat counts tokens"
+
+
+@COMMAND.command()
+def doctor(
+    as_json: cli.JsonOption = False,
+    vault: cli.VaultOption = None,
+    model: cli.ModelOption = None,
+    config: cli.ConfigOption = None,
+) -> None:
+    """Check that everything zkchat needs is there and works."""
+    screen = Screen.of()
+    loaded = wiring.settings(Choices(vault, model, config), environment(), Path.cwd())
+    checks = [
+        _check("settings", lambda: _settings(loaded)),
+        _check("vault", lambda: _vault(loaded)),
+        _check("index", lambda: _index(loaded)),
+        _check("store", lambda: _store(loaded)),
+        _check("vocabulary", _vocabulary),
+        _check("provider", lambda: _provider(loaded)),
+    ]
+    if as_json:
+        screen.json({"version": __version__, "ok": all(c["ok"] for c in checks), "checks": checks})
+    for check in [] if as_json else checks:
+        screen.print(f"{'✓' if check['ok'] else '✗'} {check['name']:<11} {check['detail']}", "green" if check["ok"] else "red")
+        if check["next_step"]:
+            screen.print(f"  {check['next_step']}", "yellow")
+    failed = [c for c in checks if not c["ok"]]
+    if failed:
+        error = ZkchatError(f"{len(failed)} of {len(checks)} checks failed", "Follow the steps above.")
+        error.told, error.code = True, failed[0]["code"]
+        raise error
+
+
+def _check(name: str, look: Callable[[], str]) -> dict[str, Any]:
+    try:
+        return {"name": name, "ok": True, "detail": look(), "next_step": None, "code": None}
+    except ZkchatError as e:
+        return {"name": name, "ok": False, "detail": e.message, "next_step": e.hint or None, "code": e.code}
+
+
+def _settings(loaded: Loaded) -> str:
+    file = loaded.places.config_file
+    return f"{file}" if file.is_file() else f"defaults; {file} does not exist"
+
+
+def _vault(loaded: Loaded) -> str:
+    vault = wiring.open_vault(loaded, Path.cwd())
+    vault.close()
+    return str(vault.root)
+
+
+def _index(loaded: Loaded) -> str:
+    vault = wiring.open_vault(loaded, Path.cwd())
+    try:
+        report = vault.refresh()
+    finally:
+        vault.close()
+    trouble = f"; {len(report.problems)} with problems: zkchat vault status" if report.problems else ""
+    return f"{report.notes} notes, {report.chunks} chunks, {report.links} links ({report.broken_links} broken){trouble}"
+
+
+def _store(loaded: Loaded) -> str:
+    store = wiring.open_store(loaded)
+    try:
+        count = len(store.conversations())
+    finally:
+        store.close()
+    return f"{loaded.places.store_file}, {count} conversations (SQLite {sqlite3.sqlite_version})"
+
+
+def _vocabulary() -> str:
+    counter = TokenCounter()
+    count = counter.count(SAMPLE)
+    if counter.estimated:
+        raise ZkchatError(f"token counts are estimates: {counter.problem}", "Install zkchat again, and unset TIKTOKEN_CACHE_DIR.")
+    return f"{counter.encoding}, offline ({os.environ['TIKTOKEN_CACHE_DIR']}); “{SAMPLE}” is {count} tokens"
+
+
+def _provider(loaded: Loaded) -> str:
+    model = wiring.open_model(loaded)
+    others = "; ".join(f"{name}: {providers.label(name)}" for name in providers.names())
+    return f"{model.name} is ready. This version has {others}"

@@ -1,0 +1,37 @@
+"""Count the tokens of a text."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from zkchat_cli import cli
+from zkchat_cli.errors import UsageError
+from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.tokens import ENCODINGS, TokenCounter
+
+COMMAND = cli.app()
+
+
+@COMMAND.command()
+def tokens(
+    file: Annotated[str, typer.Argument(metavar="[FILE|-]", help="A text file, or - for standard input.")] = "-",
+    encoding: Annotated[str, typer.Option("--encoding", metavar="E", help=" or ".join(ENCODINGS))] = ENCODINGS[0],
+    as_json: cli.JsonOption = False,
+) -> None:
+    """How many tokens a text is."""
+    if encoding not in ENCODINGS:
+        raise UsageError(f"{encoding} is not an encoding zkchat ships", f"Choose {' or '.join(ENCODINGS)}.")
+    try:
+        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except OSError as e:
+        raise UsageError(f"{file} cannot be read: {e}", "Name a text file, or - for standard input.") from e
+    text = raw.decode("utf-8", "replace")
+    counter = TokenCounter(encoding)
+    count = counter.count(text)
+    screen = Screen.of()
+    if as_json:
+        screen.json({"tokens": count, "encoding": encoding, "estimated": counter.estimated, "characters": len(text)})
+    else:
+        screen.print(f"{'~' if counter.estimated else ''}{count}")

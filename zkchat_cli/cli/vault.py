@@ -1,0 +1,175 @@
+"""Index the notes, search them, and see how their links resolve."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+
+from zkchat_cli import cli
+from zkchat_cli.errors import VaultError
+from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution
+from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.vault import Vault
+from zkchat_cli.wiring import Choices
+from zkchat_cli.words import shorten
+
+COMMAND = cli.app("The notes: index, search, links.")
+
+LimitOption = Annotated[int, typer.Option("-k", "--limit", metavar="N", min=1, max=1000, help="How many results.")]
+NoteArgument = Annotated[str, typer.Argument(metavar="NOTE", help="Path or name of a note.")]
+
+
+@contextmanager
+def _indexed(choices: Choices, screen: Screen, *, full: bool = False) -> Iterator[tuple[Vault, IndexReport]]:
+    with cli.opened(choices) as bench:
+        with screen.progress_bar("Indexing") as progress:
+            report = bench.vault.refresh(full=full, progress=progress)
+        yield bench.vault, report
+
+
+@COMMAND.command()
+def index(
+    full: Annotated[bool, typer.Option("--full", help="Build the index anew.")] = False,
+    as_json: cli.JsonOption = False,
+    vault: cli.VaultOption = None,
+    config: cli.ConfigOption = None,
+) -> None:
+    """Bring the index up to date."""
+    screen = Screen.of()
+    with _indexed(Choices(vault, config_file=config), screen, full=full) as (_, report):
+        _print_report(screen, report, as_json=as_json)
+
+
+@COMMAND.command()
+def status(
+    as_json: cli.JsonOption = False,
+    vault: cli.VaultOption = None,
+    config: cli.ConfigOption = None,
+) -> None:
+    """What the index holds, and which notes gave trouble."""
+    screen = Screen.of()
+    with cli.opened(Choices(vault, config_file=config)) as bench:
+        _print_report(screen, bench.vault.status() if bench.vault.indexed else bench.vault.refresh(), as_json=as_json)
+
+
+def _print_report(screen: Screen, report: IndexReport, *, as_json: bool) -> None:
+    if as_json:
+        screen.json(report)
+        return
+    if report.rebuilt:
+        screen.warn(f"the index was rebuilt: {report.rebuilt}")
+    screen.print(f"{report.notes} notes, {report.chunks} chunks, {report.links} links, {report.broken_links} of them broken")
+    if report.added or report.changed or report.removed:
+        screen.print(f"{report.added} added, {report.changed} changed, {report.removed} removed in {report.seconds:.2f} s")
+    for problem in report.problems:
+        screen.print(f"  ! {problem}", "yellow")
+
+
+@COMMAND.command()
+def search(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="Words, or - to read one query per line.")],
+    limit: LimitOption = 10,
+    as_json: cli.JsonOption = False,
+    vault: cli.VaultOption = None,
+    config: cli.ConfigOption = None,
+) -> None:
+    """Search the notes; best excerpts first."""
+    screen = Screen.of()
+    with _indexed(Choices(vault, config_file=config), screen) as (notes, _):
+        for line in _lines(query):
+            found = notes.search(line, limit)
+            if as_json:
+                documents = [_result(chunk) for chunk in found]
+                screen.json({"query": line, "results": documents} if query == "-" else documents)
+                continue
+            for chunk in found:
+                where = f"{chunk.title} › {chunk.heading}" if chunk.heading and chunk.heading != chunk.title else chunk.title
+                screen.print(f"{where}   {chunk.relative_path}:{chunk.start_line}", "bold")
+                screen.print(f"  {shorten(chunk.text, 160)}")
+            if not found:
+                screen.print("Nothing found.")
+
+
+def _result(chunk: ContentChunk) -> dict[str, Any]:
+    return chunk.model_dump(mode="json", include={"relative_path", "title", "heading", "start_line", "end_line", "score", "text"})
+
+
+def _lines(argument: str) -> Iterator[str]:
+    """The argument itself, or with `-` each line of standard input as it comes."""
+    if argument != "-":
+        yield argument
+        return
+    for line in sys.stdin:
+        yield line.rstrip("\r\n")
+
+
+@COMMAND.command()
+def resolve(
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="Text with links, or - to read one text per line.")],
+    source: Annotated[str | None, typer.Option("--from", metavar="NOTE", help="Resolve as if the text stood in this note.")] = None,
+    as_json: cli.JsonOption = False,
+    vault: cli.VaultOption = None,
+    config: cli.ConfigOption = None,
+) -> None:
+    """Say where each link of a text points."""
+    screen = Screen.of()
+    with _indexed(Choices(vault, config_file=config), screen) as (notes, _):
+        for line in _lines(text):
+            links = notes.links_in(line, source)
+            if as_json:
+                screen.json([_link(link) for link in links])
+                continue
+            for link in links:
+                target = link.target or f"not found{'; nearest: ' + ', '.join(link.candidates) if link.candidates else ''}"
+                lost = f" (not {', '.join(link.candidates)})" if link.status == "ambiguous" else ""
+                screen.print(f"{link.raw} → {target}{lost}")
+
+
+def _link(link: LinkResolution) -> dict[str, Any]:
+    return link.model_dump(mode="json", exclude={"text", "line"})
+
+
+@COMMAND.command()
+def links(
+    note: NoteArgument,
+    as_json: cli.JsonOption = False,
+    vault: cli.VaultOption = None,
+    config: cli.ConfigOption = None,
+) -> None:
+    """The links in a note."""
+    screen = Screen.of()
+    with _indexed(Choices(vault, config_file=config), screen) as (notes, _):
+        _print_rows(screen, notes.links(_path(notes, note)), as_json=as_json)
+
+
+@COMMAND.command()
+def backlinks(
+    note: NoteArgument,
+    as_json: cli.JsonOption = False,
+    vault: cli.VaultOption = None,
+    config: cli.ConfigOption = None,
+) -> None:
+    """The links that point to a note."""
+    screen = Screen.of()
+    with _indexed(Choices(vault, config_file=config), screen) as (notes, _):
+        _print_rows(screen, notes.backlinks(_path(notes, note)), as_json=as_json)
+
+
+def _path(notes: Vault, note: str) -> str:
+    """The note that a path or a name means. Raises VaultError that names the nearest ones."""
+    link = notes.resolve(note.strip().removeprefix("[[").removesuffix("]]"))
+    if link.target is None:
+        near = ", ".join(link.candidates)
+        raise VaultError(f"there is no note {note}", f"Nearest: {near}" if near else "zkchat vault search finds notes by their words.")
+    return link.target
+
+
+def _print_rows(screen: Screen, rows: Any, *, as_json: bool) -> None:
+    if as_json:
+        names = ("source", "target", "raw", "line", "context_snippet")
+        screen.json([{name: getattr(row, name) for name in names} for row in rows])
+        return
+    for row in rows:
+        screen.print(f"{row.source}:{row.line}  {row.raw} → {row.target or 'not found'}")

@@ -1,0 +1,51 @@
+"""Drawer: what to send when a conversation outgrows its budget. Each file declares `STRATEGY`.
+
+A strategy is offered the turns that no summary covers and those that one does, and chooses within a room of tokens.
+"""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from zkchat_cli import drawer
+from zkchat_cli.context.turns import Turn
+from zkchat_cli.tokens import TokenCounter
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What there is to choose from: `recent` turns stand after the summary, `folded` ones are covered by it."""
+
+    recent: tuple[Turn, ...]
+    folded: tuple[Turn, ...]
+    question: str
+    room: int
+    counter: TokenCounter
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """`kept`: the newest turns, contiguous, sent whole. `recalled`: older ones that are quoted because they bear on the question."""
+
+    kept: tuple[Turn, ...]
+    recalled: tuple[Turn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """`summarizes`: folded turns are represented by their summary, and compaction runs when it is due."""
+
+    name: str
+    help: str
+    summarizes: bool
+    choose: Callable[[Offer], Choice]
+
+
+def names() -> list[str]:
+    return drawer.names(sys.modules[__name__])
+
+
+def strategy(name: str) -> Strategy:
+    """The strategy of that name. Raises KeyError when there is none."""
+    found: Strategy = drawer.take(sys.modules[__name__], name, "STRATEGY")
+    return found

@@ -1,0 +1,168 @@
+"""Quotes your notes, without a model, a key or a network. It is not a language model, and says so.
+
+It goes through the same tool loop as any other: asks for excerpts, reads the documents that the message names, and answers with the
+sentences that bear most on the question, word for word, each with its citation. Below a threshold it says that the notes do not say.
+"""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from zkchat_cli.errors import ProviderError
+from zkchat_cli.llm import Delta, Finished, Model, Provider, Request, Text, ToolCalls
+from zkchat_cli.models import PromptMessage, ToolCall
+from zkchat_cli.words import content_terms, sentences, shorten, stem
+
+MAX_QUOTES = 4
+MAX_DOCUMENTS_READ = 3
+LONGEST_QUOTE = 320
+ENOUGH = 0.34
+"""The least share of the question's rarity-weighted words that a sentence and its headings must have between them to be an answer."""
+SECOND_BEST = 0.5
+"""A further sentence must be worth at least this share of the best one."""
+HEADING_WEIGHT = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class _Excerpt:
+    source: int
+    title: str
+    heading: str | None
+    text: str
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Quote:
+    text: str
+    source: int
+    words: frozenset[str]
+    value: float
+    order: tuple[int, int]
+
+
+class OfflineModel:
+    """See the module. Streams word by word, as a model would."""
+
+    name = "offline"
+    context_window: int | None = None
+
+    def stream(self, request: Request) -> Generator[Delta, None, None]:
+        asked = max((i for i, m in enumerate(request.messages) if m.role == "user" and m.kind == "conversation"), default=-1)
+        question = request.messages[asked].content if asked >= 0 else ""
+        results = [m for m in request.messages[asked + 1 :] if m.role == "tool"]
+        calls = () if results or asked < 0 else _calls(request, question, asked)
+        if calls:
+            yield ToolCalls(calls)
+            yield Finished("tool_calls")
+            return
+        answer = answer_from(query_of(request.messages, asked), results)
+        for line in answer.splitlines(keepends=True):
+            words = line.split(" ")
+            for i, word in enumerate(words):
+                yield Text(word if i == len(words) - 1 else word + " ")
+        yield Finished("stop")
+
+
+def _calls(request: Request, question: str, asked: int) -> tuple[ToolCall, ...]:
+    offered = {tool.name for tool in request.tools}
+    wanted: list[tuple[str, dict[str, Any]]] = []
+    introduced = request.messages[asked - 1] if asked > 0 else None
+    if introduced is not None and introduced.kind == "documents":
+        wanted += [("read_zk_document", {"relative_path": path}) for path in introduced.source_ids[:MAX_DOCUMENTS_READ]]
+    if question.strip():
+        wanted.append(("find_excerpts", {"query": shorten(query_of(request.messages, asked), 400)}))
+    numbered = enumerate(((name, arguments) for name, arguments in wanted if name in offered), 1)
+    return tuple(ToolCall(id=f"offline-{asked}-{i}", name=name, arguments=arguments) for i, (name, arguments) in numbered)
+
+
+def query_of(messages: Sequence[PromptMessage], asked: int) -> str:
+    """What to look for: the question, and the one before it when this one has hardly a word of its own ("and how do I undo that?")."""
+    if asked < 0:
+        return ""
+    question = messages[asked].content
+    if len(set(content_terms(question))) >= 2:
+        return question
+    earlier = [m.content for m in messages[:asked] if m.role == "user" and m.kind == "conversation"]
+    return f"{question} {earlier[-1]}" if earlier else question
+
+
+def answer_from(question: str, results: Sequence[PromptMessage]) -> str:
+    """The answer in quotations, or an honest "your notes don't say" with the nearest notes."""
+    excerpts = _excerpts(results)
+    if not excerpts:
+        return "Your notes don't say: nothing in them shares a word with your question.\n"
+    wanted = {stem(t) for t in content_terms(question)}
+    quotes, coverage = _rank(excerpts, wanted)
+    if not quotes or coverage < ENOUGH:
+        nearest = list(dict.fromkeys(f"[[{e.title}]] [{e.source}]" for e in excerpts))[:3]
+        return f"Your notes don't say. Nearest: {', '.join(nearest)}\n"
+    lines = [f"“{quote.text}” [{quote.source}]" for quote in _choose(quotes)]
+    return "From your notes:\n\n" + "\n\n".join(lines) + "\n"
+
+
+def _excerpts(results: Sequence[PromptMessage]) -> list[_Excerpt]:
+    """The numbered excerpts of tool results, each source once; a result that is not our JSON (an error text) has none."""
+    found: dict[int, _Excerpt] = {}
+    for result in results:
+        try:
+            document = json.loads(result.content)
+        except ValueError:
+            continue
+        for rank, item in enumerate(document.get("excerpts", []) if isinstance(document, dict) else []):
+            excerpt = _Excerpt(item["source"], item["title"], item["heading"], item["text"], rank)
+            found.setdefault(excerpt.source, excerpt)
+    return list(found.values())
+
+
+def _rank(excerpts: Sequence[_Excerpt], wanted: set[str]) -> tuple[list[_Quote], float]:
+    """Every sentence with its worth, best first, and the share of the question that the best one (with its headings) covers."""
+    candidates = [
+        (excerpt, position, sentence.text, frozenset(stem(t) for t in content_terms(sentence.text)))
+        for excerpt in excerpts
+        for position, sentence in enumerate(sentences(excerpt.text))
+    ]
+    frequency = Counter(word for _, _, _, words in candidates for word in words)
+    rarity = {word: math.log(1 + len(candidates) / (frequency[word] or 0.5)) for word in wanted}
+    whole = sum(rarity.values()) or 1.0
+    quotes: list[_Quote] = []
+    coverage = 0.0
+    for excerpt, position, text, words in candidates:
+        headings = {stem(t) for t in content_terms(f"{excerpt.title} {excerpt.heading or ''}")}
+        own = sum(rarity[w] for w in wanted & words)
+        around = sum(rarity[w] for w in (wanted & headings) - words)
+        value = (own + HEADING_WEIGHT * around) / whole
+        value *= 1.0 / (1 + 0.04 * excerpt.rank)
+        value *= 0.5 if text.endswith((":", "?")) or len(words) < 3 else 1.0
+        value /= 1 + max(0, len(text) - 240) / 480
+        if own > 0:
+            coverage = max(coverage, (own + around) / whole)
+            quotes.append(_Quote(_cut(text), excerpt.source, words, value, (excerpt.rank, position)))
+    return sorted(quotes, key=lambda q: (-q.value, q.order)), coverage
+
+
+def _choose(quotes: Sequence[_Quote]) -> list[_Quote]:
+    """The best sentences that say something the chosen ones have not; in the order of their worth."""
+    chosen: list[_Quote] = []
+    for quote in quotes:
+        if len(chosen) == MAX_QUOTES or (chosen and quote.value < SECOND_BEST * chosen[0].value):
+            break
+        if all(len(quote.words & other.words) <= 0.6 * len(quote.words) for other in chosen):
+            chosen.append(quote)
+    return chosen
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_QUOTE else shorten(text, LONGEST_QUOTE)
+
+
+def _open(name: str) -> Model:
+    if name:
+        raise ProviderError("unknown_model", f"offline has no model {name!r}", "It has no models at all: say --model offline")
+    return OfflineModel()
+
+
+PROVIDER = Provider("offline", "quotes your notes, no model", _open)

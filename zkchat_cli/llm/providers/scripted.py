@@ -1,0 +1,119 @@
+"""Replies from a file, for tests and demonstrations: `scripted/FILE`, JSON lines, one reply per model call, the first again after the last.
+
+A line: {"text" or "deltas": […], "reasoning", "tool_calls": [{"name", "arguments"}], "finish_reason", "usage": {"prompt_tokens",
+"completion_tokens"}, "delay_ms" (before each delta), "error"}, all optional; the error comes after the text. {"echo": true} answers with
+the prompt it got, as JSON.
+"""
+
+import json
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from zkchat_cli.errors import ProviderError, ProviderErrorKind
+from zkchat_cli.llm import Delta, Failed, Finished, Provider, Reasoning, Request, Text, ToolCalls
+from zkchat_cli.models import FinishReason, TokenUsage, ToolCall
+
+_MESSAGES: dict[str, tuple[ProviderErrorKind, str, str]] = {
+    "timeout": ("timeout", "the model did not answer in time", "Try again; /retry sends the same message."),
+    "rate_limit": ("rate_limit", "the provider refuses more calls for now (429)", "Wait a moment and try again."),
+    "context_length": ("context_length", "the prompt is too long for the model", "Run /compact, or lower context.max_tokens."),
+    "auth": ("auth", "the provider refuses the key (401)", "Check the key in the environment."),
+    "server": ("server", "the provider failed (500)", "Try again in a while."),
+    "connection": ("connection", "no connection to the provider", "Is its server running?"),
+    "cut": ("cut", "the answer ended before it was complete", "What came is kept; try again for the rest."),
+    "empty": ("empty", "the model answered with nothing", "Try again, or ask in other words."),
+}
+
+
+class _Call(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    name: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+
+
+class _Usage(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class _Reply(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    text: str = ""
+    deltas: tuple[str, ...] = ()
+    reasoning: str = ""
+    tool_calls: tuple[_Call, ...] = ()
+    finish_reason: FinishReason | None = None
+    usage: _Usage | None = None
+    delay_ms: Annotated[float, Field(ge=0)] = 0
+    error: Literal["timeout", "rate_limit", "context_length", "auth", "server", "connection", "cut", "empty"] | None = None
+    echo: bool = False
+
+
+@dataclass
+class ScriptedModel:
+    """Plays its replies in order, then from the start again."""
+
+    name: str
+    replies: tuple[_Reply, ...]
+    pause: Callable[[float], None] = time.sleep
+    context_window: int | None = None
+    _calls: int = field(default=0, init=False)
+
+    def stream(self, request: Request) -> Generator[Delta, None, None]:
+        reply = self.replies[self._calls % len(self.replies)]
+        self._calls += 1
+        if reply.reasoning:
+            yield Reasoning(reply.reasoning)
+        pieces = (_echo(request),) if reply.echo else reply.deltas or ((reply.text,) if reply.text else ())
+        for piece in pieces or ("",):
+            self.pause(reply.delay_ms / 1000)
+            if piece:
+                yield Text(piece)
+        if reply.error:
+            kind, message, hint = _MESSAGES[reply.error]
+            yield Failed(ProviderError(kind, f"{self.name}: {message}", hint))
+            return
+        if reply.tool_calls:
+            calls = (ToolCall(id=f"call-{self._calls}-{i}", **call.model_dump()) for i, call in enumerate(reply.tool_calls, 1))
+            yield ToolCalls(tuple(calls))
+        usage = TokenUsage(**reply.usage.model_dump(), estimated=False) if reply.usage else None
+        yield Finished(reply.finish_reason or ("tool_calls" if reply.tool_calls else "stop"), usage)
+
+
+def _echo(request: Request) -> str:
+    document = {
+        "messages": [m.model_dump(mode="json") for m in request.messages],
+        "tools": [t.descriptor for t in request.tools],
+    }
+    return json.dumps(document, ensure_ascii=False)
+
+
+def _open(file: str) -> ScriptedModel:
+    if not file:
+        raise ProviderError("unknown_model", "scripted needs a file of replies", "Name it: --model scripted/replies.jsonl")
+    replies = []
+    try:
+        lines = Path(file).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as e:
+        raise ProviderError("unknown_model", f"scripted/{file} cannot be read: {e}", "Name a UTF-8 file of JSON lines.") from e
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                replies.append(_Reply.model_validate_json(line))
+            except ValidationError as e:
+                first = e.errors()[0]
+                where = ".".join(str(part) for part in first["loc"])
+                problem = f"{file}, line {number}: {where + ': ' if where else ''}{first['msg']}"
+                raise ProviderError("bad_script", problem, f"A reply may have: {', '.join(_Reply.model_fields)}.") from e
+    if not replies:
+        raise ProviderError("bad_script", f"{file} holds no reply", 'Write one JSON object a line, as {"text": "Hello"}.')
+    return ScriptedModel(f"scripted/{file}", tuple(replies))
+
+
+PROVIDER = Provider("scripted", "replies from a file: scripted/FILE", _open)

@@ -1,0 +1,151 @@
+"""The command line's root: finds commands in the `cli` drawer, and turns errors into exit codes, here and only here.
+
+Commands are listed by the first line of their file's docstring and imported when they run, so that `--help` costs little more than
+importing typer.
+"""
+
+import json
+import os
+import sys
+import traceback
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from zkchat_cli import __version__, cli, drawer
+from zkchat_cli.errors import ZkchatError
+
+EXIT_CODES = {"unexpected": 1, "usage": 2, "config": 2, "prompt_too_large": 2, "vault": 3, "index": 3, "store": 3, "provider": 4}
+INTERRUPTED = 130
+ANYWHERE = ("--no-color", "--verbose")
+"""Options that every command understands: they are moved to the front, where the root declares them once for all."""
+
+
+class _Drawer(TyperGroup):
+    """A group whose commands are the files of a drawer."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  click's signature
+        order = {name: i for i, name in enumerate(cli.MOST_USED_FIRST)}
+        return sorted(drawer.names(cli), key=lambda name: (order.get(name, len(order)), name))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in drawer.names(cli):
+            return super().get_command(ctx, cmd_name)
+        command = typer.main.get_command(drawer.take(cli, cmd_name, "COMMAND"))
+        command.name = cmd_name
+        return command
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, drawer.label(cli, name)) for name in self.list_commands(ctx)])
+
+
+app = typer.Typer(
+    name="zkchat",
+    cls=_Drawer,
+    help="A chat with your own notes, in which you can check what every answer rests on.",
+    epilog="Start with: zkchat chat --demo",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"zkchat {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Print the version and leave."),
+    no_color: bool = typer.Option(False, "--no-color", help="No colours (as NO_COLOR). May stand anywhere."),
+    verbose: bool = typer.Option(False, "--verbose", help="Show where an error comes from. May stand anywhere."),
+) -> None:
+    """Declares the options that belong to no command; what they do is done before and after the command, in `run`."""
+
+
+def run() -> None:
+    """The program: `zkchat` and `python -m zkchat_cli`."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    arguments = sys.argv[1:]
+    border = arguments.index("--") if "--" in arguments else len(arguments)
+    if "--no-color" in arguments[:border]:
+        os.environ["NO_COLOR"] = "1"
+    everywhere = [a for a in arguments[:border] if a in ANYWHERE]
+    rest = [a for i, a in enumerate(arguments) if i >= border or a not in ANYWHERE]
+    sys.exit(_guarded(everywhere + _with_resume(rest)))
+
+
+def _with_resume(arguments: list[str]) -> list[str]:
+    """`--resume` without an id is `--continue`; typer has no options whose value may be left out."""
+    return [
+        "--continue" if a == "--resume" and (following is None or following.startswith("-")) else a
+        for a, following in zip(arguments, [*arguments[1:], None], strict=True)
+    ]
+
+
+def _guarded(arguments: list[str]) -> int:
+    try:
+        outcome = app(args=arguments, prog_name="zkchat", standalone_mode=False)
+        sys.stdout.flush()
+    except ZkchatError as e:
+        return _fail(e, arguments)
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:
+        # the reader has gone (`zkchat ask … | head -1`): nothing is wrong, and the interpreter must not complain at exit either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as e:  # noqa: BLE001  the last resort: a clear line and an exit code instead of a traceback
+        if _is_usage_error(e):
+            return _fail(_as_usage(e), arguments)
+        return _fail(ZkchatError(f"unexpected {type(e).__name__}: {e}", "Run it again with --verbose to see where."), arguments)
+    return outcome if isinstance(outcome, int) else 0
+
+
+def _is_usage_error(e: Exception) -> bool:
+    """Whether typer's own parser refused the command line (its exceptions moved between click and typer over versions)."""
+    return getattr(e, "exit_code", None) == 2 and hasattr(e, "format_message")
+
+
+def _as_usage(e: Any) -> ZkchatError:
+    message = e.format_message()
+    if not message or type(e).__name__ == "NoArgsIsHelpError":
+        return _Help(e.ctx.get_help() if e.ctx else "")
+    path = e.ctx.command_path if getattr(e, "ctx", None) else "zkchat"
+    return _Usage(message[0].lower() + message[1:].rstrip("."), f"See {path} --help")
+
+
+class _Usage(ZkchatError):
+    code = "usage"
+
+
+class _Help(_Usage):
+    """A command group called without a command: its help is the answer."""
+
+
+def _fail(error: ZkchatError, arguments: list[str]) -> int:
+    if error.told:
+        return EXIT_CODES.get(error.code, 1)
+    if isinstance(error, _Help):
+        print(error.message, file=sys.stderr)  # noqa: T201
+        return EXIT_CODES["usage"]
+    from zkchat_cli.terminal.safe import neutralise  # only when something went wrong: not on the path of --help
+
+    if "--verbose" in arguments:
+        traceback.print_exception(error.__cause__ or error, file=sys.stderr)
+    print(neutralise(f"zkchat: {error.message}"), file=sys.stderr)  # noqa: T201
+    if error.hint:
+        print(neutralise(f"  {error.hint}"), file=sys.stderr)  # noqa: T201
+    if "--json" in arguments or "--stream-json" in arguments:
+        document: dict[str, object] = {"code": error.code, "message": error.message, "hint": error.hint or None}
+        if error.partial:
+            document["partial"] = error.partial
+        print(json.dumps({"error": document}, ensure_ascii=False))  # noqa: T201
+    return EXIT_CODES.get(error.code, 1)

@@ -1,0 +1,62 @@
+"""Drawer: one slash command per file, each declaring `COMMAND`. A command gets the session and its argument and answers with an Outcome.
+
+Commands do not print and do not know the screen; so the interactive chat, a piped one and tests run the same.
+"""
+
+import difflib
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from zkchat_cli import drawer
+from zkchat_cli.errors import UsageError
+from zkchat_cli.session import ZkChatSession
+
+MOST_USED_FIRST = ("help", "context", "refs", "compact", "export", "new", "quit")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What to show, and what the chat does next: go on (with another session, if given) or leave."""
+
+    text: str = ""
+    session: ZkChatSession | None = None
+    leave: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SlashCommand:
+    name: str
+    help: str
+    run: Callable[[ZkChatSession, str], Outcome]
+    argument: str = ""
+    """How the argument is called in help, as `[instructions]`; empty when there is none."""
+
+
+def names() -> list[str]:
+    """All commands, most used first."""
+    order = {name: i for i, name in enumerate(MOST_USED_FIRST)}
+    return sorted(drawer.names(sys.modules[__name__]), key=lambda name: (order.get(name, len(order)), name))
+
+
+def commands() -> list[SlashCommand]:
+    return [drawer.take(sys.modules[__name__], name, "COMMAND") for name in names()]
+
+
+def is_command(line: str) -> bool:
+    """Whether a line is meant as a command: a slash and a word. `/etc/hosts is …` is not."""
+    word = line.strip().partition(" ")[0]
+    return word.startswith("/") and (word == "/" or word[1:].isalpha())
+
+
+def run(line: str, session: ZkChatSession) -> Outcome:
+    """Run `/name argument`; a unique prefix of the name will do. Raises UsageError that names the nearest commands."""
+    word, _, argument = line.strip().removeprefix("/").partition(" ")
+    known = names()
+    matches = [word] if word in known else [name for name in known if word and name.startswith(word)]
+    if len(matches) != 1:
+        near = matches or difflib.get_close_matches(word, known, n=3, cutoff=0.4) or known
+        problem = f"/{word} could be several commands" if matches else f"there is no command /{word}"
+        raise UsageError(problem, f"Nearest: {', '.join('/' + name for name in near)}. All of them: /help")
+    command: SlashCommand = drawer.take(sys.modules[__name__], matches[0], "COMMAND")
+    return command.run(session, argument.strip())

@@ -1,0 +1,12 @@
+"""/context: what the next prompt would be made of, in tokens."""
+
+from zkchat_cli.context import figures
+from zkchat_cli.session import ZkChatSession
+from zkchat_cli.slash import Outcome, SlashCommand
+
+
+def _run(session: ZkChatSession, argument: str) -> Outcome:  # noqa: ARG001  every command has this shape
+    return Outcome(figures.table(session.prompt()))
+
+
+COMMAND = SlashCommand("context", "tokens per component against their budgets", _run)

@@ -1,0 +1,28 @@
+"""/export: write the conversation to a file."""
+
+from pathlib import Path
+
+from zkchat_cli import exporters
+from zkchat_cli.errors import StoreError, UsageError
+from zkchat_cli.session import ZkChatSession
+from zkchat_cli.slash import Outcome, SlashCommand
+
+
+def _run(session: ZkChatSession, argument: str) -> Outcome:
+    if not session.history:
+        raise UsageError("there is nothing to export yet", "Ask something first.")
+    format_, _, name = argument.partition(" ")
+    exporter = exporters.exporter(format_ or "md")
+    file = Path(name.strip() or f"zkchat-{session.conversation.id}{exporter.suffix}").expanduser()
+    text = exporter.export(session.parts.store.archive(session.conversation.id))
+    try:
+        with file.open("x", encoding="utf-8") as out:
+            out.write(text)
+    except FileExistsError as e:
+        raise UsageError(f"{file} exists already", "Name another: /export md other.md") from e
+    except OSError as e:
+        raise StoreError(f"{file} cannot be written: {e}", "Name another place: /export md PATH") from e
+    return Outcome(f"Written to {file}")
+
+
+COMMAND = SlashCommand("export", "write the conversation to a file", _run, "[md|json] [file]")

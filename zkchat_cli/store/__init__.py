@@ -1,0 +1,9 @@
+"""Conversations on disk: nothing that was said is ever lost, and no SQL leaves this package.
+
+`sessions` is the store itself, `file` opens and checks its database, `migrations` is its schema's history, `rows` the border between
+values and rows, `faults` what SQLite's errors mean to a person, `imports` reads conversations that other programs (or we) exported.
+"""
+
+from zkchat_cli.store.sessions import ChatSessionStore
+
+__all__ = ["ChatSessionStore"]

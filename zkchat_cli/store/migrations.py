@@ -1,0 +1,88 @@
+"""The schema's history. Scripts are only ever appended: a store that some release wrote must be openable by all later ones.
+
+`PRAGMA user_version` says how many of them a store has been through. What one queries is a column; the rest of a value is JSON in
+`rest`, so that a new field of a message needs no migration. The log's laws are triggers, because they must hold whoever writes:
+a message never changes but in its status and figures, and its parent stands earlier in the same conversation, so a branch has no cycle.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+
+APPLICATION_ID = 0x7A6B6368
+"""`zkch`, in the database's header: tells our store from some other program's database."""
+
+SCRIPTS: tuple[str, ...] = (
+    """
+    CREATE TABLE conversation (
+        seq INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        vault TEXT NOT NULL,
+        title TEXT,
+        created_at TEXT NOT NULL,
+        updated_at TEXT NOT NULL,
+        head_id TEXT
+    ) STRICT;
+    CREATE INDEX conversation_vault ON conversation (vault);
+
+    CREATE TABLE message (
+        seq INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        conversation_id TEXT NOT NULL REFERENCES conversation (id) ON DELETE CASCADE,
+        parent_id TEXT,
+        role TEXT NOT NULL,
+        content TEXT NOT NULL,
+        status TEXT NOT NULL,
+        timestamp TEXT NOT NULL,
+        rest TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX message_conversation ON message (conversation_id);
+
+    CREATE TABLE compaction (
+        seq INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        conversation_id TEXT NOT NULL REFERENCES conversation (id) ON DELETE CASCADE,
+        created_at TEXT NOT NULL,
+        last_id TEXT,
+        undone INTEGER NOT NULL DEFAULT 0,
+        rest TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX compaction_conversation ON compaction (conversation_id);
+
+    CREATE TRIGGER message_parent BEFORE INSERT ON message
+    WHEN NEW.parent_id IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM message WHERE id = NEW.parent_id AND conversation_id = NEW.conversation_id)
+    BEGIN SELECT RAISE(ABORT, 'a message''s parent is not in its conversation'); END;
+
+    CREATE TRIGGER message_append_only BEFORE UPDATE OF seq, id, conversation_id, parent_id, role, content, timestamp ON message
+    BEGIN SELECT RAISE(ABORT, 'what was said does not change'); END;
+
+    CREATE TRIGGER conversation_head BEFORE UPDATE OF head_id ON conversation
+    WHEN NEW.head_id IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM message WHERE id = NEW.head_id AND conversation_id = NEW.id)
+    BEGIN SELECT RAISE(ABORT, 'the head is not a message of the conversation'); END;
+
+    CREATE TRIGGER compaction_last BEFORE INSERT ON compaction
+    WHEN NEW.last_id IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM message WHERE id = NEW.last_id AND conversation_id = NEW.conversation_id)
+    BEGIN SELECT RAISE(ABORT, 'the last message a summary covers is not in the conversation'); END;
+    """,
+)
+
+
+def run(connection: sqlite3.Connection, scripts: Sequence[str], start: int) -> None:
+    """Bring a store of version `start` up to `len(scripts)`, inside the caller's transaction."""
+    for script in scripts[start:]:
+        for statement in _statements(script):
+            connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {len(scripts)}")
+
+
+def _statements(script: str) -> Iterator[str]:
+    """One at a time, because `executescript` commits the transaction it finds, and a half migrated store would stay."""
+    statement = ""
+    for part in script.split(";"):
+        statement += part + ";"
+        if statement.strip() != ";" and sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

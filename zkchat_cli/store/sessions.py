@@ -1,0 +1,253 @@
+"""ChatSessionStore: every conversation, in one SQLite file that several zkchats may use at once.
+
+A conversation is an append-only log whose messages form a tree; its head says which branch is the current one, so undo, retry and edit
+lose nothing, and two processes that answer in the same conversation make two branches instead of overwriting each other. A turn is
+written twice, each time in one transaction: the question before the model is called, everything else when it is over.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from zkchat_cli.errors import StoreError
+from zkchat_cli.models import Compaction, Conversation, ConversationArchive, ZkChatMessage
+from zkchat_cli.store import archives, rows
+from zkchat_cli.store.faults import told
+from zkchat_cli.store.file import connect, transaction
+
+_CONVERSATION = f"SELECT {', '.join(rows.CONVERSATION)} FROM conversation"
+_MESSAGE = f"SELECT {', '.join(rows.MESSAGE)}, rest FROM message"
+_COMPACTION = f"SELECT {', '.join(rows.COMPACTION)}, rest FROM compaction"
+
+_NEWEST_FIRST = "ORDER BY julianday(updated_at) DESC, updated_at DESC, seq DESC"
+"""By the instant, not by its spelling: an imported conversation may bring another zone."""
+
+_BRANCH = f"""
+    WITH RECURSIVE branch (seq, parent_id) AS (
+        SELECT message.seq, message.parent_id FROM conversation JOIN message ON message.id = conversation.head_id
+        WHERE conversation.id = ?
+        UNION
+        SELECT message.seq, message.parent_id FROM branch JOIN message ON message.id = branch.parent_id
+    )
+    SELECT {", ".join(f"message.{column}" for column in (*rows.MESSAGE, "rest"))}
+    FROM branch CROSS JOIN message ON message.seq = branch.seq ORDER BY branch.seq
+"""
+"""From root to head: a parent is always written before its children, so the order of writing is the order of the branch."""
+
+
+class ChatSessionStore:
+    """Conversations, stored. Every method raises StoreError (what, why, what next) and nothing else of the store's own."""
+
+    def __init__(self, connection: sqlite3.Connection, file: Path | None = None) -> None:
+        self._db = connection
+        self._file = file
+
+    @classmethod
+    def open(cls, file: Path | None) -> "ChatSessionStore":
+        """The store at `file`, made if missing, migrated if older; None: one in memory that leaves no trace."""
+        return cls(connect(file), file)
+
+    def close(self) -> None:
+        with told(self._file, "be closed"):
+            self._db.close()
+
+    # Conversations
+
+    def start(self, conversation: Conversation) -> None:
+        with self._writing("take a new conversation"):
+            self._insert_conversation(conversation)
+
+    def conversation(self, conversation_id: str) -> Conversation:
+        with self._reading("read a conversation"):
+            row = self._db.execute(f"{_CONVERSATION} WHERE id = ?", (rows.storable(conversation_id),)).fetchone()
+            if row is None:
+                raise StoreError(f"There is no conversation {conversation_id}", self._recent())
+            return rows.to_conversation(row)
+
+    def find(self, prefix: str | None, vault: str | None) -> Conversation:
+        """The conversation with this id or the only one whose id begins so, of any vault; None: `vault`'s most recently updated."""
+        if prefix is None:
+            newest = self.conversations(vault, limit=1)
+            if not newest:
+                where = f" with {vault}" if vault else ""
+                raise StoreError(
+                    f"There is no conversation{where} yet", f'Start one: zkchat ask "…", or name one by its id. {self._recent()}'.strip()
+                )
+            return newest[0]
+        with self._reading("find a conversation"):
+            query = f"{_CONVERSATION} WHERE :prefix <> '' AND substr(id, 1, length(:prefix)) = :prefix {_NEWEST_FIRST}"
+            found = [rows.to_conversation(row) for row in self._db.execute(query, {"prefix": rows.storable(prefix)})]
+        whole = [conversation for conversation in found if conversation.id == prefix]
+        if len(found) == 1 or whole:
+            return (whole or found)[0]
+        if not found:
+            raise StoreError(f"There is no conversation whose id begins with {prefix!r}", self._recent())
+        raise StoreError(f"{prefix!r} is the beginning of {len(found)} conversations: {_listed(found)}", "Give more of the id.")
+
+    def conversations(self, vault: str | None = None, limit: int | None = None) -> list[Conversation]:
+        """Those of `vault` (None: of all), the most recently updated first."""
+        with self._reading("list conversations"):
+            query = f"{_CONVERSATION} WHERE :vault IS NULL OR vault = :vault {_NEWEST_FIRST} LIMIT :limit"
+            found = self._db.execute(query, {"vault": vault and rows.storable(vault), "limit": -1 if limit is None else limit})
+            return [rows.to_conversation(row) for row in found]
+
+    def rename(self, conversation_id: str, title: str) -> None:
+        with self._writing("rename a conversation"):
+            self._change(conversation_id, "title = ?", rows.storable(title))
+
+    # Turns
+
+    def add(self, conversation_id: str, message: ZkChatMessage) -> None:
+        """Append one message and make it the head."""
+        with self._writing("take a message"):
+            self._known(conversation_id)
+            self._insert_message(conversation_id, message)
+            self._change(conversation_id, "head_id = ?, updated_at = ?", rows.storable(message.id), rows.storable(message.timestamp))
+
+    def commit(
+        self, conversation_id: str, user: ZkChatMessage, answer: Sequence[ZkChatMessage], *, updated_at: str, title: str | None = None
+    ) -> None:
+        """End a turn: the stored question's new status and figures, the new messages, and the last of them as head.
+
+        `title` is taken only where the conversation has none.
+        """
+        with self._writing("take a turn"):
+            self._known(conversation_id)
+            question = rows.from_message(user) | {"conversation_id": conversation_id}
+            update = "UPDATE message SET status = :status, rest = :rest WHERE id = :id AND conversation_id = :conversation_id"
+            if self._db.execute(update, question).rowcount == 0:
+                raise StoreError(f"The question {user.id} is not in conversation {conversation_id}", "Add it before its turn is committed.")
+            for message in answer:
+                self._insert_message(conversation_id, message)
+            head = answer[-1].id if answer else user.id
+            self._change(conversation_id, "head_id = ?, updated_at = ?, title = coalesce(title, ?)", *map(_text, (head, updated_at, title)))
+
+    def move_head(self, conversation_id: str, message_id: str | None) -> None:
+        """Make another message the end of the current branch; None: the conversation's empty beginning."""
+        with self._writing("move in a conversation"):
+            self._change(conversation_id, "head_id = ?", _text(message_id))
+
+    def history(self, conversation_id: str) -> tuple[ZkChatMessage, ...]:
+        """The current branch, from its root to the head."""
+        self.conversation(conversation_id)
+        with self._reading("read a conversation"):
+            return tuple(rows.to_message(row) for row in self._db.execute(_BRANCH, (conversation_id,)))
+
+    def log(self, conversation_id: str) -> tuple[ZkChatMessage, ...]:
+        """Every message of every branch, in the order of writing."""
+        self.conversation(conversation_id)
+        with self._reading("read a conversation"):
+            found = self._db.execute(f"{_MESSAGE} WHERE conversation_id = ? ORDER BY seq", (conversation_id,))
+            return tuple(rows.to_message(row) for row in found)
+
+    # Summaries
+
+    def compact(self, conversation_id: str, compaction: Compaction) -> None:
+        """Note that from now on this summary stands for the messages it covers; they stay."""
+        with self._writing("take a summary"):
+            self._known(conversation_id)
+            self._insert_compaction(conversation_id, compaction)
+
+    def undo_compaction(self, conversation_id: str) -> Compaction | None:
+        """Take back the last summary that still holds, and return it; None when there is none."""
+        with self._writing("take a summary back"):
+            self._known(conversation_id)
+            query = f"{_COMPACTION} WHERE conversation_id = ? AND NOT undone ORDER BY seq DESC LIMIT 1"
+            row = self._db.execute(query, (conversation_id,)).fetchone()
+            if row is None:
+                return None
+            self._db.execute("UPDATE compaction SET undone = 1 WHERE id = ?", (row[0],))
+            return rows.to_compaction(row)
+
+    def compactions(self, conversation_id: str) -> tuple[Compaction, ...]:
+        """The summaries that hold, oldest first."""
+        self.conversation(conversation_id)
+        with self._reading("read a conversation's summaries"):
+            found = self._db.execute(f"{_COMPACTION} WHERE conversation_id = ? AND NOT undone ORDER BY seq", (conversation_id,))
+            return tuple(rows.to_compaction(row) for row in found)
+
+    # Out and in again
+
+    def archive(self, conversation_id: str) -> ConversationArchive:
+        """The whole conversation as one value, as it was at one moment."""
+        with told(self._file, "read a conversation"), transaction(self._db, "DEFERRED"):
+            return ConversationArchive(
+                conversation=self.conversation(conversation_id),
+                messages=self.log(conversation_id),
+                compactions=self.compactions(conversation_id),
+            )
+
+    def restore(self, archive: ConversationArchive, new_id: Callable[[], str]) -> Conversation:
+        """Store an archive, all of it or nothing; when one of its ids is taken already, as a copy in which all ids are new."""
+        if problem := archives.flaw(archive):
+            raise StoreError(f"The imported conversation does not fit together: {problem}", "Nothing was stored; export it again.")
+        with self._writing("take an imported conversation"):
+            if self._has_any_of(archive):
+                archive = archives.with_fresh_ids(archive, new_id)
+            conversation = archive.conversation
+            self._insert_conversation(conversation.model_copy(update={"head_id": None}))
+            for message in archive.messages:
+                self._insert_message(conversation.id, message)
+            for compaction in archive.compactions:
+                self._insert_compaction(conversation.id, compaction)
+            self._change(conversation.id, "head_id = ?", _text(conversation.head_id))
+            return self.conversation(conversation.id)
+
+    # Inside a transaction
+
+    @contextmanager
+    def _reading(self, doing: str) -> Iterator[None]:
+        with told(self._file, doing):
+            yield
+
+    @contextmanager
+    def _writing(self, doing: str) -> Iterator[None]:
+        with told(self._file, doing), transaction(self._db):
+            yield
+
+    def _known(self, conversation_id: str) -> None:
+        self.conversation(conversation_id)
+
+    def _change(self, conversation_id: str, assignments: str, *values: str | None) -> None:
+        changed = self._db.execute(f"UPDATE conversation SET {assignments} WHERE id = ?", (*values, _text(conversation_id)))
+        if changed.rowcount == 0:
+            self._known(conversation_id)
+
+    def _insert_conversation(self, conversation: Conversation) -> None:
+        self._insert("conversation", rows.from_conversation(conversation))
+
+    def _insert_message(self, conversation_id: str, message: ZkChatMessage) -> None:
+        self._insert("message", rows.from_message(message) | {"conversation_id": conversation_id})
+
+    def _insert_compaction(self, conversation_id: str, compaction: Compaction) -> None:
+        self._insert("compaction", rows.from_compaction(compaction) | {"conversation_id": conversation_id})
+
+    def _insert(self, table: str, row: dict[str, Any]) -> None:
+        self._db.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES (:{', :'.join(row)})", row)
+
+    def _has_any_of(self, archive: ConversationArchive) -> bool:
+        wanted = {
+            "conversation": [archive.conversation.id],
+            "message": [message.id for message in archive.messages],
+            "compaction": [compaction.id for compaction in archive.compactions],
+        }
+        return any(
+            self._db.execute(f"SELECT 1 FROM {table} WHERE id = ?", (_text(one),)).fetchone()
+            for table, ids in wanted.items()
+            for one in ids
+        )
+
+    def _recent(self) -> str:
+        recent = self.conversations(limit=5)
+        return f"The most recent ones: {_listed(recent)}" if recent else "The store holds none yet."
+
+
+def _text(text: str | None) -> str | None:
+    return None if text is None else rows.storable(text)
+
+
+def _listed(conversations: Sequence[Conversation]) -> str:
+    shown = [f"{c.id} ({c.title or 'untitled'}, {c.updated_at[:10]})" for c in conversations[:5]]
+    return ", ".join(shown) + (f" and {len(conversations) - 5} more" if len(conversations) > 5 else "")

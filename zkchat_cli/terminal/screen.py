@@ -1,0 +1,104 @@
+"""The two streams and what may be written to them.
+
+Results go to stdout, all else to stderr, and escape sequences only where a terminal wants them.
+"""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TextIO
+
+from zkchat_cli.terminal.safe import neutralise
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+STYLES = {"dim": "2", "bold": "1", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+PROGRESS_AFTER = 0.3
+"""Seconds before a progress bar appears: what is quicker should not flicker."""
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """Streams with their manners. `colour` is for stdout; stderr has its own terminal-ness."""
+
+    out: TextIO
+    err: TextIO
+    colour: bool
+    err_is_terminal: bool
+
+    @classmethod
+    def of(cls, env: Mapping[str, str] = os.environ) -> "Screen":
+        plain = bool(env.get("NO_COLOR")) or env.get("TERM") == "dumb"
+        return cls(sys.stdout, sys.stderr, colour=sys.stdout.isatty() and not plain, err_is_terminal=sys.stderr.isatty())
+
+    def write(self, text: str) -> None:
+        """Text of whatever origin to stdout, neutralised, as it is."""
+        self.out.write(neutralise(text))
+        self.out.flush()
+
+    def print(self, text: str = "", *styles: str) -> None:
+        """A line to stdout."""
+        self.write_styled(text + "\n", *styles)
+
+    def write_styled(self, text: str, *styles: str) -> None:
+        self.out.write(self.styled(text, *styles))
+        self.out.flush()
+
+    def styled(self, text: str, *styles: str) -> str:
+        """`text` neutralised, in the styles if this screen has any; none is ever the only sign of something."""
+        safe = neutralise(text)
+        if not self.colour or not styles or not safe.strip():
+            return safe
+        body = safe.rstrip("\n")
+        return f"\x1b[{';'.join(STYLES[s] for s in styles)}m{body}\x1b[0m{safe[len(body) :]}"
+
+    def json(self, document: "BaseModel | Any") -> None:
+        """One JSON document on stdout. C1 controls are escaped too: JSON lets them pass, terminals act on them."""
+        dumped = document.model_dump(mode="json") if hasattr(document, "model_dump") else document
+        text = json.dumps(dumped, ensure_ascii=False, default=str)
+        self.out.write("".join(f"\\u{ord(c):04x}" if "\x7f" <= c <= "\x9f" else c for c in text) + "\n")
+        self.out.flush()
+
+    def warn(self, message: str, hint: str = "") -> None:
+        """One or two lines on stderr."""
+        self.err.write(neutralise(f"zkchat: {message}" + (f" ({hint})" if hint else "")) + "\n")
+        self.err.flush()
+
+    def progress(self, text: str) -> None:
+        """A line about what is going on, only where somebody watches."""
+        if self.err_is_terminal:
+            self.err.write(neutralise(text) + "\n")
+            self.err.flush()
+
+    @contextmanager
+    def progress_bar(self, title: str) -> Iterator[Callable[[int, int], None]]:
+        """A bar on a terminal's stderr that appears after a moment and leaves nothing behind; elsewhere nothing."""
+        if not self.err_is_terminal:
+            yield lambda _done, _total: None
+            return
+        from rich.console import Console  # 40 ms, paid only where a bar is drawn
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (TextColumn(f"{title} "), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        bar = Progress(*columns, console=Console(file=self.err), transient=True)
+        task = bar.add_task(title)
+        began = time.monotonic()
+        shown = False
+
+        def report(done: int, total: int) -> None:
+            nonlocal shown
+            if not shown and time.monotonic() - began > PROGRESS_AFTER:
+                bar.start()
+                shown = True
+            bar.update(task, completed=done, total=total)
+
+        try:
+            yield report
+        finally:
+            if shown:
+                bar.stop()

@@ -1,0 +1,96 @@
+"""Counting tokens exactly and offline, each text once.
+
+The vocabularies of `o200k_base` and `cl100k_base` are shipped under the names tiktoken's cache expects (sha1 of their address), because
+tiktoken would otherwise download them, without a time-out. Loading one takes about 0.25 s, so it happens on a background thread while the
+index is refreshed or the user types. Without a vocabulary, figures are estimates, and say so.
+"""
+
+import hashlib
+import math
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from zkchat_cli.errors import UsageError
+
+ENCODINGS = ("o200k_base", "cl100k_base")
+VOCABULARY = Path(__file__).with_name("vocabulary")
+_REMEMBERED = 20_000
+
+
+class Encoder(Protocol):
+    def encode_ordinary(self, text: str) -> list[int]: ...
+
+
+def load_vocabulary(encoding: str) -> Encoder:
+    """tiktoken's encoding from the shipped files. Raises whatever tiktoken raises when they are missing or damaged."""
+    if encoding not in ENCODINGS:
+        raise UsageError(f"{encoding} is not an encoding zkchat ships", f"Choose {' or '.join(ENCODINGS)}.")
+    os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(VOCABULARY))
+    import tiktoken  # on the caller's thread: 30 ms of import that `--help` and `--version` need not pay
+
+    return tiktoken.get_encoding(encoding)
+
+
+class TokenCounter:
+    """Counts tokens of texts; remembers each by the text's hash. `load` is where the vocabulary comes from."""
+
+    def __init__(self, encoding: str = "o200k_base", load: Callable[[str], Encoder] = load_vocabulary) -> None:
+        self.encoding = encoding
+        self._load = load
+        self._encoder: Encoder | None = None
+        self._failed: Exception | None = None
+        self._lock = threading.Lock()
+        self._counts: dict[bytes, int] = {}
+
+    @property
+    def ready(self) -> bool:
+        """Whether `count` would answer at once."""
+        return self._encoder is not None or self._failed is not None
+
+    @property
+    def estimated(self) -> bool:
+        """Whether figures are estimates because no vocabulary could be loaded (`problem` says why)."""
+        return self._encoder is None
+
+    @property
+    def problem(self) -> str | None:
+        return str(self._failed) if self._failed else None
+
+    def warm(self) -> threading.Thread:
+        """Load the vocabulary on a background thread; `count` waits for it."""
+        thread = threading.Thread(target=self._ensure, name="vocabulary", daemon=True)
+        thread.start()
+        return thread
+
+    def count(self, text: str) -> int:
+        """Tokens of `text`, special tokens as the plain text they are (`encode` would raise on `<|endoftext|>`)."""
+        if not text:
+            return 0
+        key = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        known = self._counts.get(key)
+        if known is None:
+            encoder = self._ensure()
+            known = len(encoder.encode_ordinary(text)) if encoder else estimate(text)
+            if len(self._counts) >= _REMEMBERED:
+                self._counts.clear()
+            self._counts[key] = known
+        return known
+
+    def _ensure(self) -> Encoder | None:
+        with self._lock:
+            if not self.ready:
+                try:
+                    self._encoder = self._load(self.encoding)
+                except UsageError:
+                    raise
+                except Exception as e:  # noqa: BLE001  whatever is wrong with the vocabulary, an estimate serves; doctor tells
+                    self._failed = e
+            return self._encoder
+
+
+def estimate(text: str) -> int:
+    """Tokens by size alone, rather too many than too few: a third of the UTF-8 bytes, rounded up."""
+    return math.ceil(len(text.encode("utf-8", "surrogatepass")) / 3)

@@ -1,0 +1,68 @@
+"""Drawer: what the model may call. Each file declares `TOOL`: a name, a descriptor in the OpenAI function form, and `run`.
+
+A tool gets the model's arguments as they came and answers with a Finding; wrong arguments are a ToolMistake, which goes back to the model
+as a short error that it can correct. Tools are plain values of our own, so that the offline provider never loads a model library.
+"""
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from zkchat_cli import drawer
+from zkchat_cli.errors import VaultError
+from zkchat_cli.models import ContentChunk
+from zkchat_cli.vault import Vault
+
+
+class ToolMistake(Exception):
+    """The model called a tool wrongly: the text tells it how to do better."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a tool found: chunks that can be cited, other data, and a note (what was left out, how to get it)."""
+
+    chunks: tuple[ContentChunk, ...] = ()
+    data: Mapping[str, object] = field(default_factory=dict)
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    name: str
+    description: str
+    parameters: Mapping[str, Mapping[str, Any]]
+    """JSON schema of each argument."""
+    required: tuple[str, ...]
+    run: Callable[[Mapping[str, Any], Vault], Finding]
+
+    @property
+    def descriptor(self) -> dict[str, Any]:
+        schema = {"type": "object", "properties": {k: dict(v) for k, v in self.parameters.items()}, "required": list(self.required)}
+        return {"type": "function", "function": {"name": self.name, "description": self.description, "parameters": schema}}
+
+    def call(self, arguments: Mapping[str, Any], vault: Vault) -> Finding:
+        """Check the arguments against the schema and run. Raises ToolMistake for what the model can correct."""
+        missing = [name for name in self.required if arguments.get(name) in (None, "")]
+        if missing:
+            raise ToolMistake(f"{self.name} needs {', '.join(missing)}")
+        for name, value in arguments.items():
+            if name not in self.parameters:
+                raise ToolMistake(f"{self.name} has no argument {name!r}; it has {', '.join(self.parameters)}")
+            wanted = self.parameters[name]["type"]
+            if value is not None and not _is(value, wanted):
+                raise ToolMistake(f"{self.name}: {name} must be of type {wanted}, not {value!r:.60}")
+        try:
+            return self.run({k: v for k, v in arguments.items() if v is not None}, vault)
+        except VaultError as e:
+            raise ToolMistake(f"{e.message}. {e.hint}".strip()) from e
+
+
+def _is(value: object, wanted: str) -> bool:
+    return isinstance(value, str) if wanted == "string" else isinstance(value, int) and not isinstance(value, bool)
+
+
+def tools() -> list[Tool]:
+    """All tools, by name."""
+    return drawer.everything(sys.modules[__name__], "TOOL")

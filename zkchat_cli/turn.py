@@ -1,0 +1,54 @@
+"""A turn while it runs: its messages so far, its cost, and its time by phase. The session's scratch paper."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from zkchat_cli.models import Compaction, Prompt, Timings, TokenUsage, ZkChatMessage
+from zkchat_cli.tokens import TokenCounter
+
+
+@dataclass
+class Timer:
+    """Seconds by phase, measured only while the session itself works: what a consumer does between two events is not its time."""
+
+    clock: Callable[[], float]
+    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(("prepare", "model", "tools", "store"), 0.0))
+
+    @contextmanager
+    def __call__(self, phase: str) -> Iterator[None]:
+        start = self.clock()
+        try:
+            yield
+        finally:
+            self.seconds[phase] += self.clock() - start
+
+    def timings(self) -> Timings:
+        ms = {phase: round(1000 * seconds, 2) for phase, seconds in self.seconds.items()}
+        return Timings(**ms, overhead=round(ms["prepare"] + ms["store"], 2))
+
+
+@dataclass
+class TurnInProgress:
+    """A turn in progress: the messages so far (the user's first) and the text of the answer being streamed."""
+
+    messages: list[ZkChatMessage]
+    timer: Timer
+    text: str = ""
+    reasoning: str = ""
+    usage: TokenUsage = field(default_factory=lambda: TokenUsage(prompt_tokens=0, completion_tokens=0, estimated=False))
+    prompt: Prompt | None = None
+    compaction: Compaction | None = None
+
+    @property
+    def user(self) -> ZkChatMessage:
+        return self.messages[0]
+
+    def add_usage(self, reported: TokenUsage | None, prompt: Prompt, counter: TokenCounter) -> None:
+        """Add up what a model call cost, as the provider says or, where it does not, as zkchat counts."""
+        call = reported or TokenUsage(prompt_tokens=prompt.usage.total_tokens, completion_tokens=counter.count(self.text))
+        self.usage = TokenUsage(
+            prompt_tokens=self.usage.prompt_tokens + call.prompt_tokens,
+            completion_tokens=self.usage.completion_tokens + call.completion_tokens,
+            estimated=self.usage.estimated or call.estimated,
+        )

@@ -1,0 +1,290 @@
+"""The notes: a folder of Markdown files, its names, links and words, and what can be asked of them.
+
+`Vault` is the whole interface; the rooms behind it are
+
+    filesystem   scanning, confinement, decoding
+    markup       one walk over a text: headings, links, tags, code
+    markdown     a note's names, front matter and chunks (`chunks`)
+    wikilinks    a link's syntax and what it points to
+    search       what a query means
+    index        the SQLite file and its questions; `indexing` brings it up to date
+
+Opening is cheap; the index is opened, or built where there is none, by the first question that needs it.
+"""
+
+import difflib
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import TypeVar
+
+from zkchat_cli import words
+from zkchat_cli.errors import IndexDamaged, VaultError
+from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution
+from zkchat_cli.vault import filesystem, indexing, markdown, search
+from zkchat_cli.vault.filesystem import Listing
+from zkchat_cli.vault.index import Index, LinkRow, chunk
+from zkchat_cli.vault.indexing import Changes, Progress
+from zkchat_cli.vault.markdown import ParsedNote
+from zkchat_cli.vault.markup import Heading
+from zkchat_cli.vault.wikilinks import Resolved, WrittenLink, resolve, split_target
+
+__all__ = ["Heading", "LinkRow", "Note", "Vault"]
+
+MOST_CHUNKS_OF_A_NOTE = 3
+_LEFTOVER_SECONDS = 3600
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A note as it stands in its file now. `text` is its body, which begins on line `first_line`, after the front matter."""
+
+    relative_path: str
+    title: str
+    aliases: tuple[str, ...]
+    tags: tuple[str, ...]
+    description: str | None
+    headings: tuple[Heading, ...]
+    text: str
+    first_line: int = 1
+
+
+class Vault:
+    """One folder of notes. Paths are relative to it with `/`. May be used by several threads, one at a time."""
+
+    def __init__(self, root: Path, index_file: Path, ignore: Sequence[str] = ()) -> None:
+        self.root = root
+        self.name = root.name or str(root)
+        self.index_file = index_file
+        self._ignore = tuple(ignore)
+        self._index: Index | None = None
+        self._lock = threading.RLock()
+
+    @classmethod
+    def open(cls, folder: Path, cache_dir: Path, *, ignore: Sequence[str] = ()) -> "Vault":
+        """The vault in `folder`, with its index below `cache_dir`. Raises VaultError when there is no such folder or it cannot be read."""
+        try:
+            root = folder.expanduser().resolve(strict=True)
+            if not root.is_dir():
+                raise VaultError(f"{folder} is a file, not a folder of notes", f"Use the folder it is in: --vault {folder.parent}")
+            with os.scandir(root):
+                pass
+        except FileNotFoundError as e:
+            raise VaultError(f"there is no folder {folder}", "Check the path given by --vault, ZKCHAT_VAULT or the configuration.") from e
+        except (OSError, RuntimeError, ValueError) as e:
+            cause = getattr(e, "strerror", None) or e
+            raise VaultError(f"the folder {folder} cannot be read: {cause}", "Check its permissions, or choose another by --vault.") from e
+        digest = blake2b(os.fsencode(root), digest_size=16).hexdigest()
+        return cls(root, cache_dir / "index" / f"{digest}.db", ignore)
+
+    def close(self) -> None:
+        with self._lock:
+            if self._index:
+                self._index.close()
+            self._index = None
+
+    @property
+    def indexed(self) -> bool:
+        """Whether there is an index already, so that the next refresh is short."""
+        return self.index_file.exists()
+
+    def refresh(self, *, full: bool = False, progress: Progress | None = None) -> IndexReport:
+        """Bring the index up to date with the files; `full`, or an index that cannot serve, builds it anew beside the old one.
+
+        `progress(done, total)` counts notes that are read. Raises VaultError when the folder holds no Markdown file.
+        """
+        begin = time.perf_counter()
+        with self._lock:
+            listing = filesystem.scan(self.root, self._ignore)
+            if not listing.stamps:
+                raise VaultError(
+                    f"there are no Markdown notes in {self.root}",
+                    "Choose a folder with .md files by --vault, ZKCHAT_VAULT or the configuration.",
+                )
+            rebuilt = None
+            if full or not self.indexed:
+                changes = self._rebuild(listing, progress)
+            else:
+                try:
+                    changes = self._update(self._opened(), listing, progress)
+                except IndexDamaged as e:
+                    rebuilt = e.message
+                    changes = self._rebuild(listing, progress)
+            return self._report(changes, time.perf_counter() - begin, rebuilt)
+
+    def status(self) -> IndexReport:
+        """What the index holds, without looking at the files."""
+        return self._ask(lambda _: self._report(Changes(), 0.0, None))
+
+    def search(self, query: str, limit: int = 10) -> list[ContentChunk]:
+        """The best chunks for any text, best first, few from one note. `score` is higher for better, comparable within one search."""
+        asked = search.analyse(query)
+        return self._ask(lambda index: index.search(asked, limit, MOST_CHUNKS_OF_A_NOTE)) if limit > 0 else []
+
+    def links_in(self, text: str, source: str | None = None) -> list[LinkResolution]:
+        """The links of `text`, in its order, as if it stood in the note `source`, or in no note in the vault's root."""
+        parsed = markdown.parse(source or "", text)
+        return self._ask(lambda index: [r for link in parsed.markup.links if (r := self._resolution(index, link, source))])
+
+    def resolve(self, target: str, source: str | None = None) -> LinkResolution:
+        """What `[[target]]` points to; `Note#heading` and `Note|alias` are understood, brackets are not needed."""
+        bare = target.strip().removeprefix("!").removeprefix("[[").removesuffix("]]")
+        link = WrittenLink(target, "wikilink", *split_target(bare), False)
+        resolution = self._ask(lambda index: self._resolution(index, link, source))
+        assert resolution  # only Markdown links can mean no note
+        return resolution
+
+    def nearest(self, name: str, limit: int = 3) -> list[str]:
+        """The names of the notes that `name` may have meant, the nearest first."""
+        return self._ask(lambda index: _nearest(index, name, limit))
+
+    def read(self, relative_path: str) -> str:
+        """The text of a note or another text file. Raises VaultError for what is missing, unreadable, too large or not in the vault."""
+        return filesystem.read_text(self.root, relative_path)
+
+    def note(self, relative_path: str) -> Note:
+        """The note as its file is now. Raises VaultError when there is no such note."""
+        parsed = self._parsed(relative_path)
+        lines = parsed.front_matter.lines
+        body = parsed.text.split("\n", lines)[-1] if lines else parsed.text
+        return Note(relative_path, parsed.title, parsed.aliases, parsed.tags, parsed.description, parsed.markup.headings, body, lines + 1)
+
+    def chunks(self, relative_path: str, start_line: int = 1, end_line: int | None = None) -> list[ContentChunk]:
+        """The note's chunks that overlap those lines, cut to them. Raises VaultError when there is no such note."""
+        parsed = self._parsed(relative_path)
+        found = []
+        for p in parsed.passages:
+            first, last = max(start_line, p.start_line), min(end_line or p.end_line, p.end_line)
+            if first <= last:
+                whole = (first, last) == (p.start_line, p.end_line)
+                text = p.text if whole else "\n".join(p.text.split("\n")[first - p.start_line : last - p.start_line + 1])
+                found.append(chunk(relative_path, parsed.title, p.heading, first, last, text))
+        return found
+
+    def notes(self) -> list[str]:
+        """The paths of all notes, sorted."""
+        return self._ask(lambda index: index.paths())
+
+    def links(self, relative_path: str) -> list[LinkRow]:
+        """The links in a note, in its order, broken ones included. Raises VaultError when there is no such note."""
+        self._require(relative_path)
+        return self._ask(lambda index: index.links_from(relative_path))
+
+    def backlinks(self, relative_path: str) -> list[LinkRow]:
+        """The links in other notes that point to this note or attachment. Raises VaultError when there is no such file."""
+        self._require(relative_path)
+        return self._ask(lambda index: index.links_to(relative_path))
+
+    def broken_links(self) -> list[LinkRow]:
+        """Every link of the vault that points to nothing."""
+        return self._ask(lambda index: index.broken())
+
+    def _parsed(self, relative_path: str) -> ParsedNote:
+        file = filesystem.confined(self.root, relative_path)
+        note = filesystem.read_note(self.root, relative_path) if file.is_file() else None
+        if note is None:
+            raise self._missing(relative_path)
+        if note.problem and not note.raw:
+            raise VaultError(f"{filesystem.printable(relative_path)}: {note.problem}", "Check its permissions.")
+        return markdown.parse(relative_path, filesystem.decode(note)[0])
+
+    def _require(self, relative_path: str) -> None:
+        if not self._ask(lambda index: index.has_file(relative_path)):
+            raise self._missing(relative_path)
+
+    def _missing(self, relative_path: str) -> VaultError:
+        shown = words.shorten(filesystem.printable(relative_path), 80)
+        near = self.nearest(relative_path)
+        hint = f"Nearest: {', '.join(f'[[{name}]]' for name in near)}" if near else "`zkchat vault search` finds notes by their words."
+        return VaultError(f"there is no note {shown} in {self.root}", hint)
+
+    def _resolution(self, index: Index, link: WrittenLink, source: str | None) -> LinkResolution | None:
+        answer: Resolved = resolve(link, source, index.names)
+        if answer.status is None:
+            return None
+        return LinkResolution(
+            raw=link.raw,
+            kind=link.kind,
+            target=answer.target,
+            heading=link.heading,
+            alias=link.alias,
+            embed=link.embed,
+            status=answer.status,
+            candidates=answer.losers if answer.status != "broken" else tuple(_nearest(index, link.text, 3)),
+            via=answer.via,
+            line=link.line,
+            text=link.text,
+        )
+
+    def _ask(self, question: Callable[[Index], T]) -> T:
+        """Ask the index; one that is missing or turns out damaged is built first, once."""
+        with self._lock:
+            if not self.indexed:
+                self.refresh()
+            try:
+                return question(self._opened())
+            except IndexDamaged:
+                self.refresh(full=True)
+                return question(self._opened())
+
+    def _opened(self) -> Index:
+        if self._index and self._index.moved():
+            self.close()
+        if not self._index:
+            self._index = Index.open(self.index_file)
+        return self._index
+
+    def _update(self, index: Index, listing: Listing, progress: Progress | None) -> Changes:
+        if indexing.is_current(index, listing):
+            return Changes()
+        return indexing.refresh(index, self.root, listing, progress)
+
+    def _rebuild(self, listing: Listing, progress: Progress | None) -> Changes:
+        """A new index, made in a file of its own and put in place when it is whole: an interrupted one loses nothing."""
+        self.close()
+        folder = self.index_file.parent
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._sweep(folder)
+            handle, name = tempfile.mkstemp(".new", self.index_file.stem + ".", folder)
+            os.close(handle)
+        except OSError as e:
+            raise VaultError(f"the index folder {folder} cannot be written: {e.strerror}", "Free it, or set ZKCHAT_HOME.") from e
+        file = Path(name)
+        index = Index.create(file)
+        try:
+            changes = indexing.refresh(index, self.root, listing, progress)
+            index.publish(self.index_file)
+        finally:
+            index.close()
+            file.unlink(missing_ok=True)
+        return changes
+
+    def _sweep(self, folder: Path) -> None:
+        """Remove what interrupted builds left, once nobody can be working on it any more."""
+        for leftover in folder.glob(f"{self.index_file.stem}.*.new*"):
+            with suppress(OSError):
+                if time.time() - leftover.stat().st_mtime > _LEFTOVER_SECONDS:
+                    leftover.unlink()
+
+    def _report(self, changes: Changes, seconds: float, rebuilt: str | None) -> IndexReport:
+        index = self._opened()
+        return IndexReport(
+            **index.counts()._asdict(), **changes._asdict(), seconds=round(seconds, 4), problems=index.problems(), rebuilt=rebuilt
+        )
+
+
+def _nearest(index: Index, name: str, limit: int) -> list[str]:
+    """Names that share many pairs of characters, ordered by their likeness as a whole."""
+    wanted = words.fold(name.rpartition("/")[2].removesuffix(".md").strip())[:200]
+    similar = dict.fromkeys(index.similar_names(wanted, 30)) if wanted else {}
+    likeness = {near: difflib.SequenceMatcher(None, wanted, words.fold(near)).ratio() for near in similar}
+    return sorted((near for near in similar if likeness[near] >= 0.4), key=lambda near: (-likeness[near], near))[:limit]

@@ -1,0 +1,214 @@
+"""The vault as files: what is in it, and reading it without ever leaving it.
+
+Every path that comes from outside (a user, a model, a link) goes through `confined`: resolved, it must be inside the vault. The scan
+skips hidden folders (`.obsidian`, `.trash`, `.git`) and what the ignore globs name, and does not follow links that leave the vault. What
+it must skip it says, so that `vault status` can list it.
+"""
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fnmatch import translate
+from pathlib import Path
+
+from zkchat_cli.errors import VaultError
+from zkchat_cli.vault.wikilinks import NOTE_SUFFIXES
+
+LARGEST_NOTE = 10_000_000
+READ_OF_LARGER = 2_000_000
+"""Bytes of a note beyond LARGEST_NOTE that are read: its beginning, rather than a minute of indexing and nothing."""
+
+_LONGEST_PATH = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a scan found, by path relative to the vault with `/`. `stamps`: (mtime_ns, size) of each note."""
+
+    stamps: dict[str, tuple[int, int]] = field(default_factory=dict)
+    attachments: set[str] = field(default_factory=set)
+    problems: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class NoteBytes:
+    """A note's bytes as read, and what was wrong with them."""
+
+    raw: bytes
+    problem: str | None = None
+
+
+def scan(root: Path, ignore: Sequence[str] = ()) -> Listing:
+    """Every note and attachment below `root`; one `scandir` a folder and one `stat` a note."""
+    listing = Listing()
+    ignored = _ignored(ignore)
+    folders = [("", str(root))]
+    while folders:
+        prefix, folder = folders.pop()
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if not entry.name.startswith("."):
+                        _list(entry, prefix + entry.name, root, ignored, listing, folders)
+        except OSError as e:
+            listing.problems[printable(prefix or ".")] = f"not read: {_cause(e)}"
+    return listing
+
+
+def _list(
+    entry: "os.DirEntry[str]",
+    path: str,
+    root: Path,
+    ignored: "re.Pattern[str] | None",
+    listing: Listing,
+    folders: list[tuple[str, str]],
+) -> None:
+    if ignored and ignored.match(path):
+        return
+    if not path.isascii() and not _is_text(path):
+        listing.problems[printable(path)] = "not indexed: its name is not UTF-8"
+        return
+    try:
+        if entry.is_symlink():
+            target = Path(entry.path).resolve(strict=True)
+            if not target.is_relative_to(root):
+                listing.problems[printable(path)] = "not followed: a link that leaves the vault"
+                return
+            if target.is_dir() or any(part.startswith(".") for part in target.relative_to(root).parts):
+                return  # its notes are listed where they are, or hidden
+        if entry.is_dir():
+            folders.append((path + "/", entry.path))
+        elif path.lower().endswith(NOTE_SUFFIXES):
+            if entry.is_file():
+                stat = entry.stat()
+                listing.stamps[path] = (stat.st_mtime_ns, stat.st_size)
+        elif entry.is_file():
+            listing.attachments.add(path)
+    except FileNotFoundError:
+        return  # gone between listing and looking, or a link to nothing
+    except (OSError, RuntimeError) as e:  # RuntimeError: links in a circle, before Python 3.13
+        listing.problems[printable(path)] = f"not read: {_cause(e)}"
+
+
+def _ignored(globs: Sequence[str]) -> "re.Pattern[str] | None":
+    """One pattern for all globs. `Templates`, `Templates/` and `Templates/*` name the folder; without a `/` a glob counts at any depth."""
+    alternatives: list[str] = []
+    for glob in globs:
+        bare = glob.strip("/").removesuffix("/**").removesuffix("/*")
+        if bare:
+            alternatives.append(("" if "/" in glob else r"(?:.*/)?") + translate(bare).removesuffix(r"\Z").removesuffix(r"\z") + "(?:/.*)?")
+    return re.compile("(?:" + "|".join(alternatives) + r")\Z", re.DOTALL) if alternatives else None
+
+
+def confined(root: Path, relative_path: str) -> Path:
+    """The real path of `relative_path`; VaultError for anything that is not inside the vault, or hidden in it. It need not exist."""
+    wrong = (
+        "it is empty"
+        if not relative_path.strip()
+        else "it contains a NUL character"
+        if "\0" in relative_path
+        else f"it is longer than {_LONGEST_PATH} characters"
+        if len(relative_path) > _LONGEST_PATH
+        else None
+    )
+    if wrong:
+        raise VaultError(
+            f"{_short(relative_path)} is not a path in the vault: {wrong}", "Give a path relative to the vault, as `Folder/Note.md`."
+        )
+    parts = relative_path.replace("\\", "/").split("/") if os.sep == "\\" else relative_path.split("/")
+    if relative_path.startswith(("/", "\\", "~")) or ".." in parts or Path(relative_path).drive:
+        raise VaultError(f"{_short(relative_path)} leads out of the vault", "Give a path relative to the vault, as `Folder/Note.md`.")
+    if any(part.startswith(".") and part != "." for part in parts):
+        raise VaultError(f"{_short(relative_path)} is hidden, and hidden files are not read", "Notes are in folders without a leading dot.")
+    try:
+        real = (root / relative_path).resolve()
+    except (OSError, RuntimeError, ValueError) as e:
+        raise VaultError(f"{_short(relative_path)} cannot be read: {_cause(e)}", "Check the path.") from e
+    if not real.is_relative_to(root):
+        raise VaultError(f"{_short(relative_path)} leads out of the vault", "A link that leaves the vault is not followed.")
+    return real
+
+
+def read_text(root: Path, relative_path: str) -> str:
+    """The whole text of a text file in the vault. VaultError says why not."""
+    file = confined(root, relative_path)
+    try:
+        if not file.is_file():
+            missing = "is a folder" if file.is_dir() else "does not exist"
+            raise VaultError(f"{_short(relative_path)} {missing} in the vault {root}", "`zkchat vault resolve` names the nearest notes.")
+        with file.open("rb") as opened:
+            raw = opened.read(LARGEST_NOTE + 1)
+    except OSError as e:
+        raise VaultError(f"{_short(relative_path)} cannot be read: {_cause(e)}", "Check its permissions.") from e
+    if len(raw) > LARGEST_NOTE:
+        raise VaultError(
+            f"{_short(relative_path)} is larger than {LARGEST_NOTE // 1_000_000} MB",
+            "Split it; its beginning is indexed and can be searched.",
+        )
+    if b"\0" in raw and not _is_utf16(raw) and not relative_path.lower().endswith(NOTE_SUFFIXES):
+        raise VaultError(f"{_short(relative_path)} is not a text file", "Only text can be read.")
+    return decode(NoteBytes(raw))[0]
+
+
+def read_note(root: Path, relative_path: str) -> NoteBytes | None:
+    """A listed note's bytes; None when it is gone, no bytes and a problem when it may not be read."""
+    try:
+        with (root / relative_path).open("rb") as file:
+            raw = file.read(LARGEST_NOTE + 1)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+    except OSError as e:
+        return NoteBytes(b"", f"not read: {_cause(e)}")
+    if len(raw) > LARGEST_NOTE:
+        kept = raw[:READ_OF_LARGER]
+        kept = kept[: kept.rfind(b"\n") + 1] or kept
+        return NoteBytes(kept, f"larger than {LARGEST_NOTE // 1_000_000} MB, only its first {READ_OF_LARGER // 1_000_000} MB are read")
+    return NoteBytes(raw)
+
+
+def decode(note: NoteBytes) -> tuple[str, str | None]:
+    """The text, with `\\n` line ends and without a byte order mark, and what was wrong with it."""
+    problems = [note.problem] if note.problem else []
+    raw = note.raw
+    try:
+        if _is_utf16(raw):
+            text = raw.decode("utf-16")
+            problems.append("UTF-16, not UTF-8")
+        else:
+            text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = raw.decode("utf-8-sig", "replace")
+        problems.append("not UTF-8, read with replacement characters")
+    if "\0" in text:
+        text = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
+        problems.append("contains NUL characters, replaced")
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text, "; ".join(problems) or None
+
+
+def printable(path: str) -> str:
+    """A path for a message: one line, and text even where the file's name is not."""
+    return path.encode("utf-8", "replace").decode().replace("\n", "\\n").replace("\r", "\\r")
+
+
+def _is_utf16(raw: bytes) -> bool:
+    return raw.startswith((b"\xff\xfe", b"\xfe\xff"))
+
+
+def _is_text(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _cause(error: Exception) -> str:
+    return (getattr(error, "strerror", None) or str(error)).lower()
+
+
+def _short(path: str) -> str:
+    shown = printable(path)
+    return shown if len(shown) <= 80 else shown[:79] + "…"

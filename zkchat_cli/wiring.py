@@ -1,0 +1,167 @@
+"""From settings to a working session: the only place that constructs things, and that knows which flag means which setting."""
+
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from zkchat_cli import config, tools
+from zkchat_cli.config import Loaded, Places
+from zkchat_cli.context import strategies
+from zkchat_cli.errors import ConfigError, VaultError, ZkchatError
+from zkchat_cli.llm import Model, providers
+from zkchat_cli.models import Conversation
+from zkchat_cli.session import Parts, ZkChatSession
+from zkchat_cli.store import ChatSessionStore
+from zkchat_cli.tokens import TokenCounter
+from zkchat_cli.vault import Vault
+
+MARKDOWN = ("*.md", "*.markdown", "*/*.md")
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the command line chose; what is None is left to the other layers."""
+
+    vault: Path | None = None
+    model: str | None = None
+    config_file: Path | None = None
+    strategy: str | None = None
+    max_context: int | None = None
+    store: bool = True
+
+    @property
+    def flags(self) -> dict[str, object]:
+        named = {
+            "vault.path": str(self.vault) if self.vault is not None else None,
+            "model": self.model,
+            "context.strategy": self.strategy,
+            "context.max_tokens": self.max_context,
+        }
+        return {key: value for key, value in named.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """The opened things a session is made of; `session` makes one. Close it when done."""
+
+    loaded: Loaded
+    vault: Vault
+    store: ChatSessionStore
+    model: Model
+    counter: TokenCounter = field(default_factory=TokenCounter)
+
+    def session(self, conversation: Conversation | None = None) -> ZkChatSession:
+        """A session on a stored conversation, or a new one."""
+        settings = self.loaded.values
+        known = self.model.context_window
+        window = known if known and not self.loaded.is_set("context.max_tokens") else settings.context.max_tokens
+        parts = Parts(
+            vault=self.vault,
+            store=self.store,
+            model=self.model,
+            strategy=strategies.strategy(settings.context.strategy),
+            tools=tuple(tools.tools()),
+            settings=settings,
+            max_context=window,
+            counter=self.counter,
+            now=now,
+            clock=time.monotonic,
+            new_id=new_id,
+        )
+        return ZkChatSession(parts, conversation)
+
+    def close(self) -> None:
+        self.store.close()
+        self.vault.close()
+
+
+def now() -> str:
+    """The present, ISO 8601 with zone."""
+    return datetime.now(UTC).astimezone().isoformat(timespec="milliseconds")
+
+
+def new_id() -> str:
+    return secrets.token_hex(6)
+
+
+def settings(choices: Choices, env: Mapping[str, str], cwd: Path) -> Loaded:
+    """All layers, the vault's own included, checked down to the names of strategies and providers."""
+    where = config.places(env, choices.config_file)
+    if choices.config_file is not None and not choices.config_file.is_file():
+        raise ConfigError(f"there is no settings file {choices.config_file}", "--config names an existing TOML file.")
+    loaded = config.load(choices.flags, env, where)
+    folder = _vault_folder(loaded, cwd)
+    if folder is not None:
+        loaded = config.load(choices.flags, env, where, folder)
+    return check(loaded)
+
+
+def check(loaded: Loaded) -> Loaded:
+    """Refuse names that no drawer holds: a strategy, a provider. They are checked here because config knows no drawers."""
+    strategy = loaded.values.context.strategy
+    if strategy not in strategies.names():
+        raise loaded.problem("context.strategy", strategy, " or ".join(strategies.names()))
+    name = loaded.values.model.partition("/")[0]
+    if name not in providers.names():
+        valid = f"PROVIDER or PROVIDER/NAME with a provider of: {', '.join(providers.names())}"
+        raise loaded.problem("model", loaded.values.model, valid, "zkchat doctor says what each provider is.")
+    return loaded
+
+
+def _vault_folder(loaded: Loaded, cwd: Path) -> Path | None:
+    if loaded.values.vault.path:
+        return Path(loaded.values.vault.path).expanduser()
+    return cwd if any(next(cwd.glob(pattern), None) for pattern in MARKDOWN) else None
+
+
+def open_vault(loaded: Loaded, cwd: Path) -> Vault:
+    """The vault the settings name, not scanned yet. Raises VaultError when there is none."""
+    folder = _vault_folder(loaded, cwd)
+    if folder is None:
+        raise VaultError(
+            f"no vault: {cwd} holds no Markdown files, and none is named",
+            "Name one by --vault DIR, ZKCHAT_VAULT, or `zkchat config set vault.path DIR`; or start in a folder with .md files.",
+        )
+    return Vault.open(folder, loaded.places.cache_dir, ignore=loaded.values.vault.ignore)
+
+
+def open_model(loaded: Loaded) -> Model:
+    provider, _, name = loaded.values.model.partition("/")
+    return providers.provider(provider).open(name)
+
+
+def open_store(loaded: Loaded, *, keep: bool = True) -> ChatSessionStore:
+    """The user's conversations; with `keep` false, a store in memory that leaves no trace on disk."""
+    return ChatSessionStore.open(loaded.places.store_file if keep else None)
+
+
+def open_bench(choices: Choices, env: Mapping[str, str], cwd: Path) -> Bench:
+    """Everything a session needs. Raises the ZkchatError of whatever cannot be opened, with nothing left open."""
+    loaded = settings(choices, env, cwd)
+    model = open_model(loaded)
+    vault = open_vault(loaded, cwd)
+    try:
+        return Bench(loaded, vault, open_store(loaded, keep=choices.store), model)
+    except ZkchatError:
+        vault.close()
+        raise
+
+
+def demo_vault(where: Places) -> Path:
+    """The built-in notes, copied to a scratch folder that may be written to; an unchanged copy is used again."""
+    folder = where.cache_dir / "demo"
+    try:
+        with as_file(files("zkchat_cli") / "demo") as source:
+            for file in source.rglob("*.md"):
+                copy = folder / file.relative_to(source)
+                text = file.read_bytes()
+                if not copy.is_file() or copy.read_bytes() != text:
+                    copy.parent.mkdir(parents=True, exist_ok=True)
+                    copy.write_bytes(text)
+    except OSError as e:
+        raise VaultError(f"the demo notes cannot be copied to {folder}: {e}", "Set ZKCHAT_HOME to a folder you may write to.") from e
+    return folder
