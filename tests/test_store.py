@@ -59,7 +59,8 @@ def test_a_question_is_safe_before_the_model_is_called(tmp_path: Path) -> None:
     again = ChatSessionStore.open(tmp_path / "c.db")
     assert again.history("c1") == (said("q1", status="pending"),)
     assert again.conversation("c1").head_id == "q1"
-    store.close(), again.close()
+    again.close()
+    store.close()
 
 
 def test_a_committed_turn_completes_the_question_and_moves_the_head(store: ChatSessionStore) -> None:

@@ -29,17 +29,17 @@ from zkchat_cli.models import (
     Prompt,
     Role,
     ToolCall,
-    ToolRun,
     TurnReport,
     ZkChatMessage,
 )
 from zkchat_cli.references.citations import verify
 from zkchat_cli.references.extraction import extract, introduce, warning
-from zkchat_cli.references.manager import ReferenceManager, documents_of, present, reduce_to_fit
+from zkchat_cli.references.manager import ReferenceManager, documents_of, merge
 from zkchat_cli.references.summaries import DocumentSummaryService
 from zkchat_cli.store import ChatSessionStore
 from zkchat_cli.tokens import TokenCounter
-from zkchat_cli.tools import Finding, Tool, ToolMistake
+from zkchat_cli.toolbox import Toolbox
+from zkchat_cli.tools import Tool
 from zkchat_cli.turn import Timer, TurnInProgress
 from zkchat_cli.vault import Vault
 from zkchat_cli.words import shorten
@@ -237,71 +237,41 @@ class ZkChatSession:
     def _run_tools(self, turn: TurnInProgress, prompt: Prompt, calls: tuple[ToolCall, ...]) -> Iterator[events.Event]:
         """Run the calls of one reply in order. Call and result enter the turn together, so that neither is ever alone in the log."""
         counter = self.parts.counter
-        tokens = {"token_count": counter.count(turn.text), "tool_tokens": call_tokens(calls, counter)}
-        asked = self._message("assistant", turn.text, parent=turn.messages[-1].id, tool_calls=calls, reasoning=turn.reasoning or None)
-        asked = asked.model_copy(update={**tokens, "finish_reason": "tool_calls", "model": self.parts.model.name})
+        asked = self._message(
+            "assistant",
+            turn.text,
+            parent=turn.messages[-1].id,
+            tool_calls=calls,
+            reasoning=turn.reasoning or None,
+            finish_reason="tool_calls",
+            model=self.parts.model.name,
+            token_count=counter.count(turn.text),
+            tool_tokens=call_tokens(calls, counter),
+        )
         turn.text = ""
         fixed = prompt.usage.total_tokens - sum(m.tokens for m in prompt.messages if m.kind in ("conversation", "tool_results"))
         spent = sum(m.tokens for m in render(turn.messages, counter))
         room = max(0, (self.budget.effective_limit - fixed - spent) // 2 // len(calls))
+        toolbox = Toolbox(self.parts.tools, self.parts.vault, self.manager, counter, self.parts.clock)
         results: list[ZkChatMessage] = []
         for call in calls:
             yield events.ToolCallStarted(call)
             with turn.timer("tools"):
-                result = self._run_tool(call, room, parent=(results or [asked])[-1].id)
-            results.append(result)
-            if result.tool_run is not None:
-                yield events.ToolCallFinished(call, result.tool_run, len(result.chunks))
+                result = toolbox.run(call, room)
+            results.append(
+                self._message(
+                    "tool",
+                    result.content,
+                    parent=(results or [asked])[-1].id,
+                    tool_call_id=call.id,
+                    tool_name=call.name,
+                    tool_run=result.run,
+                    chunks=result.chunks,
+                    token_count=result.run.tokens,
+                )
+            )
+            yield events.ToolCallFinished(call, result.run, len(result.chunks))
         turn.messages += [asked, *results]
-
-    def _run_tool(self, call: ToolCall, room: int, parent: str) -> ZkChatMessage:
-        """A tool's result as a message; a mistake of the model or an unknown tool is a short error that it can correct."""
-        clock, counter = self.parts.clock, self.parts.counter
-        start, ok = clock(), True
-        tool = next((t for t in self.parts.tools if t.name == call.name), None)
-        try:
-            if tool is None:
-                raise ToolMistake(f"there is no tool {call.name}; there are {', '.join(t.name for t in self.parts.tools)}")
-            finding = tool.call(call.arguments, self.parts.vault)
-        except ToolMistake as e:
-            ok, finding = False, Finding(data={"error": str(e)})
-        kept = reduce_to_fit(finding.chunks, room, counter.count)
-        left_out = len(finding.chunks) - len(kept)
-        note = f"{finding.note} {left_out} excerpts are left out: no room for them.".strip() if left_out else finding.note
-        chunks = self.manager.extract_referenceable_chunks(call.id, kept)
-        content = present(chunks, finding.data, note)
-        tokens = counter.count(content)
-        run = ToolRun(name=call.name, arguments=call.arguments, ok=ok, tokens=tokens, duration_ms=round(1000 * (clock() - start), 2))
-        message = self._message("tool", content, parent=parent, tool_call_id=call.id, tool_name=call.name, tool_run=run, chunks=chunks)
-        return message.model_copy(update={"token_count": tokens})
-
-    def _report(self, turn: TurnInProgress, finish: FinishReason) -> TurnReport:
-        """Verify the citations and gather all there is to say about the turn."""
-        assert turn.prompt is not None
-        sent = {source for m in turn.prompt.messages if m.kind == "tool_results" for source in m.source_ids}
-        seen = {c.number: c for m in (*self.history, *turn.messages) if m.id in sent for c in m.chunks if c.number is not None}
-        verdict = verify(turn.text, seen.get)
-        runs = tuple(m.tool_run for m in turn.messages if m.tool_run is not None)
-        return TurnReport(
-            conversation_id=self.conversation.id,
-            message_id=self.parts.new_id(),
-            answer=turn.text,
-            model=self.parts.model.name,
-            strategy=self.parts.strategy.name,
-            finish_reason=finish,
-            references=_merge(turn.user.references, self._documents_of(turn)),
-            citations=verdict.citations,
-            tools=runs,
-            usage=turn.usage,
-            context=turn.prompt.usage,
-            compaction=turn.compaction,
-            timings_ms=turn.timer.timings(),
-            uncited_statements=verdict.uncited,
-        )
-
-    def _documents_of(self, turn: TurnInProgress) -> tuple[DocumentReference, ...]:
-        found = documents_of(chunk for message in turn.messages for chunk in message.chunks)
-        return tuple(r.model_copy(update={"summary": self._summaries.summary(r.relative_path or "")}) for r in found)
 
     def _close(
         self, turn: TurnInProgress, status: MessageStatus, finish: FinishReason, report: TurnReport | None = None
@@ -318,7 +288,7 @@ class ZkChatSession:
                 "tool_tokens": 0,
                 "model": self.parts.model.name,
                 "reasoning": turn.reasoning or None,
-                "references": self._documents_of(turn),
+                "references": documents_of(turn.chunks, self._summaries.summary),
                 "citations": report.citations if report else (),
                 "usage": turn.usage if report else None,
             }
@@ -338,6 +308,29 @@ class ZkChatSession:
             self._unsaved.append((messages[0], messages[1:]))
             return e
         return None
+
+    def _report(self, turn: TurnInProgress, finish: FinishReason) -> TurnReport:
+        """Verify the citations and gather all there is to say about the turn."""
+        assert turn.prompt is not None
+        sent = {source for m in turn.prompt.messages if m.kind == "tool_results" for source in m.source_ids}
+        seen = {c.number: c for m in (*self.history, *turn.messages) if m.id in sent for c in m.chunks if c.number is not None}
+        verdict = verify(turn.text, seen.get)
+        return TurnReport(
+            conversation_id=self.conversation.id,
+            message_id=self.parts.new_id(),
+            answer=turn.text,
+            model=self.parts.model.name,
+            strategy=self.parts.strategy.name,
+            finish_reason=finish,
+            references=merge(turn.user.references, documents_of(turn.chunks, self._summaries.summary)),
+            citations=verdict.citations,
+            tools=turn.runs,
+            usage=turn.usage,
+            context=turn.prompt.usage,
+            compaction=turn.compaction,
+            timings_ms=turn.timer.timings(),
+            uncited_statements=verdict.uncited,
+        )
 
     # compaction
 
@@ -417,11 +410,3 @@ class ZkChatSession:
         tokens = count(text)
         message = self._message("user", text, parent, references=references, status=status)
         return message.model_copy(update={"token_count": tokens, "augmented_token_count": tokens + count(introduce(references))})
-
-
-def _merge(named: tuple[DocumentReference, ...], found: tuple[DocumentReference, ...]) -> tuple[DocumentReference, ...]:
-    """The documents the user named, then those that tools brought in, each once; a named one that was read has its number."""
-    numbers = {r.relative_path: r.number for r in found}
-    paths = {r.relative_path for r in named}
-    first = (r.model_copy(update={"number": numbers.get(r.relative_path)}) if r.relative_path else r for r in named)
-    return (*first, *(r for r in found if r.relative_path not in paths))

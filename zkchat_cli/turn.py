@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from zkchat_cli.models import Compaction, Prompt, Timings, TokenUsage, ZkChatMessage
+from zkchat_cli.models import Compaction, ContentChunk, Prompt, Timings, TokenUsage, ToolRun, ZkChatMessage
 from zkchat_cli.tokens import TokenCounter
 
 
@@ -43,6 +43,15 @@ class TurnInProgress:
     @property
     def user(self) -> ZkChatMessage:
         return self.messages[0]
+
+    @property
+    def chunks(self) -> list[ContentChunk]:
+        """All chunks that tools brought into this turn, in order."""
+        return [chunk for message in self.messages for chunk in message.chunks]
+
+    @property
+    def runs(self) -> tuple[ToolRun, ...]:
+        return tuple(message.tool_run for message in self.messages if message.tool_run is not None)
 
     def add_usage(self, reported: TokenUsage | None, prompt: Prompt, counter: TokenCounter) -> None:
         """Add up what a model call cost, as the provider says or, where it does not, as zkchat counts."""

@@ -11,7 +11,7 @@ from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.models import Conversation, TurnReport
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.turns import Aside, show
+from zkchat_cli.terminal.turns import show, to_stderr
 from zkchat_cli.wiring import Bench, Choices
 
 COMMAND = cli.app()
@@ -52,7 +52,7 @@ def ask(
             report = _run_as_json(session, text, screen, stream=stream_json)
         else:
             shown = 0 if answer_only else bench.loaded.values.references.max_displayed
-            report = _outcome(show(session.send(text), screen, _aside(screen), max_sources=shown))
+            report = _outcome(show(session.send(text), screen, to_stderr(screen), max_sources=shown))
         if show_context:
             screen.err.write(_context_lines(session, report))
 
@@ -94,11 +94,6 @@ def _outcome(last: events.Event | None) -> TurnReport:
             error.partial = partial
             raise error
     raise ZkchatError("the turn ended without a result", "This is a defect of zkchat; please report it.")
-
-
-def _aside(screen: Screen) -> Aside:
-    """Warnings always reach stderr; what is only progress, a terminal's."""
-    return lambda line, style: screen.warn(line.strip()) if style in ("yellow", "red") else screen.progress(line)
 
 
 def _context_lines(session: ZkChatSession, report: TurnReport) -> str:

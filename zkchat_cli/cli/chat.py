@@ -11,7 +11,7 @@ from zkchat_cli.events import TurnFailed
 from zkchat_cli.models import Conversation
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.turns import show, show_error
+from zkchat_cli.terminal.turns import show, show_error, to_stderr
 from zkchat_cli.wiring import Bench, Choices
 
 COMMAND = cli.app()
@@ -57,6 +57,7 @@ def _conversation(bench: Bench, resume: str | None, *, continue_: bool) -> Conve
 
 def _piped(session: ZkChatSession, screen: Screen, max_sources: int) -> None:
     """One message a line. An error is told and the next line is read; the first one decides the exit code."""
+    aside = to_stderr(screen)
     first: ZkchatError | None = None
     for line in sys.stdin:
         if not line.strip():
@@ -69,12 +70,12 @@ def _piped(session: ZkChatSession, screen: Screen, max_sources: int) -> None:
                 if outcome.leave:
                     break
                 continue
-            last = show(session.send(line.strip()), screen, lambda text, _: screen.warn(text.strip()), max_sources=max_sources)
+            last = show(session.send(line.strip()), screen, aside, max_sources=max_sources)
             if isinstance(last, TurnFailed):
                 raise last.error
             screen.print()
         except ZkchatError as e:
-            show_error(e, lambda text, _: screen.warn(text.strip()))
+            show_error(e, aside)
             first = first or e
     if first is not None:
         first.told = True

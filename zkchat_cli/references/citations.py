@@ -44,7 +44,7 @@ def verify(answer: str, chunk: Callable[[int], ContentChunk | None]) -> Verdict:
             found.setdefault((number, quote), _cite(number, quote, chunk(number)))
         if not (quote and text[marker.end() : marker.end() + 1] == "["):
             earlier_marker_end = marker.end()
-    said = sentences(_MARKER_AFTER_END.sub(r"\2\1", text))
+    said = sentences(_MARKER_AFTER_END.sub(r" \2\1", text))
     uncited = sum(1 for s in said if _states_something(s) and not _MARKER.search(s.text))
     return Verdict(tuple(found.values()), uncited)
 

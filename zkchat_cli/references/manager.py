@@ -8,9 +8,11 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from zkchat_cli.models import ContentChunk, DocumentReference, ZkChatMessage
+from zkchat_cli.words import shorten
 
 CHUNK_OVERHEAD = 50
 """Tokens of a chunk's path, title, heading and lines in a tool result."""
+SNIPPET_LENGTH = 160
 CUT = " [… cut: too long for the context window]"
 
 
@@ -93,8 +95,8 @@ def reduce_to_fit(chunks: Sequence[ContentChunk], room: int, count: Callable[[st
     return tuple(kept)
 
 
-def documents_of(chunks: Iterable[ContentChunk]) -> tuple[DocumentReference, ...]:
-    """The documents that chunks come from, each once, with the number and heading of its first chunk."""
+def documents_of(chunks: Iterable[ContentChunk], summary: Callable[[str], str | None]) -> tuple[DocumentReference, ...]:
+    """The documents that chunks come from, each once, with number and heading of its first chunk; `summary` says what a path is about."""
     references: dict[str, DocumentReference] = {}
     for chunk in chunks:
         if chunk.relative_path not in references:
@@ -102,8 +104,17 @@ def documents_of(chunks: Iterable[ContentChunk]) -> tuple[DocumentReference, ...
                 wikilink=f"[[{chunk.title}]]",
                 relative_path=chunk.relative_path,
                 reference_type="search",
-                context_snippet=" ".join(chunk.text.split())[:160],
+                summary=summary(chunk.relative_path),
+                context_snippet=shorten(chunk.text, SNIPPET_LENGTH),
                 number=chunk.number,
                 heading=chunk.heading,
             )
     return tuple(references.values())
+
+
+def merge(named: tuple[DocumentReference, ...], found: tuple[DocumentReference, ...]) -> tuple[DocumentReference, ...]:
+    """The documents the user named, then those that tools brought in, each once; a named one that was read has its number."""
+    numbers = {r.relative_path: r.number for r in found}
+    paths = {r.relative_path for r in named}
+    first = (r.model_copy(update={"number": numbers.get(r.relative_path)}) if r.relative_path else r for r in named)
+    return (*first, *(r for r in found if r.relative_path not in paths))

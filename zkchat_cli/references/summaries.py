@@ -10,6 +10,7 @@ from zkchat_cli.words import shorten
 SUMMARY_LENGTH = 100
 _FENCE = re.compile(r"^\s*(```|~~~)")
 _NOT_PROSE = re.compile(r"^\s*(?:#{1,6}(?:\s|$)|\||!\[|---+\s*$|<!--|%%|>\s*\[!|(?:[-*+]|\d+[.)])\s+!?\[)")
+_TAG = re.compile(r"<[^<>]*>")
 _LIST_OR_QUOTE = re.compile(r"^\s*(?:>|[-*+]\s|\d+[.)]\s)")
 _MARKS = re.compile(r"^\s*(?:>\s?|[-*+]\s+(?:\[.\]\s+)?|\d+[.)]\s+)+|[*`]|(?<!\w)_|_(?!\w)")
 _LINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]|\[([^\[\]]*)\]\([^()]*\)")
@@ -58,14 +59,18 @@ def _first(text: str, *, plain_only: bool) -> str | None:
         prose = not fenced and line.strip() and not _NOT_PROSE.match(line) and not (plain_only and _LIST_OR_QUOTE.match(line))
         if prose:
             paragraph.append(_plain(line))
-        elif any(c.isalnum() for c in "".join(paragraph)):
+        elif _says_something(paragraph):
             break
         else:
             paragraph = []
-    joined = " ".join(" ".join(paragraph).split())
-    return joined or None
+    return " ".join(" ".join(paragraph).split()) if _says_something(paragraph) else None
+
+
+def _says_something(paragraph: list[str]) -> bool:
+    """Whether there is a word in it that is no #tag."""
+    return any(any(c.isalnum() for c in word) and not word.startswith("#") for word in " ".join(paragraph).split())
 
 
 def _plain(line: str) -> str:
     replacement: Callable[[re.Match[str]], str] = lambda m: m[1] or m[2] or ""  # noqa: E731
-    return _MARKS.sub("", _LINK.sub(replacement, line))
+    return _MARKS.sub("", _LINK.sub(replacement, _TAG.sub("", line)))

@@ -11,6 +11,11 @@ Aside = Callable[[str, str], None]
 """Where a line that is not the answer goes, with its style: the screen itself in a chat, stderr in a pipe."""
 
 
+def to_stderr(screen: Screen) -> Aside:
+    """For a pipe: warnings always reach stderr, what is only progress reaches a terminal's."""
+    return lambda line, style: screen.warn(line.strip()) if style in ("yellow", "red") else screen.progress(line)
+
+
 def show(
     turn: Iterable[events.Event], screen: Screen, aside: Aside, *, max_sources: int
 ) -> events.TurnCompleted | events.TurnFailed | None:
@@ -59,4 +64,4 @@ def show_error(error: ZkchatError, aside: Aside, partial: str = "") -> None:
     """What went wrong and what to do next, in two lines."""
     aside(f"✗ {error.message}{'; what came is kept' if partial else ''}", "red")
     if error.hint:
-        aside(f"  {error.hint}", "dim")
+        aside(f"  {error.hint}", "yellow")

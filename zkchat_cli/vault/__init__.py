@@ -14,6 +14,7 @@ Opening is cheap; the index is opened, or built where there is none, by the firs
 
 import difflib
 import os
+import posixpath
 import tempfile
 import threading
 import time
@@ -33,11 +34,13 @@ from zkchat_cli.vault.index import Index, LinkRow, chunk
 from zkchat_cli.vault.indexing import Changes, Progress
 from zkchat_cli.vault.markdown import ParsedNote
 from zkchat_cli.vault.markup import Heading
-from zkchat_cli.vault.wikilinks import Resolved, WrittenLink, resolve, split_target
+from zkchat_cli.vault.wikilinks import WrittenLink, resolve, split_target
 
 __all__ = ["Heading", "LinkRow", "Note", "Vault"]
 
 MOST_CHUNKS_OF_A_NOTE = 3
+MOST_NEAREST = 100
+"""Different broken names of one text that get suggestions: a note of 100 000 broken links must not take minutes."""
 _LEFTOVER_SECONDS = 3600
 
 T = TypeVar("T")
@@ -105,6 +108,7 @@ class Vault:
         with self._lock:
             listing = filesystem.scan(self.root, self._ignore)
             if not listing.stamps:
+                self._forget()
                 raise VaultError(
                     f"there are no Markdown notes in {self.root}",
                     "Choose a folder with .md files by --vault, ZKCHAT_VAULT or the configuration.",
@@ -131,14 +135,20 @@ class Vault:
 
     def links_in(self, text: str, source: str | None = None) -> list[LinkResolution]:
         """The links of `text`, in its order, as if it stood in the note `source`, or in no note in the vault's root."""
-        parsed = markdown.parse(source or "", text)
-        return self._ask(lambda index: [r for link in parsed.markup.links if (r := self._resolution(index, link, source))])
+        links = markdown.parse(source or "", filesystem.encodable(text)).markup.links
+
+        def resolved(index: Index) -> list[LinkResolution]:
+            near: dict[str, tuple[str, ...]] = {}
+            return [r for link in links if (r := _resolution(index, link, source, near))]
+
+        return self._ask(resolved)
 
     def resolve(self, target: str, source: str | None = None) -> LinkResolution:
         """What `[[target]]` points to; `Note#heading` and `Note|alias` are understood, brackets are not needed."""
+        target = filesystem.encodable(target)
         bare = target.strip().removeprefix("!").removeprefix("[[").removesuffix("]]")
         link = WrittenLink(target, "wikilink", *split_target(bare), False)
-        resolution = self._ask(lambda index: self._resolution(index, link, source))
+        resolution = self._ask(lambda index: _resolution(index, link, source, {}))
         assert resolution  # only Markdown links can mean no note
         return resolution
 
@@ -189,11 +199,13 @@ class Vault:
 
     def _parsed(self, relative_path: str) -> ParsedNote:
         file = filesystem.confined(self.root, relative_path)
+        relative_path = posixpath.normpath(relative_path)
         note = filesystem.read_note(self.root, relative_path) if file.is_file() else None
         if note is None:
             raise self._missing(relative_path)
         if note.problem and not note.raw:
             raise VaultError(f"{filesystem.printable(relative_path)}: {note.problem}", "Check its permissions.")
+        filesystem.refuse_binary(relative_path, note.raw)
         return markdown.parse(relative_path, filesystem.decode(note)[0])
 
     def _require(self, relative_path: str) -> None:
@@ -205,24 +217,6 @@ class Vault:
         near = self.nearest(relative_path)
         hint = f"Nearest: {', '.join(f'[[{name}]]' for name in near)}" if near else "`zkchat vault search` finds notes by their words."
         return VaultError(f"there is no note {shown} in {self.root}", hint)
-
-    def _resolution(self, index: Index, link: WrittenLink, source: str | None) -> LinkResolution | None:
-        answer: Resolved = resolve(link, source, index.names)
-        if answer.status is None:
-            return None
-        return LinkResolution(
-            raw=link.raw,
-            kind=link.kind,
-            target=answer.target,
-            heading=link.heading,
-            alias=link.alias,
-            embed=link.embed,
-            status=answer.status,
-            candidates=answer.losers if answer.status != "broken" else tuple(_nearest(index, link.text, 3)),
-            via=answer.via,
-            line=link.line,
-            text=link.text,
-        )
 
     def _ask(self, question: Callable[[Index], T]) -> T:
         """Ask the index; one that is missing or turns out damaged is built first, once."""
@@ -268,6 +262,13 @@ class Vault:
             file.unlink(missing_ok=True)
         return changes
 
+    def _forget(self) -> None:
+        """No notes, no index: what was deleted leaves no trace in it."""
+        self.close()
+        for file in (self.index_file, Path(f"{self.index_file}-wal"), Path(f"{self.index_file}-shm")):
+            with suppress(OSError):
+                file.unlink()
+
     def _sweep(self, folder: Path) -> None:
         """Remove what interrupted builds left, once nobody can be working on it any more."""
         for leftover in folder.glob(f"{self.index_file.stem}.*.new*"):
@@ -280,6 +281,28 @@ class Vault:
         return IndexReport(
             **index.counts()._asdict(), **changes._asdict(), seconds=round(seconds, 4), problems=index.problems(), rebuilt=rebuilt
         )
+
+
+def _resolution(index: Index, link: WrittenLink, source: str | None, near: dict[str, tuple[str, ...]]) -> LinkResolution | None:
+    """The link resolved; None if it means no note. `near` remembers nearest names, which are looked for `MOST_NEAREST` times at most."""
+    answer = resolve(link, source, index.names)
+    if answer.status is None:
+        return None
+    if answer.status == "broken" and link.text not in near and len(near) < MOST_NEAREST:
+        near[link.text] = tuple(_nearest(index, link.text, 3))
+    return LinkResolution(
+        raw=link.raw,
+        kind=link.kind,
+        target=answer.target,
+        heading=link.heading,
+        alias=link.alias,
+        embed=link.embed,
+        status=answer.status,
+        candidates=near.get(link.text, ()) if answer.status == "broken" else answer.losers,
+        via=answer.via,
+        line=link.line,
+        text=link.text,
+    )
 
 
 def _nearest(index: Index, name: str, limit: int) -> list[str]:

@@ -108,8 +108,8 @@ def confined(root: Path, relative_path: str) -> Path:
         if not relative_path.strip()
         else "it contains a NUL character"
         if "\0" in relative_path
-        else f"it is longer than {_LONGEST_PATH} characters"
-        if len(relative_path) > _LONGEST_PATH
+        else "it is too long"
+        if len(relative_path) > _LONGEST_PATH or any(len(os.fsencode(part)) > 255 for part in printable(relative_path).split("/"))
         else None
     )
     if wrong:
@@ -146,9 +146,14 @@ def read_text(root: Path, relative_path: str) -> str:
             f"{_short(relative_path)} is larger than {LARGEST_NOTE // 1_000_000} MB",
             "Split it; its beginning is indexed and can be searched.",
         )
+    refuse_binary(relative_path, raw)
+    return decode(NoteBytes(raw))[0]
+
+
+def refuse_binary(relative_path: str, raw: bytes) -> None:
+    """VaultError for a picture and the like; a note stays a note even with a NUL in it."""
     if b"\0" in raw and not _is_utf16(raw) and not relative_path.lower().endswith(NOTE_SUFFIXES):
         raise VaultError(f"{_short(relative_path)} is not a text file", "Only text can be read.")
-    return decode(NoteBytes(raw))[0]
 
 
 def read_note(root: Path, relative_path: str) -> NoteBytes | None:
@@ -190,7 +195,12 @@ def decode(note: NoteBytes) -> tuple[str, str | None]:
 
 def printable(path: str) -> str:
     """A path for a message: one line, and text even where the file's name is not."""
-    return path.encode("utf-8", "replace").decode().replace("\n", "\\n").replace("\r", "\\r")
+    return encodable(path).replace("\n", "\\n").replace("\r", "\\r")
+
+
+def encodable(text: str) -> str:
+    """`text` without the halves of surrogate pairs that a command line or a file name may bring, character for character."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _is_utf16(raw: bytes) -> bool:

@@ -151,7 +151,7 @@ class Index:
     def open(cls, file: Path) -> "Index":
         """An existing index; IndexDamaged when it cannot serve, and says why."""
         with sqlite_errors(file):
-            index = cls._connect(file)
+            index = cls._connect(file, os.O_RDWR)
             try:
                 found = index.connection.execute("PRAGMA user_version").fetchone()[0]
                 if found != VERSION:
@@ -168,7 +168,7 @@ class Index:
     def create(cls, file: Path) -> "Index":
         """A new, empty index that nobody else knows yet, fast and without safety; `publish` makes it a durable one."""
         with sqlite_errors(file):
-            index = cls._connect(file)
+            index = cls._connect(file, os.O_RDWR | os.O_CREAT)
             index.connection.executescript(
                 f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA user_version = {VERSION}; BEGIN; {_SCHEMA}"
             )
@@ -180,8 +180,13 @@ class Index:
             return index
 
     @classmethod
-    def _connect(cls, file: Path) -> "Index":
-        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+    def _connect(cls, file: Path, flags: int) -> "Index":
+        try:
+            os.close(os.open(file, flags, 0o600))
+        except FileNotFoundError as e:
+            raise IndexDamaged(f"the index {file} is gone", "It is built anew.") from e
+        except OSError as e:
+            raise VaultError(f"the index {file} cannot be opened: {e.strerror}", "Check its permissions, or set ZKCHAT_HOME.") from e
         connection = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA temp_store = MEMORY")
         return cls(file, connection, file.stat().st_ino)
@@ -229,8 +234,11 @@ class Index:
                 raise
 
     def _rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        with sqlite_errors(self.file):
-            return self.connection.execute(sql, values).fetchall()
+        try:
+            with sqlite_errors(self.file):
+                return self.connection.execute(sql, values).fetchall()
+        except UnicodeEncodeError:  # half a surrogate pair from a command line: no note has it
+            return []
 
     def meta(self, key: str) -> str | None:
         rows = self._rows("SELECT value FROM meta WHERE key = ?", key)

@@ -112,7 +112,7 @@ def _mapping(source: str) -> dict[str, tuple[str, ...]] | None:
     """The top-level scalars and lists of scalars of a YAML mapping; None for anything but a mapping (an empty text is one)."""
     import yaml
 
-    values: dict[str, tuple[str, ...]] = {}
+    values: dict[str, list[str]] = {}
     depth, name, in_list = 0, None, False
     for event in yaml.parse(source, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
         match event:
@@ -130,9 +130,10 @@ def _mapping(source: str) -> dict[str, tuple[str, ...]] | None:
             case yaml.ScalarEvent() if depth == 1 and name is None:
                 name = event.value.strip().casefold()
             case yaml.ScalarEvent() if name is not None and (depth == 1 or (depth == 2 and in_list)):
-                if event.value.strip() not in _EMPTY:
-                    values[name] = (*values.get(name, ()), event.value.strip())
+                value = " ".join(event.value.split())
+                if value not in _EMPTY:
+                    values.setdefault(name, []).append(value)
                 name = None if depth == 1 else name
             case yaml.AliasEvent() if depth == 1:
                 name = None
-    return values
+    return {name: tuple(listed) for name, listed in values.items()}

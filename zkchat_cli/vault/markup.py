@@ -138,14 +138,14 @@ class _Walk:
             column += marker.end() - at
             at, self.item = marker.end(), column
             marker = _ITEM.match(text, at, end)
-        after_blank, self.after_blank = self.after_blank, False
+        self.after_blank = False
         if opening := _FENCE.match(text, at, end):
             self.fence = _Fence(opening[0], self.line, depth, self.item if column >= self.item else 0)
             self.paragraph = -1
             return
         is_heading = at == first and self._heading(begin, content, end)
         self.paragraph = -1 if is_heading or at != first or quote or text[at : at + 1] == "|" else begin
-        self._inline(at, end, block=after_blank or at == begin)
+        self._inline(at, end, block=True)
 
     def _in_fence(self, at: int, end: int, depth: int, indent: int, *, blank: bool) -> bool:
         """Whether this line belongs to the open fence; closes it where it ends."""
@@ -155,7 +155,7 @@ class _Walk:
             self.code.append((fence.line, self.line - 1))
             self.fence = None
             return False
-        if self.text.startswith(fence.mark, at) and not self.text[at:end].strip(" \t").strip(fence.mark[0]):
+        if depth == fence.depth and self.text.startswith(fence.mark, at) and not self.text[at:end].strip(" \t").strip(fence.mark[0]):
             self.code.append((fence.line, self.line))
             self.fence = None
             self.after_blank, self.paragraph = False, -1
@@ -230,7 +230,7 @@ class _Walk:
 
     def _after_tag(self, at: int, end: int) -> int:
         tag = _TAG.match(self.text, at, end)
-        if not tag or (at > 0 and not self.text[at - 1].isspace()) or not any(c.isalpha() or not c.isalnum() for c in tag[1].strip("-_/")):
+        if not tag or tag[1].isdigit() or (at > 0 and not self.text[at - 1].isspace()):
             return at + 1
         self.tags.append(tag[1].rstrip("/"))
         return tag.end()

@@ -130,7 +130,7 @@ def _without_suffix(path: str) -> str:
 def resolve(link: WrittenLink, source: str | None, lookup: Lookup) -> Resolved:
     """What `link` points to when it stands in the note `source` (None: in no note, as in a chat message)."""
     if not link.text:
-        return Resolved(source, "found") if source else Resolved(None, "broken")
+        return Resolved(source, "found") if source else Resolved(None, "broken" if link.kind == "wikilink" else None)
     names = lookup(key(link.text))
     folder = source.rpartition("/")[0] if source else ""
     files = _matching(link.text, folder, [n for n in names if n.kind != "alias"])

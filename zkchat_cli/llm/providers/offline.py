@@ -59,7 +59,9 @@ class OfflineModel:
             yield ToolCalls(calls)
             yield Finished("tool_calls")
             return
-        answer = answer_from(query_of(request.messages, asked), results)
+        read = {c.id for m in request.messages for c in m.tool_calls if c.name == "read_zk_document"}
+        named = [m for m in results if m.tool_call_id in read]
+        answer = answer_from(query_of(request.messages, asked), results, named)
         for line in answer.splitlines(keepends=True):
             words = line.split(" ")
             for i, word in enumerate(words):
@@ -90,18 +92,32 @@ def query_of(messages: Sequence[PromptMessage], asked: int) -> str:
     return f"{question} {earlier[-1]}" if earlier else question
 
 
-def answer_from(question: str, results: Sequence[PromptMessage]) -> str:
-    """The answer in quotations, or an honest "your notes don't say" with the nearest notes."""
+def answer_from(question: str, results: Sequence[PromptMessage], named: Sequence[PromptMessage] = ()) -> str:
+    """The answer in quotations, or an honest "your notes don't say" with the nearest notes.
+
+    `named` are the results that hold documents the user named: when nothing in them answers, how they begin is the best there is.
+    """
     excerpts = _excerpts(results)
     if not excerpts:
         return "Your notes don't say: nothing in them shares a word with your question.\n"
-    wanted = {stem(t) for t in content_terms(question)}
-    quotes, coverage = _rank(excerpts, wanted)
-    if not quotes or coverage < ENOUGH:
-        nearest = list(dict.fromkeys(f"[[{e.title}]] [{e.source}]" for e in excerpts))[:3]
-        return f"Your notes don't say. Nearest: {', '.join(nearest)}\n"
-    lines = [f"“{quote.text}” [{quote.source}]" for quote in _choose(quotes)]
-    return "From your notes:\n\n" + "\n\n".join(lines) + "\n"
+    quotes, coverage = _rank(excerpts, {stem(t) for t in content_terms(question)})
+    if quotes and coverage >= ENOUGH:
+        return "From your notes:\n\n" + _quoted(_choose(quotes))
+    begin = [quote for excerpt in _excerpts(named)[:1] for quote in _opening(excerpt)]
+    if begin:
+        return f"[[{_excerpts(named)[0].title}]] begins:\n\n" + _quoted(begin)
+    nearest = {e.title: e.source for e in reversed(excerpts)}
+    names = [f"[[{title}]] [{source}]" for title, source in reversed(nearest.items())]
+    return f"Your notes don't say. Nearest: {', '.join(names[:3])}\n"
+
+
+def _quoted(quotes: Sequence[_Quote]) -> str:
+    return "\n\n".join(f"“{quote.text}” [{quote.source}]" for quote in quotes) + "\n"
+
+
+def _opening(excerpt: _Excerpt) -> list[_Quote]:
+    said = [s.text for s in sentences(excerpt.text) if len(content_terms(s.text)) > 2 and not s.text.endswith(":")]
+    return [_Quote(_cut(text), excerpt.source, frozenset(), 0.0, (0, i)) for i, text in enumerate(said[:MAX_QUOTES])]
 
 
 def _excerpts(results: Sequence[PromptMessage]) -> list[_Excerpt]:

@@ -1,0 +1,117 @@
+"""What tests share: a vault of a few real notes, a home folder of zkchat's own, and the command line as a stranger runs it."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+NOTES = {
+    "Filters.md": """---
+aliases: [Search conditions]
+description: How to say which tasks you want to see.
+---
+# Filters
+
+A filter is a line that says which tasks you want to see. See [[Combining]] for more.
+
+## Dates
+
+The filter `due today` finds tasks that are due today.
+""",
+    "Queries/Combining.md": """# Combining
+
+Filters can be joined with AND, OR and NOT, which must be written in capitals.
+Each condition stands in its own brackets.
+
+## Nesting
+
+You can nest brackets as deep as you like.
+""",
+    "Queries/Limiting.md": """Limiting shows only the first results of a query.
+
+Write `limit 10` to see ten tasks at most.
+""",
+    "Garden/Compost.md": """# Compost
+
+A compost heap needs air, water and patience. It is ready after nine months.
+""",
+}
+
+
+@dataclass(frozen=True)
+class Done:
+    """A finished run of the program."""
+
+    exit_status: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def lines(self) -> list[Any]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+@dataclass
+class Program:
+    """zkchat in a process of its own: `zkchat("ask", "what is a filter?")` runs it in the vault with a home folder of its own."""
+
+    vault: Path
+    home: Path
+    env: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        clean = {k: v for k, v in os.environ.items() if not k.startswith("ZKCHAT") and k not in ("NO_COLOR", "TIKTOKEN_CACHE_DIR")}
+        return {**clean, "ZKCHAT_HOME": str(self.home), **self.env}
+
+    def __call__(self, *arguments: object, stdin: str | bytes = "", cwd: Path | None = None, timeout: float = 60) -> Done:
+        done = subprocess.run(
+            [sys.executable, "-m", "zkchat_cli", *map(str, arguments)],
+            input=stdin.encode() if isinstance(stdin, str) else stdin,
+            capture_output=True,
+            env=self.environment,
+            cwd=cwd or self.vault,
+            timeout=timeout,
+            check=False,
+        )
+        return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def write(folder: Path, notes: dict[str, str]) -> Path:
+    """A vault of these notes."""
+    for name, text in notes.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    return write(tmp_path / "notes", NOTES)
+
+
+@pytest.fixture
+def zkchat(vault: Path, tmp_path: Path) -> Program:
+    return Program(vault, tmp_path / "home")
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Callable[..., str]:
+    """`script({"text": "Hello"}, …)` writes replies to a file and names the model that plays them."""
+
+    def write_script(*replies: dict[str, Any]) -> str:
+        file = tmp_path / "replies.jsonl"
+        file.write_text("".join(json.dumps(reply) + "\n" for reply in replies), encoding="utf-8")
+        return f"scripted/{file}"
+
+    return write_script

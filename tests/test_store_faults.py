@@ -1,0 +1,386 @@
+"""The store when things go wrong: other versions, damage, a full disk, no permission, a killed process, two processes at once."""
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from zkchat_cli.errors import StoreError
+from zkchat_cli.models import Conversation, ZkChatMessage
+from zkchat_cli.store import ChatSessionStore
+from zkchat_cli.store.file import connect
+from zkchat_cli.store.migrations import SCRIPTS
+
+NOON = "2025-05-08T12:00:00+00:00"
+TALK = Conversation(id="c1", vault="/notes", created_at=NOON, updated_at=NOON)
+
+TURNS = """
+    import sys
+    from pathlib import Path
+    from zkchat_cli.models import ZkChatMessage
+    from zkchat_cli.store import ChatSessionStore
+
+    file, name, turns = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    store = ChatSessionStore.open(file)
+    print("ready", flush=True)
+    input()
+    for number in range(turns):
+        parent = store.conversation("c1").head_id
+        question = ZkChatMessage(
+            id=f"{name}-q{number}", parent_id=parent, role="user", content="why? " * 50, status="pending", timestamp="2025-05-08T12:00:00Z"
+        )
+        store.add("c1", question)
+        print(question.id, flush=True)
+        call = ZkChatMessage(id=f"{name}-c{number}", parent_id=question.id, role="assistant", content="", timestamp="2025-05-08T12:00:00Z")
+        answer = ZkChatMessage(
+            id=f"{name}-a{number}", parent_id=call.id, role="assistant", content="so. " * 500, timestamp="2025-05-08T12:00:00Z"
+        )
+        store.commit("c1", question.model_copy(update={"status": "complete"}), [call, answer], updated_at="2025-05-08T12:00:01Z")
+        print(answer.id, flush=True)
+"""
+
+
+def said(name: str, parent: str | None = None, content: str = "words", **more: object) -> ZkChatMessage:
+    return ZkChatMessage.model_validate({"id": name, "parent_id": parent, "role": "user", "content": content, "timestamp": NOON, **more})
+
+
+def python(script: str, *arguments: object) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def said_by(process: "subprocess.Popen[str]") -> str:
+    out, complaints = process.communicate("\n", timeout=120)
+    assert process.returncode == 0, complaints
+    return out
+
+
+def a_store(file: Path, *messages: ZkChatMessage) -> Path:
+    store = ChatSessionStore.open(file)
+    store.start(TALK)
+    for message in messages:
+        store.add("c1", message)
+    store.close()
+    return file
+
+
+def refused(file: Path) -> StoreError:
+    with pytest.raises(StoreError) as e:
+        ChatSessionStore.open(file)
+    assert e.value.hint
+    return e.value
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {each.name: each.read_bytes() for each in folder.iterdir()}
+
+
+def test_a_newer_store_is_refused_and_untouched(tmp_path: Path) -> None:
+    file = a_store(tmp_path / "c.db", said("q1"))
+    newer = sqlite3.connect(file)
+    newer.execute("PRAGMA user_version = 99")
+    newer.close()
+    before = contents(tmp_path)
+    error = refused(file)
+    assert f"written by a newer zkchat (version 99, this one knows {len(SCRIPTS)})" in error.message
+    assert "Update zkchat" in error.hint
+    assert contents(tmp_path) == before
+
+
+def test_an_older_store_is_migrated_after_a_backup_beside_it(tmp_path: Path) -> None:
+    file = a_store(tmp_path / "c.db", said("q1", content="of old"))
+    old = contents(tmp_path)
+    connect(file, (*SCRIPTS, "CREATE TABLE later (x TEXT) STRICT; INSERT INTO later VALUES ('a;b');")).close()
+    migrated = connect(file, (*SCRIPTS, "the same number of scripts, so none is run"))
+    assert migrated.execute("SELECT x FROM later").fetchall() == [("a;b",)]
+    migrated.close()
+    assert sorted(contents(tmp_path)) == ["c.db", f"c.db.v{len(SCRIPTS)}.bak"]
+    assert contents(tmp_path)["c.db"] != old["c.db"]
+    backup = ChatSessionStore.open(tmp_path / f"c.db.v{len(SCRIPTS)}.bak")
+    assert backup.history("c1") == (said("q1", content="of old"),)
+    backup.close()
+
+
+def test_a_backup_holds_what_was_not_yet_written_back_from_the_log_file(tmp_path: Path) -> None:
+    file = a_store(tmp_path / "c.db")
+    busy = ChatSessionStore.open(file)
+    busy.add("c1", said("q1"))
+    connect(file, (*SCRIPTS, "CREATE TABLE later (x TEXT);")).close()
+    busy.close()
+    backup = ChatSessionStore.open(tmp_path / f"c.db.v{len(SCRIPTS)}.bak")
+    assert len(backup.history("c1")) == 1
+    backup.close()
+
+
+def test_a_backup_never_replaces_another(tmp_path: Path) -> None:
+    file = a_store(tmp_path / "c.db")
+    taken = tmp_path / f"c.db.v{len(SCRIPTS)}.bak"
+    taken.write_text("kept")
+    connect(file, (*SCRIPTS, "CREATE TABLE later (x TEXT);")).close()
+    assert taken.read_text() == "kept"
+    assert (tmp_path / f"c.db.v{len(SCRIPTS)}.2.bak").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_migration_that_fails_leaves_the_old_store_and_no_copy(tmp_path: Path) -> None:
+    file = a_store(tmp_path / "c.db", said("q1"))
+    with pytest.raises(StoreError, match=r"c\.db cannot be opened"):
+        connect(file, (*SCRIPTS, "CREATE TABLE later (x TEXT); INSERT INTO nowhere VALUES (1);"))
+    assert list(contents(tmp_path)) == ["c.db"]
+    store = ChatSessionStore.open(file)
+    assert store.history("c1") == (said("q1"),)
+    store.close()
+
+
+def test_a_backup_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+    big = said("q1", content="x" * 200_000)
+    a_store(tmp_path / "c.db", big)
+    script = """
+        import resource, sys
+        from pathlib import Path
+        from zkchat_cli.errors import StoreError
+        from zkchat_cli.store.file import connect
+        from zkchat_cli.store.migrations import SCRIPTS
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+        try:
+            connect(Path(sys.argv[1]), (*SCRIPTS, "CREATE TABLE later (x TEXT);"))
+        except StoreError as e:
+            print(e.message)
+    """
+    assert "c.db cannot be opened" in said_by(python(script, tmp_path / "c.db"))
+    assert list(contents(tmp_path)) == ["c.db"]
+    store = ChatSessionStore.open(tmp_path / "c.db")
+    assert store.history("c1") == (big,)
+    store.close()
+
+
+def test_an_empty_file_becomes_a_store_without_a_backup(tmp_path: Path) -> None:
+    (tmp_path / "c.db").touch()
+    a_store(tmp_path / "c.db")
+    assert list(contents(tmp_path)) == ["c.db"]
+
+
+def test_another_programs_database_is_left_alone(tmp_path: Path) -> None:
+    other = sqlite3.connect(tmp_path / "c.db")
+    other.execute("CREATE TABLE bookmarks (url TEXT)")
+    other.close()
+    before = contents(tmp_path)
+    assert "is a database of another program" in refused(tmp_path / "c.db").message
+    assert contents(tmp_path) == before
+
+
+def test_a_file_that_is_no_database_is_refused_and_kept(tmp_path: Path) -> None:
+    (tmp_path / "c.db").write_text("# A note, not a database\n" * 100)
+    before = contents(tmp_path)
+    assert "is damaged or not a zkchat store" in refused(tmp_path / "c.db").message
+    assert contents(tmp_path) == before
+
+
+def test_damage_found_while_reading_is_told(tmp_path: Path) -> None:
+    file = a_store(tmp_path / "c.db", *[said(f"q{n}", f"q{n - 1}" if n else None, "x" * 3000) for n in range(50)])
+    damaged = bytearray(file.read_bytes())
+    for start in range(4096 * 14, len(damaged), 4096):
+        damaged[start : start + 4096] = random.Random(start).randbytes(4096)
+    file.write_bytes(damaged)
+    store = ChatSessionStore.open(file)
+    with pytest.raises(StoreError, match="cannot read a conversation: the file is damaged"):
+        store.log("c1")
+    store.close()
+
+
+@pytest.mark.parametrize("rest", ['{"priority": 11}', "{half", '{"unknown": 1}'])
+def test_a_row_that_is_no_message_is_told(tmp_path: Path, rest: str) -> None:
+    file = a_store(tmp_path / "c.db", said("q1"))
+    tampered = sqlite3.connect(file)
+    tampered.execute("UPDATE message SET rest = ?", (rest,))
+    tampered.commit()
+    tampered.close()
+    store = ChatSessionStore.open(file)
+    with pytest.raises(StoreError, match="damaged"):
+        store.history("c1")
+    store.close()
+
+
+def test_a_store_whose_tables_are_gone_is_told(tmp_path: Path) -> None:
+    file = a_store(tmp_path / "c.db")
+    tampered = sqlite3.connect(file)
+    tampered.execute("DROP TABLE compaction")
+    tampered.close()
+    store = ChatSessionStore.open(file)
+    with pytest.raises(StoreError, match="damaged"):
+        store.compactions("c1")
+    store.close()
+
+
+def test_a_folder_in_its_place_is_told(tmp_path: Path) -> None:
+    assert "it is a folder, not a file" in refused(tmp_path).message
+
+
+def test_a_file_where_its_folder_should_be_is_told(tmp_path: Path) -> None:
+    (tmp_path / "data").touch()
+    assert "a part of its path is a file" in refused(tmp_path / "data" / "c.db").message
+    assert "a part of its path is a file" in refused(tmp_path / "data" / "deeper" / "c.db").message
+
+
+def test_a_name_the_system_cannot_take_is_told(tmp_path: Path) -> None:
+    assert "File name too long" in refused(tmp_path / ("x" * 300)).message
+
+
+def test_a_closed_store_says_so_instead_of_crashing(tmp_path: Path) -> None:
+    store = ChatSessionStore.open(None)
+    store.close()
+    with pytest.raises(StoreError, match="The store in memory cannot read a conversation"):
+        store.history("c1")
+
+
+def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path) -> None:
+    file = a_store(tmp_path / "c.db", said("q1"))
+    connection = connect(file)
+    connection.execute(f"PRAGMA max_page_count = {connection.execute('PRAGMA page_count').fetchone()[0] + 2}")
+    store = ChatSessionStore(connection, file)
+    with pytest.raises(StoreError, match="cannot take a message: the disk is full") as e:
+        store.add("c1", said("q2", "q1", "x" * 100_000))
+    assert "Free some space" in e.value.hint
+    assert store.history("c1") == (said("q1"),)
+    store.add("c1", said("q3", "q1"))
+    assert [message.id for message in store.history("c1")] == ["q1", "q3"]
+    store.close()
+
+
+def test_a_file_that_may_not_grow_is_told_and_loses_nothing(tmp_path: Path) -> None:
+    file = a_store(tmp_path / "c.db", said("q1"))
+    script = """
+        import resource, sys
+        from pathlib import Path
+        from zkchat_cli.errors import StoreError
+        from zkchat_cli.models import ZkChatMessage
+        from zkchat_cli.store import ChatSessionStore
+
+        store = ChatSessionStore.open(Path(sys.argv[1]))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+        for number in range(100):
+            try:
+                store.add("c1", ZkChatMessage(id=f"m{number}", role="user", content="x" * 20_000, timestamp="t"))
+                print(f"m{number}")
+            except StoreError as e:
+                print(e.message)
+                break
+        store.close()
+    """
+    *safe, told = said_by(python(script, file)).splitlines()
+    assert "cannot take a message: reading or writing the disk failed" in told
+    store = ChatSessionStore.open(file)
+    assert [message.id for message in store.log("c1")] == ["q1", *safe]
+    store.close()
+
+
+def test_a_store_that_may_not_be_written_is_told_at_once() -> None:
+    script = """
+        import os, sys
+        from pathlib import Path
+        from zkchat_cli.errors import StoreError
+        from zkchat_cli.store import ChatSessionStore
+
+        folder = Path(sys.argv[1])
+        ChatSessionStore.open(folder / "c.db").close()
+        (folder / "c.db").chmod(0o444)
+        folder.chmod(0o555)
+        if os.geteuid() == 0:
+            os.setuid(65534)
+        for name in ("c.db", "new.db", "new/c.db"):
+            try:
+                ChatSessionStore.open(folder / name)
+            except StoreError as e:
+                print(e.message, e.hint)
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        told = said_by(python(script, folder)).splitlines()
+        assert len(told) == 3
+        assert all("it may not be written" in line and "--no-store" in line for line in told)
+
+
+def test_a_lock_that_stays_is_told(tmp_path: Path) -> None:
+    file = a_store(tmp_path / "c.db")
+    holder = sqlite3.connect(file, isolation_level=None)
+    connection = connect(file)
+    connection.execute("PRAGMA busy_timeout = 20")
+    store = ChatSessionStore(connection, file)
+    holder.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreError, match="another program keeps it locked"):
+        store.add("c1", said("q1"))
+    holder.execute("ROLLBACK")
+    store.add("c1", said("q1"))
+    store.close()
+    holder.close()
+
+
+def test_a_killed_process_loses_nothing_it_had_acknowledged(tmp_path: Path) -> None:
+    file = a_store(tmp_path / "c.db")
+    chance = random.Random(7)
+    acknowledged: set[str] = set()
+    for life in range(20):
+        process = python(TURNS, file, f"life{life}", 100_000)
+        assert process.stdin and process.stdout and process.stderr
+        process.stdin.write("\n")
+        process.stdin.close()
+        lines = [process.stdout.readline().strip() for _ in range(chance.randrange(1, 30))]
+        time.sleep(chance.random() * 0.005)
+        os.kill(process.pid, signal.SIGKILL)
+        lines += process.stdout.read().split()
+        process.stderr.close()
+        process.stdout.close()
+        process.wait()
+        acknowledged |= {line for line in lines if "-" in line}
+
+        store = ChatSessionStore.open(file)
+        log = {message.id: message for message in store.log("c1")}
+        assert acknowledged <= set(log)
+        for message in log.values():  # a turn is there as a whole, or its question alone, marked as open
+            turn = message.id.replace("-q", "-a")
+            assert message.role != "user" or (message.status == "complete") == (turn in log)
+        assert len(store.history("c1")) == len(log)
+        store.close()
+
+
+def test_two_processes_in_one_conversation_lose_nothing(tmp_path: Path) -> None:
+    file = a_store(tmp_path / "c.db")
+    processes = [python(TURNS, file, name, 100) for name in ("left", "right")]
+    for process in processes:
+        assert process.stdout and process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin
+        process.stdin.write("\n")
+        process.stdin.flush()
+    told = [said_by(process).split() for process in processes]
+    store = ChatSessionStore.open(file)
+    log = store.log("c1")
+    assert [len(lines) for lines in told] == [200, 200]
+    assert {message.id for message in log} >= {*told[0], *told[1]}
+    assert len(log) == 600
+    branch = {message.id for message in store.history("c1")}
+    assert store.conversation("c1").head_id in branch
+    assert len(branch) < len(log), "they took turns, so this proved nothing"
+    store.close()
+
+
+def test_many_processes_may_make_the_store_at_the_same_moment(tmp_path: Path) -> None:
+    script = """
+        import sys, time
+        from pathlib import Path
+        from zkchat_cli.store import ChatSessionStore
+
+        time.sleep(max(0, float(sys.argv[2]) - time.time()))
+        ChatSessionStore.open(Path(sys.argv[1])).close()
+    """
+    start = time.time() + 1.5
+    for process in [python(script, tmp_path / "new" / "c.db", start) for _ in range(6)]:
+        said_by(process)
+    assert list(contents(tmp_path / "new")) == ["c.db"]
