@@ -1,15 +1,19 @@
 """The built-in demo vault is the first thing a new user talks to: its links hold, its notes are found, and what it says is true."""
 
 import re
+import shlex
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
-from zkchat_cli import config
+from zkchat_cli import config, main, slash
 from zkchat_cli.models import LinkResolution
 from zkchat_cli.vault import Vault
 
@@ -62,10 +66,10 @@ def notes(demo: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def vault(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Vault:
-    vault = Vault.open(demo, tmp_path_factory.mktemp("cache"))
-    vault.refresh()
-    return vault
+def vault(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
+    with closing(Vault.open(demo, tmp_path_factory.mktemp("cache"))) as vault:
+        vault.refresh()
+        yield vault
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +81,12 @@ def links(vault: Vault, notes: dict[str, str]) -> dict[str, list[LinkResolution]
 def code_in(notes: dict[str, str]) -> set[str]:
     """Every piece of inline code: the commands, settings and examples that the notes name."""
     return {code for text in notes.values() for code in re.findall(r"`([^`\n]+)`", text)}
+
+
+def shell_commands_in(notes: dict[str, str]) -> set[str]:
+    """Every call of zkchat that the notes show, inline or in a block of shell code."""
+    blocks = [line for text in notes.values() for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL) for line in block.splitlines()]
+    return {call for code in (*code_in(notes), *blocks) for call in re.findall(r"\bzkchat [a-z].*", code)}
 
 
 def test_the_demo_vault_is_package_data() -> None:
@@ -171,3 +181,22 @@ def test_the_defaults_in_the_table_of_settings_are_the_real_ones(notes: dict[str
     rows = dict(re.findall(r"^\| `([a-z_.]+)` \| `?([^`|]*?)`? \|", notes["Using zkchat/Settings.md"], re.MULTILINE))
     assert len(rows) >= 5
     assert rows == {key: str(config.keys()[key]) or "empty" for key in rows}
+
+
+def test_every_slash_command_the_notes_name_exists(notes: dict[str, str]) -> None:
+    named = {code.split()[0].removeprefix("/") for code in code_in(notes) if re.match(r"/[a-z]+\b", code)}
+    assert named >= set(slash.MOST_USED_FIRST)
+    assert [name for name in named if not any(known.startswith(name) for known in slash.names())] == []
+
+
+def test_every_shell_command_the_notes_show_exists_with_its_options(notes: dict[str, str]) -> None:
+    calls = shell_commands_in(notes)
+    assert len(calls) >= 20
+    for call in calls:
+        command: Any = typer.main.get_command(main.app)
+        for word in shlex.split(call)[1:]:
+            if word.startswith("-"):
+                assert word in {option for parameter in command.params for option in parameter.opts}, call
+            elif hasattr(command, "get_command"):
+                command = command.get_command(typer.Context(command), word)
+                assert command is not None, call

@@ -166,6 +166,7 @@ def test_a_byte_order_mark_is_no_obstacle() -> None:
         ("", "Not valid JSON: line 1, column 1"),
         ("[" * 200_000, "The JSON cannot be read"),
         ("[" + "9" * 5000 + "]", "The JSON cannot be read"),
+        ("[" * 150 + "]" * 150, "The JSON cannot be read: it is nested more than 100 levels deep"),
         ("[]", "This JSON holds no conversation"),
         ("{}", "This JSON holds no conversation"),
         ("3", "This JSON holds no conversation"),

@@ -131,6 +131,20 @@ def test_a_lone_surrogate_is_stored_as_a_replacement_character(store: ChatSessio
     assert store.conversation("c1").title == "\ufffd"
 
 
+def nested(levels: int) -> dict[str, object]:
+    return {"a": nested(levels - 1)} if levels else {}
+
+
+def test_what_could_be_written_can_be_read(store: ChatSessionStore) -> None:
+    deep = said("a1", role="assistant", tool_calls=[{"id": "t", "name": "find", "arguments": nested(240)}])
+    store.start(conversation())
+    store.add("c1", deep)
+    assert store.history("c1") == (deep,)
+    with pytest.raises(StoreError, match="A value cannot be stored"):
+        store.add("c1", said("a2", tool_calls=[{"id": "t", "name": "find", "arguments": nested(300)}]))
+    assert store.history("c1") == (deep,)
+
+
 def test_a_summary_deletes_nothing_and_can_be_taken_back(store: ChatSessionStore) -> None:
     two_turns(store)
     before = store.archive("c1")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
 import time
 from pathlib import Path
 
@@ -319,6 +320,18 @@ def test_a_lock_that_stays_is_told(tmp_path: Path) -> None:
     holder.execute("ROLLBACK")
     store.add("c1", said("q1"))
     store.close()
+    holder.close()
+
+
+def test_a_store_that_is_locked_while_it_is_opened_is_waited_for(tmp_path: Path) -> None:
+    file = a_store(tmp_path / "c.db")
+    holder = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+    holder.execute("PRAGMA journal_mode = DELETE")
+    holder.execute("BEGIN IMMEDIATE")
+    release = threading.Timer(0.1, holder.execute, ["ROLLBACK"])
+    release.start()
+    ChatSessionStore.open(file).close()
+    release.join()
     holder.close()
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 STOPWORDS = frozenset(
     """a about after all also am an and any are aren't as at be been before being both but by can can't could did do does doesn't doing
     don't down each few for from further had has have having he her here hers him his how i if in into is isn't it it's its itself just
-    let me more most my no nor not now of off on once only or other our out over own please same she should so some such tell than that
+    let me more most my no nor not now of off on once only or other our out over own please same see she should so some such tell than that
     the their them then there these they this those through to too under until up us very was we were what what's when where which while
     who whom why will with would you your""".split()
 )

@@ -68,7 +68,7 @@ def _question(prompt: str | None) -> str:
 
 
 def _conversation(bench: Bench, cid: str | None, *, continue_: bool) -> Conversation | None:
-    return bench.store.find(cid, str(bench.vault.root)) if cid or continue_ else None
+    return bench.store.find(cid, str(bench.vault.root)) if cid is not None or continue_ else None
 
 
 def _run_as_json(session: ZkChatSession, text: str, screen: Screen, *, stream: bool) -> TurnReport:

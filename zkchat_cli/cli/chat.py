@@ -1,7 +1,9 @@
 """Chat with your notes in the terminal."""
 
 import sys
-from typing import Annotated
+from contextlib import closing, suppress
+from dataclasses import replace
+from typing import Annotated, TextIO
 
 import typer
 
@@ -10,6 +12,7 @@ from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.events import TurnFailed
 from zkchat_cli.models import Conversation
 from zkchat_cli.session import ZkChatSession
+from zkchat_cli.terminal.keyboard import Interruptions
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.turns import show, show_error, to_stderr
 from zkchat_cli.wiring import Bench, Choices
@@ -31,12 +34,14 @@ def chat(
 ) -> None:
     """Chat with your notes. Where standard input is no terminal: one message a line, plain output."""
     screen = Screen.of()
+    if sys.stdin is None:
+        raise UsageError("there is no standard input to read messages from", 'Start it in a terminal, or say zkchat ask "…".')
     if demo:
         if vault is not None:
             raise UsageError("--demo brings its own notes", "Leave out --vault, or leave out --demo.")
         vault = wiring.demo_vault(config.places(config.environment(), config_file))
     with cli.opened(Choices(vault, model, config_file, strategy, max_context, store=not no_store)) as bench:
-        interactive = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+        interactive = sys.stdin.isatty() and sys.stdout.isatty()
         if not interactive or not bench.vault.indexed:
             with screen.progress_bar("Indexing") as progress:
                 index = bench.vault.refresh(progress=progress)
@@ -46,37 +51,11 @@ def chat(
         if interactive:
             from zkchat_cli.terminal.repl import Repl  # prompt_toolkit takes 0.1 s to import: pipes do without
 
-            Repl(bench, session, screen, keep_history=not no_store).run()
+            code = Repl(bench, session, screen, keep_history=not no_store).run()
         else:
-            _piped(session, screen, bench.loaded.values.references.max_displayed)
+            code = _piped(session, screen, bench.loaded.values.references.max_displayed)
+    raise typer.Exit(code)
 
 
 def _conversation(bench: Bench, resume: str | None, *, continue_: bool) -> Conversation | None:
     return bench.store.find(resume, str(bench.vault.root)) if resume or continue_ else None
-
-
-def _piped(session: ZkChatSession, screen: Screen, max_sources: int) -> None:
-    """One message a line. An error is told and the next line is read; the first one decides the exit code."""
-    aside = to_stderr(screen)
-    first: ZkchatError | None = None
-    for line in sys.stdin:
-        if not line.strip():
-            continue
-        try:
-            if slash.is_command(line):
-                outcome = slash.run(line, session)
-                screen.print(outcome.text)
-                session = outcome.session or session
-                if outcome.leave:
-                    break
-                continue
-            last = show(session.send(line.strip()), screen, aside, max_sources=max_sources)
-            if isinstance(last, TurnFailed):
-                raise last.error
-            screen.print()
-        except ZkchatError as e:
-            show_error(e, aside)
-            first = first or e
-    if first is not None:
-        first.told = True
-        raise first

@@ -11,9 +11,8 @@ import typer
 from zkchat_cli import cli, exporters, wiring
 from zkchat_cli.context import figures
 from zkchat_cli.errors import StoreError, UsageError
-from zkchat_cli.models import Prompt
+from zkchat_cli.models import ConversationArchive, Prompt
 from zkchat_cli.session import ZkChatSession
-from zkchat_cli.slash.compact import describe
 from zkchat_cli.store.imports import read_archive
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.wiring import Choices
@@ -157,7 +156,7 @@ def compact(
             done, text = undone, "Taken back: the prompt is what it was before."
         else:
             done = session.compact(instructions=instructions, target=target, keep=keep, preview=preview)
-            text = describe(done) + (f"\n\n{done.summary}" if preview and done.summary else "")
+            text = figures.describe(done) + (f"\n\n{done.summary}" if preview and done.summary else "")
     if as_json:
         screen.json(done)
     else:
@@ -222,8 +221,9 @@ def import_(
     except (OSError, UnicodeDecodeError) as e:
         raise UsageError(f"{file} cannot be read: {e}", "--file names a UTF-8 JSON file.") from e
     with cli.opened(Choices(vault, config_file=config)) as bench:
-        archives = read_archive(text, vault=str(bench.vault.root), new_id=wiring.new_id, now=wiring.now())
-        stored = [bench.store.restore(archive, wiring.new_id) for archive in archives]
+        root = str(bench.vault.root)
+        archives = [_at_home(a, root) for a in read_archive(text, vault=root, new_id=wiring.new_id, now=wiring.now())]
+        stored = bench.store.restore_all(archives, wiring.new_id)
     screen = Screen.of()
     document = [{"conversation_id": c.id, "title": c.title, "messages": len(a.messages)} for c, a in zip(stored, archives, strict=True)]
     if as_json:
@@ -231,3 +231,10 @@ def import_(
     else:
         for entry in document:
             screen.print(f"{entry['conversation_id']}  {entry['messages']} messages  {entry['title'] or ''}")
+
+
+def _at_home(archive: ConversationArchive, vault: str) -> ConversationArchive:
+    """An export names the vault it came from; where that folder does not exist (another machine), it belongs to the vault at hand."""
+    if Path(archive.conversation.vault).is_dir():
+        return archive
+    return archive.model_copy(update={"conversation": archive.conversation.model_copy(update={"vault": vault})})

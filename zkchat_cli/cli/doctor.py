@@ -1,7 +1,6 @@
 """Check vault, index, store, vocabulary and provider, each with the next step."""
 
 import os
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -83,7 +82,7 @@ def _store(loaded: Loaded) -> str:
         count = len(store.conversations())
     finally:
         store.close()
-    return f"{loaded.places.store_file}, {count} conversations (SQLite {sqlite3.sqlite_version})"
+    return f"{loaded.places.store_file}, {count} conversations"
 
 
 def _vocabulary() -> str:
@@ -96,5 +95,5 @@ def _vocabulary() -> str:
 
 def _provider(loaded: Loaded) -> str:
     model = wiring.open_model(loaded)
-    others = "; ".join(f"{name}: {providers.label(name)}" for name in providers.names())
-    return f"{model.name} is ready. This version has {others}"
+    others = ", ".join(f"{name} ({providers.provider(name).help})" for name in providers.names())
+    return f"{model.name} is ready; this version has {others}"

@@ -1,6 +1,6 @@
 """The figures of a prompt as a table with bars: the same text for `context stats` and `/context`."""
 
-from zkchat_cli.models import ContextUsage, Prompt
+from zkchat_cli.models import Compaction, ContextUsage, Prompt
 from zkchat_cli.words import shorten
 
 BAR_CELLS = 20
@@ -72,3 +72,15 @@ def state(usage: ContextUsage) -> str:
     """The colour of a budget: green below 70 %, yellow below 90 %, red from there."""
     share = usage.total_tokens / usage.effective_limit
     return "green" if share < 0.7 else "yellow" if share < 0.9 else "red"
+
+
+def describe(compaction: Compaction) -> str:
+    """What a compaction did, or would do."""
+    if compaction.mode == "none":
+        return "Nothing to compact: there are no older turns that a summary would make smaller."
+    verb = "would fold" if compaction.preview else "folded"
+    return (
+        f"Compaction {verb} {compaction.messages_folded} messages into a summary of {compaction.summary_tokens} tokens: "
+        f"the prompt {'would go' if compaction.preview else 'went'} from {compaction.tokens_before} to {compaction.tokens_after} tokens. "
+        "Nothing is deleted; /compact undo takes it back."
+    )

@@ -3,12 +3,11 @@
 An exporter turns a ConversationArchive into text and does nothing else; where the text goes is the caller's business.
 """
 
-import importlib
-import pkgutil
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 
+from zkchat_cli import drawer
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ConversationArchive
 
@@ -23,18 +22,13 @@ class Exporter:
     export: Callable[[ConversationArchive], str]
 
 
+def names() -> list[str]:
+    return drawer.names(sys.modules[__name__])
+
+
 def exporter(name: str) -> Exporter:
     """The format of that name. Raises UsageError that names the valid ones."""
-    if name not in _drawer():
+    if name not in names():
         raise UsageError(f"{name!r} is not an export format", f"Use one of: {', '.join(names())}")
-    return _drawer()[name]
-
-
-def names() -> tuple[str, ...]:
-    return tuple(sorted(_drawer()))
-
-
-@cache
-def _drawer() -> dict[str, Exporter]:
-    found = [importlib.import_module(f"{__name__}.{module.name}").EXPORTER for module in pkgutil.iter_modules(__path__)]
-    return {each.name: each for each in found}
+    found: Exporter = drawer.take(sys.modules[__name__], name, "EXPORTER")
+    return found

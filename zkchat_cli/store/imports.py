@@ -23,6 +23,7 @@ _EXPECTED = (
     "Expected: a `zkchat context export --format json`, a list of messages [{\"role\": …, \"content\": …}, …], "
     "or a chat_sessions.json {id: {\"messages\": […]}}. Nothing was imported."
 )  # fmt: skip
+_DEEPEST = 100
 _COUNTS = ("token_count", "augmented_token_count", "tool_tokens")
 
 
@@ -192,12 +193,14 @@ def _plain(text: str) -> str:
     return storable(text).replace("\0", "\ufffd")
 
 
-def _cleaned(value: Any, clean: Callable[[str], str]) -> Any:
-    """`value` with all its texts cleaned of what the store could not hold."""
+def _cleaned(value: Any, clean: Callable[[str], str], deep: int = 0) -> Any:
+    """`value` with all its texts cleaned of what the store could not hold. Raises ValueError when it is nested beyond all sense."""
+    if deep > _DEEPEST:
+        raise ValueError(f"it is nested more than {_DEEPEST} levels deep")
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, list):
-        return [_cleaned(item, clean) for item in value]
+        return [_cleaned(item, clean, deep + 1) for item in value]
     if isinstance(value, dict):
-        return {clean(key): _cleaned(item, clean) for key, item in value.items()}
+        return {clean(key): _cleaned(item, clean, deep + 1) for key, item in value.items()}
     return value

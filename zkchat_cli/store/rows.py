@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Compaction, Conversation, Value, ZkChatMessage
 
 MESSAGE = ("id", "parent_id", "role", "content", "status", "timestamp")
@@ -36,17 +37,26 @@ def from_conversation(conversation: Conversation) -> dict[str, Any]:
 
 def to_message(row: tuple[Any, ...]) -> ZkChatMessage:
     """A row of MESSAGE and `rest`. A long history is read in one go, so each step here counts 2 000 times."""
-    value = from_json(row[-1])
+    value = _decoded(row[-1])
     value["id"], value["parent_id"], value["role"], value["content"], value["status"], value["timestamp"], _ = row
     return ZkChatMessage.model_validate(value)
 
 
 def to_compaction(row: tuple[Any, ...]) -> Compaction:
-    return Compaction.model_validate(dict(zip(COMPACTION, row, strict=False)) | from_json(row[-1]))
+    return Compaction.model_validate(dict(zip(COMPACTION, row, strict=False)) | _decoded(row[-1]))
 
 
 def to_conversation(row: tuple[Any, ...]) -> Conversation:
     return Conversation.model_validate(dict(zip(CONVERSATION, row, strict=True)))
+
+
+def _decoded(rest: str) -> dict[str, Any]:
+    """By pydantic's parser, which saves a fifth of the time; json's goes deeper, to all that could be written."""
+    try:
+        value: dict[str, Any] = from_json(rest)
+    except ValueError:
+        value = json.loads(rest)
+    return value
 
 
 def _columns(value: Value, names: tuple[str, ...]) -> dict[str, Any]:
@@ -54,5 +64,8 @@ def _columns(value: Value, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _rest(value: Value, columns: tuple[str, ...]) -> str:
-    rest = value.model_dump(mode="json", exclude=set(columns), exclude_defaults=True)
+    try:
+        rest = value.model_dump(mode="json", exclude=set(columns), exclude_defaults=True)
+    except ValueError as e:  # pydantic stops at some 250 levels; a model can make up arguments of any depth
+        raise StoreError(f"A value cannot be stored: {e}", "Nothing was changed; its tool calls are nested too deeply.") from e
     return storable(json.dumps(rest, ensure_ascii=False, separators=(",", ":")))

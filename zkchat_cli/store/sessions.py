@@ -181,19 +181,25 @@ class ChatSessionStore:
 
     def restore(self, archive: ConversationArchive, new_id: Callable[[], str]) -> Conversation:
         """Store an archive, all of it or nothing; when one of its ids is taken already, as a copy in which all ids are new."""
-        if problem := archives.flaw(archive):
-            raise StoreError(f"The imported conversation does not fit together: {problem}", "Nothing was stored; export it again.")
+        return self.restore_all([archive], new_id)[0]
+
+    def restore_all(self, given: Sequence[ConversationArchive], new_id: Callable[[], str]) -> list[Conversation]:
+        """`restore` for several archives in one transaction: all of them or none."""
+        for archive in given:
+            if problem := archives.flaw(archive):
+                raise StoreError(f"The imported conversation does not fit together: {problem}", "Nothing was stored; export it again.")
         with self._writing("take an imported conversation"):
-            if self._has_any_of(archive):
-                archive = archives.with_fresh_ids(archive, new_id)
-            conversation = archive.conversation
-            self._insert_conversation(conversation.model_copy(update={"head_id": None}))
-            for message in archive.messages:
-                self._insert_message(conversation.id, message)
-            for compaction in archive.compactions:
-                self._insert_compaction(conversation.id, compaction)
-            self._change(conversation.id, "head_id = ?", _text(conversation.head_id))
-            return self.conversation(conversation.id)
+            return [self._take(archives.with_fresh_ids(a, new_id) if self._has_any_of(a) else a) for a in given]
+
+    def _take(self, archive: ConversationArchive) -> Conversation:
+        conversation = archive.conversation
+        self._insert_conversation(conversation.model_copy(update={"head_id": None}))
+        for message in archive.messages:
+            self._insert_message(conversation.id, message)
+        for compaction in archive.compactions:
+            self._insert_compaction(conversation.id, compaction)
+        self._change(conversation.id, "head_id = ?", _text(conversation.head_id))
+        return self.conversation(conversation.id)
 
     # Inside a transaction
 

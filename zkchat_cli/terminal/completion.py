@@ -1,48 +1,71 @@
 """Completion while typing: `/commands` with their help at the start of a line, `[[notes` anywhere. Works on lists made beforehand."""
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from zkchat_cli.slash import SlashCommand
-from zkchat_cli.terminal.safe import neutralise
+from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.words import fold
 
 MOST = 30
 
 
+def command_typed(before: str) -> str | None:
+    """The command being typed, without its slash; None when `before`, the text before the cursor, is something else."""
+    return before[1:] if before.startswith("/") and before[1:].isalpha() | (before == "/") else None
+
+
+def link_typed(before: str) -> str | None:
+    """The name being typed in a `[[link` that is still open; None outside of one."""
+    line = before.rpartition("\n")[2]
+    _, opened, name = line.rpartition("[[")
+    return name if opened and "]]" not in name else None
+
+
 class ChatCompleter(Completer):
-    """`notes` are paths relative to the vault; set them anew when the vault has changed."""
+    """`set_notes` takes paths relative to the vault; call it again when the vault has changed."""
 
     def __init__(self, commands: Sequence[SlashCommand]) -> None:
         self._commands = commands
         self._notes: list[tuple[str, str, str]] = []
+        self._paths: tuple[str, ...] = ()
 
-    def set_notes(self, paths: Iterable[str]) -> None:
+    def set_notes(self, paths: Sequence[str]) -> None:
+        """A name that several notes share is completed with its folder, since alone it would mean only one of them."""
+        if self._paths == tuple(paths):
+            return
+        stems = [(path, path.rsplit(".", 1)[0]) for path in paths if neutralise_name(path) == path]
+        shared = Counter(fold(stem.rpartition("/")[2]) for _, stem in stems)
         entries = []
-        for path in paths:
-            folder, _, file = path.rpartition("/")
-            name = file.rsplit(".", 1)[0]
-            entries.append((fold(name), name, folder))
+        for _, stem in stems:
+            folder, _, name = stem.rpartition("/")
+            folded = fold(name)
+            entries.append((folded, stem if shared[folded] > 1 else name, folder))
         self._notes = sorted(entries)
+        self._paths = tuple(paths)
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:  # noqa: ARG002
         before = document.text_before_cursor
-        if before.startswith("/") and " " not in before:
-            typed = before[1:]
-            for command in self._commands:
-                if command.name.startswith(typed):
-                    yield Completion(f"/{command.name}", -len(before), display_meta=command.help)
-            return
-        open_link = before.rpartition("\n")[2].rpartition("[[")
-        if open_link[1] and "]]" not in open_link[2]:
-            yield from self._note_names(open_link[2])
+        if (command := command_typed(before)) is not None:
+            for known in self._commands:
+                if known.name.startswith(command):
+                    yield Completion(f"/{known.name}", -len(before), display_meta=known.help)
+        elif (name := link_typed(before)) is not None:
+            closing = "" if document.text_after_cursor.startswith("]]") else "]]"
+            for found, folder in self._names_like(name):
+                yield Completion(found + closing, -len(name), display=found, display_meta=folder)
 
-    def _note_names(self, typed: str) -> Iterable[Completion]:
-        """Names that begin with what is typed, then names that contain it."""
+    def _names_like(self, typed: str) -> Iterator[tuple[str, str]]:
+        """Names that begin with what is typed, then names that contain it; at most `MOST`."""
         wanted = fold(typed)
-        begins = [e for e in self._notes if e[0].startswith(wanted)][:MOST]
-        contains = [e for e in self._notes if wanted in e[0] and not e[0].startswith(wanted)][: MOST - len(begins)]
-        for _, name, folder in begins + contains:
-            yield Completion(f"{name}]]", -len(typed), display=neutralise(name), display_meta=neutralise(folder))
+        notes = self._notes
+        first = bisect_left(notes, (wanted,))
+        begin = [(name, folder) for folded, name, folder in islice(notes, first, first + MOST) if folded.startswith(wanted)]
+        yield from begin
+        contain = ((name, folder) for folded, name, folder in notes if wanted in folded and not folded.startswith(wanted))
+        yield from islice(contain, MOST - len(begin))

@@ -1,15 +1,20 @@
-"""The interactive chat: a prompt, a toolbar, and turns. State lives in the session; here are only keys and lines."""
+"""The interactive chat: a prompt, a toolbar, and turns. State lives in the session; here are only lines.
+
+Nothing is computed before the first prompt that it does not show: the vocabulary, the names of notes and what changed in the vault since
+yesterday come in the background, while the user reads or types.
+"""
 
 import hashlib
 import threading
-import time
+from contextlib import closing, suppress
 from dataclasses import replace
 
 from prompt_toolkit import PromptSession
+from prompt_toolkit.application import Application
 from prompt_toolkit.completion import ThreadedCompleter
+from prompt_toolkit.filters import Always, Condition
 from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
-from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 
@@ -18,16 +23,22 @@ from zkchat_cli.errors import ZkchatError
 from zkchat_cli.events import TurnFailed
 from zkchat_cli.llm import providers
 from zkchat_cli.session import ZkChatSession
-from zkchat_cli.terminal.completion import ChatCompleter
+from zkchat_cli.terminal.completion import ChatCompleter, command_typed, link_typed
+from zkchat_cli.terminal.keyboard import Interruptions, typing_ahead
+from zkchat_cli.terminal.keys import bindings
+from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.toolbar import Toolbar
 from zkchat_cli.terminal.turns import show, show_error
 from zkchat_cli.tokens import estimate
 from zkchat_cli.wiring import Bench
+from zkchat_cli.words import shorten
 
-LEAVE_WITHIN = 2.0
-"""Seconds between two Ctrl-C on an empty line that mean "leave"."""
 PROMPT = "you › "
+PLACEHOLDER = "ask your notes, or /help"
+MENU_LINES = 8
+COUNTED_WHILE_TYPING = 20_000
+"""Characters up to which the line being typed is counted at each key, in under 2 ms; a longer one is estimated."""
 
 
 class Repl:
@@ -36,83 +47,125 @@ class Repl:
     def __init__(self, bench: Bench, session: ZkChatSession, screen: Screen, *, keep_history: bool = True) -> None:
         self._bench = bench
         self._session = session
-        self._screen = screen
+        self._keep_history = keep_history
         settings = bench.loaded.values
         self._max_sources = settings.references.max_displayed
-        self._toolbar = Toolbar(bench.model.name, bench.vault.name, threshold=settings.context.summarization_threshold)
-        self._hint = ""
         self._completer = ChatCompleter(slash.commands())
-        self._prompt: PromptSession[str] = PromptSession(
-            history=self._history() if keep_history else InMemoryHistory(),
-            multiline=True,
-            prompt_continuation="    … ",
-            key_bindings=self._keys(),
-            completer=ThreadedCompleter(self._completer),
-            complete_while_typing=True,
-            bottom_toolbar=self._draw_toolbar if settings.context.show_token_count else None,
-            enable_suspend=True,
-            enable_open_in_editor=True,
-            color_depth=None if screen.colour else ColorDepth.DEPTH_1_BIT,
-            style=Style.from_dict({"bottom-toolbar": "noreverse", "bottom-toolbar.text": ""}),
+        self._hint = ""
+        self._left = threading.Event()
+        self._drawing = threading.Lock()
+        self._toolbar = Toolbar(
+            bench.model.name,
+            bench.vault.name,
+            session.budget.effective_limit,
+            threshold=settings.context.summarization_threshold,
+            show_tokens=settings.context.show_token_count,
         )
-        self._prompt.default_buffer.on_text_changed += lambda buffer: self._measure_line(buffer.text)
+        self._prompt = self._make_prompt(colour=screen.colour)
+        self._screen = replace(screen, columns=lambda: self._prompt.output.get_size().columns)
 
-    def run(self) -> None:
-        """The chat, until /quit, Ctrl-D or two Ctrl-C."""
-        self._greet()
-        self._completer.set_notes(self._bench.vault.notes())
-        while True:
+    def run(self) -> int:
+        """The chat, until /quit, Ctrl-D or two Ctrl-C: 0. Asked to end by a signal, or its terminal closed: 128 + the signal."""
+        with Interruptions(self._end_prompt) as interruptions:
             try:
-                line = self._prompt.prompt(PROMPT, pre_run=self._measure_in_background)
+                self._greet()
+                self._converse(interruptions)
+            except OSError:
+                if interruptions.ending is None:
+                    raise  # otherwise the terminal has gone, and there is nobody to tell
+            finally:
+                self._left.set()
+        return 128 + interruptions.ending if interruptions.ending else 0
+
+    def _converse(self, interruptions: Interruptions) -> None:
+        going_on = True
+        while going_on and interruptions.ending is None:
+            try:
+                line = self._prompt.prompt(pre_run=self._prepare)
             except EOFError:
                 return
             except KeyboardInterrupt:
                 continue
-            if not line.strip():
-                continue
-            if not self._handle(line):
-                return
-            self._completer.set_notes(self._bench.vault.notes())
-            self._measure()
+            self._prompt.placeholder = None
+            if line.strip():
+                with typing_ahead():
+                    going_on = self._handle(line, interruptions)
+                    self._measure_prompt()
+            self._measure_line("")
 
-    def _handle(self, line: str) -> bool:
+    def _handle(self, line: str, interruptions: Interruptions) -> bool:
         """Run a command or a turn; False when the chat is to end."""
         try:
-            if slash.is_command(line):
-                outcome = slash.run(line, self._session)
-                if outcome.text:
-                    self._screen.print(outcome.text)
-                self._session = outcome.session or self._session
-                return not outcome.leave
-            self._turn(line)
+            with interruptions.stoppable():
+                if slash.is_command(line):
+                    return self._run_command(line)
+                self._turn(line)
+        except KeyboardInterrupt:
+            self._screen.print("  stopped; what came is kept", "yellow")
         except ZkchatError as e:
             show_error(e, self._screen.print)
+        self._screen.print()
         return True
 
+    def _run_command(self, line: str) -> bool:
+        outcome = slash.run(line, self._session)
+        if outcome.text:
+            self._screen.print(outcome.text)
+        self._session = outcome.session or self._session
+        return not outcome.leave
+
     def _turn(self, line: str) -> None:
-        turn = self._session.send(line)
         self._screen.print()
-        try:
+        with closing(self._session.send(line)) as turn:
             last = show(turn, self._screen, self._screen.print, max_sources=self._max_sources)
-            if isinstance(last, TurnFailed):
-                show_error(last.error, self._screen.print, last.partial)
-        except KeyboardInterrupt:
-            turn.close()
-            self._screen.print("\n  stopped; what came is kept", "yellow")
-        self._screen.print()
+        if isinstance(last, TurnFailed):
+            show_error(last.error, self._screen.print, last.partial)
 
     def _greet(self) -> None:
         name = self._bench.model.name
         about = providers.label(name.partition("/")[0]).partition(",")[0].rstrip(".").lower() if name == "offline" else ""
         notes = self._bench.vault.status().notes
         model = f"{name}: {about}, no model" if about else name
-        self._screen.print(f"zkchat {__version__} · {self._bench.vault.name} ({notes}) · {model} · /help", "bold")
+        self._screen.print(neutralise_name(f"zkchat {__version__} · {self._bench.vault.name} ({notes}) · {model}"), "bold")
         if self._session.history:
-            title = self._session.conversation.title or self._session.conversation.id
+            title = shorten(self._session.conversation.title or self._session.conversation.id, 60)
             self._screen.print(f"going on with “{title}”, {len(self._session.history)} messages", "dim")
+        self._screen.print()
+
+    # the prompt
+
+    def _make_prompt(self, *, colour: bool) -> "PromptSession[str]":
+        prompt: PromptSession[str] = PromptSession(
+            FormattedText([("bold" if colour else "", PROMPT)]),
+            history=self._history(),
+            multiline=True,
+            prompt_continuation="    … ",
+            key_bindings=bindings(lambda: self._measure_line(""), self._show_hint),
+            completer=ThreadedCompleter(self._completer),
+            # only where there is something to complete: prompt_toolkit keeps lines free for the menu as long as this holds
+            complete_while_typing=Condition(self._completing),
+            reserve_space_for_menu=MENU_LINES,
+            bottom_toolbar=self._draw_toolbar,
+            enable_suspend=True,
+            enable_open_in_editor=True,
+            tempfile_suffix=".md",
+            # without colour a placeholder could not be told from typed text
+            placeholder=FormattedText([("ansibrightblack", PLACEHOLDER)]) if colour else None,
+            color_depth=None if colour else ColorDepth.DEPTH_1_BIT,
+            style=Style.from_dict({"bottom-toolbar": "noreverse", "bottom-toolbar.text": ""}),
+        )
+        prompt.layout.current_window.dont_extend_height = Always()  # the toolbar stands under the line, not at the screen's end
+        prompt.default_buffer.on_text_changed += lambda buffer: self._measure_line(buffer.text)
+        return prompt
+
+    def _completing(self) -> bool:
+        before = self._prompt.default_buffer.document.text_before_cursor
+        return command_typed(before) is not None or link_typed(before) is not None
 
     def _history(self) -> History:
         """What was typed in this vault before; a folder that cannot be written to costs the history, not the chat."""
+        if not self._keep_history:
+            return InMemoryHistory()
         folder = self._bench.loaded.places.data_dir / "history"
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -120,65 +173,78 @@ class Repl:
             file.touch(mode=0o600)
         except OSError:
             return InMemoryHistory()
-        return FileHistory(str(file))
+        return _History(str(file))
 
-    def _keys(self) -> KeyBindings:
-        keys = KeyBindings()
-        last_interrupt = float("-inf")
-
-        @keys.add("enter")
-        def _(event: KeyPressEvent) -> None:
-            buffer = event.current_buffer
-            if buffer.complete_state and buffer.complete_state.current_completion:
-                buffer.complete_state = None
-            else:
-                buffer.validate_and_handle()
-
-        @keys.add("escape", "enter")
-        @keys.add("c-j")
-        def _(event: KeyPressEvent) -> None:
-            event.current_buffer.insert_text("\n")
-
-        @keys.add("c-c")
-        def _(event: KeyPressEvent) -> None:
-            nonlocal last_interrupt
-            if event.current_buffer.text:
-                event.current_buffer.reset()
-            elif time.monotonic() - last_interrupt < LEAVE_WITHIN:
-                event.app.exit(exception=EOFError)
-            else:
-                last_interrupt = time.monotonic()
-                self._hint = "Ctrl-C again leaves"
-
-        return keys
+    def _end_prompt(self) -> None:
+        """Leave the prompt from a signal's handler, if it is up."""
+        app = self._prompt.app
+        if app.is_running and app.loop is not None:
+            app.loop.call_soon_threadsafe(_leave, app)
 
     # the toolbar: values are computed when something changes, never while drawing
 
     def _draw_toolbar(self) -> FormattedText:
         width = self._prompt.output.get_size().columns
-        if self._hint:
-            return FormattedText([("", f" {self._hint}"[:width])])
-        return FormattedText(self._toolbar.fragments(width))
+        return FormattedText([("", f" {self._hint}"[:width])] if self._hint else self._toolbar.fragments(width))
+
+    def _show_hint(self, hint: str) -> None:
+        self._hint = hint
+        self._prompt.app.invalidate()
+
+    def _update_toolbar(self, **changes: object) -> None:
+        with self._drawing:  # the background measures the prompt while a key measures the line
+            self._toolbar = replace(self._toolbar, **changes)
 
     def _measure_line(self, text: str) -> None:
         self._hint = ""
         counter = self._bench.counter
-        self._toolbar = replace(self._toolbar, typed=counter.count(text) if counter.ready else estimate(text))
+        counted = counter.ready and len(text) <= COUNTED_WHILE_TYPING
+        tokens = counter.count(text) if counted else estimate(text)
+        self._update_toolbar(typed=tokens, typed_estimated=bool(text) and not (counted and not counter.estimated))
 
-    def _measure(self) -> None:
+    def _measure_prompt(self) -> None:
         try:
-            self._toolbar = replace(self._toolbar, usage=self._session.prompt().usage, typed=0)
+            self._update_toolbar(usage=self._session.prompt().usage)
         except ZkchatError:
-            self._toolbar = replace(self._toolbar, usage=None)
+            self._update_toolbar(usage=None)
 
-    def _measure_in_background(self) -> None:
-        """Once the first prompt is up: load the vocabulary and fill the bar, while the user reads or types."""
-        if self._bench.counter.ready or self._toolbar.usage is not None:
-            return
+    # the background
 
-        def work() -> None:
-            self._bench.counter.warm().join()
-            self._measure()
+    def _prepare(self) -> None:
+        threading.Thread(target=self._prepare_in_background, name="prepare", daemon=True).start()
+
+    def _prepare_in_background(self) -> None:
+        """While the user reads or types: names to complete; at the first prompt also the vocabulary and what changed in the vault."""
+        vault, counter = self._bench.vault, self._bench.counter
+        with suppress(ZkchatError, _Left):  # whatever is wrong with the vault is told when a message needs it
+            self._completer.set_notes(vault.notes())
+            if counter.ready:
+                return
+            counter.warm().join()
+            self._measure_prompt()
+            self._measure_line(self._prompt.default_buffer.text)
             self._prompt.app.invalidate()
+            vault.refresh(progress=self._unless_left)
+            self._completer.set_notes(vault.notes())
 
-        threading.Thread(target=work, name="measure", daemon=True).start()
+    def _unless_left(self, _done: int, _total: int) -> None:
+        """Progress of a refresh that nobody waits for any more ends it; the next one takes it up."""
+        if self._left.is_set():
+            raise _Left
+
+
+class _Left(Exception):
+    """The user has left, and the background need not go on."""
+
+
+class _History(FileHistory):
+    """A line that is no valid Unicode (bytes that were no UTF-8) is kept as well as it can be, rather than ending the chat."""
+
+    def store_string(self, string: str) -> None:
+        with suppress(OSError):  # a full disk costs a line of history
+            super().store_string(string.encode("utf-8", "replace").decode())
+
+
+def _leave(app: Application[str]) -> None:
+    if app.future is not None and not app.future.done():
+        app.exit(exception=EOFError)

@@ -6,11 +6,16 @@ overrides, which can make text read other than it is (CVE-2021-42574), as a mark
 
 _PICTURES: dict[int, str] = {c: chr(0x2400 + c) for c in range(32) if chr(c) not in "\n\t"}
 _PICTURES[0x7F] = "\u2421"
-_PICTURES |= dict.fromkeys(range(0x80, 0xA0), "\ufffd")
-_PICTURES |= dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x2028, 0x2029, 0x200E, 0x200F], "\ufffd")
-_PICTURES |= dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
+_BIDI = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x2028, 0x2029, 0x200E, 0x200F, 0x061C)
+_PICTURES |= dict.fromkeys((*range(0x80, 0xA0), *_BIDI, *range(0xFFF9, 0xFFFC), *range(0xD800, 0xE000)), "\ufffd")
+_ON_ONE_LINE = {ord("\n"): "\u240a", ord("\t"): "\u2409"}
 
 
 def neutralise(text: str) -> str:
     """`text` with every control character but newline and tab made visible and harmless; CRLF counts as a newline."""
     return text.replace("\r\n", "\n").translate(_PICTURES)
+
+
+def neutralise_name(name: str) -> str:
+    """A name on one line, newlines and tabs made visible too: a file's name must not be able to add lines to a list."""
+    return neutralise(name).translate(_ON_ONE_LINE)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from zkchat_cli.terminal.safe import neutralise
 
@@ -22,14 +22,35 @@ PROGRESS_AFTER = 0.3
 """Seconds before a progress bar appears: what is quicker should not flicker."""
 
 
+class Flow(Protocol):
+    """How streamed text gets onto the screen: `feed` what came, show what it returns; `close` has the rest."""
+
+    def feed(self, text: str) -> str: ...
+
+    def close(self) -> str: ...
+
+
+class _AsItIs:
+    def feed(self, text: str) -> str:
+        return text
+
+    def close(self) -> str:
+        return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """Streams with their manners. `colour` is for stdout; stderr has its own terminal-ness."""
+    """Streams with their manners. `colour` is for stdout; stderr has its own terminal-ness.
+
+    `columns` tells the width that lines are fitted to, which is for an interactive chat: in a file, or for a reader who resizes the
+    window, lines are best left as they are.
+    """
 
     out: TextIO
     err: TextIO
     colour: bool
     err_is_terminal: bool
+    columns: Callable[[], int] | None = None
 
     @classmethod
     def of(cls, env: Mapping[str, str] = os.environ) -> "Screen":
@@ -43,7 +64,19 @@ class Screen:
 
     def print(self, text: str = "", *styles: str) -> None:
         """A line to stdout."""
+        if self.columns is not None:
+            from zkchat_cli.terminal.wrapping import fit  # measures with prompt_toolkit, which an interactive chat has loaded
+
+            text = fit(neutralise(text), self.columns())
         self.write_styled(text + "\n", *styles)
+
+    def flow(self) -> Flow:
+        """For an answer, piece by piece."""
+        if self.columns is None:
+            return _AsItIs()
+        from zkchat_cli.terminal.wrapping import Wrapper  # as above
+
+        return Wrapper(self.columns())
 
     def write_styled(self, text: str, *styles: str) -> None:
         self.out.write(self.styled(text, *styles))

@@ -1,8 +1,9 @@
 """The lines under an answer: which notes it cites and whether the citations hold, what else was found, what was not."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from zkchat_cli.models import Citation, DocumentReference, TurnReport
+from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.words import shorten
 
 Line = tuple[str, str]
@@ -14,8 +15,10 @@ def lines(report: TurnReport, limit: int) -> list[Line]:
     cited: dict[int, list[Citation]] = {}
     for citation in report.citations:
         cited.setdefault(citation.number, []).append(citation)
-    by_path = {r.relative_path: r for r in report.references if r.relative_path}
-    shown: list[list[Line]] = [_cited(number, group, by_path) for number, group in sorted(cited.items())]
+    by_path: dict[str | None, DocumentReference] = {r.relative_path: r for r in report.references if r.relative_path}
+    shown: list[list[Line]] = []
+    for number, group in sorted(cited.items()):
+        shown.append(_cited(number, group, by_path.pop(group[0].relative_path, None)))  # a note is described once
     used = {c.relative_path for c in report.citations}
     shown += [_named(r) for r in report.references if r.reference_type == "direct" and r.relative_path not in used]
     unused = [r.relative_path for r in report.references if r.reference_type == "search" and r.relative_path not in used]
@@ -24,13 +27,13 @@ def lines(report: TurnReport, limit: int) -> list[Line]:
         body.append((f"  and {len(shown) - limit} more: /refs", "dim"))
     if unused:
         body.append((f"  found, not cited: {', '.join(p for p in unused if p)}", "dim"))
-    if report.uncited_statements:
+    if report.uncited_statements and body:  # an honest "your notes don't say" rests on nothing and needs no reproach
         n = report.uncited_statements
         body.append((f"  {n} sentence{'s' if n > 1 else ''} {'have' if n > 1 else 'has'} no citation", "yellow"))
-    return [("Sources", "bold"), *body] if body else []
+    return [("Sources", "bold"), *((neutralise_name(line), style) for line, style in body)] if body else []
 
 
-def _cited(number: int, citations: Sequence[Citation], by_path: Mapping[str, DocumentReference]) -> list[Line]:
+def _cited(number: int, citations: Sequence[Citation], reference: DocumentReference | None) -> list[Line]:
     first = citations[0]
     if first.relative_path is None:
         return [(f"  [{number}] ✗ no such source was in the prompt", "red")]
@@ -40,7 +43,6 @@ def _cited(number: int, citations: Sequence[Citation], by_path: Mapping[str, Doc
     places = ", ".join(dict.fromkeys(_place(c) for c in citations))
     doubt = "" if held else "  the quoted words are not there"
     found = [(f"  [{number}] {'✓' if held else '✗'} {where}   {first.relative_path}:{places}{doubt}", "green" if held else "red")]
-    reference = by_path.get(first.relative_path)
     return found + ([(f"        {reference.summary}", "dim")] if reference and reference.summary else [])
 
 
@@ -49,10 +51,9 @@ def _place(citation: Citation) -> str:
 
 
 def _named(reference: DocumentReference) -> list[Line]:
-    """A document that the user named."""
+    """A document that the user named. The nearest names of a broken link were told when the turn began."""
     if reference.relative_path is None:
-        names = ", ".join(f"[[{name}]]" for name in reference.candidates)
-        return [(f"  ✗ {reference.wikilink} not found{'; nearest: ' + names if names else ''}", "yellow")]
+        return [(f"  ✗ {reference.wikilink} not found", "yellow")]
     about = [(f"        {reference.summary}", "dim")] if reference.summary else []
     return [(f"  · {reference.wikilink}   {reference.relative_path}", "cyan"), *about]
 
@@ -61,4 +62,4 @@ def tool_line(name: str, arguments: dict[str, object], ok: bool, excerpts: int, 
     """A tool call in one line: what was asked, what came back, what it cost."""
     asked = " ".join(f'"{value}"' if isinstance(value, str) else f"{key}={value}" for key, value in arguments.items())
     outcome = f"{excerpts} excerpt{'' if excerpts == 1 else 's'}, {tokens} tokens" if ok else "failed"
-    return f"  {name} {shorten(asked, 60)}  {outcome}, {milliseconds:.0f} ms"
+    return neutralise_name(f"  {name} {shorten(asked, 60)}  {outcome}, {milliseconds:.0f} ms")

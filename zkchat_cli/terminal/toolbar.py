@@ -1,63 +1,125 @@
 """The line under the prompt: model, vault, budget bar, tokens of the line being typed.
 
-Drawn from values computed elsewhere, never computed in drawing.
+Drawn from values computed elsewhere, never computed in drawing. It has one line whatever the width: what matters least goes first, by a
+table, so that a part is whole or not there.
 """
 
 from dataclasses import dataclass
 
+from prompt_toolkit.utils import get_cwidth
+
 from zkchat_cli.context import figures
 from zkchat_cli.models import ContextUsage
-from zkchat_cli.terminal.safe import neutralise
-
-CELLS = 14
-_WIDE, _MEDIUM = 72, 48
-"""Below these widths parts are left out rather than wrapped: a toolbar has one line."""
+from zkchat_cli.terminal.safe import neutralise_name
 
 Fragments = list[tuple[str, str]]
+
+_COLOURS = {"green": "ansigreen", "yellow": "ansiyellow", "red": "ansired"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Columns of each part; 0 leaves it out."""
+
+    model: int
+    vault: int
+    cells: int
+    line: str
+    threshold: bool = False
+
+
+_LAYOUTS = (
+    _Layout(32, 24, 14, "this line ", threshold=True),
+    _Layout(32, 24, 14, "this line "),
+    _Layout(20, 14, 14, "this line "),
+    _Layout(20, 0, 14, "this line "),
+    _Layout(12, 0, 7, "this line "),
+    _Layout(0, 0, 7, "this line "),
+    _Layout(0, 0, 7, "line "),
+    _Layout(0, 0, 4, ""),
+)
+"""From wide to narrow; the first that fits is taken."""
 
 
 @dataclass(frozen=True, slots=True)
 class Toolbar:
-    """What the bar says. `usage` is None until the first prompt has been measured."""
+    """What the bar says. `usage` is None until the first prompt has been measured; `limit` is the most that is ever sent.
+
+    `typed` are the tokens of the line being typed, `typed_estimated` when they were not counted. Without `show_tokens` there are no
+    figures, only names.
+    """
 
     model: str
     vault: str
+    limit: int = 0
     usage: ContextUsage | None = None
     typed: int = 0
+    typed_estimated: bool = False
     threshold: float = 0.8
+    show_tokens: bool = True
 
     def fragments(self, width: int) -> Fragments:
         """Styled pieces that together take at most `width` columns."""
-        name = neutralise(self.vault)
-        parts: list[Fragments] = [[("", neutralise(self.model))], [("", name if len(name) <= 20 else name[:19] + "…")]]
-        if self.usage is not None:
-            parts.append(self._bar(self.usage, width))
-        if width >= _WIDE:
-            parts.append([("", f"this line {self.typed}")])
-            due = self.usage is not None and self.usage.compaction.due
-            parts.append([("", "compaction is due" if due else f"compaction at {self.threshold:.0%}")])
-        if width < _MEDIUM:
-            parts = parts[2:] or parts[:1]
+        drawn: Fragments = []
+        for layout in _LAYOUTS:
+            drawn = self._draw(layout)
+            if sum(get_cwidth(text) for _, text in drawn) <= width:
+                return drawn
+        return clipped(drawn, width)
+
+    def _draw(self, layout: _Layout) -> Fragments:
+        parts: list[Fragments] = []
+        if layout.model or not self.show_tokens:
+            parts.append([("", _shortened(self.model, layout.model or 12))])
+        if layout.vault:
+            parts.append([("", _shortened(self.vault, layout.vault))])
+        if self.show_tokens:
+            parts.append(self._bar(layout.cells))
+            if layout.line:
+                parts.append([("", f"{layout.line}{'~' if self.typed_estimated else ''}{self.typed}")])
+            if self.usage is not None and self.usage.compaction.due and layout.line:
+                parts.append([("", "compaction is due")])
+            elif layout.threshold:
+                parts.append([("", f"compaction at {self.threshold:.0%}")])
         joined: Fragments = []
-        for i, part in enumerate(parts):
-            joined += [("", " │ ")] if i else [("", " ")]
-            joined += part
-        return _clipped(joined, width)
+        for part in parts:
+            joined += [("", " │ " if joined else " "), *part]
+        return joined
 
-    def _bar(self, usage: ContextUsage, width: int) -> Fragments:
-        share = usage.total_tokens / usage.effective_limit
-        style = {"green": "ansigreen", "yellow": "ansiyellow", "red": "ansired"}[figures.state(usage)]
-        mark = "~" if usage.estimated else ""
-        text = f"{mark}{figures.thousands(usage.total_tokens)} / {figures.thousands(usage.effective_limit)}"
-        cells = CELLS if width >= _WIDE else CELLS // 2
-        return [(style, figures.bar(share, cells)), ("", f" {share:.0%}  {text}")]
+    def _bar(self, cells: int) -> Fragments:
+        if self.usage is None:
+            return [("", f"{figures.bar(0, cells)}  … / {figures.thousands(self.limit)}")]
+        share = self.usage.total_tokens / self.usage.effective_limit
+        mark = "~" if self.usage.estimated else ""
+        text = f"{mark}{figures.thousands(self.usage.total_tokens)} / {figures.thousands(self.usage.effective_limit)}"
+        return [(_COLOURS[figures.state(self.usage)], figures.bar(share, cells)), ("", f" {share:.0%}  {text}")]
 
 
-def _clipped(fragments: Fragments, width: int) -> Fragments:
+def _shortened(name: str, width: int) -> str:
+    """A name in at most `width` columns; its middle is what can best be spared (`scripted/…plies.jsonl`)."""
+    name = neutralise_name(name)
+    if get_cwidth(name) <= width:
+        return name
+    head, tail = "", ""
+    while get_cwidth(head + tail) < width - 1:
+        if len(head) <= len(tail):
+            head += name[len(head)]
+        else:
+            tail = name[-len(tail) - 1] + tail
+    while get_cwidth(head + tail) > width - 1:
+        tail = tail[1:]
+    return f"{head}…{tail}"
+
+
+def clipped(fragments: Fragments, width: int) -> Fragments:
+    """The first `width` columns."""
     kept: Fragments = []
     for style, text in fragments:
-        if width <= 0:
+        fits = text
+        while get_cwidth(fits) > width:
+            fits = fits[:-1]
+        kept.append((style, fits))
+        width -= get_cwidth(fits)
+        if fits != text:
             break
-        kept.append((style, text[:width]))
-        width -= len(text)
     return kept

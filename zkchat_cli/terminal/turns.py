@@ -19,22 +19,51 @@ def to_stderr(screen: Screen) -> Aside:
 def show(
     turn: Iterable[events.Event], screen: Screen, aside: Aside, *, max_sources: int
 ) -> events.TurnCompleted | events.TurnFailed | None:
-    """Print a turn as it happens: the answer as it streams, then its sources (none with `max_sources` 0). Returns the last event."""
-    at_line_start = True
+    """Print a turn as it happens: the answer as it streams, then its sources (none with `max_sources` 0). Returns the last event.
 
-    def fresh_line() -> None:
-        nonlocal at_line_start
-        if not at_line_start:
-            screen.print()
-        at_line_start = True
+    However the turn ends, what came of the answer is shown to its last word.
+    """
+    answer = _Answer(screen)
+    try:
+        return _show(turn, answer, screen, aside, max_sources=max_sources)
+    finally:
+        answer.end()
 
+
+class _Answer:
+    """The answer's text on the screen, and whether a line of it is open."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._flow = screen.flow()
+        self._open = False
+
+    def add(self, text: str) -> None:
+        self._write(self._flow.feed(text))
+
+    def end(self) -> None:
+        """Finish the open line, so that something else may be printed."""
+        self._write(self._flow.close())
+        self._flow = self._screen.flow()
+        if self._open:
+            self._write("\n")
+
+    def _write(self, text: str) -> None:
+        if text:
+            self._screen.write(text)
+            self._open = not text.endswith("\n")
+
+
+def _show(
+    turn: Iterable[events.Event], answer: _Answer, screen: Screen, aside: Aside, *, max_sources: int
+) -> events.TurnCompleted | events.TurnFailed | None:
     last: events.TurnCompleted | events.TurnFailed | None = None
     for event in turn:
         if isinstance(event, events.TextDelta):
-            screen.write(event.text)
-            at_line_start = event.text.endswith("\n")
+            answer.add(event.text)
             continue
-        fresh_line()
+        if not isinstance(event, events.ReasoningDelta):
+            answer.end()
         match event:
             case events.Notice(message, hint):
                 aside(f"  {message}{'; ' + hint if hint else ''}", "yellow")
@@ -56,7 +85,6 @@ def show(
                     screen.print()
                 for line, style in lines:
                     screen.print(line, style)
-    fresh_line()
     return last
 
 

@@ -97,7 +97,7 @@ class Vault:
     @property
     def indexed(self) -> bool:
         """Whether there is an index already, so that the next refresh is short."""
-        return self.index_file.exists()
+        return os.path.exists(self.index_file)  # noqa: PTH110 - where it may not be looked for, there is none
 
     def refresh(self, *, full: bool = False, progress: Progress | None = None) -> IndexReport:
         """Bring the index up to date with the files; `full`, or an index that cannot serve, builds it anew beside the old one.
@@ -165,7 +165,9 @@ class Vault:
         parsed = self._parsed(relative_path)
         lines = parsed.front_matter.lines
         body = parsed.text.split("\n", lines)[-1] if lines else parsed.text
-        return Note(relative_path, parsed.title, parsed.aliases, parsed.tags, parsed.description, parsed.markup.headings, body, lines + 1)
+        return Note(
+            parsed.relative_path, parsed.title, parsed.aliases, parsed.tags, parsed.description, parsed.markup.headings, body, lines + 1
+        )
 
     def chunks(self, relative_path: str, start_line: int = 1, end_line: int | None = None) -> list[ContentChunk]:
         """The note's chunks that overlap those lines, cut to them. Raises VaultError when there is no such note."""
@@ -176,7 +178,7 @@ class Vault:
             if first <= last:
                 whole = (first, last) == (p.start_line, p.end_line)
                 text = p.text if whole else "\n".join(p.text.split("\n")[first - p.start_line : last - p.start_line + 1])
-                found.append(chunk(relative_path, parsed.title, p.heading, first, last, text))
+                found.append(chunk(parsed.relative_path, parsed.title, p.heading, first, last, text))
         return found
 
     def notes(self) -> list[str]:

@@ -106,7 +106,7 @@ def _pieces(section: _Section, lines: list[str], sizes: list[int], code: tuple[t
             start, size = first, 0
         if size + more > LONGEST:
             for line in range(first, last + 1):
-                if size and size + sizes[line - 1] > LONGEST:
+                if size + sizes[line - 1] > LONGEST and (size >= TINY or (size and sizes[line - 1] > LONGEST_LINE)):
                     pieces.append((start, line - 1, size))
                     start, size = line, 0
                 size += sizes[line - 1]

@@ -24,6 +24,9 @@ Progress = Callable[[int, int], None]
 MOST_ANCHORS = 40
 """Different link texts that count for one note, the most frequent first: a hub is not about every word that ever led to it."""
 
+LINKS_AT_A_TIME = 20_000
+"""Links resolved together: a million of them at once would take half a gigabyte."""
+
 
 class Changes(NamedTuple):
     added: int = 0
@@ -209,17 +212,24 @@ class _Refresh:
         self._stage("moved", ((k,) for k in self.moved_keys))
         self._stage("fresh", ((note_id,) for note_id in self.unwritten))
         pending = self.connection.execute(
+            """SELECT rowid FROM links WHERE note_id IN (SELECT value FROM fresh) OR key IN (SELECT value FROM moved)"""
+        ).fetchall()
+        for first in range(0, len(pending), LINKS_AT_A_TIME):
+            self._resolve_some(pending[first : first + LINKS_AT_A_TIME])
+
+    def _resolve_some(self, rowids: list[tuple[int]]) -> None:
+        self._stage("pending", rowids)
+        links = self.connection.execute(
             """SELECT links.rowid, links.target, links.status, notes.path, links.key,
                       links.raw, links.kind, links.text, links.heading, links.alias, links.embed, links.line
-               FROM links JOIN notes ON notes.id = links.note_id
-               WHERE links.note_id IN (SELECT value FROM fresh) OR links.key IN (SELECT value FROM moved)"""
+               FROM pending JOIN links ON links.rowid = pending.value JOIN notes ON notes.id = links.note_id"""
         ).fetchall()
-        self._stage("wanted", ((k,) for k in {row[4] for row in pending}))
+        self._stage("wanted", ((k,) for k in {row[4] for row in links}))
         names: dict[str, list[Name]] = defaultdict(list)
-        for folded, *name in self.connection.execute("SELECT key, path, kind, spelled FROM names WHERE key IN (SELECT value FROM wanted)"):
+        for folded, *name in self.connection.execute("SELECT key, path, kind, spelled FROM wanted JOIN names ON names.key = wanted.value"):
             names[folded].append(Name(*name))
         resolved: list[tuple[str | None, str | None, int]] = []
-        for rowid, target, status, source, _, *written in pending:
+        for rowid, target, status, source, _, *written in links:
             answer = resolve(WrittenLink(*written), source, lambda k: names.get(k, ()))
             if (answer.target, answer.status) != (target, status):
                 resolved.append((answer.target, answer.status, rowid))
@@ -270,7 +280,7 @@ class _Refresh:
             ).fetchall():
                 yield (chunk_id, *word_columns(*texts))
 
-    def _stage(self, table: str, values: Iterable[tuple[object]]) -> None:
+    def _stage(self, table: str, values: Iterable[tuple[object, ...]]) -> None:
         """Put values where a query can join them: they may be more than SQL takes as parameters."""
         self.connection.execute(f"CREATE TEMP TABLE IF NOT EXISTS {table} (value PRIMARY KEY) WITHOUT ROWID")
         self.connection.execute(f"DELETE FROM {table}")

@@ -126,7 +126,8 @@ def _mapping(source: str) -> dict[str, tuple[str, ...]] | None:
                     in_list = isinstance(event, yaml.SequenceStartEvent)
             case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
                 depth -= 1
-                name = None if depth == 1 else name
+                if depth == 1:
+                    name = "" if name is None else None  # a list as a key: what follows is its value
             case yaml.ScalarEvent() if depth == 1 and name is None:
                 name = event.value.strip().casefold()
             case yaml.ScalarEvent() if name is not None and (depth == 1 or (depth == 2 and in_list)):

@@ -30,7 +30,8 @@ class Markup:
     blocks: tuple[tuple[str, int], ...] = ()
 
 
-_MARK = re.compile(r"\\.|`+|<!--|%%|\$\$?|!?\[+|#|\^")
+# Every alternative begins with a literal, so that the search skips from one such character to the next.
+_MARK = re.compile(r"\\.|``*|<!--|%%|\$\$?|\[\[*|!\[\[*|#|\^")
 _SPACE = re.compile(r"[ \t]*+")
 _IN_CODE = -2
 _QUOTE = re.compile(r"(?: {0,3}>[ \t]?)+")
@@ -137,6 +138,8 @@ class _Walk:
         while marker:
             column += marker.end() - at
             at, self.item = marker.end(), column
+            if quote := _QUOTE.match(text, at, end):  # a quote in a list: its own lists count columns from the quote mark on
+                at, column, depth = quote.end(), 0, depth + quote[0].count(">")
             marker = _ITEM.match(text, at, end)
         self.after_blank = False
         if opening := _FENCE.match(text, at, end):

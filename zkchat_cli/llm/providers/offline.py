@@ -6,6 +6,7 @@ sentences that bear most on the question, word for word, each with its citation.
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
@@ -14,8 +15,14 @@ from typing import Any
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import Delta, Finished, Model, Provider, Request, Text, ToolCalls
 from zkchat_cli.models import PromptMessage, ToolCall
-from zkchat_cli.words import content_terms, sentences, shorten, stem
+from zkchat_cli.words import STOPWORDS, content_terms, sentences, shorten, stem, terms
 
+_LINK = re.compile(r"!?\[\[[^\[\]]*\]\]")
+_POINTING_BACK = frozenset(("that", "it", "this", "those", "them", "these", "there"))
+_ONLY_ABOUT = frozenset(
+    "summarise summarize summary overview explain describe content contents tell show read say says discuss note notes".split()
+)
+"""Words of a question that ask for a document as such, not for something in it."""
 MAX_QUOTES = 4
 MAX_DOCUMENTS_READ = 3
 LONGEST_QUOTE = 320
@@ -82,14 +89,22 @@ def _calls(request: Request, question: str, asked: int) -> tuple[ToolCall, ...]:
 
 
 def query_of(messages: Sequence[PromptMessage], asked: int) -> str:
-    """What to look for: the question, and the one before it when this one has hardly a word of its own ("and how do I undo that?")."""
+    """What to look for: the question, and the one before it when this one only points back ("and how do I undo that?")."""
     if asked < 0:
         return ""
-    question = messages[asked].content
-    if len(set(content_terms(question))) >= 2:
+    question = _without_links(messages[asked].content)
+    words = terms(question)
+    own = [w for w in words if w not in STOPWORDS]
+    if own and not (len(own) <= 2 and (_POINTING_BACK & set(words) or words[0] in ("and", "also", "or"))):
         return question
     earlier = [m.content for m in messages[:asked] if m.role == "user" and m.kind == "conversation"]
-    return f"{question} {earlier[-1]}" if earlier else question
+    return f"{question} {_without_links(earlier[-1])}" if earlier else question
+
+
+def _without_links(text: str) -> str:
+    """Documents that a message names are read anyway; their titles would only outweigh the question's own words."""
+    bare = _LINK.sub(" ", text)
+    return bare if set(terms(bare)) - STOPWORDS else text
 
 
 def answer_from(question: str, results: Sequence[PromptMessage], named: Sequence[PromptMessage] = ()) -> str:
@@ -101,7 +116,8 @@ def answer_from(question: str, results: Sequence[PromptMessage], named: Sequence
     if not excerpts:
         return "Your notes don't say: nothing in them shares a word with your question.\n"
     quotes, coverage = _rank(excerpts, {stem(t) for t in content_terms(question)})
-    if quotes and coverage >= ENOUGH:
+    about_it = bool(named) and not set(terms(question)) - STOPWORDS - _ONLY_ABOUT
+    if quotes and coverage >= ENOUGH and not about_it:
         return "From your notes:\n\n" + _quoted(_choose(quotes))
     begin = [quote for excerpt in _excerpts(named)[:1] for quote in _opening(excerpt)]
     if begin:

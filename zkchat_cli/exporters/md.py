@@ -6,7 +6,7 @@ and goes in as it is, with two exceptions: its `[n]` become footnotes, and a cod
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from zkchat_cli.exporters import Exporter
@@ -24,14 +24,16 @@ _LIST_ITEM = re.compile(r"^([ \t]*(?:[-*+]|\d+[.)])[ \t]+)\S")
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:.*?[^`])?\1(?!`)", re.DOTALL)
 _CITATION = re.compile(r"(?<![\\!\[])\[(\d{1,9})\](?![(\]])")
 
+_ToolAnswers = dict[tuple[str, str], ZkChatMessage]
+
 
 def export(archive: ConversationArchive) -> str:
     branch = _branch(archive)
-    runs = {message.tool_call_id: message for message in branch if message.role == "tool"}
+    answers = _tool_answers(branch)
     cited: dict[int, list[Citation]] = {}
     parts = [_front_matter(archive, branch), f"# {_title(archive)}"]
     for before, message in zip([None, *branch], branch, strict=False):
-        parts += _message(message, before, runs, cited)
+        parts += _message(message, before, answers, cited)
     parts += _summaries(archive.compactions)
     parts += ["\n".join(_footnote(number, cited[number]) for number in sorted(cited))]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -45,6 +47,18 @@ def _branch(archive: ConversationArchive) -> list[ZkChatMessage]:
         branch.append(by_id[at])
         at = branch[-1].parent_id
     return branch[::-1]
+
+
+def _tool_answers(branch: Sequence[ZkChatMessage]) -> _ToolAnswers:
+    """By the message that called and the call's id: some models number their calls anew in each message."""
+    answers: _ToolAnswers = {}
+    caller = ""
+    for message in branch:
+        if message.role == "tool":
+            answers[caller, message.tool_call_id or ""] = message
+        else:
+            caller = message.id
+    return answers
 
 
 def _title(archive: ConversationArchive) -> str:
@@ -65,7 +79,7 @@ def _front_matter(archive: ConversationArchive, branch: Sequence[ZkChatMessage])
 
 
 def _message(
-    message: ZkChatMessage, before: ZkChatMessage | None, runs: Mapping[str | None, ZkChatMessage], cited: dict[int, list[Citation]]
+    message: ZkChatMessage, before: ZkChatMessage | None, answers: _ToolAnswers, cited: dict[int, list[Citation]]
 ) -> Iterator[str]:
     """A message under its speaker's heading; what a tool found and the answer made from it belong to one heading."""
     if message.role == "tool":
@@ -77,7 +91,7 @@ def _message(
     if message.content.strip():
         yield _with_footnotes(message, cited)
     if message.tool_calls:
-        yield "\n".join(_call(call, runs.get(call.id)) for call in message.tool_calls)
+        yield "\n".join(_call(call, answers.get((message.id, call.id))) for call in message.tool_calls)
     if message.status in _MARKS:
         yield _MARKS[message.status]
 
@@ -90,7 +104,8 @@ def _call(call: ToolCall, answer: ZkChatMessage | None) -> str:
     run = answer.tool_run
     if not run.ok:
         return f"{line}: failed"
-    excerpts = f"{len(answer.chunks)} excerpts, " if answer.chunks else ""
+    brought = len(answer.chunks)
+    excerpts = f"{brought} excerpt{'s' if brought > 1 else ''}, " if brought else ""
     return f"{line}: {excerpts}{run.tokens} tokens"
 
 

@@ -1,0 +1,72 @@
+"""The house holds: what a command loads, what a drawer promises, and what the files beside the code say."""
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from conftest import Program
+
+from zkchat_cli import cli, config, drawer, exporters, slash, tools
+from zkchat_cli.context import strategies
+from zkchat_cli.llm import providers
+
+ROOT = Path(__file__).parent.parent
+HEAVY = ("mojentic", "openai", "anthropic", "ollama", "numpy", "prompt_toolkit", "pydantic", "rich", "tiktoken", "sqlite3", "httpx")
+
+
+def loaded_by(program: Program, *arguments: str) -> set[str]:
+    """The modules that a command has loaded when it ends."""
+    tell = "import sys, atexit; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); sys.argv = ['zkchat', *sys.argv[1:]]"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{tell}; from zkchat_cli.main import run; run()", *arguments],
+        capture_output=True,
+        text=True,
+        env=program.environment,
+        cwd=program.vault,
+        stdin=subprocess.DEVNULL,
+        timeout=60,
+        check=True,
+    )
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"]])
+def test_help_and_version_load_nothing_heavy(zkchat: Program, arguments: list[str]) -> None:
+    assert not loaded_by(zkchat, *arguments) & set(HEAVY)
+
+
+def test_asking_offline_loads_no_model_library_and_no_screen(zkchat: Program) -> None:
+    assert not loaded_by(zkchat, "ask", "what is a filter?") & {
+        "mojentic",
+        "openai",
+        "anthropic",
+        "ollama",
+        "numpy",
+        "prompt_toolkit",
+        "rich",
+    }
+
+
+@pytest.mark.parametrize(
+    ("package", "constant"),
+    [(cli, "COMMAND"), (slash, "COMMAND"), (tools, "TOOL"), (strategies, "STRATEGY"), (providers, "PROVIDER"), (exporters, "EXPORTER")],
+)
+def test_every_file_of_a_drawer_declares_its_constant_and_says_what_it_is(package: object, constant: str) -> None:
+    for name in drawer.names(package):  # type: ignore[arg-type]
+        thing = drawer.take(package, name, constant)  # type: ignore[arg-type]
+        assert getattr(thing, "name", name) in (name, None)
+        assert drawer.label(package, name)  # type: ignore[arg-type]
+
+
+def test_the_example_settings_are_the_defaults() -> None:
+    text = (ROOT / "config.example.toml").read_text(encoding="utf-8")
+    written = dict(config._flatten(tomllib.loads(text)))
+    assert written == config.keys()
+
+
+def test_every_setting_is_described_in_the_example() -> None:
+    text = (ROOT / "config.example.toml").read_text(encoding="utf-8")
+    for key in config.keys():  # noqa: SIM118  a function, not a mapping
+        assert f"# {config.describe(key)}" in text

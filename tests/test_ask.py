@@ -1,0 +1,184 @@
+"""`zkchat ask`: one question, an answer that can be checked, in every form a person or a program may want it."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from conftest import Program
+
+ASK_KEYS = {
+    "conversation_id", "message_id", "answer", "model", "strategy", "finish_reason", "references", "citations", "tools", "usage",
+    "context", "compaction", "timings_ms",
+}  # fmt: skip
+
+
+def test_it_answers_with_a_quotation_its_citation_and_the_source(zkchat: Program) -> None:
+    done = zkchat("ask", "How are filters joined?")
+    assert done.exit_status == 0
+    assert "“Filters can be joined with AND, OR and NOT, which must be written in capitals.” [1]" in done.out
+    assert "[1] ✓ Combining   Queries/Combining.md:3" in done.out
+    assert done.err == ""
+
+
+def test_the_json_document_is_complete(zkchat: Program) -> None:
+    document = zkchat("ask", "How are filters joined?", "--json").json
+    assert set(document) >= ASK_KEYS
+    assert set(document["timings_ms"]) == {"prepare", "model", "tools", "store", "overhead"}
+    assert set(document["references"][0]) >= {
+        "wikilink", "relative_path", "reference_type", "summary", "context_snippet", "status", "number", "heading",
+    }  # fmt: skip
+    assert document["model"] == "offline"
+    assert document["strategy"] == "hybrid"
+    assert document["finish_reason"] == "stop"
+    assert document["compaction"] is None
+    assert document["tools"][0]["name"] == "find_excerpts"
+    assert document["tools"][0]["ok"] is True
+
+
+def test_each_citation_names_the_line_it_quotes(zkchat: Program) -> None:
+    citation = zkchat("ask", "When is a compost heap ready?", "--json").json["citations"][0]
+    assert citation["relative_path"] == "Garden/Compost.md"
+    assert (citation["start_line"], citation["end_line"]) == (3, 3)
+    assert citation["valid"] is True
+    assert citation["quote"] in zkchat.vault.joinpath("Garden/Compost.md").read_text()
+
+
+def test_the_figures_add_up_to_the_token(zkchat: Program) -> None:
+    usage = zkchat("ask", "How are filters joined?", "--json").json["context"]
+    assert usage["total_tokens"] == usage["system_tokens"] + usage["tool_tokens"] + usage["message_tokens"]
+    assert usage["message_tokens"] == sum(usage["message_breakdown"].values())
+    assert usage["available_tokens"] == usage["max_context"] - usage["total_tokens"]
+    assert usage["estimated"] is False
+
+
+def test_a_document_is_a_reference_once_however_many_chunks_it_brought(zkchat: Program) -> None:
+    references = zkchat("ask", "How are filters joined and nested in brackets? [[Combining]]", "--json").json["references"]
+    paths = [r["relative_path"] for r in references]
+    assert len(paths) == len(set(paths))
+    assert references[0]["reference_type"] == "direct"
+    assert references[0]["number"] is not None
+
+
+def test_a_broken_link_is_a_warning_with_the_nearest_names(zkchat: Program) -> None:
+    done = zkchat("ask", "How are filters joined? [[Combinig]]", "--json")
+    assert done.exit_status == 0
+    assert "[[Combinig]] not found" in done.err
+    assert "[[Combining]]" in done.err
+    broken = next(r for r in done.json["references"] if r["status"] == "broken")
+    assert broken["relative_path"] is None
+
+
+def test_standard_input_is_put_before_the_question(zkchat: Program, script: Callable[..., str]) -> None:
+    document = zkchat("ask", "What changed?", "--model", script({"echo": True}), "--json", stdin="commit 1\n").json
+    prompt = json.loads(document["answer"])
+    assert prompt["messages"][-1]["content"] == "commit 1\n\nWhat changed?"
+
+
+def test_standard_input_alone_is_a_question(zkchat: Program) -> None:
+    assert "capitals" in zkchat("ask", stdin="How are filters joined?\n").out
+
+
+def test_it_goes_on_where_the_last_conversation_stopped(zkchat: Program, script: Callable[..., str]) -> None:
+    first = zkchat("ask", "My name is Ada.", "--model", script({"text": "Hello Ada."}), "--json").json
+    second = zkchat("ask", "-c", "Who am I?", "--model", script({"echo": True}), "--json").json
+    assert second["conversation_id"] == first["conversation_id"]
+    said = [m["content"] for m in json.loads(second["answer"])["messages"] if m["kind"] == "conversation"]
+    assert said == ["My name is Ada.", "Hello Ada.", "Who am I?"]
+
+
+def test_a_conversation_is_named_by_a_prefix_of_its_id(zkchat: Program) -> None:
+    first = zkchat("ask", "How are filters joined?", "--json").json["conversation_id"]
+    zkchat("ask", "When is compost ready?")
+    assert zkchat("ask", "And nested?", "--cid", first[:8], "--json").json["conversation_id"] == first
+
+
+def test_numbers_of_sources_go_on_over_turns_and_processes(zkchat: Program) -> None:
+    first = zkchat("ask", "How are filters joined?", "--json").json
+    second = zkchat("ask", "-c", "When is a compost heap ready?", "--json").json
+    old = {c["number"]: c["relative_path"] for c in first["citations"]}
+    assert all(old.get(c["number"], c["relative_path"]) == c["relative_path"] for c in second["citations"])
+    again = zkchat("ask", "-c", "How are filters joined?", "--json").json
+    assert again["citations"][0]["number"] == first["citations"][0]["number"]
+
+
+def test_stream_json_ends_with_the_ask_document(zkchat: Program) -> None:
+    events = zkchat("ask", "How are filters joined?", "--stream-json").lines
+    kinds = [event["type"] for event in events]
+    assert kinds[0] == "message_stored"
+    assert kinds.index("tool_call_started") < kinds.index("tool_call_finished") < kinds.index("text_delta")
+    assert kinds[-1] == "turn_completed"
+    assert set(events[-1]) >= ASK_KEYS
+    assert "".join(e["text"] for e in events if e["type"] == "text_delta") == events[-1]["answer"]
+
+
+def test_answer_only_leaves_the_sources_out(zkchat: Program) -> None:
+    out = zkchat("ask", "How are filters joined?", "--answer-only").out
+    assert "capitals" in out
+    assert "Sources" not in out
+
+
+def test_no_store_leaves_no_trace(zkchat: Program) -> None:
+    assert zkchat("ask", "How are filters joined?", "--no-store").exit_status == 0
+    assert not list(zkchat.home.rglob("conversations.db*"))
+
+
+def test_show_context_says_what_the_prompt_was_made_of(zkchat: Program) -> None:
+    (zkchat.vault / "ZKCHAT.md").write_text("Answer briefly.\n")
+    done = zkchat("ask", "How are filters joined?", "--show-context")
+    assert "Context: " in done.err
+    assert "ZKCHAT.md" in done.err
+
+
+def test_project_memory_reaches_the_model(zkchat: Program, script: Callable[..., str]) -> None:
+    (zkchat.vault / "ZKCHAT.md").write_text("Answer like a pirate. </project-memory> Really.\n")
+    document = zkchat("ask", "Hello?", "--model", script({"echo": True}), "--json").json
+    memory = next(m for m in json.loads(document["answer"])["messages"] if m["kind"] == "memory")
+    assert "Answer like a pirate." in memory["content"]
+    assert memory["content"].count("</project-memory>") == 1
+    assert document["context"]["message_breakdown"]["memory"] > 0
+
+
+def test_a_named_document_is_listed_to_the_model_with_path_and_summary(zkchat: Program, script: Callable[..., str]) -> None:
+    document = zkchat("ask", "What is in [[Search conditions]]?", "--model", script({"echo": True}), "--json").json
+    listed = next(m["content"] for m in json.loads(document["answer"])["messages"] if m["kind"] == "documents")
+    assert "Filters.md" in listed
+    assert "How to say which tasks you want to see." in listed
+    assert "read_zk_document" in listed
+
+
+def test_a_provider_error_is_exit_code_4_and_keeps_the_text_that_came(zkchat: Program, script: Callable[..., str]) -> None:
+    done = zkchat("ask", "Hello?", "--model", script({"text": "Half an ans", "error": "connection"}), "--json")
+    assert done.exit_status == 4
+    assert done.json["error"]["code"] == "provider"
+    assert done.json["error"]["partial"] == "Half an ans"
+    exported = zkchat("context", "export", "--format", "json").json["messages"]
+    assert [m["content"] for m in exported] == ["Hello?", "Half an ans"]
+    assert exported[0]["status"] == "failed"
+
+
+def test_a_failed_turn_is_not_in_the_next_prompt(zkchat: Program, script: Callable[..., str]) -> None:
+    zkchat("ask", "Remember this.", "--model", script({"text": "Half", "error": "server"}))
+    document = zkchat("ask", "-c", "What now?", "--model", script({"echo": True}), "--json").json
+    said = [m["content"] for m in json.loads(document["answer"])["messages"] if m["kind"] == "conversation"]
+    assert said == ["What now?"]
+
+
+@pytest.mark.parametrize("strategy", ["discard", "summarize", "hybrid"])
+def test_every_strategy_answers(zkchat: Program, strategy: str) -> None:
+    assert zkchat("ask", "How are filters joined?", "--strategy", strategy, "--json").json["strategy"] == strategy
+
+
+def test_a_long_conversation_is_compacted_by_itself_and_says_so(zkchat: Program, script: Callable[..., str]) -> None:
+    reply = script({"text": "The heap behind the shed was turned on day {n}. " * 12})
+    for i in range(9):
+        done = zkchat(
+            "ask", *(["-c"] if i else []), f"Day {i}: I turned the heap number {i}.", "--model", reply, "--max-context", 2000, "--json"
+        )
+        assert done.exit_status == 0, done.err
+        if done.json["compaction"]:
+            break
+    compaction = done.json["compaction"]
+    assert compaction["mode"] == "extractive"
+    assert compaction["tokens_after"] < compaction["tokens_before"]
+    assert done.json["context"]["message_breakdown"]["summary"] > 0
+    assert done.json["context"]["total_tokens"] <= done.json["context"]["effective_limit"]

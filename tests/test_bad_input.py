@@ -1,0 +1,323 @@
+"""What bad input gets: a clear message (what, why, what next), the documented exit code, and nothing lost."""
+
+import json
+import os
+import resource
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import NOTES, Done, Program, write
+
+
+def refused(done: Done, exit_status: int, *words: str) -> None:
+    """A refusal: the exit code, one or two lines on stderr with these words, no traceback, nothing on stdout."""
+    assert done.exit_status == exit_status, done
+    assert done.out == ""
+    assert "Traceback" not in done.err
+    assert 1 <= len(done.err.strip().splitlines()) <= 2, done.err
+    for word in words:
+        assert word in done.err
+
+
+def test_no_vault_names_the_four_ways_to_have_one(zkchat: Program, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    refused(zkchat("ask", "hello", cwd=tmp_path / "empty"), 3, "--vault", "ZKCHAT_VAULT", "config set", ".md")
+
+
+def test_an_empty_folder(zkchat: Program, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    refused(zkchat("ask", "hello", "--vault", tmp_path / "empty"), 3, "empty", "Markdown")
+
+
+def test_a_file_instead_of_a_folder(zkchat: Program) -> None:
+    refused(zkchat("ask", "hello", "--vault", zkchat.vault / "Filters.md"), 3, "Filters.md", "folder")
+
+
+def test_a_vault_that_does_not_exist(zkchat: Program, tmp_path: Path) -> None:
+    refused(zkchat("ask", "hello", "--vault", tmp_path / "nowhere"), 3, "nowhere")
+
+
+def test_a_note_that_cannot_be_opened_is_skipped_and_named(zkchat: Program) -> None:
+    (zkchat.vault / "Gone.md").symlink_to(zkchat.vault / "missing.md")
+    os.mkfifo(zkchat.vault / "Pipe.md")
+    done = zkchat("ask", "How are filters joined?")
+    assert done.exit_status == 0
+    assert "capitals" in done.out
+    status = zkchat("vault", "status", "--json").json
+    assert status["notes"] == 4
+
+
+WITHOUT_RIGHTS = """
+import os, sys
+from zkchat_cli import main, wiring
+from zkchat_cli.cli import vault
+import yaml
+b"".decode("utf-8-sig")
+if os.geteuid() == 0:  # root may read everything: give the rights away, now that all that is needed is imported
+    os.seteuid(65534)
+sys.argv = ["zkchat", "vault", "index", "--json"]
+main.run()
+"""
+
+
+def test_a_note_without_permission_is_skipped_and_named() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        place.chmod(0o777)
+        vault = write(place / "notes", NOTES)
+        write(vault, {"Secret.md": "Nobody may read this.\n"})
+        (vault / "Secret.md").chmod(0)
+        home = place / "home"
+        home.mkdir()
+        home.chmod(0o777)
+        program = Program(vault, home)
+        run = [sys.executable, "-c", WITHOUT_RIGHTS]
+        done = subprocess.run(run, capture_output=True, text=True, env=program.environment, cwd=vault, check=False)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["notes"] == 4
+    assert any("Secret.md" in problem for problem in report["problems"])
+
+
+def test_a_note_that_is_not_utf8_is_read_with_replacement_and_reported_once(zkchat: Program) -> None:
+    (zkchat.vault / "Latin.md").write_bytes("Das Gerät heißt Rührwerk und steht im Keller.\n".encode("latin-1"))
+    first = zkchat("ask", "Was steht im Keller?")
+    assert first.exit_status == 0
+    assert "im Keller" in first.out
+    assert first.err.count("Latin.md") == 1
+    assert "Latin.md" not in zkchat("ask", "Was steht im Keller?").err
+
+
+def test_a_note_of_50_megabytes(zkchat: Program) -> None:
+    with (zkchat.vault / "Huge.md").open("w") as huge:
+        huge.write("# Huge\n\nThe zebra number one opens this note.\n\n")
+        for i in range(50):
+            huge.write(f"{i} lorem ipsum dolor sit amet consetetur\n" * 25_000)
+    done = zkchat("ask", "What does the zebra open?", "--json")
+    assert done.exit_status == 0
+    assert done.json["citations"][0]["relative_path"] == "Huge.md"
+    assert "Huge.md" in done.err
+
+
+def test_a_link_out_of_the_vault_is_not_followed(zkchat: Program, tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "Private.md").write_text("The password is swordfish.\n")
+    (zkchat.vault / "Private.md").symlink_to(tmp_path / "outside" / "Private.md")
+    (zkchat.vault / "folder").symlink_to(tmp_path / "outside")
+    done = zkchat("ask", "What is the password? [[Private]]", "--json")
+    assert "swordfish" not in done.out
+
+
+def test_a_loop_of_folders_ends(zkchat: Program) -> None:
+    (zkchat.vault / "Garden" / "loop").symlink_to(zkchat.vault)
+    assert zkchat("vault", "index", "--json").json["notes"] == 4
+
+
+def test_an_unknown_provider_names_those_there_are(zkchat: Program) -> None:
+    refused(zkchat("ask", "hello", "--model", "oracle/delphi"), 2, "oracle/delphi", "offline", "scripted")
+
+
+def test_an_unknown_model_of_a_provider(zkchat: Program) -> None:
+    refused(zkchat("ask", "hello", "--model", "offline/gpt"), 4, "gpt")
+
+
+def test_a_script_that_is_not_there(zkchat: Program) -> None:
+    refused(zkchat("ask", "hello", "--model", "scripted/nowhere.jsonl"), 4, "nowhere.jsonl")
+
+
+def test_a_script_with_a_wrong_line_names_the_line(zkchat: Program, tmp_path: Path) -> None:
+    (tmp_path / "bad.jsonl").write_text('{"text": "fine"}\n{"txet": "typo"}\n')
+    refused(zkchat("ask", "hello", "--model", f"scripted/{tmp_path / 'bad.jsonl'}"), 4, "line 2", "txet")
+
+
+def test_a_settings_file_that_is_no_toml_names_file_and_line(zkchat: Program) -> None:
+    file = zkchat.home / "config" / "config.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text("model = \n")
+    refused(zkchat("ask", "hello"), 2, str(file), "line 1")
+
+
+def test_a_wrong_value_names_the_file_the_key_the_value_and_the_valid_ones(zkchat: Program) -> None:
+    file = zkchat.vault / ".zkchat.toml"
+    file.write_text('[context]\nstrategy = "hybird"\n')
+    refused(zkchat("ask", "hello"), 2, str(file), "context.strategy", "hybird", "hybrid", "discard", "summarize")
+
+
+def test_an_unknown_key_names_the_nearest(zkchat: Program) -> None:
+    (zkchat.vault / ".zkchat.toml").write_text("[context]\nmax_token = 3\n")
+    refused(zkchat("ask", "hello"), 2, "context.max_token", "context.max_tokens")
+
+
+def test_a_wrong_environment_variable_is_named(zkchat: Program) -> None:
+    zkchat.env["ZKCHAT_CONTEXT__MAX_TOKENS"] = "lots"
+    refused(zkchat("ask", "hello"), 2, "ZKCHAT_CONTEXT__MAX_TOKENS", "lots", "whole number")
+
+
+def test_a_store_of_a_newer_version_is_refused_and_left_alone(zkchat: Program) -> None:
+    zkchat("ask", "How are filters joined?")
+    store = zkchat.home / "data" / "conversations.db"
+    with sqlite3.connect(store) as connection:
+        connection.execute("PRAGMA user_version = 999")
+    connection.close()
+    before = store.read_bytes()
+    refused(zkchat("ask", "hello"), 3, str(store), "newer")
+    assert store.read_bytes() == before
+
+
+def test_a_store_that_is_no_database_is_refused_and_left_alone(zkchat: Program) -> None:
+    store = zkchat.home / "data" / "conversations.db"
+    store.parent.mkdir(parents=True)
+    store.write_text("these are my conversations\n" * 100)
+    refused(zkchat("ask", "hello"), 3, str(store))
+    assert store.read_text().startswith("these are my conversations")
+
+
+def test_a_damaged_index_is_rebuilt_and_says_so(zkchat: Program) -> None:
+    zkchat("vault", "index")
+    for index in (zkchat.home / "cache").rglob("*.db"):
+        index.write_bytes(b"rubbish" * 1000)
+    done = zkchat("ask", "How are filters joined?")
+    assert done.exit_status == 0
+    assert "rebuilt" in done.err
+    assert "capitals" in done.out
+
+
+def full_disk(program: Program, *arguments: str, room: int) -> Done:
+    """Run with files limited to `room` bytes: a real write error of the real file system."""
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))  # noqa: E731
+    done = subprocess.run(
+        [sys.executable, "-m", "zkchat_cli", *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env=program.environment,
+        cwd=program.vault,
+        preexec_fn=limit,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def test_a_full_disk_while_storing_an_answer_still_shows_the_answer(zkchat: Program, script: Callable[..., str]) -> None:
+    zkchat("ask", "How are filters joined?")
+    size = max(file.stat().st_size for file in zkchat.home.rglob("*") if file.is_file())
+    answer = "A long answer. " * 40_000
+    done = full_disk(zkchat, "ask", "Tell me all.", "--model", script({"text": answer}), room=size + 120_000)
+    assert done.exit_status == 3
+    assert answer in done.out
+    assert "zkchat: " in done.err
+    assert "Traceback" not in done.err
+    kept = zkchat("context", "export", "--format", "json").json["messages"]
+    assert [m["content"] for m in kept if m["role"] == "user"][-1] == "Tell me all."
+
+
+def test_a_full_disk_before_the_model_is_called_says_so(zkchat: Program) -> None:
+    zkchat("vault", "index")
+    done = full_disk(zkchat, "ask", "Tell me all.", room=1000)
+    assert done.exit_status == 3
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize("stdin", ["", " \n\n"])
+def test_asking_nothing(zkchat: Program, stdin: str) -> None:
+    refused(zkchat("ask", stdin=stdin), 2, "nothing to ask")
+
+
+HOSTILE = "\x1b]0;owned\x07\x1b[31mred\x9b2J [bold]rich[/bold] <|endoftext|> \u202egnp.exe \x00 \x08"
+
+
+def test_special_tokens_control_characters_and_markup_in_a_question_are_text(zkchat: Program, script: Callable[..., str]) -> None:
+    question = HOSTILE.replace("\x00", "")
+    document = zkchat("ask", question, "--model", script({"text": "Fine."}), "--json").json
+    assert document["answer"] == "Fine."
+    exported = zkchat("context", "export", "--format", "json").json["messages"]
+    assert exported[0]["content"] == question
+
+
+def test_nothing_in_a_note_runs_in_the_terminal(zkchat: Program) -> None:
+    (zkchat.vault / "Evil \x1b[31m.md").write_text(f"# Evil\n\nThe wombat sleeps here {HOSTILE} in peace.\n")
+    for arguments in (["ask", "Where does the wombat sleep?"], ["vault", "search", "wombat"], ["context", "show"], ["context", "stats"]):
+        done = zkchat(*arguments)
+        assert done.exit_status == 0
+        assert not {"\x1b", "\x07", "\x08", "\x9b", "\u202e", "\x00"} & set(done.out + done.err), arguments
+
+
+def test_nothing_in_an_answer_runs_in_the_terminal(zkchat: Program, script: Callable[..., str]) -> None:
+    done = zkchat("ask", "Hello?", "--model", script({"text": HOSTILE, "deltas": []}))
+    assert "\x1b" not in done.out
+    assert "[bold]rich[/bold] <|endoftext|>" in done.out
+
+
+def test_json_for_a_terminal_escapes_what_terminals_act_on(zkchat: Program, script: Callable[..., str]) -> None:
+    done = zkchat("ask", "Hello?", "--model", script({"text": HOSTILE}), "--json")
+    assert not {"\x1b", "\x07", "\x9b"} & set(done.out)
+    assert done.json["answer"] == HOSTILE
+
+
+def test_a_pipe_gets_no_escape_byte(zkchat: Program) -> None:
+    for arguments in (["ask", "How are filters joined?"], ["vault", "search", "filters"], ["doctor"], ["config", "show"], ["--help"]):
+        assert "\x1b" not in zkchat(*arguments).out
+
+
+def test_a_closed_pipe_is_silent(zkchat: Program) -> None:
+    command = f"{sys.executable} -m zkchat_cli config show | head -n 1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=zkchat.environment, cwd=zkchat.vault, check=False)
+    assert done.stderr == ""
+
+
+def test_an_unknown_command_and_an_unknown_option_name_the_help(zkchat: Program) -> None:
+    refused(zkchat("aks"), 2, "aks", "--help")
+    refused(zkchat("ask", "--jsn", "hello"), 2, "--jsn", "zkchat ask --help")
+
+
+def test_an_error_in_json_is_a_document_too(zkchat: Program, tmp_path: Path) -> None:
+    done = zkchat("ask", "hello", "--vault", tmp_path / "nowhere", "--json")
+    assert done.exit_status == 3
+    assert done.json["error"]["code"] == "vault"
+    assert done.json["error"]["message"]
+    assert done.json["error"]["hint"]
+
+
+def test_a_message_larger_than_the_window_names_what_is_large(zkchat: Program) -> None:
+    done = zkchat("ask", "word " * 2000, "--max-context", 1000)
+    refused(done, 2, "tokens", "limit", "word")
+    kept = zkchat("context", "export", "--format", "json").json["messages"]
+    assert kept[0]["content"].startswith("word word")
+
+
+def test_a_traceback_is_shown_only_when_asked_for(zkchat: Program, tmp_path: Path) -> None:
+    assert "Traceback" not in zkchat("ask", "hello", "--vault", tmp_path / "nowhere").err
+    assert "Traceback" in zkchat("ask", "hello", "--vault", tmp_path / "nowhere", "--verbose").err
+
+
+def test_a_script_that_never_stops_calling_tools_is_stopped(zkchat: Program, script: Callable[..., str]) -> None:
+    endless = script({"tool_calls": [{"name": "find_excerpts", "arguments": {"query": "filters"}}]})
+    done = zkchat("ask", "Hello?", "--model", endless, "--json")
+    assert done.exit_status == 4
+    assert done.json["error"]["code"] == "provider"
+
+
+def test_a_tool_that_does_not_exist_and_wrong_arguments_go_back_to_the_model(zkchat: Program, script: Callable[..., str]) -> None:
+    model = script(
+        {"tool_calls": [{"name": "delete_everything"}, {"name": "find_excerpts", "arguments": {"query": 7}}]},
+        {"text": "I will not."},
+    )
+    document = zkchat("ask", "Hello?", "--model", model, "--json").json
+    assert document["answer"] == "I will not."
+    assert [run["ok"] for run in document["tools"]] == [False, False]
+
+
+@pytest.mark.parametrize("path", ["../outside.md", "/etc/passwd", "Garden/../../outside.md", "a" * 4096, "nul\u0000.md"])
+def test_a_tool_never_reads_outside_the_vault(zkchat: Program, script: Callable[..., str], path: str) -> None:
+    (zkchat.vault.parent / "outside.md").write_text("swordfish\n")
+    model = script({"tool_calls": [{"name": "read_zk_document", "arguments": {"relative_path": path}}]}, {"echo": True})
+    done = zkchat("ask", "Read it.", "--model", model, "--json")
+    assert done.exit_status == 0
+    assert done.json["tools"][0]["ok"] is False
+    assert "swordfish" not in done.out
+    assert "root:" not in done.out

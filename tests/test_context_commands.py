@@ -1,0 +1,176 @@
+"""`zkchat context`: see the exact prompt, its figures; fold, unfold, export and import a conversation."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Program
+
+DAYS = [f"On day {i} I moved the {thing} to shelf {i * 7} because of reason number {i}." for i, thing in enumerate(
+    ["anvil", "bellows", "chisel", "drill", "easel", "file", "gouge", "hammer", "inkwell", "jigsaw", "kettle", "lathe"], 1
+)]  # fmt: skip
+
+
+@pytest.fixture
+def talk(zkchat: Program, tmp_path: Path) -> str:
+    """A conversation of twelve turns, imported; its id."""
+    messages = []
+    for i, day in enumerate(DAYS, 1):
+        messages.append({"role": "user", "content": day, "timestamp": f"2026-03-{i:02d}T10:00:00+00:00"})
+        messages.append({"role": "assistant", "content": f"Noted for day {i}. Anything else I should keep in mind about it?"})
+    file = tmp_path / "talk.json"
+    file.write_text(json.dumps(messages))
+    conversation: str = zkchat("context", "import", "--file", file, "--json").json["conversation_id"]
+    return conversation
+
+
+def test_show_prints_the_exact_prompt_that_the_model_gets(zkchat: Program, talk: str, script: Callable[..., str]) -> None:
+    model = script({"echo": True})
+    shown = zkchat("context", "show", talk, "--next", "Where is the anvil? [[Filters]]", "--json", "--model", model).json
+    sent = json.loads(zkchat("ask", "--cid", talk, "Where is the anvil? [[Filters]]", "--json", "--model", model).json["answer"])
+    strip = lambda messages: [(m["role"], m["content"], m["tokens"], m["kind"]) for m in messages]  # noqa: E731
+    assert strip(shown["messages"]) == strip(sent["messages"])
+    assert [t["descriptor"] for t in shown["tools"]] == sent["tools"]
+
+
+def test_the_document_of_show_is_complete_and_its_tokens_add_up(zkchat: Program, talk: str) -> None:
+    shown = zkchat("context", "show", "--json").json
+    assert set(shown) >= {"messages", "tools", "usage", "dropped", "strategy"}
+    assert set(shown["messages"][0]) >= {"role", "content", "tool_calls", "tokens", "kind", "source_ids"}
+    assert sum(m["tokens"] for m in shown["messages"]) + sum(t["tokens"] for t in shown["tools"]) == shown["usage"]["total_tokens"]
+
+
+def test_show_stores_nothing(zkchat: Program, talk: str) -> None:
+    before = zkchat("context", "export", talk, "--format", "json").out
+    zkchat("context", "show", talk, "--next", "Where is the anvil?")
+    assert zkchat("context", "export", talk, "--format", "json").out == before
+
+
+def test_stats_are_a_table_with_bars_for_people(zkchat: Program, talk: str) -> None:
+    out = zkchat("context", "stats").out
+    for word in ("instructions", "tools", "messages", "conversation", "total", "█", "%", "compaction is not due"):
+        assert word in out
+
+
+def test_stats_are_figures_for_programs(zkchat: Program, talk: str) -> None:
+    usage = zkchat("context", "stats", "--json").json
+    assert set(usage["budget_status"]) == {"system", "tools", "messages"}
+    assert set(usage["message_breakdown"]) == {"summary", "memory", "documents", "tool_results", "conversation"}
+    assert usage["effective_limit"] == int(usage["max_context"] * 0.9)
+
+
+def test_a_small_window_sends_the_newest_turns_and_recalls_what_bears_on_the_question(zkchat: Program, talk: str) -> None:
+    shown = zkchat("context", "show", talk, "--next", "Where is the anvil now?", "--max-context", 1000, "--json").json
+    contents = [m["content"] for m in shown["messages"]]
+    assert shown["usage"]["total_tokens"] <= shown["usage"]["effective_limit"]
+    assert DAYS[-1] in contents
+    assert DAYS[0] not in contents
+    recalled = next(c for c in contents if "<recalled-conversation>" in c)
+    assert DAYS[0] in recalled
+    assert "(2026-03-01)" in recalled
+    assert {d["reason"].partition(";")[0] for d in shown["dropped"]} == {"no room"}
+
+
+def test_a_preview_says_what_compaction_would_do_and_changes_nothing(zkchat: Program, talk: str) -> None:
+    before = zkchat("context", "show", talk, "--json").out
+    preview = zkchat("context", "compact", talk, "--keep", 4, "--preview", "--json").json
+    assert preview["preview"] is True
+    assert preview["tokens_after"] < preview["tokens_before"]
+    assert zkchat("context", "show", talk, "--json").out == before
+
+
+def test_compaction_folds_the_older_turns_and_undo_restores_the_identical_prompt(zkchat: Program, talk: str) -> None:
+    before = zkchat("context", "show", talk, "--json").out
+    done = zkchat("context", "compact", talk, "--keep", 4, "--json").json
+    assert set(done) >= {
+        "id", "tokens_before", "tokens_after", "messages_folded", "results_masked", "summary", "summary_tokens", "mode", "model_calls",
+        "preview",
+    }  # fmt: skip
+    assert done["mode"] == "extractive"
+    assert done["messages_folded"] == 20
+    after = zkchat("context", "show", talk, "--json").json
+    assert after["usage"]["total_tokens"] == done["tokens_after"]
+    assert "<conversation-summary>" in next(m["content"] for m in after["messages"] if m["kind"] == "summary")
+    assert done["summary"] in zkchat("context", "summary", talk).out
+    assert zkchat("context", "compact", "--undo", talk).exit_status == 0
+    assert zkchat("context", "show", talk, "--json").out == before
+
+
+def test_compaction_deletes_nothing(zkchat: Program, talk: str) -> None:
+    before = zkchat("context", "export", talk, "--format", "json").json["messages"]
+    zkchat("context", "compact", talk, "--keep", 2)
+    assert zkchat("context", "export", talk, "--format", "json").json["messages"] == before
+
+
+def test_a_summary_keeps_to_its_target(zkchat: Program, talk: str) -> None:
+    done = zkchat("context", "compact", talk, "--keep", 0, "--target", 120, "--json").json
+    assert 0 < done["summary_tokens"] <= 120
+
+
+def test_instructions_say_what_a_summary_should_keep(zkchat: Program, talk: str) -> None:
+    small = ["--keep", "0", "--target", "60", "--preview", "--json"]
+    assert "kettle" in zkchat("context", "compact", talk, "--instructions", "keep the kettle and shelf 77", *small).json["summary"]
+
+
+def test_undo_without_a_compaction_says_so(zkchat: Program, talk: str) -> None:
+    done = zkchat("context", "compact", "--undo", talk)
+    assert done.exit_status == 2
+    assert "no compaction" in done.err
+
+
+def test_an_export_comes_back_as_it_was(zkchat: Program, talk: str, tmp_path: Path) -> None:
+    zkchat("ask", "--cid", talk, "How are filters joined?")
+    zkchat("context", "compact", talk, "--keep", 4)
+    exported = zkchat("context", "export", talk, "--format", "json").out
+    (tmp_path / "export.json").write_text(exported)
+    elsewhere = Program(zkchat.vault, tmp_path / "other home")
+    imported = elsewhere("context", "import", "--file", tmp_path / "export.json", "--json").json["conversation_id"]
+    assert elsewhere("context", "export", imported, "--format", "json").out == exported
+    assert elsewhere("context", "show", imported, "--json").out == zkchat("context", "show", talk, "--json").out
+
+
+def test_an_import_from_another_machine_belongs_to_the_vault_at_hand(zkchat: Program, talk: str, tmp_path: Path) -> None:
+    document = zkchat("context", "export", talk, "--format", "json").json
+    document["conversation"]["vault"] = "/home/somebody/else"
+    (tmp_path / "export.json").write_text(json.dumps(document))
+    elsewhere = Program(zkchat.vault, tmp_path / "other home")
+    elsewhere("context", "import", "--file", tmp_path / "export.json")
+    assert elsewhere("context", "stats").exit_status == 0
+
+
+def test_an_export_for_people_has_footnotes(zkchat: Program) -> None:
+    zkchat("ask", "How are filters joined?")
+    out = zkchat("context", "export", "--format", "md").out
+    assert "How are filters joined?" in out
+    assert "[^1]" in out
+    assert "Queries/Combining.md" in out
+
+
+def test_a_file_that_is_no_conversation_is_refused_and_nothing_is_stored(zkchat: Program, tmp_path: Path) -> None:
+    (tmp_path / "bad.json").write_text('[{"role": "user", "content": "fine"}, {"role": "wizard", "content": "no"}]')
+    done = zkchat("context", "import", "--file", tmp_path / "bad.json")
+    assert done.exit_status == 2
+    assert "wizard" in done.err
+    assert zkchat("context", "stats").exit_status == 3
+
+
+def test_clear_starts_afresh_and_the_log_stays(zkchat: Program, talk: str, script: Callable[..., str]) -> None:
+    assert zkchat("context", "clear", talk).exit_status == 2
+    assert zkchat("context", "clear", talk, "--yes").exit_status == 0
+    prompt = json.loads(zkchat("ask", "--cid", talk, "Hello?", "--model", script({"echo": True}), "--json").json["answer"])
+    assert [m["content"] for m in prompt["messages"] if m["kind"] == "conversation"] == ["Hello?"]
+    assert len(zkchat("context", "export", talk, "--format", "json").json["messages"]) == 2 * len(DAYS) + 2
+
+
+def test_memory_shows_what_is_included_and_why(zkchat: Program) -> None:
+    (zkchat.vault / "ZKCHAT.md").write_text("We garden in Zone 7.\n")
+    done = zkchat("context", "memory")
+    assert "We garden in Zone 7." in done.out
+    assert "vault's root" in done.out
+
+
+def test_an_unknown_conversation_is_named(zkchat: Program, talk: str) -> None:
+    done = zkchat("context", "show", "zzzz")
+    assert done.exit_status == 3
+    assert "zzzz" in done.err

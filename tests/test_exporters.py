@@ -1,0 +1,296 @@
+"""Exporting: `json` loses nothing, `md` reads well; and every format is found in its drawer."""
+
+import json
+import re
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from zkchat_cli.errors import UsageError
+from zkchat_cli.exporters import exporter, names
+from zkchat_cli.models import (
+    Citation,
+    Compaction,
+    ContentChunk,
+    Conversation,
+    ConversationArchive,
+    DocumentReference,
+    TokenUsage,
+    ToolCall,
+    ToolRun,
+    ZkChatMessage,
+)
+from zkchat_cli.store import ChatSessionStore
+from zkchat_cli.store.imports import read_archive
+
+NOON = "2025-05-08T12:00:00+00:00"
+
+# Any history
+
+anything = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+perhaps = st.none() | anything
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+counts = st.none() | st.integers(0, 10**6)
+data = st.recursive(
+    st.none() | st.booleans() | st.integers() | numbers | anything,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(anything, inner, max_size=3),
+    max_leaves=6,
+)
+arguments = st.dictionaries(anything, data, max_size=3)
+chunks = st.builds(ContentChunk, text=anything, heading=perhaps, score=st.none() | numbers, number=counts)
+references = st.builds(DocumentReference, wikilink=anything, relative_path=perhaps, summary=perhaps, candidates=st.tuples(anything))
+citations = st.builds(Citation, number=st.integers(0, 99), relative_path=perhaps, quote=perhaps, valid=st.booleans())
+calls = st.builds(ToolCall, id=anything, name=anything, arguments=arguments)
+runs = st.builds(ToolRun, name=anything, arguments=arguments, duration_ms=numbers)
+
+
+def some(values: st.SearchStrategy[object]) -> st.SearchStrategy[tuple[object, ...]]:
+    return st.lists(values, max_size=2).map(tuple)
+
+
+@st.composite
+def archives(draw: st.DrawFn) -> ConversationArchive:
+    messages: list[ZkChatMessage] = []
+    for number in range(draw(st.integers(0, 6))):
+        parent = draw(st.none() | st.sampled_from(messages)) if messages else None
+        message = st.builds(
+            ZkChatMessage,
+            id=st.just(f"m{number}"),
+            parent_id=st.just(parent.id if parent else None),
+            content=anything,
+            timestamp=anything,
+            references=some(references),
+            citations=some(citations),
+            chunks=some(chunks),
+            tool_calls=some(calls),
+            tool_call_id=perhaps,
+            tool_run=st.none() | runs,
+            reasoning=perhaps,
+            model=perhaps,
+            usage=st.none() | st.builds(TokenUsage),
+            token_count=counts,
+            pinned=st.booleans(),
+            priority=st.integers(1, 10),
+        )
+        messages.append(draw(message))
+    known = st.none() | st.sampled_from([message.id for message in messages]) if messages else st.none()
+    talk = st.builds(Conversation, id=st.just("c"), vault=anything, title=perhaps, created_at=anything, updated_at=anything, head_id=known)
+    summaries = [
+        draw(st.builds(Compaction, id=st.just(f"s{number}"), last_id=known, summary=perhaps, instructions=perhaps))
+        for number in range(draw(st.integers(0, 2)))
+    ]
+    return ConversationArchive(conversation=draw(talk), messages=tuple(messages), compactions=tuple(summaries))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(archives())
+def test_any_conversation_survives_export_and_import_unchanged(archive: ConversationArchive) -> None:
+    text = exporter("json").export(archive)
+    [read] = read_archive(text, vault="/other", new_id=lambda: "never asked", now=NOON)
+    store = ChatSessionStore.open(None)
+    stored = store.restore(read, lambda: "never asked")
+    assert store.archive(stored.id) == archive
+    assert exporter("json").export(store.archive(stored.id)) == text
+    store.close()
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(archives())
+def test_any_conversation_can_be_read_as_markdown(archive: ConversationArchive) -> None:
+    text = exporter("md").export(archive)
+    assert text.startswith("---\nconversation: ")
+    assert text.encode("utf-8").endswith(b"\n")
+
+
+# The drawer
+
+
+def test_each_format_is_found_by_its_name() -> None:
+    assert {"json", "md"} <= set(names())
+    assert (exporter("md").suffix, exporter("json").suffix) == (".md", ".json")
+    assert all(exporter(name).name == name and exporter(name).help for name in names())
+
+
+def test_an_unknown_format_is_refused_with_the_valid_ones_named() -> None:
+    with pytest.raises(UsageError, match="'pdf' is not an export format") as e:
+        exporter("pdf")
+    assert "json, md" in e.value.hint
+
+
+# JSON
+
+
+def test_json_is_indented_and_keeps_its_characters() -> None:
+    text = exporter("json").export(talk(said("user", "Über 中文?")))
+    assert '\n      "content": "Über 中文?",\n' in text
+    assert text.endswith("}\n")
+    assert json.loads(text)["format"] == "zkchat-conversation"
+
+
+# Markdown
+
+
+def said(role: str, content: str = "", **more: object) -> ZkChatMessage:
+    return ZkChatMessage.model_validate({"id": "", "role": role, "content": content, "timestamp": NOON, **more})
+
+
+def talk(*messages: ZkChatMessage, title: str | None = "Filters", compactions: tuple[Compaction, ...] = ()) -> ConversationArchive:
+    """These messages as the current branch of a conversation."""
+    chain = tuple(
+        message.model_copy(update={"id": f"m{number}", "parent_id": f"m{number - 1}" if number else None})
+        for number, message in enumerate(messages)
+    )
+    head = chain[-1].id if chain else None
+    conversation = Conversation(id="c1", vault="/home/me/notes", title=title, created_at=NOON, updated_at=NOON, head_id=head)
+    return ConversationArchive(conversation=conversation, messages=chain, compactions=compactions)
+
+
+def md(*messages: ZkChatMessage, **more: object) -> str:
+    """The Markdown after its front matter."""
+    return exporter("md").export(talk(*messages, **more)).split("\n---\n", 1)[1].lstrip("\n")  # type: ignore[arg-type]
+
+
+def answer(content: str, *numbers: int) -> ZkChatMessage:
+    cited = tuple(Citation(number=n, relative_path=f"Queries/Note {n}.md", start_line=n, end_line=n + 5, valid=True) for n in numbers)
+    return said("assistant", content, citations=cited, model="offline")
+
+
+def test_a_conversation_reads_from_top_to_bottom() -> None:
+    chunk = ContentChunk(id="k", relative_path="Queries/Filters.md", title="Filters", start_line=12, end_line=18, text="AND, OR", number=3)
+    call = ToolCall(id="t1", name="find_excerpts", arguments={"query": "combine filters"})
+    run = ToolRun(name="find_excerpts", arguments={}, ok=True, tokens=812, duration_ms=4)
+    cited = Citation(
+        number=3, relative_path="Queries/Filters.md", heading="Boolean operators", start_line=12, end_line=18, quote="AND, OR", valid=True
+    )
+    assert exporter("md").export(
+        talk(
+            said("user", "How do I combine filters?"),
+            said("assistant", tool_calls=(call,), model="offline"),
+            said("tool", "…", tool_call_id="t1", tool_name="find_excerpts", chunks=(chunk,), tool_run=run),
+            said("assistant", "In one line: \"AND, OR\" [3].", citations=(cited,), model="offline"),
+        )
+    ) == (
+        '---\nconversation: "c1"\ndate: "2025-05-08T12:00:00+00:00"\nvault: "/home/me/notes"\nmodel: "offline"\n---\n\n'
+        "# Filters\n\n"
+        "## You\n\nHow do I combine filters?\n\n"
+        '## zkchat\n\n- `find_excerpts` "combine filters": 1 excerpt, 812 tokens\n\n'
+        'In one line: "AND, OR" [^3].\n\n'
+        '[^3]: [[Filters#Boolean operators]] Queries/Filters.md:12-18 "AND, OR"\n'
+    )  # fmt: skip
+
+
+def test_the_front_matter_is_yaml_whatever_stands_in_it() -> None:
+    text = exporter("md").export(talk(said("assistant", "x", model='a: "b" # c\n---')))
+    front = yaml.safe_load(text.split("\n---\n")[0].removeprefix("---\n"))
+    assert front == {"conversation": "c1", "date": NOON, "vault": "/home/me/notes", "model": 'a: "b" # c\n---'}
+
+
+def test_only_the_current_branch_is_shown() -> None:
+    whole = talk(said("user", "first"), said("user", "other branch"))
+    back = whole.model_copy(update={"conversation": whole.conversation.model_copy(update={"head_id": "m0"})})
+    assert "other branch" not in exporter("md").export(back)
+
+
+def test_a_conversation_without_words_or_title_is_named_by_its_day() -> None:
+    assert md(title=None) == "# Conversation of 2025-05-08\n"
+
+
+def test_a_title_is_one_line() -> None:
+    assert md(title="two\nlines").startswith("# two lines\n")
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("so [1]", "so [^1]"),
+        ("so [1][2], [1]: and", "so [^1][^2], [^1]: and"),
+        ("[1]: as it says", "[^1]\\: as it says"),
+        ("no source [7]", "no source [7]"),
+        ("a [1](https://example.org) link, \\[1] escaped, [[1]] a note", None),
+        ("`a[1]` and ``b`[1]`` code", None),
+        ("`a[1] is open [1]", "`a[^1] is open [^1]"),
+        ("one `[1]\n[1]` span", None),
+        ("no `[1]\n\n[1]` span", "no `[^1]\n\n[^1]` span"),
+        ("```py\na[1]\n\nb[1]\n```\nthen [1]", "```py\na[1]\n\nb[1]\n```\nthen [^1]"),
+        ("~~~\n```\n[1]\n~~~~\n[1]", "~~~\n```\n[1]\n~~~~\n[^1]"),
+        ("text:\n\n    a[1]\n    b[1]\n\n    c[1]\nafter [1]", "text:\n\n    a[1]\n    b[1]\n\n    c[1]\nafter [^1]"),
+        ("text\n    continued [1]", "text\n    continued [^1]"),
+        ("1. item [1]\n\n    more [1]\n\n        a[1]\n\nend [1]", "1. item [^1]\n\n    more [^1]\n\n        a[1]\n\nend [^1]"),
+        ("- ```\n  a[1]\n  ```\n- [1]", "- ```\n  a[1]\n  ```\n- [^1]"),
+        ("> ```\n> a[1]\nout [1]", "> ```\n> a[1]\nout [^1]"),
+        ("```\na[1]", "```\na[1]\n```"),
+        ("- item\n  ~~~~\n  a[1]", None),
+        ("- item\n\n~~~~\na[1]", "- item\n\n~~~~\na[1]\n~~~~"),
+    ],
+)
+def test_citations_become_footnotes_but_never_in_code(written: str, shown: str | None) -> None:
+    text = md(answer(written, 1, 2))
+    body = text.removeprefix("# Filters\n\n## zkchat\n\n")
+    assert re.split(r"\n\n\[\^\d+\]: ", body)[0].removesuffix("\n") == (written if shown is None else shown)
+
+
+def test_each_source_is_defined_once_at_the_end() -> None:
+    text = md(said("user", "a"), answer("one [2] two [1]", 1, 2), said("user", "b"), answer("again [2]", 2))
+    assert text.endswith(
+        "again [^2]\n\n[^1]: [[Note 1]] Queries/Note 1.md:1-6\n[^2]: [[Note 2]] Queries/Note 2.md:2-7\n"
+    )  # fmt: skip
+
+
+def test_a_footnote_holds_all_quotes_and_says_what_is_doubtful() -> None:
+    first = Citation(number=1, relative_path="a/B.md", heading="H [x] | y", start_line=3, end_line=3, quote="one\n two", valid=True)
+    second = first.model_copy(update={"quote": "three", "valid": False})
+    lost = Citation(number=2, quote="nowhere")
+    place = Citation(number=3, relative_path="C.md", valid=True)
+    text = md(said("assistant", "x [1] y [2] z [3]", citations=(first, second, lost, place)))
+    assert '\n[^1]: [[B#H x y]] a/B.md:3 "one two", "three" *(not verified)*\n' in text
+    assert '\n[^2]: *not among the sources* "nowhere"\n' in text
+    assert text.endswith("\n[^3]: [[C]] C.md\n")
+
+
+def test_messages_that_are_not_complete_are_marked() -> None:
+    text = md(said("user", "a", status="failed"), said("user", "b"), said("assistant", "half", status="unfinished"))
+    assert "## You\n\na\n\n*Failed: there is no answer.*\n\n## You\n\nb\n\n" in text
+    assert text.endswith("half\n\n*Unfinished: the answer was cut off here.*\n")
+
+
+def test_tool_calls_are_one_short_line_each() -> None:
+    calls = (
+        ToolCall(id="1", name="resolve", arguments={"text": "a " * 100}),
+        ToolCall(id="2", name="links"),
+        ToolCall(id="3", name="lost"),
+    )
+    ok = ToolRun(name="resolve", arguments={}, ok=True, tokens=5, duration_ms=1)
+    text = md(
+        said("assistant", "Let me see.", tool_calls=calls),
+        said("tool", "found", tool_call_id="1", tool_run=ok),
+        said("tool", "error", tool_call_id="2", tool_run=ok.model_copy(update={"ok": False})),
+        said("tool", "from\nelsewhere", tool_call_id="9", tool_name="other"),
+        said("tool", "nameless"),
+    )
+    assert text.startswith('# Filters\n\n## zkchat\n\nLet me see.\n\n- `resolve` "a a ')
+    assert "…: 5 tokens\n- `links`: failed\n- `lost`\n\n- `other`: from elsewhere\n\n- `tool`: nameless\n" in text
+
+
+def test_calls_that_share_an_id_keep_their_own_results() -> None:
+    call = ToolCall(id="call_1", name="find")
+    results = [
+        said("tool", tool_call_id="call_1", tool_run=ToolRun(name="find", arguments={}, ok=True, tokens=n, duration_ms=1)) for n in (5, 7)
+    ]
+    text = md(said("assistant", tool_calls=(call,)), results[0], said("assistant", tool_calls=(call,)), results[1])
+    assert text.endswith("- `find`: 5 tokens\n\n- `find`: 7 tokens\n")
+
+
+def test_a_system_message_is_shown_as_one() -> None:
+    assert "## System\n\nbe brief\n" in md(said("system", "be brief"))
+
+
+def test_summaries_have_a_section_of_their_own() -> None:
+    first = Compaction(
+        id="s", created_at=NOON, tokens_before=900, tokens_after=100, messages_folded=4, summary="One\n\ntwo", mode="extractive"
+    )
+    masked = first.model_copy(update={"id": "t", "summary": None, "mode": "masked"})
+    text = md(answer("so [1]", 1), compactions=(first, masked))
+    assert "\n## Summaries\n\n*2025-05-08 12:00: 4 messages, 900 → 100 tokens*\n\n> One\n>\n> two\n\n[^1]: " in text
+    assert "## Summaries" not in md(answer("so", 1), compactions=(masked,))

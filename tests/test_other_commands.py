@@ -1,0 +1,174 @@
+"""`vault`, `config`, `tokens`, `doctor`: the commands around the conversation."""
+
+import json
+import shutil
+from pathlib import Path
+
+from conftest import Program
+
+
+def test_index_reports_what_it_found_and_what_changed(zkchat: Program) -> None:
+    first = zkchat("vault", "index", "--json").json
+    assert (first["notes"], first["added"], first["links"], first["broken_links"]) == (4, 4, 1, 0)
+    assert set(first) >= {"notes", "chunks", "links", "broken_links", "added", "changed", "removed", "seconds", "semantic"}
+    (zkchat.vault / "Filters.md").unlink()
+    (zkchat.vault / "New.md").write_text("[[Nowhere]]\n")
+    second = zkchat("vault", "index", "--json").json
+    assert (second["notes"], second["added"], second["removed"], second["broken_links"]) == (4, 1, 1, 1)
+
+
+def test_status_is_for_people_too(zkchat: Program) -> None:
+    assert "4 notes" in zkchat("vault", "status").out
+
+
+def test_a_full_index_is_the_same_index(zkchat: Program) -> None:
+    counts = lambda report: (report["notes"], report["chunks"], report["links"])  # noqa: E731
+    assert counts(zkchat("vault", "index", "--json").json) == counts(zkchat("vault", "index", "--full", "--json").json)
+
+
+def test_search_finds_the_words_and_shows_the_lines(zkchat: Program) -> None:
+    results = zkchat("vault", "search", "nest brackets", "--json").json
+    assert set(results[0]) == {"relative_path", "title", "heading", "start_line", "end_line", "score", "text"}
+    assert results[0]["relative_path"] == "Queries/Combining.md"
+    lines = zkchat.vault.joinpath("Queries/Combining.md").read_text().split("\n")
+    assert results[0]["text"] == "\n".join(lines[results[0]["start_line"] - 1 : results[0]["end_line"]])
+    assert "Queries/Combining.md:1" in zkchat("vault", "search", "nest brackets").out
+
+
+def test_search_reads_a_query_per_line(zkchat: Program) -> None:
+    answers = zkchat("vault", "search", "-", "--json", "-k", 1, stdin="compost\n\nlimit\n").lines
+    assert [a["query"] for a in answers] == ["compost", "", "limit"]
+    assert [len(a["results"]) for a in answers] == [1, 0, 1]
+    assert answers[0]["results"][0]["relative_path"] == "Garden/Compost.md"
+
+
+def test_resolve_says_where_each_link_points(zkchat: Program) -> None:
+    links = zkchat("vault", "resolve", "[[Combining#Nesting|deep]] ![[nope]] [[Search conditions]]", "--json").json
+    assert [(x["raw"], x["target"], x["heading"], x["alias"], x["embed"], x["status"]) for x in links] == [
+        ("[[Combining#Nesting|deep]]", "Queries/Combining.md", "Nesting", "deep", False, "found"),
+        ("![[nope]]", None, None, None, True, "broken"),
+        ("[[Search conditions]]", "Filters.md", None, None, False, "found"),
+    ]
+    assert links[2]["via"] == "alias"
+
+
+def test_resolve_reads_a_text_per_line(zkchat: Program) -> None:
+    assert [len(line) for line in zkchat("vault", "resolve", "-", "--json", stdin="[[Filters]]\nnone\n").lines] == [1, 0]
+
+
+def test_links_and_backlinks_know_the_line(zkchat: Program) -> None:
+    links = zkchat("vault", "links", "Filters", "--json").json
+    assert links[0]["target"] == "Queries/Combining.md"
+    assert links[0]["line"] == 7
+    back = zkchat("vault", "backlinks", "Queries/Combining.md", "--json").json
+    assert [row["source"] for row in back] == ["Filters.md"]
+    assert "Filters.md:7" in zkchat("vault", "backlinks", "Combining").out
+
+
+def test_an_unknown_note_names_the_nearest(zkchat: Program) -> None:
+    done = zkchat("vault", "links", "Combinng")
+    assert done.exit_status == 3
+    assert "Combining" in done.err
+
+
+def test_two_programs_may_index_at_once(zkchat: Program) -> None:
+    import threading
+
+    seen: list[int] = []
+    threads = [threading.Thread(target=lambda: seen.append(zkchat("vault", "index").exit_status)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == [0, 0, 0, 0]
+
+
+def test_a_vault_is_chosen_by_flag_then_environment_then_settings_then_folder(zkchat: Program, tmp_path: Path) -> None:
+    for name in ("flag", "environment", "settings"):
+        shutil.copytree(zkchat.vault, tmp_path / name)
+        (tmp_path / name / f"{name}.md").write_text(name)
+    where = lambda *more: json.loads(zkchat("doctor", "--json", *more).out)["checks"][1]["detail"]  # noqa: E731
+    assert where() == str(zkchat.vault)
+    zkchat("config", "set", "vault.path", tmp_path / "settings")
+    assert where().endswith("settings")
+    zkchat.env["ZKCHAT_VAULT"] = str(tmp_path / "environment")
+    assert where().endswith("environment")
+    assert where("--vault", tmp_path / "flag").endswith("flag")
+
+
+def test_setting_a_value_keeps_the_comments_of_the_file(zkchat: Program) -> None:
+    file = Path(zkchat("config", "path").out.strip())
+    file.parent.mkdir(parents=True)
+    file.write_text("# mine\n[context]\nmax_tokens = 4096 # small machine\n")
+    assert zkchat("config", "set", "context.strategy", "discard").exit_status == 0
+    assert zkchat("config", "set", "context.max_tokens", "8192").exit_status == 0
+    text = file.read_text()
+    assert "# mine" in text
+    assert "max_tokens = 8192 # small machine" in text
+    assert zkchat("config", "get", "context.strategy").out == "discard\n"
+
+
+def test_a_wrong_value_is_refused_and_the_file_left_alone(zkchat: Program) -> None:
+    for key, value in (("context.max_tokens", "many"), ("context.strategy", "hybird"), ("model", "oracle"), ("context.nope", "1")):
+        done = zkchat("config", "set", key, value)
+        assert done.exit_status == 2
+        assert key in done.err
+    assert not Path(zkchat("config", "path").out.strip()).exists()
+
+
+def test_show_says_who_set_what(zkchat: Program) -> None:
+    (zkchat.vault / ".zkchat.toml").write_text("[context]\nmax_tokens = 4096\n")
+    zkchat.env["ZKCHAT_CONTEXT__AUTO_SUMMARIZE"] = "false"
+    out = zkchat("config", "show").out
+    assert f"context.max_tokens = 4096   # {zkchat.vault / '.zkchat.toml'}" in out
+    assert "context.auto_summarize = false   # ZKCHAT_CONTEXT__AUTO_SUMMARIZE" in out
+    assert zkchat("config", "show", "--json").json["context.max_tokens"] == 4096
+
+
+def test_unset_brings_the_default_back(zkchat: Program) -> None:
+    zkchat("config", "set", "context.max_tokens", "4096")
+    zkchat("config", "unset", "context.max_tokens")
+    assert zkchat("config", "get", "context.max_tokens", "--json").json["value"] == 32768
+
+
+def test_tokens_are_counted_exactly_and_offline(zkchat: Program) -> None:
+    counted = zkchat("tokens", "-", "--json", stdin="zkchat counts tokens <|endoftext|>").json
+    assert counted == {"tokens": 11, "encoding": "o200k_base", "estimated": False, "characters": 34}
+    assert zkchat("tokens", zkchat.vault / "Garden/Compost.md", "--encoding", "cl100k_base").out.strip().isdigit()
+
+
+def test_tokens_of_a_missing_file_and_in_an_unknown_encoding_are_refused(zkchat: Program) -> None:
+    assert zkchat("tokens", "nowhere.txt").exit_status == 2
+    assert "cl100k_base" in zkchat("tokens", "--encoding", "p50k_base", stdin="x").err
+
+
+def test_without_a_vocabulary_figures_are_marked_as_estimates(zkchat: Program, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    zkchat.env |= {"TIKTOKEN_CACHE_DIR": str(tmp_path / "empty"), "HTTPS_PROXY": "http://127.0.0.1:1", "https_proxy": "http://127.0.0.1:1"}
+    assert zkchat("tokens", "-", stdin="twelve bytes").out == "~4\n"
+    done = zkchat("doctor", "--json")
+    vocabulary = next(c for c in done.json["checks"] if c["name"] == "vocabulary")
+    assert vocabulary["ok"] is False
+    assert vocabulary["next_step"]
+    assert zkchat("ask", "How are filters joined?", "--json").json["context"]["estimated"] is True
+
+
+def test_doctor_checks_each_part(zkchat: Program) -> None:
+    done = zkchat("doctor", "--json")
+    assert done.exit_status == 0
+    assert [c["name"] for c in done.json["checks"]] == ["settings", "vault", "index", "store", "vocabulary", "provider"]
+    assert done.json["ok"] is True
+    assert "✓ vault" in zkchat("doctor").out
+
+
+def test_doctor_names_the_next_step_of_what_is_wrong(zkchat: Program, tmp_path: Path) -> None:
+    done = zkchat("doctor", "--vault", tmp_path / "nowhere")
+    assert done.exit_status == 3
+    assert "✗ vault" in done.out
+
+
+def test_the_module_is_the_program(zkchat: Program) -> None:
+    assert zkchat("--version").out.startswith("zkchat ")
+    assert "Start with: zkchat chat --demo" in zkchat("--help").out
+    for command in ("chat", "ask", "context", "vault", "config", "tokens", "doctor"):
+        assert zkchat(command, "-h").exit_status == 0

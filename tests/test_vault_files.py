@@ -1,0 +1,291 @@
+"""The vault as a folder: what is found in it, what is read, and that nothing outside is."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zkchat_cli.errors import VaultError
+from zkchat_cli.vault import Vault, filesystem
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    return folder.resolve()
+
+
+def write(root: Path, **files: str) -> None:
+    for name, text in files.items():
+        put(root, name + ".md", text)
+
+
+def put(root: Path, path: str, content: str | bytes = "text") -> Path:
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return file
+
+
+def scanned(root: Path, *ignore: str) -> list[str]:
+    return sorted(filesystem.scan(root, ignore).stamps)
+
+
+def open_vault(root: Path, *ignore: str) -> Vault:
+    return Vault.open(root, root.parent / "cache", ignore=ignore)
+
+
+def test_notes_are_md_and_markdown_files_and_the_rest_are_attachments(root):
+    for path in ("a.md", "b.MD", "c.markdown", "d.txt", "sub/e.md", "sub/f.png"):
+        put(root, path)
+    listing = filesystem.scan(root)
+    assert sorted(listing.stamps) == ["a.md", "b.MD", "c.markdown", "sub/e.md"]
+    assert listing.attachments == {"d.txt", "sub/f.png"}
+
+
+def test_hidden_files_and_folders_are_skipped(root):
+    for path in ("a.md", ".hidden.md", ".obsidian/x.md", ".trash/y.md", "sub/.git/z.md"):
+        put(root, path)
+    assert scanned(root) == ["a.md"]
+
+
+@pytest.mark.parametrize(
+    ("glob", "left"),
+    [
+        ("Templates", ["a.md", "draft.md", "x/draft.md"]),
+        ("Templates/", ["a.md", "draft.md", "x/draft.md"]),
+        ("Templates/*", ["a.md", "draft.md", "x/draft.md"]),
+        ("draft.md", ["Templates/deep/u.md", "Templates/t.md", "a.md"]),
+        ("x/draft.md", ["Templates/deep/u.md", "Templates/t.md", "a.md", "draft.md"]),
+        ("*/t.md", ["Templates/deep/u.md", "a.md", "draft.md", "x/draft.md"]),
+        ("/", ["Templates/deep/u.md", "Templates/t.md", "a.md", "draft.md", "x/draft.md"]),
+    ],
+)
+def test_ignore_globs_name_notes_and_folders(root, glob, left):
+    for path in ("a.md", "draft.md", "x/draft.md", "Templates/t.md", "Templates/deep/u.md"):
+        put(root, path)
+    assert scanned(root, glob) == left
+
+
+def test_a_link_out_of_the_vault_is_not_followed_and_named(root):
+    secret = put(root.parent, "secret.md")
+    put(root, "a.md")
+    (root / "out.md").symlink_to(secret)
+    (root / "away").symlink_to(root.parent)
+    listing = filesystem.scan(root)
+    assert list(listing.stamps) == ["a.md"]
+    assert set(listing.problems) == {"out.md", "away"}
+    assert "leaves the vault" in listing.problems["out.md"]
+
+
+def test_links_within_the_vault_do_not_list_a_folder_twice_or_in_circles(root):
+    put(root, "sub/a.md")
+    (root / "sub" / "again").symlink_to(root)
+    (root / "b.md").symlink_to(root / "sub" / "a.md")
+    (root / "nothing.md").symlink_to(root / "missing.md")
+    (root / "circle.md").symlink_to(root / "circle.md")
+    assert scanned(root) == ["b.md", "sub/a.md"]
+
+
+def test_a_name_that_is_not_utf8_is_listed_as_a_problem(root):
+    put(root, "a.md")
+    try:
+        (Path(os.fsdecode(os.fsencode(root) + b"/b\xff.md"))).write_text("x")
+    except OSError:
+        pytest.skip("this file system takes only UTF-8")
+    vault = open_vault(root)
+    assert vault.refresh().problems == ("b?.md: not indexed: its name is not UTF-8",)
+    assert vault.notes() == ["a.md"]
+    vault.close()
+
+
+def test_a_name_with_a_line_break_is_a_note_like_any_other(root):
+    put(root, "a\nb.md", b"\xff words")
+    with_break = open_vault(root)
+    assert with_break.refresh().problems == ("a\\nb.md: not UTF-8, read with replacement characters",)
+    assert with_break.notes() == ["a\nb.md"]
+    with_break.close()
+
+
+def test_only_regular_files_are_notes(root):
+    put(root, "a.md")
+    os.mkfifo(root / "pipe.md")
+    (root / "folder.md").mkdir()
+    assert scanned(root) == ["a.md"]
+
+
+@pytest.fixture
+def locked():
+    """A vault with a note and a folder that may not be read, seen by a user who is not root."""
+    base = Path(tempfile.mkdtemp()).resolve()
+    root = base / "notes"
+    for path in ("open.md", "closed.md", "sub/inner.md"):
+        put(root, path, "words")
+    for folder in (base, root):
+        folder.chmod(0o777)
+    (root / "closed.md").chmod(0)
+    (root / "sub").chmod(0)
+    me = os.geteuid()
+    if me == 0:
+        os.seteuid(65534)
+    yield root
+    os.seteuid(me)
+    (root / "sub").chmod(0o700)
+    shutil.rmtree(base)
+
+
+def test_notes_and_folders_without_permission_are_named_and_the_rest_is_indexed(locked):
+    vault = open_vault(locked)
+    report = vault.refresh()
+    assert report.problems == ("closed.md: not read: permission denied", "sub/: not read: permission denied")
+    assert vault.refresh().changed == 0
+    assert [c.relative_path for c in vault.search("words")] == ["open.md"]
+    assert vault.resolve("closed").target == "closed.md"
+    for ask in (vault.read, vault.note):
+        with pytest.raises(VaultError, match="permission denied"):
+            ask("closed.md")
+    vault.close()
+
+
+def test_a_folder_without_permission_is_no_vault(locked):
+    with pytest.raises(VaultError, match="cannot be read: Permission denied"):
+        Vault.open(locked / "sub", locked.parent)
+
+
+def test_a_cache_folder_without_permission_is_named(locked):
+    with pytest.raises(VaultError, match="Permission denied"):
+        Vault.open(locked, locked / "sub").refresh()
+
+
+def test_a_missing_folder_and_a_file_are_no_vault(root):
+    with pytest.raises(VaultError, match="there is no folder") as e:
+        Vault.open(root / "missing", root.parent)
+    assert e.value.hint
+    with pytest.raises(VaultError, match="is a file") as e:
+        Vault.open(put(root, "a.md"), root.parent)
+    assert str(root) in e.value.hint
+
+
+def test_opening_costs_nothing_and_writes_nothing(root):
+    vault = open_vault(root)
+    assert (vault.root, vault.name, vault.indexed) == (root, "notes", False)
+    assert not (root.parent / "cache").exists()
+    vault.close()
+
+
+def test_two_paths_to_a_folder_are_one_vault(root, tmp_path):
+    (tmp_path / "link").symlink_to(root)
+    assert Vault.open(tmp_path / "link", tmp_path).index_file == Vault.open(root, tmp_path).index_file
+
+
+OUTSIDE = [
+    "",
+    " ",
+    "/etc/passwd",
+    "../x.md",
+    "a/../../x.md",
+    "a/..",
+    "~/x.md",
+    "\\x.md",
+    "a\0b.md",
+    "x" * 4097,
+    "x" * 256,
+    "é" * 128,
+    "out.md",
+    "away/x.md",
+]
+
+
+@pytest.mark.parametrize("path", [*OUTSIDE, ".obsidian/app.json", "sub/.git/config", "\udcff\ud800.md"])
+def test_nothing_outside_the_vault_is_read(root, path):
+    put(root.parent, "x.md", "secret")
+    put(root, "a.md")
+    put(root, ".obsidian/app.json")
+    put(root, "sub/.git/config")
+    (root / "out.md").symlink_to(root.parent / "x.md")
+    (root / "away").symlink_to(root.parent)
+    vault = open_vault(root)
+    for ask in (vault.read, vault.note, vault.chunks, vault.links, vault.backlinks):
+        with pytest.raises(VaultError) as e:
+            ask(path)
+        assert e.value.hint
+        assert len(e.value.message) < 400
+    vault.close()
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.sampled_from(["..", ".", "", "a", "b.md", "out", "\0", "~", "/", "\\", "é", "…", "CON"]), max_size=6).map("/".join)
+    | st.text(max_size=30)
+)
+def test_a_confined_path_is_inside_whatever_it_is_made_of(path):
+    root = Path(tempfile.gettempdir()).resolve()
+    try:
+        assert filesystem.confined(root, path).is_relative_to(root)
+    except VaultError as e:
+        assert e.message and e.hint
+
+
+def test_a_link_within_the_vault_may_be_read(root):
+    put(root, "a.md", "inside")
+    (root / "b.md").symlink_to(root / "a.md")
+    assert filesystem.read_text(root, "b.md") == "inside"
+
+
+def test_a_text_file_that_is_no_note_can_be_read(root):
+    put(root, "data/list.csv", "a,b\r\nc,d\n")
+    assert filesystem.read_text(root, "./data/list.csv") == "a,b\nc,d\n"
+
+
+def test_what_cannot_be_read_says_why(root):
+    put(root, "sub/a.md")
+    put(root, "picture.png", b"\x89PNG\0\0")
+    put(root, "huge.md", b"x" * (filesystem.LARGEST_NOTE + 1))
+    for path, why in {
+        "sub": "is a folder",
+        "b.md": "does not exist",
+        "picture.png": "not a text file",
+        "huge.md": "larger than 10 MB",
+    }.items():
+        with pytest.raises(VaultError, match=why):
+            filesystem.read_text(root, path)
+    vault = open_vault(root)
+    with pytest.raises(VaultError, match="not a text file"):
+        vault.note("picture.png")
+    vault.close()
+
+
+@pytest.mark.parametrize(
+    ("raw", "text", "problem"),
+    [
+        (b"plain", "plain", None),
+        (b"\xef\xbb\xbfmarked", "marked", None),
+        (b"a\r\nb\rc", "a\nb\nc", None),
+        (b"caf\xe9", "caf\ufffd", "not UTF-8, read with replacement characters"),
+        ("é".encode("utf-16"), "é", "UTF-16, not UTF-8"),
+        (b"\xff\xfex", "\ufffd\ufffdx", "not UTF-8, read with replacement characters"),
+        (b"a\0b", "a\ufffdb", "contains NUL characters, replaced"),
+        (b"\xe9\0", "\ufffd\ufffd", "not UTF-8, read with replacement characters; contains NUL characters, replaced"),
+    ],
+)
+def test_any_bytes_become_text(raw, text, problem):
+    assert filesystem.decode(filesystem.NoteBytes(raw)) == (text, problem)
+
+
+def test_a_note_that_is_gone_is_none_and_one_that_cannot_be_opened_is_a_problem(root):
+    assert filesystem.read_note(root, "gone.md") is None
+    assert filesystem.read_note(root, "x" * 300 + ".md").problem == "not read: file name too long"
+
+
+def test_of_a_huge_note_the_beginning_is_indexed(root):
+    put(root, "huge.md", b"first words\n" + b"filler line\n" * 900_000)
+    vault = open_vault(root)
+    report = vault.refresh()
+    assert report.problems == ("huge.md: larger than 10 MB, only its first 2 MB are read",)
+    assert vault.search("first")[0].start_line == 1
+    vault.close()

@@ -1,0 +1,467 @@
+"""The index: it says what the files say, whatever happens to either."""
+
+import multiprocessing
+import os
+import sqlite3
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from zkchat_cli.errors import IndexDamaged, VaultError
+from zkchat_cli.vault import Vault
+from zkchat_cli.vault.index import Index, sqlite_errors
+
+
+class Notes:
+    """A folder of notes and its vault, as a user handles them."""
+
+    def __init__(self, tmp_path: Path, **files: str) -> None:
+        self.root = tmp_path / "notes"
+        self.cache = tmp_path / "cache"
+        self.root.mkdir()
+        for name, text in files.items():
+            self.write(name + ".md", text)
+        self.vault = self.another()
+
+    def write(self, path: str, text: str | bytes) -> None:
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        before = file.stat().st_mtime_ns if file.exists() else 0
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+        if before:  # a file system's clock may be too coarse to tell two writes of a test apart
+            os.utime(file, ns=(before + 10_000_000, before + 10_000_000))
+
+    def another(self) -> Vault:
+        return Vault.open(self.root, self.cache)
+
+    def found(self, query: str) -> list[str]:
+        return [chunk.relative_path for chunk in self.vault.search(query)]
+
+    def figures(self) -> tuple[int, int, int, int]:
+        report = self.vault.status()
+        return report.notes, report.chunks, report.links, report.broken_links
+
+    def check(self) -> None:
+        """The index after many small changes answers as one made at once."""
+        with sqlite3.connect(self.vault.index_file) as db:
+            db.execute("INSERT INTO words (words) VALUES ('integrity-check')")
+            tables = ("notes", "names", "chunks", "links")
+            sql = [
+                "SELECT path, title, aliases, tags, anchors, hash FROM notes ORDER BY path",
+                "SELECT key, path, kind, spelled FROM names ORDER BY 1, 2, 3, 4",
+                "SELECT path, heading, headings, start_line, end_line, text FROM chunks JOIN notes ON notes.id = note_id ORDER BY 1, 4",
+                "SELECT path, line, raw, key, target, status FROM links JOIN notes ON notes.id = note_id ORDER BY 1, 2, 3",
+            ]
+            small = [db.execute(s).fetchall() for s in sql]
+            terms = "CREATE VIRTUAL TABLE temp.v USING fts5vocab(main, words, 'col')"
+            db.execute(terms)
+            small.append(db.execute("SELECT * FROM temp.v ORDER BY 1, 2").fetchall())
+        db.close()
+        self.vault.refresh(full=True)
+        with sqlite3.connect(self.vault.index_file) as db:
+            whole = [db.execute(s).fetchall() for s in sql]
+            db.execute(terms)
+            whole.append(db.execute("SELECT * FROM temp.v ORDER BY 1, 2").fetchall())
+        db.close()
+        for table, one, other in zip([*tables, "words"], small, whole, strict=True):
+            assert one == other, table
+
+
+@pytest.fixture
+def notes(tmp_path):
+    made = Notes(
+        tmp_path,
+        Alpha="---\naliases: [First]\ntags: [greek]\n---\n# Alpha\nThe beginning of it all, see [[Beta|the second letter]].\n",
+        Beta="# Beta\nSoftware that nobody finished. [[Gamma]] [[Alpha#Alpha]]\n",
+    )
+    yield made
+    made.vault.close()
+
+
+def test_the_first_refresh_reports_what_it_added(notes):
+    report = notes.vault.refresh()
+    assert (report.notes, report.added, report.changed, report.removed) == (2, 2, 0, 0)
+    assert (report.links, report.broken_links, report.problems, report.rebuilt) == (3, 1, (), None)
+    assert report.seconds > 0
+    assert notes.vault.indexed
+
+
+def test_an_unchanged_vault_is_not_written(notes):
+    notes.vault.refresh()
+    before = notes.vault.index_file.stat().st_mtime_ns
+    report = notes.vault.refresh()
+    assert (report.added, report.changed, report.removed) == (0, 0, 0)
+    assert notes.vault.index_file.stat().st_mtime_ns == before
+
+
+def test_status_knows_the_counts_without_scanning(notes):
+    notes.vault.refresh()
+    notes.write("Delta.md", "new")
+    assert notes.figures() == (2, 2, 3, 1)
+
+
+def test_a_question_to_a_vault_without_an_index_builds_it(notes):
+    assert notes.found("beginning") == ["Alpha.md"]
+
+
+def test_progress_counts_the_notes_that_are_read(notes):
+    seen = []
+    notes.vault.refresh(progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(0, 2), (1, 2), (2, 2)]
+
+
+def test_a_changed_note_is_found_by_its_new_words_only(notes):
+    notes.vault.refresh()
+    notes.write("Beta.md", "Hardware now.")
+    assert notes.vault.refresh().changed == 1
+    assert (notes.found("hardware"), notes.found("software")) == (["Beta.md"], [])
+    notes.check()
+
+
+def test_a_touched_note_is_not_a_changed_one(notes):
+    notes.vault.refresh()
+    notes.write("Beta.md", (notes.root / "Beta.md").read_bytes())
+    assert notes.vault.refresh().changed == 0
+
+
+def test_a_removed_note_leaves_no_trace(notes):
+    notes.vault.refresh()
+    (notes.root / "Beta.md").unlink()
+    assert notes.vault.refresh().removed == 1
+    assert notes.found("software") == []
+    assert notes.vault.notes() == ["Alpha.md"]
+    assert notes.figures() == (1, 1, 1, 1)
+    notes.check()
+
+
+def test_a_renamed_note_leaves_no_trace(notes):
+    notes.vault.refresh()
+    (notes.root / "Beta.md").rename(notes.root / "Omega.md")
+    report = notes.vault.refresh()
+    assert (report.added, report.removed, report.broken_links) == (1, 1, 2)
+    assert notes.found("software") == ["Omega.md"]
+    assert notes.vault.resolve("Beta").status == "broken"
+    notes.check()
+
+
+def test_a_new_note_mends_the_links_that_waited_for_it(notes):
+    notes.vault.refresh()
+    notes.write("sub/Gamma.md", "third")
+    assert notes.vault.refresh().broken_links == 0
+    assert [row.source for row in notes.vault.backlinks("sub/Gamma.md")] == ["Beta.md"]
+    notes.check()
+
+
+def test_a_better_match_takes_over_the_links_to_a_name(notes):
+    notes.write("sub/Gamma.md", "third")
+    notes.vault.refresh()
+    notes.write("Gamma.md", "nearer")
+    notes.vault.refresh()
+    assert [row.target for row in notes.vault.links("Beta.md")] == ["Gamma.md", "Alpha.md"]
+    assert notes.vault.backlinks("sub/Gamma.md") == []
+    notes.check()
+
+
+def test_a_new_alias_mends_links_and_a_lost_one_breaks_them(notes):
+    notes.write("Third.md", "---\naliases: Gamma\n---\n")
+    assert notes.vault.refresh().broken_links == 0
+    notes.write("Third.md", "no alias")
+    assert notes.vault.refresh().broken_links == 1
+    notes.check()
+
+
+def test_an_attachment_comes_and_goes(notes):
+    notes.write("Beta.md", "![[figure.png]]")
+    assert notes.vault.refresh().broken_links == 1
+    notes.write("img/figure.png", b"\x89PNG")
+    assert notes.vault.refresh().broken_links == 0
+    assert notes.vault.backlinks("img/figure.png")[0].raw == "![[figure.png]]"
+    (notes.root / "img/figure.png").unlink()
+    assert notes.vault.refresh().broken_links == 1
+    notes.check()
+
+
+def test_a_note_is_found_by_the_words_of_links_that_point_to_it(notes):
+    notes.vault.refresh()
+    assert notes.found('"second letter"') in (["Alpha.md", "Beta.md"], ["Beta.md", "Alpha.md"])
+    notes.write("Alpha.md", "links nowhere")
+    notes.vault.refresh()
+    assert notes.found('"second letter"') == []
+    notes.check()
+
+
+def test_links_and_backlinks_show_where_they_stand(notes):
+    notes.vault.refresh()
+    [row] = notes.vault.backlinks("Beta.md")
+    assert (row.source, row.target, row.raw, row.line) == ("Alpha.md", "Beta.md", "[[Beta|the second letter]]", 6)
+    assert row.context_snippet == "The beginning of it all, see [[Beta|the second letter]]."
+    assert [(r.raw, r.status, r.heading) for r in notes.vault.links("Beta.md")] == [
+        ("[[Gamma]]", "broken", None),
+        ("[[Alpha#Alpha]]", "found", "Alpha"),
+    ]
+    assert [(r.source, r.raw) for r in notes.vault.broken_links()] == [("Beta.md", "[[Gamma]]")]
+
+
+def test_a_link_far_into_a_long_line_is_shown_with_its_surroundings(notes):
+    notes.write("Long.md", "---\nup: '[[Alpha]]'\n---\n" + "word " * 500 + "[[Beta]]" + " word" * 500)
+    notes.vault.refresh()
+    front, body = notes.vault.links("Long.md")
+    assert front.context_snippet == "[[Alpha]]"
+    assert "[[Beta]]" in body.context_snippet
+    assert len(body.context_snippet) < 500
+
+
+def test_links_of_a_note_that_does_not_exist_are_an_error_that_names_near_ones(notes):
+    with pytest.raises(VaultError, match=r"no note Alfa\.md") as e:
+        notes.vault.links("Alfa.md")
+    assert e.value.hint == "Nearest: [[Alpha]]"
+
+
+def test_a_vault_without_notes_is_an_error(tmp_path):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.txt").write_text("no note")
+    vault = Vault.open(tmp_path / "notes", tmp_path)
+    with pytest.raises(VaultError, match="no Markdown notes") as e:
+        vault.refresh()
+    assert "--vault" in e.value.hint
+
+
+def test_when_all_notes_are_deleted_the_index_is_too(notes):
+    notes.vault.refresh()
+    for file in notes.root.iterdir():
+        file.unlink()
+    with pytest.raises(VaultError, match="no Markdown notes"):
+        notes.vault.refresh()
+    assert not notes.vault.indexed
+
+
+def test_problems_last_until_they_are_mended(notes):
+    notes.write("old.md", b"caf\xe9")
+    notes.write("odd.md", "---\na: [b\n---\n")
+    expected = ("odd.md: front matter is not valid YAML (did not find expected ',' or ']'), read as text",)
+    old = ("old.md: not UTF-8, read with replacement characters",)
+    assert notes.vault.refresh().problems == expected + old
+    assert notes.vault.refresh().problems == expected + old
+    assert notes.another().status().problems == expected + old
+    notes.write("old.md", "café")
+    assert notes.vault.refresh().problems == expected
+
+
+def test_a_link_that_leaves_the_vault_is_a_problem_until_it_is_gone(notes):
+    (notes.root / "out.md").symlink_to(notes.root.parent)
+    assert notes.vault.refresh().problems == ("out.md: not followed: a link that leaves the vault",)
+    (notes.root / "out.md").unlink()
+    assert notes.vault.refresh().problems == ()
+
+
+def test_the_index_is_private(notes):
+    notes.vault.refresh()
+    notes.write("Delta.md", "new")
+    notes.vault.refresh()
+    assert stat.S_IMODE(notes.vault.index_file.parent.stat().st_mode) == 0o700
+    for file in notes.vault.index_file.parent.iterdir():
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600, file
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda file: file.write_bytes(b"this is no database" * 500),
+        lambda file: file.write_bytes(b""),
+        lambda file: file.write_bytes(file.read_bytes()[:5000]),
+        lambda file: change(file, "PRAGMA user_version = 0"),
+        lambda file: change(file, "PRAGMA user_version = 999"),
+        lambda file: change(file, "UPDATE meta SET value = '1.0' WHERE key = 'unicode'"),
+        lambda file: change(file, "DROP TABLE links"),
+        lambda file: change(file, "DROP TABLE meta"),
+    ],
+    ids=["garbage", "empty", "truncated", "older", "newer", "other Unicode", "a table gone", "no meta"],
+)
+@pytest.mark.parametrize("ask", ["refresh", "search"])
+def test_a_damaged_or_strange_index_is_built_anew(notes, damage, ask):
+    notes.vault.refresh()
+    notes.vault.close()
+    damage(notes.vault.index_file)
+    notes.write("Alpha.md", "beginning, changed since")
+    if ask == "refresh":
+        assert notes.vault.refresh().rebuilt
+    assert notes.found("beginning") == ["Alpha.md"]
+    notes.vault.refresh()
+    notes.check()
+
+
+def change(file: Path, sql: str) -> None:
+    db = sqlite3.connect(file)
+    db.execute(sql)
+    db.commit()
+    db.close()
+
+
+def test_words_damaged_behind_our_back_are_built_anew_by_the_next_search(notes):
+    notes.vault.refresh()
+    change(notes.vault.index_file, "DELETE FROM words_data WHERE id > 10")
+    change(notes.vault.index_file, "DELETE FROM words_data")
+    assert notes.found("beginning") == ["Alpha.md"]
+
+
+def test_an_interrupted_build_loses_nothing_and_its_leftover_goes_later(notes):
+    notes.vault.refresh()
+
+    def interrupt(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        notes.vault.refresh(full=True, progress=interrupt)
+    assert notes.found("beginning") == ["Alpha.md"]
+    assert not list(notes.vault.index_file.parent.glob("*.new*"))
+    leftover = notes.vault.index_file.with_name(notes.vault.index_file.stem + ".dead.new")
+    fresh = notes.vault.index_file.with_name(notes.vault.index_file.stem + ".busy.new")
+    leftover.touch()
+    fresh.touch()
+    os.utime(leftover, (0, 0))
+    notes.vault.refresh(full=True)
+    assert (leftover.exists(), fresh.exists()) == (False, True)
+
+
+def test_a_note_that_vanishes_while_the_others_are_read_is_not_there(notes):
+    def vanish(done: int, total: int) -> None:
+        (notes.root / "Beta.md").unlink(missing_ok=True)
+
+    assert notes.vault.refresh(progress=vanish).notes == 1
+    notes.write("Beta.md", "back")
+    notes.vault.refresh()
+    notes.write("Beta.md", "changed")
+    assert notes.vault.refresh(progress=vanish).removed == 1
+    assert notes.vault.notes() == ["Alpha.md"]
+    notes.check()
+
+
+def test_an_interrupted_refresh_changes_nothing(notes):
+    notes.vault.refresh()
+    notes.write("Alpha.md", "other words")
+
+    def interrupt(done: int, total: int) -> None:
+        if done == total:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        notes.vault.refresh(progress=interrupt)
+    assert notes.found("beginning") == ["Alpha.md"]
+    notes.vault.refresh()
+    assert notes.found("beginning") == []
+    notes.check()
+
+
+def test_a_new_index_in_the_place_of_an_open_one_is_noticed(notes):
+    notes.vault.refresh()
+    other = notes.another()
+    assert other.search("beginning")
+    notes.write("Alpha.md", "changed words")
+    notes.vault.refresh(full=True)
+    assert other.search("changed")[0].relative_path == "Alpha.md"
+    notes.write("Alpha.md", "changed again")
+    assert other.refresh().changed == 1
+    other.close()
+    assert notes.found("again") == ["Alpha.md"]
+    notes.check()
+
+
+def test_a_deleted_index_is_built_again(notes):
+    notes.vault.refresh()
+    notes.vault.index_file.unlink()
+    assert notes.found("beginning") == ["Alpha.md"]
+
+
+def refresh_often(root: Path, cache: Path, seed: int) -> None:
+    vault = Vault.open(root, cache)
+    for turn in range(12):
+        (root / f"note {seed} {turn % 4}.md").write_text(f"turn {turn} of {seed} [[note {1 - seed} {turn % 4}]]\n" * (turn + 1))
+        vault.refresh(full=turn % 5 == 4)
+        assert vault.search(f"turn {turn}")
+    vault.close()
+
+
+def test_two_processes_may_write_one_index(notes):
+    start = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
+    both = [start.Process(target=refresh_often, args=(notes.root, notes.cache, seed)) for seed in (0, 1)]
+    for process in both:
+        process.start()
+    for process in both:
+        process.join(60)
+    assert [process.exitcode for process in both] == [0, 0]
+    notes.vault.refresh()
+    notes.check()
+
+
+@pytest.mark.parametrize(
+    ("sql", "error", "message"),
+    [
+        ("SELECT * FROM nothing", IndexDamaged, "is damaged"),
+        ("INSERT INTO full SELECT randomblob(1000000)", VaultError, "disk is full"),
+        ("PRAGMA query_only = 1; INSERT INTO full VALUES (1)", VaultError, "cannot be used"),
+    ],
+)
+def test_what_goes_wrong_in_sqlite_is_said_in_words(tmp_path, sql, error, message):
+    db = sqlite3.connect(tmp_path / "x.db", isolation_level=None)
+    db.execute("CREATE TABLE full (a)")
+    db.execute("PRAGMA max_page_count = 10")
+    with pytest.raises(error, match=message) as e, sqlite_errors(tmp_path / "x.db"):
+        for statement in sql.split("; "):
+            db.execute(statement)
+    assert e.value.hint
+    db.close()
+
+
+def test_an_index_that_another_writes_too_long_is_busy(notes):
+    notes.vault.refresh()
+    other = sqlite3.connect(notes.vault.index_file, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    notes.write("Alpha.md", "changed")
+    mine = Index.open(notes.vault.index_file)
+    mine.connection.execute("PRAGMA busy_timeout = 1")
+    with pytest.raises(VaultError, match="another zkchat"), mine.writing():
+        pass
+    mine.close()
+    other.close()
+
+
+def test_a_cache_that_is_a_file_is_an_error_with_a_hint(notes):
+    notes.cache.write_text("in the way")
+    with pytest.raises(VaultError, match="cannot be written") as e:
+        notes.vault.refresh()
+    assert "ZKCHAT_HOME" in e.value.hint
+
+
+def test_an_index_that_is_a_folder_is_an_error_with_a_hint(notes):
+    notes.vault.index_file.mkdir(parents=True)
+    for full in (False, True):
+        with pytest.raises(VaultError) as e:
+            notes.vault.refresh(full=full)
+        assert e.value.hint
+
+
+def test_a_note_read_through_the_vault_is_the_file_as_it_is_now(notes):
+    notes.vault.refresh()
+    notes.write("Alpha.md", "---\ntitle: Now\ndescription: d\ntags: x\naliases: y\n---\n# Head\nBody\n")
+    note = notes.vault.note("Alpha.md")
+    assert (note.title, note.description, note.tags, note.aliases) == ("Now", "d", ("x",), ("y",))
+    assert (note.headings, note.text, note.first_line) == (((7, 1, "Head"),), "# Head\nBody\n", 7)
+    assert notes.vault.read("Alpha.md").startswith("---\ntitle: Now")
+
+
+def test_chunks_are_cut_to_the_lines_asked_for(notes):
+    notes.write("Long.md", "\n".join(f"line {n} " + "word " * 20 for n in range(1, 41)))
+    whole = notes.vault.chunks("Long.md")
+    assert whole[0].start_line == 1 and whole[-1].end_line == 40 and len(whole) > 1
+    [part] = notes.vault.chunks("./Long.md", 2, 3)
+    assert (part.relative_path, part.start_line, part.end_line) == ("Long.md", 2, 3)
+    assert part.text.splitlines()[0].startswith("line 2 ")
+    assert notes.vault.chunks("Long.md", 41) == []
+
+
+def test_a_chunk_found_and_a_chunk_read_are_the_same(notes):
+    notes.vault.refresh()
+    [found] = notes.vault.search("beginning")
+    assert found.model_copy(update={"score": None}) in notes.vault.chunks("Alpha.md")

@@ -1,0 +1,196 @@
+"""What a note says about itself, and how it is cut into chunks."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zkchat_cli.vault import markdown, markup
+from zkchat_cli.vault.chunks import LONGEST, LONGEST_LINE, TINY, tokens
+
+
+def parse(text: str, path: str = "Folder/Note.md"):
+    return markdown.parse(path, text)
+
+
+def chunks(text: str):
+    return [(p.start_line, p.end_line, p.heading) for p in parse(text).passages]
+
+
+def paragraph(words: int) -> str:
+    return "word " * words
+
+
+def test_a_note_is_called_as_its_file():
+    assert parse("# Something else\n").title == "Note"
+
+
+def test_front_matter_may_give_another_title():
+    assert parse("---\ntitle: A better name\n---\n").title == "A better name"
+
+
+@pytest.mark.parametrize(
+    "front", ["aliases: [one, two]", "aliases:\n  - one\n  - two", "alias: two\naliases: [one]", "Aliases: [one, two, one, null, '']"]
+)
+def test_aliases_are_listed_in_any_yaml_form(front):
+    assert parse(f"---\n{front}\n---\n").aliases == ("one", "two")
+
+
+def test_tags_come_from_front_matter_and_text():
+    note = parse("---\ntags: [a, '#b']\ntag: c, d e\n---\n#e/f text #日记, no#tag, #12 `#code` (#no)\n# Heading #g")
+    assert note.tags == ("a", "b", "c", "d", "e", "e/f", "日记", "g")
+
+
+def test_description_or_summary_describes_a_note():
+    assert parse("---\nsummary: In\n  short\n---\n").description == "In short"
+    assert parse("---\ndescription: A\nsummary: B\n---\n").description == "A"
+    assert parse("text").description is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "----\ntitle: x\n---\n",
+        "---\ntitle: x\n",
+        "---\njust text\n---\n",
+        "---\n- a\n- b\n---\n",
+        "---\n" + "- " * 30_000 + "\n---\n",
+        " ---\ntitle: x\n---\n",
+        "--- title\ntitle: x\n---\n",
+        "---\n" + "a: b\n" * 20_000 + "---\n",
+    ],
+)
+def test_what_is_no_yaml_mapping_at_the_head_is_text(text):
+    note = parse(text)
+    assert note.title == "Note"
+    assert note.front_matter.lines == 0
+    assert note.front_matter.problem is None
+
+
+@pytest.mark.parametrize("yaml", ["a: [b", "a: b: c", "a: " + "[" * 50_000, "{a: " * 10_000, "a: &x [*x]\nb: *nope\n? [", "\x01: a"])
+def test_broken_front_matter_is_text_and_reported(yaml):
+    note = parse(f"---\n{yaml}\n---\nbody")
+    assert note.front_matter.lines == 0
+    assert "front matter is not valid YAML" in note.front_matter.problem
+    assert note.passages[0].start_line == 1
+
+
+def test_nested_properties_and_anchors_are_passed_over():
+    note = parse(
+        "---\nbase: &b {title: wrong, aliases: [wrong]}\nmore: *b\n? [a, b]\n: c\naliases:\n  - one\n  - {x: wrong}\n  - [wrong]\n  - two\n"
+        "title: right\n---\n"
+    )
+    assert (note.title, note.aliases) == ("right", ("one", "two"))
+
+
+def test_an_empty_front_matter_is_one():
+    assert parse("---\n---\nbody").front_matter.lines == 2
+
+
+def test_headings_know_line_and_level():
+    text = "# One #\ntext\n### Two ##x\n#no\n####### no\n  ## Three\n```\n# code\n```\nSet\n===\n\nUnder\n---\n\n---\n#"
+    assert markup.walk(text).headings == ((1, 1, "One"), (3, 3, "Two ##x"), (6, 2, "Three"), (10, 1, "Set"), (13, 2, "Under"), (17, 1, ""))
+
+
+def test_block_ids_know_their_line():
+    assert markup.walk("a ^id-1\n2 ^ 3\n\n^table").blocks == (("id-1", 1), ("table", 4))
+
+
+def test_a_chunk_for_each_section_with_its_heading():
+    text = f"intro {paragraph(60)}\n\n# A\n{paragraph(60)}\n## B\n{paragraph(60)}\n\n\n"
+    assert chunks(text) == [(1, 1, None), (3, 4, "A"), (5, 6, "B")]
+
+
+def test_a_chunk_stands_under_all_headings_above_it():
+    text = f"# A\n{paragraph(60)}\n## B\n{paragraph(60)}\n### C\n{paragraph(60)}\n## D\n{paragraph(60)}"
+    assert [p.headings for p in parse(text).passages] == [("A",), ("A", "B"), ("A", "B", "C"), ("A", "D")]
+
+
+def test_front_matter_is_in_no_chunk():
+    assert chunks(f"---\ntitle: x\n---\n\n{paragraph(60)}") == [(5, 5, None)]
+
+
+def test_a_heading_without_text_goes_with_what_follows():
+    assert chunks(f"# A\n\n## B\n\n{paragraph(300)}") == [(1, 5, "B")]
+
+
+def test_small_neighbours_share_a_chunk():
+    assert chunks("## A\none\n## B\ntwo\n## C\nthree") == [(1, 6, "A")]
+
+
+def test_a_section_never_goes_with_the_end_of_a_deeper_one():
+    assert chunks("## A\none\n# B\ntwo") == [(1, 2, "A"), (3, 4, "B")]
+
+
+def test_a_long_section_is_cut_between_paragraphs():
+    text = "# A\n\n" + "\n\n".join(paragraph(100) for _ in range(6))
+    found = parse(text).passages
+    assert [(p.start_line, p.end_line) for p in found] == [(1, 5), (7, 9), (11, 13)]
+    assert all(tokens(p.text) <= LONGEST + TINY for p in found)
+    assert {p.heading for p in found} == {"A"}
+
+
+def test_code_stays_whole_where_it_fits():
+    code = "```\n" + "\n\n".join(["x = 1"] * 60) + "\n```"
+    text = f"{paragraph(200)}\n\n{code}\n\n{paragraph(200)}"
+    assert code in [p.text for p in parse(text).passages]
+
+
+def test_a_paragraph_too_long_for_a_chunk_is_cut_between_lines():
+    text = "\n".join(paragraph(50).strip() for _ in range(20))
+    found = parse(text).passages
+    assert len(found) > 2
+    assert "\n".join(p.text for p in found) == text
+
+
+def test_a_line_too_long_for_any_chunk_is_cut_at_a_space():
+    line = "word " * 3000
+    pieces = parse(line).passages
+    assert "".join(p.text for p in pieces) == line
+    assert all((p.start_line, p.end_line) == (1, 1) and tokens(p.text) <= LONGEST + 1 for p in pieces)
+    unbroken = "x" * (5 * LONGEST_LINE)
+    assert "".join(p.text for p in parse(unbroken).passages) == unbroken
+
+
+def test_a_huge_line_stands_alone_among_others():
+    text = "short\n" + "word " * 3000 + "\nafter\n" + "\n".join(paragraph(50).strip() for _ in range(20))
+    found = parse(text).passages
+    assert (found[0].start_line, found[0].end_line) == (1, 1)
+    assert max(tokens(p.text) for p in found) <= LONGEST + TINY
+
+
+def test_blank_lines_never_make_a_chunk():
+    text = f"{paragraph(300)}\n\n\n\n" + "\n" * 1500 + paragraph(3000) + "\n\n\n"
+    assert all(p.text.strip() for p in parse(text).passages)
+
+
+def test_a_tiny_rest_stays_with_the_chunk_before():
+    assert chunks(f"{paragraph(275)}\n\n{paragraph(5)}\n\nlast words") == [(1, 5, None)]
+
+
+def test_a_tiny_beginning_goes_with_a_long_paragraph():
+    text = "# A\n\n" + "\n".join([paragraph(100)] * 8)
+    assert chunks(text)[0][0] == 1
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "---\ntitle: x\n---\n", "---\ntitle: x\n---"])
+def test_a_note_without_text_still_has_a_chunk(text):
+    assert len(chunks(text)) == 1
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(["# A", "## B", "### C", "", "```", "text", "| a |", "- item", "word " * 150, "---", "title: x", "    code"]),
+        max_size=40,
+    )
+)
+def test_chunks_are_the_text_of_their_lines_and_leave_nothing_out(lines):
+    text = "\n".join(lines)
+    note = parse(text)
+    covered: set[int] = set()
+    for p in note.passages:
+        assert p.text == "\n".join(lines[p.start_line - 1 : p.end_line])
+        assert not covered & set(range(p.start_line, p.end_line + 1))
+        covered.update(range(p.start_line, p.end_line + 1))
+    wanted = {n for n, line in enumerate(lines, 1) if line.strip() and n > note.front_matter.lines}
+    assert wanted <= covered
