@@ -141,7 +141,7 @@ def test_links_of_a_message_are_resolved_from_the_root(vault):
         ("[g](Guide.md)", "Guide.md", "found", 2),
     ]
     assert (found[0].heading, found[0].alias, found[0].text) == ("Boolean operators", "these", "Filters")
-    assert found[2].candidates[0] == "Filters"
+    assert found[2].candidates[0] == "Filters.md"
 
 
 def test_a_note_is_resolved_by_alias_and_says_so(vault):
@@ -197,3 +197,12 @@ def test_names_that_differ_in_case_or_unicode_form_are_each_reachable(tmp_path: 
     assert [opened.resolve(name).target for name in names] == names
     assert opened.resolve("note").status == "ambiguous"
     opened.close()
+
+
+def test_the_nearest_name_is_found_among_many_that_share_a_letter_pair(tmp_path):
+    for i in range(200):
+        (tmp_path / f"About things {i} tr rs fi il.md").write_text("x\n")
+    (tmp_path / "Filters.md").write_text("x\n")
+    many = Vault.open(tmp_path, tmp_path / "cache")
+    assert many.nearest("Filtrs")[0] == "Filters"
+    many.close()

@@ -275,7 +275,7 @@ class TurnReport(Value):
 
 
 class LinkResolution(Value):
-    """One link of a text and what it points to. `candidates`: nearest names of a broken link, losers of an ambiguous one."""
+    """One link of a text and what it points to. `candidates` are paths: of a broken link the nearest notes, of an ambiguous one the losers."""
 
     raw: str
     kind: Literal["wikilink", "markdown"]

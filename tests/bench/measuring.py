@@ -1,9 +1,10 @@
 """Measuring: a thing and its floor in turns (A B A B …), so that whatever else the machine does falls on both alike; and the table."""
 
 import math
-import statistics
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Any, Literal
 
 
@@ -28,35 +29,45 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        return statistics.median(self.values) / statistics.median(self.floor) if self.floor else None
+        return median(self.values) / median(self.floor) if self.floor else None
 
     @property
     def met(self) -> bool | None:
         """Whether the goal is reached; None without a goal."""
         if self.goal is None:
             return None
-        reached = {"median": statistics.median(self.values), "p95": p95(self.values), "ratio": self.ratio}[self.goal.of]
-        return reached is not None and reached <= self.goal.limit
+        return {"median": median(self.values), "p95": p95(self.values), "ratio": self.ratio or 0.0}[self.goal.of] <= self.goal.limit
 
     def as_document(self) -> dict[str, Any]:
-        return {
-            "what": self.what,
-            "unit": self.unit,
-            "goal": {"limit": self.goal.limit, "of": self.goal.of} if self.goal else None,
-            "repetitions": len(self.values),
-            "median": statistics.median(self.values),
-            "p95": p95(self.values),
-            "floor_is": self.floor_is or None,
-            "floor_median": statistics.median(self.floor) if self.floor else None,
-            "floor_p95": p95(self.floor) if self.floor else None,
-            "ratio": self.ratio,
-            "met": self.met,
-        }
+        def figures(values: Sequence[float]) -> dict[str, float] | None:
+            return {"median": median(values), "p95": p95(values)} if values else None
+
+        goal = {"limit": self.goal.limit, "of": self.goal.of} if self.goal else None
+        measured = {"what": self.what, "unit": self.unit, "goal": goal, "repetitions": len(self.values), **(figures(self.values) or {})}
+        return {**measured, "floor_is": self.floor_is or None, "floor": figures(self.floor), "ratio": self.ratio, "met": self.met}
+
+    def as_cells(self) -> tuple[str, ...]:
+        goal = ""
+        if self.goal:
+            limit = f"{self.goal.limit:g} × floor" if self.goal.of == "ratio" else f"{_short(self.goal.limit)} {self.unit}"
+            goal = f"{self.goal.of} ≤ {limit}"
+        ratio = f"{self.ratio:.2f}" if self.ratio is not None else ""
+        verdict = {True: "ok", False: "over", None: ""}[self.met]
+        return self.what, goal, *(self._both(v) for v in (self.values, self.floor)), ratio, verdict, str(len(self.values)), self.floor_is
+
+    def _both(self, values: Sequence[float]) -> str:
+        return f"{_short(median(values))} / {_short(p95(values))} {self.unit}" if values else ""
 
 
 def p95(values: Sequence[float]) -> float:
     """By nearest rank: a value that was measured, the largest one of fewer than twenty."""
     return sorted(values)[math.ceil(0.95 * len(values)) - 1]
+
+
+def milliseconds(action: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    action()
+    return 1000 * (time.perf_counter() - begin)
 
 
 def in_turns(measured: Callable[[], float], floor: Callable[[], float], times: int, *, warm: int = 1) -> tuple[list[float], list[float]]:
@@ -66,34 +77,12 @@ def in_turns(measured: Callable[[], float], floor: Callable[[], float], times: i
 
 
 def table(rows: Iterable[Row]) -> str:
-    """Plain text, one line a row; `median / p95` each."""
-    head = ("what", "goal", "measured", "floor", "ratio", "", "n", "floor is")
-    lines = [head, *(_cells(row) for row in rows)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    """Plain text, one line a row; figures are median / p95."""
+    lines = [("what", "goal", "measured", "floor", "ratio", "", "n", "floor is"), *(row.as_cells() for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines)
 
 
-def _cells(row: Row) -> tuple[str, ...]:
-    verdict = {True: "ok", False: "over", None: ""}[row.met]
-    ratio = f"{row.ratio:.2f}" if row.ratio is not None else ""
-    floor = _both(row.floor, row.unit) if row.floor else ""
-    return row.what, _goal(row), _both(row.values, row.unit), floor, ratio, verdict, str(len(row.values)), row.floor_is
-
-
-def _goal(row: Row) -> str:
-    match row.goal:
-        case None:
-            return ""
-        case Goal(limit, "ratio"):
-            return f"≤ {limit:g} × floor"
-        case Goal(limit, of):
-            return f"{of} ≤ {_short(limit)} {row.unit}"
-
-
-def _both(values: Sequence[float], unit: str) -> str:
-    return f"{_short(statistics.median(values))} / {_short(p95(values))} {unit}"
-
-
 def _short(value: float) -> str:
-    """Three digits that mean something."""
+    """Three digits, as many as mean something."""
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"

@@ -1,9 +1,10 @@
 """Chat with your notes in the terminal."""
 
 import sys
-from contextlib import closing, suppress
-from dataclasses import replace
-from typing import Annotated, TextIO
+from collections.abc import Iterator
+from contextlib import closing
+from io import TextIOWrapper
+from typing import Annotated
 
 import typer
 
@@ -13,7 +14,7 @@ from zkchat_cli.events import TurnFailed
 from zkchat_cli.models import Conversation
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.terminal.keyboard import Interruptions
-from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.screen import PROMPT, Screen
 from zkchat_cli.terminal.turns import show, show_error, to_stderr
 from zkchat_cli.wiring import Bench, Choices
 
@@ -59,3 +60,61 @@ def chat(
 
 def _conversation(bench: Bench, resume: str | None, *, continue_: bool) -> Conversation | None:
     return bench.store.find(resume, str(bench.vault.root)) if resume or continue_ else None
+
+
+def _piped(session: ZkChatSession, screen: Screen, max_sources: int) -> int:
+    """One message a line. Returns 0, or 128 + the signal that ended it. Raises the first error when all lines have been answered."""
+    with Interruptions() as interruptions:
+        try:
+            with interruptions.stoppable():
+                _answer_lines(session, screen, max_sources)
+        except KeyboardInterrupt:
+            if interruptions.ending is None:
+                raise
+            return 128 + interruptions.ending
+    return 0
+
+
+def _answer_lines(session: ZkChatSession, screen: Screen, max_sources: int) -> None:
+    """An error is told and the next line is read; the first one decides the exit code."""
+    aside = to_stderr(screen)
+    first: ZkchatError | None = None
+    for line in _lines(screen):
+        try:
+            if slash.is_command(line):
+                outcome = slash.run(line, session)
+                if outcome.text:
+                    screen.print(outcome.text)
+                session = outcome.session or session
+                if outcome.leave:
+                    break
+                continue
+            with closing(session.send(line)) as turn:
+                last = show(turn, screen, aside, max_sources=max_sources)
+            if isinstance(last, TurnFailed):
+                raise last.error
+            screen.print()
+        except ZkchatError as e:
+            show_error(e, aside)
+            first = first or e
+    if first is not None:
+        first.told = True
+        raise first
+
+
+def _lines(screen: Screen) -> Iterator[str]:
+    """The lines of standard input that say something. Where a person types them (`zkchat chat | cat`), a prompt on stderr asks for each."""
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8-sig", errors="replace")
+    asking = sys.stdin.isatty() and screen.err_is_terminal
+    if asking:
+        screen.progress("zkchat: the output goes into a pipe or a file, so this is the plain chat: one message a line, Ctrl-D ends it.")
+    while True:
+        if asking:
+            screen.err.write(PROMPT)
+            screen.err.flush()
+        line = sys.stdin.readline()
+        if not line:
+            return
+        if line.strip():
+            yield line.strip()

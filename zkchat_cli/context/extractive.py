@@ -18,7 +18,7 @@ from zkchat_cli.words import STOPWORDS, content_terms, sentences, stem, terms
 
 _NAME = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][\w'’-]+|\[\[[^\]]+\]\]|\d[\d.,:/-]*")
 _QUESTION_WEIGHT = 0.5
-_WANTED_WEIGHT = 2.0
+_WANTED_WEIGHT = 4.0
 _SAID_AGAIN = 0.1
 _LENGTH_POWER = 0.85
 """Worth is divided by tokens to this power: below 1, since a long sentence also brings its own context."""
@@ -35,10 +35,12 @@ class _Candidate:
 
 
 def summarize(turns: Sequence[Turn], room: int, counter: TokenCounter, wanted: str = "") -> str | None:
-    """The summary in at most `room` tokens, or None when not even one sentence fits. Sentences with words of `wanted` count double."""
-    candidates = _candidates(turns, counter, {stem(t) for t in content_terms(wanted)})
+    """The summary in at most `room` tokens, or None when not even one sentence fits. Words of `wanted` weigh more."""
+    candidates = _candidates(turns, counter)
     frequency = Counter(word for c in candidates for word in c.words)
     rarity = {word: math.log(1 + len(candidates) / n) for word, n in frequency.items()}
+    for word in {stem(t) for t in content_terms(wanted)} & rarity.keys():
+        rarity[word] *= _WANTED_WEIGHT
     consulted = _documents(turns)
     if counter.count(consulted) > room // 4:
         consulted = ""
@@ -51,7 +53,7 @@ def summarize(turns: Sequence[Turn], room: int, counter: TokenCounter, wanted: s
     return None
 
 
-def _candidates(turns: Iterable[Turn], counter: TokenCounter, wanted: set[str]) -> list[_Candidate]:
+def _candidates(turns: Iterable[Turn], counter: TokenCounter) -> list[_Candidate]:
     found: list[_Candidate] = []
     for turn in turns:
         for message in turn.messages:
@@ -61,7 +63,7 @@ def _candidates(turns: Iterable[Turn], counter: TokenCounter, wanted: set[str]) 
                 names = {name.strip("[]").casefold() for name in _NAME.findall(sentence.text)}
                 words = {stem(t) for t in terms(sentence.text) if t not in STOPWORDS} | names
                 question = message.role == "user" and sentence.text.endswith("?")
-                weight = (_QUESTION_WEIGHT if question else 1.0) * (_WANTED_WEIGHT if wanted & words else 1.0)
+                weight = _QUESTION_WEIGHT if question else 1.0
                 found.append(_Candidate(len(found), message, sentence.text, frozenset(words), counter.count(sentence.text) + 6, weight))
     return found
 

@@ -1,5 +1,7 @@
 """From the user's words to the documents they name: `[[wikilinks]]` become DocumentReferences, each document once, in order."""
 
+from pathlib import PurePosixPath
+
 from zkchat_cli.models import DocumentReference, LinkResolution
 from zkchat_cli.references.summaries import DocumentSummaryService
 from zkchat_cli.vault import Vault
@@ -23,7 +25,7 @@ def _reference(link: LinkResolution, summaries: DocumentSummaryService) -> Docum
         summary=summaries.summary(link.target) if link.target else None,
         status=link.status,
         heading=link.heading,
-        candidates=link.candidates,
+        candidates=tuple(PurePosixPath(path).stem for path in link.candidates) if link.status == "broken" else link.candidates,
     )
 
 

@@ -8,6 +8,7 @@ import hashlib
 import threading
 from contextlib import closing, suppress
 from dataclasses import replace
+from typing import Any
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import Application
@@ -27,14 +28,13 @@ from zkchat_cli.terminal.completion import ChatCompleter, command_typed, link_ty
 from zkchat_cli.terminal.keyboard import Interruptions, typing_ahead
 from zkchat_cli.terminal.keys import bindings
 from zkchat_cli.terminal.safe import neutralise_name
-from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.screen import PROMPT, Screen
 from zkchat_cli.terminal.toolbar import Toolbar
 from zkchat_cli.terminal.turns import show, show_error
 from zkchat_cli.tokens import estimate
 from zkchat_cli.wiring import Bench
 from zkchat_cli.words import shorten
 
-PROMPT = "you › "
 PLACEHOLDER = "ask your notes, or /help"
 MENU_LINES = 8
 COUNTED_WHILE_TYPING = 20_000
@@ -53,6 +53,7 @@ class Repl:
         self._completer = ChatCompleter(slash.commands())
         self._hint = ""
         self._left = threading.Event()
+        self._prepared = False
         self._drawing = threading.Lock()
         self._toolbar = Toolbar(
             bench.model.name,
@@ -90,7 +91,8 @@ class Repl:
             if line.strip():
                 with typing_ahead():
                     going_on = self._handle(line, interruptions)
-                    self._measure_prompt()
+                    if self._bench.counter.ready:
+                        self._measure_prompt()
             self._measure_line("")
 
     def _handle(self, line: str, interruptions: Interruptions) -> bool:
@@ -101,7 +103,7 @@ class Repl:
                     return self._run_command(line)
                 self._turn(line)
         except KeyboardInterrupt:
-            self._screen.print("  stopped; what came is kept", "yellow")
+            self._screen.print("  stopped" if slash.is_command(line) else "  stopped; what came is kept", "yellow")
         except ZkchatError as e:
             show_error(e, self._screen.print)
         self._screen.print()
@@ -191,7 +193,7 @@ class Repl:
         self._hint = hint
         self._prompt.app.invalidate()
 
-    def _update_toolbar(self, **changes: object) -> None:
+    def _update_toolbar(self, **changes: Any) -> None:
         with self._drawing:  # the background measures the prompt while a key measures the line
             self._toolbar = replace(self._toolbar, **changes)
 
@@ -218,8 +220,9 @@ class Repl:
         vault, counter = self._bench.vault, self._bench.counter
         with suppress(ZkchatError, _Left):  # whatever is wrong with the vault is told when a message needs it
             self._completer.set_notes(vault.notes())
-            if counter.ready:
+            if self._prepared:
                 return
+            self._prepared = True
             counter.warm().join()
             self._measure_prompt()
             self._measure_line(self._prompt.default_buffer.text)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 STYLES = {"dim": "2", "bold": "1", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+PROMPT = "you › "
 PROGRESS_AFTER = 0.3
 """Seconds before a progress bar appears: what is quicker should not flicker."""
 

@@ -62,4 +62,4 @@ def tool_line(name: str, arguments: dict[str, object], ok: bool, excerpts: int, 
     """A tool call in one line: what was asked, what came back, what it cost."""
     asked = " ".join(f'"{value}"' if isinstance(value, str) else f"{key}={value}" for key, value in arguments.items())
     outcome = f"{excerpts} excerpt{'' if excerpts == 1 else 's'}, {tokens} tokens" if ok else "failed"
-    return neutralise_name(f"  {name} {shorten(asked, 60)}  {outcome}, {milliseconds:.0f} ms")
+    return neutralise_name(f"  {name} {shorten(asked, 44)}  {outcome}, {milliseconds:.0f} ms")

@@ -31,14 +31,18 @@ def show(
 
 
 class _Answer:
-    """The answer's text on the screen, and whether a line of it is open."""
+    """The answer's text on the screen, and whether a line of it is open. `stand_apart` asks for an empty line before what comes next."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
         self._flow = screen.flow()
         self._open = False
+        self.stand_apart = False
 
     def add(self, text: str) -> None:
+        if self.stand_apart and text.strip():
+            self._write("\n")
+            self.stand_apart = False
         self._write(self._flow.feed(text))
 
     def end(self) -> None:
@@ -64,6 +68,8 @@ def _show(
             continue
         if not isinstance(event, events.ReasoningDelta):
             answer.end()
+        if isinstance(event, events.Notice | events.ToolCallFinished | events.CompactionDone):
+            answer.stand_apart = screen.columns is not None  # where the asides are in the way; in a pipe they are not on stdout
         match event:
             case events.Notice(message, hint):
                 aside(f"  {message}{'; ' + hint if hint else ''}", "yellow")

@@ -82,9 +82,10 @@ def _fit_line(line: str, width: int) -> str:
     if get_cwidth(line) <= width:
         return line
     body = line.lstrip(" ")
-    indent = " " * min(len(line) - len(body) + (4 if body != line else 0), width // 2)
+    own = len(line) - len(body)
+    indent = " " * min(own if own > 4 else own + 4, width // 2)
     head, column, tail = body.rpartition("   ")
     if column and get_cwidth(tail) + len(indent) <= width:
-        return f"{_fit_line(line[: len(line) - len(body)] + head.rstrip(), width)}\n{indent}{tail}"
+        return f"{_fit_line(line[:own] + head.rstrip(), width)}\n{indent}{tail}"
     wrapper = Wrapper(width, indent)
     return wrapper.feed(line) + wrapper.close()

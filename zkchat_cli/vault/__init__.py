@@ -154,7 +154,7 @@ class Vault:
 
     def nearest(self, name: str, limit: int = 3) -> list[str]:
         """The names of the notes that `name` may have meant, the nearest first."""
-        return self._ask(lambda index: _nearest(index, name, limit))
+        return self._ask(lambda index: [spelled for spelled, _ in _nearest(index, name, limit)])
 
     def read(self, relative_path: str) -> str:
         """The text of a note or another text file. Raises VaultError for what is missing, unreadable, too large or not in the vault."""
@@ -291,7 +291,7 @@ def _resolution(index: Index, link: WrittenLink, source: str | None, near: dict[
     if answer.status is None:
         return None
     if answer.status == "broken" and link.text not in near and len(near) < MOST_NEAREST:
-        near[link.text] = tuple(_nearest(index, link.text, 3))
+        near[link.text] = tuple(path for _, path in _nearest(index, link.text, 3))
     return LinkResolution(
         raw=link.raw,
         kind=link.kind,
@@ -307,9 +307,13 @@ def _resolution(index: Index, link: WrittenLink, source: str | None, near: dict[
     )
 
 
-def _nearest(index: Index, name: str, limit: int) -> list[str]:
-    """Names that share many pairs of characters, ordered by their likeness as a whole."""
+def _nearest(index: Index, name: str, limit: int) -> list[tuple[str, str]]:
+    """Names that share many pairs of characters, ordered by their likeness as a whole, with the paths of their notes, each note once."""
     wanted = words.fold(name.rpartition("/")[2].removesuffix(".md").strip())[:200]
-    similar = dict.fromkeys(index.similar_names(wanted, 30)) if wanted else {}
-    likeness = {near: difflib.SequenceMatcher(None, wanted, words.fold(near)).ratio() for near in similar}
-    return sorted((near for near in similar if likeness[near] >= 0.4), key=lambda near: (-likeness[near], near))[:limit]
+    similar = index.similar_names(wanted, 30) if wanted else []
+    ranked = sorted((-difflib.SequenceMatcher(None, wanted, words.fold(near)).ratio(), near, path) for near, path in similar)
+    notes: dict[str, str] = {}
+    for likeness, near, path in ranked:
+        if likeness <= -0.4:
+            notes.setdefault(path, near)
+    return [(near, path) for path, near in notes.items()][:limit]

@@ -23,7 +23,7 @@ from zkchat_cli.models import ContentChunk
 from zkchat_cli.vault.search import Query
 from zkchat_cli.vault.wikilinks import Name
 
-VERSION = 1
+VERSION = 2
 """Raise it whenever the tables, the chunks, the links or `words.terms` change."""
 
 BUSY_SECONDS = 10.0
@@ -74,7 +74,7 @@ CREATE TABLE problems (path TEXT PRIMARY KEY, text TEXT NOT NULL, from_scan INTE
 CREATE VIRTUAL TABLE words USING fts5 (
     title, aliases, headings, tags, anchors, body, content='', tokenize="ascii tokenchars ''''"
 );
-CREATE VIRTUAL TABLE name_pairs USING fts5 (pairs, content='', detail=none, tokenize="ascii");
+CREATE VIRTUAL TABLE name_pairs USING fts5 (pairs, content='', tokenize="ascii"); -- detail=full: without positions bm25 is 0
 """
 
 WEIGHTS = (8.0, 6.0, 5.0, 2.0, 2.0, 1.0)
@@ -268,13 +268,13 @@ class Index:
     def names(self, key: str) -> list[Name]:
         return [Name(*row) for row in self._rows("SELECT path, kind, spelled FROM names WHERE key = ?", key)]
 
-    def similar_names(self, name: str, limit: int) -> list[str]:
-        """Names of notes that share the most pairs of characters with `name`, for a closer look."""
+    def similar_names(self, name: str, limit: int) -> list[tuple[str, str]]:
+        """Names of notes that share the most pairs of characters with `name`, for a closer look; each with its note's path."""
         expression = " OR ".join(f'"{pair}"' for pair in dict.fromkeys(pairs(name)))
         return [
-            str(spelled)
-            for (spelled,) in self._rows(
-                """SELECT spelled FROM (SELECT rowid, rank FROM name_pairs WHERE name_pairs MATCH ? ORDER BY rank LIMIT ?) AS found
+            (str(spelled), str(path))
+            for spelled, path in self._rows(
+                """SELECT spelled, path FROM (SELECT rowid, rank FROM name_pairs WHERE name_pairs MATCH ? ORDER BY rank LIMIT ?) AS found
                    JOIN names ON names.rowid = found.rowid ORDER BY found.rank, spelled""",
                 expression,
                 limit,

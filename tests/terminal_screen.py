@@ -1,0 +1,141 @@
+"""`zkchat chat` in a real pseudo-terminal, and what a person would see on it: pexpect runs the program, pyte is the terminal."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from types import TracebackType
+
+import pexpect
+import pyte
+
+from tests.conftest import Program
+
+PATIENCE = 30.0
+"""Seconds; generous, because tests run on slow and busy machines. Nothing waits longer than what it waits for."""
+
+ENTER, ESCAPE, TAB, UP, DOWN, LEFT = "\r", "\x1b", "\t", "\x1b[A", "\x1b[B", "\x1b[D"
+CTRL_C, CTRL_D, CTRL_J = "\x03", "\x04", "\n"
+
+
+class Chat:
+    """A running chat: `type`, `enter`, `wait_for`; it is killed at the end of the `with` block if it has not left by then."""
+
+    def __init__(self, program: Program, *arguments: object, columns: int = 80, rows: int = 24, **env: str) -> None:
+        self.raw = b""
+        """Every byte the program wrote."""
+        self._screen = pyte.HistoryScreen(columns, rows, history=5000, ratio=0.5)
+        self._stream = pyte.ByteStream(self._screen)
+        plain = {"TERM": "xterm-256color", "COLORTERM": "", "COLUMNS": "", "LINES": ""}
+        self.began = time.monotonic()
+        self._child = pexpect.spawn(
+            sys.executable,
+            ["-m", "zkchat_cli", "chat", *map(str, arguments)],
+            env={k: v for k, v in {**program.environment, **plain, **env}.items() if v or k == "NO_COLOR"},
+            cwd=str(program.vault),
+            dimensions=(rows, columns),
+            timeout=PATIENCE,
+        )
+        self._child.delaybeforesend = None
+        # prompt_toolkit asks where the cursor is, and draws its toolbar when it knows
+        self._screen.write_process_input = lambda answer: self._child.send(answer)
+
+    def __enter__(self) -> "Chat":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._child.close(force=True)
+
+    # what a person does
+
+    def type(self, keys: str | bytes) -> None:
+        self._child.send(keys)
+
+    def enter(self) -> None:
+        self.type(ENTER)
+
+    def say(self, line: str) -> None:
+        """Type a line and send it, as soon as the prompt is there."""
+        self.wait_for_prompt()
+        self.type(line)
+        self.enter()
+
+    def paste(self, text: str) -> None:
+        self.type(f"\x1b[200~{text}\x1b[201~")
+
+    def resize(self, columns: int, rows: int) -> None:
+        self._screen.resize(rows, columns)
+        self._child.setwinsize(rows, columns)
+
+    def kill(self, number: signal.Signals) -> None:
+        os.kill(self._child.pid, number)
+
+    def close_terminal(self) -> None:
+        """As closing the window does: the terminal is gone, and its processes are told by SIGHUP."""
+        os.close(self._child.child_fd)
+        self._child.ptyproc.closed = self._child.closed = True
+
+    # what a person sees
+
+    def screen_text(self) -> str:
+        return "\n".join(line.rstrip() for line in self._screen.display).rstrip()
+
+    def everything(self) -> str:
+        """What has scrolled away, and the screen."""
+        scrolled = ["".join(line[x].data for x in range(self._screen.columns)).rstrip() for line in self._screen.history.top]
+        return "\n".join([*scrolled, self.screen_text()])
+
+    def toolbars(self) -> list[str]:
+        """The lines on the screen that look like a toolbar."""
+        return [line for line in self.screen_text().split("\n") if "█" in line or "░" in line]
+
+    @property
+    def title(self) -> str:
+        return self._screen.title
+
+    @property
+    def colours(self) -> set[str]:
+        """The colours of everything on the screen."""
+        return {cell.fg for row in self._screen.buffer.values() for cell in row.values()}
+
+    def at_prompt(self) -> bool:
+        """Whether the last prompt is drawn, with its toolbar or hint beneath: keys typed now are read by it."""
+        return self._screen.buffer[self._screen.cursor.y][0].data == "y" and bool(self.toolbars())
+
+    # waiting
+
+    def wait_until(self, true: Callable[[], bool], what: str = "it") -> None:
+        end = time.monotonic() + PATIENCE
+        while not true():
+            if time.monotonic() > end:
+                raise AssertionError(f"waited in vain for {what}; the screen:\n{self.everything()}")
+            if not self._read() and not true():
+                raise AssertionError(f"the chat ended before {what}; the screen:\n{self.everything()}")
+
+    def wait_for(self, text: str) -> None:
+        self.wait_until(lambda: text in self.everything(), repr(text))
+
+    def wait_for_prompt(self) -> None:
+        self.wait_until(self.at_prompt, "the prompt")
+
+    def wait_for_end(self) -> int:
+        """The exit code."""
+        end = time.monotonic() + PATIENCE
+        while not self._child.closed and self._read():
+            if time.monotonic() > end:
+                raise AssertionError(f"the chat does not end; the screen:\n{self.everything()}")
+        self._child.wait() if self._child.isalive() else None
+        return 128 + self._child.signalstatus if self._child.exitstatus is None else int(self._child.exitstatus)
+
+    def _read(self) -> bool:
+        """Take in what the program wrote meanwhile; False when it has ended."""
+        try:
+            new = self._child.read_nonblocking(65536, timeout=0.05)
+        except pexpect.TIMEOUT:
+            return True
+        except pexpect.EOF:
+            return False
+        self.raw += new
+        self._stream.feed(new)
+        return True
