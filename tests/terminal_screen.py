@@ -5,18 +5,41 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
+from typing import Any
 
 import pexpect
 import pyte
-
-from tests.conftest import Program
+from conftest import Program
 
 PATIENCE = 30.0
 """Seconds; generous, because tests run on slow and busy machines. Nothing waits longer than what it waits for."""
 
-ENTER, ESCAPE, TAB, UP, DOWN, LEFT = "\r", "\x1b", "\t", "\x1b[A", "\x1b[B", "\x1b[D"
+Script = Callable[..., str]
+"""What the fixture `script` is."""
+
+ENTER, ESCAPE, TAB, UP = "\r", "\x1b", "\t", "\x1b[A"
 CTRL_C, CTRL_D, CTRL_J = "\x03", "\x04", "\n"
+
+
+HOSTILE = "\x1b[31mred\x1b[0m \x1b]0;owned\x07 \x1b[2J \x9b5A [bold]loud[/bold] <|endoftext|> \u202egnirts"
+HARMLESS = "␛[31mred␛[0m ␛]0;owned␇ ␛[2J �5A [bold]loud[/bold] <|endoftext|> �gnirts"
+
+
+def stored(zkchat: Program) -> list[dict[str, Any]]:
+    """The messages of the latest conversation."""
+    done = zkchat("context", "export", "--format", "json")
+    assert done.exit_status == 0, done.err
+    messages: list[dict[str, Any]] = done.json["messages"]
+    return messages
+
+
+def slowly(*deltas: str, delay_ms: int = 100) -> dict[str, Any]:
+    return {"deltas": list(deltas), "delay_ms": delay_ms}
+
+
+ENDLESS = slowly("First words came, ", *(f"then word {n}, " for n in range(400)))
 
 
 class Chat:
@@ -27,7 +50,7 @@ class Chat:
         """Every byte the program wrote."""
         self._screen = pyte.HistoryScreen(columns, rows, history=5000, ratio=0.5)
         self._stream = pyte.ByteStream(self._screen)
-        plain = {"TERM": "xterm-256color", "COLORTERM": "", "COLUMNS": "", "LINES": ""}
+        plain = {"TERM": "xterm-256color", "COLORTERM": "", "COLUMNS": "", "LINES": "", "PYTHONUNBUFFERED": ""}
         self.began = time.monotonic()
         self._child = pexpect.spawn(
             sys.executable,
@@ -39,7 +62,7 @@ class Chat:
         )
         self._child.delaybeforesend = None
         # prompt_toolkit asks where the cursor is, and draws its toolbar when it knows
-        self._screen.write_process_input = lambda answer: self._child.send(answer)
+        self._screen.write_process_input = self._answer
 
     def __enter__(self) -> "Chat":
         return self
@@ -61,6 +84,13 @@ class Chat:
         self.type(line)
         self.enter()
 
+    def ask(self, line: str, answer: str) -> None:
+        """Say something, see the answer once more than before, and wait for the next prompt: then the turn is stored."""
+        before = self.everything().count(answer)
+        self.say(line)
+        self.wait_until(lambda: self.everything().count(answer) > before, repr(answer))
+        self.wait_for_prompt()
+
     def paste(self, text: str) -> None:
         self.type(f"\x1b[200~{text}\x1b[201~")
 
@@ -73,7 +103,7 @@ class Chat:
 
     def close_terminal(self) -> None:
         """As closing the window does: the terminal is gone, and its processes are told by SIGHUP."""
-        os.close(self._child.child_fd)
+        self._child.ptyproc.fileobj.close()  # which owns the descriptor; closing that itself would close another's later
         self._child.ptyproc.closed = self._child.closed = True
 
     # what a person sees
@@ -122,11 +152,18 @@ class Chat:
     def wait_for_end(self) -> int:
         """The exit code."""
         end = time.monotonic() + PATIENCE
-        while not self._child.closed and self._read():
+        while self._child.isalive():
+            if self._child.closed or not self._read():
+                time.sleep(0.01)
             if time.monotonic() > end:
                 raise AssertionError(f"the chat does not end; the screen:\n{self.everything()}")
-        self._child.wait() if self._child.isalive() else None
+        while not self._child.closed and self._read():
+            pass
         return 128 + self._child.signalstatus if self._child.exitstatus is None else int(self._child.exitstatus)
+
+    def _answer(self, report: str) -> None:
+        with suppress(OSError):  # it may have left since it asked
+            self._child.send(report)
 
     def _read(self) -> bool:
         """Take in what the program wrote meanwhile; False when it has ended."""

@@ -5,7 +5,9 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +49,8 @@ class Row:
         return {**measured, "floor_is": self.floor_is or None, "floor": figures(self.floor), "ratio": self.ratio, "met": self.met}
 
     def as_cells(self) -> tuple[str, ...]:
-        goal = ""
-        if self.goal:
-            limit = f"{self.goal.limit:g} × floor" if self.goal.of == "ratio" else f"{_short(self.goal.limit)} {self.unit}"
-            goal = f"{self.goal.of} ≤ {limit}"
+        unit = "× floor" if self.goal and self.goal.of == "ratio" else self.unit
+        goal = f"{self.goal.of} ≤ {_short(self.goal.limit)} {unit}" if self.goal else ""
         ratio = f"{self.ratio:.2f}" if self.ratio is not None else ""
         verdict = {True: "ok", False: "over", None: ""}[self.met]
         return self.what, goal, *(self._both(v) for v in (self.values, self.floor)), ratio, verdict, str(len(self.values)), self.floor_is
@@ -64,15 +64,20 @@ def p95(values: Sequence[float]) -> float:
     return sorted(values)[math.ceil(0.95 * len(values)) - 1]
 
 
-def milliseconds(action: Callable[[], object]) -> float:
-    begin = time.perf_counter()
-    action()
-    return 1000 * (time.perf_counter() - begin)
+def timed(action: Callable[[T], object]) -> Callable[[T], float]:
+    """`action` as a function that returns how many milliseconds it took."""
+
+    def run(item: T) -> float:
+        begin = time.perf_counter()
+        action(item)
+        return 1000 * (time.perf_counter() - begin)
+
+    return run
 
 
-def in_turns(measured: Callable[[], float], floor: Callable[[], float], times: int, *, warm: int = 1) -> tuple[list[float], list[float]]:
-    """`times` values of each, alternating, after `warm` of each that do not count (byte code and file caches)."""
-    pairs = [(measured(), floor()) for _ in range(warm + times)][warm:]
+def in_turns(measured: Callable[[T], float], floor: Callable[[T], float], items: Iterable[T]) -> tuple[list[float], list[float]]:
+    """The values of both for each item, alternating; the first item only warms up (byte code, file caches) and does not count."""
+    pairs = [(measured(item), floor(item)) for item in items][1:]
     return [a for a, _ in pairs], [b for _, b in pairs]
 
 

@@ -28,10 +28,10 @@ def link_typed(before: str) -> str | None:
 
 
 class ChatCompleter(Completer):
-    """`set_notes` takes paths relative to the vault; call it again when the vault has changed."""
+    """What there is to complete is set when it is known: commands once, notes (paths relative to the vault) whenever they change."""
 
-    def __init__(self, commands: Sequence[SlashCommand]) -> None:
-        self._commands = commands
+    def __init__(self) -> None:
+        self.commands: Sequence[SlashCommand] = ()
         self._notes: list[tuple[str, str, str]] = []
         self._paths: tuple[str, ...] = ()
 
@@ -52,7 +52,7 @@ class ChatCompleter(Completer):
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:  # noqa: ARG002
         before = document.text_before_cursor
         if (command := command_typed(before)) is not None:
-            for known in self._commands:
+            for known in self.commands:
                 if known.name.startswith(command):
                     yield Completion(f"/{known.name}", -len(before), display_meta=known.help)
         elif (name := link_typed(before)) is not None:

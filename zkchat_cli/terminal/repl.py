@@ -6,6 +6,7 @@ yesterday come in the background, while the user reads or types.
 
 import hashlib
 import threading
+from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import replace
 from typing import Any
@@ -29,13 +30,16 @@ from zkchat_cli.terminal.keyboard import Interruptions, typing_ahead
 from zkchat_cli.terminal.keys import bindings
 from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.terminal.screen import PROMPT, Screen
-from zkchat_cli.terminal.toolbar import Toolbar
+from zkchat_cli.terminal.toolbar import Toolbar, shortened
 from zkchat_cli.terminal.turns import show, show_error
 from zkchat_cli.tokens import estimate
 from zkchat_cli.wiring import Bench
 from zkchat_cli.words import shorten
 
 PLACEHOLDER = "ask your notes, or /help"
+DRAWN_AFTER = 0.03
+"""Seconds that a terminal may take to say where the cursor is, after which the toolbar is drawn."""
+LONGEST_NAME = 40
 MENU_LINES = 8
 COUNTED_WHILE_TYPING = 20_000
 """Characters up to which the line being typed is counted at each key, in under 2 ms; a longer one is estimated."""
@@ -50,10 +54,9 @@ class Repl:
         self._keep_history = keep_history
         settings = bench.loaded.values
         self._max_sources = settings.references.max_displayed
-        self._completer = ChatCompleter(slash.commands())
+        self._completer = ChatCompleter()
         self._hint = ""
         self._left = threading.Event()
-        self._prepared = False
         self._drawing = threading.Lock()
         self._toolbar = Toolbar(
             bench.model.name,
@@ -67,7 +70,7 @@ class Repl:
 
     def run(self) -> int:
         """The chat, until /quit, Ctrl-D or two Ctrl-C: 0. Asked to end by a signal, or its terminal closed: 128 + the signal."""
-        with Interruptions(self._end_prompt) as interruptions:
+        with Interruptions(lambda: self._at_prompt(self._leave_prompt)) as interruptions, typing_ahead():
             try:
                 self._greet()
                 self._converse(interruptions)
@@ -76,24 +79,25 @@ class Repl:
                     raise  # otherwise the terminal has gone, and there is nobody to tell
             finally:
                 self._left.set()
-        return 128 + interruptions.ending if interruptions.ending else 0
+        if interruptions.ending is None:
+            return 0
+        self._screen.abandon()
+        return 128 + interruptions.ending
 
     def _converse(self, interruptions: Interruptions) -> None:
         going_on = True
         while going_on and interruptions.ending is None:
             try:
-                line = self._prompt.prompt(pre_run=self._prepare)
+                line = self._prompt.prompt()
             except EOFError:
                 return
             except KeyboardInterrupt:
                 continue
             self._prompt.placeholder = None
             if line.strip():
-                with typing_ahead():
-                    going_on = self._handle(line, interruptions)
-                    if self._bench.counter.ready:
-                        self._measure_prompt()
-            self._measure_line("")
+                going_on = self._handle(line, interruptions)
+                self._look_again()
+            self._line_changed("")
 
     def _handle(self, line: str, interruptions: Interruptions) -> bool:
         """Run a command or a turn; False when the chat is to end."""
@@ -125,9 +129,8 @@ class Repl:
 
     def _greet(self) -> None:
         name = self._bench.model.name
-        about = providers.label(name.partition("/")[0]).partition(",")[0].rstrip(".").lower() if name == "offline" else ""
         notes = self._bench.vault.status().notes
-        model = f"{name}: {about}, no model" if about else name
+        model = f"offline: {providers.provider(name).help}" if name == "offline" else shortened(name, LONGEST_NAME)
         self._screen.print(neutralise_name(f"zkchat {__version__} · {self._bench.vault.name} ({notes}) · {model}"), "bold")
         if self._session.history:
             title = shorten(self._session.conversation.title or self._session.conversation.id, 60)
@@ -141,8 +144,8 @@ class Repl:
             FormattedText([("bold" if colour else "", PROMPT)]),
             history=self._history(),
             multiline=True,
-            prompt_continuation="    … ",
-            key_bindings=bindings(lambda: self._measure_line(""), self._show_hint),
+            prompt_continuation=_continuation,
+            key_bindings=bindings(lambda: self._line_changed(""), self._show_hint),
             completer=ThreadedCompleter(self._completer),
             # only where there is something to complete: prompt_toolkit keeps lines free for the menu as long as this holds
             complete_while_typing=Condition(self._completing),
@@ -157,7 +160,8 @@ class Repl:
             style=Style.from_dict({"bottom-toolbar": "noreverse", "bottom-toolbar.text": ""}),
         )
         prompt.layout.current_window.dont_extend_height = Always()  # the toolbar stands under the line, not at the screen's end
-        prompt.default_buffer.on_text_changed += lambda buffer: self._measure_line(buffer.text)
+        prompt.app.after_render += self._start_preparing
+        prompt.default_buffer.on_text_changed += lambda buffer: self._line_changed(buffer.text)
         return prompt
 
     def _completing(self) -> bool:
@@ -177,11 +181,22 @@ class Repl:
             return InMemoryHistory()
         return _History(str(file))
 
-    def _end_prompt(self) -> None:
-        """Leave the prompt from a signal's handler, if it is up."""
+    def _at_prompt(self, action: Callable[[], None]) -> None:
+        """Do something in the prompt's own thread, if the prompt is up; callable from any thread and from a signal's handler."""
         app = self._prompt.app
         if app.is_running and app.loop is not None:
-            app.loop.call_soon_threadsafe(_leave, app)
+            with suppress(RuntimeError):  # the prompt has been left just now
+                app.loop.call_soon_threadsafe(action)
+
+    def _leave_prompt(self) -> None:
+        app = self._prompt.app
+        if app.future is not None and not app.future.done():
+            app.exit(exception=EOFError)
+
+    def _complete_what_is_typed(self) -> None:
+        """For who was quicker than the list of what can be completed."""
+        if self._completing() and self._prompt.default_buffer.complete_state is None:
+            self._prompt.default_buffer.start_completion()
 
     # the toolbar: values are computed when something changes, never while drawing
 
@@ -197,8 +212,11 @@ class Repl:
         with self._drawing:  # the background measures the prompt while a key measures the line
             self._toolbar = replace(self._toolbar, **changes)
 
-    def _measure_line(self, text: str) -> None:
+    def _line_changed(self, text: str) -> None:
         self._hint = ""
+        self._measure_line(text)
+
+    def _measure_line(self, text: str) -> None:
         counter = self._bench.counter
         counted = counter.ready and len(text) <= COUNTED_WHILE_TYPING
         tokens = counter.count(text) if counted else estimate(text)
@@ -210,19 +228,29 @@ class Repl:
         except ZkchatError:
             self._update_toolbar(usage=None)
 
+    def _look_again(self) -> None:
+        """After a turn or a command: the conversation has grown, notes may have come or gone."""
+        if self._bench.counter.ready:  # else the background is about to do it
+            self._measure_prompt()
+        with suppress(ZkchatError):
+            self._completer.set_notes(self._bench.vault.notes())
+
     # the background
 
-    def _prepare(self) -> None:
-        threading.Thread(target=self._prepare_in_background, name="prepare", daemon=True).start()
+    def _start_preparing(self, app: "Application[str]") -> None:
+        """When the first prompt and its toolbar have been drawn, not before: a thread that computes delays drawing."""
+        app.after_render -= self._start_preparing
+        timer = threading.Timer(DRAWN_AFTER, self._prepare)
+        timer.daemon = True
+        timer.start()
 
-    def _prepare_in_background(self) -> None:
-        """While the user reads or types: names to complete; at the first prompt also the vocabulary and what changed in the vault."""
+    def _prepare(self) -> None:
+        """While the user reads or types: what can be completed, the vocabulary, what changed in the vault."""
         vault, counter = self._bench.vault, self._bench.counter
         with suppress(ZkchatError, _Left):  # whatever is wrong with the vault is told when a message needs it
+            self._completer.commands = slash.commands()
             self._completer.set_notes(vault.notes())
-            if self._prepared:
-                return
-            self._prepared = True
+            self._at_prompt(self._complete_what_is_typed)
             counter.warm().join()
             self._measure_prompt()
             self._measure_line(self._prompt.default_buffer.text)
@@ -248,6 +276,6 @@ class _History(FileHistory):
             super().store_string(string.encode("utf-8", "replace").decode())
 
 
-def _leave(app: Application[str]) -> None:
-    if app.future is not None and not app.future.done():
-        app.exit(exception=EOFError)
+def _continuation(width: int, _line: int, wrapped: int) -> str:
+    """Before a further line of the message, or before what did not fit."""
+    return " " * width if wrapped else "… ".rjust(width)

@@ -71,6 +71,13 @@ class Screen:
             text = fit(neutralise(text), self.columns())
         self.write_styled(text + "\n", *styles)
 
+    def abandon(self) -> None:
+        """The terminal may be gone: what could not be written to it goes nowhere, or the interpreter would complain of it at exit."""
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (self.out, self.err):
+            os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
     def flow(self) -> Flow:
         """For an answer, piece by piece."""
         if self.columns is None:

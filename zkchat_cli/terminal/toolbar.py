@@ -70,9 +70,9 @@ class Toolbar:
     def _draw(self, layout: _Layout) -> Fragments:
         parts: list[Fragments] = []
         if layout.model or not self.show_tokens:
-            parts.append([("", _shortened(self.model, layout.model or 12))])
+            parts.append([("", shortened(self.model, layout.model or 12))])
         if layout.vault:
-            parts.append([("", _shortened(self.vault, layout.vault))])
+            parts.append([("", shortened(self.vault, layout.vault))])
         if self.show_tokens:
             parts.append(self._bar(layout.cells))
             if layout.line:
@@ -95,7 +95,7 @@ class Toolbar:
         return [(_COLOURS[figures.state(self.usage)], figures.bar(share, cells)), ("", f" {share:.0%}  {text}")]
 
 
-def _shortened(name: str, width: int) -> str:
+def shortened(name: str, width: int) -> str:
     """A name in at most `width` columns; its middle is what can best be spared (`scripted/…plies.jsonl`)."""
     name = neutralise_name(name)
     if get_cwidth(name) <= width:

@@ -12,8 +12,9 @@ from zkchat_cli.terminal.safe import neutralise
 
 _WIDE = "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6\U00020000-\U0003fffd"
 _CLOSING = "、。，．！？；：」』）】》〉’”…"
-_PIECE = re.compile(rf"\r?\n|[ \t]+|[{_WIDE}][{_CLOSING}]*|(?:[^ \t\r\n{_WIDE}]|\r(?!\n))+")
-"""A newline, a gap, a character of a script without gaps (with the marks that must not begin a line), or a word."""
+_PIECE = rf"\r?\n|[ \t]+|[{_WIDE}][{_CLOSING}]*|(?:[^ \t\r\n{_WIDE}]|\r(?!\n))+"
+"""A newline, a gap, a character of a script without gaps (with the marks that must not begin a line), or a word. It is compiled with the
+first answer: these classes take 5 ms, which the first prompt can do without."""
 _FENCE = ("```", "~~~")
 TAB = 8
 
@@ -30,16 +31,20 @@ class Wrapper:
         self._line_is_empty = True
         self._in_fence = False
         self._verbatim = False
+        self._word_goes_on = False
 
     def feed(self, text: str) -> str:
         """What of all the text so far may be shown now; neutralised."""
-        *whole, last = _PIECE.findall(self._held + text) or [""]
+        *whole, last = re.findall(_PIECE, self._held + text) or [""]
         if last.endswith("\n"):
             whole, last = [*whole, last], ""
-        if len(last) > self._width:  # no word, and nothing to wait for: it is cut where the line ends anyway
+        too_long = len(last) > self._width  # no word, and nothing to wait for: the terminal will break it anyway
+        if too_long:
             whole, last = [*whole, last], ""
         self._held = last
-        return "".join(map(self._place, whole))
+        shown = "".join(map(self._place, whole))
+        self._word_goes_on = too_long or (self._word_goes_on and not whole)
+        return shown
 
     def close(self) -> str:
         """The rest."""
@@ -49,10 +54,10 @@ class Wrapper:
     def _place(self, piece: str) -> str:
         if piece.endswith("\n"):
             self._column, self._gap, self._line_is_empty = 0, "", True
-            self._verbatim = self._in_fence
+            self._verbatim, self._word_goes_on = self._in_fence, False
             return "\n"
         if piece[0] in " \t":
-            self._gap = piece
+            self._gap, self._word_goes_on = piece, False
             return ""
         if self._line_is_empty:
             self._begin(piece)
@@ -60,7 +65,7 @@ class Wrapper:
         gap, self._gap = self._gap, ""
         first, self._line_is_empty = self._line_is_empty, False
         end = self._column + len(gap.expandtabs(TAB)) + get_cwidth(word)
-        if first or self._verbatim or end <= self._width:
+        if first or self._verbatim or self._word_goes_on or end <= self._width:
             self._column = end if end <= self._width else end % self._width  # the terminal itself breaks what is too long
             return gap + word
         self._column = len(self._indent) + get_cwidth(word)

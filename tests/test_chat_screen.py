@@ -1,0 +1,205 @@
+"""Typing in the chat and looking at it: editing, completion, hostile text, colours, screens of any size."""
+
+import re
+from pathlib import Path
+
+import pytest
+from conftest import Program, write
+from terminal_screen import CTRL_J, ENTER, ESCAPE, HARMLESS, HOSTILE, TAB, UP, Chat, Script, slowly, stored
+
+# typing
+
+
+def test_a_message_may_have_several_lines(zkchat: Program, script: Script) -> None:
+    with Chat(zkchat, "--model", script({"text": "Noted."})) as chat:
+        chat.wait_for_prompt()
+        chat.type("one" + CTRL_J + "two" + ESCAPE + ENTER + "three")
+        chat.wait_for("three")
+        assert len(chat.toolbars()) == 1
+        chat.enter()
+        chat.wait_for("Noted.")
+        chat.wait_for_prompt()
+    assert [m["content"] for m in stored(zkchat)] == ["one\ntwo\nthree", "Noted."]
+
+
+def test_pasted_lines_are_one_message(zkchat: Program, script: Script) -> None:
+    with Chat(zkchat, "--model", script({"text": "Noted."})) as chat:
+        chat.wait_for_prompt()
+        chat.paste("a poem\r\nof two lines")
+        chat.wait_for("of two lines")
+        chat.enter()
+        chat.wait_for("Noted.")
+        chat.wait_for_prompt()
+    assert stored(zkchat)[0]["content"] == "a poem\nof two lines"
+
+
+def test_up_recalls_lines_of_an_earlier_session(zkchat: Program, script: Script) -> None:
+    model = script({"text": "Noted."})
+    with Chat(zkchat, "--model", model) as chat:
+        chat.ask("what I asked yesterday", "Noted.")
+        chat.say("/quit")
+        chat.wait_for_end()
+    with Chat(zkchat, "--model", model) as chat:
+        chat.wait_for_prompt()
+        chat.wait_until(lambda: chat.type(UP) or "what I asked yesterday" in chat.screen_text(), "the recalled line")
+
+
+def test_what_is_typed_during_an_answer_waits_for_the_next_prompt(zkchat: Program, script: Script) -> None:
+    with Chat(zkchat, "--model", script(slowly("Slowly ", "I ", "speak.", delay_ms=300), {"text": "Second answer."})) as chat:
+        chat.say("first")
+        chat.wait_for("Slowly")
+        chat.type("second" + ENTER)
+        chat.wait_for("Second answer.")
+        assert "Slowly I speak.\n" in chat.everything()
+    assert [m["content"] for m in stored(zkchat)] == ["first", "Slowly I speak.", "second", "Second answer."]
+
+
+def test_a_message_may_be_written_in_an_editor(zkchat: Program, script: Script, tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\necho "a carefully edited message" > "$1"\n')
+    editor.chmod(0o700)
+    with Chat(zkchat, "--model", script({"text": "Noted."}), EDITOR=str(editor), VISUAL="") as chat:
+        chat.wait_for_prompt()
+        chat.type("rough words")
+        chat.wait_for("rough words")
+        chat.type("\x18\x05")  # Ctrl+X Ctrl+E
+        chat.wait_for("a carefully edited message")
+        chat.wait_for_prompt()
+        chat.enter()
+        chat.wait_for("Noted.")
+        chat.wait_for_prompt()
+    assert stored(zkchat)[0]["content"] == "a carefully edited message"
+
+
+def test_bytes_that_are_no_text_do_not_end_the_chat(zkchat: Program, script: Script) -> None:
+    with Chat(zkchat, "--model", script({"text": "Noted."})) as chat:
+        chat.wait_for_prompt()
+        chat.type(b"caf\xe9 \xff")
+        chat.wait_for("caf")
+        chat.enter()
+        chat.wait_for("Noted.")
+        chat.wait_for_prompt()
+    assert stored(zkchat)[0]["content"].startswith("caf")
+
+
+# completion
+
+
+def test_commands_are_completed_with_their_help(zkchat: Program) -> None:
+    with Chat(zkchat) as chat:
+        chat.wait_for_prompt()
+        chat.type("/co")
+        chat.wait_for("/context")
+        chat.wait_for("summarise older turns now")
+        chat.wait_for("tokens per component")
+        chat.type(TAB)
+        chat.wait_for("you › /context")
+        chat.enter()
+        chat.wait_for("compaction is not due")
+
+
+def test_notes_are_completed_in_brackets(zkchat: Program, script: Script) -> None:
+    with Chat(zkchat, "--model", script({"text": "Noted."})) as chat:
+        chat.wait_for_prompt()
+        chat.type("see [[Comb")
+        chat.wait_until(lambda: bool(re.search(r"Combining +Queries", chat.screen_text())), "the menu")
+        assert len(chat.toolbars()) == 1
+        chat.type(TAB)
+        chat.wait_for("see [[Combining]]")
+        chat.enter()
+        chat.type(" please")
+        chat.wait_for("see [[Combining]] please")
+        chat.enter()
+        chat.wait_for("Noted.")
+        chat.wait_for_prompt()
+    assert stored(zkchat)[0]["content"] == "see [[Combining]] please"
+
+
+# hostile text
+
+
+def test_hostile_text_is_shown_and_does_nothing(zkchat: Program, script: Script) -> None:
+    folder = zkchat.vault.parent / "no\x1b]0;owned\x07tes\nfake [bold]"
+    zkchat.vault.rename(folder)
+    hostile = Program(folder, zkchat.home)
+    write(folder, {"Evil.md": f"# Evil\n\nThe unicorn says {HOSTILE} and more.\n"})
+    look = {"name": "find_excerpts", "arguments": {"query": "unicorn \x1b]0;owned\x07"}}
+    model = script({"tool_calls": [look]}, {"text": f"Answer {HOSTILE} [1] “says {HOSTILE}” [1]\n"})
+    with Chat(hostile, "--model", model, columns=200, rows=50) as chat:
+        chat.wait_for_prompt()
+        assert "no␛]0;owned␇tes␊fake [bold]" in chat.screen_text().split("\n")[0]
+        chat.paste(f"typed {HOSTILE.replace(chr(7), '')}")
+        chat.wait_for("<|endoftext|>")
+        chat.enter()
+        chat.wait_for("Sources")
+        chat.wait_for_prompt()
+        seen = chat.everything()
+        assert f"Answer {HARMLESS} [1]" in seen
+        assert 'find_excerpts "unicorn ␛]0;owned␇"' in seen
+        assert seen.startswith("zkchat "), "nothing cleared the screen"
+        assert chat.title == ""
+        assert len(chat.toolbars()) == 1
+        assert "you ›" in chat.screen_text()
+
+
+def test_the_offline_answer_quotes_a_hostile_note_harmlessly(zkchat: Program) -> None:
+    write(zkchat.vault, {"Evil.md": f"# Evil\n\nThe unicorn says {HOSTILE} and more.\n"})
+    with Chat(zkchat, columns=200) as chat:
+        chat.ask("what does the unicorn say?", "Sources")
+        assert f"The unicorn says {HARMLESS}" in chat.everything()
+        assert chat.title == ""
+
+
+# screens
+
+
+def test_no_color_means_no_colours(zkchat: Program) -> None:
+    with Chat(zkchat, NO_COLOR="1") as chat:
+        chat.ask("how long does [[Compost]] take? and [[Nothing]]?", "Sources")
+        chat.type("/co")
+        chat.wait_for("/context")
+    sgr = {part for sequence in re.findall(rb"\x1b\[([\d;]*)m", chat.raw) for part in sequence.split(b";")}
+    assert sgr <= {b"", b"0", b"7"}, "reverse marks the chosen completion, nothing else is needed"
+
+
+def test_there_are_colours_where_they_are_wanted(zkchat: Program) -> None:
+    with Chat(zkchat) as chat:
+        chat.ask("when is compost ready?", "Sources")
+        assert "green" in chat.colours
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(40, 15), (200, 50)])
+def test_the_toolbar_has_one_line_on_any_screen(zkchat: Program, columns: int, rows: int) -> None:
+    with Chat(zkchat, columns=columns, rows=rows) as chat:
+        chat.ask("which filter finds tasks due today? see [[Filters]] and [[Nothing like it]]", "Sources")
+        [toolbar] = chat.toolbars()
+        assert "29.5k" in toolbar
+        assert chat.screen_text().endswith(toolbar), "nothing stands below it"
+        chat.type("word " * 30)
+        chat.wait_until(lambda: "".join(chat.screen_text().split()).count("word") == 30, "the whole line")
+        assert len(chat.toolbars()) == 1
+
+
+def test_resizing_leaves_one_toolbar(zkchat: Program) -> None:
+    with Chat(zkchat, columns=100, rows=30) as chat:
+        chat.wait_for("compaction at 80%")
+        chat.resize(60, 20)
+        chat.wait_until(lambda: "compaction at" not in chat.screen_text() and chat.at_prompt(), "a shorter toolbar")
+        chat.ask("when is compost ready?", "Sources")
+        assert len(chat.toolbars()) == 1
+        chat.resize(120, 40)
+        chat.wait_for("compaction at 80%")
+        assert len(chat.toolbars()) == 1
+
+
+def test_a_terminal_that_can_do_nothing_will_do(zkchat: Program) -> None:
+    with Chat(zkchat, TERM="dumb") as chat:
+        chat.wait_for("you ›")
+        chat.type("when is compost ready?" + ENTER)
+        chat.wait_for("It is ready after nine months")
+
+
+def test_the_demo_starts(zkchat: Program) -> None:
+    with Chat(zkchat, "--demo") as chat:
+        chat.wait_for("· demo (")
+        chat.ask("what is a toolbar?", "Sources")

@@ -1,0 +1,236 @@
+"""The interactive chat as a person at a terminal meets it: a turn, its sources, stopping it, leaving, commands, going on."""
+
+import re
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from conftest import Program
+from terminal_screen import CTRL_C, CTRL_D, ENDLESS, Chat, Script, slowly, stored
+
+# a turn
+
+
+def test_a_question_is_answered_once_and_its_sources_are_listed(zkchat: Program) -> None:
+    with Chat(zkchat) as chat:
+        chat.ask("which filter finds tasks due today? see [[Filters]]", "Sources")
+        seen = chat.everything()
+        assert seen.count("which filter finds tasks due today? see [[Filters]]") == 1
+        assert seen.count("“The filter `due today` finds tasks that are due today.” [") == 1
+        assert re.search(r"\[1\] ✓ Filters.*   Filters.md:11", seen)
+        assert seen.count("How to say which tasks you want to see.") == 1
+        assert len(chat.toolbars()) == 1
+
+
+def test_the_toolbar_counts_the_line_while_it_is_typed(zkchat: Program) -> None:
+    with Chat(zkchat) as chat:
+        chat.wait_for("2%")
+        assert "this line 0" in chat.toolbars()[0]
+        chat.type("hello world")
+        chat.wait_for("this line 2")
+        [toolbar] = chat.toolbars()
+        assert re.search(r"offline │ notes │ █░+ \d+%  \d+ / 29.5k │ this line 2$", toolbar)
+
+
+def test_the_budget_bar_grows_with_the_conversation(zkchat: Program, script: Script) -> None:
+    with Chat(zkchat, "--model", script({"text": "many words " * 1500})) as chat:
+        chat.wait_for("2%")
+        chat.say("talk")
+        chat.wait_until(lambda: "██" in "".join(chat.toolbars()), "a longer bar")
+        assert len(chat.toolbars()) == 1
+
+
+def test_a_broken_link_is_a_warning_with_the_nearest_names(zkchat: Program) -> None:
+    with Chat(zkchat) as chat:
+        chat.say("what is a [[Filtrs]]?")
+        chat.wait_for("[[Filtrs]] not found; nearest: [[Filters]]")
+        chat.wait_for("✗ [[Filtrs]] not found")
+        chat.ask("when is compost ready?", "It is ready after nine months")
+
+
+def test_long_lines_are_broken_between_words(zkchat: Program, script: Script) -> None:
+    with Chat(zkchat, "--model", script(slowly(*"The letters come one by one, and yet no word is torn.", delay_ms=0)), columns=40) as chat:
+        chat.say("talk")
+        chat.wait_for("The letters come one by one, and yet no\nword is torn.\n")
+
+
+def test_a_provider_error_says_what_to_do_and_the_chat_goes_on(zkchat: Program, script: Script) -> None:
+    with Chat(zkchat, "--model", script({"text": "Half an ans", "error": "cut"}, {"text": "All is well."})) as chat:
+        chat.say("first")
+        chat.wait_for("what came is kept")
+        chat.wait_for("try again for the rest")
+        assert "Half an ans" in chat.everything()
+        chat.ask("second", "All is well.")
+
+
+# stopping and leaving
+
+
+def test_ctrl_c_stops_an_answer_and_keeps_what_came(zkchat: Program, script: Script) -> None:
+    with Chat(zkchat, "--model", script(ENDLESS, {"text": "Still here."})) as chat:
+        chat.say("talk for a minute")
+        chat.wait_for("then word 1,")
+        pressed = time.monotonic()
+        chat.type(CTRL_C)
+        chat.wait_for("stopped; what came is kept")
+        assert time.monotonic() - pressed < 10, "the whole answer takes 40 seconds"
+        chat.ask("are you there?", "Still here.")
+        assert "^C" not in chat.everything()
+    asked, answer, *_ = stored(zkchat)
+    assert (asked["content"], asked["status"]) == ("talk for a minute", "complete")
+    assert answer["content"].startswith("First words came, then word 0,")
+    assert (answer["status"], answer["finish_reason"]) == ("unfinished", "cancelled")
+
+
+def test_an_impatient_second_ctrl_c_loses_nothing(zkchat: Program, script: Script) -> None:
+    with Chat(zkchat, "--model", script(ENDLESS)) as chat:
+        chat.say("talk")
+        chat.wait_for("then word 1,")
+        chat.type(CTRL_C * 3)
+        chat.wait_for("stopped; what came is kept")
+        chat.wait_for_prompt()
+    assert stored(zkchat)[1]["content"].startswith("First words came,")
+
+
+def test_ctrl_c_clears_a_typed_line(zkchat: Program) -> None:
+    with Chat(zkchat) as chat:
+        chat.wait_for_prompt()
+        chat.type("something I regret")
+        chat.wait_for("something I regret")
+        chat.type(CTRL_C)
+        chat.wait_until(lambda: "something I regret" not in chat.screen_text(), "an empty line")
+        chat.wait_for("this line 0")
+        chat.say("/help")
+        chat.wait_for("Ctrl+R")
+
+
+def test_ctrl_c_once_on_an_empty_line_only_hints(zkchat: Program) -> None:
+    with Chat(zkchat) as chat:
+        chat.wait_for_prompt()
+        chat.type(CTRL_C)
+        chat.wait_for("Ctrl-C again leaves")
+        chat.wait_until(lambda: "Ctrl-C again leaves" not in chat.screen_text(), "the toolbar to come back")
+        chat.type(CTRL_C)
+        chat.wait_for("Ctrl-C again leaves")
+        chat.say("/help")
+        chat.wait_for("Ctrl+R")
+
+
+def test_ctrl_c_twice_on_an_empty_line_leaves(zkchat: Program) -> None:
+    with Chat(zkchat) as chat:
+        chat.wait_for_prompt()
+        chat.type(CTRL_C + CTRL_C)
+        assert chat.wait_for_end() == 0
+
+
+def test_ctrl_d_on_an_empty_line_leaves(zkchat: Program) -> None:
+    with Chat(zkchat) as chat:
+        chat.wait_for_prompt()
+        chat.type(CTRL_D)
+        assert chat.wait_for_end() == 0
+        assert not chat.toolbars()
+
+
+@pytest.mark.parametrize("how", ["SIGTERM", "SIGHUP"])
+def test_an_end_from_outside_in_mid_answer_keeps_what_came(zkchat: Program, script: Script, how: str) -> None:
+    with Chat(zkchat, "--model", script(ENDLESS)) as chat:
+        chat.say("talk for a minute")
+        chat.wait_for("then word 1,")
+        if how == "SIGHUP":
+            chat.close_terminal()
+        else:
+            chat.kill(signal.SIGTERM)
+        assert chat.wait_for_end() == 128 + getattr(signal, how)
+    asked, answer = stored(zkchat)
+    assert asked["content"] == "talk for a minute"
+    assert answer["content"].startswith("First words came, then word 0,")
+    assert answer["status"] == "unfinished"
+
+
+@pytest.mark.parametrize("how", ["SIGTERM", "SIGHUP"])
+def test_an_end_from_outside_at_the_prompt_is_an_orderly_end(zkchat: Program, how: str) -> None:
+    with Chat(zkchat) as chat:
+        chat.wait_for_prompt()
+        if how == "SIGHUP":
+            chat.close_terminal()
+        else:
+            chat.kill(signal.SIGTERM)
+        assert chat.wait_for_end() == 128 + getattr(signal, how)
+        assert "Traceback" not in chat.everything()
+
+
+# commands
+
+
+def test_every_command_works(zkchat: Program, script: Script, tmp_path: Path) -> None:
+    with Chat(zkchat, "--model", script({"text": "Nine months. [1]"}), rows=60) as chat:
+        chat.ask("how long does [[Compost]] take?", "Nine months.")
+        for line, shown in (
+            ("/help", "Ctrl+R"),
+            ("/context", "compaction is not due"),
+            ("/refs", "Garden/Compost.md   (direct)"),
+            ("/compact", "Nothing to compact"),
+            ("/compact undo", "There is no compaction to take back"),
+            (f"/export md {tmp_path}/talk.md", "Written to"),
+            ("/new", "A new conversation. The last one is stored as"),
+        ):
+            chat.say(line)
+            chat.wait_for(shown)
+        chat.say("/quit")
+        assert chat.wait_for_end() == 0
+    assert "Nine months." in (tmp_path / "talk.md").read_text(encoding="utf-8")
+
+
+def test_a_unique_beginning_of_a_command_will_do_and_others_name_the_nearest(zkchat: Program) -> None:
+    with Chat(zkchat) as chat:
+        chat.say("/he")
+        chat.wait_for("Ctrl+R")
+        chat.say("/hepl")
+        chat.wait_for("there is no command /hepl")
+        chat.wait_for("Nearest: /help")
+        chat.say("/co")
+        chat.wait_for("/co could be several commands")
+        chat.say("/q")
+        assert chat.wait_for_end() == 0
+
+
+# going on
+
+
+def test_a_conversation_is_continued(zkchat: Program, script: Script) -> None:
+    model = script({"text": "Noted."})
+    with Chat(zkchat, "--model", model) as chat:
+        chat.ask("remember the milk", "Noted.")
+    first = zkchat("context", "export", "--format", "json").json["conversation"]["id"]
+    for i, arguments in enumerate((["-c"], ["--resume"], ["--resume", first[:6]])):
+        with Chat(zkchat, "--model", model, *arguments) as chat:
+            chat.wait_for(f"going on with “remember the milk”, {2 + 2 * i} messages")
+            chat.say(f"and more {i}")
+            chat.wait_for("Noted.")
+            chat.wait_for_prompt()
+    exported = zkchat("context", "export", "--format", "json").json
+    assert exported["conversation"]["id"] == first
+    assert [m["content"] for m in exported["messages"] if m["role"] == "user"] == [
+        "remember the milk",
+        "and more 0",
+        "and more 1",
+        "and more 2",
+    ]
+
+
+def test_no_store_leaves_nothing_on_disk(zkchat: Program, script: Script) -> None:
+    with Chat(zkchat, "--no-store", "--model", script({"text": "Noted."})) as chat:
+        chat.ask("a secret", "Noted.")
+        chat.say("/quit")
+        assert chat.wait_for_end() == 0
+    kept = [file for file in zkchat.home.rglob("*") if file.is_file() and b"a secret" in file.read_bytes()]
+    assert kept == []
+
+
+def test_a_setting_takes_the_figures_out_of_the_toolbar(zkchat: Program) -> None:
+    with Chat(zkchat, ZKCHAT_CONTEXT__SHOW_TOKEN_COUNT="false") as chat:
+        chat.wait_for("offline │ notes")
+        assert "this line" not in chat.screen_text()
+        chat.type(CTRL_C)
+        chat.wait_for("Ctrl-C again leaves")
