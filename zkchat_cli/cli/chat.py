@@ -59,7 +59,7 @@ def chat(
 
 
 def _conversation(bench: Bench, resume: str | None, *, continue_: bool) -> Conversation | None:
-    return bench.store.find(resume, str(bench.vault.root)) if resume or continue_ else None
+    return bench.store.find(resume, str(bench.vault.root)) if resume is not None or continue_ else None
 
 
 def _piped(session: ZkChatSession, screen: Screen, max_sources: int) -> int:
