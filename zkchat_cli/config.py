@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from zkchat_cli.errors import ConfigError
 
@@ -22,6 +22,14 @@ PROJECT_FILE = ".zkchat.toml"
 
 class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _true_is_no_number(cls, value: object, info: ValidationInfo) -> object:
+        """Python takes true for 1; in a settings file it is a slip."""
+        if isinstance(value, bool) and cls.model_fields[info.field_name or ""].annotation in (int, float):
+            raise ValueError("true and false are not numbers")
+        return value
 
 
 class VaultSettings(Section):
@@ -41,7 +49,9 @@ class LlmSettings(Section):
 
 class ContextSettings(Section):
     strategy: str = Field("hybrid", description="what is sent when a conversation outgrows the window")
-    max_tokens: int = Field(32768, ge=512, description="context window in tokens; a known model's own window when not set")
+    max_tokens: int = Field(
+        32768, ge=512, le=1_000_000_000, description="context window in tokens; a known model's own window when not set"
+    )
     message_budget_ratio: float = Field(0.6, gt=0, le=1, description="share of the window for messages")
     tool_budget_ratio: float = Field(0.3, ge=0, le=1, description="share of the window for tool descriptions")
     system_budget_ratio: float = Field(0.1, ge=0, le=1, description="share of the window for instructions")
@@ -97,7 +107,10 @@ class Places:
 def places(env: Mapping[str, str], config_file: Path | None = None) -> Places:
     """The platform's own folders, or all of them under `ZKCHAT_HOME`; `config_file` (--config) replaces the settings file."""
     if home := env.get("ZKCHAT_HOME"):
-        root = Path(home).expanduser()
+        try:
+            root = Path(home).expanduser()
+        except RuntimeError as e:
+            raise ConfigError(f"ZKCHAT_HOME={home}: {e}", "It must be a folder, as ~/zkchat or /srv/zkchat.") from e
         return Places(config_file or root / "config" / "config.toml", root / "data", root / "cache")
     import platformdirs  # 2 ms that nobody with ZKCHAT_HOME needs to pay
 
@@ -132,6 +145,9 @@ def load(flags: Mapping[str, object], env: Mapping[str, str], where: Places, vau
     layers = [_read_toml(where.config_file)]
     if vault is not None:
         layers.append(_read_toml(vault / PROJECT_FILE))
+        for origin, key, _ in layers[-1]:
+            if key == "vault.path":
+                raise ConfigError(f"{origin}: a vault's own file cannot say which vault to use", "Take vault.path out of it.")
     layers += [list(_from_environment(env)), [("command line", key, value) for key, value in flags.items()]]
     merged: dict[str, Any] = {}
     origins: dict[str, str] = {}
@@ -178,12 +194,12 @@ def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 
 def _read_toml(file: Path) -> list[tuple[str, str, object]]:
     try:
-        table = tomllib.loads(file.read_text(encoding="utf-8"))
+        table = tomllib.loads(file.read_text(encoding="utf-8").removeprefix("\ufeff"))
     except (FileNotFoundError, NotADirectoryError):
         return []
     except tomllib.TOMLDecodeError as e:
         raise ConfigError(f"{file} is not valid TOML: {e}", "Correct that line, or move the file away to start from the defaults.") from e
-    except (OSError, UnicodeDecodeError) as e:
+    except (OSError, ValueError, RecursionError) as e:
         raise ConfigError(f"{file} cannot be read: {e}", "It must be a UTF-8 file that you may read.") from e
     if isinstance(table.get("vault"), str):
         table["vault"] = {"path": table["vault"]}
@@ -193,9 +209,10 @@ def _read_toml(file: Path) -> list[tuple[str, str, object]]:
 def _from_environment(env: Mapping[str, str]) -> Iterator[tuple[str, str, object]]:
     """`ZKCHAT_CONTEXT__MAX_TOKENS` is `context.max_tokens`. Names that could not be a setting (`ZKCHAT_HOME`) are someone else's."""
     for name, value in env.items():
-        if name == "ZKCHAT_VAULT":
-            yield name, "vault.path", value
-        elif name == "ZKCHAT_MODEL" or (name.startswith("ZKCHAT_") and "__" in name):
+        if name in ("ZKCHAT_VAULT", "ZKCHAT_MODEL"):
+            if value:  # an empty variable is one that is not set
+                yield name, "vault.path" if name == "ZKCHAT_VAULT" else "model", value
+        elif name.startswith("ZKCHAT_") and "__" in name:
             yield name, name.removeprefix("ZKCHAT_").lower().replace("__", "."), value
 
 
@@ -240,7 +257,7 @@ def _valid_values(key: str) -> str:
         return " or ".join(section["pattern"].strip("^$()").split("|"))
     kind = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "array": "a list of texts", "string": "a text"}
     bounds = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "up to", "exclusiveMaximum": "below"}
-    limits = [f"{word} {section[name]:g}" for name, word in bounds.items() if name in section]
+    limits = [f"{word} {section[name]:.12g}" for name, word in bounds.items() if name in section]
     return " ".join([kind.get(section.get("type", ""), "another value"), *limits])
 
 

@@ -275,7 +275,7 @@ class TurnReport(Value):
 
 
 class LinkResolution(Value):
-    """One link of a text and what it points to. `candidates` are paths: of a broken link the nearest notes, of an ambiguous one the losers."""
+    """One link of a text and what it points to. `candidates` are paths: the nearest notes of a broken link, the losers of an ambiguous."""
 
     raw: str
     kind: Literal["wikilink", "markdown"]

@@ -11,6 +11,7 @@ from zkchat_cli.references.manager import ReferenceManager, present, reduce_to_f
 from zkchat_cli.tokens import TokenCounter
 from zkchat_cli.tools import Finding, Tool, ToolMistake
 from zkchat_cli.vault import Vault
+from zkchat_cli.words import shorten
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +39,9 @@ class Toolbox:
             finding = self._tool(call.name).call(call.arguments, self.vault)
         except ToolMistake as e:
             ok, finding = False, Finding(data={"error": str(e)})
-        kept = reduce_to_fit(finding.chunks, room, self.counter.count)
-        left_out = len(finding.chunks) - len(kept)
-        note = f"{finding.note} {left_out} excerpts are left out: no room for them.".strip() if left_out else finding.note
+        bare = self.counter.count(present((), finding.data, f"{finding.note} {_left_out(len(finding.chunks))}"))
+        kept = reduce_to_fit(finding.chunks, room - bare, self.counter.count)
+        note = f"{finding.note} {_left_out(len(finding.chunks) - len(kept))}".strip()
         chunks = self.manager.extract_referenceable_chunks(call.id, kept)
         content = present(chunks, finding.data, note)
         run = ToolRun(
@@ -56,4 +57,8 @@ class Toolbox:
         for tool in self.tools:
             if tool.name == name:
                 return tool
-        raise ToolMistake(f"there is no tool {name}; there are {', '.join(tool.name for tool in self.tools)}")
+        raise ToolMistake(f"there is no tool {shorten(name, 60)}; there are {', '.join(tool.name for tool in self.tools)}")
+
+
+def _left_out(excerpts: int) -> str:
+    return f"Left out, because there is no room for them: {excerpts} excerpts." if excerpts else ""

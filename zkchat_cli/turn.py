@@ -39,6 +39,8 @@ class TurnInProgress:
     usage: TokenUsage = field(default_factory=lambda: TokenUsage(prompt_tokens=0, completion_tokens=0, estimated=False))
     prompt: Prompt | None = None
     compaction: Compaction | None = None
+    closed: bool = False
+    """Whether it has been taken into the history; that happens once."""
 
     @property
     def user(self) -> ZkChatMessage:

@@ -14,7 +14,8 @@ from zkchat_cli.context import strategies
 from zkchat_cli.errors import ConfigError, VaultError, ZkchatError
 from zkchat_cli.llm import Model, providers
 from zkchat_cli.models import Conversation
-from zkchat_cli.session import Parts, ZkChatSession
+from zkchat_cli.session import ZkChatSession
+from zkchat_cli.standing import Parts
 from zkchat_cli.store import ChatSessionStore
 from zkchat_cli.tokens import TokenCounter
 from zkchat_cli.vault import Vault

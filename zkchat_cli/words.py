@@ -7,6 +7,7 @@ query time alike; without that, search in Chinese notes finds nothing (recall at
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 
 STOPWORDS = frozenset(
     """a about after all also am an and any are aren't as at be been before being both but by can can't could did do does doesn't doing
@@ -16,16 +17,23 @@ STOPWORDS = frozenset(
     who whom why will with would you your""".split()
 )
 
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0002fa1f"
-_RUN = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+(?:['’][^\W\d_{_CJK}]+)*")
-_CJK_RUN = re.compile(rf"[{_CJK}]+")
+CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0002fa1f"
+"""Characters of scripts that put no spaces between words, for use inside a regular expression's brackets."""
+_RUN = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:['’][^\W\d_{CJK}]+)*")
+_CJK_RUN = re.compile(rf"[{CJK}]+")
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def encodable(text: str) -> str:
+    """`text` without halves of surrogate pairs, which a command line, a file's name or a model may bring and no UTF-8 can hold."""
+    return text if text.isascii() else _HALF.sub("\ufffd", text)
 
 
 def fold(text: str) -> str:
     """`text` without case and diacritics, for comparing: `Équipe` and `equipe` are the same word."""
     if text.isascii():
         return text.lower()
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())  # `𝓐` is an A before it is an a
     return unicodedata.normalize("NFC", "".join(c for c in decomposed if not unicodedata.combining(c)))
 
 
@@ -46,13 +54,14 @@ def content_terms(text: str) -> list[str]:
     return [t for t in every if t not in STOPWORDS and (len(t) > 1 or not t.isascii() or t.isdigit())] or every
 
 
+@lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """A light English stem for comparing words of a question with words of a note; never for the index (it hurts there)."""
     for suffix in ("ingly", "edly", "ings", "ing", "ies", "ied", "ed", "es", "ly", "s"):
         if word.endswith(suffix) and len(word) - len(suffix) >= 3:
             word = word[: -len(suffix)] + ("y" if suffix in ("ies", "ied") else "")
             break
-    if len(word) > 4 and (word[-1] == "e" or word[-1] == word[-2]):
+    if (len(word) > 3 and word[-1] == "e") or (len(word) > 4 and word[-1] == word[-2]):  # note, notes; stop, stopped
         return word[:-1]
     return word
 
@@ -69,6 +78,7 @@ _FENCE = re.compile(r"^[\s>]*(```+|~~~+)")
 _BLOCK_MARK = re.compile(r"^\s*(?:>\s?|\[![^\]]*\][+-]?\s*|[-*+]\s+(?:\[.\]\s+)?|\d+[.)]\s+)+")
 _NOT_PROSE = re.compile(r"^\s*(?:#{1,6}\s|\||---+\s*$|\*\*\*+\s*$|<!--|!\[|\^[\w-]+\s*$|%%)")
 _END = re.compile(r"""(?<=[.!?…])["'”’)\]*_]*\s+(?=["'“‘(\[*_`]*[^\Wa-z_]|["'“‘(\[]*[A-Z])|(?<=[。！？])["”’）」]*""")
+_LONGEST_ABBREVIATION = 10
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|cf|vs|Dr|Mr|Mrs|Ms|Prof|St|No|approx|fig)|\b[A-Z])\.$", re.IGNORECASE)
 
 
@@ -116,9 +126,9 @@ def _split(paragraph: str, line: int) -> list[Sentence]:
     pieces: list[str] = []
     begin = 0
     for end in _END.finditer(paragraph):
-        piece = paragraph[begin : end.end()].strip()
-        if piece and not _ABBREVIATION.search(piece):
-            pieces.append(piece)
+        tail = paragraph[max(begin, end.start() - _LONGEST_ABBREVIATION) : end.end()].rstrip()
+        if tail and not _ABBREVIATION.search(tail):
+            pieces.append(paragraph[begin : end.end()].strip())
             begin = end.end()
     pieces.append(paragraph[begin:].strip())
     return [Sentence(piece, line) for piece in pieces if any(c.isalnum() for c in piece)]
@@ -129,5 +139,5 @@ def shorten(text: str, limit: int) -> str:
     flat = " ".join(text.split())
     if len(flat) <= limit:
         return flat
-    cut = flat[: limit - 1]
-    return (cut.rsplit(" ", 1)[0] if " " in cut else cut).rstrip(" ,;:") + "…"
+    cut = flat[:limit]
+    return (cut.rsplit(" ", 1)[0] if " " in cut else cut[:-1]).rstrip(" ,;:") + "…"

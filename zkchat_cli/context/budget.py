@@ -47,6 +47,11 @@ class Budget:
     def effective_limit(self) -> int:
         return int(self.max_context * LIMIT_SHARE)
 
+    @property
+    def trigger(self) -> int:
+        """Tokens of a prompt from which on the conversation should be compacted."""
+        return int(self.threshold * self.effective_limit)
+
 
 def measure(
     messages: Sequence[PromptMessage],
@@ -94,7 +99,14 @@ def due(messages: int, total: int, budget: Budget) -> CompactionDue:
     """Whether a conversation that would like to send so many tokens should be compacted first (documents 0 and 4)."""
     if messages > budget.messages:
         return CompactionDue(due=True, reason=f"messages take {messages} tokens of their budget of {budget.messages}")
-    trigger = int(budget.threshold * budget.effective_limit)
-    if total > trigger:
+    if total > budget.trigger:
         return CompactionDue(due=True, reason=f"{total} tokens are over {budget.threshold:.0%} of the limit of {budget.effective_limit}")
     return CompactionDue(due=False)
+
+
+def room_for_turns(always: ContextUsage, summary: int, budget: Budget) -> int:
+    """Tokens that turns beside a summary may take after a compaction; `always` is a prompt without either.
+
+    Half of what there is: filled up, it would be due again with the next turn, and each one costs a provider's prompt cache.
+    """
+    return max(0, min(budget.messages - always.message_tokens, budget.trigger - always.total_tokens) - summary) // 2

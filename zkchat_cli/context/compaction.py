@@ -30,22 +30,28 @@ class Fold:
         return sum(len(turn.messages) for turn in self.new)
 
 
-def plan(turns: Sequence[Turn], covered: int, keep: int, *, insist: bool = False) -> Fold | None:
+def plan(turns: Sequence[Turn], covered: int, keep: int, *, room: int | None = None) -> Fold | None:
     """The oldest turns to fold so that at least `keep` messages stay whole; a turn is never cut. None when there is nothing to fold.
 
-    `covered` turns at the front are in a summary already. `insist` (the window is full) keeps fewer messages rather than folding nothing,
-    but always the last turn, unless `keep` is 0.
+    `covered` turns at the front are in a summary already. Given a `room` in tokens for what stays whole, `keep` is only a wish: fewer
+    stay when they do not fit, or when a short conversation would have nothing to fold; but always the last turn, unless `keep` is 0.
     """
-    while True:
-        border, kept = len(turns), 0
-        while border > 0 and kept < keep:
-            border -= 1
-            kept += len(turns[border].messages)
-        if border > covered:
-            return Fold(tuple(turns[:border]), tuple(turns[covered:border]))
-        if not insist or keep <= 1:
-            return None
-        keep //= 2
+    border = _border(turns, keep)
+    if room is not None:
+        while border == 0 and keep > 1:
+            keep //= 2
+            border = _border(turns, keep)
+        while border < len(turns) - 1 and sum(turn.tokens for turn in turns[border:]) > room:
+            border += 1
+    return Fold(tuple(turns[:border]), tuple(turns[covered:border])) if border > covered else None
+
+
+def _border(turns: Sequence[Turn], keep: int) -> int:
+    border, kept = len(turns), 0
+    while border > 0 and kept < keep:
+        border -= 1
+        kept += len(turns[border].messages)
+    return border
 
 
 def extract(fold: Fold, target: int, counter: TokenCounter, instructions: str | None = None) -> str | None:

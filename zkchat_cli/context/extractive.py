@@ -10,13 +10,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.tokens import TokenCounter
 from zkchat_cli.words import STOPWORDS, content_terms, sentences, stem, terms
 
-_NAME = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][\w'’-]+|\[\[[^\]]+\]\]|\d[\d.,:/-]*")
+_NAME = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][\w'’-]+|\[\[[^\[\]]+\]\]|\d[\d.,:/-]*")
 _QUESTION_WEIGHT = 0.5
 _WANTED_WEIGHT = 4.0
 _SAID_AGAIN = 0.1
@@ -29,7 +30,7 @@ class _Candidate:
     position: int
     message: ZkChatMessage
     text: str
-    words: frozenset[str]
+    words: tuple[str, ...]
     tokens: int
     weight: float
 
@@ -59,13 +60,22 @@ def _candidates(turns: Iterable[Turn], counter: TokenCounter) -> list[_Candidate
         for message in turn.messages:
             if message.role == "tool" or turn.failed:
                 continue
-            for sentence in sentences(message.content):
-                names = {name.strip("[]").casefold() for name in _NAME.findall(sentence.text)}
-                words = {stem(t) for t in terms(sentence.text) if t not in STOPWORDS} | names
-                question = message.role == "user" and sentence.text.endswith("?")
+            for text, words in _sentences(message.content):
+                question = message.role == "user" and text.endswith("?")
                 weight = _QUESTION_WEIGHT if question else 1.0
-                found.append(_Candidate(len(found), message, sentence.text, frozenset(words), counter.count(sentence.text) + 6, weight))
+                found.append(_Candidate(len(found), message, text, words, counter.count(text) + 6, weight))
     return found
+
+
+@lru_cache(maxsize=8192)
+def _sentences(content: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The sentences of a message, each with the words it covers. Sorted: sums over them are the same in every process."""
+    found = []
+    for sentence in sentences(content):
+        names = {name.strip("[]").casefold() for name in _NAME.findall(sentence.text)}
+        words = {stem(t) for t in terms(sentence.text) if t not in STOPWORDS} | names
+        found.append((sentence.text, tuple(sorted(words))))
+    return tuple(found)
 
 
 def _cover(candidates: Sequence[_Candidate], rarity: dict[str, float], room: int) -> list[_Candidate]:
@@ -73,7 +83,7 @@ def _cover(candidates: Sequence[_Candidate], rarity: dict[str, float], room: int
     said: Counter[str] = Counter()
 
     def gain(c: _Candidate) -> float:
-        worth: float = sum(rarity[w] * (_SAID_AGAIN ** min(said[w], 3)) for w in c.words)
+        worth = math.fsum(rarity[w] * (_SAID_AGAIN ** min(said[w], 3)) for w in c.words)  # fsum: a set's order differs by process
         return c.weight * worth / float(c.tokens**_LENGTH_POWER)
 
     heap = [(-gain(c), c.position) for c in candidates if c.words]
@@ -94,10 +104,10 @@ def _cover(candidates: Sequence[_Candidate], rarity: dict[str, float], room: int
 
 def _write(chosen: Sequence[_Candidate], consulted: str) -> str:
     lines: list[str] = []
-    date, speaker = "", ""
+    date = speaker = None
     for candidate in chosen:
         if candidate.message.timestamp[:10] != date:
-            date, speaker = candidate.message.timestamp[:10], ""
+            date, speaker = candidate.message.timestamp[:10], None
             lines.append(f"{date}:")
         if candidate.message.id != speaker:
             speaker = candidate.message.id

@@ -5,30 +5,28 @@ recent turns; then what belongs to this message alone (recalled turns); then the
 """
 
 import json
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget, due, measure
 from zkchat_cli.context.recall import quote
 from zkchat_cli.context.strategies import Choice, Offer, Strategy
-from zkchat_cli.context.turns import Turn, render, turns_of
+from zkchat_cli.context.turns import Turn, render
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import Compaction, CompactionDue, ContextUsage, Dropped, Prompt, PromptMessage, PromptTool, ZkChatMessage
 from zkchat_cli.tokens import TokenCounter
 from zkchat_cli.words import shorten
 
-FRAME = 40
-"""Tokens set aside for the tags around recalled turns."""
-
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """All a prompt is made of. `history` is the branch from its root to the last finished turn; `current` the turn in progress."""
+    """All a prompt is made of. `history` holds the branch's finished turns; `current` the turn in progress."""
 
     instructions: str
-    history: tuple[ZkChatMessage, ...]
+    history: tuple[Turn, ...]
     current: tuple[ZkChatMessage, ...] = ()
     memory: tuple[MemoryItem, ...] = ()
     compaction: Compaction | None = None
@@ -38,43 +36,82 @@ class Material:
 def assemble(material: Material, budget: Budget, strategy: Strategy, counter: TokenCounter) -> Prompt:
     """What the next model call sends, within the effective limit. Same material, same prompt, to the byte.
 
-    Instructions, tools, memory, the summary and the turn in progress are always sent; the history gets what is left of the messages'
-    budget. Raises PromptTooLarge, naming the largest items, when the first alone are over the limit.
+    Instructions, tools, memory and the turn in progress are always sent, and the summary unless it alone is too much; the history gets
+    what is left of the messages' budget. Raises PromptTooLarge, naming the largest items, when the first alone are over the limit.
     """
-    tools = tuple(_describe(descriptor, counter) for descriptor in material.descriptors)
-    failed, folded, recent = _sort(material, strategy, counter)
-    head = [
-        _fixed(material.instructions, "system", "system", counter),
-        *(_memory(item, counter) for item in material.memory),
-        *_summary(material.compaction, strategy, counter),
-    ]
-    current = list(render(material.current, counter))
-    before = measure([*head, *current], tools, budget, estimated=counter.estimated)
+    parts = _lay_out(material, strategy, counter)
+    wanted = parts.measure(budget, counter)
+    if wanted.total_tokens > budget.effective_limit:  # a smaller window than the one the summary was made for
+        parts = replace(parts, summary=())
+    before = parts.measure(budget, counter)
     if before.total_tokens > budget.effective_limit:
-        raise _too_large(before, [*head, *current], tools)
-    room = min(budget.messages - before.message_tokens, budget.effective_limit - before.total_tokens)
+        raise _too_large(before, parts.always, parts.tools)
+    room = max(0, min(budget.messages - before.message_tokens, budget.effective_limit - before.total_tokens))
     question = next((m.content for m in material.current if m.role == "user"), "")
-    choice = strategy.choose(Offer(recent, folded, question, max(0, room - FRAME), counter))
-    messages = [*head, *(m for turn in choice.kept for m in turn.prompt), *_recalled(choice, counter), *current]
+    choice = _fitted(strategy.choose(Offer(parts.recent, parts.folded, question, room, counter)), room, counter)
+    history = (*(m for turn in choice.kept for m in turn.prompt), *_recalled(choice.recalled, counter))
+    messages = (*parts.head, *parts.summary, *history, *parts.current)
     return Prompt(
-        messages=tuple(messages),
-        tools=tools,
-        usage=measure(messages, tools, budget, estimated=counter.estimated, compaction=_due(before, recent, strategy, budget)),
-        dropped=tuple(_dropped(failed, folded, recent, choice, strategy)),
+        messages=messages,
+        tools=parts.tools,
+        usage=measure(messages, parts.tools, budget, estimated=counter.estimated, compaction=_due(wanted, parts.recent, strategy, budget)),
+        dropped=tuple(_dropped(parts, choice)),
         strategy=strategy.name,
     )
 
 
-def _sort(material: Material, strategy: Strategy, counter: TokenCounter) -> tuple[list[Turn], tuple[Turn, ...], tuple[Turn, ...]]:
-    """Turns that failed (never sent), turns the summary covers, turns after it."""
-    turns = turns_of(material.history, counter)
-    failed = [turn for turn in turns if turn.failed]
+def whole(material: Material, budget: Budget, strategy: Strategy, counter: TokenCounter) -> int:
+    """Tokens of the prompt as it would be if every turn that no summary covers were sent: what a compaction is judged by.
+
+    The prompt itself will not do: made to fit, it may be as large after a compaction that was badly needed as before.
+    """
+    parts = _lay_out(material, strategy, counter)
+    return parts.measure(budget, counter).total_tokens + sum(turn.tokens for turn in parts.recent)
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The material rendered: turns that failed (never sent), those the summary covers, those after it; and what is sent always."""
+
+    tools: tuple[PromptTool, ...]
+    head: tuple[PromptMessage, ...]
+    summary: tuple[PromptMessage, ...]
+    current: tuple[PromptMessage, ...]
+    failed: tuple[Turn, ...]
+    folded: tuple[Turn, ...]
+    recent: tuple[Turn, ...]
+
+    @property
+    def always(self) -> tuple[PromptMessage, ...]:
+        return (*self.head, *self.summary, *self.current)
+
+    def measure(self, budget: Budget, counter: TokenCounter) -> ContextUsage:
+        return measure(self.always, self.tools, budget, estimated=counter.estimated)
+
+
+def _lay_out(material: Material, strategy: Strategy, counter: TokenCounter) -> _Parts:
+    turns = material.history
     border = 0
-    if material.compaction and strategy.summarizes:
+    if material.compaction and material.compaction.summary and strategy.summarizes:
         covered = [i for i, turn in enumerate(turns) if any(m.id == material.compaction.last_id for m in turn.messages)]
         border = covered[-1] + 1 if covered else 0
-    folded = tuple(turn for turn in turns[:border] if not turn.failed)
-    return failed, folded, tuple(turn for turn in turns[border:] if not turn.failed)
+    return _Parts(
+        tools=tuple(_describe(descriptor, counter) for descriptor in material.descriptors),
+        head=(_fixed(material.instructions, "system", "system", counter), *(_memory(item, counter) for item in material.memory)),
+        summary=_summary(material.compaction, strategy, counter),
+        current=render(material.current, counter),
+        failed=tuple(turn for turn in turns if turn.failed),
+        folded=tuple(turn for turn in turns[:border] if not turn.failed),
+        recent=tuple(turn for turn in turns[border:] if not turn.failed),
+    )
+
+
+def _fitted(choice: Choice, room: int, counter: TokenCounter) -> Choice:
+    """The choice with fewer recalled turns where quoting them takes more than was thought: the oldest give way."""
+    recalled, spare = choice.recalled, room - sum(turn.tokens for turn in choice.kept)
+    while sum(m.tokens for m in _recalled(recalled, counter)) > spare:
+        recalled = recalled[1:]
+    return replace(choice, recalled=recalled)
 
 
 def _due(always: ContextUsage, recent: Sequence[Turn], strategy: Strategy, budget: Budget) -> CompactionDue:
@@ -97,7 +134,7 @@ def _fixed(text: str, kind: str, role: str, counter: TokenCounter, source_ids: t
 
 def fence(tag: str, text: str, about: str = "") -> str:
     """Text that is data, between tags it cannot close itself."""
-    harmless = text.replace(f"</{tag}", f"<\\/{tag}")
+    harmless = re.sub(rf"<\s*/\s*(?={tag})", r"<\\/", text, flags=re.IGNORECASE)
     return f"<{tag}{about}>\n{harmless}\n</{tag}>"
 
 
@@ -106,10 +143,10 @@ def _memory(item: MemoryItem, counter: TokenCounter) -> PromptMessage:
     return _fixed(text, "memory", "system", counter, (item.relative_path,))
 
 
-def _summary(compaction: Compaction | None, strategy: Strategy, counter: TokenCounter) -> list[PromptMessage]:
+def _summary(compaction: Compaction | None, strategy: Strategy, counter: TokenCounter) -> tuple[PromptMessage, ...]:
     if compaction is None or not strategy.summarizes or not compaction.summary:
-        return []
-    return [_fixed(summary_text(compaction.summary), "summary", "user", counter, (compaction.id,))]
+        return ()
+    return (_fixed(summary_text(compaction.summary), "summary", "user", counter, (compaction.id,)),)
 
 
 def summary_text(summary: str) -> str:
@@ -117,21 +154,24 @@ def summary_text(summary: str) -> str:
     return fence("conversation-summary", summary)
 
 
-def _recalled(choice: Choice, counter: TokenCounter) -> list[PromptMessage]:
-    if not choice.recalled:
-        return []
-    text = fence("recalled-conversation", "\n".join(quote(turn) for turn in choice.recalled))
-    return [_fixed(text, "conversation", "user", counter, tuple(m.id for turn in choice.recalled for m in turn.messages))]
+def _recalled(recalled: Sequence[Turn], counter: TokenCounter) -> tuple[PromptMessage, ...]:
+    if not recalled:
+        return ()
+    text = fence("recalled-conversation", "\n".join(quote(turn) for turn in recalled))
+    return (_fixed(text, "conversation", "user", counter, tuple(m.id for turn in recalled for m in turn.messages)),)
 
 
-def _dropped(failed: Sequence[Turn], folded: Sequence[Turn], recent: Sequence[Turn], choice: Choice, strategy: Strategy) -> list[Dropped]:
+def _dropped(parts: _Parts, choice: Choice) -> list[Dropped]:
     sent = {turn.id for turn in choice.kept}
     recalled = {turn.id for turn in choice.recalled}
-    reasons = [(turn, "the model call failed") for turn in failed]
-    reasons += [(turn, "in the summary" if strategy.summarizes else "no room") for turn in folded if turn.id not in sent]
-    reasons += [(turn, "no room") for turn in recent if turn.id not in sent]
+    reasons = [(turn, "the model call failed") for turn in parts.failed]
+    reasons += [(turn, "in the summary" if parts.summary else "no room, nor for the summary") for turn in parts.folded]
+    reasons += [(turn, "no room") for turn in parts.recent if turn.id not in sent]
     return [
-        Dropped(id=message.id, reason=f"{reason}; quoted because it bears on the message" if turn.id in recalled else reason)
+        # a long conversation drops thousands with every prompt, and nothing here needs validation
+        Dropped.model_construct(
+            id=message.id, reason=f"{reason}; quoted because it bears on the message" if turn.id in recalled else reason
+        )
         for turn, reason in reasons
         for message in turn.messages
     ]

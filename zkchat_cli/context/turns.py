@@ -5,8 +5,10 @@ from its question.
 """
 
 import json
+import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
 from zkchat_cli.models import PromptMessage, ToolCall, ZkChatMessage
@@ -14,11 +16,16 @@ from zkchat_cli.references.extraction import introduce
 from zkchat_cli.tokens import TokenCounter
 
 INTERRUPTED = "\n[interrupted by the user]"
+_LONGEST_TOKEN = 128
+"""Characters of the longest token in the shipped vocabularies."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Turn:
-    """Messages of one turn and how they stand in a prompt; `text` is what was said, without tool results."""
+    """Messages of one turn and how they stand in a prompt; `text` is what was said, without tool results.
+
+    What is derived is computed once: a long conversation asks for it again with every message.
+    """
 
     messages: tuple[ZkChatMessage, ...]
     prompt: tuple[PromptMessage, ...]
@@ -27,49 +34,80 @@ class Turn:
     def id(self) -> str:
         return self.messages[0].id
 
-    @property
+    @cached_property
     def tokens(self) -> int:
         return sum(m.tokens for m in self.prompt)
 
-    @property
+    @cached_property
     def text(self) -> str:
         return "\n".join(m.content for m in self.messages if m.role in ("user", "assistant") and m.content)
 
-    @property
+    @cached_property
     def failed(self) -> bool:
         """A turn that came to nothing (the call failed, was stopped before a word, or the process died) never goes into a prompt."""
         last = self.messages[-1]
         return any(m.status == "failed" for m in self.messages) or (last.role == "user" and last.status in ("pending", "unfinished"))
 
 
-def turns_of(messages: Iterable[ZkChatMessage], counter: TokenCounter) -> tuple[Turn, ...]:
-    """Cut a branch of the log into turns. What precedes the first user message (an import may begin so) is a turn of its own."""
+def turns_of(messages: Iterable[ZkChatMessage], counter: TokenCounter, known: Sequence[Turn] = ()) -> tuple[Turn, ...]:
+    """Cut a branch of the log into turns. What precedes the first user message (an import may begin so) is a turn of its own.
+
+    `known` turns, cut from the same branch when it was shorter, are taken over as they are: rendering is paid once a turn.
+    """
     groups: list[list[ZkChatMessage]] = []
     for message in messages:
         if message.role == "user" or not groups:
             groups.append([])
         groups[-1].append(message)
-    return tuple(Turn(tuple(group), render(group, counter)) for group in groups)
+    there = {turn.id: turn for turn in known}
+    return tuple(_turn(tuple(group), there.get(group[0].id), counter) for group in groups)
+
+
+def _turn(messages: tuple[ZkChatMessage, ...], known: Turn | None, counter: TokenCounter) -> Turn:
+    if known is not None and len(known.messages) == len(messages) and all(map(operator.is_, known.messages, messages)):
+        return known
+    return Turn(messages, render(messages, counter))
 
 
 def render(messages: Sequence[ZkChatMessage], counter: TokenCounter) -> tuple[PromptMessage, ...]:
     """A turn as the model gets it: complete (each call has its result, each result its call), references introduced before the question."""
-    answered = {m.tool_call_id for m in messages if m.role == "tool"}
-    called = {call.id for m in messages for call in m.tool_calls}
+    answered, answering = _pairs(messages)
     rendered: list[PromptMessage] = []
-    for message in messages:
+    for position, message in enumerate(messages):
         if message.role == "tool":
-            if message.tool_call_id in called:
+            if position in answering:
                 rendered.append(_tool_result(message, counter))
             continue
         if message.role == "user" and (introduction := introduce(message.references)):
-            paths = tuple(r.relative_path for r in message.references if r.relative_path)
+            paths = tuple(dict.fromkeys(r.relative_path for r in message.references if r.relative_path))
             tokens = counter.count(introduction) + MESSAGE_OVERHEAD
             rendered.append(PromptMessage(role="user", content=introduction, tokens=tokens, kind="documents", source_ids=paths))
-        calls = tuple(call for call in message.tool_calls if call.id in answered)
+        calls = tuple(call for i, call in enumerate(message.tool_calls) if (position, i) in answered)
         if message.content or calls:
             rendered.append(_said(message, calls, counter))
     return tuple(rendered)
+
+
+def _pairs(messages: Sequence[ZkChatMessage]) -> tuple[set[tuple[int, int]], set[int]]:
+    """Calls (by message and place in it) that have a result, and the messages that are one.
+
+    A result belongs to the first call of its id that waits for one among the calls right before it, as providers demand: an imported log
+    may use an id twice, or hold a result that nobody asked for.
+    """
+    answered: set[tuple[int, int]] = set()
+    answering: set[int] = set()
+    waiting: list[tuple[str, tuple[int, int]]] = []
+    for position, message in enumerate(messages):
+        if message.role != "tool":
+            waiting = [(call.id, (position, i)) for i, call in enumerate(message.tool_calls)] if message.role == "assistant" else []
+            continue
+        for place in waiting:
+            if place[0] == message.tool_call_id:
+                waiting.remove(place)
+                answered.add(place[1])
+                answering.add(position)
+                break
+    return answered, answering
 
 
 def call_tokens(calls: Iterable[ToolCall], counter: TokenCounter) -> int:
@@ -80,7 +118,7 @@ def call_tokens(calls: Iterable[ToolCall], counter: TokenCounter) -> int:
 def _said(message: ZkChatMessage, calls: tuple[ToolCall, ...], counter: TokenCounter) -> PromptMessage:
     cut = message.role == "assistant" and message.status == "unfinished" and message.content
     content = message.content + INTERRUPTED if cut else message.content
-    tokens = counter.count(content) if cut or message.token_count is None else message.token_count
+    tokens = counter.count(content) if cut else _content_tokens(message, counter)
     return PromptMessage(
         role=message.role,
         content=content,
@@ -92,15 +130,23 @@ def _said(message: ZkChatMessage, calls: tuple[ToolCall, ...], counter: TokenCou
 
 
 def _tool_result(message: ZkChatMessage, counter: TokenCounter) -> PromptMessage:
-    tokens = counter.count(message.content) if message.token_count is None else message.token_count
     return PromptMessage(
         role="tool",
         content=message.content,
         tool_call_id=message.tool_call_id,
-        tokens=tokens + MESSAGE_OVERHEAD,
+        tokens=_content_tokens(message, counter) + MESSAGE_OVERHEAD,
         kind="tool_results",
         source_ids=(message.id,),
     )
+
+
+def _content_tokens(message: ZkChatMessage, counter: TokenCounter) -> int:
+    """The count stored with the message, so that each text is counted once; unless no text of that length can have so many tokens (an
+    import may say anything, and a negative count would let the prompt grow past its limit)."""
+    length, known = len(message.content), message.token_count
+    if known is not None and length <= known * _LONGEST_TOKEN and known <= 4 * length:
+        return known
+    return counter.count(message.content)
 
 
 def newest_that_fit(turns: Sequence[Turn], room: int) -> tuple[Turn, ...]:

@@ -1,5 +1,6 @@
 """Project memory: `ZKCHAT.md` (and `WILK.md`) in the vault's root, instructions and facts that belong in every prompt."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -39,16 +40,25 @@ def project_memory(vault: Vault, file_names: Sequence[str], share: int, counter:
 
 
 def fit(text: str, room: int, counter: TokenCounter) -> tuple[str, int]:
-    """`text` if it takes at most `room` tokens, else as many of its first lines as do, with a mark; and its tokens."""
+    """`text` if it takes at most `room` tokens, else as much of its beginning as does, in whole lines if it can, marked; and its tokens."""
     tokens = counter.count(text) if len(text) <= 40 * max(room, 1) else room + 1  # a 50 MB file need not be counted to be too long
     if tokens <= room:
         return text, tokens
     if room <= 0:
         return "", 0
     used, kept = counter.count(CUT), []
-    for line in text[: 40 * room].split("\n"):
+    lines = text[: 40 * room].split("\n")
+    for line in lines:
         used += counter.count(line) + 1
         if used > room:
             break
         kept.append(line)
-    return ("\n".join(kept) + CUT, counter.count("\n".join(kept) + CUT)) if kept else ("", 0)
+    beginning = "\n".join(kept) or _beginning(lines[0], room, counter)
+    cut = beginning + CUT
+    return (cut, counter.count(cut)) if beginning else ("", 0)
+
+
+def _beginning(line: str, room: int, counter: TokenCounter) -> str:
+    """As much of one long line as fits with the mark: a whole file may be a single paragraph."""
+    lengths = range(min(len(line), 8 * room))
+    return line[: bisect_right(lengths, room, key=lambda n: counter.count(line[: n + 1] + CUT))]

@@ -4,19 +4,32 @@ Deterministic and cheap: regular expressions over the answer, one normalised sea
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from zkchat_cli.models import Citation, ContentChunk
-from zkchat_cli.words import Sentence, fold, sentences
+from zkchat_cli.words import CJK, Sentence, fold, sentences
 
-_CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
-_MARKER = re.compile(r"(?<![\w\[!])\[(\d{1,4}(?:\s*[-–,]\s*\d{1,4})*)\](?![(\[:]|\])|(?<=\])\[(\d{1,4})\](?![(:])")
-_QUOTE = re.compile(r"“([^“”]{10,}?)”|\"([^\"\n]{10,}?)\"|«([^«»]{10,}?)»|„([^„“”]{10,}?)[“”]")
-_MARKER_AFTER_END = re.compile(r"""([.!?…]["”’»*_)]*)[ \t]*((?:\[\d[\d\s,–-]*\])+)""")
+_FENCE = re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d+[.)][ \t]+)?(`{3,}|~{3,})(.*)")
+_TICKS = re.compile(r"`+")
+_BLANK_LINE = re.compile(r"\n[ \t>]*(?=\n)")
+_DEFINITION = re.compile(r"^[ \t>]*\[[^\[\]\n]+\]:[^\n]*", re.MULTILINE)
+_ITEM = r"\d{1,9}(?:\s{0,3}[-–—]\s{0,3}\d{1,9})?"
+_MARKER = re.compile(rf"(?<![A-Za-z0-9_\[!])\[\s{{0,3}}({_ITEM}(?:\s{{0,3}}[,;，、]\s{{0,3}}{_ITEM})*)\s{{0,3}}\](?![(\]])")
+"""Not `a[1]`, `![1]`, `[[1]]` or `[1](link)`. A CJK character may stand right before one: there are no spaces to put between."""
+_QUOTE = re.compile(
+    r"“([^“”]*(?:“[^“”]*”[^“”]*)*)”|„([^„“”]*)[“”]|«([^«»]*)»|「([^「」]*)」|『([^『』]*)』|"
+    r"(?<![A-Za-z0-9_\"])\"(?=\S)((?:[^\"\n]|\n(?![ \t>]*\n))*)(?<=\S)\"(?![A-Za-z0-9_])"
+)
+_QUOTE_MARK = re.compile('[“”„«»「」『』"]')
+_MARKER_FOLLOWS = re.compile(r"[\s.,;:!?。，]{0,3}\[\s{0,3}\d")
+_MARKER_AFTER_END = re.compile(r"""([.!?…。！？]["'”’»」』*_)）]*)[ \t]*((?:\[\d[\d \t,;，、–—-]*\][ \t,]{0,3})+)(?!\()""")
 """A citation behind a full stop belongs to the sentence before it."""
+_CJK = re.compile(f"[{CJK}]")
 _LARGEST_RANGE = 50
 MIN_QUOTE = 10
+_STRAIGHT = {**dict.fromkeys(map(ord, "‘’"), "'"), **dict.fromkeys(map(ord, "“”„«»"), '"'), **dict.fromkeys(map(ord, "*`"), None)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,47 +40,101 @@ class Verdict:
     uncited: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Quotation:
+    """Quoted words and where they stand in the answer, quotation marks included."""
+
+    start: int
+    end: int
+    words: str
+
+
 def verify(answer: str, chunk: Callable[[int], ContentChunk | None]) -> Verdict:
     """Check every `[n]` of `answer`. `chunk` gives what was in the prompt under a number, None when nothing was.
 
     A citation is valid when its chunk was in the prompt and the words quoted just before it (10 or more characters in quotation marks)
-    stand in that chunk, white space, case and typographic quotes aside; its lines are then the quote's own.
+    stand in that chunk, white space, case, emphasis and typographic quotes aside; its lines are then the quote's own.
     """
-    text = _without_code(answer)
+    text = _DEFINITION.sub(_blank, _without_code(answer))
     found: dict[tuple[int, str | None], Citation] = {}
-    # quotations may hold `code` themselves, so they are read from the answer as it is; only one inside code is none
-    quotes = [(m.end(), next(g for g in m.groups() if g)) for m in _QUOTE.finditer(answer) if text[m.start()] == answer[m.start()]]
+    quotations = _quotations(answer, text)
+    ends = [q.end for q in quotations]
+    paragraphs = [m.start() for m in _BLANK_LINE.finditer(text)]
     earlier_marker_end = 0
     for marker in _MARKER.finditer(text):
-        quote = _quote_before(text, marker.start(), earlier_marker_end, quotes)
-        for number in _numbers(marker[1] or marker[2]):
-            found.setdefault((number, quote), _cite(number, quote, chunk(number)))
+        before = bisect_right(ends, marker.start())
+        if before < len(quotations) and quotations[before].start < marker.start() and _MARKER_FOLLOWS.match(text, ends[before]):
+            continue  # the quoted note's own footnote: what cites it follows the quotation
+        paragraph = bisect_right(paragraphs, marker.start())
+        since = max(earlier_marker_end, paragraphs[paragraph - 1] if paragraph else 0)
+        quote = quotations[before - 1].words if before and ends[before - 1] > since else None
+        for number in _numbers(marker[1]):
+            if (number, quote) not in found:
+                found[number, quote] = _cite(number, quote, chunk(number))
         if not (quote and text[marker.end() : marker.end() + 1] == "["):
             earlier_marker_end = marker.end()
-    said = sentences(_MARKER_AFTER_END.sub(r" \2\1", text))
+    said = sentences(_MARKER_AFTER_END.sub(r" \2\1 ", text))
     uncited = sum(1 for s in said if _states_something(s) and not _MARKER.search(s.text))
     return Verdict(tuple(found.values()), uncited)
 
 
+def _blank(found: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", found[0])
+
+
 def _without_code(text: str) -> str:
-    """The text with code blanked out, every other character where it was."""
-    return _CODE.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
+    """The text with code, fenced and between backticks, blanked out; every other character where it was."""
+    fence = ""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        mark = _FENCE.match(line)
+        if fence:
+            lines.append(" " * len(line))
+            if mark and mark[1].startswith(fence) and not mark[2].strip():
+                fence = ""
+        elif mark and not (mark[1][0] == "`" and "`" in mark[2]):
+            fence = mark[1]
+            lines.append(" " * len(line))
+        else:
+            lines.append(line)
+    return "".join(_without_spans(part) for part in re.split(r"(\n[ \t>]*(?=\n))", "\n".join(lines)))
+
+
+def _without_spans(paragraph: str) -> str:
+    """A run of backticks opens a span that the next run of the same length closes; one that nothing closes is text."""
+    runs = list(_TICKS.finditer(paragraph))
+    closing: dict[int, int] = {}
+    partner = [0] * len(runs)
+    for i in range(len(runs) - 1, -1, -1):
+        partner[i] = closing.get(len(runs[i][0]), -1)
+        closing[len(runs[i][0])] = i
+    pieces: list[str] = []
+    at = i = 0
+    while i < len(runs):
+        if partner[i] < 0:
+            i += 1
+            continue
+        end = runs[partner[i]].end()
+        pieces += [paragraph[at : runs[i].start()], re.sub(r"[^\n]", " ", paragraph[runs[i].start() : end])]
+        at, i = end, partner[i] + 1
+    return "".join([*pieces, paragraph[at:]])
+
+
+def _quotations(answer: str, text: str) -> list[_Quotation]:
+    """The quotations long enough to be checked. They may hold `code`, but quotation marks inside code are none (`text` is without)."""
+    marks = _QUOTE_MARK.sub(lambda m: m[0] if text[m.start()] == m[0] else " ", answer)
+    found = (_Quotation(m.start(), m.end(), answer[slice(*m.span(m.lastindex or 0))]) for m in _QUOTE.finditer(marks))
+    return [q for q in found if len(q.words) >= MIN_QUOTE]
 
 
 def _numbers(marker: str) -> list[int]:
+    """The numbers of `1, 3-5`; of a range that runs backwards or is too long to be meant, its two ends."""
     numbers: list[int] = []
-    for part in re.split(r"\s*,\s*", marker):
-        first, _, last = re.sub(r"\s*[-–]\s*", "-", part).partition("-")
-        start, end = int(first), int(last.partition("-")[0] or first)
-        numbers += range(start, end + 1) if start <= end < start + _LARGEST_RANGE else [start]
+    for item in re.split(r"[,;，、]", marker):
+        first, *rest = (int(n) for n in re.split(r"[-–—]", item))
+        last = rest[0] if rest else first
+        numbers += range(first, last + 1) if first <= last < first + _LARGEST_RANGE else [first, last]
     return numbers
-
-
-def _quote_before(text: str, marker: int, earlier_marker: int, quotes: list[tuple[int, str]]) -> str | None:
-    """The last quotation that ends between the marker before and this one, in the same line."""
-    line_start = text.rfind("\n\n", 0, marker) + 1
-    candidates = [quote for end, quote in quotes if max(earlier_marker, line_start) < end <= marker]
-    return candidates[-1] if candidates else None
 
 
 def _cite(number: int, quote: str | None, chunk: ContentChunk | None) -> Citation:
@@ -88,28 +155,36 @@ def _cite(number: int, quote: str | None, chunk: ContentChunk | None) -> Citatio
 
 def locate(quote: str, chunk: ContentChunk) -> tuple[int, int] | None:
     """The lines of the note on which the quoted words begin and end; None when they do not stand in the chunk."""
-    wanted = _normal(quote.strip().rstrip("…").rstrip(" ."))
+    wanted = " ".join(filter(None, (_normal(line) for line in quote.strip(" \n.…").split("\n"))))
     if not wanted:
         return None
-    running, starts = "", []
+    lines: list[str] = []
+    starts: list[int] = []
+    length = 0
     for line in chunk.text.split("\n"):
-        starts.append(len(running))
-        bare = _normal(re.sub(r"^\s*(?:>\s?)+", "", line))
-        running += bare + " " if bare else ""
-    at = running.find(wanted)
+        starts.append(length)
+        bare = _normal(line)
+        lines += [bare] if bare else []
+        length += len(bare) + 1 if bare else 0
+    at = " ".join(lines).find(wanted)
     if at < 0:
         return None
-    first = max(i for i, start in enumerate(starts) if start <= at)
-    last = max(i for i, start in enumerate(starts) if start < at + len(wanted))
+    first = bisect_right(starts, at) - 1
+    last = bisect_right(starts, at + len(wanted) - 1) - 1
     return chunk.start_line + first, chunk.start_line + last
 
 
-def _normal(text: str) -> str:
-    straight = text.translate({0x2018: "'", 0x2019: "'", 0x201C: '"', 0x201D: '"', 0x00AB: '"', 0x00BB: '"', 0x201E: '"'})
-    return " ".join(fold(straight).split())
+def _normal(line: str) -> str:
+    """A line for comparing: without block-quote marks, emphasis and backticks, folded, its quotation marks straight."""
+    bare = re.sub(r"^\s*(?:>\s?)+", "", line).translate(_STRAIGHT)
+    return " ".join(fold(bare).split())
 
 
 def _states_something(sentence: Sentence) -> bool:
-    """Questions, lead-ins that end in a colon and scraps of up to three words claim nothing that would need a source."""
+    """Questions, lead-ins that end in a colon and scraps of up to three words claim nothing that would need a source.
+
+    Two CJK characters are taken for a word.
+    """
     bare = sentence.text.strip(" *_\"'”")
-    return len(bare.split()) > 3 and not bare.endswith((":", "?"))
+    size = max(len(bare.split()), len(_CJK.findall(bare)) // 2)
+    return size > 3 and not bare.endswith((":", "?", "：", "？"))

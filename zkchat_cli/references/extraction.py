@@ -1,4 +1,4 @@
-"""From the user's words to the documents they name: `[[wikilinks]]` become DocumentReferences, each document once, in order."""
+"""From the user's words to the documents they name: `[[wikilinks]]` become DocumentReferences, each once, in order."""
 
 from pathlib import PurePosixPath
 
@@ -8,7 +8,10 @@ from zkchat_cli.vault import Vault
 
 
 def extract(text: str, vault: Vault, summaries: DocumentSummaryService) -> tuple[DocumentReference, ...]:
-    """The documents that `text` links to. A broken link is a reference with status `broken` and the nearest names, never an error."""
+    """The documents, or sections of them, that `text` links to.
+
+    A broken link is a reference with status `broken` and the nearest names, never an error.
+    """
     references: dict[tuple[str, str | None], DocumentReference] = {}
     for link in vault.links_in(text):
         if link.kind == "wikilink":

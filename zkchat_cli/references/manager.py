@@ -5,15 +5,20 @@ changed gets a new one (its id is another), and the numbers are stored with the 
 """
 
 import json
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from zkchat_cli.models import ContentChunk, DocumentReference, ZkChatMessage
 from zkchat_cli.words import shorten
 
-CHUNK_OVERHEAD = 50
-"""Tokens of a chunk's path, title, heading and lines in a tool result."""
 SNIPPET_LENGTH = 160
-CUT = " [… cut: too long for the context window]"
+LONGEST_TITLE = 200
+FRAME = 8
+"""Tokens of the JSON around a result's excerpts."""
+MOST_CHARACTERS = 30
+"""Characters per token beyond which a text is taken to be too long without counting it; prose has four."""
+CUT = "\n\n<!-- cut: too long for the context window -->"
+"""A comment, so that nobody takes it for the note's own words."""
 
 
 class ReferenceManager:
@@ -23,6 +28,7 @@ class ReferenceManager:
         self._by_number: dict[int, ContentChunk] = {}
         self._numbers: dict[str, int] = {}
         self._calls: dict[str, tuple[int, ...]] = {}
+        self._highest = 0
 
     @classmethod
     def of(cls, log: Iterable[ZkChatMessage]) -> "ReferenceManager":
@@ -37,9 +43,10 @@ class ReferenceManager:
         """The chunks of one tool response with their numbers, new ones counted on from the highest so far."""
         numbered = []
         for chunk in chunks:
-            number = self._numbers.get(chunk.id) or max(self._by_number, default=0) + 1
+            number = self._numbers.setdefault(chunk.id, self._highest + 1)
+            self._highest = max(self._highest, number)
             numbered.append(chunk.model_copy(update={"number": number}))
-            self._know(call_id, numbered)
+        self._know(call_id, numbered)
         return tuple(numbered)
 
     def chunk(self, number: int) -> ContentChunk | None:
@@ -51,48 +58,73 @@ class ReferenceManager:
         return tuple(self._by_number[n] for n in sorted(self._by_number))
 
     def chunks_of_call(self, call_id: str) -> tuple[ContentChunk, ...]:
+        """What one tool call brought in, in its order; of calls that share an id (only an import can hold such), the newest."""
         return tuple(self._by_number[n] for n in self._calls.get(call_id, ()))
 
     def _know(self, call_id: str, chunks: Sequence[ContentChunk]) -> None:
+        """A number below 1 or given before to another chunk (only an import can hold such) keeps its first meaning."""
+        numbers = []
         for chunk in chunks:
-            if chunk.number is not None:
-                self._by_number[chunk.number] = chunk
-                self._numbers[chunk.id] = chunk.number
-        self._calls[call_id] = tuple(c.number for c in chunks if c.number is not None)
+            if chunk.number is not None and chunk.number > 0 and self._by_number.setdefault(chunk.number, chunk).id == chunk.id:
+                self._numbers.setdefault(chunk.id, chunk.number)
+                self._highest = max(self._highest, chunk.number)
+                numbers.append(chunk.number)
+        self._calls[call_id] = tuple(numbers)
 
 
 def present(chunks: Sequence[ContentChunk], data: Mapping[str, object], note: str = "") -> str:
     """A tool's result as the model reads it: JSON with non-ASCII text as it is (escapes would cost tokens)."""
     document: dict[str, object] = dict(data)
     if chunks:
-        document["excerpts"] = [
-            {
-                "source": chunk.number,
-                "path": chunk.relative_path,
-                "title": chunk.title,
-                "heading": chunk.heading,
-                "lines": f"{chunk.start_line}-{chunk.end_line}",
-                "text": chunk.text,
-            }
-            for chunk in chunks
-        ]
+        document["excerpts"] = [_excerpt(chunk) for chunk in chunks]
     if note:
         document["note"] = note
     return json.dumps(document, ensure_ascii=False)
 
 
+def _excerpt(chunk: ContentChunk) -> dict[str, object]:
+    return {
+        "source": chunk.number,
+        "path": chunk.relative_path,
+        "title": shorten(chunk.title, LONGEST_TITLE),
+        "heading": chunk.heading and shorten(chunk.heading, LONGEST_TITLE),
+        "lines": f"{chunk.start_line}-{chunk.end_line}",
+        "text": chunk.text,
+    }
+
+
 def reduce_to_fit(chunks: Sequence[ContentChunk], room: int, count: Callable[[str], int]) -> tuple[ContentChunk, ...]:
-    """As many of the chunks, from the first, as `room` tokens take; at least the first, cut and marked when it alone is too long."""
+    """As many of the chunks, from the first, as `room` tokens take; the first is cut and marked when it alone is too long.
+
+    Nothing is kept when there is not even room for some words of the first.
+    """
     kept: list[ContentChunk] = []
+    room -= FRAME
     for chunk in chunks:
-        cost = count(chunk.text) + CHUNK_OVERHEAD if len(chunk.text) < 30 * room else room + 1
+        cost = _cost(chunk, count) if len(chunk.text) < MOST_CHARACTERS * room else room + 1
         if cost > room:
             break
         room -= cost
         kept.append(chunk)
-    if not kept and chunks:
-        kept.append(chunks[0].model_copy(update={"text": chunks[0].text[: max(0, room - CHUNK_OVERHEAD)] + CUT}))
+    if not kept and chunks and (start := _start_of(chunks[0], room, count)):
+        kept.append(start)
     return tuple(kept)
+
+
+def _cost(chunk: ContentChunk, count: Callable[[str], int]) -> int:
+    return count(json.dumps(_excerpt(chunk), ensure_ascii=False)) + 1
+
+
+def _start_of(chunk: ContentChunk, room: int, count: Callable[[str], int]) -> ContentChunk | None:
+    """As much of the chunk as fits, under an id of its own: another text is another chunk, with a number of its own."""
+
+    def start(length: int) -> ContentChunk:
+        text = chunk.text[:length].rstrip()
+        lines = {"text": text + CUT, "end_line": chunk.start_line + text.count("\n")}
+        return chunk.model_copy(update={"id": f"{chunk.id}:{length}", **lines})
+
+    longest = bisect_right(range(min(len(chunk.text), MOST_CHARACTERS * max(room, 0))), room, key=lambda n: _cost(start(n + 1), count))
+    return start(longest) if longest else None
 
 
 def documents_of(chunks: Iterable[ContentChunk], summary: Callable[[str], str | None]) -> tuple[DocumentReference, ...]:

@@ -9,30 +9,28 @@ from zkchat_cli.words import shorten
 
 SUMMARY_LENGTH = 100
 _FENCE = re.compile(r"^\s*(```|~~~)")
-_NOT_PROSE = re.compile(r"^\s*(?:#{1,6}(?:\s|$)|\||!\[|---+\s*$|<!--|%%|>\s*\[!|(?:[-*+]|\d+[.)])\s+!?\[)")
-_TAG = re.compile(r"<[^<>]*>")
+_NOT_PROSE = re.compile(r"^\s*(?:#{1,6}(?:\s|$)|\||!\[|---+\s*$|<!--|%%|>\s*\[!|(?:[-*+]|\d+[.)])\s+!?\[(?!.\]\s))")
+_TAG = re.compile(r"<[A-Za-z/!][^<>]*>")
 _LIST_OR_QUOTE = re.compile(r"^\s*(?:>|[-*+]\s|\d+[.)]\s)")
-_MARKS = re.compile(r"^\s*(?:>\s?|[-*+]\s+(?:\[.\]\s+)?|\d+[.)]\s+)+|[*`]|(?<!\w)_|_(?!\w)")
+_MARKS = re.compile(r"^\s*(?:>\s?|(?:[-*+]|\d+[.)])\s+(?:\[.\]\s+)?)+|[*`]|(?<!\w)_|_(?!\w)")
 _LINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]|\[([^\[\]]*)\]\([^()]*\)")
 
 
 class DocumentSummaryService:
-    """Summaries of at most 100 characters, kept for the session by path and text."""
+    """Summaries of at most 100 characters, each made once. For a vault as it is now: make another service when notes have changed."""
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
-        self._known: dict[tuple[str, int], str | None] = {}
+        self._known: dict[str, str | None] = {}
 
     def summary(self, relative_path: str) -> str | None:
         """The note's own description, else its first real paragraph; None when it has neither or cannot be read."""
-        try:
-            note = self._vault.note(relative_path)
-        except VaultError:
-            return None
-        key = (relative_path, hash(note.text))
-        if key not in self._known:
-            self._known[key] = summarize(note)
-        return self._known[key]
+        if relative_path not in self._known:
+            try:
+                self._known[relative_path] = summarize(self._vault.note(relative_path))
+            except VaultError:
+                return None
+        return self._known[relative_path]
 
 
 def summarize(note: Note) -> str | None:
@@ -51,12 +49,13 @@ def first_paragraph(text: str) -> str | None:
 
 def _first(text: str, *, plain_only: bool) -> str | None:
     paragraph: list[str] = []
-    fenced = False
+    fence = ""
     for line in text.split("\n"):
-        if _FENCE.match(line):
-            fenced = not fenced
+        mark = _FENCE.match(line)
+        if mark and fence in ("", mark[1]):
+            fence = "" if fence else mark[1]
             continue
-        prose = not fenced and line.strip() and not _NOT_PROSE.match(line) and not (plain_only and _LIST_OR_QUOTE.match(line))
+        prose = not fence and line.strip() and not _NOT_PROSE.match(line) and not (plain_only and _LIST_OR_QUOTE.match(line))
         if prose:
             paragraph.append(_plain(line))
         elif _says_something(paragraph):

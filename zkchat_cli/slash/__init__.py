@@ -45,13 +45,14 @@ def commands() -> list[SlashCommand]:
 
 def is_command(line: str) -> bool:
     """Whether a line is meant as a command: a slash and a word. `/etc/hosts is …` is not."""
-    word = line.strip().partition(" ")[0]
+    word = (line.split(maxsplit=1) or [""])[0]
     return word.startswith("/") and (word == "/" or word[1:].isalpha())
 
 
 def run(line: str, session: ZkChatSession) -> Outcome:
     """Run `/name argument`; a unique prefix of the name will do. Raises UsageError that names the nearest commands."""
-    word, _, argument = line.strip().removeprefix("/").partition(" ")
+    word, argument = (*line.strip().removeprefix("/").split(maxsplit=1), "", "")[:2]
+    word = word.lower()
     known = names()
     matches = [word] if word in known else [name for name in known if word and name.startswith(word)]
     if len(matches) != 1:

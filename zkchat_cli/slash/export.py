@@ -13,14 +13,15 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:
         raise UsageError("there is nothing to export yet", "Ask something first.")
     format_, _, name = argument.partition(" ")
     exporter = exporters.exporter(format_ or "md")
-    file = Path(name.strip() or f"zkchat-{session.conversation.id}{exporter.suffix}").expanduser()
+    file = Path(name.strip() or f"zkchat-{session.conversation.id}{exporter.suffix}")
     text = exporter.export(session.parts.store.archive(session.conversation.id))
     try:
+        file = file.expanduser()
         with file.open("x", encoding="utf-8") as out:
             out.write(text)
     except FileExistsError as e:
         raise UsageError(f"{file} exists already", "Name another: /export md other.md") from e
-    except OSError as e:
+    except (OSError, ValueError, RuntimeError) as e:  # a name with a NUL; `~nobody/…`
         raise StoreError(f"{file} cannot be written: {e}", "Name another place: /export md PATH") from e
     return Outcome(f"Written to {file}")
 

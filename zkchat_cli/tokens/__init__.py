@@ -8,8 +8,9 @@ index is refreshed or the user types. Without a vocabulary, figures are estimate
 import hashlib
 import math
 import os
+import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol
 
@@ -18,6 +19,8 @@ from zkchat_cli.errors import UsageError
 ENCODINGS = ("o200k_base", "cl100k_base")
 VOCABULARY = Path(__file__).with_name("vocabulary")
 _REMEMBERED = 20_000
+_PIECE = 100_000
+_ENDLESS_BLANK = re.compile(rf"(?<!\s)\s{{{_PIECE}}}")
 
 
 class Encoder(Protocol):
@@ -73,7 +76,7 @@ class TokenCounter:
         known = self._counts.get(key)
         if known is None:
             encoder = self._ensure()
-            known = len(encoder.encode_ordinary(text)) if encoder else estimate(text)
+            known = sum(len(encoder.encode_ordinary(piece)) for piece in _pieces(text)) if encoder else estimate(text)
             if len(self._counts) >= _REMEMBERED:
                 self._counts.clear()
             self._counts[key] = known
@@ -89,6 +92,12 @@ class TokenCounter:
                 except Exception as e:  # noqa: BLE001  whatever is wrong with the vocabulary, an estimate serves; doctor tells
                     self._failed = e
             return self._encoder
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """The text whole; in pieces when it has a run of white space on which tiktoken's regular expression would overflow its stack."""
+    step = _PIECE if len(text) > _PIECE and _ENDLESS_BLANK.search(text) else len(text)
+    return (text[i : i + step] for i in range(0, len(text), step))
 
 
 def estimate(text: str) -> int:

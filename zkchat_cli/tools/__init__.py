@@ -44,12 +44,12 @@ class Tool:
 
     def call(self, arguments: Mapping[str, Any], vault: Vault) -> Finding:
         """Check the arguments against the schema and run. Raises ToolMistake for what the model can correct."""
-        missing = [name for name in self.required if arguments.get(name) in (None, "")]
+        missing = [name for name in self.required if _is_empty(arguments.get(name))]
         if missing:
             raise ToolMistake(f"{self.name} needs {', '.join(missing)}")
         for name, value in arguments.items():
             if name not in self.parameters:
-                raise ToolMistake(f"{self.name} has no argument {name!r}; it has {', '.join(self.parameters)}")
+                raise ToolMistake(f"{self.name} has no argument {name!r:.60}; it has {', '.join(self.parameters)}")
             wanted = self.parameters[name]["type"]
             if value is not None and not _is(value, wanted):
                 raise ToolMistake(f"{self.name}: {name} must be of type {wanted}, not {value!r:.60}")
@@ -57,6 +57,10 @@ class Tool:
             return self.run({k: v for k, v in arguments.items() if v is not None}, vault)
         except VaultError as e:
             raise ToolMistake(f"{e.message}. {e.hint}".strip()) from e
+
+
+def _is_empty(value: object) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
 
 
 def _is(value: object, wanted: str) -> bool:

@@ -5,14 +5,18 @@ from typing import Any
 
 from zkchat_cli.tools import Finding, Tool
 from zkchat_cli.vault import Vault
+from zkchat_cli.words import shorten
+
+LONGEST_SHOWN = 200
 
 
 def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
-    target = arguments["wikilink"].strip().removeprefix("!").removeprefix("[[").removesuffix("]]")
-    link = vault.resolve(target.partition("|")[0])
+    link = vault.resolve(arguments["wikilink"])
+    asked = shorten(arguments["wikilink"], LONGEST_SHOWN)
     if link.target is None:
-        return Finding(data={"wikilink": arguments["wikilink"], "path": None, "nearest": list(link.candidates)})
-    return Finding(data={"wikilink": arguments["wikilink"], "path": link.target, "heading": link.heading, "status": link.status})
+        return Finding(data={"wikilink": asked, "path": None, "nearest": list(link.candidates)})
+    heading = link.heading and shorten(link.heading, LONGEST_SHOWN)
+    return Finding(data={"wikilink": asked, "path": link.target, "heading": heading, "status": link.status})
 
 
 TOOL = Tool(

@@ -1,6 +1,6 @@
 """A rolling summary, the newest turns, and any older turn that bears on the new message."""
 
-from zkchat_cli.context.recall import recall
+from zkchat_cli.context.recall import cost, recall
 from zkchat_cli.context.strategies import Choice, Offer, Strategy
 from zkchat_cli.context.turns import newest_that_fit
 
@@ -18,7 +18,10 @@ def choose(offer: Offer) -> Choice:
     reserved = max(spare, int(offer.room * RECALL_SHARE))
     kept = newest_that_fit(offer.recent, offer.room - reserved)
     older = (offer.folded + offer.recent)[: len(offer.folded) + len(offer.recent) - len(kept)]
-    return Choice(kept, recall(offer.question, older, offer.room - sum(turn.tokens for turn in kept), offer.counter))
+    recalled = recall(offer.question, older, offer.room - sum(turn.tokens for turn in kept), offer.counter)
+    kept = newest_that_fit(offer.recent, offer.room - cost(recalled, offer.counter))  # what recall does not need is the newest turns'
+    whole = {turn.id for turn in kept}
+    return Choice(kept, tuple(turn for turn in recalled if turn.id not in whole))
 
 
 STRATEGY = Strategy("hybrid", "summary, newest turns, and older ones that bear on the question", summarizes=True, choose=choose)

@@ -66,7 +66,7 @@ class OfflineModel:
             yield ToolCalls(calls)
             yield Finished("tool_calls")
             return
-        read = {c.id for m in request.messages for c in m.tool_calls if c.name == "read_zk_document"}
+        read = {c.id for m in request.messages[asked + 1 :] for c in m.tool_calls if c.name == "read_zk_document"}
         named = [m for m in results if m.tool_call_id in read]
         answer = answer_from(query_of(request.messages, asked), results, named)
         for line in answer.splitlines(keepends=True):
@@ -97,7 +97,8 @@ def query_of(messages: Sequence[PromptMessage], asked: int) -> str:
     own = [w for w in words if w not in STOPWORDS]
     if own and not (len(own) <= 2 and (_POINTING_BACK & set(words) or words[0] in ("and", "also", "or"))):
         return question
-    earlier = [m.content for m in messages[:asked] if m.role == "user" and m.kind == "conversation"]
+    # a message of several sources is no question but quotes whole turns
+    earlier = [m.content for m in messages[:asked] if m.role == "user" and m.kind == "conversation" and len(m.source_ids) == 1]
     return f"{question} {_without_links(earlier[-1])}" if earlier else question
 
 
@@ -158,14 +159,14 @@ def _rank(excerpts: Sequence[_Excerpt], wanted: set[str]) -> tuple[list[_Quote],
         for position, sentence in enumerate(sentences(excerpt.text))
     ]
     frequency = Counter(word for _, _, _, words in candidates for word in words)
-    rarity = {word: math.log(1 + len(candidates) / (frequency[word] or 0.5)) for word in wanted}
-    whole = sum(rarity.values()) or 1.0
+    rarity = {word: math.log(1 + len(candidates) / (frequency[word] or 0.5)) for word in sorted(wanted)}
+    whole = math.fsum(rarity.values()) or 1.0  # fsum: a set's order differs by process, the answer must not
     quotes: list[_Quote] = []
     coverage = 0.0
     for excerpt, position, text, words in candidates:
         headings = {stem(t) for t in content_terms(f"{excerpt.title} {excerpt.heading or ''}")}
-        own = sum(rarity[w] for w in wanted & words)
-        around = sum(rarity[w] for w in (wanted & headings) - words)
+        own = math.fsum(rarity[w] for w in wanted & words)
+        around = math.fsum(rarity[w] for w in (wanted & headings) - words)
         value = (own + HEADING_WEIGHT * around) / whole
         value *= 1.0 / (1 + 0.04 * excerpt.rank)
         value *= 0.5 if text.endswith((":", "?")) or len(words) < 3 else 1.0

@@ -38,8 +38,8 @@ class _Call(BaseModel):
 
 class _Usage(BaseModel):
     model_config = ConfigDict(extra="forbid")
-    prompt_tokens: int
-    completion_tokens: int
+    prompt_tokens: Annotated[int, Field(ge=0)]
+    completion_tokens: Annotated[int, Field(ge=0)]
 
 
 class _Reply(BaseModel):
@@ -50,7 +50,7 @@ class _Reply(BaseModel):
     tool_calls: tuple[_Call, ...] = ()
     finish_reason: FinishReason | None = None
     usage: _Usage | None = None
-    delay_ms: Annotated[float, Field(ge=0)] = 0
+    delay_ms: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0
     error: Literal["timeout", "rate_limit", "context_length", "auth", "server", "connection", "cut", "empty"] | None = None
     echo: bool = False
 
@@ -99,8 +99,8 @@ def _open(file: str) -> ScriptedModel:
         raise ProviderError("unknown_model", "scripted needs a file of replies", "Name it: --model scripted/replies.jsonl")
     replies = []
     try:
-        lines = Path(file).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as e:
+        lines = Path(file).read_text(encoding="utf-8").removeprefix("\ufeff").split("\n")  # JSON may hold U+2028
+    except (OSError, ValueError) as e:
         raise ProviderError("unknown_model", f"scripted/{file} cannot be read: {e}", "Name a UTF-8 file of JSON lines.") from e
     for number, line in enumerate(lines, 1):
         if line.strip():

@@ -1,0 +1,193 @@
+"""Values and sessions for tests: a real vault, a real store, a scripted or offline model, a clock that ticks and ids that count."""
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from zkchat_cli import tools
+from zkchat_cli.config import Config
+from zkchat_cli.context import strategies
+from zkchat_cli.context.turns import Turn, turns_of
+from zkchat_cli.events import Event, TurnCompleted, TurnFailed
+from zkchat_cli.llm import Delta, Finished, Model, Request, Text, ToolCalls
+from zkchat_cli.llm.providers.offline import OfflineModel
+from zkchat_cli.models import Compaction, ContentChunk, Conversation, PromptMessage, ToolCall, TurnReport, ZkChatMessage
+from zkchat_cli.session import Parts, ZkChatSession
+from zkchat_cli.store import ChatSessionStore
+from zkchat_cli.tokens import TokenCounter
+from zkchat_cli.vault import Vault
+
+NOON = "2025-05-08T12:00:00+00:00"
+COUNTER = TokenCounter()
+"""One for all tests: loading the vocabulary takes a quarter of a second."""
+
+
+class Ids:
+    """`m1`, `m2`, …"""
+
+    def __init__(self, prefix: str = "m") -> None:
+        self._prefix = prefix
+        self._numbers = count(1)
+
+    def __call__(self) -> str:
+        return f"{self._prefix}{next(self._numbers)}"
+
+
+class Clock:
+    """Monotonic seconds, a millisecond more each time one looks; `pass_` lets some go by."""
+
+    def __init__(self) -> None:
+        self._now = 0.0
+
+    def __call__(self) -> float:
+        self._now += 0.001
+        return self._now
+
+    def pass_(self, seconds: float) -> None:
+        self._now += seconds
+
+
+@dataclass
+class Deltas:
+    """A model that streams what it is told, one list a call, the last one again and again; it remembers what it was asked."""
+
+    calls: Sequence[Sequence[Delta]]
+    name: str = "deltas"
+    context_window: int | None = None
+    requests: list[Request] = field(default_factory=list)
+    closed: int = 0
+
+    def stream(self, request: Request) -> Generator[Delta, None, None]:
+        self.requests.append(request)
+        try:
+            yield from self.calls[min(len(self.requests), len(self.calls)) - 1]
+        finally:
+            self.closed += 1
+
+
+def says(*texts: str) -> list[Delta]:
+    """A model call that answers with these pieces."""
+    return [*map(Text, texts), Finished("stop")]
+
+
+def calls(*wanted: ToolCall, text: str = "") -> list[Delta]:
+    """A model call that asks for tools."""
+    return [*([Text(text)] if text else []), ToolCalls(wanted), Finished("tool_calls")]
+
+
+def find(query: str, id_: str = "call-1-1") -> ToolCall:
+    return ToolCall(id=id_, name="find_excerpts", arguments={"query": query})
+
+
+@dataclass
+class Room:
+    """What sessions of one test share."""
+
+    vault: Vault
+    store: ChatSessionStore
+    settings: Config = field(default_factory=Config)
+    max_context: int = 32768
+    strategy: str = "hybrid"
+    new_id: Callable[[], str] = field(default_factory=Ids)
+    clock: Clock = field(default_factory=Clock)
+
+    def session(self, model: Model | None = None, conversation: Conversation | None = None, **changes: Any) -> ZkChatSession:
+        parts = {
+            "vault": self.vault,
+            "store": self.store,
+            "model": model or OfflineModel(),
+            "strategy": strategies.strategy(changes.pop("strategy", self.strategy)),
+            "tools": tuple(tools.tools()),
+            "settings": self.settings,
+            "max_context": self.max_context,
+            "counter": COUNTER,
+            "now": lambda: NOON,
+            "clock": self.clock,
+            "new_id": self.new_id,
+        }
+        return ZkChatSession(Parts(**{**parts, **changes}), conversation)
+
+    def resumed(self, session: ZkChatSession, model: Model | None = None, **changes: Any) -> ZkChatSession:
+        """The same conversation as another process would find it."""
+        return self.session(model or session.parts.model, self.store.conversation(session.conversation.id), **changes)
+
+
+def a_room(vault_folder: Path, cache: Path, store_file: Path | None = None, **changes: Any) -> Room:
+    vault = Vault.open(vault_folder, cache)
+    vault.refresh()
+    return Room(vault, ChatSessionStore.open(store_file), **changes)
+
+
+def ended(turn: Iterator[Event]) -> tuple[list[Event], TurnCompleted | TurnFailed]:
+    """A turn run to its end: all events, and the last one."""
+    events = list(turn)
+    last = events[-1]
+    assert isinstance(last, TurnCompleted | TurnFailed)
+    return events, last
+
+
+def completed(turn: Iterator[Event]) -> TurnReport:
+    _, last = ended(turn)
+    assert isinstance(last, TurnCompleted), last
+    return last.report
+
+
+def failed(turn: Iterator[Event]) -> TurnFailed:
+    _, last = ended(turn)
+    assert isinstance(last, TurnFailed), last
+    return last
+
+
+def chunk(number: int | None = 1, text: str = "Filters say which tasks you want to see.", **more: Any) -> ContentChunk:
+    values: dict[str, Any] = {
+        "id": f"c{number}",
+        "relative_path": "Filters.md",
+        "title": "Filters",
+        "start_line": 5,
+        "number": number,
+        "text": text,
+    }
+    values |= more
+    return ContentChunk.model_validate({"end_line": values["start_line"] + text.count("\n"), **values})
+
+
+def said(role: str, content: str, id_: str, **more: Any) -> ZkChatMessage:
+    return ZkChatMessage.model_validate({"id": id_, "role": role, "content": content, "timestamp": NOON, **more})
+
+
+def talk(*exchanges: tuple[str, str], prefix: str = "t") -> tuple[ZkChatMessage, ...]:
+    """A history of questions and answers."""
+    messages: list[ZkChatMessage] = []
+    for i, (question, answer) in enumerate(exchanges, 1):
+        for role, content in (("user", question), ("assistant", answer)):
+            parent = messages[-1].id if messages else None
+            messages.append(
+                said(role, content, f"{prefix}{i}-{role[0]}", parent_id=parent, timestamp=f"2025-05-{i % 28 + 1:02d}T12:00:00Z")
+            )
+    return tuple(messages)
+
+
+def turns(*exchanges: tuple[str, str]) -> tuple[Turn, ...]:
+    return turns_of(talk(*exchanges), COUNTER)
+
+
+def stored(room: Room, history: Sequence[ZkChatMessage], **changes: Any) -> ZkChatSession:
+    """A session on a conversation with this history."""
+    conversation = Conversation(id=room.new_id(), vault=str(room.vault.root), created_at=NOON, updated_at=NOON)
+    room.store.start(conversation)
+    for message in history:
+        room.store.add(conversation.id, message)
+    return room.session(conversation=room.store.conversation(conversation.id), **changes)
+
+
+def a_compaction(summary: str | None, last_id: str, **more: Any) -> Compaction:
+    tokens = COUNTER.count(summary or "")
+    values = {"id": "s1", "created_at": NOON, "last_id": last_id, "tokens_before": 9, "tokens_after": 8, "messages_folded": 2}
+    return Compaction.model_validate({**values, "summary": summary, "summary_tokens": tokens, "mode": "extractive", **more})
+
+
+def prompt_message(role: str, content: str, kind: str = "conversation", **more: Any) -> PromptMessage:
+    values = {"role": role, "content": content, "kind": kind, "tokens": 1, "source_ids": (content[:8],)}
+    return PromptMessage.model_validate({**values, **more})

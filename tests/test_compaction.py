@@ -1,0 +1,429 @@
+"""Compaction: older turns give way to a summary, nothing is deleted, and it can be taken back to the byte."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from building import COUNTER, Deltas, Room, a_room, completed, said, says, stored, talk, turns
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zkchat_cli.config import Config, ContextSettings
+from zkchat_cli.context.compaction import SMALLER_BY, extract, plan
+from zkchat_cli.context.extractive import summarize
+from zkchat_cli.context.figures import describe
+from zkchat_cli.context.turns import turns_of
+from zkchat_cli.events import CompactionDone, CompactionStarted, Event
+from zkchat_cli.models import DocumentReference, ZkChatMessage
+from zkchat_cli.session import ZkChatSession
+
+THINGS = ["anvil", "bellows", "chisel", "drill", "easel", "file", "gouge", "hammer", "inkwell", "jigsaw", "kettle", "lathe"]
+MOVES = tuple(
+    (
+        f"On day {i} I moved the {thing} to shelf {i * 7}, for a reason that only day {i} knows.",
+        f"Noted: {thing}, shelf {i * 7}. Well done.",
+    )
+    for i, thing in enumerate(THINGS, 1)
+)
+
+
+@pytest.fixture
+def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
+    made = a_room(vault, tmp_path / "cache", tmp_path / "store.db")
+    yield made
+    made.store.close()
+    made.vault.close()
+
+
+@pytest.fixture
+def session(room: Room) -> ZkChatSession:
+    return stored(room, talk(*MOVES))
+
+
+# what to fold
+
+some_turns = st.lists(st.integers(1, 4), max_size=12).map(
+    lambda sizes: turns_of(
+        [said("user" if j == 0 else "assistant", "word " * (j + 1), f"m{i}-{j}") for i, size in enumerate(sizes) for j in range(size)],
+        COUNTER,
+    )
+)
+
+
+@settings(deadline=None)
+@given(some_turns, st.integers(-1, 30), st.none() | st.integers(0, 60), st.data())
+def test_whole_turns_are_folded_from_the_first_and_enough_stay(cut: Any, keep: int, room: int | None, data: st.DataObject) -> None:
+    covered = data.draw(st.integers(0, len(cut)))
+    fold = plan(cut, covered, keep, room=room)
+    if fold is None:
+        return
+    assert fold.turns == tuple(cut[: len(fold.turns)])
+    assert fold.new == tuple(cut[covered : len(fold.turns)])
+    assert fold.new
+    assert fold.last_id == fold.turns[-1].messages[-1].id
+    kept = sum(len(turn.messages) for turn in cut[len(fold.turns) :])
+    assert kept >= keep or (room is not None and kept > 0) or keep <= 0
+    assert fold.messages_folded == sum(len(turn.messages) for turn in fold.new)
+
+
+def test_with_enough_to_keep_nothing_is_folded() -> None:
+    assert plan(turns(*MOVES[:5]), 0, 10) is None
+    assert plan((), 0, 0) is None
+
+
+def test_what_is_covered_already_is_not_folded_again() -> None:
+    assert plan(turns(*MOVES[:6]), 1, 10) is None
+
+
+def test_keep_is_a_wish_where_there_is_a_room() -> None:
+    cut = turns(*MOVES[:6])
+    assert len(plan(cut, 0, 20, room=100_000).turns) == 1  # type: ignore[union-attr]
+    assert len(plan(cut, 0, 10, room=cut[-1].tokens + cut[-2].tokens).turns) == 4  # type: ignore[union-attr]
+
+
+def test_the_last_turn_stays_even_without_any_room() -> None:
+    assert len(plan(turns(*MOVES[:6]), 0, 10, room=0).turns) == 5  # type: ignore[union-attr]
+    assert plan(turns(*MOVES[:1]), 0, 10, room=0) is None
+
+
+def test_keeping_nothing_folds_everything() -> None:
+    assert len(plan(turns(*MOVES[:3]), 0, 0).turns) == 3  # type: ignore[union-attr]
+
+
+# the extractive summary
+
+
+def test_a_summary_keeps_facts_word_for_word_with_speaker_and_date() -> None:
+    summary = summarize(turns(*MOVES[:2]), 1000, COUNTER)
+    assert summary is not None
+    assert "2025-05-02:\n- user: On day 1 I moved the anvil to shelf 7, for a reason that only day 1 knows." in summary
+    assert "2025-05-03:" in summary
+
+
+def test_a_summary_says_the_same_thing_once_when_room_is_short() -> None:
+    said_often = turns(*[("The anvil is on shelf seven.", "The bellows hang by door nine.")] * 5)
+    summary = summarize(said_often, 50, COUNTER)
+    assert summary is not None
+    assert summary.count("anvil") == 1
+
+
+def test_wanted_words_come_first() -> None:
+    plain, wanted = (summarize(turns(*MOVES), 60, COUNTER, words) for words in ("", "remember the kettle"))
+    assert "kettle" not in (plain or "")
+    assert "kettle" in (wanted or "")
+
+
+def test_tool_results_and_failed_turns_are_not_summarised() -> None:
+    history = [
+        *talk(("The anvil is red.", "Yes, it is red.")),
+        said("tool", "The result is a secret.", "r", tool_call_id="1"),
+        said("user", "This one failed badly.", "u", status="failed"),
+    ]
+    summary = summarize(turns_of(history, COUNTER), 1000, COUNTER)
+    assert summary is not None
+    assert "secret" not in summary
+    assert "failed" not in summary
+
+
+def test_documents_that_were_consulted_are_named() -> None:
+    used = DocumentReference(wikilink="[[Filters]]", relative_path="Filters.md", reference_type="search")
+    broken = DocumentReference(wikilink="[[Filtrs]]", reference_type="direct", status="broken")
+    history = [said("user", "How do filters work, please?", "u", references=(used, broken)), said("assistant", "They select tasks.", "a")]
+    assert (summarize(turns_of(history, COUNTER), 1000, COUNTER) or "").endswith("\nDocuments consulted: [[Filters]]")
+
+
+def test_a_list_of_documents_larger_than_a_quarter_of_the_room_is_left_out() -> None:
+    many = tuple(DocumentReference(wikilink=f"[[Note {i}]]", relative_path=f"{i}.md", reference_type="search") for i in range(50))
+    history = [said("user", "How do filters work, please?", "u", references=many), said("assistant", "They select tasks.", "a")]
+    assert "consulted" not in (summarize(turns_of(history, COUNTER), 100, COUNTER) or "")
+
+
+def test_without_a_sentence_that_fits_there_is_no_summary() -> None:
+    assert summarize(turns(*MOVES), 5, COUNTER) is None
+    assert summarize(turns(("…", "!")), 1000, COUNTER) is None
+    assert summarize((), 1000, COUNTER) is None
+    assert summarize(turns(("is it?", "it is.")), 1000, COUNTER) is None
+
+
+def test_messages_without_a_date_are_summarised_too() -> None:
+    history = [said("user", "The anvil stands on shelf seven.", "", timestamp="")]
+    assert summarize(turns_of(history, COUNTER), 1000, COUNTER) == ":\n- user: The anvil stands on shelf seven."
+
+
+def test_brackets_without_end_are_summarised_at_once() -> None:
+    summarize(turns(("The anvil " + "[[" * 30_000 + " is here.", "Yes, the anvil is there.")), 1000, COUNTER)
+
+
+talks = st.lists(st.tuples(*[st.text(st.sampled_from("abc de. F?!\n漢。<>[]0"), max_size=80)] * 2), max_size=8).map(
+    lambda pairs: talk(*pairs)
+)
+
+
+@settings(deadline=None)
+@given(talks, st.integers(0, 300), st.sampled_from(["", "abc", "漢", "the"]))
+def test_a_summary_is_never_over_its_room_and_always_the_same(history: tuple[ZkChatMessage, ...], room: int, wanted: str) -> None:
+    cut = turns_of(history, COUNTER)
+    summary = summarize(cut, room, COUNTER, wanted)
+    assert summary is None or 0 < COUNTER.count(summary) <= room
+    assert summarize(cut, room, COUNTER, wanted) == summary
+
+
+@pytest.mark.parametrize(
+    "script", ["summarize(turns(*MOVES), 90, COUNTER, 'shelf')", "recall('shelf reason day', turns(*MOVES), 150, COUNTER)"]
+)
+def test_another_process_makes_the_same_choice(script: str) -> None:
+    code = f"from test_compaction import *; from zkchat_cli.context.recall import recall; print({script})"
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            cwd=Path(__file__).parent,
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(printed) == 1
+    assert printed.pop().strip()
+
+
+def test_a_summary_is_clearly_smaller_than_what_it_replaces() -> None:
+    fold = plan(turns(*MOVES), 0, 4)
+    assert fold is not None
+    summary = extract(fold, 100_000, COUNTER)
+    assert COUNTER.count(summary or "") <= SMALLER_BY * sum(turn.tokens for turn in fold.turns)
+
+
+@pytest.mark.parametrize("target", [0, -5])
+def test_a_target_of_nothing_makes_no_summary(target: int) -> None:
+    fold = plan(turns(*MOVES), 0, 4)
+    assert fold is not None
+    assert extract(fold, target, COUNTER) is None
+
+
+# a session compacts
+
+
+def test_compaction_makes_the_prompt_smaller_by_what_it_says(session: ZkChatSession) -> None:
+    before = session.prompt().usage.total_tokens
+    done = session.compact()
+    assert (done.mode, done.tokens_before) == ("extractive", before)
+    assert done.tokens_after == session.prompt().usage.total_tokens < before
+    assert done.summary_tokens == COUNTER.count(done.summary or "")
+    assert done.messages_folded == 14
+
+
+def test_the_newest_messages_stay_whole(session: ZkChatSession) -> None:
+    session.compact(keep=4)
+    contents = [m.content for m in session.prompt().messages]
+    assert contents[-4:] == [MOVES[10][0], MOVES[10][1], MOVES[11][0], MOVES[11][1]]
+    assert MOVES[9][1] not in contents
+
+
+def test_compaction_deletes_nothing(session: ZkChatSession, room: Room) -> None:
+    before = room.store.log(session.conversation.id)
+    session.compact()
+    assert room.store.log(session.conversation.id) == before
+
+
+def test_undo_restores_the_prompt_to_the_byte(session: ZkChatSession, room: Room) -> None:
+    before = session.prompt().model_dump_json()
+    done = session.compact()
+    assert session.undo_compaction() == done
+    assert session.prompt().model_dump_json() == before
+    assert room.resumed(session).prompt().model_dump_json() == before
+
+
+def test_undo_takes_compactions_back_one_by_one(session: ZkChatSession) -> None:
+    prompts = [session.prompt().model_dump_json()]
+    for keep in (12, 6, 2):
+        assert session.compact(keep=keep).mode == "extractive"
+        prompts.append(session.prompt().model_dump_json())
+    for _ in range(3):
+        assert session.prompt().model_dump_json() == prompts.pop()
+        session.undo_compaction()
+    assert session.prompt().model_dump_json() == prompts.pop()
+    assert session.undo_compaction() is None
+
+
+def test_a_new_conversation_has_nothing_to_compact_or_take_back(room: Room) -> None:
+    session = room.session()
+    assert session.compact().mode == "none"
+    assert session.undo_compaction() is None
+
+
+def test_a_preview_changes_nothing(session: ZkChatSession, room: Room) -> None:
+    before = session.prompt().model_dump_json()
+    preview = session.compact(preview=True)
+    assert preview.preview
+    assert preview.summary
+    assert session.prompt().model_dump_json() == before
+    assert room.store.compactions(session.conversation.id) == ()
+
+
+def test_what_a_preview_says_is_what_happens(session: ZkChatSession) -> None:
+    said_before = session.compact(preview=True)
+    done = session.compact()
+    assert done.model_copy(update={"id": said_before.id, "preview": True}) == said_before
+
+
+def test_compacting_twice_without_news_changes_nothing(session: ZkChatSession, room: Room) -> None:
+    session.compact()
+    before = session.prompt().model_dump_json()
+    again = session.compact()
+    assert (again.mode, again.tokens_before) == ("none", again.tokens_after)
+    assert session.prompt().model_dump_json() == before
+    assert len(room.store.compactions(session.conversation.id)) == 1
+
+
+def test_a_short_conversation_is_compacted_once(room: Room) -> None:
+    session = stored(room, talk(*MOVES[:3]))
+    assert session.compact().messages_folded == 4
+    assert session.compact().mode == "none"
+
+
+def test_a_second_compaction_summarises_the_raw_turns_and_not_the_summary(session: ZkChatSession) -> None:
+    session.compact(keep=12)
+    done = session.compact(keep=2)
+    assert done.messages_folded == 10
+    assert "conversation-summary" not in (done.summary or "")
+    assert session.compaction == done
+
+
+def test_keeping_nothing_folds_the_last_turn_too(session: ZkChatSession) -> None:
+    session.compact(keep=0)
+    assert [m.kind for m in session.prompt().messages] == ["system", "summary"]
+
+
+def test_what_cannot_be_made_smaller_is_left_as_it_is(room: Room) -> None:
+    session = stored(room, talk(("Hm?", "So."), ("Hm?", "So."), ("Hm?", "So.")))
+    assert session.compact(keep=0).mode == "none"
+    assert room.store.compactions(session.conversation.id) == ()
+
+
+def test_instructions_decide_what_stays(session: ZkChatSession) -> None:
+    preview = session.compact(instructions="keep what concerns the gouge", target=60, keep=2, preview=True)
+    assert "gouge" in (preview.summary or "")
+    assert preview.instructions == "keep what concerns the gouge"
+    assert "gouge" not in (session.compact(target=60, keep=2, preview=True).summary or "")
+
+
+@pytest.mark.parametrize("target", [30, 60, 200])
+def test_a_summary_is_at_most_its_target(session: ZkChatSession, target: int) -> None:
+    assert 0 < session.compact(target=target).summary_tokens <= target
+
+
+@pytest.mark.parametrize("target", [-3, 0, 1])
+def test_a_target_too_small_for_a_sentence_compacts_nothing(session: ZkChatSession, target: int) -> None:
+    assert session.compact(target=target).mode == "none"
+
+
+def test_a_summary_never_takes_more_than_its_share_whatever_the_target(room: Room) -> None:
+    room.max_context = 2000
+    session = stored(room, talk(*MOVES * 6))
+    assert session.compact(target=100_000, keep=0).summary_tokens <= 0.3 * 1800
+    session.prompt("And now?")
+
+
+def test_the_discard_strategy_compacts_nothing(room: Room) -> None:
+    assert stored(room, talk(*MOVES), strategy="discard").compact().mode == "none"
+
+
+def test_a_summary_outlives_the_process(session: ZkChatSession, room: Room) -> None:
+    done = session.compact()
+    again = room.resumed(session)
+    assert again.compaction == done
+    assert again.prompt().model_dump_json() == session.prompt().model_dump_json()
+
+
+def test_failed_turns_are_neither_folded_nor_counted(room: Room) -> None:
+    history = (*talk(*MOVES[:6]), said("user", "It failed.", "f", parent_id="t6-a", status="failed"))
+    session = stored(room, history)
+    assert session.compact(keep=2).messages_folded == 10
+
+
+# when the window fills
+
+
+def run(session: ZkChatSession, text: str) -> list[Event]:
+    return list(session.send(text))
+
+
+def test_a_full_window_is_compacted_before_the_model_is_called(room: Room) -> None:
+    room.max_context = 3000
+    session = stored(room, talk(*((q * 4, a * 4) for q, a in MOVES)), model=Deltas([says("Fine.")]))
+    events = run(session, "And now?")
+    names = [type(event).__name__ for event in events]
+    assert names[:3] == ["MessageStored", "CompactionStarted", "CompactionDone"]
+    started, done = events[1], events[2]
+    assert isinstance(started, CompactionStarted)
+    assert isinstance(done, CompactionDone)
+    assert "tokens" in started.reason
+    assert done.compaction.mode == "extractive"
+    report = completed(iter(events))
+    assert report.compaction == done.compaction
+    assert not report.context.compaction.due
+
+
+def test_compaction_is_not_due_again_at_once(room: Room) -> None:
+    room.max_context = 3000
+    session = stored(room, talk(*((q * 4, a * 4) for q, a in MOVES)), model=Deltas([says("Fine.")]))
+    run(session, "And now?")
+    assert not any(isinstance(event, CompactionStarted) for event in run(session, "And then?"))
+
+
+def test_turns_larger_than_what_they_leave_of_the_window_are_folded_too(room: Room) -> None:
+    room.max_context = 3000
+    long = [(f"Day {i}. " + q * 12, a * 12) for i, (q, a) in enumerate(MOVES)]
+    session = stored(room, talk(*long), model=Deltas([says("Fine.")]))
+    done = completed(session.send("And now?")).compaction
+    assert done is not None
+    assert done.mode == "extractive"
+    assert done.tokens_after < done.tokens_before
+    sent = {id_ for m in session.prompt().messages for id_ in m.source_ids}
+    covered = [m.id for m in session.history][: [m.id for m in session.history].index(done.last_id or "") + 1]
+    assert {m.id for m in session.history} <= {*covered, *sent}
+
+
+def test_a_long_conversation_is_compacted_now_and_then_and_never_bursts_the_window(room: Room) -> None:
+    room.max_context = 2500
+    session = room.session(Deltas([says("Noted, and well done. " * 10)]))
+    compactions = 0
+    for i in range(40):
+        thing = THINGS[i % 12]
+        report = completed(session.send(f"On day {i} I moved the {thing} to shelf {i * 7}, for a reason that only day {i} knows. " * 2))
+        compactions += report.compaction is not None
+        assert report.context.total_tokens <= report.context.effective_limit
+    assert 2 <= compactions <= 20
+
+
+def test_automatic_compaction_can_be_turned_off(room: Room) -> None:
+    room.max_context = 3000
+    room.settings = Config(context=ContextSettings(auto_summarize=False))
+    session = stored(room, talk(*((q * 4, a * 4) for q, a in MOVES)), model=Deltas([says("Fine.")]))
+    report = completed(session.send("And now?"))
+    assert report.compaction is None
+    assert report.context.compaction.due
+
+
+def test_a_summary_from_a_larger_window_is_made_anew_for_a_smaller_one(room: Room) -> None:
+    session = stored(room, talk(*((q * 4, a * 4) for q, a in MOVES * 4)))
+    large = session.compact(keep=2)
+    room.max_context = 2000
+    report = completed(room.resumed(session, Deltas([says("Fine.")])).send("And now?"))
+    assert report.compaction is not None
+    assert report.compaction.summary_tokens <= 540 < large.summary_tokens
+    assert report.context.message_breakdown.summary > 0
+
+
+# in words
+
+
+def test_a_compaction_is_told_in_words(session: ZkChatSession) -> None:
+    assert "would fold 14 messages" in describe(session.compact(preview=True))
+    assert "folded 14 messages" in describe(session.compact())
+    assert "Nothing to compact" in describe(session.compact())

@@ -1,0 +1,59 @@
+"""Drawers: a new thing is a new file, found by its name and loaded only when asked for."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from zkchat_cli import drawer
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    folder = tmp_path / "shelf_of_this_test"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "pear.py").write_text('"""A green fruit.\n\nIt is sweet.\n"""\nFRUIT = "pear"\n')
+    (folder / "apple.py").write_text('FRUIT = "apple"\n')
+    (folder / "_core.py").write_text('raise RuntimeError("never loaded")\n')
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import shelf_of_this_test  # type: ignore[import-not-found]
+
+    yield shelf_of_this_test
+    for name in [name for name in sys.modules if name.startswith("shelf_of_this_test")]:
+        del sys.modules[name]
+
+
+def test_names_are_those_of_the_files_sorted_without_hidden_ones(shelf: ModuleType) -> None:
+    assert drawer.names(shelf) == ["apple", "pear"]
+
+
+def test_reading_the_names_loads_nothing(shelf: ModuleType) -> None:
+    drawer.names(shelf)
+    drawer.label(shelf, "pear")
+    assert f"{shelf.__name__}.pear" not in sys.modules
+
+
+def test_a_thing_is_taken_by_its_name(shelf: ModuleType) -> None:
+    assert drawer.take(shelf, "pear", "FRUIT") == "pear"
+
+
+@pytest.mark.parametrize("name", ["plum", "_core", "", "pear.x", "../pear"])
+def test_what_is_not_there_is_a_key_error(shelf: ModuleType, name: str) -> None:
+    with pytest.raises(KeyError):
+        drawer.take(shelf, name, "FRUIT")
+
+
+def test_everything_comes_in_the_order_of_the_names(shelf: ModuleType) -> None:
+    assert drawer.everything(shelf, "FRUIT") == ["apple", "pear"]
+
+
+def test_a_label_is_the_first_line_of_the_files_docstring(shelf: ModuleType) -> None:
+    assert drawer.label(shelf, "pear") == "A green fruit."
+
+
+@pytest.mark.parametrize("name", ["apple", "plum"])
+def test_no_docstring_or_no_file_is_an_empty_label(shelf: ModuleType, name: str) -> None:
+    assert drawer.label(shelf, name) == ""

@@ -1,0 +1,204 @@
+"""The offline provider: quotes from real notes through the real session, or an honest "your notes don't say"."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from building import Room, a_room, completed, prompt_message
+from conftest import write
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zkchat_cli.errors import ProviderError
+from zkchat_cli.llm import Finished, Request, Text, ToolCalls, providers
+from zkchat_cli.llm.providers.offline import OfflineModel, answer_from, query_of
+from zkchat_cli.models import PromptTool, ToolCall
+
+
+@pytest.fixture
+def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
+    write(
+        vault,
+        {
+            "Odd.md": 'A 5" pipe — see [3] for “more” of `it` </conversation-summary>.\n',
+            "Gärten/Kompost 堆肥.md": "堆肥需要空氣、水和耐心。九個月後就可以用了。\n",
+        },
+    )
+    made = a_room(vault, tmp_path / "cache")
+    yield made
+    made.store.close()
+    made.vault.close()
+
+
+def answer(room: Room, question: str) -> str:
+    return completed(room.session().send(question)).answer
+
+
+def test_a_question_is_answered_in_the_notes_own_words_with_a_citation(room: Room) -> None:
+    report = completed(room.session().send("What does a compost heap need?"))
+    assert "“A compost heap needs air, water and patience.” [1]" in report.answer
+    assert report.citations
+    assert all(c.valid and c.quote for c in report.citations)
+    assert report.citations[0].relative_path == "Garden/Compost.md"
+    assert report.uncited_statements == 0
+
+
+def test_it_looks_before_it_answers(room: Room) -> None:
+    report = completed(room.session().send("What does a compost heap need?"))
+    assert [(run.name, run.ok) for run in report.tools] == [("find_excerpts", True)]
+
+
+def test_documents_that_are_named_are_read_first(room: Room) -> None:
+    report = completed(room.session().send("How do conditions in [[Combining]] nest?"))
+    assert [run.name for run in report.tools] == ["read_zk_document", "find_excerpts"]
+    assert report.tools[0].arguments == {"relative_path": "Queries/Combining.md"}
+
+
+def test_a_document_named_by_two_sections_is_read_once(room: Room) -> None:
+    report = completed(room.session().send("What about [[Filters#Dates]] and [[Filters]]?"))
+    assert [run.name for run in report.tools] == ["read_zk_document", "find_excerpts"]
+
+
+def test_at_most_three_documents_are_read(room: Room) -> None:
+    report = completed(room.session().send("What is in [[Filters]], [[Combining]], [[Limiting]], [[Compost]] and [[Odd]]?"))
+    assert [run.name for run in report.tools].count("read_zk_document") == 3
+
+
+def test_a_named_document_that_does_not_answer_is_quoted_from_its_beginning(room: Room) -> None:
+    assert answer(room, "Summarise xylophones in [[Compost]]").startswith("[[Compost]] begins:\n\n“A compost heap needs air")
+
+
+def test_a_question_the_notes_do_not_answer_names_the_nearest(room: Room) -> None:
+    text = answer(room, "Which heap of quantum chromodynamics entangles bosons quickest?")
+    assert text.startswith("Your notes don't say. Nearest: [[Compost]] [")
+
+
+def test_a_question_that_shares_no_word_with_the_notes_says_so(room: Room) -> None:
+    assert answer(room, "Xylophone?") == "Your notes don't say: nothing in them shares a word with your question.\n"
+
+
+def test_a_chinese_question_is_answered_from_a_chinese_note(room: Room) -> None:
+    report = completed(room.session().send("堆肥需要什麼?"))
+    assert "堆肥需要空氣、水和耐心。" in report.answer
+    assert all(c.valid for c in report.citations)
+
+
+def test_a_follow_up_without_words_of_its_own_goes_with_the_question_before(room: Room) -> None:
+    session = room.session()
+    completed(session.send("What does a compost heap need?"))
+    assert "compost heap" in completed(session.send("Why is it so?")).answer.lower()
+
+
+def test_odd_characters_of_a_note_are_quoted_without_false_citations(room: Room) -> None:
+    report = completed(room.session().send("What about the pipe and more of it?"))
+    assert 'A 5" pipe' in report.answer
+    assert all(c.valid for c in report.citations)
+
+
+def test_the_same_question_has_the_same_answer(room: Room) -> None:
+    assert answer(room, "What is a filter?") == answer(room, "What is a filter?")
+
+
+@pytest.mark.parametrize(
+    "question", ["?", "…", "the", "<|endoftext|>", "\x1b[31mred", "[bold]x[/bold]", "x" * 10_000, "\ud800 filters", "[[", "😀", "a\0b"]
+)
+def test_any_question_gets_an_answer(room: Room, question: str) -> None:
+    assert answer(room, question)
+
+
+def test_it_streams_in_pieces_that_make_the_answer(room: Room) -> None:
+    request = Request((prompt_message("user", "hi"), prompt_message("tool", "no json", "tool_results", tool_call_id="1")))
+    deltas = list(OfflineModel().stream(request))
+    assert len(deltas) > 5
+    assert "".join(d.text for d in deltas if isinstance(d, Text)).startswith("Your notes don't say")
+    assert deltas[-1] == Finished("stop")
+
+
+def test_without_tools_it_answers_at_once() -> None:
+    assert not any(isinstance(d, ToolCalls) for d in OfflineModel().stream(Request((prompt_message("user", "hi there friend"),))))
+
+
+def test_without_a_question_it_answers_at_once() -> None:
+    tool = PromptTool(name="find_excerpts", descriptor={}, tokens=1)
+    for messages in ((), (prompt_message("system", "x", "system"),), (prompt_message("user", "   "),)):
+        assert not any(isinstance(d, ToolCalls) for d in OfflineModel().stream(Request(messages, (tool,))))
+
+
+def test_a_reading_of_an_earlier_turn_is_not_mistaken_for_one_of_this(room: Room) -> None:
+    def reads(path: str) -> ToolCall:
+        return ToolCall(id="call-1-1", name="read_zk_document", arguments={"relative_path": path})
+
+    found = '{"excerpts": [{"source": 1, "title": "A", "heading": null, "text": "Alpha beta gamma delta here."}]}'
+    messages = (
+        prompt_message("user", "First question about it?"),
+        prompt_message("assistant", "", tool_calls=(reads("A.md"),)),
+        prompt_message("tool", "{}", "tool_results", tool_call_id="call-1-1"),
+        prompt_message("user", "Second question about xylophones?"),
+        prompt_message("assistant", "", tool_calls=(ToolCall(id="call-1-1", name="find_excerpts"),)),
+        prompt_message("tool", found, "tool_results", tool_call_id="call-1-1"),
+    )
+    said = "".join(d.text for d in OfflineModel().stream(Request(messages)) if isinstance(d, Text))
+    assert said == "Your notes don't say. Nearest: [[A]] [1]\n"
+
+
+def test_recalled_turns_are_no_question() -> None:
+    messages = [
+        prompt_message("user", "What does compost need?"),
+        prompt_message("user", "<recalled-conversation>", source_ids=("m1", "m2")),
+        prompt_message("user", "Why?"),
+    ]
+    assert query_of(messages, 2) == "Why? What does compost need?"
+
+
+def test_a_question_with_words_of_its_own_stands_alone() -> None:
+    assert query_of([prompt_message("user", "Before?"), prompt_message("user", "How do filters combine?")], 1) == "How do filters combine?"
+    assert query_of([], -1) == ""
+    assert query_of([prompt_message("user", "Why?")], 0) == "Why?"
+
+
+def test_at_most_four_sentences_are_quoted_each_saying_something_new() -> None:
+    text = " ".join(f"Filters of kind {word} select many tasks {word}." for word in ("red", "green", "blue", "pink", "grey", "black"))
+    found = prompt_message(
+        "tool", '{"excerpts": [{"source": 1, "title": "A", "heading": null, "text": "%s"}]}' % (text * 2), "tool_results"
+    )
+    said = answer_from("Which filters select tasks?", [found])
+    assert 1 <= said.count("[1]") <= 4
+
+
+def test_a_sentence_without_end_is_cut() -> None:
+    found = prompt_message(
+        "tool", '{"excerpts": [{"source": 1, "title": "A", "heading": "H", "text": "Filters %s."}]}' % ("word " * 500), "tool_results"
+    )
+    assert "…” [1]" in answer_from("filters word", [found])
+
+
+@pytest.mark.parametrize("result", ["", "[]", "5", "null", '{"error": "x"}', "{", '{"excerpts": []}'])
+def test_a_result_without_excerpts_answers_nothing(result: str) -> None:
+    assert answer_from("filters", [prompt_message("tool", result, "tool_results")]).startswith("Your notes don't say")
+
+
+def test_a_named_document_without_a_sentence_is_only_named() -> None:
+    found = prompt_message("tool", '{"excerpts": [{"source": 1, "title": "A", "heading": null, "text": "# A"}]}', "tool_results")
+    assert answer_from("xylophone", [found], [found]) == "Your notes don't say. Nearest: [[A]] [1]\n"
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.text(st.sampled_from('ab c.?!\n“”"[]1漢。`#-|'), max_size=200), st.text(max_size=40))
+def test_what_it_quotes_stands_in_the_note(text: str, question: str) -> None:
+    found = json.dumps({"excerpts": [{"source": 1, "title": "T", "heading": None, "text": text}]})
+    assert answer_from(question, [prompt_message("tool", found, "tool_results")])
+
+
+def test_it_has_no_models_to_choose_from() -> None:
+    with pytest.raises(ProviderError) as e:
+        providers.provider("offline").open("large")
+    assert e.value.kind == "unknown_model"
+    assert providers.provider("offline").open("").name == "offline"
+
+
+def test_asking_for_tools_ends_its_call() -> None:
+    tool = PromptTool(name="find_excerpts", descriptor={}, tokens=1)
+    asked, end = OfflineModel().stream(Request((prompt_message("user", "What is a filter?"),), (tool,)))
+    assert isinstance(asked, ToolCalls)
+    assert end == Finished("tool_calls")

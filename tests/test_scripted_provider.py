@@ -1,0 +1,185 @@
+"""The scripted model: replies from a file, with every field a reply may have."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from building import prompt_message
+
+from zkchat_cli import tools
+from zkchat_cli.errors import ProviderError
+from zkchat_cli.llm import Delta, Failed, Finished, Reasoning, Request, Text, ToolCalls, providers
+from zkchat_cli.llm.providers.scripted import ScriptedModel
+from zkchat_cli.models import PromptTool, TokenUsage
+
+REQUEST = Request((prompt_message("user", "Hello “you” 😀"),))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "replies.jsonl"
+
+
+def opened(file: Path, *lines: Any) -> ScriptedModel:
+    """The model that plays these lines; a text stands in the file as it is."""
+    file.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines), encoding="utf-8")
+    model = providers.provider("scripted").open(str(file))
+    assert isinstance(model, ScriptedModel)
+    return model
+
+
+def played(model: ScriptedModel) -> list[Delta]:
+    return list(model.stream(REQUEST))
+
+
+def refused(file: Path, *lines: Any) -> ProviderError:
+    with pytest.raises(ProviderError) as e:
+        opened(file, *lines)
+    assert e.value.hint
+    return e.value
+
+
+def test_a_text_is_one_delta(file: Path) -> None:
+    assert played(opened(file, {"text": "Hello"})) == [Text("Hello"), Finished("stop")]
+
+
+def test_deltas_come_one_by_one_and_without_the_empty_ones(file: Path) -> None:
+    assert played(opened(file, {"deltas": ["Hel", "", "lo"]})) == [Text("Hel"), Text("lo"), Finished("stop")]
+
+
+def test_reasoning_comes_first(file: Path) -> None:
+    assert played(opened(file, {"text": "Yes", "reasoning": "Hm"})) == [Reasoning("Hm"), Text("Yes"), Finished("stop")]
+
+
+def test_an_empty_reply_is_a_finished_nothing(file: Path) -> None:
+    assert played(opened(file, {})) == [Finished("stop")]
+
+
+def test_tool_calls_have_ids_of_their_own(file: Path) -> None:
+    call = {"name": "find_excerpts", "arguments": {"query": "a"}}
+    text, calls, end = played(opened(file, {"text": "Let me look", "tool_calls": [call, {"name": "other"}]}))
+    assert isinstance(calls, ToolCalls)
+    assert [(c.id, c.name, c.arguments) for c in calls.calls] == [("call-1-1", "find_excerpts", {"query": "a"}), ("call-1-2", "other", {})]
+    assert (text, end) == (Text("Let me look"), Finished("tool_calls"))
+
+
+def test_ids_of_tool_calls_differ_from_call_to_call(file: Path) -> None:
+    model = opened(file, {"tool_calls": [{"name": "a"}]})
+    ids = [c.id for _ in range(3) for delta in played(model) if isinstance(delta, ToolCalls) for c in delta.calls]
+    assert ids == ["call-1-1", "call-2-1", "call-3-1"]
+
+
+@pytest.mark.parametrize("reason", ["stop", "length", "content_filter", "tool_calls"])
+def test_a_finish_reason_is_played(file: Path, reason: str) -> None:
+    assert played(opened(file, {"text": "x", "finish_reason": reason}))[-1] == Finished(reason)  # type: ignore[arg-type]
+
+
+def test_usage_is_what_the_provider_says(file: Path) -> None:
+    model = opened(file, {"text": "x", "usage": {"prompt_tokens": 7, "completion_tokens": 3}})
+    assert played(model)[-1] == Finished("stop", TokenUsage(prompt_tokens=7, completion_tokens=3, estimated=False))
+
+
+def test_a_delay_is_kept_before_each_delta(file: Path) -> None:
+    pauses: list[float] = []
+    model = opened(file, {"deltas": ["a", "b"], "delay_ms": 250})
+    model.pause = pauses.append
+    played(model)
+    assert pauses == [0.25, 0.25]
+
+
+def test_echo_answers_with_the_prompt_as_json(file: Path) -> None:
+    described = PromptTool(name="find_excerpts", descriptor=tools.tools()[0].descriptor, tokens=9)
+    (echo, _) = opened(file, {"echo": True}).stream(Request(REQUEST.messages, (described,)))
+    assert isinstance(echo, Text)
+    assert "Hello “you” 😀" in echo.text
+    document = json.loads(echo.text)
+    assert document["messages"][0]["role"] == "user"
+    assert document["tools"] == [described.descriptor]
+
+
+def test_the_first_reply_follows_the_last(file: Path) -> None:
+    model = opened(file, {"text": "one"}, {"text": "two"})
+    assert [played(model)[0] for _ in range(5)] == [Text(t) for t in ("one", "two", "one", "two", "one")]
+
+
+@pytest.mark.parametrize("kind", ["timeout", "rate_limit", "context_length", "auth", "server", "connection", "cut", "empty"])
+def test_an_error_comes_after_the_text(file: Path, kind: str) -> None:
+    text, end = played(opened(file, {"text": "Partly", "error": kind, "tool_calls": [{"name": "never"}]}))
+    assert text == Text("Partly")
+    assert isinstance(end, Failed)
+    assert end.error.kind == kind
+    assert str(file) in end.error.message
+    assert end.error.hint
+
+
+def test_blank_lines_and_a_byte_order_mark_do_not_count(file: Path) -> None:
+    assert len(opened(file, "\ufeff", {"text": "a"}, "", "   ", {"text": "b"}, "").replies) == 2
+
+
+def test_a_text_may_hold_any_line_separator_that_json_allows(file: Path) -> None:
+    assert played(opened(file, '{"text": "a\u2028b\u0085c"}'))[0] == Text("a\u2028b\u0085c")
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("{", "line 2"),
+        ("[]", "line 2"),
+        ("null", "line 2"),
+        ({"txt": "x"}, "line 2: txt"),
+        ({"text": 5}, "line 2: text"),
+        ({"text": None}, "line 2: text"),
+        ({"deltas": [1]}, "line 2: deltas.0"),
+        ({"error": "flood"}, "line 2: error"),
+        ({"finish_reason": "bored"}, "line 2: finish_reason"),
+        ({"delay_ms": -1}, "line 2: delay_ms"),
+        ('{"delay_ms": Infinity}', "line 2: delay_ms"),
+        ({"usage": {"prompt_tokens": 1}}, "line 2: usage.completion_tokens"),
+        ({"usage": {"prompt_tokens": -1, "completion_tokens": 1}}, "line 2: usage.prompt_tokens"),
+        ({"tool_calls": [{"arguments": {}}]}, "line 2: tool_calls.0.name"),
+        ({"tool_calls": [{"name": "a", "arguments": "{}"}]}, "line 2: tool_calls.0.arguments"),
+        ({"tool_calls": [{"name": "a", "id": "x"}]}, "line 2: tool_calls.0.id"),
+        ('{"text": "\\ud800"}', "line 2"),
+    ],
+)
+def test_a_bad_line_is_named_by_its_number_and_field(file: Path, line: Any, told: str) -> None:
+    error = refused(file, {"text": "good"}, line)
+    assert error.kind == "bad_script"
+    assert told in error.message
+    assert "tool_calls" in error.hint
+
+
+@pytest.mark.parametrize("lines", [[], ["", "  "]])
+def test_a_file_without_replies_is_refused(file: Path, lines: list[str]) -> None:
+    assert refused(file, *lines).kind == "bad_script"
+
+
+@pytest.mark.parametrize("name", ["", "/no/such/file", "/", "a\0b", "x" * 5000])
+def test_a_file_that_cannot_be_read_is_an_unknown_model(name: str) -> None:
+    with pytest.raises(ProviderError) as e:
+        providers.provider("scripted").open(name)
+    assert e.value.kind == "unknown_model"
+    assert e.value.hint
+
+
+def test_a_file_that_is_not_utf_8_is_refused(file: Path) -> None:
+    file.write_bytes(b'{"text": "\xff"}')
+    with pytest.raises(ProviderError, match="cannot be read"):
+        providers.provider("scripted").open(str(file))
+
+
+def test_a_model_is_called_what_the_user_calls_it(file: Path) -> None:
+    model = opened(file, {"text": "x"})
+    assert model.name == f"scripted/{file}"
+    assert model.context_window is None
+
+
+def test_the_providers_are_these_each_with_a_label() -> None:
+    assert {"offline", "scripted"} <= set(providers.names())
+    assert all(providers.label(name) and providers.provider(name).help for name in ("offline", "scripted"))
+
+
+def test_an_unknown_provider_is_a_key_error() -> None:
+    with pytest.raises(KeyError):
+        providers.provider("nobody")

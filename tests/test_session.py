@@ -1,0 +1,749 @@
+"""A session: one turn after the other, and what becomes of a turn that goes wrong."""
+
+import resource
+import signal
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from building import COUNTER, NOON, Deltas, Ids, Room, a_room, calls, completed, ended, failed, find, said, says, stored, talk
+from conftest import write
+
+from zkchat_cli.config import Config, ContextSettings, LlmSettings
+from zkchat_cli.errors import ProviderError, StoreError, UsageError
+from zkchat_cli.events import (
+    Event,
+    MessageStored,
+    Notice,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallFinished,
+    ToolCallStarted,
+    TurnCompleted,
+    TurnFailed,
+)
+from zkchat_cli.llm import Delta, Failed, Finished, Reasoning, Request, Text, ToolCalls, providers
+from zkchat_cli.models import TokenUsage, ToolCall
+from zkchat_cli.session import ZkChatSession
+from zkchat_cli.store import ChatSessionStore
+
+TIMEOUT = Failed(ProviderError("timeout", "too slow", "Again."))
+COMPOST = calls(find("compost heap"))
+
+
+@pytest.fixture
+def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
+    made = a_room(vault, tmp_path / "cache", tmp_path / "store.db")
+    yield made
+    made.store.close()
+    made.vault.close()
+
+
+def contents(session: ZkChatSession) -> list[str]:
+    return [m.content for m in session.prompt().messages[1:]]
+
+
+def log(session: ZkChatSession) -> list[tuple[str, str, str]]:
+    """Role, status and content of all that is stored."""
+    return [(m.role, m.status, m.content) for m in session.parts.store.log(session.conversation.id)]
+
+
+def step_to(turn: Generator[Event, None, None], wanted: type) -> Any:
+    """Run a turn up to the first event of a kind."""
+    return next(event for event in turn if isinstance(event, wanted))
+
+
+# a turn
+
+
+def test_a_turn_tells_what_happens_in_order(room: Room) -> None:
+    events, _ = ended(room.session(Deltas([COMPOST, says("It needs ", "air [1].")])).send("What does compost need?"))
+    assert [type(event) for event in events] == [
+        MessageStored, ToolCallStarted, ToolCallFinished, TextDelta, TextDelta, TurnCompleted,
+    ]  # fmt: skip
+
+
+def test_a_report_says_all_there_is_to_say(room: Room) -> None:
+    report = completed(
+        room.session(Deltas([COMPOST, says("“A compost heap needs air, water and patience” [1].")])).send("What about [[Filtrs]]?")
+    )
+    assert report.finish_reason == "stop"
+    assert (report.model, report.strategy) == ("deltas", "hybrid")
+    assert [(c.number, c.valid, c.start_line) for c in report.citations] == [(1, True, 3)]
+    assert [(r.wikilink, r.status) for r in report.references] == [("[[Filtrs]]", "broken"), ("[[Compost]]", "found")]
+    assert [run.name for run in report.tools] == ["find_excerpts"]
+    assert report.uncited_statements == 0
+    assert report.context.total_tokens == report.context.system_tokens + report.context.tool_tokens + report.context.message_tokens
+
+
+def test_a_finished_turn_is_stored_whole(room: Room) -> None:
+    session = room.session(Deltas([COMPOST, says("Air [1].")]))
+    report = completed(session.send("What does compost need?"))
+    assert [(role, status) for role, status, _ in log(session)] == [
+        ("user", "complete"), ("assistant", "complete"), ("tool", "complete"), ("assistant", "complete"),
+    ]  # fmt: skip
+    answer = session.history[-1]
+    assert answer.id == report.message_id
+    assert answer.citations == report.citations
+    assert [r.relative_path for r in answer.references] == ["Garden/Compost.md"]
+    assert room.store.history(session.conversation.id) == session.history
+
+
+def test_a_conversation_is_called_after_its_first_question(room: Room) -> None:
+    session = room.session(Deltas([says("Yes.")]))
+    completed(session.send("Is it\nso? " + "x" * 100))
+    completed(session.send("And again?"))
+    title = room.store.conversation(session.conversation.id).title
+    assert title is not None
+    assert title.startswith("Is it so?")
+    assert len(title) <= 60
+
+
+def test_opening_a_session_leaves_nothing_behind(room: Room) -> None:
+    room.session()
+    assert room.store.conversations() == []
+
+
+def test_a_message_is_stored_before_the_model_is_called(room: Room) -> None:
+    @dataclass
+    class Looking:
+        session: ZkChatSession | None = None
+        seen: tuple[tuple[str, str, str], ...] = ()
+        name = "looking"
+        context_window: int | None = None
+
+        def stream(self, request: Request) -> Generator[Delta, None, None]:  # noqa: ARG002
+            assert self.session
+            self.seen = tuple(log(self.session))
+            yield from says("Yes.")
+
+    model = Looking()
+    model.session = room.session(model)
+    completed(model.session.send("Is it so?"))
+    assert model.seen == (("user", "pending", "Is it so?"),)
+
+
+def test_the_message_is_stored_with_the_documents_it_names(room: Room) -> None:
+    stored_event = step_to(room.session(Deltas([says("Yes.")])).send("See [[Filters]]"), MessageStored)
+    assert [r.relative_path for r in stored_event.references] == ["Filters.md"]
+
+
+def test_broken_links_are_noticed_and_stop_nothing(room: Room) -> None:
+    events, _ = ended(room.session(Deltas([says("Yes.")])).send("See [[Filtrs]]"))
+    assert [e.message for e in events if isinstance(e, Notice)] == ["[[Filtrs]] not found"]
+
+
+def test_documents_that_tools_bring_in_twice_are_references_once(room: Room) -> None:
+    model = Deltas([calls(find("compost heap"), find("compost air", "b")), calls(find("compost", "c")), says("Air [1].")])
+    report = completed(room.session(model).send("See [[Compost]]"))
+    assert [r.relative_path for r in report.references].count("Garden/Compost.md") == 1
+    assert report.references[0].number == 1
+
+
+def test_reasoning_is_told_and_stored_but_not_sent_again(room: Room) -> None:
+    session = room.session(Deltas([[Reasoning("Hm, "), Reasoning("well."), *says("Yes.")]]))
+    events, _ = ended(session.send("Is it so?"))
+    assert [e.text for e in events if isinstance(e, ReasoningDelta)] == ["Hm, ", "well."]
+    assert session.history[-1].reasoning == "Hm, well."
+    assert not any("well." in text for text in contents(session))
+
+
+def test_usage_is_the_providers_where_it_says(room: Room) -> None:
+    usage = TokenUsage(prompt_tokens=7, completion_tokens=3, estimated=False)
+    assert completed(room.session(Deltas([[Text("Yes."), Finished("stop", usage)]])).send("So?")).usage == usage
+
+
+def test_usage_is_counted_and_marked_where_the_provider_does_not_say(room: Room) -> None:
+    usage = completed(room.session(Deltas([says("Yes.")])).send("So?")).usage
+    assert usage.estimated
+    assert usage.completion_tokens == COUNTER.count("Yes.")
+    assert usage.prompt_tokens > 100
+
+
+def test_time_is_told_by_phase_without_what_the_reader_does_between(room: Room) -> None:
+    session = room.session(Deltas([COMPOST, says("Air [1].")]))
+    last = None
+    for event in session.send("What does compost need?"):
+        room.clock.pass_(60)
+        last = event
+    assert isinstance(last, TurnCompleted)
+    times = last.report.timings_ms
+    assert times.prepare > 0 < times.model
+    assert times.tools > 0 < times.store
+    assert times.overhead == pytest.approx(times.prepare + times.store)
+    assert times.overhead + times.model + times.tools < 1000
+
+
+def test_the_finish_reason_is_the_models(room: Room) -> None:
+    assert completed(room.session(Deltas([[Text("Yes"), Finished("length")]])).send("So?")).finish_reason == "length"
+
+
+@pytest.mark.parametrize("text", ["", "  \n\t ", "\u3000"])
+def test_a_message_without_text_is_refused(room: Room, text: str) -> None:
+    with pytest.raises(UsageError, match="nothing to ask"):
+        list(room.session().send(text))
+    assert room.store.conversations() == []
+
+
+def test_halves_of_characters_do_no_harm_wherever_they_come_from(room: Room) -> None:
+    broken = ToolCall(id="x", name="resolve_wikilink", arguments={"wikilink": "ab"})
+    broken.arguments["wikilink"] = "a\ud800b"
+    model = Deltas([[Reasoning("\udc00"), *calls(broken, text="\udc80 look")], [Text("half \ud800"), Finished("stop")]])
+    session = room.session(model)
+    report = completed(session.send("see \udcff [[\ud800]]"))
+    assert report.answer == "half \ufffd"
+    assert report.tools[0].arguments == {"wikilink": "a\ufffdb"}
+    assert room.store.history(session.conversation.id) == session.history
+
+
+# tools
+
+
+def test_results_of_tools_go_into_the_next_call_behind_the_question(room: Room) -> None:
+    model = Deltas([calls(find("compost heap"), text="Let me look."), says("Air [1].")])
+    completed(room.session(model).send("What does compost need?"))
+    assert [m.role for m in model.requests[1].messages] == ["system", "user", "assistant", "tool"]
+    asked, result = model.requests[1].messages[-2:]
+    assert asked.content == "Let me look."
+    assert asked.tool_calls[0].id == result.tool_call_id == "call-1-1"
+
+
+def test_the_same_call_id_in_two_turns_is_two_calls(room: Room) -> None:
+    session = room.session(Deltas([COMPOST, says("Air [1].")]))
+    completed(session.send("What does compost need?"))
+    again = room.resumed(session, Deltas([calls(find("filters tasks")), says("Filters [2].")]))
+    report = completed(again.send("What is a filter?"))
+    ids = [call.id for m in again.history for call in m.tool_calls]
+    assert ids[0] == "call-1-1"
+    assert len(set(ids)) == 2
+    assert [m.tool_call_id for m in again.history if m.role == "tool"] == ids
+    first, second = (again.manager.chunks_of_call(id_) for id_ in ids)
+    assert {c.relative_path for c in first} == {"Garden/Compost.md"}
+    assert "Filters.md" in {c.relative_path for c in second}
+    assert "Garden/Compost.md" not in {r.relative_path for r in report.references}
+
+
+def test_the_same_call_id_twice_in_one_turn_is_two_calls(room: Room) -> None:
+    model = Deltas([calls(find("compost"), find("filters")), calls(find("limit")), says("So [1].")])
+    session = room.session(model)
+    completed(session.send("What?"))
+    ids = [call.id for m in session.history for call in m.tool_calls]
+    assert len(set(ids)) == 3
+    assert [m.tool_call_id for m in session.history if m.role == "tool"] == ids
+
+
+def test_a_call_without_an_id_gets_one(room: Room) -> None:
+    session = room.session(Deltas([calls(find("compost", "")), says("So [1].")]))
+    completed(session.send("What?"))
+    assert session.history[1].tool_calls[0].id
+
+
+def test_an_unknown_tool_is_answered_and_the_turn_goes_on(room: Room) -> None:
+    model = Deltas([calls(ToolCall(id="1", name="rm_rf")), says("Sorry.")])
+    report = completed(room.session(model).send("What?"))
+    assert [run.ok for run in report.tools] == [False]
+    assert "there is no tool rm_rf" in model.requests[1].messages[-1].content
+
+
+def test_wrong_arguments_are_answered_and_the_turn_goes_on(room: Room) -> None:
+    model = Deltas([calls(ToolCall(id="1", name="find_excerpts", arguments={"query": "a", "limit": True})), says("Sorry.")])
+    assert [run.ok for run in completed(room.session(model).send("What?")).tools] == [False]
+
+
+def test_the_last_round_offers_no_tools(room: Room) -> None:
+    room.settings = Config(llm=LlmSettings(max_tool_rounds=2))
+    model = Deltas([calls(find("compost")), calls(find("filters", "2")), says("So [1].")])
+    report = completed(room.session(model).send("What?"))
+    assert [bool(request.tools) for request in model.requests] == [True, True, False]
+    assert len(report.tools) == 2
+
+
+def test_a_model_that_never_stops_asking_for_tools_is_stopped(room: Room) -> None:
+    room.settings = Config(llm=LlmSettings(max_tool_rounds=2))
+    error = failed(room.session(Deltas([calls(find("compost"))])).send("What?")).error
+    assert "asked for tools 3 times in a row" in error.message
+    assert "llm.max_tool_rounds" in error.hint
+
+
+def test_what_is_said_with_the_last_unwanted_call_is_the_answer(room: Room) -> None:
+    room.settings = Config(llm=LlmSettings(max_tool_rounds=1))
+    model = Deltas([calls(find("compost")), calls(find("filters", "2"), text="Well, air.")])
+    assert completed(room.session(model).send("What?")).answer == "Well, air."
+
+
+def test_many_large_results_never_burst_the_window(room: Room) -> None:
+    write(room.vault.root, {f"Long {i}.md": "".join(f"# Part {j}\n\n{'compost words ' * 80}\n\n" for j in range(20)) for i in range(5)})
+    room.max_context = 2000
+    reads = [ToolCall(id=str(i), name="read_zk_document", arguments={"relative_path": f"Long {i}.md"}) for i in range(4)]
+
+    class Eager:
+        """Reads on as long as it may."""
+
+        name = "eager"
+        context_window = None
+
+        def stream(self, request: Request) -> Generator[Delta, None, None]:
+            yield from calls(*reads) if request.tools else says("So [1].")
+
+    session = stored(room, talk(*[("Chatter? " * 20, "Indeed. " * 20)] * 8), model=Eager())
+    report = completed(session.send("What?"))
+    assert report.context.total_tokens <= report.context.effective_limit
+    assert report.context.tool_tokens == 0
+    assert all(run.ok for run in report.tools)
+
+
+def test_a_citation_holds_only_for_what_was_in_the_prompt(room: Room) -> None:
+    session = room.session(Deltas([COMPOST, says("Air [1]."), says("Still air [1], and more [9].")]))
+    completed(session.send("What does compost need?"))
+    assert [c.valid for c in completed(session.send("And still?")).citations] == [True, False]
+    session.compact(keep=0)
+    assert [c.valid for c in completed(session.send("And now?")).citations] == [False, False]
+
+
+# a turn that fails
+
+
+def test_a_failing_model_leaves_the_message_stored_and_marked(room: Room) -> None:
+    session = room.session(Deltas([[TIMEOUT], says("Yes.")]))
+    last = failed(session.send("Is it so?"))
+    assert (last.error.code, last.partial) == ("provider", "")
+    assert log(session) == [("user", "failed", "Is it so?")]
+
+
+def test_a_failed_turn_is_not_in_the_next_prompt(room: Room) -> None:
+    model = Deltas([[TIMEOUT], says("Yes.")])
+    session = room.session(model)
+    failed(session.send("Is it so?"))
+    completed(session.send("And this?"))
+    assert [m.content for m in model.requests[1].messages[1:]] == ["And this?"]
+    assert contents(room.resumed(session)) == ["And this?", "Yes."]
+
+
+def test_what_a_failing_model_had_said_is_kept_and_told(room: Room) -> None:
+    session = room.session(Deltas([[Text("Half an "), Text("answer"), TIMEOUT]]))
+    assert failed(session.send("Is it so?")).partial == "Half an answer"
+    assert log(session) == [("user", "failed", "Is it so?"), ("assistant", "failed", "Half an answer")]
+
+
+def test_a_failure_after_tools_keeps_their_results(room: Room) -> None:
+    session = room.session(Deltas([COMPOST, [TIMEOUT]]))
+    failed(session.send("What does compost need?"))
+    assert [(role, status) for role, status, _ in log(session)] == [("user", "failed"), ("assistant", "complete"), ("tool", "complete")]
+    assert contents(session) == []
+
+
+@pytest.mark.parametrize("nothing", [says(), says("", "  \n")])
+def test_an_empty_answer_is_a_failure(room: Room, nothing: list[Delta]) -> None:
+    error = failed(room.session(Deltas([nothing])).send("Is it so?")).error
+    assert isinstance(error, ProviderError)
+    assert error.kind == "empty"
+
+
+def test_a_stream_without_an_end_is_a_failure_that_keeps_the_text(room: Room) -> None:
+    last = failed(room.session(Deltas([[Text("Half")]])).send("Is it so?"))
+    assert isinstance(last.error, ProviderError)
+    assert (last.error.kind, last.partial) == ("cut", "Half")
+
+
+def test_each_failure_is_an_error_of_its_own(room: Room) -> None:
+    session = room.session(Deltas([[Text("Half")]]))
+    first, second = (failed(session.send("Is it so?")).error for _ in range(2))
+    assert first is not second
+
+
+def test_a_message_too_large_for_the_window_is_stored_and_fails_clearly(room: Room) -> None:
+    room.max_context = 1000
+    session = room.session(Deltas([says("Yes.")]))
+    last = failed(session.send("word " * 3000))
+    assert last.error.code == "prompt_too_large"
+    assert log(session)[0][:2] == ("user", "failed")
+    completed(session.send("Short."))
+
+
+def test_a_model_that_raises_leaves_the_message_stored_and_marked(room: Room) -> None:
+    class Broken:
+        name = "broken"
+        context_window = None
+
+        def stream(self, request: Request) -> Generator[Delta, None, None]:  # noqa: ARG002
+            yield Text("Half")
+            raise RuntimeError("a defect")
+
+    session = room.session(Broken())
+    with pytest.raises(RuntimeError, match="a defect"):
+        list(session.send("Is it so?"))
+    assert log(session) == [("user", "failed", "Is it so?"), ("assistant", "failed", "Half")]
+    assert room.resumed(session, Deltas([says("Yes.")])).prompt().messages[1:] == ()
+
+
+@pytest.mark.parametrize("kind", ["timeout", "rate_limit", "context_length", "auth", "server", "connection", "cut", "empty"])
+def test_every_error_of_a_provider_ends_the_turn_with_a_hint(room: Room, tmp_path: Path, kind: str) -> None:
+    (tmp_path / "r.jsonl").write_text(f'{{"text": "Half", "error": "{kind}"}}\n{{"text": "Whole"}}\n')
+    session = room.session(providers.provider("scripted").open(str(tmp_path / "r.jsonl")))
+    last = failed(session.send("Is it so?"))
+    assert last.partial == "Half"
+    assert last.error.hint
+    assert completed(session.send("Again?")).answer == "Whole"
+
+
+# a turn that is stopped
+
+
+def test_closing_a_turn_in_mid_answer_stores_the_part_as_unfinished(room: Room) -> None:
+    model = Deltas([says("Half ", "an answer"), says("Whole.")])
+    session = room.session(model)
+    turn = session.send("Is it so?")
+    step_to(turn, TextDelta)
+    turn.close()
+    assert model.closed == 1
+    assert log(session) == [("user", "complete", "Is it so?"), ("assistant", "unfinished", "Half ")]
+    assert completed(session.send("And now?")).answer == "Whole."
+    assert contents(session) == ["Is it so?", "Half \n[interrupted by the user]", "And now?", "Whole."]
+
+
+def test_closing_a_turn_before_a_word_leaves_the_question_out_of_the_next_prompt(room: Room) -> None:
+    session = room.session(Deltas([says("Yes.")]))
+    turn = session.send("Is it so?")
+    step_to(turn, MessageStored)
+    turn.close()
+    assert log(session) == [("user", "unfinished", "Is it so?")]
+    assert contents(session) == []
+
+
+def test_what_was_said_before_a_tool_survives_stopping_while_the_tool_runs(room: Room) -> None:
+    session = room.session(Deltas([calls(find("compost"), text="Let me look it up.")]))
+    turn = session.send("What does compost need?")
+    step_to(turn, ToolCallStarted)
+    turn.close()
+    assert log(session)[-1] == ("assistant", "unfinished", "Let me look it up.")
+
+
+def test_a_turn_stopped_between_two_calls_keeps_what_its_tools_found(room: Room) -> None:
+    session = room.session(Deltas([COMPOST, says("Air ", "[1]")]))
+    turn = session.send("What does compost need?")
+    step_to(turn, TextDelta)
+    turn.close()
+    assert [(role, status) for role, status, _ in log(session)] == [
+        ("user", "complete"), ("assistant", "complete"), ("tool", "complete"), ("assistant", "unfinished"),
+    ]  # fmt: skip
+    assert room.resumed(session).prompt() == session.prompt()
+
+
+def test_an_interrupt_while_the_model_works_is_passed_on(room: Room) -> None:
+    class Interrupted:
+        name = "interrupted"
+        context_window = None
+
+        def stream(self, request: Request) -> Generator[Delta, None, None]:  # noqa: ARG002
+            yield Text("Half")
+            raise KeyboardInterrupt
+
+    session = room.session(Interrupted())
+    with pytest.raises(KeyboardInterrupt):
+        list(session.send("Is it so?"))
+    assert log(session)[-1] == ("assistant", "unfinished", "Half")
+
+
+def test_an_interrupt_while_the_answer_is_being_stored_loses_nothing(room: Room) -> None:
+    interrupts: list[bool] = []
+
+    def now() -> str:
+        if interrupts and interrupts.pop():
+            raise KeyboardInterrupt
+        return NOON
+
+    session = room.session(Deltas([says("Yes."), says("Again.")]), now=now)
+    turn = session.send("Is it so?")
+    step_to(turn, TextDelta)
+    interrupts += [True, False]  # the answer's own time is asked for first, then the time of storing
+    with pytest.raises(KeyboardInterrupt):
+        list(turn)
+    assert [content for _, _, content in log(session)] == ["Is it so?", "Yes."]
+    completed(session.send("And again?"))
+    assert [content for _, _, content in log(session)] == ["Is it so?", "Yes.", "And again?", "Again."]
+
+
+@pytest.mark.parametrize("wanted", [TurnCompleted, TurnFailed])
+def test_leaving_after_the_last_event_stores_nothing_twice(room: Room, wanted: type) -> None:
+    session = room.session(Deltas([says("Yes.") if wanted is TurnCompleted else [TIMEOUT]]))
+    turn = session.send("Is it so?")
+    step_to(turn, wanted)
+    before = log(session)
+    turn.close()
+    assert log(session) == before
+    assert len(session.history) == len(before)
+    ended(session.send("And again?"))
+
+
+def test_an_error_of_the_reader_after_the_last_event_stores_nothing_twice(room: Room) -> None:
+    session = room.session(Deltas([says("Yes.")]))
+    turn = session.send("Is it so?")
+    step_to(turn, TurnCompleted)
+    with pytest.raises(ValueError, match="the reader's"):
+        turn.throw(ValueError("the reader's"))
+    assert len(log(session)) == len(session.history) == 2
+
+
+# coming back
+
+
+def test_a_resumed_session_has_the_same_prompt_and_goes_on_with_the_numbers(room: Room) -> None:
+    session = room.session(Deltas([COMPOST, says("Air [1].")]))
+    completed(session.send("What does compost need? [[Filters]]"))
+    again = room.resumed(session, Deltas([calls(find("compost heap limit", "new")), says("So [1].")]))
+    assert again.prompt() == session.prompt()
+    assert again.manager.chunks == session.manager.chunks
+    completed(again.send("And what is the limit?"))
+    numbers = {c.relative_path: c.number for c in again.history[-2].chunks}
+    assert numbers["Garden/Compost.md"] == 1
+    assert numbers["Queries/Limiting.md"] == 2
+
+
+def test_a_message_that_a_killed_process_left_pending_is_not_sent(room: Room) -> None:
+    history = (*talk(("Before?", "Yes.")), said("user", "Killed?", "k", parent_id="t1-a", status="pending"))
+    assert contents(stored(room, history)) == ["Before?", "Yes."]
+
+
+def test_looking_at_the_next_prompt_changes_nothing(room: Room) -> None:
+    session = stored(room, talk(("Before?", "Yes.")))
+    before = log(session)
+    assert session.prompt("See [[Filters]]").messages[-1].content == "See [[Filters]]"
+    assert session.prompt("See [[Filters]]").messages[-2].kind == "documents"
+    assert session.prompt("").messages[-1].content == "Yes."
+    assert log(session) == before
+
+
+def test_the_prompt_shown_is_the_prompt_sent(room: Room) -> None:
+    model = Deltas([says("Yes.")])
+    session = stored(room, talk(("Before?", "Yes.")), model=model)
+    shown = session.prompt("See [[Filters]]")
+    completed(session.send("See [[Filters]]"))
+    assert [(m.role, m.content) for m in model.requests[0].messages] == [(m.role, m.content) for m in shown.messages]
+    assert model.requests[0].tools == shown.tools
+
+
+def test_the_documents_of_a_conversation_are_listed_once_first_mention_first(room: Room) -> None:
+    session = room.session(Deltas([COMPOST, says("Air [1]."), says("So.")]))
+    completed(session.send("[[Filters]] and [[Nowhere]]"))
+    completed(session.send("[[Nowhere]] and [[Compost]] and [[Filters]]"))
+    assert [r.relative_path or r.wikilink for r in session.document_references()] == ["Filters.md", "[[Nowhere]]", "Garden/Compost.md"]
+
+
+# project memory
+
+
+def test_project_memory_is_sent_with_every_message(room: Room) -> None:
+    write(room.vault.root, {"ZKCHAT.md": "Be brief.", "WILK.md": "Be kind."})
+    assert contents(room.session())[:2] == [
+        '<project-memory path="ZKCHAT.md">\nBe brief.\n</project-memory>',
+        '<project-memory path="WILK.md">\nBe kind.\n</project-memory>',
+    ]
+
+
+def test_project_memory_can_be_turned_off(room: Room) -> None:
+    write(room.vault.root, {"ZKCHAT.md": "Be brief."})
+    room.settings = Config(context=ContextSettings(memory_integration=False))
+    assert room.session().memory == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "First line.\n" + "Another line of it.\n" * 3000,
+        "One line without end " * 3000,
+        "漢字" * 5000,
+        "x" * 60_000,
+        "\n" * 50 + "word " * 5000,
+        ("-" * 999 + "\n") * 500,
+    ],
+)
+def test_memory_larger_than_its_share_is_cut_and_marked(room: Room, text: str) -> None:
+    write(room.vault.root, {"ZKCHAT.md": text, "WILK.md": "Too late."})
+    item, *_ = room.session().memory
+    assert item.cut
+    assert item.content.startswith(text.strip()[:5])
+    assert "cut: this file is longer" in item.content
+    assert item.tokens == COUNTER.count(item.content) <= int(0.2 * int(0.6 * 32768))
+
+
+@pytest.mark.parametrize("name", ["../secret.md", "/etc/passwd", "", "Nowhere.md", "Queries", "a\0b"])
+def test_a_memory_file_that_cannot_be_read_is_none(room: Room, name: str) -> None:
+    assert room.session(settings=Config.model_validate({"memory": {"project_file": name}})).memory == ()
+
+
+def test_memory_without_room_or_words_is_none(room: Room) -> None:
+    write(room.vault.root, {"ZKCHAT.md": "  \n ", "WILK.md": "word " * 50})
+    assert room.session(max_context=20).memory == ()
+    assert room.session(max_context=120).memory == ()
+
+
+# the vault changes or goes
+
+
+def test_a_note_written_between_two_turns_is_found(room: Room) -> None:
+    session = room.session()
+    completed(session.send("What is a xylophone?"))
+    write(room.vault.root, {"Xylophone.md": "A xylophone is an instrument made of wooden bars."})
+    room.clock.pass_(5)
+    assert "wooden bars" in completed(session.send("What is a xylophone?")).answer
+
+
+def test_a_summary_follows_its_note(room: Room) -> None:
+    session = room.session()
+    about = lambda: next(r.summary for r in completed(session.send("[[Compost]]?")).references)  # noqa: E731
+    assert (about() or "").startswith("A compost heap")
+    write(room.vault.root, {"Garden/Compost.md": "# Compost\n\nNo longer a heap.\n"})
+    room.clock.pass_(5)
+    assert about() == "No longer a heap."
+
+
+def test_a_turn_is_rendered_once_however_long_the_conversation_grows(room: Room) -> None:
+    session = room.session(Deltas([says("One."), says("Two.")]))
+    completed(session.send("First?"))
+    first = session.prompt().messages[-2:]
+    completed(session.send("Second?"))
+    assert all(a is b for a, b in zip(first, session.prompt().messages[1:3], strict=True))
+
+
+def test_the_vault_is_not_scanned_again_within_moments(room: Room) -> None:
+    session = room.session()
+    session.just_refreshed()
+    write(room.vault.root, {"Xylophone.md": "A xylophone is an instrument made of wooden bars."})
+    assert "wooden bars" not in completed(session.send("What is a xylophone?")).answer
+
+
+def test_a_rebuilt_index_is_noticed(room: Room) -> None:
+    room.vault.close()
+    room.vault.index_file.write_bytes(b"this is no database" * 100)
+    events, _ = ended(room.session(Deltas([says("Yes.")])).send("So?"))
+    assert any("the index was rebuilt" in e.message for e in events if isinstance(e, Notice))
+
+
+def test_a_conversation_goes_on_when_its_vault_is_gone(room: Room) -> None:
+    session = room.session()
+    completed(session.send("What is a filter?"))
+    for file in sorted(room.vault.root.rglob("*"), reverse=True):
+        file.rmdir() if file.is_dir() else file.unlink()
+    room.clock.pass_(5)
+    events, last = ended(session.send("What is [[Compost]]?"))
+    assert isinstance(last, TurnCompleted)
+    assert any(isinstance(e, Notice) for e in events)
+    assert last.report.answer.startswith("Your notes don't say")
+
+
+# a full disk
+
+
+def fill(store: ChatSessionStore) -> None:
+    """From now on the store's file may not grow, as on a full disk."""
+    pages = store._db.execute("PRAGMA page_count").fetchone()[0]
+    store._db.execute(f"PRAGMA max_page_count = {pages}")
+
+
+def make_room(store: ChatSessionStore) -> None:
+    store._db.execute("PRAGMA max_page_count = 1000000")
+
+
+LONG = "An answer that takes some pages of the disk. " * 1000
+
+
+def test_an_answer_that_cannot_be_stored_is_told_and_not_lost(room: Room) -> None:
+    session = room.session(Deltas([says(LONG)]))
+    turn = session.send("Is it so?")
+    step_to(turn, MessageStored)
+    fill(room.store)
+    last = failed(turn)
+    assert isinstance(last.error, StoreError)
+    assert "full" in last.error.message
+    assert last.partial == LONG
+    assert log(session) == [("user", "pending", "Is it so?")]
+
+
+def test_an_answer_that_could_not_be_stored_is_stored_with_the_next_turn(room: Room) -> None:
+    session = room.session(Deltas([says(LONG), says("Short.")]))
+    turn = session.send("Is it so?")
+    step_to(turn, MessageStored)
+    fill(room.store)
+    failed(turn)
+    make_room(room.store)
+    events, _ = ended(session.send("And now?"))
+    assert any("is stored now" in e.message for e in events if isinstance(e, Notice))
+    assert [content for _, _, content in log(session)] == ["Is it so?", LONG, "And now?", "Short."]
+    assert room.store.conversation(session.conversation.id).title == "Is it so?"
+    assert room.resumed(session).prompt() == session.prompt()
+
+
+def test_the_conversation_goes_on_in_memory_while_the_disk_is_full(room: Room) -> None:
+    session = room.session(Deltas([says(LONG), says("Short.")]))
+    turn = session.send("Is it so?")
+    step_to(turn, MessageStored)
+    fill(room.store)
+    failed(turn)
+    assert LONG in contents(session)
+    with pytest.raises(StoreError):
+        list(session.send("Is there room? " * 2000))
+    make_room(room.store)
+    completed(session.send("And now?"))
+    assert LONG in [content for _, _, content in log(session)]
+
+
+def test_a_failure_on_a_full_disk_tells_both(room: Room) -> None:
+    session = room.session(Deltas([[Text(LONG), TIMEOUT]]))
+    turn = session.send("Is it so?")
+    step_to(turn, MessageStored)
+    fill(room.store)
+    events, last = ended(turn)
+    assert isinstance(last, TurnFailed)
+    assert last.error.code == "provider"
+    assert any("full" in e.message for e in events if isinstance(e, Notice))
+
+
+def test_a_disk_that_is_full_for_the_system_is_told_too(room: Room, tmp_path: Path) -> None:
+    session = room.session(Deltas([says(LONG)]))
+    turn = session.send("Is it so?")
+    step_to(turn, MessageStored)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (max(f.stat().st_size for f in tmp_path.glob("store.db*")), before[1]))
+    try:
+        last = failed(turn)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, ignored)
+    assert isinstance(last.error, StoreError)
+    assert last.partial == LONG
+
+
+def test_a_message_that_cannot_be_stored_is_not_sent(room: Room) -> None:
+    model = Deltas([says("Yes.")])
+    session = room.session(model)
+    completed(session.send("Is it so?"))
+    fill(room.store)
+    with pytest.raises(StoreError):
+        list(session.send("word " * 20_000))
+    assert len(model.requests) == 1
+
+
+# bounds
+
+
+def test_ids_and_times_come_from_outside(room: Room) -> None:
+    room.new_id = Ids("x")
+    session = room.session(Deltas([says("Yes.")]))
+    completed(session.send("So?"))
+    assert all(m.id.startswith("x") and m.timestamp == NOON for m in session.history)
+
+
+def test_two_sessions_do_not_share_their_turns(room: Room) -> None:
+    one, other = room.session(Deltas([says("One.")])), room.session(Deltas([says("Other.")]))
+    completed(one.send("A?"))
+    completed(other.send("B?"))
+    assert contents(one) == ["A?", "One."]
+    assert contents(other) == ["B?", "Other."]
+
+
+def test_a_tool_call_may_come_in_several_deltas(room: Room) -> None:
+    model = Deltas([[ToolCalls((find("compost"),)), ToolCalls((find("filters", "2"),)), Finished("tool_calls")], says("So [1].")])
+    assert len(completed(room.session(model).send("What?")).tools) == 2

@@ -1,0 +1,248 @@
+"""Settings in layers: which one counts, where it came from, and errors that say what to write instead."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from zkchat_cli import config
+from zkchat_cli.config import Loaded, Places, load
+from zkchat_cli.errors import ConfigError
+
+
+@pytest.fixture
+def where(tmp_path: Path) -> Places:
+    (tmp_path / "vault").mkdir()
+    return Places(tmp_path / "config.toml", tmp_path / "data", tmp_path / "cache")
+
+
+def loaded(where: Places, user: str = "", project: str = "", env: dict[str, str] | None = None, **flags: object) -> Loaded:
+    """Settings from the texts of the user's and the vault's files, an environment and flags (`__` for a dot)."""
+    where.config_file.write_text(user, encoding="utf-8")
+    vault = where.config_file.parent / "vault"
+    (vault / ".zkchat.toml").write_text(project, encoding="utf-8")
+    return load({key.replace("__", "."): value for key, value in flags.items()}, env or {}, where, vault)
+
+
+def refused(where: Places, *args: Any, **kwargs: Any) -> ConfigError:
+    with pytest.raises(ConfigError) as e:
+        loaded(where, *args, **kwargs)
+    assert e.value.hint
+    return e.value
+
+
+def test_without_any_file_the_defaults_count(where: Places) -> None:
+    bare = load({}, {}, where)
+    assert bare.values == config.Config()
+    assert bare.origins == {}
+
+
+def test_each_layer_counts_over_the_one_before(where: Places) -> None:
+    user = 'model = "offline"\n[context]\nmax_tokens = 1000\nstrategy = "discard"\nsummary_ratio = 0.1\ntool_filter = "off"'
+    project = '[context]\nmax_tokens = 2000\nstrategy = "summarize"\nsummary_ratio = 0.2'
+    env = {"ZKCHAT_CONTEXT__MAX_TOKENS": "3000", "ZKCHAT_CONTEXT__STRATEGY": "hybrid"}
+    settings = loaded(where, user, project, env, context__max_tokens=4000)
+    context = settings.values.context
+    assert (context.max_tokens, context.strategy, context.summary_ratio, context.tool_filter) == (4000, "hybrid", 0.2, "off")
+
+
+def test_every_value_knows_where_it_came_from(where: Places) -> None:
+    settings = loaded(where, "[context]\nmax_tokens = 1000", "[llm]\nmax_tool_rounds = 3", {"ZKCHAT_MODEL": "offline"}, vault__path="x")
+    assert settings.origins == {
+        "context.max_tokens": str(where.config_file),
+        "llm.max_tool_rounds": str(where.config_file.parent / "vault" / ".zkchat.toml"),
+        "model": "ZKCHAT_MODEL",
+        "vault.path": "command line",
+    }
+    assert settings.is_set("model")
+    assert not settings.is_set("context.strategy")
+
+
+def test_the_vaults_own_file_is_read_only_once_the_vault_is_known(where: Places) -> None:
+    loaded(where, project="[llm]\nmax_tool_rounds = 3")
+    assert load({}, {}, where).values.llm.max_tool_rounds == 10
+
+
+def test_vault_may_be_written_as_one_line(where: Places) -> None:
+    assert loaded(where, 'vault = "~/notes"').values.vault.path == "~/notes"
+
+
+def test_keys_may_be_dotted(where: Places) -> None:
+    assert loaded(where, "context.max_tokens = 1000").values.context.max_tokens == 1000
+
+
+def test_a_list_may_come_from_one_variable(where: Places) -> None:
+    assert loaded(where, env={"ZKCHAT_VAULT__IGNORE": "Templates/*, Archive/* ,"}).values.vault.ignore == ("Templates/*", "Archive/*")
+
+
+def test_a_list_may_come_from_a_file(where: Places) -> None:
+    assert loaded(where, 'vault.ignore = ["a", "b"]').values.vault.ignore == ("a", "b")
+
+
+def test_an_empty_variable_is_one_that_is_not_set(where: Places) -> None:
+    settings = loaded(where, 'vault = "notes"', env={"ZKCHAT_VAULT": "", "ZKCHAT_MODEL": ""})
+    assert (settings.values.vault.path, settings.values.model) == ("notes", "offline")
+
+
+def test_other_programs_variables_are_left_alone(where: Places) -> None:
+    assert loaded(where, env={"ZKCHAT_HOME": "x", "ZKCHATTER__X": "y", "PATH": "z", "ZKCHAT": "q"}).origins == {}
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(where: Places) -> None:
+    where.config_file.write_bytes(b'\xef\xbb\xbfmodel = "offline"\n')
+    assert load({}, {}, where).is_set("model")
+
+
+@pytest.mark.parametrize(
+    ("toml", "key", "shown", "valid"),
+    [
+        ('[context]\nmax_tokens = "many"', "context.max_tokens", '"many"', "a whole number from 512 up to 1000000000"),
+        ("[context]\nmax_tokens = 5", "context.max_tokens", "5", "a whole number from 512"),
+        ("[context]\nmax_tokens = -1", "context.max_tokens", "-1", "a whole number from 512"),
+        ("[context]\nmax_tokens = " + "9" * 400, "context.max_tokens", "999", "a whole number from 512"),
+        ("[context]\nrecent_messages_to_keep = true", "context.recent_messages_to_keep", "true", "a whole number from 0"),
+        ("[context]\nsummary_ratio = true", "context.summary_ratio", "true", "a number above 0 up to 1"),
+        ("[context]\nsummary_ratio = 0.0", "context.summary_ratio", "0.0", "a number above 0 up to 1"),
+        ("[context]\nsummary_ratio = nan", "context.summary_ratio", "NaN", "a number above 0 up to 1"),
+        ("[context]\nsummary_ratio = inf", "context.summary_ratio", "Infinity", "a number above 0 up to 1"),
+        ('[context]\nauto_summarize = "perhaps"', "context.auto_summarize", '"perhaps"', "true or false"),
+        ('[context]\ntool_filter = "on"', "context.tool_filter", '"on"', "auto or off"),
+        ("[llm]\nmax_tool_rounds = 0", "llm.max_tool_rounds", "0", "a whole number from 1 up to 100"),
+        ("[vault]\npath = 5", "vault.path", "5", "a text"),
+        ("[vault]\nignore = [1, 2]", "vault.ignore", "[1, 2]", "a list of texts"),
+        ("model = 2024-01-01", "model", '"2024-01-01"', "a text"),
+        ("[references]\nmax_displayed = 1.5", "references.max_displayed", "1.5", "a whole number from 1"),
+    ],
+)
+def test_a_wrong_value_is_refused_with_file_key_value_and_what_is_valid(where: Places, toml: str, key: str, shown: str, valid: str) -> None:
+    error = refused(where, toml)
+    assert error.message.startswith(f"{where.config_file}: {key} = ")
+    assert shown in error.message
+    assert f"it must be {valid}" in error.message
+    assert "Default" in error.hint
+
+
+def test_a_wrong_variable_is_named(where: Places) -> None:
+    assert refused(where, env={"ZKCHAT_CONTEXT__MAX_TOKENS": "lots"}).message.startswith("ZKCHAT_CONTEXT__MAX_TOKENS: context.max_tokens")
+
+
+def test_a_wrong_flag_is_named(where: Places) -> None:
+    assert refused(where, context__max_tokens=1).message.startswith("command line: context.max_tokens = 1 ")
+
+
+def test_the_layer_that_counts_is_blamed(where: Places) -> None:
+    error = refused(where, "[context]\nmax_tokens = 1000", "[context]\nmax_tokens = 7")
+    assert ".zkchat.toml" in error.message
+
+
+def test_an_overridden_wrong_value_does_no_harm(where: Places) -> None:
+    assert loaded(where, "[context]\nmax_tokens = 7", context__max_tokens=1000).values.context.max_tokens == 1000
+
+
+@pytest.mark.parametrize(
+    ("toml", "near"),
+    [
+        ("[context]\nmax_token = 1000", "context.max_tokens"),
+        ("[contxt]\nstrategy = 'hybrid'", "context.strategy"),
+        ("modell = 'offline'", "model"),
+        ("vault = 5", "vault.path"),
+        ("[[context]]\nstrategy = 'hybrid'", "context.strategy"),
+    ],
+)
+def test_an_unknown_key_is_refused_with_the_nearest_ones(where: Places, toml: str, near: str) -> None:
+    error = refused(where, toml)
+    assert "is not a setting" in error.message
+    assert near in error.hint
+
+
+def test_a_key_like_no_other_is_refused_with_all_of_them(where: Places) -> None:
+    assert all(key in refused(where, "zzzzqqqq = 1").hint for key in list(config.keys()))
+
+
+def test_ratios_that_add_up_to_more_than_the_window_are_refused_with_what_was_set(where: Places) -> None:
+    error = refused(where, "[context]\nmessage_budget_ratio = 0.8", env={"ZKCHAT_CONTEXT__TOOL_BUDGET_RATIO": "0.5"})
+    assert "add up to 1.40" in error.message
+    assert str(where.config_file) in error.message
+    assert "ZKCHAT_CONTEXT__TOOL_BUDGET_RATIO" in error.message
+    assert "context.message_budget_ratio = 0.8" in error.hint
+
+
+def test_ratios_may_take_the_whole_window(where: Places) -> None:
+    loaded(where, "[context]\nmessage_budget_ratio = 0.7\ntool_budget_ratio = 0.2\nsystem_budget_ratio = 0.1")
+
+
+@pytest.mark.parametrize("broken", ["[context", "a = ", "a = 1\na = 2", "\u0000"])
+def test_broken_toml_is_refused_with_its_line(where: Places, broken: str) -> None:
+    error = refused(where, broken + "\n\n")
+    assert str(where.config_file) in error.message
+    assert "line 1" in error.message or "line 2" in error.message
+
+
+def test_a_file_that_is_not_utf_8_is_refused(where: Places) -> None:
+    where.config_file.write_bytes(b"model = \xff")
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load({}, {}, where)
+
+
+def test_a_folder_in_the_place_of_the_file_is_refused(where: Places) -> None:
+    where.config_file.mkdir()
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load({}, {}, where)
+
+
+def test_a_file_nested_beyond_reason_is_refused(where: Places) -> None:
+    assert refused(where, "a = " + "[" * 100_000)
+
+
+def test_a_vault_whose_name_no_system_takes_is_refused(where: Places) -> None:
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load({}, {}, where, Path("a\0b"))
+
+
+def test_one_home_moves_config_data_and_cache() -> None:
+    moved = config.places({"ZKCHAT_HOME": "/srv/zk"})
+    assert moved == Places(Path("/srv/zk/config/config.toml"), Path("/srv/zk/data"), Path("/srv/zk/cache"))
+    assert moved.store_file == Path("/srv/zk/data/conversations.db")
+
+
+def test_a_home_of_nobody_is_refused() -> None:
+    with pytest.raises(ConfigError, match="ZKCHAT_HOME=~nobody-of-this-name"):
+        config.places({"ZKCHAT_HOME": "~nobody-of-this-name/x"})
+
+
+def test_a_settings_file_named_by_hand_replaces_the_users() -> None:
+    assert config.places({"ZKCHAT_HOME": "/srv/zk"}, Path("my.toml")).config_file == Path("my.toml")
+
+
+def test_without_a_home_the_platforms_folders_are_used() -> None:
+    assert {"zkchat" in str(path) for path in (config.places({}).config_file, config.places({}).data_dir)} == {True}
+    assert config.places({}, Path("my.toml")).config_file == Path("my.toml")
+
+
+def test_every_setting_is_described() -> None:
+    assert all(config.describe(key) for key in list(config.keys()))
+
+
+def test_a_value_for_the_file_is_checked_and_typed() -> None:
+    assert config.checked("context.max_tokens", "1000", "command line") == 1000
+    assert config.checked("vault.ignore", "a,b", "command line") == ["a", "b"]
+    with pytest.raises(ConfigError, match="command line"):
+        config.checked("context.max_tokens", "x", "command line")
+
+
+def test_a_name_that_no_drawer_holds_is_told_with_its_origin(where: Places) -> None:
+    settings = loaded(where, 'model = "gpt"')
+    told = settings.problem("model", "gpt", "offline", "See doctor.").message
+    assert told == f'{where.config_file}: model = "gpt" is not valid; it must be offline'
+    assert settings.problem("context.strategy", "x", "hybrid").message.startswith("defaults: ")
+
+
+def test_the_environment_is_the_processs() -> None:
+    assert config.environment() is os.environ
+
+
+def test_a_vaults_own_file_cannot_send_one_to_another_vault(where: Places) -> None:
+    error = refused(where, project='vault = "/etc"')
+    assert ".zkchat.toml" in error.message
+    assert "vault.path" in error.hint

@@ -1,0 +1,200 @@
+"""Slash commands: what they answer, and what they do to the session."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from building import Deltas, Room, a_room, calls, completed, find, says, stored, talk
+
+from zkchat_cli import slash
+from zkchat_cli.errors import StoreError, UsageError
+from zkchat_cli.session import ZkChatSession
+
+MOVES = [
+    (f"On day {i} I moved thing {i} to shelf {i * 7}, for a reason that only day {i} knows.", f"Noted: shelf {i * 7}.")
+    for i in range(1, 13)
+]
+
+
+@pytest.fixture
+def room(vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
+    made = a_room(vault, tmp_path / "cache")
+    (tmp_path / "out").mkdir()
+    monkeypatch.chdir(tmp_path / "out")
+    yield made
+    made.store.close()
+    made.vault.close()
+
+
+@pytest.fixture
+def session(room: Room) -> ZkChatSession:
+    """A conversation of one turn that found a note."""
+    one = room.session(Deltas([calls(find("compost heap")), says("It needs air [1].")]))
+    completed(one.send("What does [[Compst]] need, and [[Filters]]?"))
+    return one
+
+
+def answer(line: str, session: ZkChatSession) -> str:
+    return slash.run(line, session).text
+
+
+def refused(line: str, session: ZkChatSession) -> UsageError:
+    with pytest.raises(UsageError) as e:
+        slash.run(line, session)
+    assert e.value.hint
+    return e.value
+
+
+# which line is a command
+
+
+@pytest.mark.parametrize("line", ["/help", "  /help", "/help me", "/", "/HELP", "/compact\nkeep all", "/new\t", "/unknown"])
+def test_a_slash_and_a_word_are_a_command(line: str) -> None:
+    assert slash.is_command(line)
+
+
+@pytest.mark.parametrize("line", ["", " ", "help", "/etc/hosts is a file", "/2024", "//", "/ help"[2:], "a /help", "/a-b", "see /help"])
+def test_anything_else_is_a_message(line: str) -> None:
+    assert not slash.is_command(line)
+
+
+def test_commands_are_listed_most_used_first() -> None:
+    names = slash.names()
+    assert names[:4] == ["help", "context", "refs", "compact"]
+    assert [command.name for command in slash.commands()] == names
+    assert all(command.help for command in slash.commands())
+
+
+@pytest.mark.parametrize("line", ["/h", "/hel", "/help", "/HELP", "  /help  "])
+def test_a_unique_beginning_will_do(session: ZkChatSession, line: str) -> None:
+    assert "/compact" in answer(line, session)
+
+
+def test_an_ambiguous_beginning_is_refused_with_the_candidates(session: ZkChatSession) -> None:
+    error = refused("/co", session)
+    assert "several" in error.message
+    assert error.hint.startswith("Nearest: /context, /compact.")
+
+
+def test_an_unknown_command_is_refused_with_the_nearest(session: ZkChatSession) -> None:
+    error = refused("/hlep", session)
+    assert error.message == "there is no command /hlep"
+    assert "/help" in error.hint
+
+
+@pytest.mark.parametrize("line", ["/", "/ ", "/zzzzzzzz", "/" + "x" * 10_000])
+def test_a_command_like_no_other_is_refused_with_all(session: ZkChatSession, line: str) -> None:
+    assert all(f"/{name}" in refused(line, session).hint for name in slash.names())
+
+
+# what they do
+
+
+def test_help_names_every_command_and_the_keys(session: ZkChatSession) -> None:
+    text = answer("/help", session)
+    assert all(f"/{name}" in text for name in slash.names())
+    assert "Ctrl+C" in text
+
+
+def test_context_is_the_table_of_the_next_prompt(session: ZkChatSession) -> None:
+    text = answer("/context", session)
+    assert "instructions" in text
+    assert "tool results" in text
+    assert str(session.prompt().usage.total_tokens) in text
+
+
+def test_refs_lists_found_and_broken_documents(session: ZkChatSession) -> None:
+    text = answer("/refs", session)
+    assert "✗ [[Compst]] not found; nearest: [[Compost]]" in text
+    assert "· [[Filters]]   Filters.md   (direct)" in text
+    assert "[1] [[Compost]]   Garden/Compost.md   (search)" in text
+    assert "How to say which tasks you want to see." in text
+
+
+def test_refs_of_a_broken_link_like_no_note_names_none(room: Room) -> None:
+    session = room.session(Deltas([says("No.")]))
+    completed(session.send("[[Zzzzqqqq]]"))
+    assert answer("/refs", session) == "  ✗ [[Zzzzqqqq]] not found"
+
+
+def test_refs_of_a_document_without_a_summary_is_its_path(room: Room) -> None:
+    (room.vault.root / "Bare.md").write_text("# Bare\n")
+    room.vault.refresh()
+    session = room.session(Deltas([says("No.")]))
+    completed(session.send("[[Bare]]"))
+    assert answer("/refs", session) == "      · [[Bare]]   Bare.md   (direct)"
+
+
+def test_refs_of_a_new_conversation_says_that_there_are_none(room: Room) -> None:
+    assert "No document" in answer("/refs", room.session())
+
+
+def test_compact_folds_and_undo_unfolds(room: Room) -> None:
+    session = stored(room, talk(*MOVES))
+    before = session.prompt()
+    assert "folded 14 messages" in answer("/compact", session)
+    assert session.prompt() != before
+    assert "Taken back" in answer("/compact undo", session)
+    assert session.prompt() == before
+    assert "no compaction" in answer("/compact undo", session)
+
+
+def test_compact_takes_instructions(room: Room) -> None:
+    session = stored(room, talk(*MOVES))
+    answer("/compact keep what concerns\nshelf 21", session)
+    assert session.compaction is not None
+    assert session.compaction.instructions == "keep what concerns\nshelf 21"
+
+
+def test_compact_of_a_new_conversation_does_nothing(room: Room) -> None:
+    assert "Nothing to compact" in answer("/compact", room.session())
+
+
+def test_new_begins_another_conversation_and_says_where_this_one_is(session: ZkChatSession) -> None:
+    outcome = slash.run("/new", session)
+    assert outcome.session is not None
+    assert outcome.session.conversation.id != session.conversation.id
+    assert outcome.session.history == ()
+    assert session.conversation.id in outcome.text
+
+
+def test_new_after_nothing_was_said_has_nothing_to_tell(room: Room) -> None:
+    assert slash.run("/new", room.session()).text == "A new conversation."
+
+
+def test_quit_leaves(session: ZkChatSession) -> None:
+    assert slash.run("/quit", session).leave
+
+
+# export
+
+
+def test_export_writes_markdown_to_a_file_of_its_own_name(session: ZkChatSession) -> None:
+    assert answer("/export", session) == f"Written to zkchat-{session.conversation.id}.md"
+    assert "It needs air" in Path(f"zkchat-{session.conversation.id}.md").read_text()
+
+
+def test_export_writes_the_format_and_file_one_names(session: ZkChatSession) -> None:
+    answer("/export json my talk.json", session)
+    assert json.loads(Path("my talk.json").read_text())["format"] == "zkchat-conversation"
+
+
+def test_export_overwrites_nothing(session: ZkChatSession) -> None:
+    Path("mine.md").write_text("mine")
+    assert "exists already" in refused("/export md mine.md", session).message
+    assert Path("mine.md").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["no/such/folder/x.md", "~nobody-of-this-name/x.md", "a\0b", "x" * 5000])
+def test_export_to_where_nothing_can_be_written_is_refused(session: ZkChatSession, name: str) -> None:
+    with pytest.raises(StoreError, match="cannot be written"):
+        slash.run(f"/export md {name}", session)
+
+
+def test_export_of_an_unknown_format_is_refused_with_the_known_ones(session: ZkChatSession) -> None:
+    assert "json" in refused("/export docx", session).hint
+
+
+def test_export_of_nothing_is_refused(room: Room) -> None:
+    assert "nothing to export" in refused("/export", room.session()).message

@@ -1,0 +1,129 @@
+"""Counting tokens: exact, offline, each text once; and an honest estimate where no vocabulary loads."""
+
+import hashlib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import tiktoken
+from building import COUNTER
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zkchat_cli.errors import UsageError
+from zkchat_cli.tokens import ENCODINGS, VOCABULARY, Encoder, TokenCounter, estimate, load_vocabulary
+
+ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
+SHA256 = {
+    "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+    "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+}
+
+
+class Letters:
+    """An encoder for which every character is a token; it remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: Counter[str] = Counter()
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        self.asked[text] += 1
+        return [ord(c) for c in text]
+
+
+def no_vocabulary(encoding: str) -> Encoder:
+    raise OSError(f"{encoding} is gone")
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_the_shipped_vocabularies_are_the_published_ones(encoding: str) -> None:
+    file = VOCABULARY / hashlib.sha1(ADDRESS.format(encoding).encode()).hexdigest()
+    assert hashlib.sha256(file.read_bytes()).hexdigest() == SHA256[encoding]
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("text", ["hello world", "Filters — “quoted” 過濾器 😀", "x" * 10_000, "\ud800", " \n\t "])
+def test_counts_are_tiktokens_own(encoding: str, text: str) -> None:
+    assert TokenCounter(encoding).count(text) == len(tiktoken.get_encoding(encoding).encode_ordinary(text))
+
+
+def test_special_tokens_are_plain_text() -> None:
+    assert COUNTER.count("<|endoftext|>") > 1
+
+
+def test_nothing_is_no_token() -> None:
+    assert COUNTER.count("") == 0
+
+
+@pytest.mark.parametrize("blank", [" ", "\t", "\u00a0", " \u00a0"])
+def test_a_megabyte_of_white_space_is_counted(blank: str) -> None:
+    assert COUNTER.count(blank * 1_000_000) > 1000
+
+
+def test_a_long_text_is_counted_exactly() -> None:
+    text = "All work and no play makes Jack a dull boy.\n" * 5000
+    assert COUNTER.count(text) == len(load_vocabulary("o200k_base").encode_ordinary(text))
+
+
+def test_each_text_is_encoded_once() -> None:
+    letters = Letters()
+    counter = TokenCounter(load=lambda _: letters)
+    assert [counter.count("abc"), counter.count("abc"), counter.count("de")] == [3, 3, 2]
+    assert letters.asked == {"abc": 1, "de": 1}
+
+
+def test_what_is_remembered_does_not_grow_for_ever() -> None:
+    letters = Letters()
+    counter = TokenCounter(load=lambda _: letters)
+    for i in range(20_001):
+        counter.count(str(i))
+    counter.count("0")
+    assert letters.asked["0"] == 2
+
+
+def test_a_counter_is_ready_when_its_vocabulary_is_loaded() -> None:
+    counter = TokenCounter(load=lambda _: Letters())
+    before = counter.ready
+    counter.warm().join()
+    assert (before, counter.ready, counter.estimated) == (False, True, False)
+    assert counter.problem is None
+
+
+def test_without_a_vocabulary_figures_are_estimates_that_say_so() -> None:
+    counter = TokenCounter(load=no_vocabulary)
+    assert counter.count("12345678") == 3
+    assert counter.estimated
+    assert counter.ready
+    assert counter.problem == "o200k_base is gone"
+
+
+def test_a_vocabulary_that_fails_is_tried_once() -> None:
+    tried: list[str] = []
+
+    def load(encoding: str) -> Encoder:
+        tried.append(encoding)
+        raise ValueError("damaged")
+
+    counter = TokenCounter(load=load)
+    counter.count("a")
+    counter.count("b")
+    assert tried == ["o200k_base"]
+
+
+def test_an_unknown_encoding_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(UsageError) as e:
+        TokenCounter("p50k_base").count("x")
+    assert "p50k_base" in e.value.message
+    assert all(encoding in e.value.hint for encoding in ENCODINGS)
+
+
+def test_a_vocabulary_can_be_kept_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(VOCABULARY))
+    assert load_vocabulary("cl100k_base").encode_ordinary("a")
+
+
+@settings(deadline=None)
+@given(st.text(max_size=300))
+def test_an_estimate_is_never_nothing_for_something(text: str) -> None:
+    assert estimate(text) >= (1 if text else 0)
+    assert estimate(text) <= 2 * len(text) + 1

@@ -1,0 +1,272 @@
+"""Tools: what the model may call, what it gets back, and how its mistakes are answered."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from building import COUNTER, Clock
+from conftest import write
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from zkchat_cli import tools
+from zkchat_cli.models import ToolCall
+from zkchat_cli.references.manager import ReferenceManager
+from zkchat_cli.toolbox import Toolbox, ToolResult
+from zkchat_cli.tools import Tool, ToolMistake
+from zkchat_cli.vault import Vault
+
+TOOLS = {tool.name: tool for tool in tools.tools()}
+
+
+@pytest.fixture
+def notes(vault: Path, tmp_path: Path) -> Iterator[Vault]:
+    (tmp_path / "secret.md").write_text("The secret is 42.")
+    (vault / "Link.md").symlink_to(tmp_path / "secret.md")
+    opened = Vault.open(vault, tmp_path / "cache")
+    opened.refresh()
+    yield opened
+    opened.close()
+
+
+def toolbox(notes: Vault, offered: tuple[Tool, ...] = tuple(TOOLS.values())) -> Toolbox:
+    return Toolbox(offered, notes, ReferenceManager(), COUNTER, Clock())
+
+
+def run(notes: Vault, tool: str, room: int = 5000, **arguments: Any) -> ToolResult:
+    return toolbox(notes).run(ToolCall(id="1", name=tool, arguments=arguments), room)
+
+
+def mistake(notes: Vault, tool: str, **arguments: Any) -> str:
+    """What the model is told about a wrong call."""
+    result = run(notes, tool, **arguments)
+    assert not result.run.ok
+    assert result.chunks == ()
+    error: str = json.loads(result.content)["error"]
+    assert len(error) < 500
+    return error
+
+
+# descriptors
+
+
+def test_there_are_these_tools() -> None:
+    assert list(TOOLS) == ["find_excerpts", "read_zk_document", "resolve_wikilink"]
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
+def test_a_descriptor_has_the_openai_function_form(tool: Tool) -> None:
+    descriptor = json.loads(json.dumps(tool.descriptor))
+    assert set(descriptor) == {"type", "function"}
+    assert descriptor["type"] == "function"
+    function = descriptor["function"]
+    assert set(function) == {"name", "description", "parameters"}
+    assert function["name"] == tool.name
+    assert function["name"].isidentifier()
+    schema = function["parameters"]
+    assert schema["type"] == "object"
+    assert set(schema["required"]) <= set(schema["properties"])
+    assert all(p["type"] in ("string", "integer") and p["description"] for p in schema["properties"].values())
+
+
+# find_excerpts
+
+
+def test_a_search_brings_numbered_excerpts_with_place_and_text(notes: Vault) -> None:
+    result = run(notes, "find_excerpts", query="compost heap")
+    excerpt = json.loads(result.content)["excerpts"][0]
+    assert (excerpt["source"], excerpt["path"], excerpt["lines"]) == (1, "Garden/Compost.md", "1-3")
+    assert "needs air, water and patience" in excerpt["text"]
+
+
+def test_a_result_is_measured(notes: Vault) -> None:
+    result = run(notes, "find_excerpts", query="compost")
+    assert result.run.ok
+    assert result.run.tokens == COUNTER.count(result.content)
+    assert result.run.duration_ms == 1.0
+
+
+def test_a_search_that_finds_nothing_says_what_to_try(notes: Vault) -> None:
+    assert "other words" in json.loads(run(notes, "find_excerpts", query="xylophone").content)["note"]
+
+
+def test_a_search_that_finds_more_says_how_to_get_it(notes: Vault) -> None:
+    result = run(notes, "find_excerpts", query="filter tasks compost conditions", limit=1)
+    assert len(result.chunks) == 1
+    assert "limit up to 20" in json.loads(result.content)["note"]
+
+
+@pytest.mark.parametrize("limit", [-7, 0, 1, 20, 10**30, None])
+def test_any_whole_number_will_do_as_a_limit(notes: Vault, limit: int | None) -> None:
+    assert 1 <= len(run(notes, "find_excerpts", query="filters", limit=limit).chunks) <= 20
+
+
+@pytest.mark.parametrize("query", ['"', "AND OR NOT", "NEAR(a b)", "*", "x" * 10_000, "\0", "\ud800", "a" * 3 + "\n" * 50, "(", "title:x"])
+def test_any_text_may_be_searched_for(notes: Vault, query: str) -> None:
+    assert run(notes, "find_excerpts", query=query).run.ok
+
+
+# read_zk_document
+
+
+def test_a_document_is_read_whole(notes: Vault) -> None:
+    result = run(notes, "read_zk_document", relative_path="Queries/Combining.md")
+    text = "\n".join(c.text for c in result.chunks)
+    assert "brackets as deep as you like" in text
+    assert [c.number for c in result.chunks] == list(range(1, len(result.chunks) + 1))
+
+
+def test_some_lines_of_a_document_are_read(notes: Vault) -> None:
+    result = run(notes, "read_zk_document", relative_path="Queries/Combining.md", start_line=3, end_line=3)
+    assert [(c.start_line, c.end_line) for c in result.chunks] == [(3, 3)]
+    assert "Each condition" not in result.content
+
+
+@pytest.mark.parametrize(("start", "end"), [(5000, None), (3, 1), (1, -5), (10**30, 10**31)])
+def test_lines_that_a_document_has_not_are_nothing(notes: Vault, start: int, end: int | None) -> None:
+    assert "has no text there" in run(notes, "read_zk_document", relative_path="Filters.md", start_line=start, end_line=end).content
+
+
+def test_lines_may_begin_before_the_first(notes: Vault) -> None:
+    assert run(notes, "read_zk_document", relative_path="Filters.md", start_line=-5).chunks
+
+
+def test_a_document_of_many_sections_is_cut_and_says_where_to_go_on(notes: Vault) -> None:
+    write(notes.root, {"Long.md": "".join(f"# Section {i}\n\n" + f"Words of section {i}. " * 40 + "\n\n" for i in range(60))})
+    result = run(notes, "read_zk_document", room=1_000_000, relative_path="Long.md")
+    assert len(result.chunks) == 40
+    assert f"start_line={result.chunks[-1].end_line + 1}" in result.content
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("../secret.md", "Queries/../../secret.md", "/etc/passwd", "Link.md", "~/x.md", ".zkchat.toml", "Queries", "C:\\x"),
+        *("a\0b", "a" * 4096, "a/" * 3000, "\ud800.md"),
+    ],
+)
+def test_what_is_not_a_note_in_the_vault_is_refused(notes: Vault, path: str) -> None:
+    assert "42" not in mistake(notes, "read_zk_document", relative_path=path)
+
+
+def test_a_misspelt_document_is_answered_with_the_nearest(notes: Vault) -> None:
+    assert "[[Combining]]" in mistake(notes, "read_zk_document", relative_path="Combning.md")
+
+
+# resolve_wikilink
+
+
+def test_a_link_is_resolved_to_a_path(notes: Vault) -> None:
+    document = json.loads(run(notes, "resolve_wikilink", wikilink="![[filters#Dates|x]]").content)
+    assert (document["path"], document["heading"], document["status"]) == ("Filters.md", "Dates", "found")
+
+
+def test_a_broken_link_is_answered_with_the_nearest(notes: Vault) -> None:
+    document = json.loads(run(notes, "resolve_wikilink", wikilink="[[Filtrs]]").content)
+    assert document["path"] is None
+    assert document["nearest"] == ["Filters.md"]
+
+
+def test_a_link_without_end_is_answered_shortly(notes: Vault) -> None:
+    assert len(run(notes, "resolve_wikilink", wikilink="x" * 100_000).content) < 600
+    assert len(run(notes, "resolve_wikilink", wikilink="Filters#" + "y" * 100_000).content) < 900
+
+
+# mistakes
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "told"),
+    [
+        ("find_excerpts", {}, "find_excerpts needs query"),
+        ("find_excerpts", {"query": ""}, "find_excerpts needs query"),
+        ("find_excerpts", {"query": "  \n"}, "find_excerpts needs query"),
+        ("find_excerpts", {"query": None}, "find_excerpts needs query"),
+        ("find_excerpts", {"query": 5}, "query must be of type string, not 5"),
+        ("find_excerpts", {"query": ["a"]}, "query must be of type string, not ['a']"),
+        ("find_excerpts", {"query": {"a": 1}}, "query must be of type string"),
+        ("find_excerpts", {"query": False}, "query must be of type string"),
+        ("find_excerpts", {"query": "a", "limit": True}, "limit must be of type integer, not True"),
+        ("find_excerpts", {"query": "a", "limit": "5"}, "limit must be of type integer, not '5'"),
+        ("find_excerpts", {"query": "a", "limit": 1.5}, "limit must be of type integer, not 1.5"),
+        ("find_excerpts", {"query": "a", "limit": [10**5] * 5000}, "limit must be of type integer"),
+        ("find_excerpts", {"query": "a", "colour": "red"}, "has no argument 'colour'; it has query, limit"),
+        ("find_excerpts", {"query": "a", "c" * 10_000: "red"}, "has no argument"),
+        ("read_zk_document", {"path": "Filters.md"}, "read_zk_document needs relative_path"),
+        ("resolve_wikilink", {}, "resolve_wikilink needs wikilink"),
+        ("delete_everything", {}, "there is no tool delete_everything; there are find_excerpts, read_zk_document, resolve_wikilink"),
+        ("x" * 10_000, {}, "there is no tool xxx"),
+        ("", {}, "there is no tool"),
+    ],
+)
+def test_a_wrong_call_is_answered_with_a_short_error(notes: Vault, tool: str, arguments: dict[str, Any], told: str) -> None:
+    assert told in mistake(notes, tool, **arguments)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda v: st.lists(v, max_size=3) | st.dictionaries(st.text(max_size=5), v, max_size=3),
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(sorted(TOOLS)), st.data())
+def test_any_arguments_get_an_answer(notes: Vault, tool: str, data: st.DataObject) -> None:
+    names = st.sampled_from([*TOOLS[tool].parameters, "other"])
+    arguments = data.draw(st.dictionaries(names, json_values, max_size=4))
+    json.loads(toolbox(notes).run(ToolCall(id="1", name=tool, arguments=arguments), 5000).content)
+
+
+def test_a_vault_that_is_gone_is_answered_with_an_error(notes: Vault) -> None:
+    for file in sorted(notes.root.rglob("*"), reverse=True):
+        file.rmdir() if file.is_dir() else file.unlink()
+    notes.close()
+    notes.index_file.unlink()
+    assert "no Markdown notes" in mistake(notes, "find_excerpts", query="a")
+
+
+def test_a_tool_may_be_called_by_hand(notes: Vault) -> None:
+    with pytest.raises(ToolMistake):
+        TOOLS["find_excerpts"].call({}, notes)
+
+
+# room
+
+
+def test_excerpts_without_room_are_left_out_and_counted(notes: Vault) -> None:
+    whole = run(notes, "find_excerpts", query="filters tasks conditions compost")
+    fewer = run(notes, "find_excerpts", room=whole.run.tokens - 40, query="filters tasks conditions compost")
+    left_out = len(whole.chunks) - len(fewer.chunks)
+    assert left_out > 0
+    assert f"no room for them: {left_out} excerpts." in json.loads(fewer.content)["note"]
+
+
+@pytest.mark.parametrize("room", [150, 400, 1000])
+def test_a_result_keeps_to_its_room(notes: Vault, room: int) -> None:
+    write(notes.root, {"Long.md": ("Words without end, " * 200 + "\n\n") * 20})
+    result = run(notes, "read_zk_document", room=room, relative_path="Long.md")
+    assert result.chunks
+    assert result.run.tokens <= room
+
+
+def test_without_any_room_the_model_is_told_so(notes: Vault) -> None:
+    result = run(notes, "find_excerpts", room=0, query="filters")
+    assert result.chunks == ()
+    assert result.run.ok
+    assert "no room" in result.content
+
+
+def test_a_chunk_that_was_cut_is_another_chunk_with_a_number_of_its_own(notes: Vault) -> None:
+    write(notes.root, {"Long.md": "Words without end. " * 60})
+    box = toolbox(notes)
+    call = ToolCall(id="1", name="read_zk_document", arguments={"relative_path": "Long.md"})
+    cut, whole = (box.run(call, room).chunks[0] for room in (150, 5000))
+    assert cut.number != whole.number
+    assert whole.text.startswith(cut.text.partition("\n\n<!-- cut")[0])
+
+
+def test_without_tools_every_call_is_a_mistake(notes: Vault) -> None:
+    result = toolbox(notes, ()).run(ToolCall(id="1", name="find_excerpts", arguments={"query": "a"}), 100)
+    assert "there is no tool find_excerpts" in result.content

@@ -1,0 +1,220 @@
+"""Words, sentences, and cutting: the one notion of both that search, quoting and summaries share."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zkchat_cli.words import content_terms, encodable, fold, sentences, shorten, stem, terms
+
+nasty = st.text(st.sampled_from(" \n\t.!?…。！？\"'“”*_[]()>-#|`~:0aAéß漢字한글😀\u0301\u2028\ud800"), max_size=200)
+
+
+def texts(markdown: str) -> list[str]:
+    return [s.text for s in sentences(markdown)]
+
+
+def test_case_and_diacritics_make_no_difference() -> None:
+    assert fold("Équipe") == fold("EQUIPE") == "equipe"
+
+
+def test_a_composed_and_a_decomposed_letter_are_the_same() -> None:
+    assert fold("caf\u00e9") == fold("cafe\u0301")
+
+
+def test_sharp_s_is_double_s() -> None:
+    assert fold("Straße") == "strasse"
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_folding_twice_changes_nothing_more(text: str) -> None:
+    assert fold(fold(text)) == fold(text)
+
+
+def test_an_apostrophe_keeps_a_word_together() -> None:
+    assert terms("don’t") == terms("don't") == ["don't"]
+
+
+def test_underscores_and_hyphens_part_words() -> None:
+    assert terms("snake_case well-known") == ["snake", "case", "well", "known"]
+
+
+def test_a_chinese_run_becomes_its_pairs_of_characters() -> None:
+    assert terms("任務過濾器") == ["任務", "務過", "過濾", "濾器"]
+
+
+def test_a_single_chinese_character_is_a_word() -> None:
+    assert terms("我 see 你") == ["我", "see", "你"]
+
+
+def test_japanese_and_korean_are_cut_like_chinese() -> None:
+    assert terms("タスク") == ["タス", "スク"]
+    assert len(terms("필터링")) >= 2
+
+
+def test_words_of_a_text_without_words_are_none() -> None:
+    assert terms("… — 😀 !?") == []
+
+
+def test_stopwords_and_single_letters_carry_no_content() -> None:
+    assert content_terms("What is a filter, x?") == ["filter"]
+
+
+def test_a_question_of_stopwords_keeps_them_all() -> None:
+    assert content_terms("what is it?") == ["what", "is", "it"]
+
+
+def test_a_single_digit_is_content() -> None:
+    assert content_terms("rule 3") == ["rule", "3"]
+
+
+@pytest.mark.parametrize(
+    ("words", "common"),
+    [
+        ("filter filters filtered filtering filterings", "filter"),
+        ("query queries", "query"),
+        ("note notes noted", "not"),
+        ("stop stopped stopping", "stop"),
+        ("quickly quick", "quick"),
+        ("allegedly alleged", "alleg"),
+    ],
+)
+def test_inflected_forms_have_one_stem(words: str, common: str) -> None:
+    assert {stem(word) for word in words.split()} == {common}
+
+
+@pytest.mark.parametrize("word", ["is", "as", "bed", "red", "sing", "lies"[:3], ""])
+def test_short_words_are_their_own_stem(word: str) -> None:
+    assert stem(word) == word
+
+
+def test_a_sentence_ends_at_its_mark() -> None:
+    assert texts("One is here. Two is there! Three? Yes.") == ["One is here.", "Two is there!", "Three?", "Yes."]
+
+
+def test_a_sentence_may_run_over_lines_and_stands_on_its_first() -> None:
+    (only,) = sentences("\n\nA sentence that\ngoes on here.")
+    assert (only.text, only.line) == ("A sentence that goes on here.", 3)
+
+
+def test_an_abbreviation_ends_no_sentence() -> None:
+    assert texts("See e.g. Smith et al. by Dr. Jones. Then stop.") == ["See e.g. Smith et al. by Dr. Jones.", "Then stop."]
+
+
+def test_an_initial_ends_no_sentence() -> None:
+    assert texts("J. R. R. Tolkien wrote it. I read it.") == ["J. R. R. Tolkien wrote it.", "I read it."]
+
+
+def test_a_word_that_ends_like_an_abbreviation_does_end_a_sentence() -> None:
+    assert texts("It is the best. Not the worst.") == ["It is the best.", "Not the worst."]
+
+
+def test_a_closing_quotation_mark_belongs_to_its_sentence() -> None:
+    assert texts("He said “Stop.” Then he left.") == ["He said “Stop.”", "Then he left."]
+
+
+def test_a_lower_case_word_continues_a_sentence() -> None:
+    assert texts("Version 1. beta is out.") == ["Version 1. beta is out."]
+
+
+def test_a_chinese_sentence_needs_no_space_after_it() -> None:
+    assert texts("過濾器很好用。你可以組合它們！好嗎？") == ["過濾器很好用。", "你可以組合它們！", "好嗎？"]
+
+
+def test_every_list_item_is_a_sentence_of_its_own() -> None:
+    assert texts("- first thing\n- second thing\n  goes on\n1. third\n- [ ] fourth") == [
+        "first thing", "second thing goes on", "third", "fourth",
+    ]  # fmt: skip
+
+
+def test_a_quotation_of_several_lines_is_one_paragraph() -> None:
+    assert texts("> A quote that\n> goes on.") == ["A quote that goes on."]
+
+
+def test_a_callout_is_read_without_its_mark() -> None:
+    assert texts("> [!note] Remember this well\n> It matters.") == ["Remember this well It matters."]
+
+
+@pytest.mark.parametrize(
+    "not_prose",
+    [
+        "# Heading",
+        "| a | b |",
+        "---",
+        "***",
+        "<!-- comment -->",
+        "![image](x.png)",
+        "^block-id",
+        "%% hidden %%",
+        "```\ncode here\n```",
+        "~~~\nx\n~~~",
+    ],
+)
+def test_what_is_no_prose_has_no_sentences(not_prose: str) -> None:
+    assert texts(f"Before it.\n{not_prose}\nAfter it.") == ["Before it.", "After it."]
+
+
+def test_a_fence_ends_with_as_many_ticks_as_it_began() -> None:
+    assert texts("````\n```\nstill code\n````\nProse again.") == ["Prose again."]
+
+
+def test_an_unclosed_fence_hides_the_rest() -> None:
+    assert texts("Prose.\n```\ncode\nmore code") == ["Prose."]
+
+
+def test_a_tilde_does_not_close_a_fence_of_ticks() -> None:
+    assert texts("```\n~~~\ncode\n```\nProse.") == ["Prose."]
+
+
+def test_punctuation_alone_is_no_sentence() -> None:
+    assert texts("… !!! ---\n\n***x") == ["***x"]
+
+
+def test_thousands_of_initials_are_no_trouble() -> None:
+    assert len(sentences("A. " * 30_000)) == 1
+
+
+@settings(deadline=None)
+@given(nasty)
+def test_any_text_has_sentences_that_say_something_on_its_own_lines(text: str) -> None:
+    for sentence in sentences(text):
+        assert any(c.isalnum() for c in sentence.text)
+        assert 1 <= sentence.line <= text.count("\n") + 1
+
+
+@pytest.mark.parametrize("mark", ['"', "(", "*", "[!", ". ", ">", "- ", "- [ ] ", "。", "A.", "e.g. ", "`", "“", "[![", "1. "])
+def test_endless_repetition_is_read_at_once(mark: str) -> None:
+    sentences("Word " + mark * 20_000 + " end")
+    sentences(mark * 20_000)
+
+
+def test_a_short_text_stays_as_it_is() -> None:
+    assert shorten("as it is", 8) == "as it is"
+
+
+def test_a_long_text_is_cut_at_a_word_and_marked() -> None:
+    assert shorten("one two, three", 9) == "one two…"
+
+
+def test_a_long_word_is_cut_within() -> None:
+    assert shorten("x" * 10_000, 10) == "x" * 9 + "…"
+
+
+def test_line_breaks_become_spaces() -> None:
+    assert shorten("a\n\n b\tc", 10) == "a b c"
+
+
+@settings(deadline=None)
+@given(st.text(), st.integers(1, 50))
+def test_what_is_shortened_fits(text: str, limit: int) -> None:
+    assert len(shorten(text, limit)) <= limit
+
+
+def test_halves_of_surrogate_pairs_are_replaced() -> None:
+    assert encodable("a\ud800b") == "a\ufffdb"
+
+
+@settings(deadline=None)
+@given(st.text(st.characters(), max_size=50))
+def test_encodable_text_can_be_written(text: str) -> None:
+    encodable(text).encode()

@@ -1,0 +1,206 @@
+"""A conversation as it stands: its branch of the log, its summaries, its numbered chunks, and what its next prompt would be.
+
+Everything here can be asked without a model being called; `session.py` adds the turns. What a long conversation needs for each prompt (its
+messages cut into turns and rendered) is kept and only added to.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from zkchat_cli.config import Config
+from zkchat_cli.context import compaction as compacting
+from zkchat_cli.context.budget import Budget, room_for_turns
+from zkchat_cli.context.compaction import Fold
+from zkchat_cli.context.instructions import INSTRUCTIONS
+from zkchat_cli.context.prompt import Material, assemble, whole
+from zkchat_cli.context.strategies import Strategy
+from zkchat_cli.context.turns import Turn, turns_of
+from zkchat_cli.errors import VaultError
+from zkchat_cli.llm import Model
+from zkchat_cli.memory.project import ALSO_READ, MemoryItem, project_memory
+from zkchat_cli.models import Compaction, Conversation, DocumentReference, MessageStatus, Prompt, Role, ZkChatMessage
+from zkchat_cli.references.extraction import extract, introduce
+from zkchat_cli.references.manager import ReferenceManager
+from zkchat_cli.references.summaries import DocumentSummaryService
+from zkchat_cli.store import ChatSessionStore
+from zkchat_cli.tokens import TokenCounter
+from zkchat_cli.tools import Tool
+from zkchat_cli.vault import Vault
+from zkchat_cli.words import encodable
+
+MEMORY_SHARE = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a session works with. `now` gives ISO 8601 with zone, `clock` monotonic seconds, `new_id` a fresh random id."""
+
+    vault: Vault
+    store: ChatSessionStore
+    model: Model
+    strategy: Strategy
+    tools: tuple[Tool, ...]
+    settings: Config
+    max_context: int
+    counter: TokenCounter
+    now: Callable[[], str]
+    clock: Callable[[], float]
+    new_id: Callable[[], str]
+
+
+class Standing:
+    """State of one conversation, and what can be said of it. A new one is stored with its first message, not before."""
+
+    def __init__(self, parts: Parts, conversation: Conversation | None = None) -> None:
+        self.parts = parts
+        self._stored: bool = conversation is not None
+        self.conversation = conversation or Conversation(
+            id=parts.new_id(), vault=str(parts.vault.root), created_at=parts.now(), updated_at=parts.now()
+        )
+        self.budget = Budget.of(parts.settings.context, parts.max_context)
+        self._summaries = DocumentSummaryService(parts.vault)
+        self._cut: tuple[Turn, ...] = ()
+        self._cut_from: tuple[ZkChatMessage, ...] = ()
+        self._load()
+
+    def _load(self) -> None:
+        store, id_ = self.parts.store, self.conversation.id
+        self.history = store.history(id_) if self._stored else ()
+        self.compactions = store.compactions(id_) if self._stored else ()
+        log = store.log(id_) if self._stored else ()
+        self.manager = ReferenceManager.of(log)
+        self._call_ids = {call.id for message in log for call in message.tool_calls}
+
+    def prompt(self, next_text: str | None = None) -> Prompt:
+        """What the next model call would send: with `next_text` as the user's message, or for the conversation as it stands."""
+        return self._assemble((self._user_message(encodable(next_text), "pending"),) if next_text else ())
+
+    def document_references(self) -> tuple[DocumentReference, ...]:
+        """Every document that this branch of the conversation mentions or its tools brought in, each once, first mention first."""
+        found: dict[str, DocumentReference] = {}
+        for message in self.history:
+            for reference in message.references:
+                found.setdefault(reference.relative_path or reference.wikilink, reference)
+        return tuple(found.values())
+
+    @property
+    def memory(self) -> tuple[MemoryItem, ...]:
+        """The memory files that go into each prompt, in the order they do."""
+        settings = self.parts.settings
+        if not settings.context.memory_integration:
+            return ()
+        names = (settings.memory.project_file, ALSO_READ)
+        return project_memory(self.parts.vault, names, int(MEMORY_SHARE * self.budget.messages), self.parts.counter)
+
+    @property
+    def compaction(self) -> Compaction | None:
+        """The compaction that holds on this branch, the newest one."""
+        on_branch = {message.id for message in self.history}
+        return next((c for c in reversed(self.compactions) if c.last_id in on_branch), None)
+
+    # compaction
+
+    def compact(
+        self, *, instructions: str | None = None, target: int | None = None, keep: int | None = None, preview: bool = False
+    ) -> Compaction:
+        """Fold the older turns into a summary and store that; `mode` is "none", and nothing stored, when that would gain nothing.
+
+        `target` tokens at most for the summary, `keep` newest messages stay whole (default: the settings', fewer when there are fewer or
+        they do not fit). `preview` only says what would happen. Tokens are those of the prompt with all turns that no summary covers.
+        """
+        parts = self.parts
+        before = self._whole(self.compaction)
+        nothing = Compaction(
+            id=parts.new_id(), created_at=parts.now(), tokens_before=before, tokens_after=before, messages_folded=0, mode="none",
+            instructions=instructions, preview=preview,
+        )  # fmt: skip
+        fold = self._plan(keep)
+        limit = self._largest_summary if target is None else min(target, self._largest_summary)
+        summary = compacting.extract(fold, limit, parts.counter, instructions) if fold else None
+        if fold is None or summary is None:
+            return nothing
+        made = {
+            "last_id": fold.last_id,
+            "messages_folded": fold.messages_folded,
+            "summary": summary,
+            "summary_tokens": parts.counter.count(summary),
+            "mode": "extractive",
+        }
+        compaction = nothing.model_copy(update=made)
+        after = self._whole(compaction)
+        if after >= before:
+            return nothing
+        compaction = compaction.model_copy(update={"tokens_after": after})
+        if not preview:
+            parts.store.compact(self.conversation.id, compaction)
+            self.compactions += (compaction,)
+        return compaction
+
+    def undo_compaction(self) -> Compaction | None:
+        """Take the last compaction back: the prompt is what it was before. None when there is none."""
+        undone = self.parts.store.undo_compaction(self.conversation.id) if self._stored else None
+        if undone is not None:
+            self.compactions = self.parts.store.compactions(self.conversation.id)
+        return undone
+
+    @property
+    def _largest_summary(self) -> int:
+        return int(self.parts.settings.context.summary_ratio * self.budget.effective_limit)
+
+    def _turns(self) -> tuple[Turn, ...]:
+        """The branch cut into turns; what was cut before is taken over."""
+        if self._cut_from is not self.history:
+            self._cut = turns_of(self.history, self.parts.counter, self._cut)
+            self._cut_from = self.history
+        return self._cut
+
+    def _plan(self, keep: int | None) -> Fold | None:
+        """What to fold so that `keep` messages stay; None: as many of the settings' number as have room."""
+        turns = [turn for turn in self._turns() if not turn.failed]
+        holding = self.compaction
+        covered = 0
+        # one that is too large is from a larger window, and is made anew
+        if holding is not None and holding.summary and holding.summary_tokens <= self._largest_summary:
+            covered = max((i + 1 for i, turn in enumerate(turns) if any(m.id == holding.last_id for m in turn.messages)), default=0)
+        if keep is not None:
+            return compacting.plan(turns, covered, keep)
+        always = self._assembled(replace(self._material((), None), history=())).usage
+        room = room_for_turns(always, self._largest_summary, self.budget)
+        return compacting.plan(turns, covered, self.parts.settings.context.recent_messages_to_keep, room=room)
+
+    def _whole(self, compaction: Compaction | None) -> int:
+        return whole(self._material((), compaction), self.budget, self.parts.strategy, self.parts.counter)
+
+    # making values
+
+    def _assemble(self, current: tuple[ZkChatMessage, ...], *, offer_tools: bool = True) -> Prompt:
+        return self._assembled(self._material(current, self.compaction, offer_tools=offer_tools))
+
+    def _assembled(self, material: Material) -> Prompt:
+        return assemble(material, self.budget, self.parts.strategy, self.parts.counter)
+
+    def _material(self, current: tuple[ZkChatMessage, ...], compaction: Compaction | None, *, offer_tools: bool = True) -> Material:
+        return Material(
+            instructions=INSTRUCTIONS,
+            history=self._turns(),
+            current=current,
+            memory=self.memory,
+            compaction=compaction,
+            descriptors=tuple(tool.descriptor for tool in self.parts.tools) if offer_tools else (),
+        )
+
+    def _message(self, role: Role, content: str, parent: str | None = None, **fields: object) -> ZkChatMessage:
+        values = {"id": self.parts.new_id(), "parent_id": parent, "role": role, "content": content, "timestamp": self.parts.now()}
+        return ZkChatMessage.model_validate({**values, **fields})
+
+    def _user_message(self, text: str, status: MessageStatus) -> ZkChatMessage:
+        """The user's message with the documents it names; `augmented_token_count` includes the list of them that the model gets."""
+        parent = self.history[-1].id if self.history else None
+        try:
+            references = extract(text, self.parts.vault, self._summaries)
+        except VaultError:  # gone: `_refresh` has said so, and the message counts for more than its links
+            references = ()
+        count = self.parts.counter.count
+        tokens = count(text)
+        message = self._message("user", text, parent, references=references, status=status)
+        return message.model_copy(update={"token_count": tokens, "augmented_token_count": tokens + count(introduce(references))})
