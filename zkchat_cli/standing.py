@@ -12,13 +12,13 @@ from zkchat_cli.context import compaction as compacting
 from zkchat_cli.context.budget import Budget, room_for_turns
 from zkchat_cli.context.compaction import Fold
 from zkchat_cli.context.instructions import INSTRUCTIONS
-from zkchat_cli.context.prompt import Material, assemble, whole
+from zkchat_cli.context.prompt import Material, assemble, covered_by, whole
 from zkchat_cli.context.strategies import Strategy
 from zkchat_cli.context.turns import Turn, turns_of
 from zkchat_cli.errors import VaultError
 from zkchat_cli.llm import Model
 from zkchat_cli.memory.project import ALSO_READ, MemoryItem, project_memory
-from zkchat_cli.models import Compaction, Conversation, DocumentReference, MessageStatus, Prompt, Role, ZkChatMessage
+from zkchat_cli.models import Compaction, ContextUsage, Conversation, DocumentReference, MessageStatus, Prompt, Role, ZkChatMessage
 from zkchat_cli.references.extraction import extract, introduce
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.references.summaries import DocumentSummaryService
@@ -73,7 +73,13 @@ class Standing:
 
     def prompt(self, next_text: str | None = None) -> Prompt:
         """What the next model call would send: with `next_text` as the user's message, or for the conversation as it stands."""
-        return self._assemble((self._user_message(encodable(next_text), "pending"),) if next_text else ())
+        current = (self._user_message(encodable(next_text), "pending"),) if next_text else ()
+        return self._assembled(self._material(current, self.compaction), explain=True)
+
+    @property
+    def usage(self) -> ContextUsage:
+        """The figures of `prompt()`, for who needs nothing else of it."""
+        return self._assemble(()).usage
 
     def document_references(self) -> tuple[DocumentReference, ...]:
         """Every document that this branch of the conversation mentions or its tools brought in, each once, first mention first."""
@@ -95,8 +101,7 @@ class Standing:
     @property
     def compaction(self) -> Compaction | None:
         """The compaction that holds on this branch, the newest one."""
-        on_branch = {message.id for message in self.history}
-        return next((c for c in reversed(self.compactions) if c.last_id in on_branch), None)
+        return next((c for c in reversed(self.compactions) if any(m.id == c.last_id for m in reversed(self.history))), None)
 
     # compaction
 
@@ -161,7 +166,7 @@ class Standing:
         covered = 0
         # one that is too large is from a larger window, and is made anew
         if holding is not None and holding.summary and holding.summary_tokens <= self._largest_summary:
-            covered = max((i + 1 for i, turn in enumerate(turns) if any(m.id == holding.last_id for m in turn.messages)), default=0)
+            covered = covered_by(holding, turns)
         if keep is not None:
             return compacting.plan(turns, covered, keep)
         always = self._assembled(replace(self._material((), None), history=())).usage
@@ -176,8 +181,8 @@ class Standing:
     def _assemble(self, current: tuple[ZkChatMessage, ...], *, offer_tools: bool = True) -> Prompt:
         return self._assembled(self._material(current, self.compaction, offer_tools=offer_tools))
 
-    def _assembled(self, material: Material) -> Prompt:
-        return assemble(material, self.budget, self.parts.strategy, self.parts.counter)
+    def _assembled(self, material: Material, *, explain: bool = False) -> Prompt:
+        return assemble(material, self.budget, self.parts.strategy, self.parts.counter, explain=explain)
 
     def _material(self, current: tuple[ZkChatMessage, ...], compaction: Compaction | None, *, offer_tools: bool = True) -> Material:
         return Material(

@@ -20,7 +20,8 @@ from zkchat_cli.words import STOPWORDS, content_terms, sentences, stem, terms
 _NAME = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][\w'’-]+|\[\[[^\[\]]+\]\]|\d[\d.,:/-]*")
 _QUESTION_WEIGHT = 0.5
 _WANTED_WEIGHT = 4.0
-_SAID_AGAIN = 0.1
+_SAID_AGAIN, _SAID_OFTEN = 0.1, 3
+"""What a word is still worth once it is said; after three times it is worth no less."""
 _LENGTH_POWER = 0.85
 """Worth is divided by tokens to this power: below 1, since a long sentence also brings its own context."""
 
@@ -80,11 +81,11 @@ def _sentences(content: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 def _cover(candidates: Sequence[_Candidate], rarity: dict[str, float], room: int) -> list[_Candidate]:
     """Lazy greedy: a candidate's gain only falls as others are chosen, so only the top of the heap needs another look."""
+    worth = dict(rarity)
     said: Counter[str] = Counter()
 
     def gain(c: _Candidate) -> float:
-        worth = math.fsum(rarity[w] * (_SAID_AGAIN ** min(said[w], 3)) for w in c.words)  # fsum: a set's order differs by process
-        return c.weight * worth / float(c.tokens**_LENGTH_POWER)
+        return c.weight * sum(map(worth.__getitem__, c.words)) / float(c.tokens**_LENGTH_POWER)
 
     heap = [(-gain(c), c.position) for c in candidates if c.words]
     heapq.heapify(heap)
@@ -98,7 +99,10 @@ def _cover(candidates: Sequence[_Candidate], rarity: dict[str, float], room: int
         elif candidate.tokens <= room:
             chosen.append(candidate)
             room -= candidate.tokens
-            said.update(candidate.words)
+            for word in candidate.words:
+                said[word] += 1
+                if said[word] <= _SAID_OFTEN:
+                    worth[word] *= _SAID_AGAIN
     return chosen
 
 

@@ -33,8 +33,10 @@ class Material:
     descriptors: tuple[dict[str, Any], ...] = ()
 
 
-def assemble(material: Material, budget: Budget, strategy: Strategy, counter: TokenCounter) -> Prompt:
+def assemble(material: Material, budget: Budget, strategy: Strategy, counter: TokenCounter, *, explain: bool = True) -> Prompt:
     """What the next model call sends, within the effective limit. Same material, same prompt, to the byte.
+
+    `dropped` names what is left out only when asked to `explain`: in a long conversation that is thousands of messages with each call.
 
     Instructions, tools, memory and the turn in progress are always sent, and the summary unless it alone is too much; the history gets
     what is left of the messages' budget. Raises PromptTooLarge, naming the largest items, when the first alone are over the limit.
@@ -55,7 +57,7 @@ def assemble(material: Material, budget: Budget, strategy: Strategy, counter: To
         messages=messages,
         tools=parts.tools,
         usage=measure(messages, parts.tools, budget, estimated=counter.estimated, compaction=_due(wanted, parts.recent, strategy, budget)),
-        dropped=tuple(_dropped(parts, choice)),
+        dropped=tuple(_dropped(parts, choice)) if explain else (),
         strategy=strategy.name,
     )
 
@@ -93,8 +95,7 @@ def _lay_out(material: Material, strategy: Strategy, counter: TokenCounter) -> _
     turns = material.history
     border = 0
     if material.compaction and material.compaction.summary and strategy.summarizes:
-        covered = [i for i, turn in enumerate(turns) if any(m.id == material.compaction.last_id for m in turn.messages)]
-        border = covered[-1] + 1 if covered else 0
+        border = covered_by(material.compaction, turns)
     return _Parts(
         tools=tuple(_describe(descriptor, counter) for descriptor in material.descriptors),
         head=(_fixed(material.instructions, "system", "system", counter), *(_memory(item, counter) for item in material.memory)),
@@ -104,6 +105,14 @@ def _lay_out(material: Material, strategy: Strategy, counter: TokenCounter) -> _
         folded=tuple(turn for turn in turns[:border] if not turn.failed),
         recent=tuple(turn for turn in turns[border:] if not turn.failed),
     )
+
+
+def covered_by(compaction: Compaction, turns: Sequence[Turn]) -> int:
+    """How many turns, from the first, a compaction's summary stands for. Looked for from the end, where it is."""
+    for border in range(len(turns), 0, -1):
+        if any(message.id == compaction.last_id for message in turns[border - 1].messages):
+            return border
+    return 0
 
 
 def _fitted(choice: Choice, room: int, counter: TokenCounter) -> Choice:
@@ -168,10 +177,7 @@ def _dropped(parts: _Parts, choice: Choice) -> list[Dropped]:
     reasons += [(turn, "in the summary" if parts.summary else "no room, nor for the summary") for turn in parts.folded]
     reasons += [(turn, "no room") for turn in parts.recent if turn.id not in sent]
     return [
-        # a long conversation drops thousands with every prompt, and nothing here needs validation
-        Dropped.model_construct(
-            id=message.id, reason=f"{reason}; quoted because it bears on the message" if turn.id in recalled else reason
-        )
+        Dropped(id=message.id, reason=f"{reason}; quoted because it bears on the message" if turn.id in recalled else reason)
         for turn, reason in reasons
         for message in turn.messages
     ]

@@ -224,7 +224,7 @@ class Repl:
 
     def _measure_prompt(self) -> None:
         try:
-            self._update_toolbar(usage=self._session.prompt().usage)
+            self._update_toolbar(usage=self._session.usage)
         except ZkchatError:
             self._update_toolbar(usage=None)
 
