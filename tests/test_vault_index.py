@@ -1,9 +1,9 @@
 """The index: it says what the files say, whatever happens to either."""
 
-import multiprocessing
 import os
 import sqlite3
 import stat
+import subprocess
 import sys
 from pathlib import Path
 
@@ -374,23 +374,23 @@ def test_a_deleted_index_is_built_again(notes):
     assert notes.found("beginning") == ["Alpha.md"]
 
 
-def refresh_often(root: Path, cache: Path, seed: int) -> None:
-    vault = Vault.open(root, cache)
-    for turn in range(12):
-        (root / f"note {seed} {turn % 4}.md").write_text(f"turn {turn} of {seed} [[note {1 - seed} {turn % 4}]]\n" * (turn + 1))
-        vault.refresh(full=turn % 5 == 4)
-        assert vault.search(f"turn {turn}")
-    vault.close()
+REFRESH_OFTEN = """
+import sys
+from pathlib import Path
+from zkchat_cli.vault import Vault
+root, cache, seed = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+vault = Vault.open(root, cache)
+for turn in range(12):
+    (root / f"note {seed} {turn % 4}.md").write_text(f"turn {turn} of {seed} [[note {1 - seed} {turn % 4}]]\\n" * (turn + 1))
+    vault.refresh(full=turn % 5 == 4)
+    assert vault.search(f"turn {turn}")
+vault.close()
+"""
 
 
 def test_two_processes_may_write_one_index(notes):
-    start = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
-    both = [start.Process(target=refresh_often, args=(notes.root, notes.cache, seed)) for seed in (0, 1)]
-    for process in both:
-        process.start()
-    for process in both:
-        process.join(60)
-    assert [process.exitcode for process in both] == [0, 0]
+    both = [subprocess.Popen([sys.executable, "-c", REFRESH_OFTEN, notes.root, notes.cache, str(seed)]) for seed in (0, 1)]
+    assert [process.wait(60) for process in both] == [0, 0]
     notes.vault.refresh()
     notes.check()
 

@@ -14,15 +14,15 @@ from zkchat_cli.words import content_terms, stem
 
 K1, B = 1.2, 0.75
 REMEMBERED = 8192
-"""Turns whose words are kept at hand: the same ones are looked through for every message."""
+"""Turns whose words are kept at hand: the same ones are looked through for every message (0.3 s for 1 000 turns without)."""
 FRAME = 40
 """Tokens set aside for the tags around recalled turns."""
 
 
 def bm25(question: str, texts: Sequence[str]) -> list[float]:
     """How well each text answers to the question's words; 0 when they share none."""
-    documents = [_bag(text) for text in texts]
-    lengths = [sum(d.values()) for d in documents]
+    counted = [_words(text) for text in texts]
+    documents, lengths = [words for words, _ in counted], [length for _, length in counted]
     average = sum(lengths) / len(lengths) if lengths and sum(lengths) else 1.0
     scores = [0.0] * len(texts)
     for term in dict.fromkeys(stem(t) for t in content_terms(question)):
@@ -32,12 +32,6 @@ def bm25(question: str, texts: Sequence[str]) -> list[float]:
             frequency = documents[i][term]
             scores[i] += rarity * frequency * (K1 + 1) / (frequency + K1 * (1 - B + B * lengths[i] / average))
     return scores
-
-
-@lru_cache(maxsize=16_384)
-def _bag(text: str) -> Counter[str]:
-    """How often each stem occurs. Remembered: a long conversation's texts are the same with every message (0.3 s for 1 000 turns)."""
-    return Counter(stem(term) for term in content_terms(text))
 
 
 @lru_cache(maxsize=REMEMBERED)
