@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from prompt_toolkit.utils import get_cwidth
 
@@ -99,7 +99,9 @@ def test_a_long_name_loses_its_middle() -> None:
     assert shortened("scripted//tmp/a/long/path/replies.jsonl", 24) == "scripted//tm…plies.jsonl"
 
 
-@given(st.text(max_size=40), st.integers(2, 40))
+@example("交换机交换机", 2)
+@example("a\u200d" * 20, 3)
+@given(st.text(max_size=40), st.integers(1, 40))
 def test_a_shortened_name_has_its_width(name: str, width: int) -> None:
     assert get_cwidth(shortened(name, width)) <= width
 

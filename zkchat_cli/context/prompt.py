@@ -118,7 +118,7 @@ def covered_by(compaction: Compaction, turns: Sequence[Turn]) -> int:
 def _fitted(choice: Choice, room: int, counter: TokenCounter) -> Choice:
     """The choice with fewer recalled turns where quoting them takes more than was thought: the oldest give way."""
     recalled, spare = choice.recalled, room - sum(turn.tokens for turn in choice.kept)
-    while sum(m.tokens for m in _recalled(recalled, counter)) > spare:
+    while recalled and sum(m.tokens for m in _recalled(recalled, counter)) > spare:
         recalled = recalled[1:]
     return replace(choice, recalled=recalled)
 

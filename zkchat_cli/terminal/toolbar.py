@@ -101,13 +101,13 @@ def shortened(name: str, width: int) -> str:
     if get_cwidth(name) <= width:
         return name
     head, tail = "", ""
-    while get_cwidth(head + tail) < width - 1:
+    while len(head) + len(tail) < len(name) and get_cwidth(f"{head}…{tail}") < width:
         if len(head) <= len(tail):
             head += name[len(head)]
         else:
             tail = name[-len(tail) - 1] + tail
-    while get_cwidth(head + tail) > width - 1:
-        tail = tail[1:]
+    while (head or tail) and get_cwidth(f"{head}…{tail}") > width:  # the last one may have been a wide one
+        head, tail = (head, tail[1:]) if tail else (head[:-1], "")
     return f"{head}…{tail}"
 
 
