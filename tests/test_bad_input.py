@@ -56,6 +56,8 @@ WITHOUT_RIGHTS = """
 import os, sys
 from zkchat_cli import main
 
+first, second = sys.argv[1:]
+
 def index(home):
     os.environ["ZKCHAT_HOME"] = home
     sys.argv = ["zkchat", "vault", "index", "--json"]
@@ -64,10 +66,10 @@ def index(home):
     except SystemExit as e:
         return e.code
 
-index(sys.argv[1])  # once with all rights, so that everything is imported
+index(first)  # once with all rights, so that everything is imported
 if os.geteuid() == 0:  # root may read everything
     os.seteuid(65534)
-sys.exit(index(sys.argv[2]))
+sys.exit(index(second))
 """
 
 
@@ -180,6 +182,13 @@ def test_a_store_that_is_no_database_is_refused_and_left_alone(zkchat: Program) 
     store.write_text("these are my conversations\n" * 100)
     refused(zkchat("ask", "hello"), 3, str(store))
     assert store.read_text().startswith("these are my conversations")
+
+
+def test_looking_at_notes_needs_no_store(zkchat: Program) -> None:
+    store = zkchat.home / "data" / "conversations.db"
+    store.parent.mkdir(parents=True)
+    store.write_text("no database")
+    assert zkchat("vault", "search", "compost", "--json").json
 
 
 def test_a_damaged_index_is_rebuilt_and_says_so(zkchat: Program) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from zkchat_cli.vault import Vault
     from zkchat_cli.wiring import Bench, Choices
 
 MOST_USED_FIRST = ("chat", "ask", "context", "vault", "config", "tokens", "doctor")
@@ -50,3 +51,15 @@ def opened(choices: "Choices") -> "Iterator[Bench]":
         yield bench
     finally:
         bench.close()
+
+
+@contextmanager
+def opened_vault(choices: "Choices") -> "Iterator[Vault]":
+    """Only the vault: looking at notes needs neither the conversations nor a model."""
+    from zkchat_cli import wiring  # as above
+
+    vault = wiring.open_vault(wiring.settings(choices, os.environ, Path.cwd()), Path.cwd())
+    try:
+        yield vault
+    finally:
+        vault.close()

@@ -23,10 +23,10 @@ NoteArgument = Annotated[str, typer.Argument(metavar="NOTE", help="Path or name 
 
 @contextmanager
 def _indexed(choices: Choices, screen: Screen, *, full: bool = False) -> Iterator[tuple[Vault, IndexReport]]:
-    with cli.opened(choices) as bench:
+    with cli.opened_vault(choices) as vault:
         with screen.progress_bar("Indexing") as progress:
-            report = bench.vault.refresh(full=full, progress=progress)
-        yield bench.vault, report
+            report = vault.refresh(full=full, progress=progress)
+        yield vault, report
 
 
 @COMMAND.command()
@@ -50,8 +50,8 @@ def status(
 ) -> None:
     """What the index holds, and which notes gave trouble."""
     screen = Screen.of()
-    with cli.opened(Choices(vault, config_file=config)) as bench:
-        _print_report(screen, bench.vault.status() if bench.vault.indexed else bench.vault.refresh(), as_json=as_json)
+    with cli.opened_vault(Choices(vault, config_file=config)) as notes:
+        _print_report(screen, notes.status() if notes.indexed else notes.refresh(), as_json=as_json)
 
 
 def _print_report(screen: Screen, report: IndexReport, *, as_json: bool) -> None:
