@@ -218,3 +218,10 @@ def test_halves_of_surrogate_pairs_are_replaced() -> None:
 @given(st.text(st.characters(), max_size=50))
 def test_encodable_text_can_be_written(text: str) -> None:
     encodable(text).encode()
+
+
+@given(st.text(st.sampled_from("aZ09_' -.\n\té交"), max_size=40))
+def test_plain_text_is_cut_like_any_other(text: str) -> None:
+    plain = text.encode("ascii", "ignore").decode()
+    beside_others = terms(f"{plain} é")  # one accent, and the text takes the general way
+    assert terms(plain) == beside_others[:-1]

@@ -7,7 +7,7 @@ query time alike; without that, search in Chinese notes finds nothing (recall at
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 STOPWORDS = frozenset(
     """a about after all also am an and any are aren't as at be been before being both but by can can't could did do does doesn't doing
@@ -19,9 +19,20 @@ STOPWORDS = frozenset(
 
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0002fa1f"
 """Characters of scripts that put no spaces between words, for use inside a regular expression's brackets."""
-_RUN = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:['’][^\W\d_{CJK}]+)*")
-_CJK_RUN = re.compile(rf"[{CJK}]+")
+_ASCII_RUN = re.compile(r"[a-z0-9]+(?:'[a-z]+)*")
 _HALF = re.compile("[\ud800-\udfff]")
+
+
+@cache
+def _run() -> re.Pattern[str]:
+    """A run of letters or of CJK characters. Compiled when first needed: so large a class takes 8 ms of start-up."""
+    return re.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:['’][^\W\d_{CJK}]+)*")
+
+
+@cache
+def cjk() -> re.Pattern[str]:
+    """One CJK character; compiled when first needed."""
+    return re.compile(f"[{CJK}]")
 
 
 def encodable(text: str) -> str:
@@ -39,9 +50,12 @@ def fold(text: str) -> str:
 
 def terms(text: str) -> list[str]:
     """The words of `text`, folded, in order, stopwords included; a CJK run becomes its bigrams (one character stays itself)."""
+    folded = fold(text)
+    if folded.isascii():
+        return _ASCII_RUN.findall(folded)
     found: list[str] = []
-    for run in _RUN.findall(fold(text)):
-        if _CJK_RUN.match(run):
+    for run in _run().findall(folded):
+        if cjk().match(run):
             found += [run[i : i + 2] for i in range(len(run) - 1)] or [run]
         else:
             found.append(run.replace("’", "'"))

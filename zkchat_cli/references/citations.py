@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from zkchat_cli.models import Citation, ContentChunk
-from zkchat_cli.words import CJK, Sentence, fold, sentences
+from zkchat_cli.words import Sentence, cjk, fold, sentences
 
 _FENCE = re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d+[.)][ \t]+)?(`{3,}|~{3,})(.*)")
 _TICKS = re.compile(r"`+")
@@ -26,7 +26,6 @@ _QUOTE_MARK = re.compile('[“”„«»「」『』"]')
 _MARKER_FOLLOWS = re.compile(r"[\s.,;:!?。，]{0,3}\[\s{0,3}\d")
 _MARKER_AFTER_END = re.compile(r"""([.!?…。！？]["'”’»」』*_)）]*)[ \t]*((?:\[\d[\d \t,;，、–—-]*\][ \t,]{0,3})+)(?!\()""")
 """A citation behind a full stop belongs to the sentence before it."""
-_CJK = re.compile(f"[{CJK}]")
 _LARGEST_RANGE = 50
 MIN_QUOTE = 10
 _STRAIGHT = {**dict.fromkeys(map(ord, "‘’"), "'"), **dict.fromkeys(map(ord, "“”„«»"), '"'), **dict.fromkeys(map(ord, "*`"), None)}
@@ -186,5 +185,5 @@ def _states_something(sentence: Sentence) -> bool:
     Two CJK characters are taken for a word.
     """
     bare = sentence.text.strip(" *_\"'”")
-    size = max(len(bare.split()), len(_CJK.findall(bare)) // 2)
+    size = max(len(bare.split()), len(cjk().findall(bare)) // 2)
     return size > 3 and not bare.endswith((":", "?", "：", "？"))
