@@ -1,5 +1,6 @@
 """Completion while typing: `/commands` with their help at the start of a line, `[[notes` anywhere. Works on lists made beforehand."""
 
+import threading
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,6 +14,8 @@ from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.words import fold
 
 MOST = 30
+LONGEST_WAIT = 10.0
+"""Seconds for which completion waits for what there is to complete."""
 
 
 def command_typed(before: str) -> str | None:
@@ -28,9 +31,14 @@ def link_typed(before: str) -> str | None:
 
 
 class ChatCompleter(Completer):
-    """What there is to complete is set when it is known: commands once, notes (paths relative to the vault) whenever they change."""
+    """What there is to complete is set when it is known: commands once, notes (paths relative to the vault) whenever they change.
+
+    Who types before it is known waits for it, in completion's own thread, as long as `ready` is not set.
+    """
 
     def __init__(self) -> None:
+        self.ready = threading.Event()
+        self.ready.set()
         self.commands: Sequence[SlashCommand] = ()
         self._notes: list[tuple[str, str, str]] = []
         self._paths: tuple[str, ...] = ()
@@ -51,6 +59,7 @@ class ChatCompleter(Completer):
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:  # noqa: ARG002
         before = document.text_before_cursor
+        self.ready.wait(LONGEST_WAIT)
         if (command := command_typed(before)) is not None:
             for known in self.commands:
                 if known.name.startswith(command):

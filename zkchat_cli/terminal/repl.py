@@ -55,6 +55,7 @@ class Repl:
         settings = bench.loaded.values
         self._max_sources = settings.references.max_displayed
         self._completer = ChatCompleter()
+        self._completer.ready.clear()
         self._hint = ""
         self._left = threading.Event()
         self._drawing = threading.Lock()
@@ -193,11 +194,6 @@ class Repl:
         if app.future is not None and not app.future.done():
             app.exit(exception=EOFError)
 
-    def _complete_what_is_typed(self) -> None:
-        """For who was quicker than the list of what can be completed."""
-        if self._completing() and self._prompt.default_buffer.complete_state is None:
-            self._prompt.default_buffer.start_completion()
-
     # the toolbar: values are computed when something changes, never while drawing
 
     def _draw_toolbar(self) -> FormattedText:
@@ -248,9 +244,11 @@ class Repl:
         """While the user reads or types: what can be completed, the vocabulary, what changed in the vault."""
         vault, counter = self._bench.vault, self._bench.counter
         with suppress(ZkchatError, _Left):  # whatever is wrong with the vault is told when a message needs it
-            self._completer.commands = slash.commands()
-            self._completer.set_notes(vault.notes())
-            self._at_prompt(self._complete_what_is_typed)
+            try:
+                self._completer.commands = slash.commands()
+                self._completer.set_notes(vault.notes())
+            finally:
+                self._completer.ready.set()
             counter.warm().join()
             self._measure_prompt()
             self._measure_line(self._prompt.default_buffer.text)
