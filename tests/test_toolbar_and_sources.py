@@ -21,7 +21,7 @@ from zkchat_cli.models import (
     TurnReport,
 )
 from zkchat_cli.terminal import sources
-from zkchat_cli.terminal.toolbar import Toolbar, shortened
+from zkchat_cli.terminal.toolbar import Toolbar, clipped, shortened
 from zkchat_cli.terminal.wrapping import Wrapper, fit
 
 WORDS = st.text(st.sampled_from("ab cd. 世界、é\u0301👍\t\n|`"), max_size=200)
@@ -261,3 +261,8 @@ def test_a_tool_call_is_one_line() -> None:
     line = sources.tool_line("find_excerpts", {"query": "a\nb\x1b", "limit": 3}, True, 1, 812, 4.2)
     assert line == '  find_excerpts "a b␛" limit=3  1 excerpt, 812 tokens, 4 ms'
     assert "failed" in sources.tool_line("find_excerpts", {}, False, 0, 9, 1)
+
+
+def test_what_fits_is_not_clipped() -> None:
+    assert clipped([("", "ab"), ("bold", "交")], 4) == [("", "ab"), ("bold", "交")]
+    assert clipped([("", "ab"), ("bold", "交")], 3) == [("", "ab"), ("bold", "")]
