@@ -62,6 +62,24 @@ def terms(text: str) -> list[str]:
     return found
 
 
+_TYPOGRAPHY = str.maketrans({**dict.fromkeys("“”„‘‚«»‹›–—―…•·→←↔⇒✓✅❌\xa0\u200b", " "), "’": "'"})
+
+
+def indexed(text: str) -> str:
+    """`text` as an index takes it whose tokenizer splits at everything in ASCII but letters and digits, and folds the case of ASCII only.
+
+    Its words are then those of `terms`, with words like "don't" in two. What is ASCII goes in as it is, which is most of many vaults and
+    costs nothing; only other lines are folded and cut here.
+    """
+    if text.isascii():
+        return text
+    lines = []
+    for line in text.split("\n"):
+        plain = line if line.isascii() else line.translate(_TYPOGRAPHY)
+        lines.append(plain if plain.isascii() else " ".join(terms(plain)))
+    return "\n".join(lines)
+
+
 def content_terms(text: str) -> list[str]:
     """`terms` without stopwords and single Latin letters; all the terms when nothing else is left ("what is it?")."""
     every = terms(text)

@@ -28,7 +28,7 @@ from typing import TypeVar
 from zkchat_cli import words
 from zkchat_cli.errors import IndexDamaged, VaultError
 from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution
-from zkchat_cli.vault import filesystem, indexing, markdown, search
+from zkchat_cli.vault import filesystem, indexing, markdown, retrieval, search
 from zkchat_cli.vault.filesystem import Listing
 from zkchat_cli.vault.index import Index, LinkRow, chunk
 from zkchat_cli.vault.indexing import Changes, Progress
@@ -131,7 +131,7 @@ class Vault:
     def search(self, query: str, limit: int = 10) -> list[ContentChunk]:
         """The best chunks for any text, best first, few from one note. `score` is higher for better, comparable within one search."""
         asked = search.analyse(query)
-        return self._ask(lambda index: index.search(asked, limit, MOST_CHUNKS_OF_A_NOTE)) if limit > 0 else []
+        return self._ask(lambda index: retrieval.find(index, asked, limit, MOST_CHUNKS_OF_A_NOTE)) if limit > 0 else []
 
     def links_in(self, text: str, source: str | None = None) -> list[LinkResolution]:
         """The links of `text`, in its order, as if it stood in the note `source`, or in no note in the vault's root."""

@@ -14,6 +14,7 @@ from zkchat_cli.vault.markup import Heading, Markup
 LONGEST = 350
 """Tokens, estimated. What is citable at a glance, and a dozen of them fit a small model's window."""
 TINY = 40
+BYTES_A_TOKEN = 4
 LONGEST_LINE = 4 * LONGEST
 
 
@@ -39,7 +40,7 @@ class _Section(NamedTuple):
 
 def tokens(text: str) -> int:
     """An estimate that needs no vocabulary; chunks need to be about equal, not exact."""
-    return -(-(len(text) if text.isascii() else len(text.encode("utf-8", "replace"))) // 4)
+    return -(-(len(text) if text.isascii() else len(text.encode("utf-8", "replace"))) // BYTES_A_TOKEN)
 
 
 def passages(text: str, front_lines: int, markup: Markup) -> tuple[Passage, ...]:

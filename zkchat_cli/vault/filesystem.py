@@ -24,11 +24,15 @@ _LONGEST_PATH = 4096
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What a scan found, by path relative to the vault with `/`. `stamps`: (mtime_ns, size) of each note."""
+    """What a scan found, by path relative to the vault with `/`. `stamps`: (mtime_ns, size) of each note.
+
+    `only`: the paths that were looked at, where that was not the whole vault.
+    """
 
     stamps: dict[str, tuple[int, int]] = field(default_factory=dict)
     attachments: set[str] = field(default_factory=set)
     problems: dict[str, str] = field(default_factory=dict)
+    only: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

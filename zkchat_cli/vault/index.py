@@ -1,16 +1,18 @@
 """The index of one vault: an SQLite file with its notes, chunks, links and words, and every question asked of it.
 
 It is a cache: whatever is wrong with it, it can be made anew from the notes. So a version that does not fit, or damage, is an
-`IndexDamaged`, which the vault answers by building another one. `words` is a contentless FTS5 table over texts that `words.terms` has
-already folded and cut (CJK bigrams included): its tokenizer has nothing left to decide. A contentless row is deleted by giving its old
-values again, so `indexing` and this file agree on `word_columns`; the version covers that, and the Unicode tables it depends on.
+`IndexDamaged`, which the vault answers by building another one. `words` and `note_words` are contentless FTS5 tables over what
+`words.indexed` makes of a text (CJK runs cut into bigrams included): their tokenizer has nothing left to decide. A contentless row is
+deleted by giving its old values again, so `indexing` and this file agree on `indexed`; the version covers that, and the Unicode tables
+it depends on.
 """
 
 import json
 import os
+import re
 import sqlite3
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -20,11 +22,10 @@ from typing import Any, NamedTuple
 from zkchat_cli import words
 from zkchat_cli.errors import IndexDamaged, VaultError
 from zkchat_cli.models import ContentChunk
-from zkchat_cli.vault.search import Query
 from zkchat_cli.vault.wikilinks import Name
 
-VERSION = 2
-"""Raise it whenever the tables, the chunks, the links or `words.terms` change."""
+VERSION = 3
+"""Raise it whenever the tables, the chunks, the links or `words.indexed` change."""
 
 BUSY_SECONDS = 10.0
 
@@ -71,16 +72,14 @@ CREATE INDEX links_by_note ON links (note_id);
 CREATE INDEX links_by_key ON links (key);
 CREATE INDEX links_by_target ON links (target) WHERE target IS NOT NULL;
 CREATE TABLE problems (path TEXT PRIMARY KEY, text TEXT NOT NULL, from_scan INTEGER NOT NULL) WITHOUT ROWID;
-CREATE VIRTUAL TABLE words USING fts5 (
-    title, aliases, headings, tags, anchors, body, content='', tokenize="ascii tokenchars ''''"
-);
+CREATE TABLE tags (tag TEXT NOT NULL, note_id INTEGER NOT NULL, PRIMARY KEY (tag, note_id)) WITHOUT ROWID; -- folded
+CREATE VIRTUAL TABLE words USING fts5 (headings, body, content='', tokenize='ascii');                      -- a row a chunk
+CREATE VIRTUAL TABLE note_words USING fts5 (title, aliases, tags, anchors, content='', tokenize='ascii');  -- a row a note
 CREATE VIRTUAL TABLE name_pairs USING fts5 (pairs, content='', tokenize="ascii"); -- detail=full: without positions bm25 is 0
 """
 
-WEIGHTS = (8.0, 6.0, 5.0, 2.0, 2.0, 1.0)
-"""bm25 weights of title, aliases, headings, tags, anchors, body, chosen by measurement on an English and a Chinese vault.
-
-Between 3 and 10 for the names little changes; more weight for anchors would only flatter queries made from the links themselves."""
+_HASH_BYTES = 16 << 20
+"""What FTS5 gathers before it writes: with its own 1 MB an index takes twice as long to build."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,19 +102,12 @@ class Counts(NamedTuple):
     broken_links: int
 
 
-class WordColumns(NamedTuple):
-    """What `words` holds of a chunk, in the order of its columns."""
+class Sizes(NamedTuple):
+    """Kept up to date by whoever writes, since counting a million rows takes longer than a search."""
 
-    title: str
-    aliases: str
-    headings: str
-    tags: str
-    anchors: str
-    body: str
-
-
-def word_columns(title: str, aliases: str, headings: str, tags: str, anchors: str, body: str) -> WordColumns:
-    return WordColumns(*(" ".join(words.terms(text)) for text in (title, aliases, headings, tags, anchors, body)))
+    notes: int
+    chunks: int
+    tokens: float
 
 
 def pairs(name: str) -> list[str]:
@@ -175,9 +167,11 @@ class Index:
                 f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA user_version = {VERSION}; BEGIN; {_SCHEMA}"
             )
             index.connection.executemany(
-                "INSERT INTO meta VALUES (?, ?)", [("unicode", unicodedata.unidata_version), ("version", str(VERSION))]
+                "INSERT INTO meta VALUES (?, ?)",
+                [("unicode", unicodedata.unidata_version), ("version", str(VERSION)), *((name, "0") for name in Sizes._fields)],
             )
-            index.connection.execute("INSERT INTO words (words, rank) VALUES ('rank', ?)", (f"bm25({', '.join(map(str, WEIGHTS))})",))
+            for table in ("words", "note_words", "name_pairs"):
+                index.connection.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('hashsize', ?)", (_HASH_BYTES,))
             index.connection.execute("COMMIT")
             return index
 
@@ -235,7 +229,8 @@ class Index:
                     self.connection.execute("ROLLBACK")
                 raise
 
-    def _rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """What a question in SQL answers; for the rooms of the vault only."""
         try:
             with sqlite_errors(self.file):
                 return self.connection.execute(sql, values).fetchall()
@@ -243,37 +238,37 @@ class Index:
             return []
 
     def meta(self, key: str) -> str | None:
-        rows = self._rows("SELECT value FROM meta WHERE key = ?", key)
+        rows = self.rows("SELECT value FROM meta WHERE key = ?", key)
         return str(rows[0][0]) if rows else None
 
     def counts(self) -> Counts:
-        [row] = self._rows(
+        [row] = self.rows(
             """SELECT (SELECT COUNT(*) FROM notes), (SELECT COUNT(*) FROM chunks),
                       (SELECT COUNT(*) FROM links WHERE status IS NOT NULL), (SELECT COUNT(*) FROM links WHERE status = 'broken')"""
         )
         return Counts(*row)
 
     def problems(self) -> tuple[str, ...]:
-        return tuple(f"{path}: {text}" for path, text in self._rows("SELECT path, text FROM problems ORDER BY path"))
+        return tuple(f"{path}: {text}" for path, text in self.rows("SELECT path, text FROM problems ORDER BY path"))
 
     def paths(self) -> list[str]:
-        return [str(path) for (path,) in self._rows("SELECT path FROM notes ORDER BY path")]
+        return [str(path) for (path,) in self.rows("SELECT path FROM notes ORDER BY path")]
 
     def has_note(self, path: str) -> bool:
-        return bool(self._rows("SELECT 1 FROM notes WHERE path = ?", path))
+        return bool(self.rows("SELECT 1 FROM notes WHERE path = ?", path))
 
     def has_file(self, path: str) -> bool:
-        return bool(self._rows("SELECT 1 FROM names WHERE path = ?", path))
+        return bool(self.rows("SELECT 1 FROM names WHERE path = ?", path))
 
     def names(self, key: str) -> list[Name]:
-        return [Name(*row) for row in self._rows("SELECT path, kind, spelled FROM names WHERE key = ?", key)]
+        return [Name(*row) for row in self.rows("SELECT path, kind, spelled FROM names WHERE key = ?", key)]
 
     def similar_names(self, name: str, limit: int) -> list[tuple[str, str]]:
         """Names of notes that share the most pairs of characters with `name`, for a closer look; each with its note's path."""
         expression = " OR ".join(f'"{pair}"' for pair in dict.fromkeys(pairs(name)))
         return [
             (str(spelled), str(path))
-            for spelled, path in self._rows(
+            for spelled, path in self.rows(
                 """SELECT spelled, path FROM (SELECT rowid, rank FROM name_pairs WHERE name_pairs MATCH ? ORDER BY rank LIMIT ?) AS found
                    JOIN names ON names.rowid = found.rowid ORDER BY found.rank, spelled""",
                 expression,
@@ -281,33 +276,33 @@ class Index:
             )
         ]
 
-    def search(self, query: Query, limit: int, most_of_a_note: int) -> list[ContentChunk]:
-        """The best chunks, at most `most_of_a_note` from one; what has no phrase of the query counts only if nothing has."""
-        for expression in dict.fromkeys((query.expression, query.loose)):
-            if expression:
-                found = self._search(expression, limit, most_of_a_note)
-                if found:
-                    return found
-        return []
+    def sizes(self) -> Sizes:
+        found = dict(self.rows("SELECT key, value FROM meta"))
+        return Sizes(int(found["notes"]), int(found["chunks"]), float(found["tokens"]))
 
-    def _search(self, expression: str, limit: int, most_of_a_note: int) -> list[ContentChunk]:
-        rows = self._rows(
-            """SELECT notes.path, notes.title, heading, start_line, end_line, text, -found.rank
-               FROM (SELECT rowid, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?) AS found
-               JOIN chunks ON chunks.id = found.rowid JOIN notes ON notes.id = chunks.note_id
-               ORDER BY found.rank, chunks.id""",
-            expression,
-            limit * 4 + 20,
-        )
-        taken: dict[object, int] = {}
-        best: list[ContentChunk] = []
-        for path, title, heading, start, end, text, score in rows:
-            taken[path] = taken.get(path, 0) + 1
-            if taken[path] <= most_of_a_note:
-                best.append(chunk(str(path), str(title), heading, start, end, str(text), score))
-                if len(best) == limit:
-                    break
-        return best
+    def allow(self, tags: Iterable[str], paths: Iterable[str]) -> None:
+        """Put the ids of the notes that have all these (folded) tags, or tags below them, and whose paths contain all these texts, into
+        `temp.allowed`."""
+        conditions: list[str] = []
+        values: list[str] = []
+        for tag in tags:
+            conditions.append("id IN (SELECT note_id FROM tags WHERE tag = ? OR tag BETWEEN ? AND ?)")
+            values += [tag, f"{tag}/", f"{tag}/\U0010ffff"]
+        for path in paths:
+            conditions.append("path LIKE ? ESCAPE '!'")
+            values.append("%" + re.sub("[!%_]", r"!\g<0>", path) + "%")
+        self.rows("CREATE TEMP TABLE IF NOT EXISTS allowed (value INTEGER PRIMARY KEY)")
+        self.rows("DELETE FROM temp.allowed")
+        self.rows(f"INSERT INTO temp.allowed SELECT id FROM notes WHERE {' AND '.join(conditions)}", *values)
+
+    def chunk_ids(self, note_id: int) -> list[int]:
+        return [id_ for (id_,) in self.rows("SELECT id FROM chunks WHERE note_id = ? ORDER BY id", note_id)]
+
+    def notes_linked_from(self, note_id: int, first_line: int, last_line: int) -> list[int]:
+        """The notes that these lines of a note link to."""
+        sql = """SELECT DISTINCT notes.id FROM links JOIN notes ON notes.path = links.target
+                 WHERE links.note_id = ? AND links.line BETWEEN ? AND ?"""
+        return [id_ for (id_,) in self.rows(sql, note_id, first_line, last_line)]
 
     def links_from(self, path: str) -> list[LinkRow]:
         return self._links("notes.path = ?", path)
@@ -320,7 +315,7 @@ class Index:
 
     def _links(self, condition: str, *values: object) -> list[LinkRow]:
         """Rows with the line each link stands on, which its chunk has; a link in front matter is its own context."""
-        rows = self._rows(
+        rows = self.rows(
             f"""SELECT notes.path, links.target, raw, line, links.heading, links.status,
                        (SELECT json_array(start_line, text) FROM chunks
                         WHERE chunks.note_id = links.note_id AND links.line BETWEEN start_line AND end_line LIMIT 1)

@@ -1,48 +1,101 @@
-"""What a search box's text means: words of which any may occur, and "phrases" that must. Pure; the result is an FTS5 expression.
+"""What a search box's text means: words of which any may occur, "phrases" that must, -words that must not, tag:x and path:y. Pure.
 
 Every word is quoted on its way to FTS5, so nothing a person or a note says is an operator there: `AND`, `*`, `NEAR(` are words or nothing.
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from zkchat_cli import words
 
 MOST_WORDS = 48
 """Words of a query that are looked for, the first ones: a page of text pasted as a query asks no better with more, only slower."""
-_PHRASE = re.compile(r'"([^"]+)"')
+_MOST_OTHERS = 8
+_LONGEST = 20_000
+_OPERATOR = re.compile(r"""(?<!\S)(?:(tag|path):|-(?="|[^\W\d_]{2}))(?:"([^"]*)"|(\S+))|"([^"]+)\"""", re.IGNORECASE)
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    words: tuple[str, ...]
+    """`order` is what is left of the text without its operators, phrases included, as terms: who stands beside whom."""
+
+    words: tuple[str, ...] = ()
     phrases: tuple[tuple[str, ...], ...] = ()
+    without: tuple[tuple[str, ...], ...] = ()
+    tags: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    order: tuple[str, ...] = ()
 
     @property
-    def expression(self) -> str:
-        """All the phrases, and any of the words; empty when the text has neither."""
-        phrases = [_quoted(phrase) for phrase in self.phrases]
-        anything = " OR ".join([*phrases, *(_word(w) for w in self.words)])
-        return f"({' AND '.join(phrases)}) AND ({anything})" if phrases else anything
+    def terms(self) -> tuple[str, ...]:
+        """All the different words that count, those of phrases included."""
+        return tuple(dict.fromkeys([*self.words, *(term for phrase in self.phrases for term in phrase)]))
 
     @property
-    def loose(self) -> str:
+    def loose(self) -> "Query":
         """The same without insisting on the phrases, for when nothing contains them."""
-        parts = dict.fromkeys([*self.words, *(term for phrase in self.phrases for term in phrase)])
-        return " OR ".join(_word(w) for w in parts)
+        return replace(self, words=self.terms, phrases=())
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.words or self.phrases or self.tags or self.paths)
 
 
 def analyse(text: str) -> Query:
-    text = text[:20_000]
-    phrases = tuple(dict.fromkeys(tuple(words.terms(p)) for p in _PHRASE.findall(text)))
-    rest = words.content_terms(_PHRASE.sub(" ", text) if phrases else text)
-    return Query(tuple(dict.fromkeys(rest))[:MOST_WORDS], tuple(p[:MOST_WORDS] for p in phrases if p)[:8])
+    """A query that begins or ends with an operator still asks for its other words; one that only excludes asks for nothing."""
+    phrases: list[tuple[str, ...]] = []
+    without: list[tuple[str, ...]] = []
+    filters: dict[str, list[str]] = {"tag": [], "path": []}
+
+    def take(operator: re.Match[str]) -> str:
+        name, quoted, bare, phrase = operator.groups()
+        if phrase is not None:
+            phrases.append(tuple(words.terms(phrase)))
+            return f" {phrase} "
+        value = quoted if quoted is not None else bare
+        if name:
+            filters[name.lower()].append(words.fold(value.strip().lstrip("#/").rstrip("/")))
+        else:
+            without.append(tuple(words.terms(value)))
+        return " "
+
+    rest = _OPERATOR.sub(take, text[:_LONGEST])
+    stripped = _OPERATOR.sub(" ", text[:_LONGEST])
+    return Query(
+        tuple(dict.fromkeys(words.content_terms(stripped)))[:MOST_WORDS],
+        _some(p[:MOST_WORDS] for p in phrases),
+        _some(p[:MOST_WORDS] for p in without),
+        _some(filters["tag"]),
+        _some(filters["path"]),
+        tuple(words.terms(rest))[: 4 * MOST_WORDS],
+    )
 
 
-def _word(term: str) -> str:
-    """A single CJK character is looked for as the beginning of a bigram, which is how the index holds it."""
-    return f'"{term}"*' if len(term) == 1 and not term.isascii() else f'"{term}"'
+def _some(values: Iterable[T]) -> tuple[T, ...]:
+    return tuple(dict.fromkeys(value for value in values if value))[:_MOST_OTHERS]
 
 
-def _quoted(phrase: tuple[str, ...]) -> str:
-    return '"' + " ".join(phrase) + '"'
+def quoted(terms: Iterable[str]) -> str:
+    """These words as an FTS5 phrase."""
+    return '"' + " ".join(terms) + '"'
+
+
+def word(term: str) -> str:
+    """A word as an FTS5 expression; a single CJK character is the beginning of a bigram, which is how the index holds it."""
+    return f'"{term}"*' if is_beginning(term) else f'"{term}"'
+
+
+def is_beginning(term: str) -> bool:
+    return len(term) == 1 and not term.isascii()
+
+
+def any_of(terms: Iterable[str]) -> str:
+    return " OR ".join(word(term) for term in terms)
+
+
+def all_of(terms: Iterable[str]) -> str:
+    return " AND ".join(word(term) for term in terms)
