@@ -44,7 +44,8 @@ def tokens(text: str) -> int:
 
 def passages(text: str, front_lines: int, markup: Markup) -> tuple[Passage, ...]:
     lines = text.split("\n")
-    sizes = _sizes(text)
+    sizes = _sizes(text, lines)
+    heading_lines = [heading.line for heading in markup.headings]
     found: list[Passage] = []
     for section in _merged(_sections(lines, sizes, front_lines, markup.headings)):
         for start, end in _pieces(section, lines, sizes, markup.code):
@@ -53,7 +54,7 @@ def passages(text: str, front_lines: int, markup: Markup) -> tuple[Passage, ...]
             while start <= end and not lines[end - 1].strip():
                 end -= 1
             if start <= end:
-                heading, headings = _headings(start, end, lines, markup.headings)
+                heading, headings = _headings(start, end, lines, markup.headings, heading_lines)
                 texts = _cut(lines[start - 1]) if start == end else ("\n".join(lines[start - 1 : end]),)
                 found.extend(Passage(start, end, heading, headings, text) for text in texts)
     if not found:  # a note without text is still found by its name
@@ -62,11 +63,10 @@ def passages(text: str, front_lines: int, markup: Markup) -> tuple[Passage, ...]
     return tuple(found)
 
 
-def _sizes(text: str) -> list[int]:
+def _sizes(text: str, lines: list[str]) -> list[int]:
     """The `tokens` of each line, with one look at the characters of all."""
-    if text.isascii():
-        return [(len(line) + 3) >> 2 for line in text.split("\n")]
-    return [(len(line) + 3) >> 2 for line in text.encode("utf-8", "replace").split(b"\n")]
+    counted: Iterable[str | bytes] = lines if text.isascii() else text.encode("utf-8", "replace").split(b"\n")
+    return [(len(line) + 3) >> 2 for line in counted]
 
 
 def _sections(lines: list[str], sizes: list[int], front_lines: int, headings: tuple[Heading, ...]) -> Iterator[_Section]:
@@ -142,16 +142,18 @@ def _paragraphs(section: _Section, lines: list[str], code: tuple[tuple[int, int]
         yield start, section.end
 
 
-def _headings(start: int, end: int, lines: list[str], headings: tuple[Heading, ...]) -> tuple[str | None, tuple[str, ...]]:
+def _headings(
+    start: int, end: int, lines: list[str], headings: tuple[Heading, ...], heading_lines: list[int]
+) -> tuple[str | None, tuple[str, ...]]:
     """The innermost heading over the first line that is not one itself, and the texts of all headings above and within."""
-    first = bisect_left(headings, (start,))
+    first = bisect_left(heading_lines, start)
+    after = bisect_left(heading_lines, end + 1, first)
     inner, body = first, start
-    while inner < len(headings) and headings[inner].line == body <= end:
+    while inner < after and heading_lines[inner] == body:
         inner += 1
         body += 1
         while body <= end and not lines[body - 1].strip():
             body += 1
-    after = bisect_left(headings, (end + 1,), inner)
     if inner == 0:
         heading, texts = None, []
     else:

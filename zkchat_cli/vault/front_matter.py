@@ -7,7 +7,6 @@ ordinary text.
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -20,7 +19,7 @@ _CLOSING = re.compile(r"\n(?:---|\.\.\.)[^\S\n]*+\n")
 # Text that means in YAML what it says, wherever it stands; anything else is left to YAML.
 _UNUSUAL = re.compile("[^\n -~\xa1-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 _QUOTED = r"""(?:'[^']*+'|"[^"\\]*+")[ ]*+"""
-_PLAIN = r"""(?![\s\-?:,\[\]{}#&*!|>'"%@`])(?:[^:\#]|:(?=\S)|(?<=\S)\#)++"""
+_PLAIN = r"""(?![\s\-?:,\[\]{}#&*!|>'"%@`])(?:[^:\#]++|:(?=\S)|(?<=\S)\#)++"""
 _LISTED = r"""[^\s\-?:,\[\]{}#&*!|>'"%@`][^?:,\[\]{}#'"]*+"""
 _LINE = re.compile(
     rf"""(?: (?P<key>[^\W_][\w -]{{0,99}}+):
@@ -38,22 +37,28 @@ class Property(NamedTuple):
     line: int
 
 
+_Written = dict[str, list[tuple[str, int]]]
+
+
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The properties by their names, folded; `lines` is how many lines it takes, marks included, 0 without one."""
+    """All properties; `lines` is how many lines they take, marks included, 0 without a front matter."""
 
     lines: int = 0
-    values: dict[str, tuple[Property, ...]] = field(default_factory=dict)
+    written: _Written = field(default_factory=dict)
+    """By the folded name, each value as it is written and its line: hardly any is ever asked for, so the reader does not tidy them up."""
     problem: str | None = None
 
-    def all(self, *names: str) -> tuple[Property, ...]:
-        return tuple(found for name in names for found in self.values.get(name, ()))
+    def values(self, *names: str) -> tuple[Property, ...]:
+        """The values of those properties, in that order; empty ones are none."""
+        found = (Property(" ".join(text.split()), line) for name in names for text, line in self.written.get(name, ()))
+        return tuple(value for value in found if value.text not in _EMPTY)
 
     def texts(self, *names: str) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(found.text for found in self.all(*names)))
+        return tuple(dict.fromkeys(value.text for value in self.values(*names)))
 
     def text(self, *names: str) -> str | None:
-        return next((found.text for found in self.all(*names)), None)
+        return next((value.text for value in self.values(*names)), None)
 
 
 def read(text: str) -> FrontMatter:
@@ -69,11 +74,11 @@ def read(text: str) -> FrontMatter:
     lines = head.count("\n", begin, closing.start()) + 2
     plain = _plain(source)
     if plain is not None:
-        return FrontMatter(lines, _by_name(plain))
+        return FrontMatter(lines, plain)
     import yaml  # 15 ms that a vault of plain front matter does not pay
 
     try:
-        values = _by_name(_events(source))
+        values = _by_yaml(source)
     except _NoMapping:
         return FrontMatter()
     except (yaml.YAMLError, ValueError) as e:
@@ -86,21 +91,12 @@ class _NoMapping(Exception):
     """Valid YAML, but nothing that has names."""
 
 
-def _by_name(found: Iterator[tuple[str, str, int]] | list[tuple[str, str, int]]) -> dict[str, tuple[Property, ...]]:
-    values: dict[str, list[Property]] = {}
-    for name, text, line in found:
-        text = " ".join(text.split())
-        if text not in _EMPTY:
-            values.setdefault(name.strip().casefold(), []).append(Property(text, line))
-    return {name: tuple(listed) for name, listed in values.items()}
-
-
-def _plain(source: str) -> list[tuple[str, str, int]] | None:
-    """Name, text and line of each value, if every line is a plain one; None where YAML has to be asked."""
+def _plain(source: str) -> _Written | None:
+    """The values, if every line is a plain one; None where YAML has to be asked."""
     if _UNUSUAL.search(source):
         return None
-    found: list[tuple[str, str, int]] = []
-    name = ""
+    written: _Written = {}
+    values: list[tuple[str, int]] = []
     column: int | None = None  # of the list's items; -1 before the first, None where an item would belong to no list
     for number, line in enumerate(source.split("\n"), 2):
         match = _LINE.match(line)
@@ -108,27 +104,29 @@ def _plain(source: str) -> list[tuple[str, str, int]] | None:
             return None
         key, value, several, indent, item = match.groups()
         if key:
-            name = key
             column = -1 if line.rstrip()[-1] == ":" else None
+            values = written.setdefault(key.rstrip().casefold(), [])
             if value:
-                found.append((name, _unquoted(value), number))
+                values.append((_unquoted(value), number))
             elif several:
-                found.extend((name, text, number) for text in several.split(","))
+                values.extend((text, number) for text in several.split(","))
         elif item:
             if column not in (-1, len(indent)):
                 return None
             column = len(indent)
-            found.append((name, _unquoted(item), number))
-    return found
+            values.append((_unquoted(item), number))
+    return written
 
 
 def _unquoted(value: str) -> str:
     return value.rstrip()[1:-1] if value[0] in "'\"" else value
 
 
-def _events(source: str) -> Iterator[tuple[str, str, int]]:
+def _by_yaml(source: str) -> _Written:
     """The same by the rules of YAML: the top-level scalars and lists of scalars of a mapping (an empty text is one)."""
     import yaml
+
+    written: _Written = {}
 
     depth, name, in_list = 0, None, False
     for event in yaml.parse(source, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
@@ -146,9 +144,11 @@ def _events(source: str) -> Iterator[tuple[str, str, int]]:
                 if depth == 1:
                     name = "" if name is None else None  # a list as a key: what follows is its value
             case yaml.ScalarEvent() if depth == 1 and name is None:
-                name = event.value
+                name = event.value.strip().casefold()
             case yaml.ScalarEvent() if name is not None and (depth == 1 or (depth == 2 and in_list)):
-                yield name, event.value, event.start_mark.line + 2  # type: ignore[union-attr]  # a parsed event has one
+                line = event.start_mark.line + 2  # type: ignore[union-attr]  # a parsed event has one
+                written.setdefault(name, []).append((event.value, line))
                 name = None if depth == 1 else name
             case yaml.AliasEvent() if depth == 1:
                 name = None
+    return written

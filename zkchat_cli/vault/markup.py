@@ -54,6 +54,7 @@ _MARK = re.compile(
 )
 _BLOCK_BEGINS = frozenset(" \t>-+*#=`~|<%0123456789")
 """First characters of the lines that may be more than a paragraph's next line."""
+_ITEM_BEGINS = frozenset("-*+0123456789")
 _SPACE = re.compile(r"[ \t]*+")
 _IN_CODE = -2
 _QUOTE = re.compile(r"(?: {0,3}>[ \t]?)++")
@@ -109,7 +110,7 @@ class _Walk:
 
     def run(self) -> Markup:
         lines = self.text.split("\n")
-        begin = self._front_matter(lines)
+        begin = self._front_matter(lines[: self.front_lines])
         for line in lines[self.front_lines :]:
             end = begin + len(line)
             self.line += 1
@@ -135,13 +136,18 @@ class _Walk:
 
     def _front_matter(self, lines: list[str]) -> int:
         """The wikilinks of the front matter, and where the text after it begins."""
-        begin = 0
-        for line in lines[: self.front_lines]:
+        size, begin = sum(map(len, lines)) + len(lines), 0
+        if self.text.find("[[", 0, size) < 0:
+            self.line = len(lines)
+            return size
+        for line in lines:
             self.line += 1
             end = begin + len(line)
             at = -1 if line.startswith("#") else self.text.find("[[", begin, end)  # a comment in YAML
             while at >= 0:
-                link, after = self._wikilink(at, end)
+                link, after = wikilink_at(self.text, at, end, self.line)
+                if link:
+                    self.links.append(link)
                 at = self.text.find("[[", after if link else at + 1, end)
             begin = end + 1
         return begin
@@ -161,7 +167,7 @@ class _Walk:
         if at == end:
             self.after_blank, self.paragraph = True, -1
             return
-        marker = _ITEM.match(text, at, end)
+        marker = _ITEM.match(text, at, end) if text[at] in _ITEM_BEGINS else None
         if indent < self.item and (self.after_blank or marker):
             self.item = 0
         if indent >= self.item + 4 and not depth and (self.after_blank or self._continues_code()):
@@ -171,7 +177,7 @@ class _Walk:
         while marker:
             column += marker.end() - at
             at, self.item = marker.end(), column
-            if quote := _QUOTE.match(text, at, end):  # a quote in a list: its own lists count columns from the quote mark on
+            if ">" in line and (quote := _QUOTE.match(text, at, end)):  # in a list; its own lists count columns from the quote mark on
                 at, column, depth = quote.end(), 0, depth + quote[0].count(">")
             marker = _ITEM.match(text, at, end)
         self.after_blank = False
@@ -262,21 +268,15 @@ class _Walk:
 
     def _after_brackets(self, after: int, count: int, end: int) -> int:
         """Of a run of brackets the inner pair makes a wikilink, the innermost one a Markdown link."""
+        link = None
         if count > 1:
-            link, closed = self._wikilink(after - 2, end)
-            if link:
-                return closed
-        link, closed = markdown_link_at(self.text, after - 1, end, self.line)
+            link, closed = wikilink_at(self.text, after - 2, end, self.line)
+        if not link:
+            link, closed = markdown_link_at(self.text, after - 1, end, self.line)
         if not link:
             return after
         self.links.append(link)
         return closed
-
-    def _wikilink(self, at: int, end: int) -> tuple[WrittenLink | None, int]:
-        link, closed = wikilink_at(self.text, at, end, self.line)
-        if link:
-            self.links.append(link)
-        return link, closed
 
     def _after_closing(self, closing: str, after: int, *, to_the_end: bool = False) -> int:
         """Past the next `closing`; without one it is no comment and no math, except where it stands as a block of its own."""

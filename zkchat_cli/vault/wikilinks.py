@@ -79,13 +79,17 @@ def markdown_link_at(text: str, position: int, end: int, line: int) -> tuple[Wri
     match = _MARKDOWN_LINK.match(text, position, end)
     if not match:
         return None, position
-    destination = match[2] if match[2] is not None else _ESCAPED.sub(r"\1", match[3])
+    label, destination, unquoted = match.groups()
+    if unquoted is not None:
+        destination = _ESCAPED.sub(r"\1", unquoted) if "\\" in unquoted else unquoted
     if not destination or _ADDRESS.match(destination):
         return None, position
-    target, _, heading = (unquote(part).strip() for part in destination.partition("#"))
+    target, _, heading = destination.partition("#")
+    if "%" in destination:
+        target, heading = unquote(target), unquote(heading)
     embed = position > 0 and text[position - 1] == "!" and not _is_escaped(text, position - 1)
     raw = "!" + match[0] if embed else match[0]
-    return WrittenLink(raw, "markdown", target, heading or None, match[1].strip() or None, embed, line), match.end()
+    return WrittenLink(raw, "markdown", target.strip(), heading.strip() or None, label.strip() or None, embed, line), match.end()
 
 
 def split_target(inner: str) -> tuple[str, str | None, str | None]:
