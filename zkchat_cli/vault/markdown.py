@@ -6,7 +6,7 @@ from functools import cached_property
 from zkchat_cli.vault import front_matter, markup
 from zkchat_cli.vault.chunks import Passage, passages
 from zkchat_cli.vault.front_matter import FrontMatter
-from zkchat_cli.vault.markup import Markup
+from zkchat_cli.vault.markup import Markup, Tag
 from zkchat_cli.vault.wikilinks import stem
 
 
@@ -33,8 +33,15 @@ class ParsedNote:
 
     @cached_property
     def tags(self) -> tuple[str, ...]:
-        listed = (part.strip().lstrip("#") for text in self.front_matter.texts("tags", "tag") for part in text.replace(",", " ").split())
-        return tuple(dict.fromkeys(tag for tag in (*listed, *(tag.name for tag in self.markup.tags)) if tag))
+        """Without `#`, each as it is spelled first."""
+        return tuple(dict.fromkeys(tag.name for tag in self.tagged))
+
+    @property
+    def tagged(self) -> tuple[Tag, ...]:
+        """All tags where they stand, in front matter and text. One tag of digits alone is none."""
+        properties = self.front_matter.values("tags", "tag")
+        listed = (Tag(part.lstrip("#").rstrip("/"), line) for text, line in properties for part in text.replace(",", " ").split())
+        return tuple(tag for tag in (*listed, *self.markup.tags) if tag.name and not tag.name.isdigit())
 
     @cached_property
     def passages(self) -> tuple[Passage, ...]:

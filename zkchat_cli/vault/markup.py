@@ -10,7 +10,7 @@ from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from zkchat_cli.vault.wikilinks import WrittenLink, markdown_link_at, wikilink_at
+from zkchat_cli.vault.wikilinks import References, WrittenLink, markdown_link_at, wikilink_at
 
 
 class Heading(NamedTuple):
@@ -48,7 +48,7 @@ _MARK = re.compile(
       | %(?P<comment>%)
       | \$(?P<math>\$?)
       | \#(?<!\S\#)(?P<tag>[^\s#!@$%^&*(),.?":{}|<>\[\]\\'`;+=~，。、；：！？（）「」【】《》“”…]++)
-      | \^(?P<block>[A-Za-z0-9-]++)[ \t]*+$
+      | \^(?<!\S\^)(?P<block>[A-Za-z0-9-]++)[ \t]*+$
     """,
     re.VERBOSE | re.MULTILINE,
 )
@@ -104,11 +104,14 @@ class _Walk:
     after_blank: bool = True
     paragraph: int = -1
     """Where the line before begins, if it is a paragraph's: an underline makes it a heading."""
+    references: References | None = None
     unclosed: set[str] = field(default_factory=set)
     region_end: int = -1
     backticks: dict[int, list[int]] = field(default_factory=dict)
 
     def run(self) -> Markup:
+        if "]:" in self.text:
+            self.references = References(self.text)
         lines = self.text.split("\n")
         begin = self._front_matter(lines[: self.front_lines])
         for line in lines[self.front_lines :]:
@@ -128,11 +131,12 @@ class _Walk:
                     self.item = 0
                 self.after_blank, self.paragraph = False, begin
                 if self.mark_at < end:
-                    self._inline(begin, end)
+                    self._inline(begin, end, at_start=True)
             begin = end + 1
         if self.fence:
             self.code.append((self.fence.line, self.line))
-        return Markup(tuple(self.headings), tuple(self.links), tuple(self.tags), tuple(self.code), tuple(self.blocks))
+        links = self.references.merged(self.links) if self.references else self.links
+        return Markup(tuple(self.headings), tuple(links), tuple(self.tags), tuple(self.code), tuple(self.blocks))
 
     def _front_matter(self, lines: list[str]) -> int:
         """The wikilinks of the front matter, and where the text after it begins."""
@@ -173,11 +177,11 @@ class _Walk:
         if indent >= self.item + 4 and not depth and (self.after_blank or self._continues_code()):
             self._indented_code()
             return
-        first, column = at, indent
+        first, column, may_quote = at, indent, ">" in line
         while marker:
             column += marker.end() - at
             at, self.item = marker.end(), column
-            if ">" in line and (quote := _QUOTE.match(text, at, end)):  # in a list; its own lists count columns from the quote mark on
+            if may_quote and (quote := _QUOTE.match(text, at, end)):  # in a list; its own lists count columns from the quote mark on
                 at, column, depth = quote.end(), 0, depth + quote[0].count(">")
             marker = _ITEM.match(text, at, end)
         self.after_blank = False
@@ -189,7 +193,7 @@ class _Walk:
         is_heading = at == first and head in "#=-" and self._heading(begin, content, end)
         self.paragraph = -1 if is_heading or at != first or depth or head == "|" else begin
         if self.mark_at < end:
-            self._inline(at, end, block=True)
+            self._inline(at, end, at_start=True)
 
     def _in_fence(self, at: int, end: int, depth: int, indent: int) -> bool:
         """Whether this line belongs to the open fence; closes it where it ends."""
@@ -235,8 +239,8 @@ class _Walk:
         above.append(heading)
         self.headings.append(heading)
 
-    def _inline(self, begin: int, end: int, *, block: bool = False) -> None:
-        """The marks of one line from `begin` on; what runs over its end moves `resume` beyond it."""
+    def _inline(self, begin: int, end: int, *, at_start: bool = False) -> None:
+        """The marks of one line from `begin` on, which may be its start; what runs over its end moves `resume` beyond it."""
         text, at = self.text, begin
         while at < end:
             if self.mark_at < at:
@@ -248,13 +252,14 @@ class _Walk:
             start, at = mark.span()
             match mark.lastgroup:
                 case "brackets":
-                    at = self._after_brackets(at, at - start, end)
+                    may_define = at_start and start == begin and self.references is not None
+                    at = self._after_brackets(at, at - start, end, may_define=may_define)
                 case "backticks":
                     at = self._after_code_span(start, at - start, end)
                 case "html":
-                    at = self._after_closing("-->", at, to_the_end=block and start == begin)
+                    at = self._after_closing("-->", at, to_the_end=at_start and start == begin)
                 case "comment":
-                    at = self._after_closing("%%", at, to_the_end=block and start == begin)
+                    at = self._after_closing("%%", at, to_the_end=at_start and start == begin)
                 case "math" if mark["math"]:
                     at = self._after_closing("$$", at)
                 case "math":
@@ -266,17 +271,19 @@ class _Walk:
                     self.blocks.append((mark["block"], self.line))
         self.resume = at
 
-    def _after_brackets(self, after: int, count: int, end: int) -> int:
+    def _after_brackets(self, after: int, count: int, end: int, *, may_define: bool) -> int:
         """Of a run of brackets the inner pair makes a wikilink, the innermost one a Markdown link."""
         link = None
         if count > 1:
             link, closed = wikilink_at(self.text, after - 2, end, self.line)
         if not link:
             link, closed = markdown_link_at(self.text, after - 1, end, self.line)
-        if not link:
-            return after
-        self.links.append(link)
-        return closed
+        if link:
+            self.links.append(link)
+            return closed
+        if self.references:
+            return self.references.read(after - 1, end, self.line, len(self.links), may_define=may_define and count == 1)
+        return after
 
     def _after_closing(self, closing: str, after: int, *, to_the_end: bool = False) -> int:
         """Past the next `closing`; without one it is no comment and no math, except where it stands as a block of its own."""
