@@ -448,7 +448,7 @@ def test_a_note_read_through_the_vault_is_the_file_as_it_is_now(notes):
     notes.write("Alpha.md", "---\ntitle: Now\ndescription: d\ntags: x\naliases: y\n---\n# Head\nBody\n")
     note = notes.vault.note("Alpha.md")
     assert (note.title, note.description, note.tags, note.aliases) == ("Now", "d", ("x",), ("y",))
-    assert (note.headings, note.text, note.first_line) == (((7, 1, "Head"),), "# Head\nBody\n", 7)
+    assert (note.headings, note.text, note.first_line) == (((7, 1, "Head", ()),), "# Head\nBody\n", 7)
     assert notes.vault.read("Alpha.md").startswith("---\ntitle: Now")
 
 

@@ -88,7 +88,13 @@ def test_an_empty_front_matter_is_one():
 
 def test_headings_know_line_and_level():
     text = "# One #\ntext\n### Two ##x\n#no\n####### no\n  ## Three\n```\n# code\n```\nSet\n===\n\nUnder\n---\n\n---\n#"
-    assert markup.walk(text).headings == ((1, 1, "One"), (3, 3, "Two ##x"), (6, 2, "Three"), (10, 1, "Set"), (13, 2, "Under"), (17, 1, ""))
+    found = [(h.line, h.level, h.text) for h in markup.walk(text).headings]
+    assert found == [(1, 1, "One"), (3, 3, "Two ##x"), (6, 2, "Three"), (10, 1, "Set"), (13, 2, "Under"), (17, 1, "")]
+
+
+def test_headings_know_the_headings_above_them():
+    found = markup.walk("### A\n# B\n### C\n## D\n### E\n## F\n# G")
+    assert [h.path for h in found.headings] == [(), (), ("B",), ("B",), ("B", "D"), ("B",), ()]
 
 
 def test_block_ids_know_their_line():

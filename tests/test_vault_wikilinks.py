@@ -153,12 +153,43 @@ def test_each_link_knows_its_line():
         ("[](x.md)", ("[](x.md)", "x.md", None, None, False)),
         ("![](x.md)", ("![](x.md)", "x.md", None, None, True)),
         ("[part](#part)", ("[part](#part)", "", "part", "part", False)),
+        ("[a](b.md#h%20x)", ("[a](b.md#h%20x)", "b.md", "h x", "a", False)),
+        ("[a](b%23c.md)", ("[a](b%23c.md)", "b#c.md", None, "a", False)),
+        ("[a](b%2520c.md)", ("[a](b%2520c.md)", "b%20c.md", None, "a", False)),
+        ("[a](b%ZZ.md)", ("[a](b%ZZ.md)", "b%ZZ.md", None, "a", False)),
+        ("![a](<b c.md> 'title')", ("![a](<b c.md> 'title')", "b c.md", None, "a", True)),
     ],
 )
 def test_a_markdown_link_is_percent_decoded(text, expected):
     link = only(text)
     assert link.kind == "markdown"
     assert (link.raw, link.text, link.heading, link.alias, link.embed) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[text][n]\n\n[n]: Note.md", [("[text][n]", "Note.md", None, "text", 1)]),
+        ("[n][]\n\n[n]: Note.md", [("[n][]", "Note.md", None, "n", 1)]),
+        ("[n]\n\n[N]: Note.md", [("[n]", "Note.md", None, "n", 1)]),
+        ("[n]: <My Note.md> 'title'\n[a][ N ]", [("[a][ N ]", "My Note.md", None, "a", 2)]),
+        ("[n]: b%20c.md#h%20x\n[n]", [("[n]", "b c.md", "h x", "n", 2)]),
+        ("[n]: One.md\n[n]: Two.md\n\n[n]", [("[n]", "One.md", None, "n", 4)]),
+        ("> [n]: Note.md\n\n![n]", [("![n]", "Note.md", None, "n", 3)]),
+        ("[[a]] [n] [[b]]\n\n[n]: N.md", [("[[a]]", "a", None, None, 1), ("[n]", "N.md", None, "n", 1), ("[[b]]", "b", None, None, 1)]),
+        ("[n][no]\n[n]: Note.md", []),
+        ("[n](N.md)\n[n]: Note.md", [("[n](N.md)", "N.md", None, "n", 1)]),
+        ("[n](http://x.org)\n[n]: Note.md", []),
+        ("[n] `[n]` \\[n]\n\n```\n[n]: Note.md\n```", []),
+        ("`[n]` \\[n]\n\n[n]: Note.md", []),
+        ("[n]\n\n[n]: http://x.org\n[n]: Note.md", []),
+        ("[^n]\n\n[^n]: Note.md", []),
+        ("text [n]: Note.md", []),
+    ],
+)
+def test_a_link_may_say_its_destination_elsewhere(text, expected):
+    found = markup.walk(text).links
+    assert [(link.raw, link.text, link.heading, link.alias, link.line) for link in found] == expected
 
 
 @pytest.mark.parametrize("text", ["[a](https://x.org/a.md)", "[a](mailto:a@b.c)", "[a](//host/x.md)", "[a]()", "[a] (x.md)", "[a](x y.md)"])
@@ -211,19 +242,41 @@ def test_an_ambiguous_link_names_the_notes_that_lost():
     assert outcome(["b/Note.md", "Note.md"], "[[Note]]")[:3] == ("Note.md", "ambiguous", ("b/Note.md",))
 
 
+@pytest.mark.parametrize(
+    ("files", "source", "winner", "reason"),
+    [
+        (["b/Note.md", "Note.md"], "b/src.md", "Note.md", "its path in the vault is just so"),
+        (["a/Note.md", "long/Note.md"], "long/src.md", "long/Note.md", "in the note's own folder"),
+        (["a/NOTE.md", "long/Note.md"], "src.md", "long/Note.md", "spelled exactly so"),
+        (["a/Note.md", "long/Note.md"], "src.md", "a/Note.md", "the shortest path"),
+        (["b/Note.md", "a/Note.md"], "src.md", "a/Note.md", "first in order"),
+        (["long/Note.md", "b/Note.md", "a/Note.md"], "src.md", "a/Note.md", "first in order"),
+    ],
+)
+def test_an_ambiguous_link_says_why_its_target_won(files, source, winner, reason):
+    found = outcome(files, "[[Note]]", source)
+    assert (found.target, found.reason) == (winner, reason)
+
+
+def test_what_is_not_ambiguous_needs_no_reason():
+    assert outcome(["Note.md"], "[[Note]]").reason is None
+    assert outcome(["a/Note.md", "b/a/Note.md"], "[[a/Note]]").reason is None
+    assert outcome([], "[[Note]]").reason is None
+
+
 def test_a_whole_path_is_not_ambiguous():
     assert outcome(["a/Note.md", "b/a/Note.md"], "[[a/Note]]")[:2] == ("a/Note.md", "found")
 
 
 def test_an_alias_resolves_last_and_says_so():
     assert outcome(["AI.md", "Mind.md"], "[[ai]]", aliases={"AI": "Mind.md"})[:2] == ("AI.md", "found")
-    assert outcome(["Mind.md"], "[[ai]]", aliases={"AI": "Mind.md"}) == ("Mind.md", "found", (), "alias")
+    assert outcome(["Mind.md"], "[[ai]]", aliases={"AI": "Mind.md"}) == ("Mind.md", "found", (), "alias", None)
     assert outcome(["Mind.md"], "[[wrong/ai]]", aliases={"AI": "Mind.md"}).status == "broken"
 
 
 def test_an_alias_of_two_notes_is_ambiguous():
     names = [Name("long/B.md", "alias", "x"), Name("A.md", "alias", "x")]
-    assert resolve(only("[[x]]"), None, lambda _: names) == ("A.md", "ambiguous", ("long/B.md",), "alias")
+    assert resolve(only("[[x]]"), None, lambda _: names) == ("A.md", "ambiguous", ("long/B.md",), "alias", "the shortest path")
 
 
 def test_a_markdown_link_to_no_note_is_no_link_unless_it_looks_like_one():

@@ -275,7 +275,10 @@ class TurnReport(Value):
 
 
 class LinkResolution(Value):
-    """One link of a text and what it points to. `candidates` are paths: the nearest notes of a broken link, the losers of an ambiguous."""
+    """One link of a text and what it points to. `candidates` are paths: the nearest notes of a broken link, the losers of an ambiguous.
+
+    `reason` says what the target of an ambiguous link has over the first of the losers.
+    """
 
     raw: str
     kind: Literal["wikilink", "markdown"]
@@ -286,6 +289,7 @@ class LinkResolution(Value):
     status: ReferenceStatus
     candidates: tuple[str, ...] = ()
     via: Literal["alias"] | None = None
+    reason: str | None = None
     line: int = 1
     text: str = ""
     """The target as it was written, trimmed: `a` for `[[a#h|b]]`."""

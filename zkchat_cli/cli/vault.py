@@ -123,7 +123,7 @@ def resolve(
                 continue
             for link in links:
                 target = link.target or f"not found{'; nearest: ' + ', '.join(link.candidates) if link.candidates else ''}"
-                lost = f" (not {', '.join(link.candidates)})" if link.status == "ambiguous" else ""
+                lost = f", {link.reason} (not {', '.join(link.candidates)})" if link.status == "ambiguous" else ""
                 screen.print(f"{link.raw} → {target}{lost}")
 
 

@@ -4,7 +4,9 @@
 
     filesystem   scanning, confinement, decoding
     markup       one walk over a text: headings, links, tags, code
-    markdown     a note's names, front matter and chunks (`chunks`)
+    front_matter a note's properties
+    markdown     a note's names, tags and chunks (`chunks`)
+    sections     which lines of a note a heading or a block id means
     wikilinks    a link's syntax and what it points to
     search       what a query means
     index        the SQLite file and its questions; `indexing` brings it up to date
@@ -28,7 +30,7 @@ from typing import TypeVar
 from zkchat_cli import words
 from zkchat_cli.errors import IndexDamaged, VaultError
 from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution
-from zkchat_cli.vault import filesystem, indexing, markdown, retrieval, search
+from zkchat_cli.vault import filesystem, indexing, markdown, retrieval, search, sections
 from zkchat_cli.vault.filesystem import Listing
 from zkchat_cli.vault.index import Index, LinkRow, chunk
 from zkchat_cli.vault.indexing import Changes, Progress
@@ -181,6 +183,11 @@ class Vault:
                 found.append(chunk(parsed.relative_path, parsed.title, p.heading, first, last, text))
         return found
 
+    def section(self, relative_path: str, heading: str) -> tuple[int, int] | None:
+        """The first and last line of what `#heading` means in that note; None when it has no such heading or block."""
+        note = self._parsed(relative_path)
+        return sections.lines_of(heading, note.text, note.markup)
+
     def notes(self) -> list[str]:
         """The paths of all notes, sorted."""
         return self._ask(lambda index: index.paths())
@@ -302,6 +309,7 @@ def _resolution(index: Index, link: WrittenLink, source: str | None, near: dict[
         status=answer.status,
         candidates=near.get(link.text, ()) if answer.status == "broken" else answer.losers,
         via=answer.via,
+        reason=answer.reason,
         line=link.line,
         text=link.text,
     )

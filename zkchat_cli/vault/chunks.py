@@ -45,7 +45,8 @@ def tokens(text: str) -> int:
 
 def passages(text: str, front_lines: int, markup: Markup) -> tuple[Passage, ...]:
     lines = text.split("\n")
-    sizes = [tokens(line) for line in lines]
+    sizes = _sizes(text, lines)
+    heading_lines = [heading.line for heading in markup.headings]
     found: list[Passage] = []
     for section in _merged(_sections(lines, sizes, front_lines, markup.headings)):
         for start, end in _pieces(section, lines, sizes, markup.code):
@@ -54,7 +55,7 @@ def passages(text: str, front_lines: int, markup: Markup) -> tuple[Passage, ...]
             while start <= end and not lines[end - 1].strip():
                 end -= 1
             if start <= end:
-                heading, headings = _headings(start, end, lines, markup.headings)
+                heading, headings = _headings(start, end, lines, markup.headings, heading_lines)
                 texts = _cut(lines[start - 1]) if start == end else ("\n".join(lines[start - 1 : end]),)
                 found.extend(Passage(start, end, heading, headings, text) for text in texts)
     if not found:  # a note without text is still found by its name
@@ -63,14 +64,20 @@ def passages(text: str, front_lines: int, markup: Markup) -> tuple[Passage, ...]
     return tuple(found)
 
 
+def _sizes(text: str, lines: list[str]) -> list[int]:
+    """The `tokens` of each line, with one look at the characters of all."""
+    counted: Iterable[str | bytes] = lines if text.isascii() else text.encode("utf-8", "replace").split(b"\n")
+    return [(len(line) + 3) >> 2 for line in counted]
+
+
 def _sections(lines: list[str], sizes: list[int], front_lines: int, headings: tuple[Heading, ...]) -> Iterator[_Section]:
-    starts = [Heading(front_lines + 1, 0, ""), *headings]
-    for heading, following in zip(starts, [*headings, Heading(len(lines) + 1, 0, "")], strict=True):
-        start, end = heading.line, following.line - 1
-        if start <= end:
-            bare = not any(line.strip() for line in lines[start - (not heading.level) : end])
-            if heading.level or not bare:
-                yield _Section(start, end, heading.level, sum(sizes[start - 1 : end]), bare)
+    start, level = front_lines + 1, 0
+    for line, following in (*((h.line, h.level) for h in headings), (len(lines) + 1, 0)):
+        if start < line:
+            bare = not any(map(str.strip, lines[start - (not level) : line - 1]))
+            if level or not bare:
+                yield _Section(start, line - 1, level, sum(sizes[start - 1 : line - 1]), bare)
+        start, level = line, following
 
 
 def _merged(sections: Iterable[_Section]) -> Iterator[_Section]:
@@ -136,27 +143,25 @@ def _paragraphs(section: _Section, lines: list[str], code: tuple[tuple[int, int]
         yield start, section.end
 
 
-def _headings(start: int, end: int, lines: list[str], headings: tuple[Heading, ...]) -> tuple[str | None, tuple[str, ...]]:
+def _headings(
+    start: int, end: int, lines: list[str], headings: tuple[Heading, ...], heading_lines: list[int]
+) -> tuple[str | None, tuple[str, ...]]:
     """The innermost heading over the first line that is not one itself, and the texts of all headings above and within."""
-    first = bisect_left(headings, (start, 0, ""))
-    after = bisect_left(headings, (end + 1, 0, ""))
-    body = start
-    inner = first
-    while inner < after and headings[inner].line == body:
+    first = bisect_left(heading_lines, start)
+    after = bisect_left(heading_lines, end + 1, first)
+    inner, body = first, start
+    while inner < after and heading_lines[inner] == body:
         inner += 1
         body += 1
         while body <= end and not lines[body - 1].strip():
             body += 1
-    heading = headings[inner - 1].text if inner else None
-    above: list[Heading] = []
-    level = headings[first].level if first < after and headings[first].line == start else 7
-    for index in range(first - 1, -1, -1):
-        if headings[index].level < level:
-            above.insert(0, headings[index])
-            level = headings[index].level
-        if level == 1:
-            break
-    return heading or None, tuple(dict.fromkeys(h.text for h in (*above, *headings[first:after]) if h.text))
+    if inner == 0:
+        heading, texts = None, []
+    else:
+        heading = headings[inner - 1].text
+        texts = [*headings[first].path] if inner > first else [*headings[first - 1].path, heading]
+    texts.extend(h.text for h in headings[first:after])
+    return heading or None, tuple(dict.fromkeys(filter(None, texts)))
 
 
 def _cut(line: str) -> Iterator[str]:

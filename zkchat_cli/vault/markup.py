@@ -10,13 +10,21 @@ from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from zkchat_cli.vault.wikilinks import WrittenLink, markdown_link_at, wikilink_at
+from zkchat_cli.vault.wikilinks import References, WrittenLink, markdown_link_at, wikilink_at
 
 
 class Heading(NamedTuple):
+    """`path` are the texts of the headings it stands under, the outermost first."""
+
     line: int
     level: int
     text: str
+    path: tuple[str, ...] = ()
+
+
+class Tag(NamedTuple):
+    name: str
+    line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,24 +33,38 @@ class Markup:
 
     headings: tuple[Heading, ...] = ()
     links: tuple[WrittenLink, ...] = ()
-    tags: tuple[str, ...] = ()
+    tags: tuple[Tag, ...] = ()
     code: tuple[tuple[int, int], ...] = ()
     blocks: tuple[tuple[str, int], ...] = ()
 
 
-# Every alternative begins with a literal, so that the search skips from one such character to the next.
-_MARK = re.compile(r"\\.|``*|<!--|%%|\$\$?|\[\[*|!\[\[*|#|\^")
+# Every alternative begins with a literal, outside of its group: so the search skips from one such character to the next, ten times faster.
+# What precedes a mark is therefore looked at after it.
+_MARK = re.compile(
+    r"""\\.(?:\\.)*+
+      | \[(?P<brackets>\[*+)
+      | `(?P<backticks>`*+)
+      | <(?P<html>!--)
+      | %(?P<comment>%)
+      | \$(?P<math>\$?)
+      | \#(?<!\S\#)(?P<tag>[^\s#!@$%^&*(),.?":{}|<>\[\]\\'`;+=~，。、；：！？（）「」【】《》“”…]++)
+      | \^(?<!\S\^)(?P<block>[A-Za-z0-9-]++)[ \t]*+$
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+_BLOCK_BEGINS = frozenset(" \t>-+*#=`~|<%0123456789")
+"""First characters of the lines that may be more than a paragraph's next line."""
+_ITEM_BEGINS = frozenset("-*+0123456789")
 _SPACE = re.compile(r"[ \t]*+")
 _IN_CODE = -2
-_QUOTE = re.compile(r"(?: {0,3}>[ \t]?)+")
-_ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?=[ \t])[ \t]{1,4}")
+_QUOTE = re.compile(r"(?: {0,3}>[ \t]?)++")
+_ITEM = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t])[ \t]{1,4}")
 _FENCE = re.compile(r"`{3,}(?=[^`\n]*+$)|~{3,}")
 _ATX = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
 _UNDERLINE = re.compile(r" {0,3}(?:(=+)|--+)[ \t]*+$")
 _MATH = re.compile(r"\$(?![\s$])(?:[^$\n\\]++|\\.)++(?<!\s)\$(?!\d)")
-_TAG = re.compile(r"#([^\s#!@$%^&*(),.?\":{}|<>\[\]\\'`;+=~，。、；：！？（）「」【】《》“”…]++)")
-_BLOCK_ID = re.compile(r"\^([A-Za-z0-9-]+)[ \t]*+$")
-_BLOCK_BEGINS = re.compile(r"\n(?=[ \t>]*+(?:\n|#{1,6}[ \t]|```|~~~|[-*+][ \t]|\d{1,9}[.)][ \t]|\Z))")
+_RUN = re.compile("``*+")
+_PARAGRAPH_ENDS = re.compile(r"\n(?=[ \t>]*+(?:\n|#{1,6}[ \t]|```|~~~|[-*+][ \t]|\d{1,9}[.)][ \t]|\Z))")
 
 
 def walk(text: str, front_lines: int = 0) -> Markup:
@@ -65,10 +87,15 @@ class _Walk:
     front_lines: int
     headings: list[Heading] = field(default_factory=list)
     links: list[WrittenLink] = field(default_factory=list)
-    tags: list[str] = field(default_factory=list)
+    tags: list[Tag] = field(default_factory=list)
     code: list[tuple[int, int]] = field(default_factory=list)
     blocks: list[tuple[str, int]] = field(default_factory=list)
+    above: list[Heading] = field(default_factory=list)
+    """The headings that the next line stands under."""
     line: int = 0
+    mark: re.Match[str] | None = None
+    mark_at: int = -1
+    """The next mark that was looked for, and where it begins: lines before it need no look."""
     resume: int = 0
     """Where reading goes on: past the end of a line when a comment, code or math runs over it."""
     fence: _Fence | None = None
@@ -77,84 +104,102 @@ class _Walk:
     after_blank: bool = True
     paragraph: int = -1
     """Where the line before begins, if it is a paragraph's: an underline makes it a heading."""
+    references: References | None = None
     unclosed: set[str] = field(default_factory=set)
     region_end: int = -1
     backticks: dict[int, list[int]] = field(default_factory=dict)
 
     def run(self) -> Markup:
-        text, size, start = self.text, len(self.text), 0
-        while start <= size:
-            end = text.find("\n", start)
-            end = size if end < 0 else end
-            begin, start = start, end + 1
+        if "]:" in self.text:
+            self.references = References(self.text)
+        lines = self.text.split("\n")
+        begin = self._front_matter(lines[: self.front_lines])
+        for line in lines[self.front_lines :]:
+            end = begin + len(line)
             self.line += 1
-            if self.line <= self.front_lines:
-                self._front_matter(begin, end)
-            elif begin < self.resume:
-                self._inline(self.resume, end)
-            elif self.fence is None and begin < end and text[begin].isalpha():
-                self._prose(begin, end)
+            if begin < self.resume:
+                if self.resume < end:
+                    self._inline(self.resume, end)
+            elif self.fence:
+                self._block(line, begin, end)
+            elif not line:
+                self.after_blank, self.paragraph = True, -1
+            elif line[0] in _BLOCK_BEGINS:
+                self._block(line, begin, end)
             else:
-                self._block(begin, end)
+                if self.after_blank:
+                    self.item = 0
+                self.after_blank, self.paragraph = False, begin
+                if self.mark_at < end:
+                    self._inline(begin, end, at_start=True)
+            begin = end + 1
         if self.fence:
             self.code.append((self.fence.line, self.line))
-        return Markup(tuple(self.headings), tuple(self.links), tuple(dict.fromkeys(self.tags)), tuple(self.code), tuple(self.blocks))
+        links = self.references.merged(self.links) if self.references else self.links
+        return Markup(tuple(self.headings), tuple(links), tuple(self.tags), tuple(self.code), tuple(self.blocks))
 
-    def _front_matter(self, begin: int, end: int) -> None:
-        self.resume = end
-        if self.text.startswith("#", begin):  # a comment in YAML
-            return
-        at = self.text.find("[[", begin, end)
-        while at >= 0:
-            link, after = self._wikilink(at, end)
-            at = self.text.find("[[", after if link else at + 1, end)
+    def _front_matter(self, lines: list[str]) -> int:
+        """The wikilinks of the front matter, and where the text after it begins."""
+        size, begin = sum(map(len, lines)) + len(lines), 0
+        if self.text.find("[[", 0, size) < 0:
+            self.line = len(lines)
+            return size
+        for line in lines:
+            self.line += 1
+            end = begin + len(line)
+            at = -1 if line.startswith("#") else self.text.find("[[", begin, end)  # a comment in YAML
+            while at >= 0:
+                link, after = wikilink_at(self.text, at, end, self.line)
+                if link:
+                    self.links.append(link)
+                at = self.text.find("[[", after if link else at + 1, end)
+            begin = end + 1
+        return begin
 
-    def _prose(self, begin: int, end: int) -> None:
-        """The usual line: it begins with a letter, so that no block can begin here."""
-        if self.after_blank:
-            self.item = 0
-        self.after_blank, self.paragraph = False, begin
-        self._inline(begin, end)
-
-    def _block(self, begin: int, end: int) -> None:
+    def _block(self, line: str, begin: int, end: int) -> None:
         text = self.text
-        quote = _QUOTE.match(text, begin, end)
-        content, depth = (quote.end(), quote[0].count(">")) if quote else (begin, 0)
-        at = _SPACE.match(text, content, end).end()  # type: ignore[union-attr]  # it matches nothing, too
-        indent = at - content + 3 * text.count("\t", content, at)
-        blank = at == end
-        if self.fence and self._in_fence(at, end, depth, indent, blank=blank):
+        bare = line.lstrip(" \t")
+        content, at, depth = begin, end - len(bare), 0
+        if bare.startswith(">") and (quote := _QUOTE.match(text, begin, end)):
+            content, depth = quote.end(), quote[0].count(">")
+            at = _SPACE.match(text, content, end).end()  # type: ignore[union-attr]  # it matches nothing, too
+        indent = at - content
+        if indent:
+            indent += 3 * text.count("\t", content, at)
+        if self.fence and self._in_fence(at, end, depth, indent):
             return
-        if blank:
+        if at == end:
             self.after_blank, self.paragraph = True, -1
             return
-        marker = _ITEM.match(text, at, end)
+        marker = _ITEM.match(text, at, end) if text[at] in _ITEM_BEGINS else None
         if indent < self.item and (self.after_blank or marker):
             self.item = 0
-        if indent >= self.item + 4 and not quote and (self.after_blank or self._continues_code()):
+        if indent >= self.item + 4 and not depth and (self.after_blank or self._continues_code()):
             self._indented_code()
             return
-        first, column = at, indent
+        first, column, may_quote = at, indent, ">" in line
         while marker:
             column += marker.end() - at
             at, self.item = marker.end(), column
-            if quote := _QUOTE.match(text, at, end):  # a quote in a list: its own lists count columns from the quote mark on
+            if may_quote and (quote := _QUOTE.match(text, at, end)):  # in a list; its own lists count columns from the quote mark on
                 at, column, depth = quote.end(), 0, depth + quote[0].count(">")
             marker = _ITEM.match(text, at, end)
         self.after_blank = False
-        if opening := _FENCE.match(text, at, end):
+        head = text[at : at + 1]
+        if head in "`~" and (opening := _FENCE.match(text, at, end)):
             self.fence = _Fence(opening[0], self.line, depth, self.item if column >= self.item else 0)
             self.paragraph = -1
             return
-        is_heading = at == first and self._heading(begin, content, end)
-        self.paragraph = -1 if is_heading or at != first or quote or text[at : at + 1] == "|" else begin
-        self._inline(at, end, block=True)
+        is_heading = at == first and head in "#=-" and self._heading(begin, content, end)
+        self.paragraph = -1 if is_heading or at != first or depth or head == "|" else begin
+        if self.mark_at < end:
+            self._inline(at, end, at_start=True)
 
-    def _in_fence(self, at: int, end: int, depth: int, indent: int, *, blank: bool) -> bool:
+    def _in_fence(self, at: int, end: int, depth: int, indent: int) -> bool:
         """Whether this line belongs to the open fence; closes it where it ends."""
         fence = self.fence
         assert fence
-        if depth < fence.depth or (indent < fence.indent and not blank):
+        if depth < fence.depth or (indent < fence.indent and at < end):
             self.code.append((fence.line, self.line - 1))
             self.fence = None
             return False
@@ -179,64 +224,66 @@ class _Walk:
             without_closing = title.rstrip("#")
             if without_closing != title and without_closing[-1:] in ("", " ", "\t"):
                 title = without_closing.rstrip()
-            self.headings.append(Heading(self.line, len(match[1]), title))
+            self._add_heading(self.line, len(match[1]), title)
             return True
         if self.paragraph >= 0 and begin == content and (match := _UNDERLINE.match(text, begin, end)):
-            self.headings.append(Heading(self.line - 1, 1 if match[1] else 2, text[self.paragraph : begin].strip()))
+            self._add_heading(self.line - 1, 1 if match[1] else 2, text[self.paragraph : begin].strip())
             return True
         return False
 
-    def _inline(self, begin: int, end: int, *, block: bool = False) -> None:
-        """The marks of one line from `begin` on; what runs over its end moves `resume` beyond it."""
+    def _add_heading(self, line: int, level: int, title: str) -> None:
+        above = self.above
+        while above and above[-1].level >= level:
+            above.pop()
+        heading = Heading(line, level, title, (*above[-1].path, above[-1].text) if above else ())
+        above.append(heading)
+        self.headings.append(heading)
+
+    def _inline(self, begin: int, end: int, *, at_start: bool = False) -> None:
+        """The marks of one line from `begin` on, which may be its start; what runs over its end moves `resume` beyond it."""
         text, at = self.text, begin
         while at < end:
-            mark = _MARK.search(text, at, end)
-            if not mark:
+            if self.mark_at < at:
+                self.mark = _MARK.search(text, at)
+                self.mark_at = self.mark.start() if self.mark else len(text)
+            mark = self.mark
+            if mark is None or self.mark_at >= end:
                 break
-            token, after = mark[0], mark.end()
-            match token[0]:
-                case "`":
-                    after = self._after_code_span(mark.start(), len(token))
-                case "<":
-                    after = self._after_closing("-->", after, to_the_end=block and mark.start() == begin)
-                case "%":
-                    after = self._after_closing("%%", after, to_the_end=block and mark.start() == begin)
-                case "$":
-                    math = _MATH.match(text, mark.start(), end) if token == "$" else None
-                    after = math.end() if math else self._after_closing("$$", after) if token == "$$" else after
-                case "[" | "!":
-                    after = self._after_brackets(after, token.count("["), end)
-                case "#":
-                    after = self._after_tag(mark.start(), end)
-                case "^" if block_id := _BLOCK_ID.match(text, mark.start(), end):
-                    self.blocks.append((block_id[1], self.line))
-            at = after
+            start, at = mark.span()
+            match mark.lastgroup:
+                case "brackets":
+                    may_define = at_start and start == begin and self.references is not None
+                    at = self._after_brackets(at, at - start, end, may_define=may_define)
+                case "backticks":
+                    at = self._after_code_span(start, at - start, end)
+                case "html":
+                    at = self._after_closing("-->", at, to_the_end=at_start and start == begin)
+                case "comment":
+                    at = self._after_closing("%%", at, to_the_end=at_start and start == begin)
+                case "math" if mark["math"]:
+                    at = self._after_closing("$$", at)
+                case "math":
+                    math = _MATH.match(text, start, end)
+                    at = math.end() if math else at
+                case "tag" if not mark["tag"].isdigit():
+                    self.tags.append(Tag(mark["tag"].rstrip("/"), self.line))
+                case "block":
+                    self.blocks.append((mark["block"], self.line))
         self.resume = at
 
-    def _after_brackets(self, after: int, count: int, end: int) -> int:
+    def _after_brackets(self, after: int, count: int, end: int, *, may_define: bool) -> int:
         """Of a run of brackets the inner pair makes a wikilink, the innermost one a Markdown link."""
+        link = None
         if count > 1:
-            link, closed = self._wikilink(after - 2, end)
-            if link:
-                return closed
-        link, closed = markdown_link_at(self.text, after - 1, end, self.line)
+            link, closed = wikilink_at(self.text, after - 2, end, self.line)
         if not link:
-            return after
-        self.links.append(link)
-        return closed
-
-    def _wikilink(self, at: int, end: int) -> tuple[WrittenLink | None, int]:
-        link, closed = wikilink_at(self.text, at, end, self.line)
+            link, closed = markdown_link_at(self.text, after - 1, end, self.line)
         if link:
             self.links.append(link)
-        return link, closed
-
-    def _after_tag(self, at: int, end: int) -> int:
-        tag = _TAG.match(self.text, at, end)
-        if not tag or tag[1].isdigit() or (at > 0 and not self.text[at - 1].isspace()):
-            return at + 1
-        self.tags.append(tag[1].rstrip("/"))
-        return tag.end()
+            return closed
+        if self.references:
+            return self.references.read(after - 1, end, self.line, len(self.links), may_define=may_define and count == 1)
+        return after
 
     def _after_closing(self, closing: str, after: int, *, to_the_end: bool = False) -> int:
         """Past the next `closing`; without one it is no comment and no math, except where it stands as a block of its own."""
@@ -246,17 +293,21 @@ class _Walk:
         self.unclosed.add(closing)
         return len(self.text) if to_the_end else after
 
-    def _after_code_span(self, at: int, length: int) -> int:
+    def _after_code_span(self, at: int, length: int, end: int) -> int:
         """Past the run of as many backticks that closes a code span in the same paragraph, or past the opening one.
 
-        The runs of a paragraph are listed once, else a paragraph of unequal runs would be searched again from each of them.
+        Mostly that is the next run in the line. Otherwise the runs of the paragraph are listed once, else a paragraph of unequal runs
+        would be searched again from each of them.
         """
+        following = _RUN.search(self.text, at + length, end)
+        if following and following.end() - following.start() == length:
+            return following.end()
         if at >= self.region_end:
-            begins = _BLOCK_BEGINS.search(self.text, at)
-            self.region_end = begins.start() + 1 if begins else len(self.text) + 1
+            ends = _PARAGRAPH_ENDS.search(self.text, at)
+            self.region_end = ends.start() + 1 if ends else len(self.text) + 1
             self.backticks = {}
-            for run in re.finditer("`+", self.text[at : self.region_end]):
-                self.backticks.setdefault(len(run[0]), []).append(at + run.start())
+            for run in _RUN.finditer(self.text, at, self.region_end):
+                self.backticks.setdefault(run.end() - run.start(), []).append(run.start())
         runs = self.backticks.get(length, [])
-        following = bisect_left(runs, at + 1)
-        return runs[following] + length if following < len(runs) else at + length
+        closing = bisect_left(runs, at + 1)
+        return runs[closing] + length if closing < len(runs) else at + length

@@ -1,0 +1,81 @@
+"""Which lines of a note `#heading` and `#^block` mean."""
+
+import pytest
+
+from zkchat_cli.vault import markdown, sections
+
+
+def lines_of(name: str, text: str) -> tuple[int, int] | None:
+    note = markdown.parse("Note.md", text)
+    return sections.lines_of(name, note.text, note.markup)
+
+
+NOTE = """# Plan
+intro
+
+## Costs: *rough*
+a
+
+## Dates
+
+### Costs
+b
+# End
+"""
+
+
+@pytest.mark.parametrize(
+    ("heading", "lines"),
+    [
+        ("Plan", (1, 10)),
+        ("Dates", (7, 10)),
+        ("Costs", (9, 10)),
+        ("costs rough", (4, 5)),
+        ("Costs: *rough*", (4, 5)),
+        ("Plan#Costs", (9, 10)),
+        ("Plan#Dates#Costs", (9, 10)),
+        ("Dates#Plan#Costs", None),
+        ("End#Costs", None),
+        ("End", (11, 11)),
+        ("Nowhere", None),
+        ("", None),
+        ("#", None),
+    ],
+)
+def test_a_heading_means_its_section_up_to_the_next_of_its_level(heading, lines):
+    assert lines_of(heading, NOTE) == lines
+
+
+def test_of_two_equal_headings_the_first_is_meant():
+    assert lines_of("Same", "# Same\na\n# Same\nb") == (1, 2)
+
+
+def test_a_heading_that_is_a_link_is_found_by_its_words():
+    assert lines_of("See Note shown", "# See [[Note|shown]]") == (1, 1)
+
+
+def test_no_heading_stands_in_code():
+    assert lines_of("Code", "```\n# Code\n```") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("before\n\none\ntwo ^id\n\nafter", (3, 4)),
+        ("# Title\ntext ^ID", (2, 2)),
+        ("- a\n- b ^id\n- c", (2, 2)),
+        ("- a\n  more ^id\n\n  and more\n  - deeper\n\n- b", (1, 5)),
+        ("> one\n> two ^id\n\nafter", (1, 2)),
+        ("text\n\n| a |\n|---|\n| b |\n\n^id", (3, 7)),
+        ("text\n| a |\n^id", (1, 3)),
+        ("- a\n- b\n\n^id", (1, 4)),
+        ("text\n\n```\na\n\nb\n```\n^id", (3, 8)),
+        ("```\ncode\n```\n\ntext\n\n^id", (5, 7)),
+        ("# Title\n\n^id", (3, 3)),
+        ("^id", (1, 1)),
+        ("2^id", None),
+        ("`^id`", None),
+    ],
+)
+def test_a_block_id_means_its_paragraph_list_item_or_what_stands_above_it(text, lines):
+    assert lines_of("^id", text) == lines

@@ -1,0 +1,154 @@
+"""The properties at the head of a note, read as texts with their lines: only scalars and flat lists of them mean anything here.
+
+YAML is read as events, not through a loader: nested or self-referring data, which crashes a recursive loader (100 000 brackets end the
+process in libyaml's), costs nothing this way. Most notes do not need YAML at all: what Obsidian writes, a `key: value` or a `- item` a
+line, is told apart by one pattern a line, four times faster and without loading the library. A front matter that is not valid YAML is
+ordinary text.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+_DEEPEST = 20
+LARGEST = 64 * 1024
+"""Characters that a front matter may have; a longer one is text."""
+_EMPTY = ("", "~", "null", "Null", "NULL")
+
+_CLOSING = re.compile(r"\n(?:---|\.\.\.)[^\S\n]*+\n")
+# Text that means in YAML what it says, wherever it stands; anything else is left to YAML.
+_UNUSUAL = re.compile("[^\n -~\xa1-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+_QUOTED = r"""(?:'[^']*+'|"[^"\\]*+")[ ]*+"""
+_PLAIN = r"""(?![\s\-?:,\[\]{}#&*!|>'"%@`])(?:[^:\#]++|:(?=\S)|(?<=\S)\#)++"""
+_LISTED = r"""[^\s\-?:,\[\]{}#&*!|>'"%@`][^?:,\[\]{}#'"]*+"""
+_LINE = re.compile(
+    rf"""(?: (?P<key>[^\W_][\w -]{{0,99}}+):
+             (?: [ ]++ (?: (?P<value>{_QUOTED}|{_PLAIN}) | \[[ ]*+(?P<list>{_LISTED}(?:,[ ]*+{_LISTED})*+)?\] )? )?+
+           | (?P<indent>[ ]*+)-[ ]++(?P<item>{_QUOTED}|{_PLAIN})
+         )? [ ]*+\Z""",
+    re.VERBOSE,
+)
+
+
+class Property(NamedTuple):
+    """One value of a property; a list has several. White space in it is single spaces."""
+
+    text: str
+    line: int
+
+
+_Written = dict[str, list[tuple[str, int]]]
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """All properties; `lines` is how many lines they take, marks included, 0 without a front matter."""
+
+    lines: int = 0
+    written: _Written = field(default_factory=dict)
+    """By the folded name, each value as it is written and its line: hardly any is ever asked for, so the reader does not tidy them up."""
+    problem: str | None = None
+
+    def values(self, *names: str) -> tuple[Property, ...]:
+        """The values of those properties, in that order; empty ones are none."""
+        found = (Property(" ".join(text.split()), line) for name in names for text, line in self.written.get(name, ()))
+        return tuple(value for value in found if value.text not in _EMPTY)
+
+    def texts(self, *names: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(value.text for value in self.values(*names)))
+
+    def text(self, *names: str) -> str | None:
+        return next((value.text for value in self.values(*names)), None)
+
+
+def read(text: str) -> FrontMatter:
+    """The properties between a first line `---` and the next `---`; none where that is not a YAML mapping."""
+    if not text.startswith("---"):
+        return FrontMatter()
+    head = text[:LARGEST] if len(text) >= LARGEST else text + "\n"
+    begin = head.find("\n")
+    closing = _CLOSING.search(head, begin)
+    if head[:begin].rstrip() != "---" or not closing:
+        return FrontMatter()
+    source = head[begin + 1 : closing.start()]
+    lines = head.count("\n", begin, closing.start()) + 2
+    plain = _plain(source)
+    if plain is not None:
+        return FrontMatter(lines, plain)
+    import yaml  # 15 ms that a vault of plain front matter does not pay
+
+    try:
+        values = _by_yaml(source)
+    except _NoMapping:
+        return FrontMatter()
+    except (yaml.YAMLError, ValueError) as e:
+        cause = " ".join(str(getattr(e, "problem", None) or e).split())
+        return FrontMatter(problem=f"front matter is not valid YAML ({cause}), read as text")
+    return FrontMatter(lines, values)
+
+
+class _NoMapping(Exception):
+    """Valid YAML, but nothing that has names."""
+
+
+def _plain(source: str) -> _Written | None:
+    """The values, if every line is a plain one; None where YAML has to be asked."""
+    if _UNUSUAL.search(source):
+        return None
+    written: _Written = {}
+    values: list[tuple[str, int]] = []
+    column: int | None = None  # of the list's items; -1 before the first, None where an item would belong to no list
+    for number, line in enumerate(source.split("\n"), 2):
+        match = _LINE.match(line)
+        if not match:
+            return None
+        key, value, several, indent, item = match.groups()
+        if key:
+            column = -1 if line.rstrip()[-1] == ":" else None
+            values = written.setdefault(key.rstrip().casefold(), [])
+            if value:
+                values.append((_unquoted(value), number))
+            elif several:
+                values.extend((text, number) for text in several.split(","))
+        elif item:
+            if column not in (-1, len(indent)):
+                return None
+            column = len(indent)
+            values.append((_unquoted(item), number))
+    return written
+
+
+def _unquoted(value: str) -> str:
+    return value.rstrip()[1:-1] if value[0] in "'\"" else value
+
+
+def _by_yaml(source: str) -> _Written:
+    """The same by the rules of YAML: the top-level scalars and lists of scalars of a mapping (an empty text is one)."""
+    import yaml
+
+    written: _Written = {}
+
+    depth, name, in_list = 0, None, False
+    for event in yaml.parse(source, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
+        match event:
+            case yaml.ScalarEvent() | yaml.SequenceStartEvent() if depth == 0:
+                raise _NoMapping
+            case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
+                depth += 1
+                if depth > _DEEPEST:
+                    raise ValueError(f"nested more than {_DEEPEST} deep")
+                if depth == 2:
+                    in_list = isinstance(event, yaml.SequenceStartEvent)
+            case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
+                depth -= 1
+                if depth == 1:
+                    name = "" if name is None else None  # a list as a key: what follows is its value
+            case yaml.ScalarEvent() if depth == 1 and name is None:
+                name = event.value.strip().casefold()
+            case yaml.ScalarEvent() if name is not None and (depth == 1 or (depth == 2 and in_list)):
+                line = event.start_mark.line + 2  # type: ignore[union-attr]  # a parsed event has one
+                written.setdefault(name, []).append((event.value, line))
+                name = None if depth == 1 else name
+            case yaml.AliasEvent() if depth == 1:
+                name = None
+    return written

@@ -1,0 +1,87 @@
+"""Which lines of a note the part of a link after `#` means: a section under a heading, or a block with an id.
+
+Names are compared as Obsidian does: case does not count, nor does punctuation, which it drops when it writes such a link.
+"""
+
+import re
+from collections.abc import Iterator
+
+from zkchat_cli.vault.markup import Markup
+from zkchat_cli.vault.wikilinks import fold_name
+
+_PUNCTUATION = re.compile(r"""[!"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\s]++""")
+_ITEM = re.compile(r"([ \t>]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]")
+
+
+def lines_of(name: str, text: str, markup: Markup) -> tuple[int, int] | None:
+    """The first and last line of the heading's section or the block, or None."""
+    if name.startswith("^"):
+        return _block(name[1:].strip().lower(), text.split("\n"), markup)
+    wanted = [folded for part in name.split("#") if (folded := _folded(part))]
+    for index, heading in enumerate(markup.headings):
+        if wanted and _folded(heading.text) == wanted[-1] and _in_order(wanted[:-1], map(_folded, heading.path)):
+            following = (h.line for h in markup.headings[index + 1 :] if h.level <= heading.level)
+            lines = text.split("\n")
+            return heading.line, _without_blank_lines(heading.line, next(following, len(lines) + 1) - 1, lines)
+    return None
+
+
+def _folded(heading: str) -> str:
+    return fold_name(_PUNCTUATION.sub(" ", heading).strip())
+
+
+def _in_order(wanted: list[str], path: Iterator[str]) -> bool:
+    """Whether all of `wanted` are in `path`, one below the other; headings in between may be left out."""
+    return all(part in path for part in wanted)
+
+
+def _without_blank_lines(first: int, last: int, lines: list[str]) -> int:
+    while last > first and not lines[last - 1].strip():
+        last -= 1
+    return last
+
+
+def _block(block_id: str, lines: list[str], markup: Markup) -> tuple[int, int] | None:
+    """The paragraph, the list item with what belongs to it, or, where the id stands alone, the block above it."""
+    line = next((line for name, line in markup.blocks if name.lower() == block_id), None)
+    if line is None:
+        return None
+    titles = {heading.line for heading in markup.headings}
+    if _says(lines[line - 1]).startswith("^"):
+        return _block_above(line, lines, titles, markup.code), line
+    first = line
+    while not _ITEM.match(lines[first - 1]) and _goes_on_above(first, lines, titles):
+        first -= 1
+    last = line
+    if item := _ITEM.match(lines[first - 1]):
+        while last < len(lines) and (not lines[last].strip() or _margin(lines[last]) > len(item[1])):
+            last += 1
+    return first, _without_blank_lines(line, last, lines)
+
+
+def _block_above(line: int, lines: list[str], titles: set[int], code: tuple[tuple[int, int], ...]) -> int:
+    """Where the block begins that ends above `line`, blank lines between or not; `line` itself when there is none."""
+    first = line
+    while first > 1 and not _says(lines[first - 2]):
+        first -= 1
+    if not _goes_on_above(first, lines, titles):
+        return line
+    for begin, end in code:
+        if begin < first <= end + 1:
+            return begin
+    while _goes_on_above(first, lines, titles):
+        first -= 1
+    return first
+
+
+def _goes_on_above(line: int, lines: list[str], titles: set[int]) -> bool:
+    """Whether the line above has text, and is no heading."""
+    return line > 1 and line - 1 not in titles and bool(_says(lines[line - 2]))
+
+
+def _says(line: str) -> str:
+    return line.strip(" \t>")
+
+
+def _margin(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t>"))
