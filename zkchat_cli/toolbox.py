@@ -43,7 +43,7 @@ class Toolbox:
             finding = self._tool(call.name).call(call.arguments, self.vault)
         except ToolMistake as e:
             ok, finding = False, Finding(data={"error": str(e)})
-        data, cut = _cut_lists(finding.data, room // 2 if finding.chunks else room, self.counter.count)
+        data, cut = _cut_lists(finding, room, self.counter.count)
         bare = self.counter.count(present((), data, f"{finding.note} {_left_out(cut, finding.chunks)}"))
         kept = reduce_to_fit(finding.chunks, room - bare, self.counter.count)
         note = f"{finding.note} {_left_out(cut, finding.chunks[len(kept) :])}".strip()
@@ -65,14 +65,16 @@ class Toolbox:
         raise ToolMistake(f"there is no tool {shorten(name, 60)}; there are {', '.join(tool.name for tool in self.tools)}")
 
 
-def _cut_lists(data: Mapping[str, object], room: int, count: Callable[[str], int]) -> tuple[Mapping[str, object], dict[str, int]]:
-    """The data with the ends of its lists cut off, as far as `room` tokens demand it, and how much of which list that was."""
-    cut: dict[str, int] = {}
-    for name, value in data.items():
-        if isinstance(value, list) and count(present((), data)) > room:
+def _cut_lists(finding: Finding, room: int, count: Callable[[str], int]) -> tuple[Mapping[str, object], dict[str, int]]:
+    """The finding's data without the ends of its lists, as far as `room` tokens demand it, and how much of which list was cut off."""
+    data, cut = finding.data, {}
+    lists = {name: value for name, value in data.items() if isinstance(value, list)}
+    note = f"{finding.note} {_left_out({name: len(value) for name, value in lists.items()}, finding.chunks)}"
+    room = (room - count(present((), {}, note))) // (2 if finding.chunks else 1)
+    for name, value in lists.items():
+        if count(present((), data)) > room:
             kept = bisect_right(range(len(value)), room, key=lambda n: count(present((), {**data, name: value[: n + 1]})))
-            data = {**data, name: value[:kept]}
-            cut[name] = len(value) - kept
+            data, cut[name] = {**data, name: value[:kept]}, len(value) - kept
     return data, cut
 
 

@@ -240,7 +240,7 @@ class Vault:
         says which ones.
         """
         text = filesystem.encodable(text.strip())
-        if filesystem.confined(self.root, text).is_file():
+        if os.path.isfile(filesystem.confined(self.root, text)):  # noqa: PTH113 - Path.is_file raises for names that are too long
             return posixpath.normpath(text), None
         link = self.resolve(text)
         titled = [] if link.target else self._ask(lambda index: catalogue.titled(index, text))
@@ -322,7 +322,7 @@ class Vault:
     def _parsed(self, relative_path: str) -> ParsedNote:
         file = filesystem.confined(self.root, relative_path)
         relative_path = posixpath.normpath(relative_path)
-        note = filesystem.read_note(self.root, relative_path) if file.is_file() else None
+        note = filesystem.read_note(self.root, relative_path) if os.path.isfile(file) else None  # noqa: PTH113 - as in `locate`
         if note is None:
             raise self._missing(relative_path)
         if note.problem and not note.raw:

@@ -27,7 +27,7 @@ def lines(text: str, markup: Markup, anchor: str) -> tuple[int, int] | None:
         above = [h for h in above if h.level < heading.level]
         if wanted and _plain(heading.text) == wanted[-1] and _in_order(wanted[:-1], [_plain(h.text) for h in above]):
             following = (h.line - 1 for h in markup.headings[at + 1 :] if h.level <= heading.level)
-            return heading.line, next(following, text.count("\n") + 1)
+            return heading.line, next(following, text.rstrip("\n").count("\n") + 1)
         above.append(heading)
     return None
 
