@@ -156,13 +156,18 @@ def test_text_comes_as_it_is_without_escapes(notes: Vault) -> None:
 
 
 def test_backlinks_that_were_left_out_are_counted_and_can_be_got(notes: Vault) -> None:
-    first = answer(notes, "find_backlinks", relative_path="Roof.md", limit=2)
-    assert first["note"] == "1 more: ask again with offset=2."
-    assert [place for _, place, _ in lines_of(answer(notes, "find_backlinks", relative_path="Roof.md", offset=2))] == [
-        "Diary/Tuesday.md:3-3"
-    ]
+    write(notes.root, {f"Many/{i:02}.md": f"{i}: [[Compost]]\n" for i in range(25)})
+    notes.refresh()
+    first = answer(notes, "find_backlinks", relative_path="Compost")
+    assert (first["backlinks"], first["note"]) == (25, "5 more: ask again with offset=20.")
+    rest = answer(notes, "find_backlinks", relative_path="Compost", offset=20)
+    assert [text for _, _, text in lines_of(first) + lines_of(rest)] == [f"{i}: [[Compost]]" for i in range(25)]
+
+
+def test_where_no_links_are_that_is_said(notes: Vault) -> None:
     assert answer(notes, "find_backlinks", relative_path="Roof.md", offset=9)["note"] == "There are 3 backlinks, none from offset 9 on."
     assert answer(notes, "find_backlinks", relative_path="Compost")["note"] == "No other note links to it."
+    assert answer(notes, "find_forward_links", relative_path="Compost")["note"] == "It links to nothing."
 
 
 def test_forward_links_say_where_each_leads(notes: Vault) -> None:
@@ -180,9 +185,9 @@ def test_forward_links_say_where_each_leads(notes: Vault) -> None:
 
 
 def test_forward_links_that_were_left_out_are_counted_and_can_be_got(notes: Vault) -> None:
-    note = answer(notes, "find_forward_links", relative_path="Roof.md", limit=1)["note"]
-    assert note == "2 more: read Roof.md from start_line=4, or ask for a limit up to 50."
-    assert answer(notes, "find_forward_links", relative_path="Compost")["note"] == "It links to nothing."
+    write(notes.root, {"Many.md": "".join(f"{i}: [[Compost]]\n" for i in range(60))})
+    notes.refresh()
+    assert answer(notes, "find_forward_links", relative_path="Many")["note"].startswith("10 more: read Many.md from start_line=50.")
 
 
 def test_a_link_whose_note_went_is_quoted_as_it_was(notes: Vault) -> None:
@@ -190,6 +195,15 @@ def test_a_link_whose_note_went_is_quoted_as_it_was(notes: Vault) -> None:
     assert (2, "Diary/Tuesday.md:3-3", "Only [the roof](../Roof.md), once more.") in lines_of(
         answer(notes, "find_backlinks", relative_path="Roof.md")
     )
+
+
+def test_of_a_line_without_end_the_part_with_the_link_is_quoted(notes: Vault) -> None:
+    write(notes.root, {"Long.md": "word " * 3000 + "[[Compost]]" + " word" * 3000})
+    notes.refresh()
+    [(_, place, text)] = lines_of(answer(notes, "find_backlinks", relative_path="Compost"))
+    assert place == "Long.md:1-1"
+    assert "[[Compost]]" in text
+    assert len(text) < 3000
 
 
 # find_link_path
@@ -309,8 +323,6 @@ def test_a_list_goes_on_where_it_stopped(notes: Vault) -> None:
     ("tool", "arguments", "most"),
     [
         ("find_excerpts", {"query": "filters"}, 20),
-        ("find_backlinks", {"relative_path": "Roof"}, 50),
-        ("find_forward_links", {"relative_path": "Roof"}, 50),
         ("find_zk_documents_related_to", {"query": "filters"}, 15),
         ("list_zk_documents", {}, 100),
     ],
@@ -327,13 +339,12 @@ def test_a_search_at_its_limit_asks_for_other_words(notes: Vault) -> None:
 
 
 @pytest.mark.parametrize("tool", ["list_zk_documents", "find_forward_links"])
-@pytest.mark.parametrize("room", [150, 400])
+@pytest.mark.parametrize("room", [120, 250])
 def test_a_list_keeps_to_its_room_and_says_what_it_left_out(notes: Vault, tool: str, room: int) -> None:
     write(notes.root, {f"Many/{i}.md": "[[0]] and more\n" for i in range(100)})
     write(notes.root, {"Many/0.md": "".join(f"Then [[{i}]] and so on\n" for i in range(100))})
     notes.refresh()
-    arguments = {"relative_path": "Many/0.md"} if tool == "find_forward_links" else {"folder": "Many"}
-    result = run(notes, tool, room, limit=50, **arguments)
+    result = run(notes, tool, room, **({"relative_path": "Many/0.md"} if tool == "find_forward_links" else {"folder": "Many"}))
     assert result.run.tokens <= room
     assert "no room for them" in json.loads(result.content)["note"]
 

@@ -25,7 +25,7 @@ TOOL = Tool(
     description="Search the user's notes by words; returns numbered excerpts with path, heading and lines, best first.",
     parameters={
         "query": {"type": "string", "description": "words to search for; put phrases in double quotes"},
-        "limit": {"type": "integer", "description": f"how many excerpts, 1 to {MOST}; {DEFAULT_LIMIT} if not given"},
+        "limit": {"type": "integer", "description": f"1 to {MOST}, default {DEFAULT_LIMIT}"},
     },
     required=("query",),
     run=_run,

@@ -18,10 +18,10 @@ def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
 
 TOOL = Tool(
     name="find_link_path",
-    description="How two notes are connected: a shortest way over links in either direction, with the linking lines as excerpts.",
+    description="How two notes are connected: the shortest way over links, with the linking lines as excerpts.",
     parameters={
-        "source": {"type": "string", "description": "path of a note, or a wikilink"},
-        "target": {"type": "string", "description": "path of the other"},
+        "source": {"type": "string", "description": "path or wikilink"},
+        "target": {"type": "string", "description": "path or wikilink"},
     },
     required=("source", "target"),
     run=_run,

@@ -27,11 +27,11 @@ def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
 
 TOOL = Tool(
     name="find_zk_documents_related_to",
-    description="Notes about a query, or related to a note by links and words, best first: each with why and one numbered excerpt.",
+    description="Notes about a query, or related to a note by links and words: each with why and an excerpt.",
     parameters={
         "query": {"type": "string", "description": "what the notes should be about"},
-        "relative_path": {"type": "string", "description": "path of a note, or a wikilink; instead of query"},
-        "limit": {"type": "integer", "description": f"how many notes, 1 to {MOST}; {DEFAULT_LIMIT} if not given"},
+        "relative_path": {"type": "string", "description": "path or wikilink of a note; instead of query"},
+        "limit": {"type": "integer", "description": f"1 to {MOST}, default {DEFAULT_LIMIT}"},
     },
     required=(),
     run=_run,

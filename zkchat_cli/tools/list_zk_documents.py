@@ -37,9 +37,9 @@ TOOL = Tool(
     name="list_zk_documents",
     description="List notes: paths, titles, tags.",
     parameters={
-        "folder": {"type": "string", "description": "only notes in this folder or below it"},
-        "tag": {"type": "string", "description": "only notes with this tag or one nested in it"},
-        "limit": {"type": "integer", "description": f"how many, 1 to {MOST}; {DEFAULT_LIMIT} if not given"},
+        "folder": {"type": "string", "description": "only in or below this folder"},
+        "tag": {"type": "string", "description": "only with this tag or one nested in it"},
+        "limit": {"type": "integer", "description": f"1 to {MOST}, default {DEFAULT_LIMIT}"},
         "offset": {"type": "integer", "description": "notes to skip"},
     },
     required=(),

@@ -28,11 +28,11 @@ def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
 
 TOOL = Tool(
     name="read_zk_document",
-    description="Read a note by its path in the vault, whole or some lines of it; returns numbered excerpts.",
+    description="Read a note, a section or some lines of it; returns numbered excerpts.",
     parameters={
-        "relative_path": {"type": "string", "description": "path of the note, or a wikilink as [[Note#Heading]]"},
-        "start_line": {"type": "integer", "description": "first line wanted, from 1"},
-        "end_line": {"type": "integer", "description": "last line wanted"},
+        "relative_path": {"type": "string", "description": "path, or a wikilink as [[Note#Heading]]"},
+        "start_line": {"type": "integer", "description": "first line, from 1"},
+        "end_line": {"type": "integer", "description": "last line"},
     },
     required=("relative_path",),
     run=_run,

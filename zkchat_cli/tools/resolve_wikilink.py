@@ -30,8 +30,8 @@ def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
 
 TOOL = Tool(
     name="resolve_wikilink",
-    description="The path of the note that a [[wikilink]] points to and the lines of its #heading, or the nearest notes when it is broken.",
-    parameters={"wikilink": {"type": "string", "description": "the link, as [[Note]] or Note#Heading"}},
+    description="The path and lines that a [[wikilink]] points to, or the nearest notes when it is broken.",
+    parameters={"wikilink": {"type": "string", "description": "as [[Note]] or Note#Heading"}},
     required=("wikilink",),
     run=_run,
 )
