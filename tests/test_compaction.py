@@ -390,7 +390,7 @@ def test_turns_larger_than_what_they_leave_of_the_window_are_folded_too(room: Ro
 
 
 def test_a_long_conversation_is_compacted_now_and_then_and_never_bursts_the_window(room: Room) -> None:
-    room.max_context = 2500
+    room.max_context = 3100
     session = room.session(Deltas([says("Noted, and well done. " * 10)]))
     compactions = 0
     for i in range(40):

@@ -61,7 +61,7 @@ def test_stats_are_figures_for_programs(zkchat: Program, talk: str) -> None:
 
 
 def test_a_small_window_sends_the_newest_turns_and_recalls_what_bears_on_the_question(zkchat: Program, talk: str) -> None:
-    shown = zkchat("context", "show", talk, "--next", "Where is the anvil now?", "--max-context", 1000, "--json").json
+    shown = zkchat("context", "show", talk, "--next", "Where is the anvil now?", "--max-context", 1600, "--json").json
     contents = [m["content"] for m in shown["messages"]]
     assert shown["usage"]["total_tokens"] <= shown["usage"]["effective_limit"]
     assert DAYS[-1] in contents

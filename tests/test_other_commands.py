@@ -4,7 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
-from conftest import Program
+from conftest import Program, write
 
 
 def test_index_reports_what_it_found_and_what_changed(zkchat: Program) -> None:
@@ -69,6 +69,86 @@ def test_an_unknown_note_names_the_nearest(zkchat: Program) -> None:
     done = zkchat("vault", "links", "Combinng")
     assert done.exit_status == 3
     assert "Combining" in done.err
+
+
+def test_broken_links_are_listed_with_the_nearest_notes(zkchat: Program) -> None:
+    write(zkchat.vault, {"Slips.md": "Of [[Filtrs]] and\n\n![[Combinin|joining]], not [[Filters]].\n"})
+    broken = zkchat("vault", "broken", "--json").json
+    assert [set(row) for row in broken] == [{"source", "target", "raw", "line", "context_snippet", "candidates"}] * 2
+    assert [(row["source"], row["line"], row["raw"], row["target"], row["candidates"][0]) for row in broken] == [
+        ("Slips.md", 1, "[[Filtrs]]", None, "Filters.md"),
+        ("Slips.md", 3, "![[Combinin|joining]]", None, "Queries/Combining.md"),
+    ]
+    assert "Slips.md:1  [[Filtrs]]   nearest: Filters.md\n" in zkchat("vault", "broken").out
+
+
+def test_broken_headings_are_listed_when_asked_for(zkchat: Program) -> None:
+    write(zkchat.vault, {"Slips.md": "[[Filters#Dates]] [[Filters#Datse]] [[Combining#^no]] [[Filtrs]]\n"})
+    broken = zkchat("vault", "broken", "--headings", "--json").json
+    assert [(row["raw"], row["target"], row["candidates"]) for row in broken] == [
+        ("[[Filtrs]]", None, ["Filters.md"]),
+        ("[[Filters#Datse]]", "Filters.md", ["Filters.md#Dates"]),
+        ("[[Combining#^no]]", "Queries/Combining.md", []),
+    ]
+    assert "3 broken links" in zkchat("vault", "broken", "--headings").out
+
+
+def test_very_many_broken_names_are_all_listed_and_the_first_looked_up(zkchat: Program) -> None:
+    write(zkchat.vault, {"Slips.md": "".join(f"[[Filters {i}]] [[Filters {i}]]\n" for i in range(120))})
+    done = zkchat("vault", "broken", "--json")
+    assert len(done.json) == 240
+    assert [bool(row["candidates"]) for row in done.json] == [True] * 200 + [False] * 40
+    assert "first 100 of 120 names" in done.err
+
+
+def test_a_vault_without_broken_links_says_so(zkchat: Program) -> None:
+    assert zkchat("vault", "broken").out == "No broken links.\n"
+    assert zkchat("vault", "broken", "--json").json == []
+
+
+def test_orphans_and_hubs(zkchat: Program) -> None:
+    assert zkchat("vault", "orphans").out == "Garden/Compost.md\nQueries/Limiting.md\n2 notes\n"
+    assert zkchat("vault", "orphans", "--linking", "--json").json[0] == {"relative_path": "Filters.md"}
+    assert zkchat("vault", "hubs", "-k", 3, "--json").json == [{"relative_path": "Queries/Combining.md", "linked_from": 1, "links_to": 0}]
+    assert "1 in     0 out   Queries/Combining.md" in zkchat("vault", "hubs").out
+
+
+def test_a_vault_all_or_nothing_of_which_is_linked(zkchat: Program) -> None:
+    for note in ("Filters.md", "Queries/Combining.md"):
+        (zkchat.vault / note).unlink()
+    assert zkchat("vault", "hubs").out == "No note links to another.\n"
+    write(zkchat.vault, {"Queries/Limiting.md": "[[Compost]]"})
+    assert zkchat("vault", "orphans").out == "No note stands alone.\n"
+
+
+def test_the_way_from_note_to_note_shows_each_link(zkchat: Program) -> None:
+    write(zkchat.vault, {"More.md": "See [[Combining|how to join]].\n"})
+    assert zkchat("vault", "path", "Filters", "More").out == (
+        "Filters.md\n  → Queries/Combining.md   [[Combining]] in Filters.md:7\n  ← More.md   [[Combining|how to join]] in More.md:1\n"
+    )
+    way = zkchat("vault", "path", "Filters", "More", "--json").json
+    assert (way["source"], way["target"], way["notes"]) == ("Filters.md", "More.md", ["Filters.md", "Queries/Combining.md", "More.md"])
+    assert [(link["source"], link["line"]) for link in way["links"]] == [("Filters.md", 7), ("More.md", 1)]
+
+
+def test_no_way_is_an_answer_too(zkchat: Program) -> None:
+    done = zkchat("vault", "path", "Combining", "Filters", "--directed")
+    assert (done.exit_status, done.out) == (0, "No links lead from Queries/Combining.md to Filters.md.\n")
+    way = zkchat("vault", "path", "Compost", "Filters", "--json").json
+    assert way == {"source": "Garden/Compost.md", "target": "Filters.md", "notes": None, "links": None}
+    assert zkchat("vault", "path", "Compost", "Nowhere").exit_status == 3
+
+
+def test_neighbours_come_nearest_first(zkchat: Program) -> None:
+    write(zkchat.vault, {"More.md": "See [[Combining]].\n"})
+    assert zkchat("vault", "neighbours", "Filters", "--depth", 2, "--json").json == [
+        {"relative_path": "Queries/Combining.md", "distance": 1},
+        {"relative_path": "More.md", "distance": 2},
+    ]
+    fewer = zkchat("vault", "neighbours", "Filters", "--depth", 2, "-k", 1)
+    assert fewer.out == "  1  Queries/Combining.md\n"
+    assert "nearest 1, there are more" in fewer.err
+    assert "No links" in zkchat("vault", "neighbours", "Compost").out
 
 
 def test_two_programs_may_index_at_once(zkchat: Program) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from conftest import Program
 
-from zkchat_cli import cli, config, drawer, slash
+from zkchat_cli import cli, config, drawer, slash, tools
 from zkchat_cli.llm import providers
 
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
@@ -23,6 +23,16 @@ def test_every_command_is_there_and_no_other() -> None:
 
 def test_every_slash_command_is_there_and_no_other() -> None:
     assert {entry.split()[0] for entry in first_column("### In the chat")} == {f"/{name}" for name in slash.names()}
+
+
+def test_every_tool_is_there_and_no_other() -> None:
+    assert first_column("### What the model may call") == set(drawer.names(tools))
+
+
+def test_every_command_of_the_notes_is_there(zkchat: Program) -> None:
+    row = next(line for line in README.splitlines() if line.startswith("| `zkchat vault`"))
+    listed = zkchat("vault", "--help").out.split("Commands:\n", 1)[1]
+    assert {line.split()[0] for line in listed.splitlines() if line[2:3].strip()} <= set(re.findall(r"`([a-z]+)[` ]", row))
 
 
 def test_every_provider_is_there_and_no_other() -> None:

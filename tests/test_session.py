@@ -354,7 +354,7 @@ def test_each_failure_is_an_error_of_its_own(room: Room) -> None:
 
 
 def test_a_message_too_large_for_the_window_is_stored_and_fails_clearly(room: Room) -> None:
-    room.max_context = 1000
+    room.max_context = 1600
     session = room.session(Deltas([says("Yes.")]))
     last = failed(session.send("word " * 3000))
     assert last.error.code == "prompt_too_large"

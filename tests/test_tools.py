@@ -53,7 +53,10 @@ def mistake(notes: Vault, tool: str, **arguments: Any) -> str:
 
 
 def test_there_are_these_tools() -> None:
-    assert list(TOOLS) == ["find_excerpts", "read_zk_document", "resolve_wikilink"]
+    assert list(TOOLS) == [
+        *("find_backlinks", "find_excerpts", "find_forward_links", "find_link_path", "find_zk_documents_related_to"),
+        *("list_zk_documents", "read_zk_document", "resolve_wikilink"),
+    ]
 
 
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
@@ -124,9 +127,20 @@ def test_some_lines_of_a_document_are_read(notes: Vault) -> None:
     assert "Each condition" not in result.content
 
 
-@pytest.mark.parametrize(("start", "end"), [(5000, None), (3, 1), (1, -5), (10**30, 10**31)])
+@pytest.mark.parametrize(("start", "end"), [(5000, None), (12, 12), (10**30, 10**31)])
 def test_lines_that_a_document_has_not_are_nothing(notes: Vault, start: int, end: int | None) -> None:
-    assert "has no text there" in run(notes, "read_zk_document", relative_path="Filters.md", start_line=start, end_line=end).content
+    result = run(notes, "read_zk_document", relative_path="Filters.md", start_line=start, end_line=end)
+    assert "has no text there: its text is in lines 5 to 11." in result.content
+
+
+@pytest.mark.parametrize(("start", "end"), [(3, 1), (1, -5), (-5, -1), (10**30, 3)])
+def test_lines_that_end_before_they_begin_are_a_mistake(notes: Vault, start: int, end: int) -> None:
+    assert "is before start_line" in mistake(notes, "read_zk_document", relative_path="Filters.md", start_line=start, end_line=end)
+
+
+def test_an_empty_document_has_no_text(notes: Vault) -> None:
+    write(notes.root, {"Empty.md": ""})
+    assert "has no text there" in run(notes, "read_zk_document", relative_path="Empty.md", start_line=7).content
 
 
 def test_lines_may_begin_before_the_first(notes: Vault) -> None:
@@ -152,7 +166,7 @@ def test_what_is_not_a_note_in_the_vault_is_refused(notes: Vault, path: str) -> 
 
 
 def test_a_misspelt_document_is_answered_with_the_nearest(notes: Vault) -> None:
-    assert "[[Combining]]" in mistake(notes, "read_zk_document", relative_path="Combning.md")
+    assert "Nearest: Queries/Combining.md" in mistake(notes, "read_zk_document", relative_path="Combning.md")
 
 
 # resolve_wikilink
@@ -196,7 +210,7 @@ def test_a_link_without_end_is_answered_shortly(notes: Vault) -> None:
         ("find_excerpts", {"query": "a", "c" * 10_000: "red"}, "has no argument"),
         ("read_zk_document", {"path": "Filters.md"}, "read_zk_document needs relative_path"),
         ("resolve_wikilink", {}, "resolve_wikilink needs wikilink"),
-        ("delete_everything", {}, "there is no tool delete_everything; there are find_excerpts, read_zk_document, resolve_wikilink"),
+        ("delete_everything", {}, "there is no tool delete_everything; there are find_backlinks, find_excerpts"),
         ("x" * 10_000, {}, "there is no tool xxx"),
         ("", {}, "there is no tool"),
     ],
@@ -240,7 +254,7 @@ def test_excerpts_without_room_are_left_out_and_counted(notes: Vault) -> None:
     fewer = run(notes, "find_excerpts", room=whole.run.tokens - 40, query="filters tasks conditions compost")
     left_out = len(whole.chunks) - len(fewer.chunks)
     assert left_out > 0
-    assert f"no room for them: {left_out} excerpts." in json.loads(fewer.content)["note"]
+    assert f"no room for them: {left_out} excerpts, the next in Queries/Combining.md from line 1." in json.loads(fewer.content)["note"]
 
 
 @pytest.mark.parametrize("room", [150, 400, 1000])

@@ -201,7 +201,7 @@ def test_links_and_backlinks_show_where_they_stand(notes):
         ("[[Gamma]]", "broken", None),
         ("[[Alpha#Alpha]]", "found", "Alpha"),
     ]
-    assert [(r.source, r.raw) for r in notes.vault.broken_links()] == [("Beta.md", "[[Gamma]]")]
+    assert [(r.row.source, r.row.raw) for r in notes.vault.broken_links().links] == [("Beta.md", "[[Gamma]]")]
 
 
 def test_a_link_far_into_a_long_line_is_shown_with_its_surroundings(notes):

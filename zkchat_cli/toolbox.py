@@ -3,7 +3,8 @@
 What goes wrong is an answer too: a mistake of the model comes back to it as a short error that it can correct.
 """
 
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from zkchat_cli.models import ContentChunk, ToolCall, ToolRun
@@ -32,18 +33,22 @@ class Toolbox:
     clock: Callable[[], float]
 
     def run(self, call: ToolCall, room: int) -> ToolResult:
-        """The result of one call in about `room` tokens; excerpts that do not fit are left out, last ones first, and counted."""
+        """The result of one call in about `room` tokens; what does not fit is left out, last ones first, and counted.
+
+        Lists come before excerpts, which are no use without them, but take no more than half the room from them.
+        """
         start = self.clock()
         ok = True
         try:
             finding = self._tool(call.name).call(call.arguments, self.vault)
         except ToolMistake as e:
             ok, finding = False, Finding(data={"error": str(e)})
-        bare = self.counter.count(present((), finding.data, f"{finding.note} {_left_out(len(finding.chunks))}"))
+        data, cut = _cut_lists(finding, room, self.counter.count)
+        bare = self.counter.count(present((), data, f"{finding.note} {_left_out(cut, finding.chunks)}"))
         kept = reduce_to_fit(finding.chunks, room - bare, self.counter.count)
-        note = f"{finding.note} {_left_out(len(finding.chunks) - len(kept))}".strip()
+        note = f"{finding.note} {_left_out(cut, finding.chunks[len(kept) :])}".strip()
         chunks = self.manager.extract_referenceable_chunks(call.id, kept)
-        content = present(chunks, finding.data, note)
+        content = present(chunks, data, note)
         run = ToolRun(
             name=call.name,
             arguments=call.arguments,
@@ -60,5 +65,22 @@ class Toolbox:
         raise ToolMistake(f"there is no tool {shorten(name, 60)}; there are {', '.join(tool.name for tool in self.tools)}")
 
 
-def _left_out(excerpts: int) -> str:
-    return f"Left out, because there is no room for them: {excerpts} excerpts." if excerpts else ""
+def _cut_lists(finding: Finding, room: int, count: Callable[[str], int]) -> tuple[Mapping[str, object], dict[str, int]]:
+    """The finding's data without the ends of its lists, as far as `room` tokens demand it, and how much of which list was cut off."""
+    data, cut = finding.data, {}
+    lists = {name: value for name, value in data.items() if isinstance(value, list)}
+    note = f"{finding.note} {_left_out({name: len(value) for name, value in lists.items()}, finding.chunks)}"
+    room = (room - count(present((), {}, note))) // (2 if finding.chunks else 1)
+    for name, value in lists.items():
+        if count(present((), data)) > room:
+            kept = bisect_right(range(len(value)), room, key=lambda n: count(present((), {**data, name: value[: n + 1]})))
+            data, cut[name] = {**data, name: value[:kept]}, len(value) - kept
+    return data, cut
+
+
+def _left_out(cut: Mapping[str, int], chunks: Sequence[ContentChunk]) -> str:
+    """What there was no room for, and where to go on."""
+    left = [f"{count} {name}" for name, count in cut.items()]
+    if chunks:
+        left.append(f"{len(chunks)} excerpts, the next in {shorten(chunks[0].relative_path, 200)} from line {chunks[0].start_line}")
+    return f"Left out, because there is no room for them: {'; '.join(left)}. Ask for less at a time." if left else ""

@@ -1,7 +1,7 @@
-"""Index the notes, search them, and see how their links resolve."""
+"""Index the notes, search them, and see how links join them."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any
 
@@ -11,7 +11,7 @@ from zkchat_cli import cli
 from zkchat_cli.errors import VaultError
 from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.vault import Vault
+from zkchat_cli.vault import LinkRow, Vault
 from zkchat_cli.wiring import Choices
 from zkchat_cli.words import shorten
 
@@ -157,6 +157,118 @@ def backlinks(
         _print_rows(screen, notes.backlinks(_path(notes, note)), as_json=as_json)
 
 
+@COMMAND.command()
+def broken(
+    headings: Annotated[bool, typer.Option("--headings", help="Also links to headings and blocks that their notes do not have.")] = False,
+    as_json: cli.JsonOption = False,
+    vault: cli.VaultOption = None,
+    config: cli.ConfigOption = None,
+) -> None:
+    """The links that lead nowhere, and what they may have meant."""
+    screen = Screen.of()
+    with _indexed(Choices(vault, config_file=config), screen) as (notes, _):
+        found = notes.broken_links()
+        links = [*found.links, *(notes.broken_headings() if headings else ())]
+    if as_json:
+        screen.json([{**_row(link.row), "candidates": list(link.candidates)} for link in links])
+    for link in [] if as_json else links:
+        near = f"   nearest: {', '.join(link.candidates)}" if link.candidates else ""
+        screen.print(f"{link.row.source}:{link.row.line}  {link.row.raw}{near}")
+    if not as_json:
+        screen.print(f"{len(links)} broken links" if links else "No broken links.", "dim")
+    if found.looked_up < found.names:
+        hint = "zkchat vault resolve '[[NAME]]' looks for those of any other"
+        screen.warn(f"nearest notes are given for the first {found.looked_up} of {found.names} names", hint)
+
+
+@COMMAND.command()
+def orphans(
+    linking: Annotated[bool, typer.Option("--linking", help="Also notes that link to others, if nothing links to them.")] = False,
+    as_json: cli.JsonOption = False,
+    vault: cli.VaultOption = None,
+    config: cli.ConfigOption = None,
+) -> None:
+    """The notes that neither link to others nor are linked to."""
+    screen = Screen.of()
+    with _indexed(Choices(vault, config_file=config), screen) as (notes, _):
+        found = notes.orphans(linking=linking)
+    if as_json:
+        screen.json([{"relative_path": path} for path in found])
+        return
+    for path in found:
+        screen.print(path)
+    screen.print(f"{len(found)} notes" if found else "No note stands alone.", "dim")
+
+
+@COMMAND.command()
+def hubs(
+    limit: LimitOption = 10,
+    as_json: cli.JsonOption = False,
+    vault: cli.VaultOption = None,
+    config: cli.ConfigOption = None,
+) -> None:
+    """The notes that most others link to."""
+    screen = Screen.of()
+    with _indexed(Choices(vault, config_file=config), screen) as (notes, _):
+        found = notes.hubs(limit)
+    if as_json:
+        screen.json([{"relative_path": hub.path, "linked_from": hub.linked_from, "links_to": hub.links_to} for hub in found])
+        return
+    for hub in found:
+        screen.print(f"{hub.linked_from:>5} in {hub.links_to:>5} out   {hub.path}")
+    if not found:
+        screen.print("No note links to another.", "dim")
+
+
+@COMMAND.command()
+def path(
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="Path or name of a note.")],
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="Path or name of the other.")],
+    directed: Annotated[bool, typer.Option("--directed", help="Follow links only the way they point.")] = False,
+    as_json: cli.JsonOption = False,
+    vault: cli.VaultOption = None,
+    config: cli.ConfigOption = None,
+) -> None:
+    """The shortest way over links from one note to another."""
+    screen = Screen.of()
+    with _indexed(Choices(vault, config_file=config), screen) as (notes, _):
+        ends = _path(notes, source), _path(notes, target)
+        found = notes.shortest_path(*ends, directed=directed)
+    if as_json:
+        steps = found and [_row(link) for link in found.links]
+        screen.json({"source": ends[0], "target": ends[1], "notes": found and found.notes, "links": steps})
+        return
+    if found is None:
+        screen.print(f"No links lead from {ends[0]} to {ends[1]}.", "dim")
+        return
+    screen.print(found.notes[0])
+    for here, link, there in zip(found.notes, found.links, found.notes[1:], strict=False):
+        screen.print(f"  {'→' if link.source == here else '←'} {there}   {link.raw} in {link.source}:{link.line}")
+
+
+@COMMAND.command()
+def neighbours(
+    note: NoteArgument,
+    depth: Annotated[int, typer.Option("--depth", metavar="N", min=1, max=100, help="How many links away.")] = 1,
+    limit: Annotated[int, typer.Option("-k", "--limit", metavar="N", min=1, help="How many results.")] = 1000,
+    as_json: cli.JsonOption = False,
+    vault: cli.VaultOption = None,
+    config: cli.ConfigOption = None,
+) -> None:
+    """The notes around a note, nearest first."""
+    screen = Screen.of()
+    with _indexed(Choices(vault, config_file=config), screen) as (notes, _):
+        found = notes.neighbours(_path(notes, note), depth, limit=limit + 1)
+    if as_json:
+        screen.json([{"relative_path": near.path, "distance": near.distance} for near in found[:limit]])
+    for near in [] if as_json else found[:limit]:
+        screen.print(f"{near.distance:>3}  {near.path}")
+    if not as_json and not found:
+        screen.print("No links join it with another note.", "dim")
+    if len(found) > limit:
+        screen.warn(f"these are the nearest {limit}, there are more", "-k N shows N")
+
+
 def _path(notes: Vault, note: str) -> str:
     """The note that a path or a name means. Raises VaultError that names the nearest ones."""
     link = notes.resolve(note.strip().removeprefix("[[").removesuffix("]]"))
@@ -166,10 +278,13 @@ def _path(notes: Vault, note: str) -> str:
     return link.target
 
 
-def _print_rows(screen: Screen, rows: Any, *, as_json: bool) -> None:
+def _print_rows(screen: Screen, rows: Sequence[LinkRow], *, as_json: bool) -> None:
     if as_json:
-        names = ("source", "target", "raw", "line", "context_snippet")
-        screen.json([{name: getattr(row, name) for name in names} for row in rows])
+        screen.json([_row(row) for row in rows])
         return
     for row in rows:
         screen.print(f"{row.source}:{row.line}  {row.raw} → {row.target or 'not found'}")
+
+
+def _row(row: LinkRow) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in ("source", "target", "raw", "line", "context_snippet")}

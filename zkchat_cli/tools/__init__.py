@@ -14,6 +14,9 @@ from zkchat_cli.errors import VaultError
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.vault import Vault
 
+FARTHEST = 10**9
+"""No note has as many lines, no vault as many notes."""
+
 
 class ToolMistake(Exception):
     """The model called a tool wrongly: the text tells it how to do better."""
@@ -57,6 +60,23 @@ class Tool:
             return self.run({k: v for k, v in arguments.items() if v is not None}, vault)
         except VaultError as e:
             raise ToolMistake(f"{e.message}. {e.hint}".strip()) from e
+
+
+def limited(arguments: Mapping[str, Any], default: int, most: int) -> tuple[int, str]:
+    """The limit that a call asks for, from 1 to `most`, and a note when it asked for more than there is to be had at once."""
+    wanted = arguments.get("limit", default)
+    return max(1, min(most, wanted)), f"{most} is the most at once." if wanted > most else ""
+
+
+def position(arguments: Mapping[str, Any], name: str, default: int) -> int:
+    """A line or an offset that a call asks for, kept to numbers that can be shown."""
+    asked: int = arguments.get(name, default)
+    return max(-FARTHEST, min(FARTHEST, asked))
+
+
+def join(*notes: str) -> str:
+    """The notes that say something, as one."""
+    return " ".join(note for note in notes if note)
 
 
 def _is_empty(value: object) -> bool:

@@ -3,20 +3,21 @@
 from collections.abc import Mapping
 from typing import Any
 
-from zkchat_cli.tools import Finding, Tool
+from zkchat_cli.tools import Finding, Tool, join, limited
 from zkchat_cli.vault import Vault
 
 DEFAULT_LIMIT, MOST = 6, 20
 
 
 def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
-    limit = max(1, min(MOST, arguments.get("limit", DEFAULT_LIMIT)))
+    limit, clamped = limited(arguments, DEFAULT_LIMIT, MOST)
     found = vault.search(arguments["query"], limit + 1)
     if not found:
         return Finding(note="Nothing found. Try fewer or other words.")
-    more = len(found) > limit and limit < MOST
-    note = f"There is more: ask again with a limit up to {MOST}, or with other words." if more else ""
-    return Finding(tuple(found[:limit]), note=note)
+    more = ""
+    if len(found) > limit:
+        more = "There is more: ask again with " + (f"a limit up to {MOST}, or with other words." if limit < MOST else "other words.")
+    return Finding(tuple(found[:limit]), note=join(clamped, more))
 
 
 TOOL = Tool(
@@ -24,7 +25,7 @@ TOOL = Tool(
     description="Search the user's notes by words; returns numbered excerpts with path, heading and lines, best first.",
     parameters={
         "query": {"type": "string", "description": "words to search for; put phrases in double quotes"},
-        "limit": {"type": "integer", "description": f"how many excerpts, 1 to {MOST}; {DEFAULT_LIMIT} if not given"},
+        "limit": {"type": "integer", "description": f"1 to {MOST}, default {DEFAULT_LIMIT}"},
     },
     required=("query",),
     run=_run,

@@ -1,30 +1,38 @@
-"""Read a note, or some of its lines, as numbered chunks."""
+"""Read a note, a section of it or some of its lines, as numbered chunks."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from zkchat_cli.tools import Finding, Tool
+from zkchat_cli.tools import FARTHEST, Finding, Tool, ToolMistake, position
 from zkchat_cli.vault import Vault
 
 MOST = 40
 
 
 def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
-    path = arguments["relative_path"]
-    found = vault.chunks(path, arguments.get("start_line", 1), arguments.get("end_line"))
+    path, heading = vault.locate(arguments["relative_path"])
+    first, last = vault.section(path, heading) if heading else (1, FARTHEST)
+    start, end = max(1, position(arguments, "start_line", first)), position(arguments, "end_line", last)
+    if end < start:
+        raise ToolMistake(f"{TOOL.name}: end_line {end} is before start_line {start}; lines count from 1")
+    found = vault.chunks(path, start, end)
+    if not found:
+        whole = vault.chunks(path)
+        there = f": its text is in lines {whole[0].start_line} to {whole[-1].end_line}" if whole else ""
+        return Finding(note=f"{path} has no text there{there}.")
     shown = tuple(found[:MOST])
-    if len(found) > len(shown):
+    if len(found) > MOST:
         return Finding(shown, note=f"Cut after line {shown[-1].end_line}: read on with start_line={shown[-1].end_line + 1}.")
-    return Finding(shown, note="" if shown else f"{path} has no text there.")
+    return Finding(shown)
 
 
 TOOL = Tool(
     name="read_zk_document",
-    description="Read a note by its path in the vault, whole or some lines of it; returns numbered excerpts.",
+    description="Read a note, a section or some lines of it; returns numbered excerpts.",
     parameters={
-        "relative_path": {"type": "string", "description": "path of the note, as search results and links give it"},
-        "start_line": {"type": "integer", "description": "first line wanted, from 1"},
-        "end_line": {"type": "integer", "description": "last line wanted"},
+        "relative_path": {"type": "string", "description": "path, or a wikilink as [[Note#Heading]]"},
+        "start_line": {"type": "integer", "description": "first line, from 1"},
+        "end_line": {"type": "integer", "description": "last line"},
     },
     required=("relative_path",),
     run=_run,

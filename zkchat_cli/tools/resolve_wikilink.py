@@ -1,8 +1,9 @@
-"""Say which note a wikilink points to."""
+"""Say which note a wikilink points to, and which lines of it."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from zkchat_cli.errors import VaultError
 from zkchat_cli.tools import Finding, Tool
 from zkchat_cli.vault import Vault
 from zkchat_cli.words import shorten
@@ -12,17 +13,25 @@ LONGEST_SHOWN = 200
 
 def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
     link = vault.resolve(arguments["wikilink"])
-    asked = shorten(arguments["wikilink"], LONGEST_SHOWN)
+    data: dict[str, object] = {"wikilink": shorten(arguments["wikilink"], LONGEST_SHOWN), "path": link.target}
     if link.target is None:
-        return Finding(data={"wikilink": asked, "path": None, "nearest": list(link.candidates)})
-    heading = link.heading and shorten(link.heading, LONGEST_SHOWN)
-    return Finding(data={"wikilink": asked, "path": link.target, "heading": heading, "status": link.status})
+        return Finding(data={**data, "nearest": list(link.candidates)})
+    data |= {"heading": link.heading and shorten(link.heading, LONGEST_SHOWN), "status": link.status}
+    if link.status == "ambiguous":
+        data["others"] = list(link.candidates)
+    note = ""
+    if link.heading:
+        try:
+            data["lines"] = "-".join(map(str, vault.section(link.target, link.heading)))
+        except VaultError as e:  # the note is there: that its heading is not is no mistake in the call
+            data["lines"], note = None, f"{e.message}. {e.hint}"
+    return Finding(data=data, note=note)
 
 
 TOOL = Tool(
     name="resolve_wikilink",
-    description="The path of the note that a [[wikilink]] points to, or the nearest names when it is broken.",
-    parameters={"wikilink": {"type": "string", "description": "the link, as [[Note]] or Note#Heading"}},
+    description="The path and lines that a [[wikilink]] points to, or the nearest notes when it is broken.",
+    parameters={"wikilink": {"type": "string", "description": "as [[Note]] or Note#Heading"}},
     required=("wikilink",),
     run=_run,
 )

@@ -10,6 +10,10 @@
     wikilinks    a link's syntax and what it points to
     search       what a query means
     index        the SQLite file and its questions; `indexing` brings it up to date
+    graph        notes joined by links: neighbours, ways, orphans, hubs; `broken` has the links that join nothing
+    catalogue    notes by folder, tag and title
+    related      which notes belong together, and why
+    quotations   the lines that links stand on
 
 Opening is cheap; the index is opened, or built where there is none, by the first question that needs it.
 """
@@ -23,24 +27,45 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
 from zkchat_cli import words
 from zkchat_cli.errors import IndexDamaged, VaultError
 from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution
-from zkchat_cli.vault import filesystem, indexing, markdown, retrieval, search, sections
+from zkchat_cli.vault import broken, catalogue, filesystem, graph, indexing, markdown, quotations, related, retrieval, search, sections
+from zkchat_cli.vault.broken import BrokenLink, BrokenLinks
+from zkchat_cli.vault.catalogue import Entry
 from zkchat_cli.vault.filesystem import Listing
+from zkchat_cli.vault.graph import Direction, Hub, LinkPath, Neighbour
 from zkchat_cli.vault.index import Index, LinkRow, chunk
 from zkchat_cli.vault.indexing import Changes, Progress
 from zkchat_cli.vault.markdown import ParsedNote
 from zkchat_cli.vault.markup import Heading
+from zkchat_cli.vault.related import RelatedNote
 from zkchat_cli.vault.wikilinks import WrittenLink, resolve, split_target
 
-__all__ = ["Heading", "LinkRow", "Note", "Vault"]
+__all__ = [
+    "BrokenLink",
+    "BrokenLinks",
+    "Direction",
+    "Entry",
+    "Heading",
+    "Hub",
+    "LinkPath",
+    "LinkRow",
+    "Neighbour",
+    "Note",
+    "RelatedNote",
+    "Vault",
+]
 
 MOST_CHUNKS_OF_A_NOTE = 3
+MOST_COMPARED = 50
+"""Notes of which it is weighed how related they are."""
 MOST_NEAREST = 100
 """Different broken names of one text that get suggestions: a note of 100 000 broken links must not take minutes."""
 _LEFTOVER_SECONDS = 3600
@@ -183,11 +208,6 @@ class Vault:
                 found.append(chunk(parsed.relative_path, parsed.title, p.heading, first, last, text))
         return found
 
-    def section(self, relative_path: str, heading: str) -> tuple[int, int] | None:
-        """The first and last line of what `#heading` means in that note; None when it has no such heading or block."""
-        note = self._parsed(relative_path)
-        return sections.lines_of(heading, note.text, note.markup)
-
     def notes(self) -> list[str]:
         """The paths of all notes, sorted."""
         return self._ask(lambda index: index.paths())
@@ -202,14 +222,108 @@ class Vault:
         self._require(relative_path)
         return self._ask(lambda index: index.links_to(relative_path))
 
-    def broken_links(self) -> list[LinkRow]:
-        """Every link of the vault that points to nothing."""
-        return self._ask(lambda index: index.broken())
+    def broken_links(self) -> BrokenLinks:
+        """Every link of the vault that points to nothing, by source and line, with the paths of the nearest names for `MOST_NEAREST`."""
+
+        def nearest(index: Index, name: str) -> tuple[str, ...]:
+            return tuple(path for _, path in _nearest(index, name, 3))
+
+        return self._ask(lambda index: broken.notes(index, partial(nearest, index), MOST_NEAREST))
+
+    def broken_headings(self) -> list[BrokenLink]:
+        """Every link whose note exists while the heading or block it names does not, by source and line. Reads each such note once."""
+        return self._ask(lambda index: broken.headings(index, self._parsed))
+
+    def locate(self, text: str) -> tuple[str, str | None]:
+        """The file that a path, a name, a title or a link certainly means, and the heading that the link names.
+
+        Raises VaultError for a path that leads out of the vault, for what means nothing, and for what may mean several notes: the hint
+        says which ones.
+        """
+        text = filesystem.encodable(text.strip())
+        if os.path.isfile(filesystem.confined(self.root, text)):  # noqa: PTH113 - Path.is_file raises for names that are too long
+            return posixpath.normpath(text), None
+        link = self.resolve(text)
+        titled = [] if link.target else self._ask(lambda index: catalogue.titled(index, text))
+        return catalogue.certain(text, link, titled)
+
+    def section(self, relative_path: str, anchor: str) -> tuple[int, int]:
+        """First and last line of a heading with all under it, or of a block (`^id`). Raises VaultError when the note has none such."""
+        note = self._parsed(relative_path)
+        if found := sections.lines_of(anchor, note.text, note.markup):
+            return found
+        near = ", ".join(words.shorten(heading, 80) for heading in sections.nearest(anchor, note.markup))
+        what = f"{relative_path} has no {'block' if '^' in anchor else 'heading'} {words.shorten(anchor, 80)}"
+        raise VaultError(what, f"Nearest: {near}" if near else "Read the whole note.")
+
+    def quoted(self, rows: Sequence[LinkRow]) -> list[ContentChunk]:
+        """The line that each link stands on as a chunk; links of one line share it."""
+        return quotations.of(rows, self._parsed_or_none)
+
+    def entries(self, folder: str = "", tag: str = "") -> list[Entry]:
+        """The notes in a folder or below it, with a tag or one nested in it, by path; of all folders and tags where none is given.
+
+        Raises VaultError for a folder or tag that no note has; the hint names the nearest.
+        """
+        return self._ask(lambda index: catalogue.entries(index, filesystem.encodable(folder), filesystem.encodable(tag)))
+
+    def neighbours(self, relative_path: str, depth: int = 1, direction: Direction = "both", limit: int = 1000) -> list[Neighbour]:
+        """The notes at most `depth` links away, nearest first and then by path, `limit` at most; not the note itself.
+
+        An attachment may be asked about, but is nobody's neighbour. Raises VaultError when there is no such file.
+        """
+        self._require(relative_path)
+        return self._ask(lambda index: graph.neighbours(index, relative_path, depth, direction, limit))
+
+    def shortest_path(self, source: str, target: str, *, directed: bool = False) -> LinkPath | None:
+        """A shortest way over links from one note to another, always the same; None when there is none.
+
+        Links lead both ways, or with `directed` only the way they point. Raises VaultError when one of the files does not exist.
+        """
+        for end in (source, target):
+            self._require(end)
+        return self._ask(lambda index: graph.shortest_path(index, source, target, directed=directed))
+
+    def orphans(self, *, linking: bool = False) -> list[str]:
+        """The notes that no other note links to and that link to none, by path; with `linking`, also those that do link to others."""
+        return self._ask(lambda index: graph.orphans(index, linking=linking))
+
+    def hubs(self, limit: int = 10) -> list[Hub]:
+        """The notes that most other notes link to, the most linked first."""
+        return self._ask(lambda index: graph.hubs(index, limit))
+
+    def related_to(self, relative_path: str, limit: int = 10) -> list[RelatedNote]:
+        """The notes most related to a note by links and words, the best first, not itself. Raises VaultError if there is no such note."""
+        note = self._parsed(relative_path)
+        telling = related.telling_words(note)
+        kin = self._ask(lambda index: graph.kin(index, note.relative_path, MOST_COMPARED))
+        lexical = related.best_of_each(self.search(" ".join(telling), MOST_COMPARED))
+        lexical.pop(note.relative_path, None)
+        return list(islice(related.combine(telling, kin, lexical, self._first_chunk), max(limit, 0)))
+
+    def about(self, query: str, limit: int = 10) -> list[RelatedNote]:
+        """The notes that answer a query best, each once with its best chunk."""
+        asked = search.analyse(query).words
+        best = related.best_of_each(self.search(query, limit * MOST_CHUNKS_OF_A_NOTE))
+        return [RelatedNote(found, related.reasons(None, related.shared_words(asked, found))) for found in best.values()][: max(limit, 0)]
+
+    def _first_chunk(self, relative_path: str) -> ContentChunk | None:
+        try:
+            return next(iter(self.chunks(relative_path)), None)
+        except VaultError:  # it went since it was indexed
+            return None
+
+    def _parsed_or_none(self, relative_path: str) -> ParsedNote | None:
+        """None for a note that went or was locked since it was indexed."""
+        try:
+            return self._parsed(relative_path)
+        except VaultError:
+            return None
 
     def _parsed(self, relative_path: str) -> ParsedNote:
         file = filesystem.confined(self.root, relative_path)
         relative_path = posixpath.normpath(relative_path)
-        note = filesystem.read_note(self.root, relative_path) if file.is_file() else None
+        note = filesystem.read_note(self.root, relative_path) if os.path.isfile(file) else None  # noqa: PTH113 - as in `locate`
         if note is None:
             raise self._missing(relative_path)
         if note.problem and not note.raw:

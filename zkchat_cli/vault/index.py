@@ -7,7 +7,6 @@ deleted by giving its old values again, so `indexing` and this file agree on `in
 it depends on.
 """
 
-import json
 import os
 import re
 import sqlite3
@@ -305,33 +304,29 @@ class Index:
         return [id_ for (id_,) in self.rows(sql, note_id, first_line, last_line)]
 
     def links_from(self, path: str) -> list[LinkRow]:
-        return self._links("notes.path = ?", path)
+        return self.link_rows("notes.path = ?", path)
 
     def links_to(self, path: str) -> list[LinkRow]:
-        return self._links("links.target = ? AND notes.path != links.target", path)
+        return self.link_rows("links.target = ? AND notes.path != links.target", path)
 
     def broken(self) -> list[LinkRow]:
-        return self._links("links.status = 'broken'")
+        return self.link_rows("links.status = 'broken'")
 
-    def _links(self, condition: str, *values: object) -> list[LinkRow]:
+    def link_rows(self, condition: str, *values: object) -> list[LinkRow]:
         """Rows with the line each link stands on, which its chunk has; a link in front matter is its own context."""
         rows = self.rows(
-            f"""SELECT notes.path, links.target, raw, line, links.heading, links.status,
-                       (SELECT json_array(start_line, text) FROM chunks
-                        WHERE chunks.note_id = links.note_id AND links.line BETWEEN start_line AND end_line LIMIT 1)
-                FROM links JOIN notes ON notes.id = links.note_id
+            f"""SELECT notes.path, links.target, raw, line, links.heading, links.status, chunks.start_line, chunks.end_line, chunks.text
+                FROM links JOIN notes ON notes.id = links.note_id LEFT JOIN chunks ON chunks.id =
+                    (SELECT id FROM chunks AS above WHERE above.note_id = links.note_id AND above.start_line <= links.line
+                     ORDER BY above.start_line DESC, id LIMIT 1)
                 WHERE {condition} AND links.status IS NOT NULL ORDER BY notes.path, line, links.rowid""",
             *values,
         )
         return [_link_row(*row) for row in rows]
 
 
-def _link_row(source: Any, target: Any, raw: Any, line: Any, heading: Any, status: Any, holder: Any) -> LinkRow:
-    context = raw
-    if holder:
-        start, text = json.loads(holder)
-        lines = text.split("\n")
-        context = lines[min(line - start, len(lines) - 1)]
+def _link_row(source: Any, target: Any, raw: Any, line: Any, heading: Any, status: Any, start: Any, end: Any, text: Any) -> LinkRow:
+    context = text.split("\n")[line - start] if text is not None and line <= end else raw
     return LinkRow(source, target, raw, line, snippet(context, raw), heading, status)
 
 

@@ -139,7 +139,8 @@ class _Refresh:
 
     def _add(self, path: str, note: NoteBytes) -> None:
         # Not RETURNING: SQLite opens a savepoint for it, at which FTS5 writes out all that it has gathered, 0.3 ms each time.
-        inserted = self.connection.execute("INSERT INTO notes (path, mtime_ns, size, title, aliases, tags) VALUES (?, 0, 0, '', '', '')", (path,))
+        sql = "INSERT INTO notes (path, mtime_ns, size, title, aliases, tags) VALUES (?, 0, 0, '', '', '')"
+        inserted = self.connection.execute(sql, (path,))
         assert inserted.lastrowid
         self._fill(inserted.lastrowid, path, note)
 

@@ -173,7 +173,8 @@ class _Search:
 
     def _rows(self, ids: Iterable[int]) -> dict[int, _Row]:
         found = self.index.rows(
-            """SELECT chunks.id, note_id, title, aliases, tags, anchors, headings, text, notes.size, notes.path, heading, start_line, end_line
+            """SELECT chunks.id, note_id, title, aliases, tags, anchors, headings, text, notes.size,
+                      notes.path, heading, start_line, end_line
                FROM json_each(?) AS wanted JOIN chunks ON chunks.id = wanted.value JOIN notes ON notes.id = note_id""",
             json.dumps(list(dict.fromkeys(ids))),
         )

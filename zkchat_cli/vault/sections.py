@@ -1,22 +1,24 @@
 """Which lines of a note the part of a link after `#` means: a section under a heading, or a block with an id.
 
-Names are compared as Obsidian does: case does not count, nor does punctuation, which it drops when it writes such a link.
+Names are compared as Obsidian does: case does not count, nor does punctuation, which it drops when it writes such a link. Hyphens are
+taken for spaces, so that the `#how-to-begin` of other programs is found, too.
 """
 
+import difflib
 import re
 from collections.abc import Iterator
 
 from zkchat_cli.vault.markup import Markup
 from zkchat_cli.vault.wikilinks import fold_name
 
-_PUNCTUATION = re.compile(r"""[!"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\s]++""")
+_PUNCTUATION = re.compile(r"""[!"#$%&()*+,.:;<=>?@^_`{|}~/\[\]\\\s-]++""")
 _ITEM = re.compile(r"([ \t>]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]")
 
 
 def lines_of(name: str, text: str, markup: Markup) -> tuple[int, int] | None:
     """The first and last line of the heading's section or the block, or None."""
-    if name.startswith("^"):
-        return _block(name[1:].strip().lower(), text.split("\n"), markup)
+    if block := _block_id(name):
+        return _block(block, text.split("\n"), markup)
     wanted = [folded for part in name.split("#") if (folded := _folded(part))]
     for index, heading in enumerate(markup.headings):
         if wanted and _folded(heading.text) == wanted[-1] and _in_order(wanted[:-1], map(_folded, heading.path)):
@@ -24,6 +26,23 @@ def lines_of(name: str, text: str, markup: Markup) -> tuple[int, int] | None:
             lines = text.split("\n")
             return heading.line, _without_blank_lines(heading.line, next(following, len(lines) + 1) - 1, lines)
     return None
+
+
+def nearest(name: str, markup: Markup, limit: int = 3) -> tuple[str, ...]:
+    """The headings (or `^ids`) of a note that `name` may have meant, the nearest first."""
+    block = _block_id(name)
+    if block:
+        names = {written.lower(): f"^{written}" for written, _ in markup.blocks}
+    else:
+        names = {_folded(heading.text): heading.text for heading in markup.headings if heading.text}
+    wanted = block or _folded(name.rpartition("#")[2])
+    return tuple(names[near] for near in difflib.get_close_matches(wanted[:200], names, limit, 0.4))
+
+
+def _block_id(name: str) -> str:
+    """The `id` of `^id` or `Heading#^id`, in one case; empty when `name` names no block."""
+    last = name.rpartition("#")[2].strip()
+    return last[1:].strip().lower() if last.startswith("^") else ""
 
 
 def _folded(heading: str) -> str:

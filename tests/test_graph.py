@@ -1,0 +1,243 @@
+"""The link graph: what is near a note, how two notes hang together, which stand alone, what everything leads to."""
+
+import random
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import write
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from zkchat_cli.errors import VaultError
+from zkchat_cli.vault import LinkPath, Vault
+
+NOTES = {
+    # a chain with a side road, a circle and everything that is no line of the graph
+    "A.md": "Begins with [[B]], again [[b|the second]], and itself: [[A]], [[#Here]].\n\n# Here\n",
+    "B.md": "# B\n\nOn to ![[C]] and back to [[A]].\n",
+    "C.md": "- [the fourth](folder/D.md)\n- ![[logo.png]]\n",
+    "folder/D.md": "---\nup: '[[C]]'\n---\nEnds here.\n",
+    "Side.md": "Leads to [[D#Nothing]] and shows ![[logo.png]].\n",
+    "Broken.md": "[[Nowhere]], [[Broken]] and [[#Nothing]]\n",
+    "Picture.md": "![[logo.png]]\n",
+    "Alone.md": "Says nothing of others.\n",
+    "logo.png": "a picture",
+}
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Iterator[Vault]:
+    vault = Vault.open(write(tmp_path / "notes", NOTES), tmp_path / "cache")
+    vault.refresh()
+    yield vault
+    vault.close()
+
+
+def near(notes: Vault, path: str, *args: object, **options: object) -> list[tuple[str, int]]:
+    return [(n.path, n.distance) for n in notes.neighbours(path, *args, **options)]  # type: ignore[arg-type]
+
+
+def way(notes: Vault, source: str, target: str, *, directed: bool = False) -> tuple[str, ...] | None:
+    found = notes.shortest_path(source, target, directed=directed)
+    return found and found.notes
+
+
+# neighbours
+
+
+def test_neighbours_are_what_links_join_either_way(notes: Vault) -> None:
+    assert near(notes, "B.md") == [("A.md", 1), ("C.md", 1)]
+
+
+def test_deeper_neighbours_come_once_at_their_least_distance_nearest_first(notes: Vault) -> None:
+    assert near(notes, "A.md", 4) == [("B.md", 1), ("C.md", 2), ("folder/D.md", 3), ("Side.md", 4)]
+
+
+def test_neighbours_along_links_and_against_them(notes: Vault) -> None:
+    assert near(notes, "folder/D.md", direction="out") == [("C.md", 1)]
+    assert near(notes, "folder/D.md", direction="in") == [("C.md", 1), ("Side.md", 1)]
+
+
+def test_neighbours_are_no_more_than_asked_for(notes: Vault) -> None:
+    assert near(notes, "A.md", 9, limit=2) == [("B.md", 1), ("C.md", 2)]
+    assert near(notes, "A.md", 9, limit=0) == near(notes, "A.md", 0) == []
+
+
+def test_an_attachment_is_nobodys_neighbour_but_has_some(notes: Vault) -> None:
+    assert near(notes, "Picture.md") == []
+    assert near(notes, "logo.png") == [("C.md", 1), ("Picture.md", 1), ("Side.md", 1)]
+
+
+def test_neighbours_of_a_note_that_does_not_exist_are_an_error(notes: Vault) -> None:
+    with pytest.raises(VaultError, match=r"no note Nowhere\.md"):
+        notes.neighbours("Nowhere.md")
+
+
+# ways
+
+
+def test_a_way_names_its_notes_and_the_link_of_each_step(notes: Vault) -> None:
+    found = notes.shortest_path("A.md", "folder/D.md")
+    assert isinstance(found, LinkPath)
+    assert found.notes == ("A.md", "B.md", "C.md", "folder/D.md")
+    assert [(link.source, link.line, link.raw) for link in found.links] == [
+        ("A.md", 1, "[[B]]"),
+        ("B.md", 3, "![[C]]"),
+        ("C.md", 1, "[the fourth](folder/D.md)"),
+    ]
+
+
+def test_a_step_against_a_link_has_the_link_as_it_stands(notes: Vault) -> None:
+    found = notes.shortest_path("folder/D.md", "Side.md")
+    assert found
+    assert [(link.source, link.target) for link in found.links] == [("Side.md", "folder/D.md")]
+
+
+def test_along_links_only_there_may_be_no_way(notes: Vault) -> None:
+    assert way(notes, "A.md", "Side.md") == ("A.md", "B.md", "C.md", "folder/D.md", "Side.md")
+    assert way(notes, "A.md", "Side.md", directed=True) is None
+    assert way(notes, "Side.md", "A.md", directed=True) is None
+    assert way(notes, "Side.md", "C.md", directed=True) == ("Side.md", "folder/D.md", "C.md")
+
+
+def test_from_a_note_to_itself_no_link_is_needed(notes: Vault) -> None:
+    assert notes.shortest_path("A.md", "A.md") == LinkPath(("A.md",), ())
+
+
+def test_broken_links_and_pictures_make_no_way(notes: Vault) -> None:
+    assert way(notes, "Broken.md", "A.md") is None
+    assert way(notes, "Picture.md", "C.md") is None
+
+
+def test_an_attachment_may_be_an_end_of_a_way(notes: Vault) -> None:
+    assert way(notes, "B.md", "logo.png") == ("B.md", "C.md", "logo.png")
+    assert way(notes, "logo.png", "B.md") == ("logo.png", "C.md", "B.md")
+
+
+@pytest.mark.parametrize("ends", [("A.md", "No.md"), ("No.md", "A.md")])
+def test_both_ends_of_a_way_must_exist(notes: Vault, ends: tuple[str, str]) -> None:
+    with pytest.raises(VaultError, match=r"no note No\.md"):
+        notes.shortest_path(*ends)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, 10**6), st.booleans())
+def test_a_way_is_as_short_as_a_plain_search_finds_it_and_each_step_is_a_link(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, directed: bool
+) -> None:
+    dice = random.Random(seed)
+    links = {str(i): {str(dice.randrange(12)) for _ in range(dice.choice((0, 1, 1, 2)))} for i in range(12)}
+    folder = tmp_path_factory.mktemp("random")
+    vault = Vault.open(write(folder / "n", {f"{i}.md": " ".join(f"[[{t}]]" for t in sorted(to)) for i, to in links.items()}), folder / "c")
+    vault.refresh()
+    joined = {(a, b) for a, to in links.items() for b in to} | (set() if directed else {(b, a) for a, to in links.items() for b in to})
+    distance = {"0": 0}
+    queue = deque(["0"])
+    while queue:
+        here = queue.popleft()
+        for there in sorted(b for a, b in joined if a == here and b not in distance):
+            distance[there] = distance[here] + 1
+            queue.append(there)
+    for target in links:
+        found = vault.shortest_path("0.md", f"{target}.md", directed=directed)
+        assert (len(found.links) if found else None) == distance.get(target)
+        for step, (a, b) in enumerate(zip(found.notes, found.notes[1:], strict=False) if found else ()):
+            ends = (found.links[step].source, found.links[step].target)  # type: ignore[union-attr]
+            assert ends == (a, b) or (ends == (b, a) and not directed)
+    vault.close()
+
+
+def test_answers_do_not_depend_on_the_order_of_indexing(tmp_path: Path) -> None:
+    diamond = {"Start.md": "[[Left]] [[Right]]", "Left.md": "[[End]]", "Right.md": "[[End]]", "End.md": ""}
+    ways = []
+    for i, names in enumerate((list(diamond), list(reversed(diamond)))):
+        vault = Vault.open(write(tmp_path / str(i), {"Z.md": "z"}), tmp_path / "cache")
+        for name in names:
+            write(vault.root, {name: diamond[name]})
+            vault.refresh()
+        ways.append((way(vault, "Start.md", "End.md"), vault.hubs(), vault.orphans(), [r.chunk.id for r in vault.related_to("Left.md")]))
+        vault.close()
+    assert ways[0] == ways[1]
+    assert ways[0][0] == ("Start.md", "Left.md", "End.md")
+
+
+# orphans and hubs
+
+
+def test_orphans_neither_link_nor_are_linked_to(notes: Vault) -> None:
+    assert notes.orphans() == ["Alone.md", "Broken.md", "Picture.md"]
+
+
+def test_notes_that_nothing_links_to_may_link_themselves(notes: Vault) -> None:
+    assert notes.orphans(linking=True) == ["Alone.md", "Broken.md", "Picture.md", "Side.md"]
+
+
+def test_hubs_count_notes_and_not_links(notes: Vault) -> None:
+    assert [(h.path, h.linked_from, h.links_to) for h in notes.hubs()] == [
+        ("C.md", 2, 1),
+        ("folder/D.md", 2, 1),
+        ("A.md", 1, 1),
+        ("B.md", 1, 2),
+    ]
+
+
+def test_there_are_no_more_hubs_than_asked_for(notes: Vault) -> None:
+    assert [h.path for h in notes.hubs(1)] == ["C.md"]
+    assert notes.hubs(0) == notes.hubs(-3) == []
+
+
+def test_a_note_that_is_gone_is_no_part_of_the_graph_any_more(notes: Vault) -> None:
+    (notes.root / "B.md").unlink()
+    notes.refresh()
+    assert way(notes, "A.md", "C.md") is None
+    assert "A.md" in notes.orphans()
+
+
+# related notes
+
+
+def test_related_notes_are_those_that_links_and_words_join(tmp_path: Path) -> None:
+    texts = {
+        "Roof.md": "The roof leaks at the chimney. Slate and flashing were ordered, see [[House]].",
+        "Chimney.md": "Flashing around the chimney keeps the roof dry. Part of [[House]].",
+        "House.md": "All about the house.",
+        "Cellar.md": "Damp below, also [[House]].",
+        "Bread.md": "Flour, water, salt.",
+        "Slate.md": "Slate lasts a hundred years on any roof.",
+    }
+    vault = Vault.open(write(tmp_path / "n", texts), tmp_path / "c")
+    vault.refresh()
+    found = vault.related_to("Roof.md")
+    assert {r.chunk.relative_path: r.why for r in found} == {
+        "House.md": ("linked from here", "shares the words house"),
+        "Cellar.md": ("both linked with House.md", "shares the words house"),
+        "Chimney.md": ("both linked with House.md", "shares the words roof, flashing, chimney, house"),
+        "Slate.md": ("shares the words roof, slate",),
+    }
+    assert vault.related_to("Roof.md", 1) == found[:1]
+    assert "it links here" in vault.related_to("House.md")[0].why
+    vault.close()
+
+
+def test_a_question_is_answered_with_notes_each_once(notes: Vault) -> None:
+    write(notes.root, {"Long.md": "\n\n".join(f"## Part {i}\n\n" + f"Chimneys of part {i}. " * 60 for i in range(5))})
+    notes.refresh()
+    [found] = notes.about("what about chimneys?")
+    assert (found.chunk.relative_path, found.why) == ("Long.md", ("shares the words chimneys",))
+    assert notes.about("chimneys", 0) == []
+
+
+def test_a_related_note_that_is_gone_by_now_is_left_out(notes: Vault) -> None:
+    assert "Side.md" in {r.chunk.relative_path for r in notes.related_to("folder/D.md")}
+    (notes.root / "Side.md").unlink()
+    assert "Side.md" not in {r.chunk.relative_path for r in notes.related_to("folder/D.md")}
+
+
+def test_a_list_of_all_notes_relates_no_two_of_them(tmp_path: Path) -> None:
+    texts = {f"{i}.md": f"{'abcdefghijklmnopqrstuvwxyz'[i % 26] * 3}{i}" for i in range(120)}
+    vault = Vault.open(write(tmp_path / "n", {**texts, "All.md": " ".join(f"[[{i}]]" for i in range(120))}), tmp_path / "c")
+    vault.refresh()
+    assert [(r.chunk.relative_path, r.why) for r in vault.related_to("7.md")] == [("All.md", ("it links here",))]
+    vault.close()

@@ -1,0 +1,411 @@
+"""The tools that follow links, list notes and find related ones; and what all tools that take a path do with a hostile one."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from building import COUNTER, Clock
+from conftest import NOTES, write
+
+from zkchat_cli import tools
+from zkchat_cli.models import ToolCall
+from zkchat_cli.references.manager import ReferenceManager
+from zkchat_cli.toolbox import Toolbox, ToolResult
+from zkchat_cli.vault import Vault
+
+TOOLS = {tool.name: tool for tool in tools.tools()}
+MORE = {
+    "Roof.md": "---\ntitle: The old roof\ntags: [project/roof, Haus]\nup: '[[Combining]]'\n---\n"
+    "See [[Combining#Nesting|nest]], [[Nowhere]].\n\n"
+    "## How to *mend* it?\n\nWith slate. ^slate\n\n## Costs\n\nMuch.\n",
+    "Diary/Monday.md": "Wrote to [[Roof]] about über ![[Roof]] again. #project\n",
+    "Diary/Tuesday.md": "Nothing.\n\nOnly [the roof](../Roof.md), once more.\n",
+    "Diary/Limiting.md": "A second note of that name.\n",
+}
+
+
+@pytest.fixture
+def notes(vault: Path, tmp_path: Path) -> Iterator[Vault]:
+    (tmp_path / "secret.md").write_text("The secret is 42.")
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "inner.md").write_text("The secret is 42.")
+    write(vault, {**MORE, ".obsidian/app.json": '{"secret": 42}', ".obsidian/note.md": "The secret is 42."})
+    (vault / "Link.md").symlink_to(tmp_path / "secret.md")
+    (vault / "Way").symlink_to(tmp_path / "outside")
+    opened = Vault.open(vault, tmp_path / "cache")
+    opened.refresh()
+    yield opened
+    opened.close()
+
+
+def run(notes: Vault, tool: str, room: int = 5000, **arguments: Any) -> ToolResult:
+    box = Toolbox(tuple(TOOLS.values()), notes, ReferenceManager(), COUNTER, Clock())
+    return box.run(ToolCall(id="1", name=tool, arguments=arguments), room)
+
+
+def answer(notes: Vault, tool: str, room: int = 5000, **arguments: Any) -> dict[str, Any]:
+    """What the model reads of a call that went well."""
+    result = run(notes, tool, room, **arguments)
+    assert result.run.ok, result.content
+    document: dict[str, Any] = json.loads(result.content)
+    return document
+
+
+def mistake(notes: Vault, tool: str, **arguments: Any) -> str:
+    result = run(notes, tool, **arguments)
+    assert not result.run.ok, result.content
+    error: str = json.loads(result.content)["error"]
+    assert len(error) < 500
+    return error
+
+
+def lines_of(document: dict[str, Any]) -> list[tuple[int, str, str]]:
+    return [(excerpt["source"], f"{excerpt['path']}:{excerpt['lines']}", excerpt["text"]) for excerpt in document.get("excerpts", [])]
+
+
+# naming a note
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Roof.md", "./Roof.md", " Roof.md ", "Roof", "roof", "ROOF.MD", "[[Roof]]", "![[Roof|the roof]]", "The old roof", "the OLD roof"),
+    ],
+)
+def test_a_note_may_be_named_as_people_name_it(notes: Vault, name: str) -> None:
+    assert answer(notes, "find_backlinks", relative_path=name)["path"] == "Roof.md"
+
+
+def test_a_name_of_several_notes_is_answered_with_their_paths(notes: Vault) -> None:
+    told = mistake(notes, "read_zk_document", relative_path="Limiting")
+    assert told == "Limiting may mean 2 notes. Give a path: Diary/Limiting.md, Queries/Limiting.md"
+
+
+def test_a_title_of_several_notes_is_answered_with_their_paths(notes: Vault) -> None:
+    write(notes.root, {"Other.md": "---\ntitle: The old roof\n---\n"})
+    notes.refresh()
+    assert "Give a path: Other.md, Roof.md" in mistake(notes, "find_forward_links", relative_path="The old roof")
+
+
+def test_a_name_like_no_other_has_no_nearest(notes: Vault) -> None:
+    assert mistake(notes, "find_backlinks", relative_path="½") == "there is no note ½. Search finds notes by their words."
+
+
+# reading by heading
+
+
+@pytest.mark.parametrize(
+    ("link", "lines"),
+    [
+        ("Roof#How to mend it?", (8, 11)),
+        ("[[Roof#how-to-mend-it]]", (8, 11)),
+        ("[[Roof#Costs]]", (12, 14)),
+        ("[[Roof#^slate]]", (10, 10)),
+    ],
+)
+def test_a_section_is_read_by_its_link(notes: Vault, link: str, lines: tuple[int, int]) -> None:
+    chunks = run(notes, "read_zk_document", relative_path=link).chunks
+    assert (chunks[0].start_line, chunks[-1].end_line) == lines
+
+
+def test_a_heading_that_is_not_there_is_answered_with_the_nearest(notes: Vault) -> None:
+    assert mistake(notes, "read_zk_document", relative_path="Roof#Cost") == "Roof.md has no heading Cost. Nearest: Costs"
+    assert mistake(notes, "read_zk_document", relative_path="Roof#^x") == "Roof.md has no block ^x. Read the whole note."
+
+
+def test_lines_asked_for_outdo_those_of_the_heading(notes: Vault) -> None:
+    [chunk] = run(notes, "read_zk_document", relative_path="Roof#Costs", end_line=12).chunks
+    assert chunk.text == "## Costs"
+
+
+# resolve_wikilink
+
+
+def test_a_resolved_heading_has_its_lines(notes: Vault) -> None:
+    document = answer(notes, "resolve_wikilink", wikilink="[[Roof#Costs]]")
+    assert (document["path"], document["heading"], document["lines"]) == ("Roof.md", "Costs", "12-14")
+
+
+def test_a_link_to_a_heading_that_is_not_there_still_has_its_note(notes: Vault) -> None:
+    document = answer(notes, "resolve_wikilink", wikilink="[[Roof#Cost]]")
+    assert (document["path"], document["lines"]) == ("Roof.md", None)
+    assert document["note"] == "Roof.md has no heading Cost. Nearest: Costs"
+
+
+def test_an_ambiguous_link_names_the_notes_that_lost(notes: Vault) -> None:
+    document = answer(notes, "resolve_wikilink", wikilink="[[Limiting]]")
+    assert (document["status"], document["path"], document["others"]) == ("ambiguous", "Diary/Limiting.md", ["Queries/Limiting.md"])
+
+
+# find_backlinks, find_forward_links
+
+
+def test_backlinks_are_lines_that_can_be_cited_each_once(notes: Vault) -> None:
+    document = answer(notes, "find_backlinks", relative_path="Roof.md")
+    assert document["backlinks"] == 3
+    assert lines_of(document) == [
+        (1, "Diary/Monday.md:1-1", "Wrote to [[Roof]] about über ![[Roof]] again. #project"),
+        (2, "Diary/Tuesday.md:3-3", "Only [the roof](../Roof.md), once more."),
+    ]
+
+
+def test_text_comes_as_it_is_without_escapes(notes: Vault) -> None:
+    assert "über" in run(notes, "find_backlinks", relative_path="Roof.md").content
+
+
+def test_backlinks_that_were_left_out_are_counted_and_can_be_got(notes: Vault) -> None:
+    write(notes.root, {f"Many/{i:02}.md": f"{i}: [[Compost]]\n" for i in range(25)})
+    notes.refresh()
+    first = answer(notes, "find_backlinks", relative_path="Compost")
+    assert (first["backlinks"], first["note"]) == (25, "5 more: ask again with offset=20.")
+    rest = answer(notes, "find_backlinks", relative_path="Compost", offset=20)
+    assert [text for _, _, text in lines_of(first) + lines_of(rest)] == [f"{i}: [[Compost]]" for i in range(25)]
+
+
+def test_where_no_links_are_that_is_said(notes: Vault) -> None:
+    assert answer(notes, "find_backlinks", relative_path="Roof.md", offset=9)["note"] == "There are 3 backlinks, none from offset 9 on."
+    assert answer(notes, "find_backlinks", relative_path="Compost")["note"] == "No other note links to it."
+    assert answer(notes, "find_forward_links", relative_path="Compost")["note"] == "It links to nothing."
+
+
+def test_forward_links_say_where_each_leads(notes: Vault) -> None:
+    document = answer(notes, "find_forward_links", relative_path="Roof.md")
+    assert document["count"] == 3
+    assert document["links"] == [
+        {"link": "[[Combining]]", "line": 4, "path": "Queries/Combining.md"},
+        {"link": "[[Combining#Nesting|nest]]", "line": 6, "path": "Queries/Combining.md"},
+        {"link": "[[Nowhere]]", "line": 6, "path": None},
+    ]
+    assert lines_of(document) == [
+        (1, "Roof.md:4-4", "[[Combining]]"),  # front matter is in no chunk: the link alone
+        (2, "Roof.md:6-6", "See [[Combining#Nesting|nest]], [[Nowhere]]."),
+    ]
+
+
+def test_forward_links_that_were_left_out_are_counted_and_can_be_got(notes: Vault) -> None:
+    write(notes.root, {"Many.md": "".join(f"{i}: [[Compost]]\n" for i in range(60))})
+    notes.refresh()
+    assert answer(notes, "find_forward_links", relative_path="Many")["note"].startswith("10 more: read Many.md from start_line=50.")
+
+
+def test_a_link_whose_note_went_is_quoted_as_it_was(notes: Vault) -> None:
+    (notes.root / "Diary/Tuesday.md").unlink()
+    assert (2, "Diary/Tuesday.md:3-3", "Only [the roof](../Roof.md), once more.") in lines_of(
+        answer(notes, "find_backlinks", relative_path="Roof.md")
+    )
+
+
+def test_of_a_line_without_end_the_part_with_the_link_is_quoted(notes: Vault) -> None:
+    write(notes.root, {"Long.md": "word " * 3000 + "[[Compost]]" + " word" * 3000})
+    notes.refresh()
+    [(_, place, text)] = lines_of(answer(notes, "find_backlinks", relative_path="Compost"))
+    assert place == "Long.md:1-1"
+    assert "[[Compost]]" in text
+    assert len(text) < 3000
+
+
+# find_link_path
+
+
+def test_a_way_over_links_is_shown_with_its_lines(notes: Vault) -> None:
+    document = answer(notes, "find_link_path", source="Filters", target="Monday")
+    assert document["path"] == ["Filters.md", "Queries/Combining.md", "Roof.md", "Diary/Monday.md"]
+    assert [place for _, place, _ in lines_of(document)] == ["Filters.md:7-7", "Roof.md:4-4", "Diary/Monday.md:1-1"]
+
+
+def test_no_way_and_no_step_are_answers(notes: Vault) -> None:
+    apart = answer(notes, "find_link_path", source="Compost", target="Roof")
+    assert (apart["path"], apart["note"]) == (None, "No links join them, over however many notes.")
+    assert answer(notes, "find_link_path", source="Roof", target="roof.md") == {"path": ["Roof.md"], "note": "They are one note."}
+
+
+# find_zk_documents_related_to
+
+
+def test_related_notes_say_why_and_have_an_excerpt(notes: Vault) -> None:
+    document = answer(notes, "find_zk_documents_related_to", relative_path="Diary/Monday.md", limit=2)
+    assert document["documents"][0] == {"path": "Roof.md", "why": "linked from here; shares the words roof"}
+    assert [excerpt["path"] for excerpt in document["excerpts"]] == [found["path"] for found in document["documents"]]
+    assert document["note"] == "There are more: ask for a limit up to 15."
+
+
+def test_notes_about_a_question_come_each_once(notes: Vault) -> None:
+    document = answer(notes, "find_zk_documents_related_to", query="how can brackets be nested?")
+    assert document["documents"] == [{"path": "Queries/Combining.md", "why": "shares the words brackets"}]
+
+
+def test_nothing_related_is_said(notes: Vault) -> None:
+    assert "other words" in answer(notes, "find_zk_documents_related_to", query="xylophone")["note"]
+    write(notes.root, {"Xylophone.md": "?"})
+    notes.refresh()
+    assert "No note is related" in answer(notes, "find_zk_documents_related_to", relative_path="Xylophone")["note"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [({}, "query or relative_path"), ({"query": " "}, "query or relative_path"), ({"query": "a", "relative_path": "Roof"}, "not both")],
+)
+def test_either_a_query_or_a_note_is_asked_about(notes: Vault, arguments: dict[str, str], told: str) -> None:
+    assert told in mistake(notes, "find_zk_documents_related_to", **arguments)
+
+
+# list_zk_documents
+
+
+def test_all_notes_are_listed_by_path_with_title_and_tags_where_they_say_something(notes: Vault) -> None:
+    document = answer(notes, "list_zk_documents")
+    assert document["total"] == len(NOTES) + len(MORE) == len(document["documents"])
+    assert document["documents"][1] == {"path": "Diary/Monday.md", "tags": ["project"]}
+    assert document["documents"][-1] == {"path": "Roof.md", "title": "The old roof", "tags": ["project/roof", "Haus"]}
+
+
+@pytest.mark.parametrize("folder", ["Diary", "Diary/", "/Diary", "./Diary"])
+def test_notes_of_a_folder(notes: Vault, folder: str) -> None:
+    paths = [entry["path"] for entry in answer(notes, "list_zk_documents", folder=folder)["documents"]]
+    assert paths == ["Diary/Limiting.md", "Diary/Monday.md", "Diary/Tuesday.md"]
+
+
+@pytest.mark.parametrize("folder", ["", ".", "/", None])
+def test_the_whole_vault_is_a_folder_too(notes: Vault, folder: str | None) -> None:
+    assert answer(notes, "list_zk_documents", folder=folder)["total"] == 8
+
+
+@pytest.mark.parametrize(
+    ("tag", "paths"),
+    [
+        ("project", ["Diary/Monday.md", "Roof.md"]),
+        ("#Project/", ["Diary/Monday.md", "Roof.md"]),
+        ("project/roof", ["Roof.md"]),
+        ("haus", ["Roof.md"]),
+    ],
+)
+def test_notes_with_a_tag_or_one_nested_in_it(notes: Vault, tag: str, paths: list[str]) -> None:
+    assert [entry["path"] for entry in answer(notes, "list_zk_documents", tag=tag)["documents"]] == paths
+
+
+def test_a_folder_and_a_tag_must_both_fit(notes: Vault) -> None:
+    assert answer(notes, "list_zk_documents", folder="Diary", tag="project")["total"] == 1
+    assert answer(notes, "list_zk_documents", folder="Diary", tag="haus")["note"] == "No note in that folder has that tag."
+
+
+def test_an_unknown_folder_or_tag_is_answered_with_the_nearest(notes: Vault) -> None:
+    assert mistake(notes, "list_zk_documents", folder="Dairy") == "no note has the folder Dairy. There are: Diary"
+    assert mistake(notes, "list_zk_documents", folder="½") == "no note has the folder ½. There are: Diary, Garden, Queries"
+    assert mistake(notes, "list_zk_documents", tag="projects") == "no note has the tag projects. There are: project, project/roof"
+
+
+def test_where_nothing_has_tags_that_is_said(vault: Path, tmp_path: Path) -> None:
+    plain = Vault.open(vault, tmp_path / "cache")
+    assert mistake(plain, "list_zk_documents", tag="x") == "no note has the tag x. No note has any."
+    plain.close()
+
+
+def test_of_very_many_folders_some_are_named(notes: Vault) -> None:
+    write(notes.root, {f"{name}/x.md": "x" for name in "abcdef"})
+    notes.refresh()
+    assert mistake(notes, "list_zk_documents", folder="½").endswith("There are: Diary, Garden, Queries, a, b, …")
+
+
+def test_a_list_goes_on_where_it_stopped(notes: Vault) -> None:
+    first = answer(notes, "list_zk_documents", limit=5)
+    assert first["note"] == "3 more: ask again with offset=5, a folder or a tag."
+    rest = answer(notes, "list_zk_documents", offset=5)
+    assert first["documents"] + rest["documents"] == answer(notes, "list_zk_documents")["documents"]
+    assert answer(notes, "list_zk_documents", offset=8)["note"] == "None from offset 8 on."
+
+
+# limits and room
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "most"),
+    [
+        ("find_excerpts", {"query": "filters"}, 20),
+        ("find_zk_documents_related_to", {"query": "filters"}, 15),
+        ("list_zk_documents", {}, 100),
+    ],
+)
+def test_a_limit_beyond_the_most_is_that_and_says_so(notes: Vault, tool: str, arguments: dict[str, str], most: int) -> None:
+    assert f"{most} is the most at once." in answer(notes, tool, limit=10**6, **arguments)["note"]
+    assert "is the most" not in answer(notes, tool, limit=most, **arguments).get("note", "")
+
+
+def test_a_search_at_its_limit_asks_for_other_words(notes: Vault) -> None:
+    write(notes.root, {f"{i}.md": f"Moss grows here {i}." for i in range(30)})
+    notes.refresh()
+    assert "ask again with other words" in answer(notes, "find_excerpts", query="moss", limit=20)["note"]
+
+
+@pytest.mark.parametrize("tool", ["list_zk_documents", "find_forward_links"])
+@pytest.mark.parametrize("room", [120, 250])
+def test_a_list_keeps_to_its_room_and_says_what_it_left_out(notes: Vault, tool: str, room: int) -> None:
+    write(notes.root, {f"Many/{i}.md": "[[0]] and more\n" for i in range(100)})
+    write(notes.root, {"Many/0.md": "".join(f"Then [[{i}]] and so on\n" for i in range(100))})
+    notes.refresh()
+    result = run(notes, tool, room, **({"relative_path": "Many/0.md"} if tool == "find_forward_links" else {"folder": "Many"}))
+    assert result.run.tokens <= room
+    assert "no room for them" in json.loads(result.content)["note"]
+
+
+# paths that lead out
+
+PATHS = [
+    (name, argument) for name, tool in TOOLS.items() for argument in ("relative_path", "source", "target") if argument in tool.parameters
+]
+HOSTILE = {
+    "up": "../secret.md",
+    "up from within": "Queries/../../secret.md",
+    "up in a link": "[[../secret]]",
+    "up with backslashes": "..\\secret.md",
+    "up, encoded": "%2e%2e/secret.md",
+    "absolute": "/etc/passwd",
+    "a drive": "C:\\secret.md",
+    "a link out": "Link.md",
+    "a link out, by name": "[[Link]]",
+    "a folder out": "Way/inner.md",
+    "case": "LINK.MD",
+    "case of a folder": "wAY/INNER.md",
+    "hidden": ".obsidian/app.json",
+    "hidden note": ".obsidian/note.md",
+    "hidden, by name": "[[.obsidian/note]]",
+    "hidden further down": "Queries/../.obsidian/app.json",
+    "home": "~/secret.md",
+    "home of root": "~root/secret.md",
+    "NUL": "Roof.md\0../secret.md",
+    "4096 characters": "a" * 4096,
+    "4096 characters of folders": "a/" * 2048,
+    "5000 steps up": "../" * 5000 + "etc/passwd",
+    "half a pair": "\ud800.md",
+    "a folder": "Queries",
+    "a dot": ".",
+    "nothing": "",
+    "blank": " \n\t",
+    "brackets": "[[]]",
+    "a newline": "Link.md\nsecret",
+    "an address": "file:///etc/passwd",
+}
+
+
+@pytest.mark.parametrize("path", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize(("tool", "argument"), PATHS, ids=[f"{tool} {argument}" for tool, argument in PATHS])
+def test_no_path_leads_out_of_the_vault(notes: Vault, tool: str, argument: str, path: str) -> None:
+    others = {name: "Roof.md" for name in TOOLS[tool].required if name != argument}
+    assert "42" not in mistake(notes, tool, **{**others, argument: path})
+
+
+@pytest.mark.parametrize("path", HOSTILE.values(), ids=HOSTILE)
+def test_no_folder_and_no_wikilink_leads_out_of_the_vault(notes: Vault, path: str) -> None:
+    for tool, argument in (("list_zk_documents", "folder"), ("resolve_wikilink", "wikilink")):
+        content = run(notes, tool, **{argument: path}).content
+        assert "secret is" not in content
+        assert len(content) < 1000
+
+
+@pytest.mark.parametrize(("tool", "argument"), PATHS, ids=[f"{tool} {argument}" for tool, argument in PATHS])
+def test_a_note_that_became_a_link_out_since_it_was_indexed_is_not_followed(notes: Vault, tool: str, argument: str, tmp_path: Path) -> None:
+    (notes.root / "Roof.md").unlink()
+    (notes.root / "Roof.md").symlink_to(tmp_path / "secret.md")
+    others = {name: "Filters.md" for name in TOOLS[tool].required if name != argument}
+    assert "42" not in run(notes, tool, **{**others, argument: "Roof"}).content

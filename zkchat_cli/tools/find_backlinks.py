@@ -1,0 +1,32 @@
+"""The links that point to a note, each with the line it stands on, which can be cited."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from zkchat_cli.tools import Finding, Tool, position
+from zkchat_cli.vault import Vault
+
+MOST = 20
+
+
+def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
+    path, _ = vault.locate(arguments["relative_path"])
+    first = max(0, position(arguments, "offset", 0))
+    rows = vault.backlinks(path)
+    shown = rows[first : first + MOST]
+    after = first + len(shown)
+    more = f"{len(rows) - after} more: ask again with offset={after}." if shown and after < len(rows) else ""
+    none = "" if shown else f"There are {len(rows)} backlinks, none from offset {first} on." if rows else "No other note links to it."
+    return Finding(tuple(dict.fromkeys(vault.quoted(shown))), {"path": path, "backlinks": len(rows)}, more or none)
+
+
+TOOL = Tool(
+    name="find_backlinks",
+    description="The lines in other notes that link to a note, as excerpts.",
+    parameters={
+        "relative_path": {"type": "string", "description": "path or wikilink"},
+        "offset": {"type": "integer", "description": f"links to skip; {MOST} come at a time"},
+    },
+    required=("relative_path",),
+    run=_run,
+)

@@ -1,0 +1,28 @@
+"""How two notes hang together: the shortest way over links, with the line of each link, which can be cited."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from zkchat_cli.tools import Finding, Tool
+from zkchat_cli.vault import Vault
+
+
+def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
+    source, target = (vault.locate(arguments[end])[0] for end in ("source", "target"))
+    found = vault.shortest_path(source, target)
+    if found is None:
+        return Finding(data={"source": source, "target": target, "path": None}, note="No links join them, over however many notes.")
+    note = "" if found.links else "They are one note."
+    return Finding(tuple(dict.fromkeys(vault.quoted(found.links))), {"path": list(found.notes)}, note)
+
+
+TOOL = Tool(
+    name="find_link_path",
+    description="How two notes are connected: the shortest way over links, with the linking lines as excerpts.",
+    parameters={
+        "source": {"type": "string", "description": "path or wikilink"},
+        "target": {"type": "string", "description": "path or wikilink"},
+    },
+    required=("source", "target"),
+    run=_run,
+)

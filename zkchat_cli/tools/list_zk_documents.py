@@ -1,0 +1,47 @@
+"""List the notes of a folder or with a tag, by path."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from zkchat_cli.tools import Finding, Tool, join, limited, position
+from zkchat_cli.vault import Entry, Vault
+from zkchat_cli.words import shorten
+
+DEFAULT_LIMIT, MOST = 30, 100
+LONGEST_SHOWN = 200
+MOST_TAGS = 10
+
+
+def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
+    limit, clamped = limited(arguments, DEFAULT_LIMIT, MOST)
+    first = max(0, position(arguments, "offset", 0))
+    found = vault.entries(arguments.get("folder", ""), arguments.get("tag", ""))
+    shown = found[first : first + limit]
+    after = first + len(shown)
+    more = f"{len(found) - after} more: ask again with offset={after}, a folder or a tag." if shown and after < len(found) else ""
+    none = "" if shown else f"None from offset {first} on." if found else "No note in that folder has that tag."
+    return Finding(data={"total": len(found), "documents": [_described(entry) for entry in shown]}, note=join(clamped, more, none))
+
+
+def _described(entry: Entry) -> dict[str, object]:
+    """A note in few tokens: its title only where the path does not say it already."""
+    described: dict[str, object] = {"path": entry.path}
+    if entry.title != entry.path.rpartition("/")[2].rpartition(".")[0]:
+        described["title"] = shorten(entry.title, LONGEST_SHOWN)
+    if entry.tags:
+        described["tags"] = [shorten(tag, LONGEST_SHOWN) for tag in entry.tags[:MOST_TAGS]]
+    return described
+
+
+TOOL = Tool(
+    name="list_zk_documents",
+    description="List notes: paths, titles, tags.",
+    parameters={
+        "folder": {"type": "string", "description": "only in or below this folder"},
+        "tag": {"type": "string", "description": "only with this tag or one nested in it"},
+        "limit": {"type": "integer", "description": f"1 to {MOST}, default {DEFAULT_LIMIT}"},
+        "offset": {"type": "integer", "description": "notes to skip"},
+    },
+    required=(),
+    run=_run,
+)
