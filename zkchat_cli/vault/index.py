@@ -10,7 +10,7 @@ import json
 import os
 import sqlite3
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -148,6 +148,7 @@ class Index:
         self.file = file
         self.connection = connection
         self._inode = inode
+        self._opened = object()
 
     @classmethod
     def open(cls, file: Path) -> "Index":
@@ -308,6 +309,28 @@ class Index:
                 if len(best) == limit:
                     break
         return best
+
+    def stamp(self) -> tuple[object, ...]:
+        """Equal as long as nothing has changed in the index, by whomever."""
+        return self._opened, self._rows("PRAGMA data_version")[0][0], self.connection.total_changes
+
+    def texts(self, ids: Sequence[int] | None = None) -> Iterator[tuple[int, str, str, str]]:
+        """Id, note's title, headings (one a line) and text of these chunks, or of all there are."""
+        some = "" if ids is None else "WHERE chunks.id IN (SELECT value FROM json_each(?))"
+        with sqlite_errors(self.file):
+            yield from self.connection.execute(
+                f"SELECT chunks.id, title, headings, text FROM chunks JOIN notes ON notes.id = note_id {some} ORDER BY chunks.id",
+                () if ids is None else (json.dumps(ids),),
+            )
+
+    def chunks(self, ids: Sequence[int]) -> list[ContentChunk]:
+        """These chunks in this order; one that is not there any more is left out."""
+        rows = self._rows(
+            """SELECT notes.path, title, heading, start_line, end_line, text
+               FROM json_each(?) AS wanted JOIN chunks ON chunks.id = wanted.value JOIN notes ON notes.id = note_id ORDER BY wanted.key""",
+            json.dumps(ids),
+        )
+        return [chunk(*row) for row in rows]
 
     def links_from(self, path: str) -> list[LinkRow]:
         return self._links("notes.path = ?", path)
