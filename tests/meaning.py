@@ -7,12 +7,11 @@ which no search by words can know. Other words go to one of many places by a has
 import json
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
-import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
@@ -105,9 +104,3 @@ class Servers:
         # in another order than asked, which the protocol allows
         data = [{"object": "embedding", "index": i, "embedding": row} for i, row in reversed(list(enumerate(rows)))]
         return Response(json.dumps({"object": "list", "data": data, "usage": {"total_tokens": 1}}), 200)
-
-
-@pytest.fixture
-def servers(httpserver: HTTPServer) -> Iterator[Servers]:
-    yield Servers(httpserver)
-    httpserver.check_assertions()

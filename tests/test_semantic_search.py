@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from conftest import Program, write
-from meaning import Meaning, Servers, servers  # noqa: F401  a fixture
+from meaning import Meaning, Servers
 
 from zkchat_cli.errors import ProviderError, VaultError
 from zkchat_cli.vault import Vault
@@ -516,12 +516,12 @@ def test_what_another_process_computed_is_used(notes: Notes) -> None:
 
 
 @pytest.fixture
-def program(tmp_path: Path, servers: Servers) -> Program:  # noqa: F811  the fixture
+def program(tmp_path: Path, servers: Servers) -> Program:
     return Program(write(tmp_path / "notes", NOTES), tmp_path / "home", {**servers.env, "ZKCHAT_SEMANTIC__PROVIDER": "ollama"})
 
 
 @pytest.mark.parametrize("provider", ["ollama", "openai"])
-def test_the_program_finds_by_meaning(program: Program, servers: Servers, provider: str) -> None:  # noqa: F811
+def test_the_program_finds_by_meaning(program: Program, servers: Servers, provider: str) -> None:
     program.env["ZKCHAT_SEMANTIC__PROVIDER"] = provider
     indexed = program("vault", "index", "--json")
     assert (indexed.json["semantic"], indexed.json["vectors"], indexed.err) == (True, 4, "")
@@ -537,7 +537,7 @@ def test_the_answer_of_a_turn_rests_on_what_was_found_by_meaning(program: Progra
     assert done.err == ""
 
 
-def test_a_missing_server_is_one_warning_per_run(program: Program, servers: Servers) -> None:  # noqa: F811
+def test_a_missing_server_is_one_warning_per_run(program: Program, servers: Servers) -> None:
     program.env["OLLAMA_HOST"] = "127.0.0.1:1"
     done = program("vault", "search", "-", "--json", stdin="oil\ncar\nvessel\n")
     assert done.exit_status == 0
@@ -557,7 +557,7 @@ def test_a_missing_server_is_one_notice_in_a_chat(program: Program) -> None:
     assert "A vessel came in at night" in done.out
 
 
-def test_a_vaults_own_file_cannot_send_the_notes_anywhere(program: Program, servers: Servers) -> None:  # noqa: F811
+def test_a_vaults_own_file_cannot_send_the_notes_anywhere(program: Program, servers: Servers) -> None:
     for setting in ('provider = "openai"', 'model = "x-cloud"', 'path = "x.onnx"'):
         (program.vault / ".zkchat.toml").write_text(f"[semantic]\n{setting}\n")
         done = program("vault", "search", "car")
@@ -602,7 +602,7 @@ def running(program: Program) -> "subprocess.Popen[bytes]":
 
 
 @pytest.mark.parametrize("signal_", [signal.SIGKILL, signal.SIGINT])
-def test_a_run_that_is_killed_goes_on_where_it_stopped(program: Program, servers: Servers, signal_: int) -> None:  # noqa: F811
+def test_a_run_that_is_killed_goes_on_where_it_stopped(program: Program, servers: Servers, signal_: int) -> None:
     write(program.vault, {f"Note {n}.md": f"This is number {n}.\n" for n in range(124)})
     servers.before = lambda: time.sleep(0.1)
     process = running(program)

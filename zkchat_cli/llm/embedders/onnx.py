@@ -49,7 +49,7 @@ class OnnxEmbedder:
 
         with self._loading:
             session, tokenizer = self._model
-        encoded = tokenizer.encode_batch(prefixed(texts, self._family, purpose))
+        encoded = tokenizer.encode_batch(prefixed(texts, self.family, purpose))
         feeds = {
             "input_ids": np.array([e.ids for e in encoded], dtype=np.int64),
             "attention_mask": np.array([e.attention_mask for e in encoded], dtype=np.int64),
@@ -99,7 +99,7 @@ class OnnxEmbedder:
         return session, tokenizer
 
     @property
-    def _family(self) -> str:
+    def family(self) -> str:
         """What the model is called, as far as its place tells: files are mostly named model.onnx, in a folder, or its folder `onnx`."""
         *_, outer, inner, name = ("", "", "", *Path(self.path).parts)
         return name if not name.startswith("model") else outer if inner == "onnx" else inner
