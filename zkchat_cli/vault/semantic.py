@@ -8,8 +8,9 @@ is read, never while a model computes: a slow server must not keep completion wa
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from zkchat_cli.errors import ProviderError, VaultError, ZkchatError
 from zkchat_cli.models import ContentChunk
@@ -35,6 +36,26 @@ class Ask(Protocol):
     def __call__(self, question: Callable[[Index], T], /) -> T: ...
 
 
+@dataclass(slots=True)
+class _Remembered(Generic[T]):
+    """A value that holds as long as what it was made from has the same stamp."""
+
+    stamp: object = None
+    value: T | None = None
+
+    def get(self, stamp: object, make: Callable[[], T]) -> T:
+        if self.value is None or self.stamp != stamp:
+            self.stamp, self.value = stamp, make()
+        return self.value
+
+
+class _Coverage(NamedTuple):
+    """How many chunks have a vector, and one chunk for each text that has none, in the vault's order."""
+
+    chunks: int
+    missing: list[int]
+
+
 class Semantic:
     """Search by meaning in one vault. `clock` gives monotonic seconds."""
 
@@ -46,8 +67,9 @@ class Semantic:
         self._resting_until = float("-inf")
         self._told: set[str] = set()
         self._warnings: list[ZkchatError] = []
-        self._catalogue: tuple[object, Mapping[bytes, list[int]]] = (None, {})
-        self._matrix: tuple[object, Matrix | None] = (None, None)
+        self._catalogue = _Remembered[Mapping[bytes, list[int]]]()
+        self._coverage = _Remembered[_Coverage]()
+        self._matrix = _Remembered[Matrix]()
 
     def close(self) -> None:
         self._embedder.close()
@@ -61,11 +83,10 @@ class Semantic:
     def coverage(self, index: Index) -> int:
         """How many of the vault's chunks have a vector. Contacts nothing."""
         try:
-            having = self._store.keys(self._embedder.id)
+            return self._covered(index).chunks
         except (ProviderError, VaultError) as e:
             self._fail(e)
             return 0
-        return sum(len(ids) for key, ids in self._chunks(index).items() if key in having)
 
     def nearest(self, query: str, limit: int) -> list[ContentChunk]:
         """The chunks nearest to the query by meaning, nearest first; none where that cannot be said, and `take_warnings` knows why."""
@@ -75,16 +96,11 @@ class Semantic:
             missing = self._ask(self._missing)
             if len(missing) <= FEW:
                 self._embed(missing, None)
-            if self._ask(self._loaded) is None:
+            if not self._ask(self._loaded).chunks:
                 self._tell_incomplete(len(missing))
                 return []
             [vector] = vectors.vectors(self._embedder, [vectors.cut(query)], "query")
-
-            def found(index: Index) -> list[ContentChunk]:
-                matrix = self._loaded(index)
-                return index.chunks(matrix.nearest(vector, limit)) if matrix else []
-
-            chunks = self._ask(found)
+            chunks = self._ask(lambda index: index.chunks(self._loaded(index).nearest(vector, limit)))
         except (ProviderError, VaultError) as e:
             self._fail(e)
             return []
@@ -111,7 +127,7 @@ class Semantic:
             if progress:
                 progress(done * self._embedder.batch, len(ids))
             texts = self._ask(partial(_texts, ids=batch))
-            having = self._store.keys(self._embedder.id)  # what another process has computed meanwhile need not be paid for twice
+            having = self._store.keys(self._embedder.id, list(texts))  # what another process computed meanwhile is not paid for twice
             texts = {key: text for key, text in texts.items() if key not in having}
             if texts:
                 rows = vectors.vectors(self._embedder, list(texts.values()), "document")
@@ -137,26 +153,34 @@ class Semantic:
                 self._store.forget(self._embedder.id)
 
     def _chunks(self, index: Index) -> Mapping[bytes, list[int]]:
-        """The chunks of each embedded text, by its key; read once, until the index changes."""
-        stamp = index.stamp()
-        if self._catalogue[0] != stamp:
+        """The chunks of each embedded text, by its key."""
+
+        def read() -> Mapping[bytes, list[int]]:
             chunks: dict[bytes, list[int]] = {}
             for id_, *parts in index.texts():
                 chunks.setdefault(vectors.key(vectors.embedded(*parts)), []).append(id_)
-            self._catalogue = (stamp, chunks)
-        return self._catalogue[1]
+            return chunks
+
+        return self._catalogue.get(index.stamp(), read)
+
+    def _covered(self, index: Index) -> "_Coverage":
+        def compare() -> _Coverage:
+            having = self._store.keys(self._embedder.id)
+            chunks = self._chunks(index)
+            missing = [ids[0] for key, ids in chunks.items() if key not in having]
+            return _Coverage(sum(len(ids) for key, ids in chunks.items() if key in having), missing)
+
+        return self._coverage.get(self._stamp(index), compare)
 
     def _missing(self, index: Index) -> list[int]:
-        """One chunk for each text without a vector, in the vault's order."""
-        having = self._store.keys(self._embedder.id)
-        return [ids[0] for key, ids in self._chunks(index).items() if key not in having]
+        return self._covered(index).missing
 
-    def _loaded(self, index: Index) -> Matrix | None:
-        """All vectors, read once, until the index or the vectors change."""
-        stamp = (index.stamp(), self._store.stamp())
-        if self._matrix[0] != stamp:
-            self._matrix = (stamp, self._store.matrix(self._embedder.id, self._chunks(index)))
-        return self._matrix[1]
+    def _loaded(self, index: Index) -> Matrix:
+        """All vectors, in memory."""
+        return self._matrix.get(self._stamp(index), lambda: self._store.matrix(self._embedder.id, self._chunks(index)))
+
+    def _stamp(self, index: Index) -> object:
+        return index.stamp(), self._store.stamp()
 
     def _fail(self, e: ZkchatError) -> None:
         self._resting_until = self._clock() + REST_SECONDS

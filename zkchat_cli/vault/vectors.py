@@ -114,6 +114,8 @@ class Matrix(NamedTuple):
         """The chunks whose vectors point where `vector` does, nearest first. Raises ProviderError when the two cannot be compared."""
         import numpy as np  # as above
 
+        if not self.chunks:
+            return []
         if self.rows.shape[1] != len(vector):
             raise other_model(len(vector), self.rows.shape[1])
         likeness = self.rows @ vector
@@ -157,32 +159,31 @@ class VectorStore:
 
         return self._ask(look, ())
 
-    def keys(self, embedder: str) -> set[bytes]:
-        """The keys that have a vector by this embedder."""
-        return self._ask(lambda db: {key for (key,) in db.execute(f"SELECT key FROM vectors WHERE {_BY}", (embedder,))}, set())
+    def keys(self, embedder: str, among: Sequence[bytes] | None = None) -> set[bytes]:
+        """The keys that have a vector by this embedder, all or those `among` a batch."""
+        some = "" if among is None else f" AND key IN ({', '.join('?' * len(among))})"
+        sql = f"SELECT key FROM vectors WHERE {_BY}{some}"
+        return self._ask(lambda db: {key for (key,) in db.execute(sql, (embedder, *(among or ())))}, set())
 
-    def matrix(self, embedder: str, chunks: Mapping[bytes, list[int]]) -> Matrix | None:
-        """The vectors of these keys' chunks; keys without one are left out. None when there is none at all."""
+    def matrix(self, embedder: str, chunks: Mapping[bytes, list[int]]) -> Matrix:
+        """The vectors of these keys' chunks; keys without one are left out."""
         import numpy as np  # as above
 
-        def load(db: sqlite3.Connection) -> Matrix | None:
-            rows: NDArray[np.float32] | None = None
+        def load(db: sqlite3.Connection) -> Matrix:
+            rows = np.empty((0, 0), dtype=np.float32)
             found: list[list[int]] = []
             for key, blob in db.execute(f"SELECT key, vector FROM vectors WHERE {_BY}", (embedder,)):
                 if (ids := chunks.get(key)) is not None:
-                    vector = np.frombuffer(blob, dtype="<f4")
-                    rows = np.empty((len(chunks), len(vector)), dtype=np.float32) if rows is None else rows
-                    rows[len(found)] = vector
+                    if not found:
+                        rows = np.empty((len(chunks), len(blob) // 4), dtype=np.float32)
+                    try:
+                        rows[len(found)] = np.frombuffer(blob, dtype="<f4")
+                    except ValueError as e:
+                        raise IndexDamaged(f"{self.file} holds vectors of different lengths", "They are computed anew.") from e
                     found.append(ids)
-            return Matrix(rows[: len(found)], found) if rows is not None else None
+            return Matrix(rows[: len(found)], found)
 
-        def checked(db: sqlite3.Connection) -> Matrix | None:
-            try:
-                return load(db)
-            except ValueError as e:
-                raise IndexDamaged(f"{self.file}: vectors of different lengths", "They are computed anew.") from e
-
-        return self._ask(checked, None)
+        return self._ask(load, Matrix(np.empty((0, 0), dtype=np.float32), []))
 
     def vector(self, embedder: str, key: bytes) -> bytes | None:
         """The vector of one text."""
