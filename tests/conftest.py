@@ -4,13 +4,15 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
+from meaning import Servers
+from pytest_httpserver import HTTPServer
 
 settings.register_profile("ci", derandomize=True)  # CI is told apart by the same examples each time; people find new ones
 if os.environ.get("CI"):
@@ -125,3 +127,10 @@ def script(tmp_path: Path) -> Callable[..., str]:
         return f"scripted/{file}"
 
     return write_script
+
+
+@pytest.fixture
+def servers(httpserver: HTTPServer) -> Iterator[Servers]:
+    """Ollama and OpenAI, offering the tests' embedding model."""
+    yield Servers(httpserver)
+    httpserver.check_assertions()

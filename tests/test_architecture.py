@@ -10,10 +10,24 @@ from conftest import Program
 
 from zkchat_cli import cli, config, drawer, exporters, slash, tools
 from zkchat_cli.context import strategies
-from zkchat_cli.llm import providers
+from zkchat_cli.llm import embedders, providers
 
 ROOT = Path(__file__).parent.parent
-HEAVY = ("mojentic", "openai", "anthropic", "ollama", "numpy", "prompt_toolkit", "pydantic", "rich", "tiktoken", "sqlite3", "httpx")
+HEAVY = (
+    "mojentic",
+    "openai",
+    "anthropic",
+    "ollama",
+    "numpy",
+    "prompt_toolkit",
+    "pydantic",
+    "rich",
+    "tiktoken",
+    "sqlite3",
+    "httpx",
+    "onnxruntime",
+    "tokenizers",
+)
 
 
 def loaded_by(program: Program, *arguments: str) -> set[str]:
@@ -44,14 +58,32 @@ def test_asking_offline_loads_no_model_library_and_no_screen(zkchat: Program) ->
         "anthropic",
         "ollama",
         "numpy",
+        "httpx",
         "prompt_toolkit",
         "rich",
     }
 
 
+def test_a_search_by_words_alone_loads_no_numbers(zkchat: Program) -> None:
+    assert not loaded_by(zkchat, "vault", "search", "filter") & {"numpy", "httpx", "onnxruntime", "tokenizers"}
+
+
+def test_search_by_meaning_loads_its_libraries_only_when_it_computes(zkchat: Program) -> None:
+    zkchat.env |= {"ZKCHAT_SEMANTIC__PROVIDER": "ollama", "OLLAMA_HOST": "127.0.0.1:1"}
+    assert not loaded_by(zkchat, "vault", "status") & {"numpy", "httpx"}
+
+
 @pytest.mark.parametrize(
     ("package", "constant"),
-    [(cli, "COMMAND"), (slash, "COMMAND"), (tools, "TOOL"), (strategies, "STRATEGY"), (providers, "PROVIDER"), (exporters, "EXPORTER")],
+    [
+        (cli, "COMMAND"),
+        (slash, "COMMAND"),
+        (tools, "TOOL"),
+        (strategies, "STRATEGY"),
+        (providers, "PROVIDER"),
+        (embedders, "EMBEDDER"),
+        (exporters, "EXPORTER"),
+    ],
 )
 def test_every_file_of_a_drawer_declares_its_constant_and_says_what_it_is(package: object, constant: str) -> None:
     for name in drawer.names(package):  # type: ignore[arg-type]

@@ -236,7 +236,15 @@ def test_without_a_vocabulary_figures_are_marked_as_estimates(zkchat: Program, t
 def test_doctor_checks_each_part(zkchat: Program) -> None:
     done = zkchat("doctor", "--json")
     assert done.exit_status == 0
-    assert [c["name"] for c in done.json["checks"]] == ["settings", "vault", "index", "store", "vocabulary", "provider"]
+    assert [c["name"] for c in done.json["checks"]] == [
+        "settings",
+        "vault",
+        "index",
+        "store",
+        "vocabulary",
+        "provider",
+        "semantic",
+    ]
     assert done.json["ok"] is True
     assert "✓ vault" in zkchat("doctor").out
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from conftest import Program
 
 from zkchat_cli import cli, config, drawer, slash, tools
-from zkchat_cli.llm import providers
+from zkchat_cli.llm import embedders, providers
 
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
 
@@ -37,6 +37,10 @@ def test_every_command_of_the_notes_is_there(zkchat: Program) -> None:
 
 def test_every_provider_is_there_and_no_other() -> None:
     assert {entry.split("/")[0] for entry in first_column("## Providers")} == set(providers.names())
+
+
+def test_every_embedder_is_there_and_no_other() -> None:
+    assert first_column("## Search by meaning") == {"semantic.provider", "none", *embedders.names()}
 
 
 def test_every_setting_is_there_with_its_default_and_description() -> None:

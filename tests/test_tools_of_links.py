@@ -99,8 +99,8 @@ def test_a_name_like_no_other_has_no_nearest(notes: Vault) -> None:
 @pytest.mark.parametrize(
     ("link", "lines"),
     [
-        ("Roof#How to mend it?", (8, 11)),
-        ("[[Roof#how-to-mend-it]]", (8, 11)),
+        ("Roof#How to mend it?", (8, 10)),
+        ("[[Roof#how-to-mend-it]]", (8, 10)),
         ("[[Roof#Costs]]", (12, 14)),
         ("[[Roof#^slate]]", (10, 10)),
     ],

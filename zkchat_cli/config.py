@@ -18,6 +18,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationIn
 from zkchat_cli.errors import ConfigError
 
 PROJECT_FILE = ".zkchat.toml"
+NOT_FOR_A_VAULT = {
+    "vault.path": "which vault to use",
+    "semantic.provider": "who reads the notes",
+    "semantic.model": "who reads the notes",
+    "semantic.path": "which file is run",
+}
+"""Settings that a vault's own file cannot make: whoever shares a vault must not decide where another person's notes are sent, or what that
+costs. A model's name alone can do it, as some of Ollama's run elsewhere."""
 
 
 class Section(BaseModel):
@@ -80,6 +88,12 @@ class MemorySettings(Section):
     project_file: str = Field("ZKCHAT.md", description="note in the vault's root that is always sent (WILK.md is read too)")
 
 
+class SemanticSettings(Section):
+    provider: str = Field("none", description="who computes vectors for search by meaning: none, ollama, openai or onnx")
+    model: str = Field("", description="embedding model; empty: nomic-embed-text (ollama), text-embedding-3-small (openai)")
+    path: str = Field("", description="the model's .onnx file, for onnx; its tokenizer.json lies beside it")
+
+
 class Config(Section):
     """All settings, validated. Keys and defaults are the ones of the README's table."""
 
@@ -89,6 +103,7 @@ class Config(Section):
     context: ContextSettings = ContextSettings()
     references: ReferenceSettings = ReferenceSettings()
     memory: MemorySettings = MemorySettings()
+    semantic: SemanticSettings = SemanticSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +161,9 @@ def load(flags: Mapping[str, object], env: Mapping[str, str], where: Places, vau
     if vault is not None:
         layers.append(_read_toml(vault / PROJECT_FILE))
         for origin, key, _ in layers[-1]:
-            if key == "vault.path":
-                raise ConfigError(f"{origin}: a vault's own file cannot say which vault to use", "Take vault.path out of it.")
+            if key in NOT_FOR_A_VAULT:
+                hint = f"Take {key} out of it; your own file may have it: zkchat config set {key} …"
+                raise ConfigError(f"{origin}: a vault's own file cannot say {NOT_FOR_A_VAULT[key]}", hint)
     layers += [list(_from_environment(env)), [("command line", key, value) for key, value in flags.items()]]
     merged: dict[str, Any] = {}
     origins: dict[str, str] = {}

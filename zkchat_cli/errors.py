@@ -25,6 +25,8 @@ ProviderErrorKind = Literal[
     "server",
     "cut",
     "empty",
+    "bad_answer",
+    "not_installed",
     "bad_script",
 ]
 

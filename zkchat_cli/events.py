@@ -3,7 +3,7 @@
 A turn's events come in this order, and end with exactly one of the last two:
 
     MessageStored, (Notice | CompactionStarted, CompactionDone)*,
-    (ReasoningDelta | TextDelta | ToolCallStarted, ToolCallFinished)*,
+    (ReasoningDelta | TextDelta | ToolCallStarted, Notice*, ToolCallFinished)*,
     TurnCompleted | TurnFailed
 """
 

@@ -307,6 +307,9 @@ class IndexReport(Value):
     removed: int = 0
     seconds: float = 0.0
     semantic: bool = False
+    """Whether every chunk has a vector, so that all notes are found by their meaning."""
+    vectors: int | None = None
+    """How many chunks have one; None when there is no search by meaning."""
     problems: tuple[str, ...] = ()
     rebuilt: str | None = None
     """Why the whole index was made anew (damaged, of another version), when it was."""

@@ -222,6 +222,7 @@ class ZkChatSession(Standing):
             yield events.ToolCallStarted(call)
             with turn.timer("tools"):
                 result = toolbox.run(call, room)
+            yield from (events.Notice(w.message, w.hint) for w in self.parts.vault.take_warnings())
             results.append(
                 self._message(
                     "tool",

@@ -12,15 +12,17 @@ from zkchat_cli import config, tools
 from zkchat_cli.config import Loaded, Places
 from zkchat_cli.context import strategies
 from zkchat_cli.errors import ConfigError, VaultError, ZkchatError
-from zkchat_cli.llm import Model, providers
+from zkchat_cli.llm import Model, embedders, providers
 from zkchat_cli.models import Conversation
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.standing import Parts
 from zkchat_cli.store import ChatSessionStore
 from zkchat_cli.tokens import TokenCounter
 from zkchat_cli.vault import Vault
+from zkchat_cli.vault.vectors import Embedder
 
 MARKDOWN = ("*.md", "*.markdown", "*/*.md")
+NO_EMBEDDER = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ def settings(choices: Choices, env: Mapping[str, str], cwd: Path) -> Loaded:
 
 
 def check(loaded: Loaded) -> Loaded:
-    """Refuse names that no drawer holds: a strategy, a provider. They are checked here because config knows no drawers."""
+    """Refuse names that no drawer holds: a strategy, a provider, an embedder. They are checked here because config knows no drawers."""
     strategy = loaded.values.context.strategy
     if strategy not in strategies.names():
         raise loaded.problem("context.strategy", strategy, " or ".join(strategies.names()))
@@ -110,6 +112,9 @@ def check(loaded: Loaded) -> Loaded:
     if name not in providers.names():
         valid = f"PROVIDER or PROVIDER/NAME with a provider of: {', '.join(providers.names())}"
         raise loaded.problem("model", loaded.values.model, valid, "zkchat doctor says what each provider is.")
+    embedder = loaded.values.semantic.provider
+    if embedder not in (NO_EMBEDDER, *embedders.names()):
+        raise loaded.problem("semantic.provider", embedder, " or ".join((NO_EMBEDDER, *embedders.names())))
     return loaded
 
 
@@ -119,7 +124,7 @@ def _vault_folder(loaded: Loaded, cwd: Path) -> Path | None:
     return cwd if any(next(cwd.glob(pattern), None) for pattern in MARKDOWN) else None
 
 
-def open_vault(loaded: Loaded, cwd: Path) -> Vault:
+def open_vault(loaded: Loaded, env: Mapping[str, str], cwd: Path) -> Vault:
     """The vault the settings name, not scanned yet. Raises VaultError when there is none."""
     folder = _vault_folder(loaded, cwd)
     if folder is None:
@@ -127,7 +132,15 @@ def open_vault(loaded: Loaded, cwd: Path) -> Vault:
             f"no vault: {cwd} holds no Markdown files, and none is named",
             "Name one by --vault DIR, ZKCHAT_VAULT, or `zkchat config set vault.path DIR`; or start in a folder with .md files.",
         )
-    return Vault.open(folder, loaded.places.cache_dir, ignore=loaded.values.vault.ignore)
+    return Vault.open(folder, loaded.places.cache_dir, ignore=loaded.values.vault.ignore, embedder=open_embedder(loaded, env))
+
+
+def open_embedder(loaded: Loaded, env: Mapping[str, str]) -> Embedder | None:
+    """What computes vectors, if the settings name something; nothing is contacted or loaded until the first text."""
+    wanted = loaded.values.semantic
+    if wanted.provider == NO_EMBEDDER:
+        return None
+    return embedders.embedder(wanted.provider).open(embedders.Wanted(wanted.model, wanted.path, env))
 
 
 def open_model(loaded: Loaded) -> Model:
@@ -144,7 +157,7 @@ def open_bench(choices: Choices, env: Mapping[str, str], cwd: Path) -> Bench:
     """Everything a session needs. Raises the ZkchatError of whatever cannot be opened, with nothing left open."""
     loaded = settings(choices, env, cwd)
     model = open_model(loaded)
-    vault = open_vault(loaded, cwd)
+    vault = open_vault(loaded, env, cwd)
     try:
         return Bench(loaded, vault, open_store(loaded, keep=choices.store), model)
     except ZkchatError:

@@ -58,7 +58,7 @@ def opened_vault(choices: "Choices") -> "Iterator[Vault]":
     """Only the vault: looking at notes needs neither the conversations nor a model."""
     from zkchat_cli import wiring  # as above
 
-    vault = wiring.open_vault(wiring.settings(choices, os.environ, Path.cwd()), Path.cwd())
+    vault = wiring.open_vault(wiring.settings(choices, os.environ, Path.cwd()), os.environ, Path.cwd())
     try:
         yield vault
     finally:

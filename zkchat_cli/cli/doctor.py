@@ -1,4 +1,4 @@
-"""Check vault, index, store, vocabulary and provider, each with the next step."""
+"""Check vault, index, store, vocabulary, provider and search by meaning, each with the next step."""
 
 import os
 from collections.abc import Callable
@@ -8,9 +8,10 @@ from typing import Any
 from zkchat_cli import __version__, cli, wiring
 from zkchat_cli.config import Loaded, environment
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.llm import providers
+from zkchat_cli.llm import embedders, providers
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.tokens import TokenCounter
+from zkchat_cli.vault import vectors
 from zkchat_cli.wiring import Choices
 
 COMMAND = cli.app()
@@ -34,6 +35,7 @@ def doctor(
         _check("store", lambda: _store(loaded)),
         _check("vocabulary", _vocabulary),
         _check("provider", lambda: _provider(loaded)),
+        _check("semantic", lambda: _semantic(loaded)),
     ]
     if as_json:
         screen.json({"version": __version__, "ok": all(c["ok"] for c in checks), "checks": checks})
@@ -61,13 +63,13 @@ def _settings(loaded: Loaded) -> str:
 
 
 def _vault(loaded: Loaded) -> str:
-    vault = wiring.open_vault(loaded, Path.cwd())
+    vault = wiring.open_vault(loaded, environment(), Path.cwd())
     vault.close()
     return str(vault.root)
 
 
 def _index(loaded: Loaded) -> str:
-    vault = wiring.open_vault(loaded, Path.cwd())
+    vault = wiring.open_vault(loaded, environment(), Path.cwd())
     try:
         report = vault.refresh()
     finally:
@@ -97,3 +99,21 @@ def _provider(loaded: Loaded) -> str:
     model = wiring.open_model(loaded)
     others = ", ".join(f"{name} ({providers.provider(name).help})" for name in providers.names())
     return f"{model.name} is ready; this version has {others}"
+
+
+def _semantic(loaded: Loaded) -> str:
+    """One call to the embedder, and how many chunks have a vector."""
+    embedder = wiring.open_embedder(loaded, environment())
+    if embedder is None:
+        return f"off, search goes by words; semantic.provider can be {', '.join(embedders.names())}"
+    try:
+        found = vectors.vectors(embedder, [SAMPLE], "query").shape[1]
+    finally:
+        embedder.close()
+    vault = wiring.open_vault(loaded, environment(), Path.cwd())
+    try:
+        report = vault.status()
+    finally:
+        vault.close()
+    rest = "" if report.semantic else ": zkchat vault index computes the others"
+    return f"{embedder.id}, {found} numbers a text; {report.vectors} of {report.chunks} chunks have a vector{rest}"

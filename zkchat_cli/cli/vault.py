@@ -36,10 +36,14 @@ def index(
     vault: cli.VaultOption = None,
     config: cli.ConfigOption = None,
 ) -> None:
-    """Bring the index up to date."""
+    """Bring the index up to date, and the vectors, if notes are searched by meaning."""
     screen = Screen.of()
-    with _indexed(Choices(vault, config_file=config), screen, full=full) as (_, report):
-        _print_report(screen, report, as_json=as_json)
+    with _indexed(Choices(vault, config_file=config), screen, full=full) as (notes, report):
+        with screen.progress_bar("Embedding") as progress:
+            notes.embed(progress, verify=full)
+        now = notes.status()
+        _print_report(screen, report.model_copy(update={"semantic": now.semantic, "vectors": now.vectors}), as_json=as_json)
+        _warn(screen, notes)
 
 
 @COMMAND.command()
@@ -52,6 +56,12 @@ def status(
     screen = Screen.of()
     with cli.opened_vault(Choices(vault, config_file=config)) as notes:
         _print_report(screen, notes.status() if notes.indexed else notes.refresh(), as_json=as_json)
+        _warn(screen, notes)
+
+
+def _warn(screen: Screen, notes: Vault) -> None:
+    for warning in notes.take_warnings():
+        screen.warn(warning.message, warning.hint)
 
 
 def _print_report(screen: Screen, report: IndexReport, *, as_json: bool) -> None:
@@ -63,6 +73,8 @@ def _print_report(screen: Screen, report: IndexReport, *, as_json: bool) -> None
     screen.print(f"{report.notes} notes, {report.chunks} chunks, {report.links} links, {report.broken_links} of them broken")
     if report.added or report.changed or report.removed:
         screen.print(f"{report.added} added, {report.changed} changed, {report.removed} removed in {report.seconds:.2f} s")
+    if report.vectors is not None:
+        screen.print(f"{report.vectors} of {report.chunks} chunks have a vector and are found by their meaning")
     for problem in report.problems:
         screen.print(f"  ! {problem}", "yellow")
 
@@ -80,6 +92,7 @@ def search(
     with _indexed(Choices(vault, config_file=config), screen) as (notes, _):
         for line in _lines(query):
             found = notes.search(line, limit)
+            _warn(screen, notes)
             if as_json:
                 documents = [_result(chunk) for chunk in found]
                 screen.json({"query": line, "results": documents} if query == "-" else documents)

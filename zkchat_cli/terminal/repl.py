@@ -130,7 +130,7 @@ class Repl:
 
     def _greet(self) -> None:
         name = self._bench.model.name
-        notes = self._bench.vault.status().notes
+        notes = len(self._bench.vault.notes())
         model = f"offline: {providers.provider(name).help}" if name == "offline" else shortened(name, LONGEST_NAME)
         self._screen.print(neutralise_name(f"zkchat {__version__} · {self._bench.vault.name} ({notes}) · {model}"), "bold")
         if self._session.history:

@@ -14,6 +14,7 @@
     catalogue    notes by folder, tag and title
     related      which notes belong together, and why
     quotations   the lines that links stand on
+    semantic     search by meaning, where something computes `vectors`; `fusion` makes two rankings one
 
 Opening is cheap; the index is opened, or built where there is none, by the first question that needs it.
 """
@@ -34,7 +35,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from zkchat_cli import words
-from zkchat_cli.errors import IndexDamaged, VaultError
+from zkchat_cli.errors import IndexDamaged, VaultError, ZkchatError
 from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution
 from zkchat_cli.vault import broken, catalogue, filesystem, graph, indexing, markdown, quotations, related, retrieval, search, sections
 from zkchat_cli.vault.broken import BrokenLink, BrokenLinks
@@ -46,6 +47,8 @@ from zkchat_cli.vault.indexing import Changes, Progress
 from zkchat_cli.vault.markdown import ParsedNote
 from zkchat_cli.vault.markup import Heading
 from zkchat_cli.vault.related import RelatedNote
+from zkchat_cli.vault.semantic import Semantic, fused
+from zkchat_cli.vault.vectors import Embedder, VectorStore
 from zkchat_cli.vault.wikilinks import WrittenLink, resolve, split_target
 
 __all__ = [
@@ -66,6 +69,8 @@ __all__ = [
 MOST_CHUNKS_OF_A_NOTE = 3
 MOST_COMPARED = 50
 """Notes of which it is weighed how related they are."""
+RANKED = 100
+"""Chunks that each of two rankings brings to their fusion: what comes later hardly changes the first places."""
 MOST_NEAREST = 100
 """Different broken names of one text that get suggestions: a note of 100 000 broken links must not take minutes."""
 _LEFTOVER_SECONDS = 3600
@@ -90,17 +95,22 @@ class Note:
 class Vault:
     """One folder of notes. Paths are relative to it with `/`. May be used by several threads, one at a time."""
 
-    def __init__(self, root: Path, index_file: Path, ignore: Sequence[str] = ()) -> None:
+    def __init__(self, root: Path, index_file: Path, ignore: Sequence[str] = (), embedder: Embedder | None = None) -> None:
         self.root = root
         self.name = root.name or str(root)
         self.index_file = index_file
         self._ignore = tuple(ignore)
         self._index: Index | None = None
         self._lock = threading.RLock()
+        store = VectorStore(index_file.with_suffix(".vectors.db"))
+        self._semantic = Semantic(embedder, store, self._ask) if embedder else None
 
     @classmethod
-    def open(cls, folder: Path, cache_dir: Path, *, ignore: Sequence[str] = ()) -> "Vault":
-        """The vault in `folder`, with its index below `cache_dir`. Raises VaultError when there is no such folder or it cannot be read."""
+    def open(cls, folder: Path, cache_dir: Path, *, ignore: Sequence[str] = (), embedder: Embedder | None = None) -> "Vault":
+        """The vault in `folder`, with its index below `cache_dir`; with an `embedder`, it is searched by meaning too.
+
+        Raises VaultError when there is no such folder or it cannot be read.
+        """
         try:
             root = folder.expanduser().resolve(strict=True)
             if not root.is_dir():
@@ -113,9 +123,14 @@ class Vault:
             cause = getattr(e, "strerror", None) or e
             raise VaultError(f"the folder {folder} cannot be read: {cause}", "Check its permissions, or choose another by --vault.") from e
         digest = blake2b(os.fsencode(root), digest_size=16).hexdigest()
-        return cls(root, cache_dir / "index" / f"{digest}.db", ignore)
+        return cls(root, cache_dir / "index" / f"{digest}.db", ignore, embedder)
 
     def close(self) -> None:
+        self._close_index()
+        if self._semantic:
+            self._semantic.close()
+
+    def _close_index(self) -> None:
         with self._lock:
             if self._index:
                 self._index.close()
@@ -156,9 +171,30 @@ class Vault:
         return self._ask(lambda _: self._report(Changes(), 0.0, None))
 
     def search(self, query: str, limit: int = 10) -> list[ContentChunk]:
-        """The best chunks for any text, best first, few from one note. `score` is higher for better, comparable within one search."""
+        """The best chunks for any text, best first, few from one note. `score` is higher for better, comparable within one search.
+
+        By words, and by meaning where there is an embedder; "phrases" ask for words alone. An embedder that fails is a warning.
+        """
         asked = search.analyse(query)
-        return self._ask(lambda index: retrieval.find(index, asked, limit, MOST_CHUNKS_OF_A_NOTE)) if limit > 0 else []
+        if limit <= 0:
+            return []
+        if self._semantic and asked.is_plain:
+            by_words = self._ask(lambda index: retrieval.find(index, asked, RANKED, RANKED))
+            if by_meaning := self._semantic.nearest(query, RANKED):
+                return fused(by_words, by_meaning, limit, MOST_CHUNKS_OF_A_NOTE)
+        return self._ask(lambda index: retrieval.find(index, asked, limit, MOST_CHUNKS_OF_A_NOTE))
+
+    def embed(self, progress: Progress | None = None, *, verify: bool = False) -> None:
+        """Compute the vectors that are missing, if there is an embedder. What fails is a warning; what was computed is kept.
+
+        `verify` looks whether the vectors that are there are still the model's, and computes all anew if not.
+        """
+        if self._semantic:
+            self._semantic.embed(progress, verify=verify)
+
+    def take_warnings(self) -> list[ZkchatError]:
+        """What has kept search by meaning from working since this was last asked; each thing is told once in the vault's life."""
+        return self._semantic.take_warnings() if self._semantic else []
 
     def links_in(self, text: str, source: str | None = None) -> list[LinkResolution]:
         """The links of `text`, in its order, as if it stood in the note `source`, or in no note in the vault's root."""
@@ -354,7 +390,7 @@ class Vault:
 
     def _opened(self) -> Index:
         if self._index and self._index.moved():
-            self.close()
+            self._close_index()
         if not self._index:
             self._index = Index.open(self.index_file)
         return self._index
@@ -366,7 +402,7 @@ class Vault:
 
     def _rebuild(self, listing: Listing, progress: Progress | None) -> Changes:
         """A new index, made in a file of its own and put in place when it is whole: an interrupted one loses nothing."""
-        self.close()
+        self._close_index()
         folder = self.index_file.parent
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -386,8 +422,11 @@ class Vault:
         return changes
 
     def _forget(self) -> None:
-        """No notes, no index: what was deleted leaves no trace in it."""
-        self.close()
+        """No notes, no index: what was deleted leaves no trace in it.
+
+        Vectors are kept until the next `embed`: an empty folder is more often a disk that is not mounted, and they were expensive.
+        """
+        self._close_index()
         for file in (self.index_file, Path(f"{self.index_file}-wal"), Path(f"{self.index_file}-shm")):
             with suppress(OSError):
                 file.unlink()
@@ -401,8 +440,16 @@ class Vault:
 
     def _report(self, changes: Changes, seconds: float, rebuilt: str | None) -> IndexReport:
         index = self._opened()
+        counts = index.counts()
+        vectors = self._semantic.coverage(index) if self._semantic else None
         return IndexReport(
-            **index.counts()._asdict(), **changes._asdict(), seconds=round(seconds, 4), problems=index.problems(), rebuilt=rebuilt
+            **counts._asdict(),
+            **changes._asdict(),
+            seconds=round(seconds, 4),
+            semantic=vectors == counts.chunks,
+            vectors=vectors,
+            problems=index.problems(),
+            rebuilt=rebuilt,
         )
 
 

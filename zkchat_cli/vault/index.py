@@ -7,11 +7,12 @@ deleted by giving its old values again, so `indexing` and this file agree on `in
 it depends on.
 """
 
+import json
 import os
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -139,6 +140,8 @@ class Index:
         self.file = file
         self.connection = connection
         self._inode = inode
+        self._opened = object()
+        self._written = 0
 
     @classmethod
     def open(cls, file: Path) -> "Index":
@@ -220,6 +223,7 @@ class Index:
         """One transaction: all of it, or nothing."""
         with sqlite_errors(self.file):
             self.connection.execute("BEGIN IMMEDIATE")
+            self._written += 1
             try:
                 yield self.connection
                 self.connection.execute("COMMIT")
@@ -302,6 +306,28 @@ class Index:
         sql = """SELECT DISTINCT notes.id FROM links JOIN notes ON notes.path = links.target
                  WHERE links.note_id = ? AND links.line BETWEEN ? AND ?"""
         return [id_ for (id_,) in self.rows(sql, note_id, first_line, last_line)]
+
+    def stamp(self) -> tuple[object, ...]:
+        """Equal as long as nothing has changed in the index, by whomever."""
+        return self._opened, self.rows("PRAGMA data_version")[0][0], self._written
+
+    def texts(self, ids: Sequence[int] | None = None) -> Iterator[tuple[int, str, str, str]]:
+        """Id, note's title, headings (one a line) and text of these chunks, or of all there are."""
+        some = "" if ids is None else "WHERE chunks.id IN (SELECT value FROM json_each(?))"
+        with sqlite_errors(self.file):
+            yield from self.connection.execute(
+                f"SELECT chunks.id, title, headings, text FROM chunks JOIN notes ON notes.id = note_id {some} ORDER BY chunks.id",
+                () if ids is None else (json.dumps(ids),),
+            )
+
+    def chunks(self, ids: Sequence[int]) -> list[ContentChunk]:
+        """These chunks in this order; one that is not there any more is left out."""
+        rows = self.rows(
+            """SELECT notes.path, title, heading, start_line, end_line, text
+               FROM json_each(?) AS wanted JOIN chunks ON chunks.id = wanted.value JOIN notes ON notes.id = note_id ORDER BY wanted.key""",
+            json.dumps(ids),
+        )
+        return [chunk(*row) for row in rows]
 
     def links_from(self, path: str) -> list[LinkRow]:
         return self.link_rows("notes.path = ?", path)

@@ -11,14 +11,15 @@ from dataclasses import dataclass
 
 from zkchat_cli import words
 from zkchat_cli.models import ContentChunk
+from zkchat_cli.vault.fusion import fuse
 from zkchat_cli.vault.graph import Kin
 from zkchat_cli.vault.markdown import ParsedNote
 
 MOST_TELLING = 16
 """Words of a note that are asked for: with more, frequent ones come in, and search takes longer for less."""
 MOST_REASONS = 4
-_HEAD_START = 10
-"""Ranks added before taking the reciprocal, so that being first in one list does not outweigh being early in both."""
+HEAD_START = 10
+"""For `fusion.fuse`: two rankings of a few notes are fused here, not of hundreds."""
 _NAMES_COUNT = 4
 
 
@@ -51,15 +52,6 @@ def best_of_each(chunks: Iterable[ContentChunk]) -> dict[str, ContentChunk]:
     return best
 
 
-def fuse(*rankings: Sequence[str]) -> list[str]:
-    """One ranking of several: a note is the better the earlier and the oftener it stands in them. Ties by path."""
-    scores: dict[str, float] = {}
-    for ranking in rankings:
-        for rank, path in enumerate(ranking):
-            scores[path] = scores.get(path, 0) + 1 / (_HEAD_START + rank)
-    return sorted(scores, key=lambda path: (-scores[path], path))
-
-
 def reasons(kin: Kin | None, shared: Sequence[str]) -> tuple[str, ...]:
     """Why a note is related, in words: its links first, then the words it shares."""
     found: list[str] = []
@@ -84,7 +76,7 @@ def combine(
     A note that only links find is shown by its first chunk; one that has none any more is left out.
     """
     bonds = {k.path: k for k in kin}
-    for path in fuse(list(bonds), list(lexical)):
+    for path, _ in fuse([list(bonds), list(lexical)], HEAD_START):
         shown = lexical.get(path) or first_chunk(path)
         if shown:
             yield RelatedNote(shown, reasons(bonds.get(path), shared_words(telling, shown) if path in lexical else ()))

@@ -41,6 +41,11 @@ class Query:
         return replace(self, words=self.terms, phrases=())
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it is nothing but words, which a search by meaning understands, too."""
+        return bool(self.words) and not (self.phrases or self.without or self.tags or self.paths)
+
+    @property
     def is_empty(self) -> bool:
         return not (self.words or self.phrases or self.tags or self.paths)
 

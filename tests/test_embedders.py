@@ -1,0 +1,320 @@
+"""Servers of vectors: what is sent to them, what they may answer, and what is said when they do not."""
+
+import socket
+import socketserver
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from meaning import Servers, vector
+
+from zkchat_cli.errors import ProviderError
+from zkchat_cli.llm import embedders
+from zkchat_cli.llm.embedders import Wanted, prefixed
+from zkchat_cli.llm.embedders.ollama import address
+from zkchat_cli.llm.wire import Patience, Server, shown
+
+BOTH = pytest.mark.parametrize("name", ["ollama", "openai"])
+
+
+class Opened:
+    """An embedder on the test's servers, with the waits it would have made."""
+
+    def __init__(self, name: str, env: dict[str, str], model: str = "") -> None:
+        self.it: Any = embedders.embedder(name).open(Wanted(model=model, env=env))
+        self.waits: list[float] = []
+        self.it.server.sleep = self.waits.append
+
+    def embed(self, *texts: str, purpose: Any = "document") -> Any:
+        return self.it.embed(texts, purpose=purpose)
+
+    def error(self, *texts: str) -> ProviderError:
+        with pytest.raises(ProviderError) as e:
+            self.embed(*(texts or ("a text",)))
+        assert e.value.hint
+        assert "sk-secret" not in f"{e.value.message} {e.value.hint} {self.it!r}"
+        return e.value
+
+
+@pytest.fixture
+def opened(servers: Servers) -> Iterator[Any]:
+    made: list[Opened] = []
+
+    def open_(name: str, model: str = "", **env: str) -> Opened:
+        made.append(Opened(name, {**servers.env, **env}, model))
+        return made[-1]
+
+    yield open_
+    for one in made:
+        one.it.close()
+
+
+# what is sent, and what comes back
+
+
+@BOTH
+def test_each_text_gets_its_vector_in_order(opened: Any, name: str) -> None:
+    assert opened(name).embed("a car", "a ship", "money") == [vector("a car"), vector("a ship"), vector("money")]
+
+
+def test_ollama_is_asked_in_its_own_language(opened: Any, servers: Servers) -> None:
+    embedder = opened("ollama", "all-minilm")
+    embedder.embed("one", "two")
+    [(path, body, headers)] = servers.requests
+    assert (path, body) == ("/api/embed", {"model": "all-minilm", "input": ["one", "two"]})
+    assert "Authorization" not in headers
+    assert embedder.it.id == "ollama/all-minilm"
+
+
+def test_openai_is_asked_in_its_own_language_with_the_key(opened: Any, servers: Servers) -> None:
+    embedder = opened("openai")
+    embedder.embed("one", "two")
+    [(path, body, headers)] = servers.requests
+    assert (path, headers["Authorization"]) == ("/v1/embeddings", "Bearer sk-secret")
+    assert body == {"model": "text-embedding-3-small", "input": ["one", "two"], "encoding_format": "float"}
+    assert embedder.it.id == "openai/text-embedding-3-small"
+
+
+def test_a_local_server_of_openais_language_needs_no_key(opened: Any, servers: Servers) -> None:
+    opened("openai", OPENAI_API_KEY="").embed("one")
+    assert "Authorization" not in servers.requests[0][2]
+
+
+def test_the_usual_model_is_told_what_is_a_question_and_what_a_note(opened: Any, servers: Servers) -> None:
+    embedder = opened("ollama")
+    embedder.embed("a note")
+    embedder.embed("a question", purpose="query")
+    assert servers.texts == ["search_document: a note", "search_query: a question"]
+
+
+@pytest.mark.parametrize(
+    ("model", "query", "document"),
+    [
+        ("nomic-embed-text:v1.5", "search_query: x", "search_document: x"),
+        ("nomic-ai/nomic-embed-text-v1.5", "search_query: x", "search_document: x"),
+        ("multilingual-e5-small", "query: x", "passage: x"),
+        ("E5-base-v2", "query: x", "passage: x"),
+        ("mxbai-embed-large", "Represent this sentence for searching relevant passages: x", "x"),
+        ("bge-m3", "x", "x"),
+        ("text-embedding-3-large", "x", "x"),
+        ("", "x", "x"),
+    ],
+)
+def test_each_family_of_models_has_its_own_words_for_it(model: str, query: str, document: str) -> None:
+    assert (prefixed(["x"], model, "query"), prefixed(["x"], model, "document")) == ([query], [document])
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("", "http://127.0.0.1:11434"),
+        ("localhost", "http://localhost:11434"),
+        ("notes.lan:8080", "http://notes.lan:8080"),
+        (":8080", "http://127.0.0.1:8080"),
+        ("0.0.0.0", "http://127.0.0.1:11434"),
+        ("0.0.0.0:8080", "http://127.0.0.1:8080"),
+        ("[::1]:8080", "http://[::1]:8080"),
+        ("[::]", "http://[::1]:11434"),
+        ("http://notes.lan", "http://notes.lan:80"),
+        ("https://notes.lan", "https://notes.lan:443"),
+        ("https://me:word@notes.lan/ollama/", "https://me:word@notes.lan:443/ollama"),
+        (' "localhost:1" ', "http://localhost:1"),
+        ("localhost:many", "localhost:many"),
+    ],
+)
+def test_ollamas_address_is_read_as_ollama_reads_it(host: str, expected: str) -> None:
+    assert address(host) == expected
+
+
+# what goes wrong
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("status", "body", "kind", "said"),
+    [
+        (401, {"error": {"message": "Incorrect API key provided: sk-secret"}}, "auth", "(401)"),
+        (403, "", "auth", "(403)"),
+        (404, {"error": 'model "x" not found'}, "unknown_model", 'model "x" not found'),
+        (404, "404 page not found", "unknown_model", "no such model or address (404)"),
+        (400, {"error": {"message": "too long"}}, "server", "refuses the call (400): too long"),
+        (302, "", "server", "refuses the call (302)"),
+        (200, "{not json", "bad_answer", "something else than JSON"),
+        (200, "[" * 100_000, "bad_answer", "something else than JSON"),
+        (200, "{}", "bad_answer", "holds no embeddings"),
+        (200, "[]", "bad_answer", "holds no embeddings"),
+        (200, "null", "bad_answer", "holds no embeddings"),
+        (200, '{"data": [7], "embedding": []}', "bad_answer", "holds no embeddings"),
+        (200, '{"data": null}', "bad_answer", "holds no embeddings"),
+    ],
+)
+def test_a_refusal_says_what_why_and_what_next(
+    opened: Any,
+    servers: Servers,
+    name: str,
+    status: int,
+    body: object,
+    kind: str,
+    said: str,
+) -> None:
+    embedder = opened(name)
+    servers.says(status, body)
+    error = embedder.error()
+    assert (error.kind, embedder.waits) == (kind, [])
+    assert said in error.message
+
+
+def test_a_key_that_a_server_repeats_is_not(opened: Any, servers: Servers) -> None:
+    embedder = opened("openai")
+    servers.says(400, {"error": {"message": "x" * 190 + " in sk-secret"}})
+    assert "sk-" not in embedder.error().message
+
+
+@BOTH
+def test_a_server_in_trouble_is_asked_once_more(opened: Any, servers: Servers, name: str) -> None:
+    embedder = opened(name)
+    servers.says(503, {"error": "loading"})
+    assert embedder.embed("a car") == [vector("a car")]
+    assert embedder.waits == [1.0]
+
+
+@BOTH
+@pytest.mark.parametrize(("status", "kind", "said"), [(500, "server", "failed (500): oops"), (429, "rate_limit", "(429): oops")])
+def test_trouble_that_lasts_is_an_error(opened: Any, servers: Servers, name: str, status: int, kind: str, said: str) -> None:
+    embedder = opened(name)
+    servers.says(status, {"error": "oops"})
+    servers.says(status, {"error": {"message": "oops"}})
+    error = embedder.error()
+    assert error.kind == kind
+    assert said in error.message
+    assert len(servers.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "purpose", "waited"),
+    [
+        ("3", "document", 3.0),
+        ("3", "query", 2.0),
+        ("999", "document", 20.0),
+        ("-1", "query", 0.0),
+        ("Wed, 21 Oct 2026 07:28:00 GMT", "query", 2.0),
+    ],
+)
+def test_a_server_may_say_how_long_to_wait_within_reason(
+    opened: Any,
+    servers: Servers,
+    asked: str,
+    purpose: str,
+    waited: float,
+) -> None:
+    embedder = opened("openai")
+    servers.says(429, "", Retry_After=asked)
+    embedder.embed("a car", purpose=purpose)
+    assert embedder.waits == [waited]
+
+
+@pytest.mark.parametrize(
+    ("name", "variable", "hint"), [("ollama", "OLLAMA_HOST", "ollama serve"), ("openai", "OPENAI_BASE_URL", "OPENAI_BASE_URL")]
+)
+def test_nobody_there_is_said_at_once(opened: Any, name: str, variable: str, hint: str) -> None:
+    embedder = opened(name, **{variable: "http://127.0.0.1:1/v1"})
+    error = embedder.error()
+    assert (error.kind, embedder.waits) == ("connection", [])
+    assert "at http://127.0.0.1:1/v1 cannot be reached: Connection refused" in error.message
+    assert hint in error.hint
+
+
+@pytest.mark.parametrize("host", ["localhost:many", "http://[::1", "ftp://x", "http://a b", "http://127.0.0.1:1\x00"])
+def test_an_address_that_is_none_is_said(opened: Any, host: str) -> None:
+    assert opened("ollama", OLLAMA_HOST=host).error().kind == "connection"
+
+
+def test_openai_itself_is_not_called_without_a_key(opened: Any) -> None:
+    error = opened("openai", OPENAI_BASE_URL="", OPENAI_API_KEY="").error()
+    assert error.kind == "auth"
+    assert "OPENAI_API_KEY is not set" in error.message
+
+
+@pytest.mark.parametrize("key", ["sk-sécret", "sk-secret\x07", "sk-secret and more"])
+def test_a_key_that_is_none_is_not_sent_and_not_said(opened: Any, servers: Servers, key: str) -> None:
+    assert "characters that no key has" in opened("openai", OPENAI_API_KEY=key).error().message
+    assert servers.requests == []
+
+
+def test_names_and_passwords_in_an_address_are_not_said() -> None:
+    assert shown("https://me:word@notes.lan/v1") == "https://notes.lan/v1"
+    assert shown("https://notes.lan/v1") == "https://notes.lan/v1"
+
+
+def test_a_proxy_is_not_asked_for_this_machine(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(variable, "http://127.0.0.1:1")
+    assert opened("ollama").embed("a car")
+
+
+# below HTTP
+
+
+@contextmanager
+def speaking(*answers: bytes | None) -> Iterator[str]:
+    """The address of a server that answers its connections with these bytes, in turn, the last one again and again. None: with silence."""
+    taken = iter(answers)
+    over = threading.Event()
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            answer = next(taken, answers[-1])
+            self.request.recv(65536)
+            if answer is None:
+                over.wait(10)
+            elif answer == b"reset":
+                self.request.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+            else:
+                self.request.sendall(answer)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        over.set()
+        server.shutdown()
+        thread.join()
+
+
+GOOD = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
+HALF = b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n{"
+
+
+def post(address: str, answer: float = 5) -> Any:
+    server = Server("The server", address, "Start it.", sleep=lambda _: None)
+    try:
+        return server.post("/x", {}, Patience(answer, 0))
+    finally:
+        server.close()
+
+
+@pytest.mark.parametrize("broken", [b"reset", b"", HALF])
+def test_a_connection_that_breaks_off_is_tried_once_more(broken: bytes) -> None:
+    with speaking(broken, GOOD) as address:
+        assert post(address) == {}
+
+
+@pytest.mark.parametrize("broken", [b"reset", b"", HALF, b"220 this is a mail server\r\n"])
+def test_one_that_breaks_off_again_is_an_error(broken: bytes) -> None:
+    with speaking(broken) as address, pytest.raises(ProviderError, match="broke the connection off") as e:
+        post(address)
+    assert e.value.kind == "connection"
+
+
+def test_silence_is_a_timeout() -> None:
+    with speaking(None) as address, pytest.raises(ProviderError, match=r"did not answer within 0\.2 s") as e:
+        post(address, answer=0.2)
+    assert e.value.kind == "timeout"
+
+
+def test_an_answer_that_cannot_be_unpacked_is_an_error() -> None:
+    packed = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc"
+    with speaking(packed) as address, pytest.raises(ProviderError, match="no HTTP"):
+        post(address)

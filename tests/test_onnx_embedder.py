@@ -1,0 +1,215 @@
+"""Vectors from a model's file: a real one, as small as they come, that knows a dozen words."""
+
+import json
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Program, write
+from meaning import SYNONYMS
+
+from zkchat_cli.errors import ProviderError
+from zkchat_cli.llm.embedders import Wanted
+from zkchat_cli.llm.embedders.onnx import EMBEDDER, MOST_TOKENS
+from zkchat_cli.vault.vectors import vectors
+
+pytest.importorskip("onnxruntime")
+pytest.importorskip("tokenizers")
+
+OTHERS = "the needs oil sleeps".split()
+WORDS = ["[PAD]", "[UNK]", *(word for line in SYNONYMS for word in line.split()), *OTHERS]
+SIZE = len(SYNONYMS) + len(OTHERS) + 1
+FLOAT, INT64 = 1, 7
+
+
+def row(word: str) -> list[float]:
+    """A word's vector: the same for words of one meaning; padding's would spoil any average."""
+    place = next((i for i, line in enumerate(SYNONYMS) if word in line.split()), None)
+    place = place if place is not None else len(SYNONYMS) + OTHERS.index(word) if word in OTHERS else SIZE - 1
+    return [1000.0 if word == "[PAD]" else float(i == place) for i in range(SIZE)]
+
+
+# the few lines of the protocol buffers encoding that a model needs
+
+
+def number(value: int) -> bytes:
+    return bytes([value & 127 | 128]) + number(value >> 7) if value > 127 else bytes([value])
+
+
+def field(tag: int, value: int | str | bytes) -> bytes:
+    if isinstance(value, int):
+        return number(tag << 3) + number(value)
+    data = value.encode() if isinstance(value, str) else value
+    return number(tag << 3 | 2) + number(len(data)) + data
+
+
+def tensor(name: str, kind: int, *dimensions: str) -> bytes:
+    shape = b"".join(field(1, field(2, d)) for d in dimensions)
+    return field(1, name) + field(2, field(1, field(1, kind) + field(2, shape)))
+
+
+def node(operation: str, inputs: list[str], output: str, *attributes: bytes) -> bytes:
+    return b"".join(field(1, i) for i in inputs) + field(2, output) + field(4, operation) + b"".join(field(5, a) for a in attributes)
+
+
+def model(*, inputs: tuple[str, ...] = ("input_ids", "attention_mask", "token_type_ids"), averaged: bool = False) -> bytes:
+    """An ONNX model that looks each token's vector up in a table; `averaged`: and gives the mean of a text's."""
+    table = [x for word in WORDS for x in row(word)]
+    weights = field(1, len(WORDS)) + field(1, SIZE) + field(2, FLOAT) + field(8, "table") + field(9, struct.pack(f"<{len(table)}f", *table))
+    nodes = [node("Gather", ["table", "input_ids"], "last_hidden_state")]
+    output = tensor("last_hidden_state", FLOAT, "texts", "tokens", "numbers")
+    if averaged:
+        axes = field(1, "axes") + field(8, 1) + field(20, 7)
+        keep = field(1, "keepdims") + field(3, 0) + field(20, 2)
+        nodes.append(node("ReduceMean", ["last_hidden_state"], "sentence_embedding", axes, keep))
+        output = tensor("sentence_embedding", FLOAT, "texts", "numbers")
+    graph = b"".join(field(1, n) for n in nodes) + field(2, "words") + field(5, weights)
+    graph += b"".join(field(11, tensor(name, INT64, "texts", "tokens")) for name in inputs) + field(12, output)
+    return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 13))
+
+
+TOKENIZER: dict[str, Any] = {
+    "version": "1.0",
+    "truncation": {"direction": "Right", "max_length": 3, "strategy": "LongestFirst", "stride": 0},
+    "padding": None,
+    "added_tokens": [],
+    "normalizer": {"type": "Lowercase"},
+    "pre_tokenizer": {"type": "Whitespace"},
+    "post_processor": None,
+    "decoder": None,
+    "model": {"type": "WordLevel", "vocab": {word: i for i, word in enumerate(WORDS)}, "unk_token": "[UNK]"},
+}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    (folder / "model.onnx").write_bytes(model())
+    (folder / "tokenizer.json").write_text(json.dumps(TOKENIZER))
+    return folder / "model.onnx"
+
+
+def embed(file: Path, *texts: str) -> Any:
+    return vectors(EMBEDDER.open(Wanted(path=str(file))), texts, "document")
+
+
+def error(path: object) -> ProviderError:
+    with pytest.raises(ProviderError) as e:
+        embed(Path(str(path)), "a car") if path else vectors(EMBEDDER.open(Wanted()), ["a car"], "query")
+    assert e.value.hint
+    return e.value
+
+
+def test_texts_of_one_meaning_are_near_each_other(file: Path) -> None:
+    car, automobile, doctor = embed(file, "the car", "the automobile", "the doctor")
+    assert car @ automobile == pytest.approx(1.0)
+    assert car @ doctor == pytest.approx(0.5)
+
+
+def test_what_pads_a_text_beside_a_longer_one_does_not_count(file: Path) -> None:
+    [alone] = embed(file, "car")
+    [beside, _] = embed(file, "car", "the car needs oil the doctor sleeps")
+    assert alone.tolist() == beside.tolist()
+
+
+@pytest.mark.parametrize("inputs", [("input_ids",), ("input_ids", "attention_mask")])
+def test_a_model_gets_the_inputs_it_wants(file: Path, inputs: tuple[str, ...]) -> None:
+    file.write_bytes(model(inputs=inputs))
+    assert embed(file, "car", "vehicle needs").shape == (2, SIZE)
+
+
+def test_a_model_that_averages_by_itself_is_taken_at_its_word(file: Path) -> None:
+    file.write_bytes(model(averaged=True))
+    [vector] = embed(file, "car doctor")
+    assert vector[:2].tolist() == pytest.approx([0.5**0.5] * 2)
+
+
+def test_long_texts_are_cut_at_what_models_take_not_at_what_the_tokenizer_says(file: Path) -> None:
+    [vector] = embed(file, "the the the car " + "the " * MOST_TOKENS + "doctor")
+    assert vector[SYNONYMS.index("car automobile vehicle")] > 0
+    assert vector[SYNONYMS.index("doctor physician surgeon")] == 0
+
+
+def test_the_tokenizer_may_be_a_folder_above_as_publishers_have_it(file: Path) -> None:
+    (file.parent / "onnx").mkdir()
+    moved = file.rename(file.parent / "onnx" / "model_quantized.onnx")
+    assert embed(moved, "car").shape == (1, SIZE)
+
+
+def test_another_file_of_that_name_is_another_model(file: Path) -> None:
+    first = EMBEDDER.open(Wanted(path=str(file))).id
+    assert first == EMBEDDER.open(Wanted(path=str(file))).id
+    assert first.startswith("onnx/tiny/model.onnx@")
+    file.write_bytes(model(averaged=True))
+    assert EMBEDDER.open(Wanted(path=str(file))).id != first
+
+
+@pytest.mark.parametrize(
+    ("path", "family"),
+    [
+        ("/m/e5-small-v2/model.onnx", "e5-small-v2"),
+        ("/m/e5-small-v2/onnx/model_quantized.onnx", "e5-small-v2"),
+        ("/m/e5-small.onnx", "e5-small.onnx"),
+        ("model.onnx", ""),
+    ],
+)
+def test_a_models_family_is_told_by_its_place(path: str, family: str) -> None:
+    opened: Any = EMBEDDER.open(Wanted(path=path))
+    assert opened.family == family
+
+
+def test_what_is_missing_is_named(file: Path) -> None:
+    assert "semantic.path names no .onnx file" in error("").message
+    assert f"there is no file {file}x" in error(f"{file}x").message
+    (file.parent / "tokenizer.json").rename(file.parent / "elsewhere.json")
+    assert f"there is no tokenizer.json beside {file}" in error(file).message
+
+
+@pytest.mark.parametrize("data", [b"", b"not a model", model(inputs=("input_ids", "pixel_values"))])
+def test_what_is_no_such_model_is_said(file: Path, data: bytes) -> None:
+    file.write_bytes(data)
+    assert error(file).kind == "not_installed"
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"version": "1.0"}'])
+def test_what_is_no_tokenizer_is_said(file: Path, text: str) -> None:
+    (file.parent / "tokenizer.json").write_text(text)
+    assert "is no tokenizer" in error(file).message
+
+
+def test_a_token_that_the_model_does_not_know_is_said(file: Path) -> None:
+    changed = json.loads(json.dumps(TOKENIZER))
+    changed["model"]["vocab"]["car"] = 99_999
+    (file.parent / "tokenizer.json").write_text(json.dumps(changed))
+    assert "cannot be run" in error(file).message
+
+
+@pytest.mark.parametrize("package", ["onnxruntime", "tokenizers"])
+def test_a_package_that_is_not_installed_is_named_with_the_command(file: Path, package: str) -> None:
+    code = f"""if True:
+        import sys
+        sys.modules[{package!r}] = None
+        from zkchat_cli.llm.embedders import Wanted, embedder
+        try:
+            embedder("onnx").open(Wanted(path={str(file)!r})).embed(["x"], purpose="query")
+        except Exception as e:
+            print(e.message, e.hint)
+    """
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert f"({package} is missing)" in said
+    assert "pip install 'zkchat[onnx]'" in said
+
+
+def test_the_program_finds_by_meaning_without_any_server(file: Path, tmp_path: Path) -> None:
+    vault = write(tmp_path / "notes", {"Garage.md": "The automobile needs oil.\n", "Sea.md": "The vessel sleeps.\n"})
+    zkchat = Program(vault, tmp_path / "home", {"ZKCHAT_SEMANTIC__PROVIDER": "onnx", "ZKCHAT_SEMANTIC__PATH": str(file)})
+    indexed = zkchat("vault", "index", "--json")
+    assert (indexed.json["semantic"], indexed.err) == (True, "")
+    assert zkchat("vault", "search", "car", "--json").json[0]["relative_path"] == "Garage.md"
+    file.unlink()
+    done = zkchat("vault", "search", "oil", "--json")
+    assert (done.exit_status, len(done.json), len(done.err.splitlines())) == (0, 1, 1)

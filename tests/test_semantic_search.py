@@ -1,0 +1,628 @@
+"""Search by meaning: what words cannot find is found, nothing is computed twice, and without its model search goes on by words."""
+
+import os
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Program, write
+from meaning import Meaning, Servers
+
+from zkchat_cli.errors import ProviderError, VaultError
+from zkchat_cli.vault import Vault
+from zkchat_cli.vault.semantic import FEW, REST_SECONDS, Semantic
+from zkchat_cli.vault.vectors import LONGEST_TEXT, VectorStore, cut, embedded
+
+NOTES = {
+    "Garage.md": "# Garage\n\nThe automobile needs oil twice a year.\n",
+    "Health.md": "# Health\n\nThe surgeon said to rest for a week.\n",
+    "Harbour.md": "# Harbour\n\nA vessel came in at night.\n",
+    "Words.md": "# Words\n\nThe word oil has three letters.\n",
+}
+DOWN = ProviderError("connection", "no connection to the model", "Start it.")
+
+
+class Notes:
+    """A vault that is searched by meaning, as a user handles it."""
+
+    def __init__(self, folder: Path, embedder: Meaning) -> None:
+        self.root = write(folder / "notes", NOTES)
+        self.cache = folder / "cache"
+        self.embedder = embedder
+        self.vault = Vault.open(self.root, self.cache, embedder=embedder)
+
+    def write(self, name: str, text: str) -> None:
+        file = self.root / name
+        before = file.stat().st_mtime_ns if file.exists() else 0
+        file.write_text(text, encoding="utf-8")
+        if before:
+            os.utime(file, ns=(before + 10_000_000, before + 10_000_000))
+
+    def many(self, count: int) -> None:
+        for number in range(count):
+            self.write(f"Note {number}.md", f"This is number {number}.\n")
+
+    def found(self, query: str, limit: int = 10) -> list[str]:
+        return [chunk.relative_path for chunk in self.vault.search(query, limit)]
+
+    def warned(self) -> list[str]:
+        return [warning.message for warning in self.vault.take_warnings()]
+
+    @property
+    def vectors(self) -> Path:
+        return self.vault.index_file.with_suffix(".vectors.db")
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Iterator[Notes]:
+    made = Notes(tmp_path, Meaning())
+    made.vault.refresh()
+    yield made
+    made.vault.close()
+
+
+# what is found
+
+
+def test_a_word_finds_a_note_that_says_the_same_in_another(notes: Notes) -> None:
+    assert notes.found("car")[0] == "Garage.md"
+    assert notes.found("physician")[0] == "Health.md"
+
+
+def test_without_an_embedder_it_does_not(notes: Notes) -> None:
+    with_words = Vault.open(notes.root, notes.cache)
+    assert with_words.search("car") == []
+    assert with_words.refresh().vectors is None
+    assert not with_words.refresh().semantic
+    with_words.embed()
+    assert with_words.take_warnings() == []
+    with_words.close()
+
+
+def test_what_both_rankings_have_comes_first(notes: Notes) -> None:
+    assert notes.found("letters vehicle")[:2] == ["Words.md", "Garage.md"]
+
+
+def test_scores_fall_and_no_note_fills_the_list(notes: Notes) -> None:
+    notes.write("Long.md", "".join(f"# Part {n}\n\n{'A ship sails. ' * 60}\n\n" for n in range(6)))
+    notes.vault.refresh()
+    found = notes.vault.search("boat", 6)
+    assert [chunk.relative_path for chunk in found].count("Long.md") == 3
+    scores = [chunk.score or 0 for chunk in found]
+    assert scores == sorted(scores, reverse=True)
+    assert len(notes.vault.search("boat", 2)) == 2
+
+
+def test_a_phrase_is_looked_for_word_by_word(notes: Notes) -> None:
+    assert notes.found('"three letters"') == ["Words.md"]
+    assert notes.found('"car wash"') == []
+    assert notes.embedder.calls == []
+
+
+@pytest.mark.parametrize("query", ["", "  ", "\n"])
+def test_an_empty_query_finds_nothing_and_asks_nobody(notes: Notes, query: str) -> None:
+    assert notes.found(query) == []
+    assert notes.embedder.calls == []
+
+
+def test_no_results_wanted_none_given(notes: Notes) -> None:
+    assert notes.vault.search("car", 0) == []
+
+
+def test_a_query_of_half_characters_is_searched_too(notes: Notes) -> None:
+    assert notes.found("car \ud800")[0] == "Garage.md"
+
+
+# what is computed
+
+
+def test_nothing_is_computed_before_the_first_query(notes: Notes) -> None:
+    notes.vault.status()
+    assert notes.embedder.calls == []
+    assert not notes.vectors.exists()
+
+
+def test_a_few_missing_vectors_are_computed_by_the_query_itself(notes: Notes) -> None:
+    notes.found("car")
+    assert len(notes.embedder.documents) == 4
+    assert notes.vault.status().semantic
+
+
+def test_more_than_a_few_are_left_to_the_index_command_which_is_said_once(notes: Notes) -> None:
+    notes.many(FEW + 1)
+    notes.vault.refresh()
+    assert notes.found("car") == []
+    assert notes.embedder.calls == []
+    [warning] = notes.vault.take_warnings()
+    assert warning.message == f"{FEW + 5} pieces of the notes are found by words only"
+    assert "zkchat vault index" in warning.hint
+    notes.found("car")
+    assert notes.warned() == []
+
+
+def test_what_has_vectors_is_found_while_others_have_none(notes: Notes) -> None:
+    notes.vault.embed()
+    notes.many(FEW + 1)
+    notes.vault.refresh()
+    assert notes.found("car")[0] == "Garage.md"
+    assert len(notes.warned()) == 1
+
+
+def test_embedding_computes_all_in_batches_and_says_how_far_it_is(notes: Notes) -> None:
+    notes.many(6)
+    notes.vault.refresh()
+    seen: list[tuple[int, int]] = []
+    notes.vault.embed(lambda done, total: seen.append((done, total)))
+    assert seen == [(0, 10), (4, 10), (8, 10), (10, 10)]
+    assert [len(texts) for _, texts in notes.embedder.calls] == [4, 4, 2]
+    report = notes.vault.status()
+    assert (report.semantic, report.vectors) == (True, 10)
+
+
+def test_a_second_run_computes_nothing(notes: Notes) -> None:
+    notes.vault.embed()
+    before = len(notes.embedder.calls)
+    notes.vault.embed()
+    assert len(notes.embedder.calls) == before
+
+
+def test_a_text_is_embedded_with_its_title_and_headings() -> None:
+    assert embedded("Garage", "Cars\nOil", "Twice a year.") == "Garage › Cars › Oil\n\nTwice a year."
+    assert embedded("Garage", "", "x") == "Garage\n\nx"
+    assert embedded("Garage", "Garage", "x") == "Garage\n\nx"
+
+
+def test_a_long_text_is_cut_within_no_character() -> None:
+    assert cut("é" * LONGEST_TEXT) == "é" * (LONGEST_TEXT // 2)
+    assert cut("x" + "é" * LONGEST_TEXT) == "x" + "é" * (LONGEST_TEXT // 2 - 1)
+    assert cut("short") == "short"
+
+
+def test_equal_texts_are_computed_once_and_both_found(notes: Notes) -> None:
+    (notes.root / "sub").mkdir()
+    (notes.root / "sub" / "Garage.md").write_text(NOTES["Garage.md"])
+    notes.vault.refresh()
+    notes.vault.embed()
+    assert len(notes.embedder.documents) == 4
+    assert notes.found("car")[:2] == ["Garage.md", "sub/Garage.md"]
+    assert notes.vault.status().vectors == 5
+
+
+def test_only_the_changed_chunks_of_a_changed_note_are_computed(notes: Notes) -> None:
+    parts = [f"# Part {n}\n\n{f'Sentence {n}. ' * 60}" for n in range(4)]
+    notes.write("Long.md", "\n\n".join(parts))
+    notes.vault.refresh()
+    notes.vault.embed()
+    before = len(notes.embedder.documents)
+    parts[2] = parts[2].replace("Sentence", "Automobile")
+    notes.write("Long.md", "\n\n".join(parts))
+    notes.vault.refresh()
+    assert not notes.vault.status().semantic
+    notes.vault.embed()
+    [new] = notes.embedder.documents[before:]
+    assert "Automobile" in new
+    assert "Long.md" in notes.found("car")
+
+
+def test_a_moved_note_and_a_rebuilt_index_compute_nothing(notes: Notes) -> None:
+    notes.vault.embed()
+    before = len(notes.embedder.calls)
+    (notes.root / "Sub").mkdir()
+    (notes.root / "Garage.md").rename(notes.root / "Sub" / "Garage.md")
+    notes.vault.refresh()
+    assert notes.vault.status().semantic
+    assert notes.vault.refresh(full=True).semantic
+    notes.vault.index_file.unlink()
+    assert notes.vault.refresh().semantic
+    notes.vault.embed()
+    assert len(notes.embedder.calls) == before
+    assert notes.found("car")[0] == "Sub/Garage.md"
+
+
+def test_the_vectors_of_deleted_notes_go_with_the_next_embedding(notes: Notes) -> None:
+    notes.vault.embed()
+    (notes.root / "Garage.md").unlink()
+    notes.vault.refresh()
+    notes.vault.embed()
+    store = VectorStore(notes.vectors)
+    assert len(store.keys(notes.embedder.id)) == 3
+    store.close()
+    assert "Garage.md" not in notes.found("car")
+
+
+def test_the_vectors_outlast_notes_that_are_away_for_a_while(notes: Notes, tmp_path: Path) -> None:
+    notes.vault.embed()
+    notes.root.rename(tmp_path / "away")
+    notes.root.mkdir()
+    with pytest.raises(VaultError, match="no Markdown notes"):
+        notes.vault.refresh()
+    notes.root.rmdir()
+    (tmp_path / "away").rename(notes.root)
+    assert notes.vault.refresh().semantic
+
+
+def test_the_file_is_for_its_user_alone(notes: Notes) -> None:
+    notes.vault.embed()
+    assert stat.S_IMODE(notes.vectors.stat().st_mode) == 0o600
+
+
+# interruptions
+
+
+class Stopped(Exception):
+    pass
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(notes: Notes) -> None:
+    notes.many(16)
+    notes.vault.refresh()
+
+    def stop(done: int, _total: int) -> None:
+        if done == 12:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        notes.vault.embed(stop)
+    assert notes.vault.status().vectors == 12
+    notes.vault.embed()
+    assert len(notes.embedder.documents) == len(set(notes.embedder.documents)) == 20
+
+
+def test_a_model_that_fails_in_the_middle_loses_only_its_batch(notes: Notes) -> None:
+    notes.many(6)
+    notes.vault.refresh()
+    notes.embedder.fails = lambda: DOWN if len(notes.embedder.calls) == 2 else None
+    notes.vault.embed()
+    assert notes.vault.status().vectors == 8
+    assert notes.warned() == ["no search by meaning, only by words: no connection to the model"]
+    notes.embedder.fails = lambda: None
+    notes.vault.embed()
+    assert notes.vault.status().semantic
+    assert len(notes.embedder.documents) == 10
+
+
+def test_a_note_that_changes_while_vectors_are_computed_is_not_mixed_up(notes: Notes) -> None:
+    def change(done: int, _total: int) -> None:
+        if done == 0:
+            notes.write("Words.md", "# Words\n\nA joyful letter.\n")
+            notes.vault.refresh()
+
+    notes.vault.embed(change)
+    notes.vault.embed()
+    assert notes.found("happy")[0] == "Words.md"
+    assert notes.vault.status().semantic
+
+
+# the model is not there
+
+
+def test_without_its_model_search_goes_by_words_with_one_warning(notes: Notes) -> None:
+    notes.embedder.fails = lambda: DOWN
+    assert set(notes.found("oil")) == {"Garage.md", "Words.md"}
+    assert notes.found("car") == []
+    assert notes.found("vessel") == ["Harbour.md"]
+    [warning] = notes.vault.take_warnings()
+    assert (warning.message, warning.hint) == ("no search by meaning, only by words: no connection to the model", "Start it.")
+    notes.found("car")
+    assert notes.warned() == []
+
+
+def test_a_model_that_failed_is_left_alone_for_a_while(tmp_path: Path) -> None:
+    present = [0.0]
+    embedder = Meaning(fails=lambda: DOWN)
+    vault = Vault.open(write(tmp_path / "notes", NOTES), tmp_path / "cache")
+    semantic = Semantic(embedder, VectorStore(tmp_path / "vectors.db"), vault._ask, lambda: present[0])
+    for moment, asked in ((0, 1), (1, 1), (REST_SECONDS - 1, 1), (REST_SECONDS + 1, 2)):
+        present[0] = moment
+        assert semantic.nearest("car", 5) == []
+        assert embedder.asked == asked
+    assert len(semantic.take_warnings()) == 1
+    semantic.close()
+    vault.close()
+
+
+def test_closing_the_vault_lets_go_of_the_model(notes: Notes) -> None:
+    notes.found("car")
+    notes.vault.refresh(full=True)
+    assert notes.embedder.closed == 0
+    notes.vault.close()
+    assert notes.embedder.closed == 1
+    assert notes.found("car")[0] == "Garage.md"
+
+
+# another model
+
+
+def test_vectors_of_two_models_are_never_mixed(notes: Notes) -> None:
+    notes.vault.embed()
+    other = Meaning(id="meaning/2", places=32)
+    vault = Vault.open(notes.root, notes.cache, embedder=other)
+    assert vault.status().vectors == 0
+    vault.embed()
+    assert len(other.documents) == 4
+    assert vault.search("car")[0].relative_path == "Garage.md"
+    vault.close()
+    assert notes.vault.status().semantic
+    assert notes.found("car")[0] == "Garage.md"
+
+
+def test_a_model_whose_vectors_became_others_is_noticed(notes: Notes) -> None:
+    notes.vault.embed()
+    notes.embedder.places = 32
+    assert notes.found("oil")
+    [warning] = notes.vault.take_warnings()
+    assert "32 numbers, those in the index 64" in warning.message
+    assert "zkchat vault index --full" in warning.hint
+
+
+def test_new_vectors_of_another_length_are_not_put_beside_the_old_ones(notes: Notes) -> None:
+    notes.vault.embed()
+    notes.embedder.places = 32
+    notes.write("New.md", "A new note.")
+    notes.vault.refresh()
+    notes.vault.embed()
+    assert "another model goes by this name now" in notes.warned()[0]
+    assert notes.vault.status().vectors == 4
+
+
+@pytest.mark.parametrize("places", [32, 63])
+def test_verifying_computes_all_anew_when_the_model_has_become_another(notes: Notes, places: int) -> None:
+    notes.vault.embed()
+    notes.embedder.places = places
+    notes.vault.embed(verify=True)
+    assert notes.vault.status().semantic
+    assert notes.found("car")[0] == "Garage.md"
+    assert notes.warned() == []
+
+
+def test_verifying_sees_another_model_of_the_same_length(notes: Notes) -> None:
+    notes.vault.embed()
+    upside = Meaning(twist=lambda _purpose, rows: [row[::-1] for row in rows])
+    vault = Vault.open(notes.root, notes.cache, embedder=upside)
+    vault.embed(verify=True)
+    assert len(upside.documents) == 5
+    assert vault.search("car")[0].relative_path == "Garage.md"
+    vault.close()
+
+
+def test_verifying_the_same_model_computes_one_text(notes: Notes) -> None:
+    notes.vault.embed(verify=True)
+    assert len(notes.embedder.documents) == 4
+    notes.vault.embed(verify=True)
+    assert len(notes.embedder.documents) == 5
+
+
+# answers that no model should give
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ([[1.0, 2.0]] * 3, "3 vectors for 4 texts"),
+        ([], "0 vectors for 4 texts"),
+        ([1.0, 2.0, 3.0, 4.0], "4 vectors for 4 texts"),
+        (7, "0 vectors for 4 texts"),
+        (None, "0 vectors for 4 texts"),
+        ([[]] * 4, "vectors without numbers"),
+        ([[1.0], [1.0], [1.0, 2.0], [1.0]], "different lengths"),
+        ([["a"]] * 4, "something else than numbers"),
+        ([[{}]] * 4, "something else than numbers"),
+        ([[10**400]] * 4, "something else than numbers"),
+        ([[float("nan")]] * 4, "numbers that are none"),
+        ([[None]] * 4, "numbers that are none"),
+        ([[float("inf")]] * 4, "numbers that are none"),
+    ],
+)
+def test_an_answer_that_is_none_is_refused_whole(notes: Notes, answer: Any, message: str) -> None:
+    vault = Vault.open(notes.root, notes.cache, embedder=Meaning(twist=lambda _purpose, _rows: answer))
+    vault.embed()
+    [warning] = vault.take_warnings()
+    assert message in warning.message
+    assert warning.hint
+    assert vault.status().vectors == 0
+    vault.close()
+
+
+def test_huge_and_vanishing_vectors_are_directions_as_others_are(notes: Notes) -> None:
+    scale = {"query": 1e150, "document": 1e-150}
+    loud = Meaning(twist=lambda purpose, rows: [[x * scale[purpose] for x in row] for row in rows])
+    vault = Vault.open(notes.root, notes.cache, embedder=loud)
+    assert vault.search("car")[0].relative_path == "Garage.md"
+    vault.close()
+
+
+def test_a_text_without_direction_is_near_nothing(notes: Notes) -> None:
+    vault = Vault.open(notes.root, notes.cache, embedder=Meaning(twist=lambda _purpose, rows: [[0.0, 0.0] for _ in rows]))
+    assert {chunk.relative_path for chunk in vault.search("car")} == set(NOTES)
+    vault.close()
+
+
+# the file of vectors
+
+
+@pytest.mark.parametrize("damage", [b"no database at all", b"", b"SQLite format 3\0" + b"\xff" * 5000])
+def test_a_damaged_file_is_replaced(notes: Notes, damage: bytes) -> None:
+    notes.vault.embed()
+    notes.vault.close()
+    notes.vectors.write_bytes(damage)
+    assert notes.vault.status().vectors == 0
+    notes.vault.embed()
+    assert notes.vault.status().semantic
+    assert notes.found("car")[0] == "Garage.md"
+    assert notes.warned() == []
+
+
+@pytest.mark.parametrize("sql", ["PRAGMA user_version = 99", "UPDATE vectors SET vector = x'00' WHERE rowid = 2", "DROP TABLE vectors"])
+def test_a_file_of_another_version_or_with_nonsense_in_it_is_replaced(notes: Notes, sql: str) -> None:
+    notes.vault.embed()
+    notes.vault.close()
+    with sqlite3.connect(notes.vectors) as db:
+        db.execute(sql)
+    db.close()
+    notes.found("car")
+    notes.vault.embed()
+    assert notes.found("car")[0] == "Garage.md"
+    assert notes.warned() == []
+
+
+def test_a_file_that_another_process_replaced_is_opened_again(notes: Notes) -> None:
+    notes.vault.embed()
+    for file in notes.vectors.parent.glob("*.vectors.db*"):
+        file.unlink()
+    assert notes.vault.status().vectors == 0
+    notes.vault.embed()
+    assert notes.vault.status().semantic
+
+
+def test_a_file_that_cannot_be_made_is_a_warning(notes: Notes) -> None:
+    notes.vectors.mkdir()
+    assert notes.found("oil")
+    assert "cannot be opened" in notes.warned()[0]
+    assert notes.vault.refresh().vectors == 0
+
+
+def test_a_file_that_another_writes_too_long_is_a_warning(notes: Notes) -> None:
+    notes.vault.embed()
+    notes.write("New.md", "An automobile.")
+    notes.vault.refresh()
+    other = sqlite3.connect(notes.vectors, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    impatient = Semantic(notes.embedder, VectorStore(notes.vectors, busy_seconds=0.05), notes.vault._ask)
+    impatient.embed()
+    assert "another zkchat" in impatient.take_warnings()[0].message
+    other.close()
+    impatient.embed()
+    assert notes.vault.status().semantic
+    impatient.close()
+
+
+def test_what_another_process_computed_is_used(notes: Notes) -> None:
+    notes.vault.status()
+    other = Vault.open(notes.root, notes.cache, embedder=Meaning())
+    other.embed()
+    other.close()
+    assert notes.found("car")[0] == "Garage.md"
+    assert notes.embedder.documents == []
+
+
+# the whole program, against a real server
+
+
+@pytest.fixture
+def program(tmp_path: Path, servers: Servers) -> Program:
+    return Program(write(tmp_path / "notes", NOTES), tmp_path / "home", {**servers.env, "ZKCHAT_SEMANTIC__PROVIDER": "ollama"})
+
+
+@pytest.mark.parametrize("provider", ["ollama", "openai"])
+def test_the_program_finds_by_meaning(program: Program, servers: Servers, provider: str) -> None:
+    program.env["ZKCHAT_SEMANTIC__PROVIDER"] = provider
+    indexed = program("vault", "index", "--json")
+    assert (indexed.json["semantic"], indexed.json["vectors"], indexed.err) == (True, 4, "")
+    assert program("vault", "search", "car", "--json").json[0]["relative_path"] == "Garage.md"
+    assert "4 of 4 chunks have a vector" in program("vault", "status").out
+    assert len(servers.texts) == 5
+
+
+def test_the_answer_of_a_turn_rests_on_what_was_found_by_meaning(program: Program, script: Any) -> None:
+    call = {"name": "find_excerpts", "arguments": {"query": "car"}}
+    done = program("ask", "What about my car?", "--json", "--model", script({"tool_calls": [call]}, {"text": "Oil."}))
+    assert "Garage.md" in [reference["relative_path"] for reference in done.json["references"]]
+    assert done.err == ""
+
+
+def test_a_missing_server_is_one_warning_per_run(program: Program, servers: Servers) -> None:
+    program.env["OLLAMA_HOST"] = "127.0.0.1:1"
+    done = program("vault", "search", "-", "--json", stdin="oil\ncar\nvessel\n")
+    assert done.exit_status == 0
+    assert [len(line["results"]) for line in done.lines] == [2, 0, 1]
+    [warning] = done.err.splitlines()
+    assert "cannot be reached: Connection refused" in warning
+    assert "ollama serve" in warning
+    indexed = program("vault", "index", "--json")
+    assert (indexed.exit_status, indexed.json["semantic"], len(indexed.err.splitlines())) == (0, False, 1)
+
+
+def test_a_missing_server_is_one_notice_in_a_chat(program: Program) -> None:
+    program.env["OLLAMA_HOST"] = "127.0.0.1:1"
+    done = program("chat", stdin="oil?\nwhich vessel?\n")
+    assert done.exit_status == 0
+    assert done.err.count("no search by meaning") == 1
+    assert "A vessel came in at night" in done.out
+
+
+def test_a_vaults_own_file_cannot_send_the_notes_anywhere(program: Program, servers: Servers) -> None:
+    for setting in ('provider = "openai"', 'model = "x-cloud"', 'path = "x.onnx"'):
+        (program.vault / ".zkchat.toml").write_text(f"[semantic]\n{setting}\n")
+        done = program("vault", "search", "car")
+        assert done.exit_status == 2
+        assert "a vault's own file cannot say" in done.err
+        assert "Take semantic." in done.err
+    assert servers.requests == []
+
+
+def test_an_unknown_provider_is_refused_with_those_there_are(program: Program) -> None:
+    program.env["ZKCHAT_SEMANTIC__PROVIDER"] = "olama"
+    done = program("vault", "status")
+    assert done.exit_status == 2
+    assert "none or ollama or onnx or openai" in done.err
+
+
+def test_doctor_tries_the_embedder(program: Program) -> None:
+    check = lambda: next(c for c in program("doctor", "--json").json["checks"] if c["name"] == "semantic")  # noqa: E731
+    assert (
+        check()["detail"]
+        == "ollama/nomic-embed-text, 64 numbers a text; 0 of 4 chunks have a vector: zkchat vault index computes the others"
+    )
+    program("vault", "index")
+    assert check()["detail"].endswith("4 of 4 chunks have a vector")
+    program.env["OLLAMA_HOST"] = "127.0.0.1:1"
+    failed = check()
+    assert (failed["ok"], failed["code"]) == (False, "provider")
+    assert "ollama serve" in failed["next_step"]
+    program.env["ZKCHAT_SEMANTIC__PROVIDER"] = "none"
+    assert check()["detail"].startswith("off, search goes by words")
+
+
+def running(program: Program) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "zkchat_cli", "vault", "index"],
+        env=program.environment,
+        cwd=program.vault,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+@pytest.mark.parametrize("signal_", [signal.SIGKILL, signal.SIGINT])
+def test_a_run_that_is_killed_goes_on_where_it_stopped(program: Program, servers: Servers, signal_: int) -> None:
+    write(program.vault, {f"Note {n}.md": f"This is number {n}.\n" for n in range(124)})
+    servers.before = lambda: time.sleep(0.1)
+    process = running(program)
+    while len(servers.requests) < 3:
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal_)
+    process.wait(30)
+    servers.before = lambda: None
+    kept = program("vault", "status", "--json").json
+    assert 64 <= kept["vectors"] < 128
+    sent = len(servers.texts)
+    assert program("vault", "index", "--json").json["semantic"]
+    assert len(servers.texts) - sent == 128 - kept["vectors"]
+
+
+def test_two_processes_may_compute_at_once(program: Program) -> None:
+    write(program.vault, {f"Note {n}.md": f"This is number {n}.\n" for n in range(150)})
+    both = [running(program) for _ in range(2)]
+    assert [process.wait(60) for process in both] == [0, 0]
+    status = program("vault", "status", "--json").json
+    assert (status["semantic"], status["vectors"]) == (True, 154)
+    assert program("vault", "search", "car", "--json").json[0]["relative_path"] == "Garage.md"

@@ -1,0 +1,67 @@
+"""Vectors from an Ollama server, on this machine or where OLLAMA_HOST says."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from zkchat_cli.errors import ProviderError
+from zkchat_cli.llm.embedders import EmbedderKind, Wanted, prefixed
+from zkchat_cli.llm.wire import Patience, Server
+from zkchat_cli.vault.vectors import Embedder, Purpose
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+DEFAULT_MODEL = "nomic-embed-text"
+PATIENCE = {"query": Patience(answer=30, retry=2), "document": Patience(answer=300, retry=10)}
+"""The first call loads the model, which takes seconds; a batch on a slow processor takes minutes."""
+
+
+@dataclass(frozen=True, slots=True)
+class OllamaEmbedder:
+    model: str
+    server: Server
+    batch: int = 32
+
+    @property
+    def id(self) -> str:
+        return f"ollama/{self.model}"
+
+    def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "ArrayLike":
+        body = {"model": self.model, "input": prefixed(texts, self.model, purpose)}
+        try:
+            answer = self.server.post("/api/embed", body, PATIENCE[purpose])
+        except ProviderError as e:
+            if e.kind == "unknown_model":
+                raise ProviderError(e.kind, e.message, f"Get it with `ollama pull {self.model}`, or set semantic.model.") from e
+            raise
+        try:
+            rows: ArrayLike = answer["embeddings"]
+        except (KeyError, TypeError) as e:
+            raise ProviderError("bad_answer", f"{self.id}: the answer holds no embeddings", "Is OLLAMA_HOST an Ollama server?") from e
+        return rows
+
+    def close(self) -> None:
+        self.server.close()
+
+
+def address(host: str) -> str:
+    """OLLAMA_HOST as Ollama itself reads it: scheme, host and port may each be left out. Where it listens everywhere, it is called here."""
+    host = host.strip().strip("\"'")
+    try:
+        url = urlsplit(host if "://" in host else f"http://{host}")
+        port = url.port or ({"http": 80, "https": 443}.get(url.scheme, 11434) if "://" in host else 11434)
+    except ValueError:
+        return host  # the first call says that it is none
+    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(url.hostname or "", url.hostname or "127.0.0.1")
+    user = "".join(url.netloc.rpartition("@")[:2])
+    return f"{url.scheme}://{user}{f'[{name}]' if ':' in name else name}:{port}{url.path}".rstrip("/")
+
+
+def _open(wanted: Wanted) -> Embedder:
+    server = Server("Ollama", address(wanted.env.get("OLLAMA_HOST", "")), "Start it with `ollama serve`, or set OLLAMA_HOST.")
+    return OllamaEmbedder(wanted.model or DEFAULT_MODEL, server)
+
+
+EMBEDDER = EmbedderKind("ollama", f"a model on your own machine, {DEFAULT_MODEL} if none is named", _open)
