@@ -160,6 +160,13 @@ def test_a_citation_says_where_its_quote_stands() -> None:
     assert (citation.relative_path, citation.start_line, citation.end_line) == ("Filters.md", 8, 8)
 
 
+def test_a_citation_names_the_heading_its_quote_stands_under() -> None:
+    text = "## Air\nTurn the heap every week.\n## Water\nKeep the heap as damp as a sponge."
+    merged = chunk(1, text).model_copy(update={"heading": "Air"})
+    cited = verify("“Turn the heap every week” [1] and “damp as a sponge” [1], so [1]. “Not in there” [1].", {1: merged}.get).citations
+    assert [(c.heading, c.valid) for c in cited] == [("Air", True), ("Water", True), ("Air", True), ("Air", False)]
+
+
 def test_a_quote_over_two_lines_of_the_note_has_both() -> None:
     (citation,) = check("“joined with AND, OR and NOT” [2]").citations
     assert (citation.start_line, citation.end_line) == (20, 21)

@@ -52,6 +52,16 @@ def test_resolve_says_where_each_link_points(zkchat: Program) -> None:
     assert links[2]["via"] == "alias"
 
 
+def test_resolve_says_why_one_of_several_notes_is_meant(zkchat: Program, vault: Path) -> None:
+    (vault / "Combining.md").write_text("")
+    [link] = zkchat("vault", "resolve", "[[Combining]]", "--json").json
+    assert (link["target"], link["candidates"]) == ("Combining.md", ["Queries/Combining.md"])
+    assert link["reason"] == "its path in the vault is just so"
+    shown = zkchat("vault", "resolve", "[[Combining]] [[Filters]]").out
+    assert "[[Combining]] → Combining.md, its path in the vault is just so (not Queries/Combining.md)" in shown
+    assert "[[Filters]] → Filters.md\n" in shown
+
+
 def test_resolve_reads_a_text_per_line(zkchat: Program) -> None:
     assert [len(line) for line in zkchat("vault", "resolve", "-", "--json", stdin="[[Filters]]\nnone\n").lines] == [1, 0]
 

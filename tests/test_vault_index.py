@@ -466,3 +466,12 @@ def test_a_chunk_found_and_a_chunk_read_are_the_same(notes):
     notes.vault.refresh()
     [found] = notes.vault.search("beginning")
     assert found.model_copy(update={"score": None}) in notes.vault.chunks("Alpha.md")
+
+
+def test_a_heading_or_block_of_a_note_has_lines(notes):
+    notes.write("Long.md", "---\na: b\n---\n# One\ntext\n\n## Two\nend ^id\n")
+    assert notes.vault.section("Long.md", "one") == (4, 8)
+    assert notes.vault.section("Long.md", "One#Two") == (7, 8)
+    assert notes.vault.section("Long.md", "^id") == (8, 8)
+    with pytest.raises(VaultError, match=r"Long\.md has no heading Three"):
+        notes.vault.section("Long.md", "Three")

@@ -183,20 +183,57 @@ def test_a_note_without_text_still_has_a_chunk(text):
     assert len(chunks(text)) == 1
 
 
-@settings(max_examples=200, deadline=None)
-@given(
-    st.lists(
-        st.sampled_from(["# A", "## B", "### C", "", "```", "text", "| a |", "- item", "word " * 150, "---", "title: x", "    code"]),
-        max_size=40,
-    )
-)
-def test_chunks_are_the_text_of_their_lines_and_leave_nothing_out(lines):
-    text = "\n".join(lines)
-    note = parse(text)
-    covered: set[int] = set()
+LINES = [
+    "# A",
+    "## B",
+    "### C",
+    "",
+    " ",
+    "```",
+    "text",
+    "| a |",
+    "- item",
+    "word " * 150,
+    "---",
+    "title: x",
+    "    code",
+    "文" * 500,
+    "===",
+    "> q",
+]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from(LINES), max_size=40))
+def test_every_line_with_text_is_in_exactly_one_chunk_as_it_stands(lines):
+    note = parse("\n".join(lines))
+    covered: list[int] = []
     for p in note.passages:
         assert p.text == "\n".join(lines[p.start_line - 1 : p.end_line])
-        assert not covered & set(range(p.start_line, p.end_line + 1))
-        covered.update(range(p.start_line, p.end_line + 1))
-    wanted = {n for n, line in enumerate(lines, 1) if line.strip() and n > note.front_matter.lines}
-    assert wanted <= covered
+        covered.extend(range(p.start_line, p.end_line + 1))
+    assert covered == sorted(set(covered))
+    assert set(covered) >= {n for n, line in enumerate(lines, 1) if line.strip() and n > note.front_matter.lines}
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.sampled_from([*LINES, "word " * 3000, "x" * (5 * LONGEST_LINE), "é " * 4000]), min_size=1, max_size=8))
+def test_only_a_line_far_too_long_is_in_several_chunks_which_together_are_the_line(lines):
+    note = parse("\n".join(lines))
+    pieces: dict[int, str] = {}
+    for p in note.passages:
+        if tokens(lines[p.start_line - 1]) > LONGEST_LINE and p.start_line == p.end_line:
+            pieces[p.start_line] = pieces.get(p.start_line, "") + p.text
+        else:
+            assert p.text == "\n".join(lines[p.start_line - 1 : p.end_line])
+    assert all(text == lines[line - 1] for line, text in pieces.items())
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from(LINES), max_size=40))
+def test_a_chunk_knows_every_heading_it_stands_under_or_contains(lines):
+    note = parse("\n".join(lines))
+    for p in note.passages:
+        above = [h for h in note.markup.headings if h.line < p.start_line][-1:]
+        within = [h for h in note.markup.headings if p.start_line <= h.line <= p.end_line]
+        over = within[0].path if within and within[0].line == p.start_line else (*above[0].path, above[0].text) if above else ()
+        assert list(p.headings) == list(dict.fromkeys((*over, *(h.text for h in within))))

@@ -46,6 +46,13 @@ def test_a_heading_means_its_section_up_to_the_next_of_its_level(heading, lines)
     assert lines_of(heading, NOTE) == lines
 
 
+def test_a_line_stands_under_the_last_heading_before_it():
+    text = "intro\n# One\na\n## Two\n```\n# code\n```"
+    assert [sections.heading_over(line, text) for line in range(1, 8)] == [None, "One", "One", "Two", "Two", "Two", "Two"]
+    assert sections.heading_over(21, text, first_line=20) == "One"
+    assert sections.heading_over(2, "#\ntext") is None
+
+
 def test_of_two_equal_headings_the_first_is_meant():
     assert lines_of("Same", "# Same\na\n# Same\nb") == (1, 2)
 

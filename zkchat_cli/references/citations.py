@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from zkchat_cli.models import Citation, ContentChunk
+from zkchat_cli.vault.sections import heading_over
 from zkchat_cli.words import Sentence, cjk, fold, sentences
 
 _FENCE = re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d+[.)][ \t]+)?(`{3,}|~{3,})(.*)")
@@ -144,7 +145,7 @@ def _cite(number: int, quote: str | None, chunk: ContentChunk | None) -> Citatio
     return Citation(
         number=number,
         relative_path=chunk.relative_path,
-        heading=chunk.heading,
+        heading=(quote and lines and heading_over(start, chunk.text, chunk.start_line)) or chunk.heading,
         start_line=start,
         end_line=end,
         quote=quote,

@@ -221,8 +221,7 @@ class _Walk:
         text = self.text
         if match := _ATX.match(text, content, end):
             title = text[match.end() : end].strip()
-            without_closing = title.rstrip("#")
-            if without_closing != title and without_closing[-1:] in ("", " ", "\t"):
+            if title.endswith("#") and (without_closing := title.rstrip("#"))[-1:] in ("", " ", "\t"):
                 title = without_closing.rstrip()
             self._add_heading(self.line, len(match[1]), title)
             return True

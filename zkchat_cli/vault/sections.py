@@ -1,4 +1,4 @@
-"""Which lines of a note the part of a link after `#` means: a section under a heading, or a block with an id.
+"""Which lines of a note the part of a link after `#` means, a section under a heading or a block with an id; and the way back.
 
 Names are compared as Obsidian does: case does not count, nor does punctuation, which it drops when it writes such a link. Hyphens are
 taken for spaces, so that the `#how-to-begin` of other programs is found, too.
@@ -8,6 +8,7 @@ import difflib
 import re
 from collections.abc import Iterator
 
+from zkchat_cli.vault import markup
 from zkchat_cli.vault.markup import Markup
 from zkchat_cli.vault.wikilinks import fold_name
 
@@ -15,26 +16,26 @@ _PUNCTUATION = re.compile(r"""[!"#$%&()*+,.:;<=>?@^_`{|}~/\[\]\\\s-]++""")
 _ITEM = re.compile(r"([ \t>]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]")
 
 
-def lines_of(name: str, text: str, markup: Markup) -> tuple[int, int] | None:
+def lines_of(name: str, text: str, found: Markup) -> tuple[int, int] | None:
     """The first and last line of the heading's section or the block, or None."""
     if block := _block_id(name):
-        return _block(block, text.split("\n"), markup)
+        return _block(block, text.split("\n"), found)
     wanted = [folded for part in name.split("#") if (folded := _folded(part))]
-    for index, heading in enumerate(markup.headings):
+    for index, heading in enumerate(found.headings):
         if wanted and _folded(heading.text) == wanted[-1] and _in_order(wanted[:-1], map(_folded, heading.path)):
-            following = (h.line for h in markup.headings[index + 1 :] if h.level <= heading.level)
+            following = (h.line for h in found.headings[index + 1 :] if h.level <= heading.level)
             lines = text.split("\n")
             return heading.line, _without_blank_lines(heading.line, next(following, len(lines) + 1) - 1, lines)
     return None
 
 
-def nearest(name: str, markup: Markup, limit: int = 3) -> tuple[str, ...]:
+def nearest(name: str, found: Markup, limit: int = 3) -> tuple[str, ...]:
     """The headings (or `^ids`) of a note that `name` may have meant, the nearest first."""
     block = _block_id(name)
     if block:
-        names = {written.lower(): f"^{written}" for written, _ in markup.blocks}
+        names = {written.lower(): f"^{written}" for written, _ in found.blocks}
     else:
-        names = {_folded(heading.text): heading.text for heading in markup.headings if heading.text}
+        names = {_folded(heading.text): heading.text for heading in found.headings if heading.text}
     wanted = block or _folded(name.rpartition("#")[2])
     return tuple(names[near] for near in difflib.get_close_matches(wanted[:200], names, limit, 0.4))
 
@@ -43,6 +44,12 @@ def _block_id(name: str) -> str:
     """The `id` of `^id` or `Heading#^id`, in one case; empty when `name` names no block."""
     last = name.rpartition("#")[2].strip()
     return last[1:].strip().lower() if last.startswith("^") else ""
+
+
+def heading_over(line: int, text: str, first_line: int = 1) -> str | None:
+    """The heading in `text`, which begins on `first_line`, that the note's `line` stands under; None when there is none before it."""
+    above = [heading for heading in markup.walk(text).headings if first_line + heading.line - 1 <= line]
+    return above[-1].text or None if above else None
 
 
 def _folded(heading: str) -> str:
@@ -60,14 +67,14 @@ def _without_blank_lines(first: int, last: int, lines: list[str]) -> int:
     return last
 
 
-def _block(block_id: str, lines: list[str], markup: Markup) -> tuple[int, int] | None:
+def _block(block_id: str, lines: list[str], found: Markup) -> tuple[int, int] | None:
     """The paragraph, the list item with what belongs to it, or, where the id stands alone, the block above it."""
-    line = next((line for name, line in markup.blocks if name.lower() == block_id), None)
+    line = next((line for name, line in found.blocks if name.lower() == block_id), None)
     if line is None:
         return None
-    titles = {heading.line for heading in markup.headings}
+    titles = {heading.line for heading in found.headings}
     if _says(lines[line - 1]).startswith("^"):
-        return _block_above(line, lines, titles, markup.code), line
+        return _block_above(line, lines, titles, found.code), line
     first = line
     while not _ITEM.match(lines[first - 1]) and _goes_on_above(first, lines, titles):
         first -= 1
