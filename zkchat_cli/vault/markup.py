@@ -104,12 +104,15 @@ class _Walk:
     after_blank: bool = True
     paragraph: int = -1
     """Where the line before begins, if it is a paragraph's: an underline makes it a heading."""
+    has_markdown_links: bool = True
     references: References | None = None
+    """None where no link can name its destination elsewhere."""
     unclosed: set[str] = field(default_factory=set)
     region_end: int = -1
     backticks: dict[int, list[int]] = field(default_factory=dict)
 
     def run(self) -> Markup:
+        self.has_markdown_links = "](" in self.text
         if "]:" in self.text:
             self.references = References(self.text)
         lines = self.text.split("\n")
@@ -275,7 +278,7 @@ class _Walk:
         link = None
         if count > 1:
             link, closed = wikilink_at(self.text, after - 2, end, self.line)
-        if not link:
+        if not link and self.has_markdown_links:
             link, closed = markdown_link_at(self.text, after - 1, end, self.line)
         if link:
             self.links.append(link)
