@@ -28,6 +28,9 @@ Progress = Callable[[int, int], None]
 MOST_ANCHORS = 40
 """Different link texts that count for one note, the most frequent first: a hub is not about every word that ever led to it."""
 
+CHUNKS_AT_A_TIME = 2_000
+"""Chunks written together: FTS5 is a quarter faster when nothing comes between its rows."""
+
 LINKS_AT_A_TIME = 20_000
 """Links resolved together: a million of them at once would take half a gigabyte."""
 
@@ -87,6 +90,8 @@ class _Refresh:
     """How much more often (less often: negative) the notes read in this run link to a note under a text than they did before."""
     fresh: set[int] = field(default_factory=set)
     """Notes that have been read in this run, whose links are not resolved and whose names are not in `note_words`."""
+    chunk_rows: list[tuple[object, ...]] = field(default_factory=list)
+    word_rows: list[tuple[object, ...]] = field(default_factory=list)
     chunks: int = 0
     bytes: int = 0
     """How many chunks there are more than before, and of how many bytes."""
@@ -118,6 +123,7 @@ class _Refresh:
                 changed += self._change(path, note)
         if progress:
             progress(len(suspects), len(suspects))
+        self._write_chunks()
         for path in gone:
             self._remove(path)
         self._update_attachments()
@@ -177,25 +183,29 @@ class _Refresh:
         )
         tags = {(words.fold(tag), note_id) for tag in parsed.tags}
         self.connection.executemany("INSERT INTO tags VALUES (?, ?)", tags)
-        self._write_chunks(note_id, parsed)
+        self._gather_chunks(note_id, parsed)
         self._set_names(path, [Name(path, "note", stem(path)), *(Name(path, "alias", alias) for alias in parsed.aliases)])
         if problem := "; ".join(p for p in (problem, parsed.front_matter.problem) if p):
             self._problem(path, problem, from_scan=False)
         self.fresh.add(note_id)
 
-    def _write_chunks(self, note_id: int, parsed: ParsedNote) -> None:
-        rows, indexed = [], []
-        for id_, p in enumerate(parsed.passages, self.next_chunk):
+    def _gather_chunks(self, note_id: int, parsed: ParsedNote) -> None:
+        for p in parsed.passages:
             headings = "\n".join(p.headings)
-            rows.append((id_, note_id, p.heading, headings, p.start_line, p.end_line, p.text))
-            indexed.append((id_, words.indexed(headings), words.indexed(p.text)))
+            self.chunk_rows.append((self.next_chunk, note_id, p.heading, headings, p.start_line, p.end_line, p.text))
+            self.word_rows.append((self.next_chunk, words.indexed(headings), words.indexed(p.text)))
+            self.next_chunk += 1
+            self.chunks += 1
             self.bytes += _bytes(p.text)
+        if len(self.chunk_rows) >= CHUNKS_AT_A_TIME:
+            self._write_chunks()
+
+    def _write_chunks(self) -> None:
         self.connection.executemany(
-            "INSERT INTO chunks (id, note_id, heading, headings, start_line, end_line, text) VALUES (?, ?, ?, ?, ?, ?, ?)", rows
+            "INSERT INTO chunks (id, note_id, heading, headings, start_line, end_line, text) VALUES (?, ?, ?, ?, ?, ?, ?)", self.chunk_rows
         )
-        self.connection.executemany("INSERT INTO words (rowid, headings, body) VALUES (?, ?, ?)", indexed)
-        self.next_chunk += len(rows)
-        self.chunks += len(rows)
+        self.connection.executemany("INSERT INTO words (rowid, headings, body) VALUES (?, ?, ?)", self.word_rows)
+        self.chunk_rows, self.word_rows = [], []
 
     def _empty(self, path: str, note_id: int) -> None:
         """Take out everything that `_fill` and `_write_names` put in, but the note's row and its names."""

@@ -202,9 +202,9 @@ def key(target: str) -> str:
 
 
 def _without_suffix(path: str) -> str:
-    for suffix in NOTE_SUFFIXES:
-        if len(path) > len(suffix) and path[-len(suffix) :].lower() == suffix:
-            return path[: -len(suffix)]
+    if path[-9:].lower().endswith(NOTE_SUFFIXES):
+        name = path[: path.rindex(".")]
+        return name or path
     return path
 
 
@@ -253,7 +253,10 @@ def _matching(target: str, folder: str, files: Sequence[Name]) -> list[_Candidat
         return [] if joined is None else _whole_path(joined, files)
     if target.startswith("/"):
         return _whole_path(target[1:], files)
-    wanted, beside = fold_name(target), fold_name(f"{folder}/{target}" if folder else target)
+    wanted = fold_name(target)
+    if len(files) == 1:  # as in most vaults most are: nothing to compare
+        return [_Candidate(files[0], False, False, False)] if _says(wanted, fold_name(files[0].path), partly=True) else []
+    beside = fold_name(f"{folder}/{target}" if folder else target)
     spelled = _without_suffix(target).rpartition("/")[2]
     folded = ((n, fold_name(n.path)) for n in files)
     return _ranked(
@@ -270,7 +273,10 @@ def _whole_path(wanted: str, files: Sequence[Name]) -> list[_Candidate]:
 
 def _says(wanted: str, path: str, *, partly: bool = False) -> bool:
     """Whether the folded target `wanted` names the folded `path`, as a whole or (`partly`) from some folder on, `.md` or not."""
-    return any(path == name or (partly and path.endswith("/" + name)) for name in (wanted, *(wanted + s for s in NOTE_SUFFIXES)))
+    for name in (wanted, *(wanted + suffix for suffix in NOTE_SUFFIXES)) if wanted in path else ():
+        if path == name or (partly and path.endswith("/" + name)):
+            return True
+    return False
 
 
 def _joined(folder: str, relative: str) -> str | None:
