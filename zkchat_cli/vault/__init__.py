@@ -9,7 +9,8 @@
     sections     which lines of a note a heading or a block id means
     wikilinks    a link's syntax and what it points to
     search       what a query means
-    index        the SQLite file and its questions; `indexing` brings it up to date
+    ranking      how well a chunk answers; `retrieval` finds those worth a look
+    index        the SQLite file and its questions; `indexing` brings it up to date, `upkeep` opens, builds and repairs it
     graph        notes joined by links: neighbours, ways, orphans, hubs; `broken` has the links that join nothing
     catalogue    notes by folder, tag and title
     related      which notes belong together, and why
@@ -22,32 +23,27 @@ Opening is cheap; the index is opened, or built where there is none, by the firs
 import difflib
 import os
 import posixpath
-import tempfile
-import threading
-import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
 
 from zkchat_cli import words
-from zkchat_cli.errors import IndexDamaged, VaultError, ZkchatError
+from zkchat_cli.errors import VaultError, ZkchatError
 from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution
-from zkchat_cli.vault import broken, catalogue, filesystem, graph, indexing, markdown, quotations, related, retrieval, search, sections
+from zkchat_cli.vault import broken, catalogue, filesystem, graph, markdown, quotations, related, retrieval, search, sections
 from zkchat_cli.vault.broken import BrokenLink, BrokenLinks
 from zkchat_cli.vault.catalogue import Entry
-from zkchat_cli.vault.filesystem import Listing
 from zkchat_cli.vault.graph import Direction, Hub, LinkPath, Neighbour
 from zkchat_cli.vault.index import Index, LinkRow, chunk
-from zkchat_cli.vault.indexing import Changes, Progress
+from zkchat_cli.vault.indexing import Progress
 from zkchat_cli.vault.markdown import ParsedNote
 from zkchat_cli.vault.markup import Heading
 from zkchat_cli.vault.related import RelatedNote
 from zkchat_cli.vault.semantic import Semantic, fused
+from zkchat_cli.vault.upkeep import Refreshed, Upkeep
 from zkchat_cli.vault.vectors import Embedder, VectorStore
 from zkchat_cli.vault.wikilinks import WrittenLink, resolve, split_target
 
@@ -73,9 +69,6 @@ RANKED = 100
 """Chunks that each of two rankings brings to their fusion: what comes later hardly changes the first places."""
 MOST_NEAREST = 100
 """Different broken names of one text that get suggestions: a note of 100 000 broken links must not take minutes."""
-_LEFTOVER_SECONDS = 3600
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +92,8 @@ class Vault:
         self.root = root
         self.name = root.name or str(root)
         self.index_file = index_file
-        self._ignore = tuple(ignore)
-        self._index: Index | None = None
-        self._lock = threading.RLock()
+        self._upkeep = Upkeep(root, index_file, ignore)
+        self._ask = self._upkeep.ask
         store = VectorStore(index_file.with_suffix(".vectors.db"))
         self._semantic = Semantic(embedder, store, self._ask) if embedder else None
 
@@ -126,49 +118,27 @@ class Vault:
         return cls(root, cache_dir / "index" / f"{digest}.db", ignore, embedder)
 
     def close(self) -> None:
-        self._close_index()
+        self._upkeep.close()
         if self._semantic:
             self._semantic.close()
-
-    def _close_index(self) -> None:
-        with self._lock:
-            if self._index:
-                self._index.close()
-            self._index = None
 
     @property
     def indexed(self) -> bool:
         """Whether there is an index already, so that the next refresh is short."""
-        return os.path.exists(self.index_file)  # noqa: PTH110 - where it may not be looked for, there is none
+        return self._upkeep.exists
 
-    def refresh(self, *, full: bool = False, progress: Progress | None = None) -> IndexReport:
+    def refresh(self, *, full: bool = False, progress: Progress | None = None, only: Collection[str] | None = None) -> IndexReport:
         """Bring the index up to date with the files; `full`, or an index that cannot serve, builds it anew beside the old one.
 
-        `progress(done, total)` counts notes that are read. Raises VaultError when the folder holds no Markdown file.
+        `progress(done, total)` counts notes that are read. `only`: paths of which it is known that nothing else has changed; folders among
+        them mean that anything may have. Raises VaultError when the folder holds no Markdown file.
         """
-        begin = time.perf_counter()
-        with self._lock:
-            listing = filesystem.scan(self.root, self._ignore)
-            if not listing.stamps:
-                self._forget()
-                raise VaultError(
-                    f"there are no Markdown notes in {self.root}",
-                    "Choose a folder with .md files by --vault, ZKCHAT_VAULT or the configuration.",
-                )
-            rebuilt = None
-            if full or not self.indexed:
-                changes = self._rebuild(listing, progress)
-            else:
-                try:
-                    changes = self._update(self._opened(), listing, progress)
-                except IndexDamaged as e:
-                    rebuilt = e.message
-                    changes = self._rebuild(listing, progress)
-            return self._report(changes, time.perf_counter() - begin, rebuilt)
+        refreshed = self._upkeep.refresh(full=full, progress=progress, only=only)
+        return self._ask(lambda index: self._report(index, refreshed))
 
     def status(self) -> IndexReport:
         """What the index holds, without looking at the files."""
-        return self._ask(lambda _: self._report(Changes(), 0.0, None))
+        return self._ask(lambda index: self._report(index, Refreshed()))
 
     def search(self, query: str, limit: int = 10) -> list[ContentChunk]:
         """The best chunks for any text, best first, few from one note. `score` is higher for better, comparable within one search.
@@ -377,79 +347,17 @@ class Vault:
         hint = f"Nearest: {', '.join(f'[[{name}]]' for name in near)}" if near else "`zkchat vault search` finds notes by their words."
         return VaultError(f"there is no note {shown} in {self.root}", hint)
 
-    def _ask(self, question: Callable[[Index], T]) -> T:
-        """Ask the index; one that is missing or turns out damaged is built first, once."""
-        with self._lock:
-            if not self.indexed:
-                self.refresh()
-            try:
-                return question(self._opened())
-            except IndexDamaged:
-                self.refresh(full=True)
-                return question(self._opened())
-
-    def _opened(self) -> Index:
-        if self._index and self._index.moved():
-            self._close_index()
-        if not self._index:
-            self._index = Index.open(self.index_file)
-        return self._index
-
-    def _update(self, index: Index, listing: Listing, progress: Progress | None) -> Changes:
-        if indexing.is_current(index, listing):
-            return Changes()
-        return indexing.refresh(index, self.root, listing, progress)
-
-    def _rebuild(self, listing: Listing, progress: Progress | None) -> Changes:
-        """A new index, made in a file of its own and put in place when it is whole: an interrupted one loses nothing."""
-        self._close_index()
-        folder = self.index_file.parent
-        try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._sweep(folder)
-            handle, name = tempfile.mkstemp(".new", self.index_file.stem + ".", folder)
-            os.close(handle)
-        except OSError as e:
-            raise VaultError(f"the index folder {folder} cannot be written: {e.strerror}", "Free it, or set ZKCHAT_HOME.") from e
-        file = Path(name)
-        index = Index.create(file)
-        try:
-            changes = indexing.refresh(index, self.root, listing, progress)
-            index.publish(self.index_file)
-        finally:
-            index.close()
-            file.unlink(missing_ok=True)
-        return changes
-
-    def _forget(self) -> None:
-        """No notes, no index: what was deleted leaves no trace in it.
-
-        Vectors are kept until the next `embed`: an empty folder is more often a disk that is not mounted, and they were expensive.
-        """
-        self._close_index()
-        for file in (self.index_file, Path(f"{self.index_file}-wal"), Path(f"{self.index_file}-shm")):
-            with suppress(OSError):
-                file.unlink()
-
-    def _sweep(self, folder: Path) -> None:
-        """Remove what interrupted builds left, once nobody can be working on it any more."""
-        for leftover in folder.glob(f"{self.index_file.stem}.*.new*"):
-            with suppress(OSError):
-                if time.time() - leftover.stat().st_mtime > _LEFTOVER_SECONDS:
-                    leftover.unlink()
-
-    def _report(self, changes: Changes, seconds: float, rebuilt: str | None) -> IndexReport:
-        index = self._opened()
+    def _report(self, index: Index, refreshed: Refreshed) -> IndexReport:
         counts = index.counts()
         vectors = self._semantic.coverage(index) if self._semantic else None
         return IndexReport(
             **counts._asdict(),
-            **changes._asdict(),
-            seconds=round(seconds, 4),
+            **refreshed.changes._asdict(),
+            seconds=round(refreshed.seconds, 4),
             semantic=vectors == counts.chunks,
             vectors=vectors,
             problems=index.problems(),
-            rebuilt=rebuilt,
+            rebuilt=refreshed.rebuilt,
         )
 
 

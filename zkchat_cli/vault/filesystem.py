@@ -7,9 +7,10 @@ it must skip it says, so that `vault status` can list it.
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import translate
+from functools import partial
 from pathlib import Path
 
 from zkchat_cli.errors import VaultError
@@ -60,8 +61,32 @@ def scan(root: Path, ignore: Sequence[str] = ()) -> Listing:
     return listing
 
 
+def look(root: Path, paths: Iterable[str], ignore: Sequence[str] = ()) -> Listing | None:
+    """What `scan` would say of these paths alone; None where one of them is, or may have been, a folder."""
+    listing = Listing(only=frozenset(paths))
+    ignored = _ignored(ignore)
+    folders: list[tuple[str, str]] = []
+    for path in sorted(listing.only or ()):
+        if not any(part.startswith(".") for part in path.split("/")):
+            _list(_Entry(os.path.join(root, path)), path, root, ignored, listing, folders)  # noqa: PTH118 - as scandir gives them
+            if path not in listing.stamps and path not in listing.attachments and "." not in path.rpartition("/")[2]:
+                return None
+    return None if folders else listing
+
+
+class _Entry:
+    """What `os.scandir` would give for one path."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.is_symlink = partial(os.path.islink, path)
+        self.is_dir = partial(os.path.isdir, path)
+        self.is_file = partial(os.path.isfile, path)
+        self.stat = partial(os.stat, path)
+
+
 def _list(
-    entry: "os.DirEntry[str]",
+    entry: "os.DirEntry[str] | _Entry",
     path: str,
     root: Path,
     ignored: "re.Pattern[str] | None",

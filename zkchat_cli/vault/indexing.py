@@ -19,7 +19,7 @@ from zkchat_cli import words
 from zkchat_cli.vault import filesystem, markdown
 from zkchat_cli.vault.chunks import BYTES_A_TOKEN
 from zkchat_cli.vault.filesystem import Listing, NoteBytes
-from zkchat_cli.vault.index import Index, pairs
+from zkchat_cli.vault.index import INDEXES, Index, pairs
 from zkchat_cli.vault.markdown import ParsedNote
 from zkchat_cli.vault.wikilinks import Name, WrittenLink, key, resolve, stem
 
@@ -124,6 +124,8 @@ class _Refresh:
         if progress:
             progress(len(suspects), len(suspects))
         self._write_chunks()
+        for index in INDEXES:
+            self.connection.execute(index)
         for path in gone:
             self._remove(path)
         self._update_attachments()
@@ -230,7 +232,9 @@ class _Refresh:
     def _set_names(self, path: str, names: Iterable[Name]) -> None:
         """Have these names, and no others, lead to `path`."""
         wanted = dict.fromkeys((key(name.spelled) if name.kind == "alias" else key(name.path), *name) for name in names)
-        for rowid, *row in self.connection.execute("SELECT rowid, key, path, kind, spelled FROM names WHERE path = ?", (path,)).fetchall():
+        sql = "SELECT rowid, key, path, kind, spelled FROM names WHERE path = ?"
+        is_new = not self.known and self.listing.only is None  # a new index has no names, nor yet the means to find them fast
+        for rowid, *row in () if is_new else self.connection.execute(sql, (path,)).fetchall():
             if tuple(row) in wanted:
                 del wanted[tuple(row)]
                 continue

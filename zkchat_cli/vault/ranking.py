@@ -6,7 +6,7 @@ contributes is measured by `tests/bench/ablation.py`.
 """
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -149,19 +149,18 @@ def _occurs(phrase: tuple[str, ...], fields: list[_Field]) -> bool:
 
 def _weighted(fields: list[_Field], rarity: Mapping[str, float]) -> dict[str, float]:
     """How often each word of the query stands in these fields, by their weights."""
-    beginnings = [term for term in rarity if is_beginning(term)]
-    counted: dict[str, float] = defaultdict(float)
+    counted = dict.fromkeys(rarity, 0.0)
     for weight, terms in fields:
-        counts = Counter(terms)
-        for term in rarity.keys() & counts.keys():
-            counted[term] += weight * counts[term]
-        for beginning in beginnings:
-            counted[beginning] += weight * sum(n for term, n in counts.items() if term != beginning and term.startswith(beginning))
+        for term in terms:
+            if term in counted:
+                counted[term] += weight
+    for beginning in filter(is_beginning, rarity):
+        counted[beginning] = sum(weight for weight, terms in fields for term in terms if term.startswith(beginning))
     return counted
 
 
 def _bm25f(counted: Mapping[str, float], rarity: Mapping[str, float], length: float, saturation: float) -> float:
-    return sum(rarity[term] * n * (saturation + 1) / (n + saturation * length) for term, n in counted.items())
+    return sum(rarity[term] * n * (saturation + 1) / (n + saturation * length) for term, n in counted.items() if n)
 
 
 def _length(c: Candidate, corpus: Corpus, ranking: Ranking) -> float:

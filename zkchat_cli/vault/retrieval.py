@@ -20,13 +20,13 @@ from zkchat_cli.vault.ranking import RANKING, Candidate, Corpus, Ranking
 from zkchat_cli.vault.search import Query, all_of, any_of, quoted, word
 from zkchat_cli.words import STOPWORDS
 
-MOST_RANKED = 10_000
+MOST_RANKED = 8_000
 """Rows that FTS5 ranks for a query, at 0.8 µs each."""
 MOST_NAMES_RANKED = 4_000
-POOL = 100
-NAMED = 30
+POOL = 80
+NAMED = 20
 """Notes that are candidates by their names; of the first `NAMED_WHOLE` their matching chunks, of the others the first one."""
-NAMED_WHOLE = 12
+NAMED_WHOLE = 8
 CHUNKS_OF_NAMED = 8
 LENDERS = 10
 
@@ -101,6 +101,8 @@ class _Search:
         known = [term for term in self.query.words if self.corpus.frequency[term]]
         if not known:
             return []
+        if all(term in STOPWORDS for term in known):  # even counting them takes too long
+            return self._newest("words", all_of(known)) or self._newest("words", any_of(known))
         ids = self._ranked_or_newest("words", all_of(known)) + self._ranked_or_newest("words", f"headings : ({any_of(known)})")
         return ids if len(ids) >= self.pool else ids + self._newest("words", any_of(known))
 
