@@ -12,6 +12,7 @@
     ranking      how well a chunk answers; `retrieval` finds those worth a look
     index        the SQLite file and its questions; `indexing` brings it up to date, `upkeep` opens, builds and repairs it
     graph        notes joined by links: neighbours, ways, orphans, hubs; `broken` has the links that join nothing
+    names        nearest names, completion
     catalogue    notes by folder, tag and title
     related      which notes belong together, and why
     quotations   the lines that links stand on
@@ -20,7 +21,6 @@
 Opening is cheap; the index is opened, or built where there is none, by the first question that needs it.
 """
 
-import difflib
 import os
 import posixpath
 from collections.abc import Collection, Sequence
@@ -33,7 +33,7 @@ from pathlib import Path
 from zkchat_cli import words
 from zkchat_cli.errors import VaultError, ZkchatError
 from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution
-from zkchat_cli.vault import broken, catalogue, filesystem, graph, markdown, quotations, related, retrieval, search, sections
+from zkchat_cli.vault import broken, catalogue, filesystem, graph, markdown, names, quotations, related, retrieval, search, sections
 from zkchat_cli.vault.broken import BrokenLink, BrokenLinks
 from zkchat_cli.vault.catalogue import Entry
 from zkchat_cli.vault.graph import Direction, Hub, LinkPath, Neighbour
@@ -41,6 +41,7 @@ from zkchat_cli.vault.index import Index, LinkRow, chunk
 from zkchat_cli.vault.indexing import Progress
 from zkchat_cli.vault.markdown import ParsedNote
 from zkchat_cli.vault.markup import Heading
+from zkchat_cli.vault.names import Completion
 from zkchat_cli.vault.related import RelatedNote
 from zkchat_cli.vault.semantic import Semantic, fused
 from zkchat_cli.vault.upkeep import Refreshed, Upkeep
@@ -50,6 +51,7 @@ from zkchat_cli.vault.wikilinks import WrittenLink, resolve, split_target
 __all__ = [
     "BrokenLink",
     "BrokenLinks",
+    "Completion",
     "Direction",
     "Entry",
     "Heading",
@@ -187,7 +189,12 @@ class Vault:
 
     def nearest(self, name: str, limit: int = 3) -> list[str]:
         """The names of the notes that `name` may have meant, the nearest first."""
-        return self._ask(lambda index: [spelled for spelled, _ in _nearest(index, name, limit)])
+        return self._ask(lambda index: [spelled for spelled, _ in names.nearest(index, name, limit)])
+
+    def complete(self, typed: str, limit: int = 30) -> list[Completion]:
+        """Names and aliases of notes that begin with what is typed, then those that contain it; for nothing typed, the newest notes."""
+        typed = filesystem.encodable(typed)
+        return self._ask(lambda index: names.complete(index, typed, limit))
 
     def read(self, relative_path: str) -> str:
         """The text of a note or another text file. Raises VaultError for what is missing, unreadable, too large or not in the vault."""
@@ -232,7 +239,7 @@ class Vault:
         """Every link of the vault that points to nothing, by source and line, with the paths of the nearest names for `MOST_NEAREST`."""
 
         def nearest(index: Index, name: str) -> tuple[str, ...]:
-            return tuple(path for _, path in _nearest(index, name, 3))
+            return tuple(path for _, path in names.nearest(index, name, 3))
 
         return self._ask(lambda index: broken.notes(index, partial(nearest, index), MOST_NEAREST))
 
@@ -367,7 +374,7 @@ def _resolution(index: Index, link: WrittenLink, source: str | None, near: dict[
     if answer.status is None:
         return None
     if answer.status == "broken" and link.text not in near and len(near) < MOST_NEAREST:
-        near[link.text] = tuple(path for _, path in _nearest(index, link.text, 3))
+        near[link.text] = tuple(path for _, path in names.nearest(index, link.text, 3))
     return LinkResolution(
         raw=link.raw,
         kind=link.kind,
@@ -382,15 +389,3 @@ def _resolution(index: Index, link: WrittenLink, source: str | None, near: dict[
         line=link.line,
         text=link.text,
     )
-
-
-def _nearest(index: Index, name: str, limit: int) -> list[tuple[str, str]]:
-    """Names that share many pairs of characters, ordered by their likeness as a whole, with the paths of their notes, each note once."""
-    wanted = words.fold(name.rpartition("/")[2].removesuffix(".md").strip())[:200]
-    similar = index.similar_names(wanted, 30) if wanted else []
-    ranked = sorted((-difflib.SequenceMatcher(None, wanted, words.fold(near)).ratio(), near, path) for near, path in similar)
-    notes: dict[str, str] = {}
-    for likeness, near, path in ranked:
-        if likeness <= -0.4:
-            notes.setdefault(path, near)
-    return [(near, path) for path, near in notes.items()][:limit]

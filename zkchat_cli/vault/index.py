@@ -107,17 +107,16 @@ class Counts(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """Kept up to date by whoever writes, since counting a million rows takes longer than a search."""
+    """How much there is. Kept up to date by whoever writes, since counting a million rows takes longer than a search.
 
-    notes: int
-    chunks: int
-    tokens: float
+    `links` that mean a note or a file, `broken_links` among them, and the estimated `tokens` of all chunks.
+    """
 
-
-def pairs(name: str) -> list[str]:
-    """The pairs of neighbouring characters of a name, its borders included: what "nearest name" and completion search by."""
-    plain = "·" + "".join(c if c.isalnum() or not c.isascii() else "·" for c in words.fold(name))[:200] + "·"
-    return [plain[i : i + 2] for i in range(len(plain) - 1)]
+    notes: int = 0
+    chunks: int = 0
+    links: int = 0
+    broken_links: int = 0
+    tokens: float = 0.0
 
 
 @contextmanager
@@ -249,11 +248,7 @@ class Index:
         return str(rows[0][0]) if rows else None
 
     def counts(self) -> Counts:
-        [row] = self.rows(
-            """SELECT (SELECT COUNT(*) FROM notes), (SELECT COUNT(*) FROM chunks),
-                      (SELECT COUNT(*) FROM links WHERE status IS NOT NULL), (SELECT COUNT(*) FROM links WHERE status = 'broken')"""
-        )
-        return Counts(*row)
+        return Counts(*self.sizes()[:4])
 
     def problems(self) -> tuple[str, ...]:
         return tuple(f"{path}: {text}" for path, text in self.rows("SELECT path, text FROM problems ORDER BY path"))
@@ -270,22 +265,10 @@ class Index:
     def names(self, key: str) -> list[Name]:
         return [Name(*row) for row in self.rows("SELECT path, kind, spelled FROM names WHERE key = ?", key)]
 
-    def similar_names(self, name: str, limit: int) -> list[tuple[str, str]]:
-        """Names of notes that share the most pairs of characters with `name`, for a closer look; each with its note's path."""
-        expression = " OR ".join(f'"{pair}"' for pair in dict.fromkeys(pairs(name)))
-        return [
-            (str(spelled), str(path))
-            for spelled, path in self.rows(
-                """SELECT spelled, path FROM (SELECT rowid, rank FROM name_pairs WHERE name_pairs MATCH ? ORDER BY rank LIMIT ?) AS found
-                   JOIN names ON names.rowid = found.rowid ORDER BY found.rank, spelled""",
-                expression,
-                limit,
-            )
-        ]
-
     def sizes(self) -> Sizes:
         found = dict(self.rows("SELECT key, value FROM meta"))
-        return Sizes(int(found["notes"]), int(found["chunks"]), float(found["tokens"]))
+        counts = Counts(*(int(found[name]) for name in Counts._fields))
+        return Sizes(*counts, tokens=float(found["tokens"]))
 
     def allow(self, tags: Iterable[str], paths: Iterable[str]) -> None:
         """Put the ids of the notes that have all these (folded) tags, or tags below them, and whose paths contain all these texts, into

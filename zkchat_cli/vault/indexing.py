@@ -19,8 +19,9 @@ from zkchat_cli import words
 from zkchat_cli.vault import filesystem, markdown
 from zkchat_cli.vault.chunks import BYTES_A_TOKEN
 from zkchat_cli.vault.filesystem import Listing, NoteBytes
-from zkchat_cli.vault.index import INDEXES, Index, pairs
+from zkchat_cli.vault.index import INDEXES, Index, Sizes
 from zkchat_cli.vault.markdown import ParsedNote
+from zkchat_cli.vault.names import pairs
 from zkchat_cli.vault.wikilinks import Name, WrittenLink, key, resolve, stem
 
 Progress = Callable[[int, int], None]
@@ -92,9 +93,8 @@ class _Refresh:
     """Notes that have been read in this run, whose links are not resolved and whose names are not in `note_words`."""
     chunk_rows: list[tuple[object, ...]] = field(default_factory=list)
     word_rows: list[tuple[object, ...]] = field(default_factory=list)
-    chunks: int = 0
-    bytes: int = 0
-    """How many chunks there are more than before, and of how many bytes."""
+    more: Counter[str] = field(default_factory=Counter)
+    """By how much the index has grown, by the names of `Sizes`; `tokens` in bytes."""
 
     def __post_init__(self) -> None:
         sql = "SELECT path, id, mtime_ns, size, hash FROM notes"
@@ -133,7 +133,8 @@ class _Refresh:
         self._resolve_links()
         self._update_anchors()
         self._write_names()
-        self._update_sizes(added - len(gone))
+        self.more["notes"] = added - len(gone)
+        self._update_sizes()
         return Changes(added, changed, len(gone))
 
     def _suspects(self) -> list[str]:
@@ -197,8 +198,8 @@ class _Refresh:
             self.chunk_rows.append((self.next_chunk, note_id, p.heading, headings, p.start_line, p.end_line, p.text))
             self.word_rows.append((self.next_chunk, words.indexed(headings), words.indexed(p.text)))
             self.next_chunk += 1
-            self.chunks += 1
-            self.bytes += _bytes(p.text)
+            self.more["chunks"] += 1
+            self.more["tokens"] += _bytes(p.text)
         if len(self.chunk_rows) >= CHUNKS_AT_A_TIME:
             self._write_chunks()
 
@@ -218,11 +219,12 @@ class _Refresh:
             "INSERT INTO words (words, rowid, headings, body) VALUES ('delete', ?, ?, ?)",
             [(id_, words.indexed(headings), words.indexed(text)) for id_, headings, text in chunks],
         )
-        self.chunks -= len(chunks)
-        self.bytes -= sum(_bytes(text) for *_, text in chunks)
-        links = self.connection.execute("SELECT target, alias FROM links WHERE note_id = ? AND target IS NOT NULL", (note_id,))
-        for target, alias in links:
-            self.anchors[target, alias or ""] -= 1
+        self.more["chunks"] -= len(chunks)
+        self.more["tokens"] -= sum(_bytes(text) for *_, text in chunks)
+        for target, alias, status in self.connection.execute("SELECT target, alias, status FROM links WHERE note_id = ?", (note_id,)):
+            self._count_link(status, -1)
+            if target:
+                self.anchors[target, alias or ""] -= 1
         tags = [(words.fold(tag), note_id) for tag in names[2].split("\n")]
         self.connection.executemany("DELETE FROM tags WHERE tag = ? AND note_id = ?", tags)
         for table in ("chunks", "links"):
@@ -295,6 +297,8 @@ class _Refresh:
             answer = resolve(link, source, lambda k: names.get(k, ()))
             if (answer.target, answer.status) != (target, status):
                 resolved.append((answer.target, answer.status, rowid))
+                self._count_link(status, -1)
+                self._count_link(answer.status, 1)
                 if note_id not in self.fresh:
                     self.moved_targets.update(path for path in (target, answer.target) if path)
             if answer.target and note_id in self.fresh:
@@ -337,8 +341,13 @@ class _Refresh:
             [(note_id, *map(words.indexed, names)) for note_id, *names in named],
         )
 
-    def _update_sizes(self, notes: int) -> None:
-        for name, more in (("notes", notes), ("chunks", self.chunks), ("tokens", self.bytes / BYTES_A_TOKEN)):
+    def _count_link(self, status: str | None, more: int) -> None:
+        self.more["links"] += more if status else 0
+        self.more["broken_links"] += more if status == "broken" else 0
+
+    def _update_sizes(self) -> None:
+        for name in Sizes._fields:
+            more = self.more[name] / BYTES_A_TOKEN if name == "tokens" else self.more[name]
             self.connection.execute("UPDATE meta SET value = value + ? WHERE key = ?", (more, name))
 
     def _stage(self, table: str, values: Iterable[tuple[object, ...]]) -> None:
