@@ -32,7 +32,8 @@ def test_search_finds_the_words_and_shows_the_lines(zkchat: Program) -> None:
     assert results[0]["relative_path"] == "Queries/Combining.md"
     lines = zkchat.vault.joinpath("Queries/Combining.md").read_text().split("\n")
     assert results[0]["text"] == "\n".join(lines[results[0]["start_line"] - 1 : results[0]["end_line"]])
-    assert "Queries/Combining.md:1" in zkchat("vault", "search", "nest brackets").out
+    shown = zkchat("vault", "search", "nest brackets").out
+    assert "Combining › Nesting   Queries/Combining.md:8\n  You can nest brackets as deep as you like.\n" in shown
 
 
 def test_search_reads_a_query_per_line(zkchat: Program) -> None:

@@ -13,7 +13,6 @@ from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.vault import LinkRow, Vault
 from zkchat_cli.wiring import Choices
-from zkchat_cli.words import shorten
 
 COMMAND = cli.app("The notes: index, search, links.")
 
@@ -98,9 +97,10 @@ def search(
                 screen.json({"query": line, "results": documents} if query == "-" else documents)
                 continue
             for chunk in found:
-                where = f"{chunk.title} › {chunk.heading}" if chunk.heading and chunk.heading != chunk.title else chunk.title
-                screen.print(f"{where}   {chunk.relative_path}:{chunk.start_line}", "bold")
-                screen.print(f"  {shorten(chunk.text, 160)}")
+                heading, snippet = notes.snippet(chunk, line)
+                where = f"{chunk.title} › {heading}" if heading and heading != chunk.title else chunk.title
+                screen.print(f"{where}   {chunk.relative_path}:{snippet.line}", "bold")
+                screen.print(f"  {snippet.text}")
             if not found:
                 screen.print("Nothing found.")
 

@@ -24,7 +24,7 @@ TOOL = Tool(
     name="find_excerpts",
     description="Search the user's notes by words; returns numbered excerpts with path, heading and lines, best first.",
     parameters={
-        "query": {"type": "string", "description": "words to search for; put phrases in double quotes"},
+        "query": {"type": "string", "description": 'words to search for; "a phrase", tag:x, path:x and -word narrow it'},
         "limit": {"type": "integer", "description": f"1 to {MOST}, default {DEFAULT_LIMIT}"},
     },
     required=("query",),

@@ -8,7 +8,7 @@
     markdown     a note's names, tags and chunks (`chunks`)
     sections     which lines of a note a heading or a block id means
     wikilinks    a link's syntax and what it points to
-    search       what a query means
+    search       what a query means; `snippets` show what it found
     ranking      how well a chunk answers; `retrieval` finds those worth a look
     index        the SQLite file and its questions; `indexing` brings it up to date, `upkeep` opens, builds and repairs it
     graph        notes joined by links: neighbours, ways, orphans, hubs; `broken` has the links that join nothing
@@ -33,7 +33,20 @@ from pathlib import Path
 from zkchat_cli import words
 from zkchat_cli.errors import VaultError, ZkchatError
 from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution
-from zkchat_cli.vault import broken, catalogue, filesystem, graph, markdown, names, quotations, related, retrieval, search, sections
+from zkchat_cli.vault import (
+    broken,
+    catalogue,
+    filesystem,
+    graph,
+    markdown,
+    names,
+    quotations,
+    related,
+    retrieval,
+    search,
+    sections,
+    snippets,
+)
 from zkchat_cli.vault.broken import BrokenLink, BrokenLinks
 from zkchat_cli.vault.catalogue import Entry
 from zkchat_cli.vault.graph import Direction, Hub, LinkPath, Neighbour
@@ -44,6 +57,7 @@ from zkchat_cli.vault.markup import Heading
 from zkchat_cli.vault.names import Completion
 from zkchat_cli.vault.related import RelatedNote
 from zkchat_cli.vault.semantic import Semantic, fused
+from zkchat_cli.vault.snippets import Snippet
 from zkchat_cli.vault.upkeep import Refreshed, Upkeep
 from zkchat_cli.vault.vectors import Embedder, VectorStore
 from zkchat_cli.vault.wikilinks import WrittenLink, resolve, split_target
@@ -155,6 +169,11 @@ class Vault:
             if by_meaning := self._semantic.nearest(query, RANKED):
                 return fused(by_words, by_meaning, limit, MOST_CHUNKS_OF_A_NOTE)
         return self._ask(lambda index: retrieval.find(index, asked, limit, MOST_CHUNKS_OF_A_NOTE))
+
+    def snippet(self, found: ContentChunk, query: str) -> tuple[str | None, Snippet]:
+        """The lines of a chunk that show best why `query` found it, and the heading they stand under."""
+        shown = snippets.snippet(found.text, found.start_line, search.analyse(query).terms)
+        return sections.heading_over(shown.line, found.text, found.start_line) or found.heading, shown
 
     def embed(self, progress: Progress | None = None, *, verify: bool = False) -> None:
         """Compute the vectors that are missing, if there is an embedder. What fails is a warning; what was computed is kept.

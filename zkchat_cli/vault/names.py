@@ -68,8 +68,9 @@ def complete(index: Index, typed: str, limit: int) -> list[Completion]:
 def _completions(index: Index, typed: str, limit: int) -> Iterator[Completion]:
     wanted = fold_name(typed)
     if not wanted.strip():
-        sql = "SELECT path FROM (SELECT note_id FROM chunks ORDER BY id DESC LIMIT ?) JOIN notes ON notes.id = note_id GROUP BY note_id"
-        yield from (Completion(stem(path), path) for (path,) in reversed(index.rows(sql, 8 * limit)[-limit:]))
+        newest = "SELECT id AS chunk, note_id FROM chunks ORDER BY id DESC LIMIT ?"
+        sql = f"SELECT path FROM ({newest}) JOIN notes ON id = note_id ORDER BY chunk DESC"
+        yield from (Completion(stem(path), path) for (path,) in index.rows(sql, 8 * limit))
         return
     if "/" in wanted:
         sql = "SELECT path FROM notes WHERE path LIKE ? ESCAPE '!' ORDER BY LENGTH(path), path LIMIT ?"
@@ -78,11 +79,11 @@ def _completions(index: Index, typed: str, limit: int) -> Iterator[Completion]:
     sql = "SELECT spelled, path, kind FROM names WHERE key >= ? AND key < ? AND kind != 'file' ORDER BY key, LENGTH(path), path LIMIT ?"
     yield from _named(index.rows(sql, wanted, wanted + "\U0010ffff", limit))
     groups = pairs(typed)
-    for run in (groups[:-1], groups[1:-1]):  # with its left border, then anywhere
-        if run:
-            sql = """SELECT spelled, path, kind FROM (SELECT rowid FROM name_pairs WHERE name_pairs MATCH ? LIMIT ?) AS found
+    anywhere = _phrase(*groups[1:-1]) if len(groups) > 2 else f"{_phrase(groups[1][0])} *"
+    for expression in (_phrase(*groups[:-1]), anywhere):  # with its left border first
+        sql = """SELECT spelled, path, kind FROM (SELECT rowid FROM name_pairs WHERE name_pairs MATCH ? LIMIT ?) AS found
                      JOIN names ON names.rowid = found.rowid ORDER BY LENGTH(spelled), spelled, path"""
-            yield from _named(index.rows(sql, _phrase(*run), 4 * limit))
+        yield from _named(index.rows(sql, expression, 4 * limit))
 
 
 def _named(rows: list[tuple[str, str, str]]) -> Iterator[Completion]:

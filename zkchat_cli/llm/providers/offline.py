@@ -18,6 +18,8 @@ from zkchat_cli.models import PromptMessage, ToolCall
 from zkchat_cli.words import STOPWORDS, content_terms, sentences, shorten, stem, terms
 
 _LINK = re.compile(r"!?\[\[[^\[\]]*\]\]")
+_DASH = re.compile(r"(?<!\S)-+(?=\w)")
+"""Who asks about `find -name` excludes nothing."""
 _POINTING_BACK = frozenset(("that", "it", "this", "those", "them", "these", "there"))
 _ONLY_ABOUT = frozenset(
     "summarise summarize summary overview explain describe content contents tell show read say says discuss note notes".split()
@@ -83,7 +85,8 @@ def _calls(request: Request, question: str, asked: int) -> tuple[ToolCall, ...]:
     if introduced is not None and introduced.kind == "documents":
         wanted += [("read_zk_document", {"relative_path": path}) for path in introduced.source_ids[:MAX_DOCUMENTS_READ]]
     if question.strip():
-        wanted.append(("find_excerpts", {"query": shorten(query_of(request.messages, asked), 400)}))
+        query = _DASH.sub("", query_of(request.messages, asked))
+        wanted.append(("find_excerpts", {"query": shorten(query, 400)}))
     numbered = enumerate(((name, arguments) for name, arguments in wanted if name in offered), 1)
     return tuple(ToolCall(id=f"offline-{asked}-{i}", name=name, arguments=arguments) for i, (name, arguments) in numbered)
 

@@ -1,0 +1,46 @@
+"""What a search result shows of a chunk."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zkchat_cli.vault.snippets import Snippet, snippet
+
+TEXT = "# Compost\n\n- Green and brown\n  layers in turn.\n\n> [!note]\n> It is ready after nine months."
+
+
+def test_the_line_with_most_of_the_words_is_shown_without_its_marks():
+    assert snippet(TEXT, 10, ["ready", "months"]) == Snippet(16, 16, "It is ready after nine months.")
+
+
+def test_a_line_goes_on_in_the_next_of_its_paragraph():
+    assert snippet(TEXT, 1, ["green"]) == Snippet(3, 4, "Green and brown layers in turn.")
+
+
+def test_a_heading_is_shown_only_where_nothing_else_has_its_words():
+    assert snippet("# Compost\ncompost heap", 1, ["compost"]) == Snippet(2, 2, "compost heap")
+    assert snippet("# Compost\n\nheap", 1, ["compost"]) == Snippet(1, 1, "Compost")
+
+
+def test_without_any_of_the_words_the_first_line_of_text_is_shown():
+    assert snippet(TEXT, 1, ["nothing"]).line == 3
+
+
+def test_of_a_long_line_what_stands_around_the_word_is_shown():
+    shown = snippet("before " * 100 + "needle " + "after " * 100, 1, ["needle"]).text
+    assert "needle" in shown
+    assert shown.startswith("…before")
+    assert shown.endswith("after…")
+    assert len(shown) < 170
+    assert snippet("needle " + "after " * 100, 1, ["needle"]).text.startswith("needle after")
+
+
+def test_a_long_line_without_the_words_is_shown_from_its_beginning():
+    assert snippet("x " * 200, 1, ["needle"]).text.startswith("x x")
+
+
+@given(st.text(max_size=500), st.integers(1, 9), st.lists(st.text(max_size=5), max_size=3))
+def test_any_text_has_a_snippet_on_one_of_its_lines(text, first_line, terms):
+    shown = snippet(text, first_line, terms)
+    assert first_line <= shown.line <= shown.end_line <= first_line + text.count("\n")
+    assert "\n" not in shown.text
+    assert len(shown.text) <= 165
