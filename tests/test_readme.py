@@ -7,6 +7,7 @@ from conftest import Program
 
 from zkchat_cli import cli, config, drawer, slash, tools
 from zkchat_cli.llm import embedders, providers
+from zkchat_cli.vault import search
 
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
 
@@ -41,6 +42,16 @@ def test_every_provider_is_there_and_no_other() -> None:
 
 def test_every_embedder_is_there_and_no_other() -> None:
     assert first_column("## Search by meaning") == {"semantic.provider", "none", *embedders.names()}
+
+
+def test_every_way_to_write_a_query_means_what_it_says() -> None:
+    section = README.split("\n## Search and links\n", 1)[1].split("\n#", 1)[0]
+    cells = re.findall(r"^\| (`.+?) \|", section, re.MULTILINE)
+    ways = [search.analyse(code) for cell in cells for code in re.findall("`([^`]+)`", cell)]
+    assert [way.words for way in ways] == [("boolean", "filters"), (), (), (), (), ()]
+    assert [way.phrases for way in ways] == [(), (("due", "before"),), (), (), (), ()]
+    assert [way.without for way in ways] == [(), (), (("sorting",),), (("group", "by"),), (), ()]
+    assert [(way.tags, way.paths) for way in ways[-2:]] == [(("project",), ()), ((), ("archive",))]
 
 
 def test_every_setting_is_there_with_its_default_and_description() -> None:
