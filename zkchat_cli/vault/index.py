@@ -82,6 +82,7 @@ INDEXES = (
 )
 """What `indexing` makes sure of once the notes are in: a table of half a million rows is sorted faster than it is kept sorted."""
 
+_FTS = ("words", "note_words", "name_pairs")
 _HASH_BYTES = 16 << 20
 """What FTS5 gathers before it writes: with its own 1 MB an index takes twice as long to build."""
 
@@ -175,7 +176,7 @@ class Index:
                 "INSERT INTO meta VALUES (?, ?)",
                 [("unicode", unicodedata.unidata_version), ("version", str(VERSION)), *((name, "0") for name in Sizes._fields)],
             )
-            for table in ("words", "note_words", "name_pairs"):
+            for table in _FTS:
                 index.connection.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('hashsize', ?)", (_HASH_BYTES,))
             index.connection.execute("COMMIT")
             return index
@@ -190,11 +191,14 @@ class Index:
             raise VaultError(f"the index {file} cannot be opened: {e.strerror}", "Check its permissions, or set ZKCHAT_HOME.") from e
         connection = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA temp_store = MEMORY")
+        connection.execute("PRAGMA synchronous = NORMAL")  # after a power cut the last refresh may be missing: the next one repeats it
         return cls(file, connection, file.stat().st_ino)
 
     def publish(self, as_file: Path) -> None:
         """Put this finished index in the place of another. Whoever has the old one open notices by `moved`."""
         with sqlite_errors(self.file):
+            for table in _FTS:  # one segment each: later ones are small, and are not merged with all there is by some unlucky refresh
+                self.connection.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
             self.connection.execute("PRAGMA journal_mode = WAL")
         self.close()
         replaced = None

@@ -285,11 +285,13 @@ class _Refresh:
         links = self.connection.execute(
             """SELECT links.rowid, links.target, links.status, notes.path, links.key,
                       notes.id, links.raw, links.kind, links.text, links.heading, links.alias, links.embed, links.line
-               FROM pending JOIN links ON links.rowid = pending.value JOIN notes ON notes.id = links.note_id"""
+               FROM pending CROSS JOIN links ON links.rowid = pending.value CROSS JOIN notes ON notes.id = links.note_id"""
         ).fetchall()
         self._stage("wanted", ((k,) for k in {row[4] for row in links}))
         names: dict[str, list[Name]] = defaultdict(list)
-        for folded, *name in self.connection.execute("SELECT key, path, kind, spelled FROM wanted JOIN names ON names.key = wanted.value"):
+        # CROSS JOIN: else SQLite, which knows nothing of their sizes, goes through all names for the few that are wanted
+        found = self.connection.execute("SELECT key, path, kind, spelled FROM wanted CROSS JOIN names ON names.key = wanted.value")
+        for folded, *name in found:
             names[folded].append(Name(*name))
         resolved: list[tuple[str | None, str | None, int]] = []
         for rowid, target, status, source, _, note_id, *written in links:
