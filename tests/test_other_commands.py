@@ -271,3 +271,14 @@ def test_the_module_is_the_program(zkchat: Program) -> None:
     assert "Start with: zkchat chat --demo" in zkchat("--help").out
     for command in ("chat", "ask", "context", "vault", "config", "tokens", "doctor"):
         assert zkchat(command, "-h").exit_status == 0
+
+
+@pytest.mark.parametrize("command", [("index",), ("status",), ("search", "compost"), ("broken",)])
+def test_a_damaged_index_is_built_anew_and_whoever_asks_is_told(zkchat: Program, command: tuple[str, ...]) -> None:
+    zkchat("vault", "index")
+    [file] = zkchat.home.glob("cache/index/*.db")
+    file.write_bytes(b"not a database, whatever its name says" * 100)
+    told = zkchat("vault", *command)
+    assert told.exit_status == 0
+    assert "the index was rebuilt: the index " in told.err
+    assert "the index was rebuilt" not in zkchat("vault", *command).err

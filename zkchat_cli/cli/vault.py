@@ -25,7 +25,13 @@ def _indexed(choices: Choices, screen: Screen, *, full: bool = False) -> Iterato
     with cli.opened_vault(choices) as vault:
         with screen.progress_bar("Indexing") as progress:
             report = vault.refresh(full=full, progress=progress)
+        _tell_rebuilt(report, screen)
         yield vault, report
+
+
+def _tell_rebuilt(report: IndexReport, screen: Screen) -> None:
+    if report.rebuilt:
+        screen.warn(f"the index was rebuilt: {report.rebuilt}")
 
 
 @COMMAND.command()
@@ -54,7 +60,9 @@ def status(
     """What the index holds, and which notes gave trouble."""
     screen = Screen.of()
     with cli.opened_vault(Choices(vault, config_file=config)) as notes:
-        _print_report(screen, notes.status() if notes.indexed else notes.refresh(), as_json=as_json)
+        report = notes.status() if notes.indexed else notes.refresh()
+        _tell_rebuilt(report, screen)
+        _print_report(screen, report, as_json=as_json)
         _warn(screen, notes)
 
 
@@ -67,8 +75,6 @@ def _print_report(screen: Screen, report: IndexReport, *, as_json: bool) -> None
     if as_json:
         screen.json(report)
         return
-    if report.rebuilt:
-        screen.warn(f"the index was rebuilt: {report.rebuilt}")
     screen.print(f"{report.notes} notes, {report.chunks} chunks, {report.links} links, {report.broken_links} of them broken")
     if report.added or report.changed or report.removed:
         screen.print(f"{report.added} added, {report.changed} changed, {report.removed} removed in {report.seconds:.2f} s")

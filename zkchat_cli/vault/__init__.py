@@ -154,7 +154,7 @@ class Vault:
 
     def status(self) -> IndexReport:
         """What the index holds, without looking at the files."""
-        return self._ask(lambda index: self._report(index, Refreshed()))
+        return self._ask(lambda index: self._report(index, Refreshed(rebuilt=self._upkeep.take_rebuilt())))
 
     def search(self, query: str, limit: int = 10) -> list[ContentChunk]:
         """The best chunks for any text, best first, few from one note. `score` is higher for better, comparable within one search.

@@ -66,8 +66,13 @@ class Upkeep:
                     "Choose a folder with .md files by --vault, ZKCHAT_VAULT or the configuration.",
                 )
             changes = self._rebuild(listing, progress) if full or not self.exists else self._update(listing, progress)
+            return Refreshed(changes, time.perf_counter() - begin, self.take_rebuilt())
+
+    def take_rebuilt(self) -> str | None:
+        """Why the index was made anew since this was last asked, if it was."""
+        with self._lock:
             rebuilt, self._rebuilt = self._rebuilt, None
-            return Refreshed(changes, time.perf_counter() - begin, rebuilt)
+            return rebuilt
 
     def ask(self, question: Callable[[Index], T]) -> T:
         """Ask the index; one that is missing or turns out damaged is built first, once."""
