@@ -36,7 +36,7 @@ def changes(root: Path, ignore: Sequence[str], left: threading.Event) -> Iterato
     except ImportError:
         return
     failures = 0
-    while failures < TRIES and not left.wait(failures) and root.is_dir():  # watchfiles waits in vain for what does not exist
+    while failures < TRIES and not left.wait(failures):
         folders, recursive = _watched(root, ignore)
         armed = False
         try:
@@ -57,6 +57,8 @@ def changes(root: Path, ignore: Sequence[str], left: threading.Event) -> Iterato
             ) as batches:
                 for batch in batches:
                     if not armed:
+                        if not root.is_dir():
+                            return  # in vain, and watchfiles would wait for ever
                         armed, failures = True, 0
                         yield None
                     paths = concerned(root, ((change.name, path) for change, path in batch))
