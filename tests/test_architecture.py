@@ -27,6 +27,7 @@ HEAVY = (
     "httpx",
     "onnxruntime",
     "tokenizers",
+    "watchfiles",
 )
 
 

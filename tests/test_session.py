@@ -621,6 +621,18 @@ def test_a_rebuilt_index_is_noticed(room: Room) -> None:
     assert any("the index was rebuilt" in e.message for e in events if isinstance(e, Notice))
 
 
+def test_what_another_refresh_found_counts_for_the_next_turn(room: Room) -> None:
+    session = room.session(Deltas([says("Yes."), says("Yes.")]))
+    assert (completed(session.send("What is [[Compost]]?")).references[0].summary or "").startswith("A compost heap needs air")
+    write(room.vault.root, {"Garden/Compost.md": "Compost is old now."})
+    session.vault_refreshed(room.vault.refresh().model_copy(update={"rebuilt": "it was damaged"}))
+    room.clock.pass_(5)
+    events, last = ended(session.send("And what is [[Compost]] now?"))
+    assert isinstance(last, TurnCompleted)
+    assert last.report.references[0].summary == "Compost is old now."
+    assert [e.message for e in events if isinstance(e, Notice)] == ["the index was rebuilt: it was damaged"]
+
+
 def test_a_conversation_goes_on_when_its_vault_is_gone(room: Room) -> None:
     session = room.session()
     completed(session.send("What is a filter?"))

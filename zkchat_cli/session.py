@@ -16,6 +16,7 @@ from zkchat_cli.llm import Failed, Finished, Reasoning, Request, Text, ToolCalls
 from zkchat_cli.models import (
     Conversation,
     FinishReason,
+    IndexReport,
     MessageStatus,
     Prompt,
     ToolCall,
@@ -45,6 +46,7 @@ class ZkChatSession(Standing):
     def __init__(self, parts: Parts, conversation: Conversation | None = None) -> None:
         super().__init__(parts, conversation)
         self._refreshed_at = float("-inf")
+        self._rebuilt: str | None = None
         self._unsaved: list[tuple[ZkChatMessage, list[ZkChatMessage]]] = []
 
     def send(self, text: str) -> Generator[events.Event, None, None]:
@@ -95,9 +97,18 @@ class ZkChatSession(Standing):
             return [events.Notice(e.message, e.hint)]
         finally:
             self._refreshed_at = self.parts.clock()
+        self.vault_refreshed(report)
+        rebuilt, self._rebuilt = self._rebuilt, None
+        return [events.Notice(f"the index was rebuilt: {rebuilt}")] if rebuilt else []
+
+    def vault_refreshed(self, report: IndexReport) -> None:
+        """Take in what a refresh of the vault found, whoever asked for it; the next turn tells that the index was rebuilt.
+
+        It does not spare the next turn its own refresh, for this one may have been of a few notes only.
+        """
         if report.added or report.changed or report.removed:
             self._summaries = DocumentSummaryService(self.parts.vault)
-        return [events.Notice(f"the index was rebuilt: {report.rebuilt}")] if report.rebuilt else []
+        self._rebuilt = report.rebuilt or self._rebuilt
 
     def just_refreshed(self) -> None:
         """Tell the session that the vault was scanned a moment ago."""

@@ -1,7 +1,7 @@
 """The interactive chat: a prompt, a toolbar, and turns. State lives in the session; here are only lines.
 
-Nothing is computed before the first prompt that it does not show: the vocabulary, the names of notes and what changed in the vault since
-yesterday come in the background, while the user reads or types.
+Nothing is computed before the first prompt that it does not show: the vocabulary, the names of notes and what changed in the vault, since
+yesterday and meanwhile, come in the background, while the user reads or types.
 """
 
 import hashlib
@@ -25,6 +25,7 @@ from zkchat_cli.errors import ZkchatError
 from zkchat_cli.events import TurnFailed
 from zkchat_cli.llm import providers
 from zkchat_cli.session import ZkChatSession
+from zkchat_cli.terminal import watching
 from zkchat_cli.terminal.completion import ChatCompleter, command_typed, link_typed
 from zkchat_cli.terminal.keyboard import Interruptions, typing_ahead
 from zkchat_cli.terminal.keys import bindings
@@ -39,6 +40,10 @@ from zkchat_cli.words import shorten
 PLACEHOLDER = "ask your notes, or /help"
 DRAWN_AFTER = 0.03
 """Seconds that a terminal may take to say where the cursor is, after which the toolbar is drawn."""
+LEAVING = 0.2
+"""Seconds for which leaving waits for the background to stop."""
+RESTS, LONGEST_REST = 9, 5.0
+"""How many times as long as a refresh took, and how many seconds at most, the background leaves the vault alone after it."""
 LONGEST_NAME = 40
 MENU_LINES = 8
 COUNTED_WHILE_TYPING = 20_000
@@ -58,6 +63,9 @@ class Repl:
         self._completer.ready.clear()
         self._hint = ""
         self._left = threading.Event()
+        self._waiting = threading.Event()
+        self._background = threading.Timer(DRAWN_AFTER, self._prepare)
+        self._background.daemon = True
         self._drawing = threading.Lock()
         self._toolbar = Toolbar(
             bench.model.name,
@@ -79,7 +87,7 @@ class Repl:
                 if interruptions.ending is None:
                     raise  # otherwise the terminal has gone, and there is nobody to tell
             finally:
-                self._left.set()
+                self._end_background()
         if interruptions.ending is None:
             return 0
         self._screen.abandon()
@@ -89,11 +97,14 @@ class Repl:
         going_on = True
         while going_on and interruptions.ending is None:
             try:
+                self._waiting.set()
                 line = self._prompt.prompt()
             except EOFError:
                 return
             except KeyboardInterrupt:
                 continue
+            finally:
+                self._waiting.clear()
             self._prompt.placeholder = None
             if line.strip():
                 going_on = self._handle(line, interruptions)
@@ -236,27 +247,46 @@ class Repl:
     def _start_preparing(self, app: "Application[str]") -> None:
         """When the first prompt and its toolbar have been drawn, not before: a thread that computes delays drawing."""
         app.after_render -= self._start_preparing
-        timer = threading.Timer(DRAWN_AFTER, self._prepare)
-        timer.daemon = True
-        timer.start()
+        self._background.start()
 
     def _prepare(self) -> None:
-        """While the user reads or types: what can be completed, the vocabulary, what changed in the vault."""
+        """While the user reads or types: what can be completed, the vocabulary, what changed in the vault and what changes."""
         vault, counter = self._bench.vault, self._bench.counter
-        with suppress(ZkchatError, _Left):  # whatever is wrong with the vault is told when a message needs it
+        with suppress(_Left):
             try:
                 self._completer.commands = slash.commands()
-                self._completer.set_notes(vault.notes())
+                with suppress(ZkchatError):
+                    self._completer.set_notes(vault.notes())
             finally:
                 self._completer.ready.set()
             counter.warm().join()
             self._measure_prompt()
             self._measure_line(self._prompt.default_buffer.text)
             self._prompt.app.invalidate()
-            vault.refresh(progress=self._unless_left)
-            self._completer.set_notes(vault.notes())
+            self._refresh(None)
+            for paths in watching.changes(vault.root, self._bench.loaded.values.vault.ignore, self._left):
+                self._waiting.wait()  # a turn has refreshed what it began with, and works undisturbed
+                self._refresh(paths)
 
-    def _unless_left(self, _done: int, _total: int) -> None:
+    def _refresh(self, paths: frozenset[str] | None) -> None:
+        """Bring the index and what is made of it up to date; what is wrong with the vault is told when a message needs it."""
+        vault = self._bench.vault
+        self._unless_left()
+        with suppress(ZkchatError):
+            report = vault.refresh(only=paths, progress=self._unless_left)
+            self._session.vault_refreshed(report)
+            self._completer.set_notes(vault.notes())
+            # a folder in which something is written all the time must not keep the processor busy
+            self._left.wait(min(RESTS * report.seconds, LONGEST_REST))
+
+    def _end_background(self) -> None:
+        self._left.set()
+        self._waiting.set()
+        self._background.cancel()
+        with suppress(RuntimeError):  # left before the first prompt was drawn
+            self._background.join(LEAVING)
+
+    def _unless_left(self, _done: int = 0, _total: int = 0) -> None:
         """Progress of a refresh that nobody waits for any more ends it; the next one takes it up."""
         if self._left.is_set():
             raise _Left
