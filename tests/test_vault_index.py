@@ -475,3 +475,61 @@ def test_a_heading_or_block_of_a_note_has_lines(notes):
     assert notes.vault.section("Long.md", "^id") == (8, 8)
     with pytest.raises(VaultError, match=r"Long\.md has no heading Three"):
         notes.vault.section("Long.md", "Three")
+
+
+# a refresh of known paths
+
+
+def test_a_refresh_of_known_paths_sees_those_and_no_others(notes):
+    notes.vault.refresh()
+    notes.write("Delta.md", "Four letters.")
+    notes.write("Beta.md", "Not this one.")
+    (notes.root / "Alpha.md").unlink()
+    report = notes.vault.refresh(only=["Delta.md", "Alpha.md", "Never.md"])
+    assert (report.added, report.changed, report.removed) == (1, 0, 1)
+    assert notes.found("letters") == ["Delta.md"]
+    assert notes.found("Software") == ["Beta.md"]
+    report = notes.vault.refresh()
+    assert (report.added, report.changed, report.removed) == (0, 1, 0)
+    notes.check()
+
+
+def test_attachments_come_and_go_by_their_paths(notes):
+    notes.write("Alpha.md", "![[logo.png]]")
+    notes.vault.refresh()
+    (notes.root / "logo.png").write_bytes(b"\x89PNG")
+    notes.vault.refresh(only=["logo.png"])
+    assert notes.vault.resolve("logo.png").target == "logo.png"
+    (notes.root / "logo.png").unlink()
+    notes.vault.refresh(only=["logo.png"])
+    assert notes.vault.resolve("logo.png").target is None
+    notes.check()
+
+
+@pytest.mark.parametrize("folder", ["Sub", "v1.2"])
+def test_a_folder_among_the_paths_means_that_everything_is_looked_at(notes, folder):
+    notes.vault.refresh()
+    notes.write(f"{folder}/Deep.md", "bottomless")
+    notes.vault.refresh(only=[folder])
+    assert notes.found("bottomless") == [f"{folder}/Deep.md"]
+    (notes.root / folder).rename(notes.root / "Moved")
+    notes.vault.refresh(only=[folder])
+    assert notes.found("bottomless") == ["Moved/Deep.md"]
+
+
+def test_hidden_and_linked_paths_are_not_taken_in_by_naming_them(notes, tmp_path):
+    notes.vault.refresh()
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "Secret.md").write_text("secret")
+    (notes.root / "link").symlink_to(tmp_path / "outside")
+    notes.write(".hidden/Secret.md", "secret")
+    report = notes.vault.refresh(only=["link/Secret.md", ".hidden/Secret.md", "../outside/Secret.md"])
+    assert report.added == 0
+    assert notes.found("secret") == []
+
+
+def test_the_only_note_may_go_by_its_path(notes):
+    notes.vault.refresh()
+    for name in ("Alpha", "Beta"):
+        (notes.root / f"{name}.md").unlink()
+    assert notes.vault.refresh(only=["Alpha.md", "Beta.md"]).notes == 0

@@ -78,16 +78,17 @@ def folders(root: Path, ignore: Sequence[str] = ()) -> list[str]:
 
 
 def look(root: Path, paths: Iterable[str], ignore: Sequence[str] = ()) -> Listing | None:
-    """What `scan` would say of these paths alone; None where one of them is, or may have been, a folder."""
+    """What `scan` would say of these paths alone; None where one of them is a folder."""
     listing = Listing(only=frozenset(paths))
     ignored = _ignored(ignore)
-    folders: list[tuple[str, str]] = []
+    inside: list[tuple[str, str]] = []
     for path in sorted(listing.only or ()):
-        if not any(part.startswith(".") for part in path.split("/")):
-            _list(_Entry(os.path.join(root, path)), path, root, ignored, listing, folders)  # noqa: PTH118 - as scandir gives them
-            if path not in listing.stamps and path not in listing.attachments and "." not in path.rpartition("/")[2]:
-                return None
-    return None if folders else listing
+        full = os.path.join(root, path)  # noqa: PTH118 - as scandir gives it
+        folder = os.path.dirname(full)  # noqa: PTH120
+        through_a_link = os.path.realpath(folder) != folder  # what is there is listed where it is, or leaves the vault
+        if not through_a_link and not any(part.startswith(".") for part in path.split("/")):
+            _list(_Entry(full), path, root, ignored, listing, inside)
+    return None if inside else listing
 
 
 class _Entry:

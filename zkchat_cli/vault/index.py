@@ -266,6 +266,9 @@ class Index:
     def has_file(self, path: str) -> bool:
         return bool(self.rows("SELECT 1 FROM names WHERE path = ?", path))
 
+    def has_folder(self, path: str) -> bool:
+        return bool(self.rows("SELECT 1 FROM names WHERE path > ? AND path < ? LIMIT 1", f"{path}/", f"{path}0"))
+
     def names(self, key: str) -> list[Name]:
         return [Name(*row) for row in self.rows("SELECT path, kind, spelled FROM names WHERE key = ?", key)]
 

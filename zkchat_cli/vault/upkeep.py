@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -57,7 +58,7 @@ class Upkeep:
         """Make the index say what the files say: all of them, or `only` those that are known to have changed."""
         begin = time.perf_counter()
         with self._lock:
-            listing = filesystem.look(self.root, only, self._ignore) if only is not None and self.exists and not full else None
+            listing = None if full or only is None else self._look(only)
             listing = listing or filesystem.scan(self.root, self._ignore)
             if not listing.stamps and listing.only is None:
                 self._forget()
@@ -73,6 +74,12 @@ class Upkeep:
         with self._lock:
             rebuilt, self._rebuilt = self._rebuilt, None
             return rebuilt
+
+    def _look(self, paths: Collection[str]) -> Listing | None:
+        """The files at these paths; None when only a scan can tell: a folder among them came or went."""
+        listing = filesystem.look(self.root, paths, self._ignore)
+        gone = set(paths) - listing.stamps.keys() - listing.attachments if listing else ()
+        return None if any(self.ask(partial(Index.has_folder, path=path)) for path in gone) else listing
 
     def ask(self, question: Callable[[Index], T]) -> T:
         """Ask the index; one that is missing or turns out damaged is built first, once."""
