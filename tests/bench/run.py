@@ -155,7 +155,9 @@ def main() -> None:
         for name, part in PARTS.items():
             if not chosen.only or name in chosen.only:
                 print(f"{name} …", file=sys.stderr, flush=True)
-                measured += part(ground)
+                for row in part(ground):
+                    print(f"  {row.what}", file=sys.stderr, flush=True)
+                    measured.append(row)
     machine = f"{platform.platform()}, {os.cpu_count()} cores, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
     if chosen.json:
         document = {"machine": machine, "notes": chosen.notes, "turns": turns, "rows": [row.as_document() for row in measured]}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import vaults
-from ground import INDEX, PYTHON, STORE, ZKCHAT, Ground, bare, insert, walk
+from ground import INDEX, STORE, ZKCHAT, Ground, bare, insert, walk
 from measuring import Goal, Row, in_turns, timed
 
 from zkchat_cli.vault import Vault
