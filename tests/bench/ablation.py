@@ -19,7 +19,7 @@ import queries
 from queries import Query
 
 import zkchat_cli
-from zkchat_cli.vault import Vault
+from zkchat_cli.vault import Vault, filesystem
 from zkchat_cli.vault.ranking import RANKING, Ranking
 from zkchat_cli.words import STOPWORDS
 
@@ -59,12 +59,14 @@ def rankings() -> dict[str, Ranking]:
     return {EVERYTHING: RANKING, **off}
 
 
-class Ground:
-    """A copy of a vault with the searches that are compared, and its notes out of it for a while."""
+class Copy:
+    """A copy of a vault's notes with the searches that are compared; notes can be taken out of it for a while."""
 
     def __init__(self, vault: Path, folder: Path) -> None:
         notes = folder / "notes"
-        shutil.copytree(vault, notes, ignore=shutil.ignore_patterns(".*"))  # with the times of the files, by which chunks are numbered
+        for path in filesystem.scan(vault).stamps:
+            (notes / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(vault / path, notes / path)  # with its time: chunks are numbered by that
         self.stash = folder / "stash"
         self.stash.mkdir()
         self.vault = Vault.open(notes, folder)
@@ -127,9 +129,9 @@ def place(query: Query, search: Search) -> int | None:
     return next((at for at, path in enumerate(others) if path in query.relevant), None)
 
 
-def measured(ground: Ground, asked: Iterable[Query]) -> dict[str, dict[str, Figures]]:
+def measured(copy: Copy, asked: Iterable[Query]) -> dict[str, dict[str, Figures]]:
     """By column (a kind, or a kind with the source out) and search."""
-    searches = ground.searches()
+    searches = copy.searches()
     places: dict[str, dict[str, list[int | None]]] = defaultdict(lambda: {name: [] for name in searches})
     by_sources: dict[frozenset[str], list[Query]] = defaultdict(list)
     for query in asked:
@@ -144,7 +146,7 @@ def measured(ground: Ground, asked: Iterable[Query]) -> dict[str, dict[str, Figu
             ask(query.kind, query)
     for sources, some in by_sources.items():  # last: a note that was away has its chunks numbered anew
         if sources:
-            with ground.without(sources):
+            with copy.without(sources):
                 for query in some:
                     ask(f"{query.kind}, source out", query)
     return {column: {name: figures(values) for name, values in places[column].items()} for column in sorted(places)}
@@ -183,12 +185,12 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=80, help="queries of a kind that are made; default 80")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="zkchat-bench-") as folder:
-        ground = Ground(chosen.vault, Path(folder))
-        asked = queries.read(chosen.queries) if chosen.queries else queries.make(ground.vault, SEED, chosen.most)
-        print(f"{len(ground.vault.notes())} notes, {len(asked)} queries{'' if chosen.queries else ' made from them'}\n")
-        print(table(measured(ground, asked)))
+        copy = Copy(chosen.vault.resolve(), Path(folder))
+        asked = queries.read(chosen.queries) if chosen.queries else queries.make(copy.vault, SEED, chosen.most)
+        print(f"{len(copy.vault.notes())} notes, {len(asked)} queries{'' if chosen.queries else ' made from them'}\n")
+        print(table(measured(copy, asked)))
         print(NOTES.format(noise=NOISE), end="")
-        ground.close()
+        copy.close()
 
 
 if __name__ == "__main__":
