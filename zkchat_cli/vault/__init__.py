@@ -55,6 +55,7 @@ from zkchat_cli.vault.indexing import Progress
 from zkchat_cli.vault.markdown import ParsedNote
 from zkchat_cli.vault.markup import Heading
 from zkchat_cli.vault.names import Completion
+from zkchat_cli.vault.ranking import RANKING, Ranking
 from zkchat_cli.vault.related import RelatedNote
 from zkchat_cli.vault.semantic import Semantic, fused
 from zkchat_cli.vault.snippets import Snippet
@@ -156,19 +157,20 @@ class Vault:
         """What the index holds, without looking at the files."""
         return self._ask(lambda index: self._report(index, Refreshed(rebuilt=self._upkeep.take_rebuilt())))
 
-    def search(self, query: str, limit: int = 10) -> list[ContentChunk]:
+    def search(self, query: str, limit: int = 10, *, weights: Ranking = RANKING) -> list[ContentChunk]:
         """The best chunks for any text, best first, few from one note. `score` is higher for better, comparable within one search.
 
-        By words, and by meaning where there is an embedder; "phrases" ask for words alone. An embedder that fails is a warning.
+        By words, weighed by `weights`, and by meaning where there is an embedder; "phrases" ask for words alone. An embedder that fails is
+        a warning.
         """
         asked = search.analyse(query)
         if limit <= 0:
             return []
         if self._semantic and asked.is_plain:
-            by_words = self._ask(lambda index: retrieval.find(index, asked, RANKED, RANKED))
+            by_words = self._ask(lambda index: retrieval.find(index, asked, RANKED, RANKED, weights))
             if by_meaning := self._semantic.nearest(query, RANKED):
                 return fused(by_words, by_meaning, limit, MOST_CHUNKS_OF_A_NOTE)
-        return self._ask(lambda index: retrieval.find(index, asked, limit, MOST_CHUNKS_OF_A_NOTE))
+        return self._ask(lambda index: retrieval.find(index, asked, limit, MOST_CHUNKS_OF_A_NOTE, weights))
 
     def snippet(self, found: ContentChunk, query: str) -> tuple[str | None, Snippet]:
         """The lines of a chunk that show best why `query` found it, and the heading they stand under."""
