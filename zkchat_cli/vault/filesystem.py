@@ -6,6 +6,7 @@ it must skip it says, so that `vault status` can list it.
 """
 
 import os
+import posixpath
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -62,15 +63,23 @@ def scan(root: Path, ignore: Sequence[str] = ()) -> Listing:
 
 
 def look(root: Path, paths: Iterable[str], ignore: Sequence[str] = ()) -> Listing | None:
-    """What `scan` would say of these paths alone; None where one of them is, or may have been, a folder."""
+    """What `scan` would say of these paths alone; None where that takes a scan: one of them is, or may have been, a folder, or stands
+    where a scan does not go.
+    """
     listing = Listing(only=frozenset(paths))
     ignored = _ignored(ignore)
     folders: list[tuple[str, str]] = []
     for path in sorted(listing.only or ()):
-        if not any(part.startswith(".") for part in path.split("/")):
-            _list(_Entry(os.path.join(root, path)), path, root, ignored, listing, folders)  # noqa: PTH118 - as scandir gives them
-            if path not in listing.stamps and path not in listing.attachments and "." not in path.rpartition("/")[2]:
-                return None
+        file = os.path.join(root, path)  # noqa: PTH118 - as scandir gives them
+        folder = os.path.dirname(file)  # noqa: PTH120
+        plain = path and _is_text(path) and not posixpath.isabs(path) and posixpath.normpath(file) == file
+        if not plain or os.path.realpath(folder) != folder:
+            return None
+        if any(part.startswith(".") for part in path.split("/")) or (ignored and ignored.match(path)):
+            continue
+        _list(_Entry(file), path, root, ignored, listing, folders)
+        if path not in listing.stamps and path not in listing.attachments and not path.lower().endswith(NOTE_SUFFIXES):
+            return None
     return None if folders else listing
 
 
