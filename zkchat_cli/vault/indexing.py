@@ -21,7 +21,8 @@ from zkchat_cli.vault.chunks import BYTES_A_TOKEN
 from zkchat_cli.vault.filesystem import Listing, NoteBytes
 from zkchat_cli.vault.index import INDEXES, Index, pairs
 from zkchat_cli.vault.markdown import ParsedNote
-from zkchat_cli.vault.wikilinks import Name, WrittenLink, key, resolve, stem
+from zkchat_cli.vault.namesakes import Namesakes
+from zkchat_cli.vault.wikilinks import Name, WrittenLink, key, stem
 
 Progress = Callable[[int, int], None]
 
@@ -299,10 +300,11 @@ class _Refresh:
         names: dict[str, list[Name]] = defaultdict(list)
         for folded, *name in self.connection.execute("SELECT key, path, kind, spelled FROM wanted JOIN names ON names.key = wanted.value"):
             names[folded].append(Name(*name))
+        namesakes = Namesakes(names)
         resolved: list[tuple[str | None, str | None, int]] = []
         for rowid, target, status, source, _, note_id, *written in links:
             link = WrittenLink(*written)
-            answer = resolve(link, source, lambda k: names.get(k, ()))
+            answer = namesakes.resolve(link, source)
             if (answer.target, answer.status) != (target, status):
                 resolved.append((answer.target, answer.status, rowid))
                 if note_id not in self.fresh:
