@@ -179,16 +179,6 @@ def test_a_text_of_very_many_broken_links_is_answered_soon(vault):
     assert found[-1].candidates == ()
 
 
-def test_a_note_of_a_hundred_thousand_links_is_indexed(tmp_path: Path):
-    folder = tmp_path / "v"
-    folder.mkdir()
-    (folder / "many.md").write_text("[[many]] [[gone]]\n" * 50_000)
-    opened = Vault.open(folder, tmp_path)
-    report = opened.refresh()
-    assert (report.links, report.broken_links) == (100_000, 50_000)
-    opened.close()
-
-
 def test_names_that_differ_in_case_or_unicode_form_are_each_reachable(tmp_path: Path):
     folder = tmp_path / "v"
     folder.mkdir()
