@@ -2,6 +2,7 @@
 
 import math
 import os
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 from notes import Notes
 
 from zkchat_cli.vault import MOST_CHUNKS_OF_A_NOTE, Vault, retrieval
+from zkchat_cli.vault.index import Index
+from zkchat_cli.vault.ranking import Ranking
 from zkchat_cli.vault.search import MOST_WORDS, analyse, any_of
 from zkchat_cli.words import terms
 
@@ -362,6 +365,14 @@ def test_without_a_hit_that_stands_out_links_change_nothing(library):
     assert "n17" not in library.search("zebra", 5)
 
 
+def test_what_links_lend_can_be_turned_off(library):
+    texts = {f"n{n:02}": "A zebra here, and something else there." for n in range(20)}
+    library(Zebra="A zebra. See [[n17]].", **texts)
+    weights = Ranking(link=0)
+    with closing(Index.open(library.notes.vault.index_file)) as index:
+        assert paths(retrieval.find(index, analyse("zebra"), 2, 3, weights)) == ["Zebra.md", "n00.md"]
+
+
 def test_a_linked_note_is_not_found_where_filters_do_not_allow_it(library):
     texts = {f"n{n}": "Something about a zebra, and much else besides. #x" for n in range(20)}
     others = {f"o{n}": "zebra " * 9 for n in range(90)}
@@ -417,6 +428,13 @@ def crowded(library, monkeypatch):
 def test_common_words_alone_find_the_note_named_so(crowded):
     assert crowded.search("common")[0] == "Common sense"
     assert crowded.search("common note")
+
+
+def test_a_word_of_very_many_names_finds_the_newest_and_a_phrase_the_one_named_so(crowded):
+    crowded({"The third note.md": "Short."})
+    crowded({f"Note, the third {n:02}.md": "Short." for n in range(40)})
+    assert len(crowded.search("note", 50)) > 10
+    assert crowded.search('"third note"') == ["The third note"]
 
 
 def test_common_words_alone_find_what_has_them_all(crowded):

@@ -116,11 +116,11 @@ class _Search:
         rare = self._rarest_first(self.query.terms, frequency, MOST_NAMES_RANKED)
         known = [term for term in self.query.terms if frequency[term]]
         notes = self._ranked("note_words", any_of(rare), NAMED) if rare else []
+        if not rare and known:
+            notes = self._newest("note_words", all_of(known), NAMED) or self._newest("note_words", any_of(known), NAMED)
         if self.query.phrases:  # many may be named by these words, and hardly one in this order
             so = " OR ".join(quoted(phrase) for phrase in self.query.phrases)
             notes = list(dict.fromkeys(self._ranked_or_newest("note_words", so, NAMED) + notes))
-        if not rare and known:
-            notes = self._newest("note_words", all_of(known), NAMED) or self._newest("note_words", any_of(known), NAMED)
         whole = [id_ for note in notes[:NAMED_WHOLE] for id_ in self._matching_chunks(note)]
         return whole + [id_ for note in notes[NAMED_WHOLE:] for id_ in self.index.chunk_ids(note)[:1]]
 
