@@ -8,65 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from notes import Notes
 
 from zkchat_cli.errors import IndexDamaged, VaultError
 from zkchat_cli.vault import Vault
 from zkchat_cli.vault.index import Index, sqlite_errors
-
-
-class Notes:
-    """A folder of notes and its vault, as a user handles them."""
-
-    def __init__(self, tmp_path: Path, **files: str) -> None:
-        self.root = tmp_path / "notes"
-        self.cache = tmp_path / "cache"
-        self.root.mkdir()
-        for name, text in files.items():
-            self.write(name + ".md", text)
-        self.vault = self.another()
-
-    def write(self, path: str, text: str | bytes) -> None:
-        file = self.root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        before = file.stat().st_mtime_ns if file.exists() else 0
-        file.write_bytes(text if isinstance(text, bytes) else text.encode())
-        if before:  # a file system's clock may be too coarse to tell two writes of a test apart
-            os.utime(file, ns=(before + 10_000_000, before + 10_000_000))
-
-    def another(self) -> Vault:
-        return Vault.open(self.root, self.cache)
-
-    def found(self, query: str) -> list[str]:
-        return [chunk.relative_path for chunk in self.vault.search(query)]
-
-    def figures(self) -> tuple[int, int, int, int]:
-        report = self.vault.status()
-        return report.notes, report.chunks, report.links, report.broken_links
-
-    def check(self) -> None:
-        """The index after many small changes answers as one made at once."""
-        with sqlite3.connect(self.vault.index_file) as db:
-            db.execute("INSERT INTO words (words) VALUES ('integrity-check')")
-            tables = ("notes", "names", "chunks", "links")
-            sql = [
-                "SELECT path, title, aliases, tags, anchors, hash FROM notes ORDER BY path",
-                "SELECT key, path, kind, spelled FROM names ORDER BY 1, 2, 3, 4",
-                "SELECT path, heading, headings, start_line, end_line, text FROM chunks JOIN notes ON notes.id = note_id ORDER BY 1, 4",
-                "SELECT path, line, raw, key, target, status FROM links JOIN notes ON notes.id = note_id ORDER BY 1, 2, 3",
-            ]
-            small = [db.execute(s).fetchall() for s in sql]
-            terms = "CREATE VIRTUAL TABLE temp.v USING fts5vocab(main, words, 'col')"
-            db.execute(terms)
-            small.append(db.execute("SELECT * FROM temp.v ORDER BY 1, 2").fetchall())
-        db.close()
-        self.vault.refresh(full=True)
-        with sqlite3.connect(self.vault.index_file) as db:
-            whole = [db.execute(s).fetchall() for s in sql]
-            db.execute(terms)
-            whole.append(db.execute("SELECT * FROM temp.v ORDER BY 1, 2").fetchall())
-        db.close()
-        for table, one, other in zip([*tables, "words"], small, whole, strict=True):
-            assert one == other, table
 
 
 @pytest.fixture

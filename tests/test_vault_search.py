@@ -1,13 +1,20 @@
 """Search, links of a message and nearest names, as a chat asks for them."""
 
+import math
+import os
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from notes import Notes
 
-from zkchat_cli.vault import MOST_CHUNKS_OF_A_NOTE, Vault
+from zkchat_cli.vault import MOST_CHUNKS_OF_A_NOTE, Vault, retrieval
+from zkchat_cli.vault.index import Index
+from zkchat_cli.vault.ranking import Ranking
 from zkchat_cli.vault.search import MOST_WORDS, analyse, any_of
+from zkchat_cli.words import terms
 
 NOTES = {
     "Filters.md": "---\naliases: [Sieves]\ntags: [query]\n---\n# Filters\n\nA filter keeps tasks that match.\n\n## Boolean operators\n\n"
@@ -175,16 +182,6 @@ def test_a_text_of_very_many_broken_links_is_answered_soon(vault):
     assert found[-1].candidates == ()
 
 
-def test_a_note_of_a_hundred_thousand_links_is_indexed(tmp_path: Path):
-    folder = tmp_path / "v"
-    folder.mkdir()
-    (folder / "many.md").write_text("[[many]] [[gone]]\n" * 50_000)
-    opened = Vault.open(folder, tmp_path)
-    report = opened.refresh()
-    assert (report.links, report.broken_links) == (100_000, 50_000)
-    opened.close()
-
-
 def test_names_that_differ_in_case_or_unicode_form_are_each_reachable(tmp_path: Path):
     folder = tmp_path / "v"
     folder.mkdir()
@@ -206,3 +203,323 @@ def test_the_nearest_name_is_found_among_many_that_share_a_letter_pair(tmp_path)
     many = Vault.open(tmp_path, tmp_path / "cache")
     assert many.nearest("Filtrs")[0] == "Filters"
     many.close()
+
+
+class Library:
+    """`library(**notes)` is a vault of these notes; its `search` answers with their names, best first, each once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.notes = Notes(folder)
+
+    def __call__(self, *files: dict[str, str], **notes: str) -> "Library":
+        for path, text in {**{f"{name}.md": text for name, text in notes.items()}, **dict(*files)}.items():
+            self.notes.write(path, text)
+        self.notes.vault.refresh()
+        return self
+
+    def search(self, query: str, limit: int = 10) -> list[str]:
+        return [path.removesuffix(".md") for path in paths(self.notes.vault.search(query, limit))]
+
+
+@pytest.fixture
+def library(tmp_path):
+    made = Library(tmp_path)
+    yield made
+    made.notes.vault.close()
+
+
+FILLER = "Zebra crossings are painted with care, and a zebra has stripes. "
+
+
+@pytest.mark.parametrize(
+    "note",
+    [{"Zebra.md": "Short."}, {"Horse.md": "---\naliases: [Zebra]\n---\nShort."}, {"Horse.md": "# Zebra\nShort."}],
+    ids=["title", "alias", "heading"],
+)
+def test_a_note_named_as_the_query_comes_first(library, note):
+    library({**note, "Roads.md": FILLER, "Walks.md": FILLER * 3, "Paint.md": "On zebra paint."})
+    assert [f"{library.search('zebra')[0]}.md"] == list(note)
+
+
+def test_a_title_that_is_the_query_beats_a_longer_one(library):
+    library({f"{title}.md": "Some text." for title in ("Weekly review of all open projects", "Weekly review", "My weekly review")})
+    assert library.search("weekly review")[0] == "Weekly review"
+
+
+@pytest.mark.parametrize(
+    "note", [{"Red green blue.md": "x"}, {"X.md": "---\naliases: [red green blue]\n---\n"}, {"X.md": "a red, green; blue"}]
+)
+def test_a_phrase_may_stand_in_title_alias_or_text(library, note):
+    library({**note, "Other.md": "green red blue", "Another.md": "red blue green"})
+    assert [f"{name}.md" for name in library.search('"red green blue"')] == list(note)
+
+
+def test_a_phrase_in_one_title_is_found_among_many_titles_with_its_words(library):
+    library({f"Report annual {n}.md": "Short." for n in range(30)}, **{"The annual report of the ministry of roads": "Short."})
+    assert library.search('"annual report"') == ["The annual report of the ministry of roads"]
+
+
+def test_no_phrase_runs_from_one_alias_into_the_next(library):
+    library(A="---\naliases: [dark red, green tea]\n---\n", B="red or green, and then red green")
+    assert library.search('"red green"') == ["B"]
+
+
+def test_several_phrases_must_all_occur(library):
+    library(A="dark red and green tea", B="dark red", C="green tea")
+    assert library.search('"dark red" "green tea"') == ["A"]
+
+
+@pytest.mark.parametrize("query", ["tea -green", 'tea -"green tea"', "tea -GREEN -missing", "-green tea"])
+def test_what_has_an_unwanted_word_is_not_found(library, query):
+    library(A="green tea", B="black tea")
+    assert library.search(query) == ["B"]
+
+
+def test_a_note_named_by_an_unwanted_word_takes_no_place(library):
+    library({f"Draft {n}.md": "budget budget" for n in range(100)}, Final="The budget, after much else. " * 9)
+    assert library.search("budget -draft") == ["Final"]
+
+
+def test_an_unwanted_character_excludes_the_words_that_begin_with_it(library):
+    library({"a.md": "书评 很好", "b.md": "电影 很好"})
+    assert library.search('很好 -"书"') == ["b"]
+
+
+TAGGED = {
+    "Plain.md": "tea",
+    "Green.md": "---\ntags: [Drink/Tea/Green, leaf]\n---\ntea",
+    "Tea.md": "tea #drink/tea",
+    "Drinks.md": "tea #drinks",
+    "Sub/Café.md": "tea #été",
+    "Übersicht/Ziel.md": "tea",
+    "Папка/x.md": "tea",
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("tag:drink tea", {"Green", "Tea"}),
+        ("tag:#Drink/ tea", {"Green", "Tea"}),
+        ('tag:"drink/tea" tea', {"Green", "Tea"}),
+        ("tag:drink/tea/green", {"Green"}),
+        ("TAG:drink tag:leaf", {"Green"}),
+        ("tag:Ete tea", {"Sub/Café"}),
+        ("tag:none tea", set()),
+        ("path:sub tea", {"Sub/Café"}),
+        ("path:cafe", {"Sub/Café"}),
+        ("path:/Sub/", {"Sub/Café"}),
+        ("path:übersicht tea", {"Übersicht/Ziel"}),
+        ("path:ПАПКА", {"Папка/x"}),
+        ("path:% tea", set()),
+        ("path:_ tea", set()),
+        ("tag:drink path:tea", {"Tea"}),
+        ("tag:drink -leaf", {"Tea"}),
+        ("tag:drink -tea", set()),
+        ('tag:"drinks', {"Drinks"}),
+        ('tag:"" path:sub', {"Sub/Café"}),
+    ],
+)
+def test_tags_and_paths_narrow_what_is_found(library, query, found):
+    library(TAGGED)
+    assert set(library.search(query)) == found
+
+
+@pytest.mark.parametrize("query", ["tag:", "path:", 'path:""', 'tag:" "', "-", "--", '-""', "tag:#", "", '"', "…"])
+def test_an_operator_of_nothing_narrows_and_finds_nothing(library, query):
+    library(TAGGED)
+    assert library.search(query) == []
+
+
+@pytest.mark.parametrize("query", ["a-b", "e-mail", "well-known", "--known", "x -1"])
+def test_a_hyphen_within_a_word_or_before_no_word_excludes_nothing(query):
+    assert analyse(query).without == ()
+
+
+def test_a_filter_longer_than_any_path_finds_nothing(library):
+    library(TAGGED)
+    for value in ("中" * 17_000, "%" * 19_000):
+        assert library.search(f"path:{value}") == library.search(f"tag:{value}") == []
+    assert library.notes.vault.refresh().rebuilt is None
+
+
+def test_filters_alone_list_the_newest_notes(library):
+    library({f"{n:03}.md": "#all" for n in range(100)})
+    for n in range(100):
+        os.utime(library.notes.root / f"{n:03}.md", ns=(10**18 + n, 10**18 + n))
+    library.notes.vault.refresh(full=True)
+    assert library.search("tag:all", 3) == ["020", "021", "022"]
+    assert len(library.search("tag:all", 1000)) == 100
+
+
+def test_a_note_that_is_linked_from_a_hit_that_stands_out_comes_up(library):
+    texts = {f"n{n}": "A zebra here, and something else there." for n in range(20)}
+    library(Zebra="A zebra. See [[n17]].", **texts)
+    assert library.search("zebra")[:2] == ["Zebra", "n17"]
+
+
+def test_without_a_hit_that_stands_out_links_change_nothing(library):
+    texts = {f"n{n:02}": "A zebra here, and something else there." for n in range(20)}
+    library(**{**texts, "n03": "A zebra here, and something [[n17]] there."})
+    assert library.search("zebra").index("n00") < 5
+    assert "n17" not in library.search("zebra", 5)
+
+
+def test_what_links_lend_can_be_turned_off(library):
+    texts = {f"n{n:02}": "A zebra here, and something else there." for n in range(20)}
+    library(Zebra="A zebra. See [[n17]].", **texts)
+    weights = Ranking(link=0)
+    with closing(Index.open(library.notes.vault.index_file)) as index:
+        assert paths(retrieval.find(index, analyse("zebra"), 2, 3, weights)) == ["Zebra.md", "n00.md"]
+
+
+def test_a_linked_note_is_not_found_where_filters_do_not_allow_it(library):
+    texts = {f"n{n}": "Something about a zebra, and much else besides. #x" for n in range(20)}
+    others = {f"o{n}": "zebra " * 9 for n in range(90)}
+    library(**{"Zebra zebra": "---\ntags: [x]\n---\nzebra [[Other]]", "Other": "zebra and stripes " + "more " * 200}, **texts, **others)
+    assert "Other" not in library.search("tag:x zebra", 50)
+
+
+def test_one_character_is_found_where_a_run_begins_or_goes_on_with_it(library):
+    library({"a.md": "我的书评很好", "b.md": "nothing"})
+    assert library.search("书") == library.search('"书"') == ["a"]
+
+
+@pytest.mark.parametrize("query", ["Python交换机", "交换机 python", "学习python交换机"])
+def test_chinese_mixed_with_latin_is_found(library, query):
+    library({"a.md": "用Python写的交换机", "b.md": "nothing"})
+    assert library.search(query) == ["a"]
+
+
+def test_one_letter_of_an_alphabet_is_a_word_and_not_a_beginning(library):
+    library({"a.md": "яблоко и груша", "b.md": "это я"})
+    assert library.search("я") == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "query"), [("naïve café", "naive cafe"), ("naive cafe", "NAÏVE CAFÉ"), ("cafe\u0301", "café"), ("Straße", "STRASSE")]
+)
+def test_diacritics_and_case_make_no_difference_either_way(library, text, query):
+    library(a=text, b="nothing")
+    assert library.search(query) == ["a"]
+
+
+@pytest.mark.parametrize("query", ["don't panic", "don’t panic", '"don’t panic"', '"don\'t panic"'])
+@pytest.mark.parametrize("text", ["So don't panic!", "So don’t panic!", "So don’t panic, naïve one!"])
+def test_either_apostrophe_finds_the_other(library, text, query):
+    library(a=text, b="do not worry at all")
+    assert library.search(query)[0] == "a"
+
+
+def test_numbers_are_words(library):
+    library(a="Version 3.11 of 2022", b="Version 3.12 of 2023")
+    assert library.search('"3.11"') == library.search("2022") == ["a"]
+
+
+@pytest.fixture
+def crowded(library, monkeypatch):
+    """A library in which words of more than a few chunks are too many to be ranked."""
+    monkeypatch.setattr(retrieval, "MOST_RANKED", 5)
+    monkeypatch.setattr(retrieval, "MOST_NAMES_RANKED", 5)
+    notes = {f"Note {n:02}.md": f"Some common words, which every note has. {'Other' if n % 2 else 'Rare'} ones, too." for n in range(40)}
+    return library({**notes, "Common sense.md": "About it.", "Both.md": "# Heading of a common kind\nThat other, rare thing."})
+
+
+def test_common_words_alone_find_the_note_named_so(crowded):
+    assert crowded.search("common")[0] == "Common sense"
+    assert crowded.search("common note")
+
+
+def test_a_word_of_very_many_names_finds_the_newest_and_a_phrase_the_one_named_so(crowded):
+    crowded({"The third note.md": "Short."})
+    crowded({f"Note, the third {n:02}.md": "Short." for n in range(40)})
+    assert len(crowded.search("note", 50)) > 10
+    assert crowded.search('"third note"') == ["The third note"]
+
+
+def test_common_words_alone_find_what_has_them_all(crowded):
+    assert crowded.search("other rare")[0] == "Both"
+
+
+def test_common_words_alone_find_a_heading(crowded):
+    assert "Both" in crowded.search("common heading")
+
+
+def test_a_rare_word_decides_which_notes_are_compared(crowded):
+    assert crowded.search("common sense")[0] == "Common sense"
+    assert crowded.search("common thing") == ["Both", "Common sense"]
+
+
+def test_only_stopwords_find_what_has_them_or_one_of_them(crowded):
+    assert crowded.search("that which")
+    assert crowded.search("of a which")
+    assert crowded.search("about it")[0] == "Common sense"
+
+
+def test_a_common_phrase_is_found_with_and_without_other_words(crowded):
+    assert len(crowded.search('"common words"')) == 10
+    assert (
+        crowded.search('"other rare thing"')
+        == crowded.search('thing "other rare thing"')
+        == crowded.search('thing "other rare"')
+        == ["Both"]
+    )
+
+
+def test_common_words_keep_filters_and_exclusions(crowded):
+    assert set(crowded.search("common words -rare path:note")) <= {f"Note {n:02}" for n in range(1, 40, 2)}
+    assert crowded.search("common -words -about") == ["Both"]
+
+
+def test_words_that_are_nowhere_find_nothing(crowded):
+    assert crowded.search("xylophone") == crowded.search("xylophone quux") == []
+
+
+def test_of_a_long_note_named_so_the_chunks_with_the_words_are_found(library):
+    parts = "\n\n".join(f"## Part {n}\n\n" + f"filler{n} and more of it " * 40 for n in range(20))
+    library(Handbook=parts + "\n\n## Care\n\nWater the fern on Mondays, and only then.", Fern="Green.")
+    [best, *_] = library.notes.vault.search("handbook fern mondays")
+    assert (best.relative_path, best.heading) == ("Handbook.md", "Care")
+    assert library.notes.vault.search("handbook")[0].relative_path == "Handbook.md"
+
+
+WORDS = st.sampled_from(["red", "green", "blue", "tea", "don't", "café", "书评", "the", "of"])
+LINES = st.lists(WORDS, min_size=1, max_size=6).map(" ".join)
+OPERATORS = st.one_of(
+    LINES,
+    LINES.map('"{}"'.format),
+    LINES.map('-"{}"'.format),
+    WORDS.map("-{}".format),
+    st.sampled_from(["tag:x", "tag:x/y", "path:sub", "-", "tag:", '"', "AND", "NEAR(", "*", "^"]),
+)
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory):
+    """Notes of the words above, in many an order."""
+    notes = Notes(tmp_path_factory.mktemp("shelf"))
+    pool = ["red", "green", "blue", "tea", "don't", "café", "书评", "the", "of"]
+    for n in range(60):
+        text = " ".join(pool[(n * k + k * k) % 9] for k in range(1, 8))
+        tag = ("", "#x", "#x/y")[n % 3]
+        notes.write(f"{'sub/' if n % 2 else ''}{pool[n % 9]} {n}.md", f"{text} [[tea {n}|{pool[n % 7]} {pool[n % 5]}]] {tag}")
+    notes.vault.refresh()
+    yield notes
+    notes.vault.close()
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(OPERATORS, min_size=1, max_size=4).map(" ".join))
+def test_what_is_found_is_what_was_asked_for(shelf, query):
+    asked = analyse(query)
+    found = shelf.vault.search(query, 20)
+    scores = [chunk.score for chunk in found]
+    assert all(score >= 0 and math.isfinite(score) for score in scores)
+    assert scores == sorted(scores, reverse=True)
+    assert len({chunk.id for chunk in found}) == len(found) <= 20
+    for chunk in found:
+        said = " ".join(terms(f"{chunk.title} | {chunk.text}"))
+        assert not any(f" {' '.join(phrase)} " in f" {said} " for phrase in asked.without if len(phrase) == 1)
+        note = shelf.vault.note(chunk.relative_path)
+        assert all(any(f"{tag}/".startswith(f"{wanted}/") for tag in note.tags) for wanted in asked.tags)
+        assert all(wanted in chunk.relative_path for wanted in asked.paths)

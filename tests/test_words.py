@@ -1,10 +1,13 @@
 """Words, sentences, and cutting: the one notion of both that search, quoting and summaries share."""
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.words import content_terms, encodable, fold, sentences, shorten, stem, terms
+from zkchat_cli.words import content_terms, encodable, fold, indexed, sentences, shorten, stem, terms
 
 nasty = st.text(st.sampled_from(" \n\t.!?…。！？\"'“”*_[]()>-#|`~:0aAéß漢字한글😀\u0301\u2028\ud800"), max_size=200)
 
@@ -225,3 +228,42 @@ def test_plain_text_is_cut_like_any_other(text: str) -> None:
     plain = text.encode("ascii", "ignore").decode()
     beside_others = terms(f"{plain} é")  # one accent, and the text takes the general way
     assert terms(plain) == beside_others[:-1]
+
+
+def tokens(text: str) -> list[str]:
+    """The words that FTS5's tokenizer `ascii` finds in a text, in order."""
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.execute("CREATE VIRTUAL TABLE t USING fts5 (text, content='', tokenize='ascii')")
+        db.execute("INSERT INTO t (rowid, text) VALUES (1, ?)", (text,))
+        db.execute("CREATE VIRTUAL TABLE words USING fts5vocab (t, instance)")
+        return [term for (term,) in db.execute("SELECT term FROM words ORDER BY offset")]
+
+
+def parted(text: str) -> list[str]:
+    """The words of a text, with those like "don't" in two."""
+    return [part for term in terms(text) for part in term.split("'")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Don't panic — it’s “naïve” snake_case 3.11!",
+        "消息队列, a line\nand Équipe’s next\nplain one",
+        "cafe\u0301 STRASSE Straße İstanbul ΣΊΣΥΦΟΣ",
+        "a\x00b\u200bc\xa0d\u2028e",
+        "①²½ ﬁne Ｗｉｄｅ",
+    ],
+)
+def test_the_words_of_an_index_are_those_of_the_text(text: str) -> None:
+    assert tokens(indexed(text)) == parted(text)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.one_of(
+        st.text(st.characters(exclude_categories=["Cs"]), max_size=60),
+        st.text(st.sampled_from("aBZ09_'’ʼ-.–“\n\t\x00é\u0301ß½①ﬁ交换ｶﾞ한я\u200b\u2028😀"), max_size=60),
+    )
+)
+def test_the_words_of_an_index_are_those_of_any_text(text: str) -> None:
+    assert tokens(indexed(text)) == parted(text)

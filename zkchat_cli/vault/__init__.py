@@ -7,7 +7,7 @@
     front_matter a note's properties
     markdown     a note's names, tags and chunks (`chunks`)
     sections     which lines of a note a heading or a block id means
-    wikilinks    a link's syntax and what it points to
+    wikilinks    a link's syntax and what it points to; `namesakes` resolves many where many files have one name
     search       what a query means; `snippets` show what it found
     ranking      how well a chunk answers; `retrieval` finds those worth a look
     index        the SQLite file and its questions; `indexing` brings it up to date, `upkeep` opens, builds and repairs it

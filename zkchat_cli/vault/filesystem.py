@@ -6,6 +6,7 @@ it must skip it says, so that `vault status` can list it.
 """
 
 import os
+import posixpath
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -78,15 +79,19 @@ def folders(root: Path, ignore: Sequence[str] = ()) -> list[str]:
 
 
 def look(root: Path, paths: Iterable[str], ignore: Sequence[str] = ()) -> Listing | None:
-    """What `scan` would say of these paths alone; None where one of them is a folder."""
+    """What `scan` would say of these paths alone; None where that takes a scan: one of them is a folder, or stands where a scan does not
+    go.
+    """
     listing = Listing(only=frozenset(paths))
     ignored = _ignored(ignore)
     inside: list[tuple[str, str]] = []
     for path in sorted(listing.only or ()):
         full = os.path.join(root, path)  # noqa: PTH118 - as scandir gives it
         folder = os.path.dirname(full)  # noqa: PTH120
-        through_a_link = os.path.realpath(folder) != folder  # what is there is listed where it is, or leaves the vault
-        if not through_a_link and not any(part.startswith(".") for part in path.split("/")):
+        plain = path and _is_text(path) and not posixpath.isabs(path) and posixpath.normpath(full) == full
+        if not plain or os.path.realpath(folder) != folder:
+            return None
+        if not any(part.startswith(".") for part in path.split("/")):
             _list(_Entry(full), path, root, ignored, listing, inside)
     return None if inside else listing
 

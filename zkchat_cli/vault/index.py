@@ -9,7 +9,6 @@ it depends on.
 
 import json
 import os
-import re
 import sqlite3
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -192,6 +191,7 @@ class Index:
         connection = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA temp_store = MEMORY")
         connection.execute("PRAGMA synchronous = NORMAL")  # after a power cut the last refresh may be missing: the next one repeats it
+        connection.create_function("fold", 1, words.fold, deterministic=True)
         return cls(file, connection, file.stat().st_ino)
 
     def publish(self, as_file: Path) -> None:
@@ -278,16 +278,16 @@ class Index:
         return Sizes(*counts, tokens=float(found["tokens"]))
 
     def allow(self, tags: Iterable[str], paths: Iterable[str]) -> None:
-        """Put the ids of the notes that have all these (folded) tags, or tags below them, and whose paths contain all these texts, into
-        `temp.allowed`."""
+        """Put the ids of the notes that have all these tags, or tags below them, and whose paths contain all these texts, into
+        `temp.allowed`. Tags and texts are folded."""
         conditions: list[str] = []
         values: list[str] = []
         for tag in tags:
             conditions.append("id IN (SELECT note_id FROM tags WHERE tag = ? OR tag BETWEEN ? AND ?)")
             values += [tag, f"{tag}/", f"{tag}/\U0010ffff"]
         for path in paths:
-            conditions.append("path LIKE ? ESCAPE '!'")
-            values.append("%" + re.sub("[!%_]", r"!\g<0>", path) + "%")
+            conditions.append("instr(CASE length(path) WHEN length(CAST(path AS BLOB)) THEN lower(path) ELSE fold(path) END, ?)")
+            values.append(path)
         self.rows("CREATE TEMP TABLE IF NOT EXISTS allowed (value INTEGER PRIMARY KEY)")
         self.rows("DELETE FROM temp.allowed")
         self.rows(f"INSERT INTO temp.allowed SELECT id FROM notes WHERE {' AND '.join(conditions)}", *values)
@@ -337,8 +337,8 @@ class Index:
         rows = self.rows(
             f"""SELECT notes.path, links.target, raw, line, links.heading, links.status, chunks.start_line, chunks.end_line, chunks.text
                 FROM links JOIN notes ON notes.id = links.note_id LEFT JOIN chunks ON chunks.id =
-                    (SELECT id FROM chunks AS above WHERE above.note_id = links.note_id AND above.start_line <= links.line
-                     ORDER BY above.start_line DESC, id LIMIT 1)
+                    (SELECT MIN(id) FROM chunks AS here WHERE here.note_id = links.note_id AND start_line =
+                        (SELECT MAX(start_line) FROM chunks AS above WHERE above.note_id = links.note_id AND start_line <= line))
                 WHERE {condition} AND links.status IS NOT NULL ORDER BY notes.path, line, links.rowid""",
             *values,
         )

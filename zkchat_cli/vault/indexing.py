@@ -22,7 +22,8 @@ from zkchat_cli.vault.filesystem import Listing, NoteBytes
 from zkchat_cli.vault.index import INDEXES, Index, Sizes
 from zkchat_cli.vault.markdown import ParsedNote
 from zkchat_cli.vault.names import pairs
-from zkchat_cli.vault.wikilinks import Name, WrittenLink, key, resolve, stem
+from zkchat_cli.vault.namesakes import Namesakes
+from zkchat_cli.vault.wikilinks import Name, WrittenLink, key, stem
 
 Progress = Callable[[int, int], None]
 
@@ -48,6 +49,11 @@ def _digest(note: NoteBytes) -> bytes:
 
 def _bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode())
+
+
+def _is_anchor(source: str, target: str | None, text: str | None, embed: bool) -> bool:
+    """Whether a link's text is a name of its target: not what a note calls itself, nor the width of a picture."""
+    return bool(target and text and target != source and not (embed and text[0] in "0123456789"))
 
 
 def _texts(note: ParsedNote) -> tuple[str, str, str]:
@@ -83,12 +89,14 @@ class _Refresh:
     listing: Listing
     known: dict[str, _Known] = field(default_factory=dict)
     next_chunk: int = 1
+    is_new: bool = False
+    """A new index has no names, nor yet the means to find them fast."""
     moved_keys: set[str] = field(default_factory=set)
     """Keys under which a name has come or gone: links looked up by them may point elsewhere now."""
     moved_targets: set[str] = field(default_factory=set)
     """Notes that links of other notes point to now, or no longer."""
     anchors: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """How much more often (less often: negative) the notes read in this run link to a note under a text than they did before."""
+    """How much more often (less often: negative) the notes read in this run link to another note under a text than they did before."""
     fresh: set[int] = field(default_factory=set)
     """Notes that have been read in this run, whose links are not resolved and whose names are not in `note_words`."""
     chunk_rows: list[tuple[object, ...]] = field(default_factory=list)
@@ -104,6 +112,7 @@ class _Refresh:
         self.known = {path: _Known(*row) for path, *row in self.connection.execute(sql)}
         [[last]] = self.connection.execute("SELECT MAX(id) FROM chunks").fetchall()
         self.next_chunk = (last or 0) + 1
+        self.is_new = not self.connection.execute("SELECT 1 FROM names LIMIT 1").fetchall()
 
     def run(self, root: Path, progress: Progress | None) -> Changes:
         suspects = self._suspects()
@@ -221,10 +230,11 @@ class _Refresh:
         )
         self.more["chunks"] -= len(chunks)
         self.more["tokens"] -= sum(_bytes(text) for *_, text in chunks)
-        for target, alias, status in self.connection.execute("SELECT target, alias, status FROM links WHERE note_id = ?", (note_id,)):
+        links = self.connection.execute("SELECT target, alias, embed, status FROM links WHERE note_id = ?", (note_id,))
+        for target, alias, embed, status in links:
             self._count_link(status, -1)
-            if target:
-                self.anchors[target, alias or ""] -= 1
+            if _is_anchor(path, target, alias, embed):
+                self.anchors[target, alias] -= 1
         tags = [(words.fold(tag), note_id) for tag in names[2].split("\n")]
         self.connection.executemany("DELETE FROM tags WHERE tag = ? AND note_id = ?", tags)
         for table in ("chunks", "links"):
@@ -235,8 +245,7 @@ class _Refresh:
         """Have these names, and no others, lead to `path`."""
         wanted = dict.fromkeys((key(name.spelled) if name.kind == "alias" else key(name.path), *name) for name in names)
         sql = "SELECT rowid, key, path, kind, spelled FROM names WHERE path = ?"
-        is_new = not self.known and self.listing.only is None  # a new index has no names, nor yet the means to find them fast
-        for rowid, *row in () if is_new else self.connection.execute(sql, (path,)).fetchall():
+        for rowid, *row in () if self.is_new else self.connection.execute(sql, (path,)).fetchall():
             if tuple(row) in wanted:
                 del wanted[tuple(row)]
                 continue
@@ -264,6 +273,9 @@ class _Refresh:
     def _update_scan_problems(self) -> None:
         if self.listing.only is None:
             self.connection.execute("DELETE FROM problems WHERE from_scan")
+        else:
+            listed = ((filesystem.printable(path),) for path in self.listing.only)
+            self.connection.executemany("DELETE FROM problems WHERE from_scan AND path = ?", listed)
         for path, text in self.listing.problems.items():
             self._problem(path, text, from_scan=True)
 
@@ -293,31 +305,33 @@ class _Refresh:
         found = self.connection.execute("SELECT key, path, kind, spelled FROM wanted CROSS JOIN names ON names.key = wanted.value")
         for folded, *name in found:
             names[folded].append(Name(*name))
+        namesakes = Namesakes(names)
         resolved: list[tuple[str | None, str | None, int]] = []
         for rowid, target, status, source, _, note_id, *written in links:
             link = WrittenLink(*written)
-            answer = resolve(link, source, lambda k: names.get(k, ()))
+            answer = namesakes.resolve(link, source)
             if (answer.target, answer.status) != (target, status):
                 resolved.append((answer.target, answer.status, rowid))
                 self._count_link(status, -1)
                 self._count_link(answer.status, 1)
                 if note_id not in self.fresh:
                     self.moved_targets.update(path for path in (target, answer.target) if path)
-            if answer.target and note_id in self.fresh:
-                self.anchors[answer.target, link.alias or ""] += 1
+            if note_id in self.fresh and answer.target and link.alias and _is_anchor(source, answer.target, link.alias, link.embed):
+                self.anchors[answer.target, link.alias] += 1
         self.connection.executemany("UPDATE links SET target = ?, status = ? WHERE rowid = ?", resolved)
 
     def _update_anchors(self) -> None:
         """The texts under which other notes link to a note, where links have changed."""
-        targets = self.moved_targets | {target for (target, alias), more in self.anchors.items() if more and alias}
+        targets = self.moved_targets | {target for (target, _), more in self.anchors.items() if more}
         self._stage("targets", ((path,) for path in targets))
         anchors: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-        for target, alias in self.connection.execute(
-            """SELECT links.target, links.alias FROM links JOIN notes ON notes.id = links.note_id
-               WHERE links.target IN (SELECT value FROM targets) AND links.alias IS NOT NULL
-                 AND notes.path != links.target AND NOT (links.embed AND links.alias GLOB '[0-9]*')"""
+        for link in self.connection.execute(
+            """SELECT notes.path, links.target, links.alias, links.embed FROM links JOIN notes ON notes.id = links.note_id
+               WHERE links.target IN (SELECT value FROM targets) AND links.alias IS NOT NULL"""
         ):
-            anchors[target][" ".join(alias.split())[:200]] += 1
+            if _is_anchor(*link):
+                _, target, alias, _ = link
+                anchors[target][" ".join(alias.split())[:200]] += 1
         for note_id, path, *names, old in self.connection.execute(
             "SELECT id, path, title, aliases, tags, anchors FROM notes WHERE path IN (SELECT value FROM targets)"
         ).fetchall():

@@ -137,14 +137,11 @@ def _refused(query: Query, fields: list[_Field]) -> bool:
 
 
 def _occurs(phrase: tuple[str, ...], fields: list[_Field]) -> bool:
-    size = len(phrase)
-    for _, terms in fields:
-        at = -1
-        while phrase[0] in terms[at + 1 :]:
-            at = terms.index(phrase[0], at + 1)
-            if tuple(terms[at : at + size]) == phrase:
-                return True
-    return False
+    first, size = phrase[0], len(phrase)
+    if size == 1 and is_beginning(first):
+        return any(term.startswith(first) for _, terms in fields for term in terms)
+    wanted = list(phrase)
+    return any(term == first and terms[at : at + size] == wanted for _, terms in fields for at, term in enumerate(terms))
 
 
 def _weighted(fields: list[_Field], rarity: Mapping[str, float]) -> dict[str, float]:

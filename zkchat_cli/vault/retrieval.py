@@ -30,6 +30,9 @@ NAMED_WHOLE = 8
 CHUNKS_OF_NAMED = 8
 LENDERS = 10
 
+_NOT_NAMED = " NOT IN (SELECT rowid FROM note_words WHERE note_words MATCH ?1)"
+"""Of a note: its names have nothing that is unwanted. Left to the ranking, it would cost all places of a pool that such notes fill."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Row:
@@ -72,11 +75,12 @@ class _Search:
         known = {t: sizes.chunks if t in STOPWORDS else self._count("words", word(t)) for t in query.terms}
         self.corpus = Corpus(max(sizes.chunks, 1), max(sizes.tokens / max(sizes.chunks, 1), 1), sizes.chunks / max(sizes.notes, 1), known)
         self.limited = bool(query.tags or query.paths)
+        self.unwanted = " OR ".join(quoted(phrase) for phrase in query.without)
         if self.limited:
             index.allow(query.tags, query.paths)
 
     def run(self) -> list[tuple[float, _Row]]:
-        ids = [*self._bodies(), *self._named()] if self.query.terms else self._allowed_beginnings()
+        ids = [*self._bodies(), *self._named()] if self.query.terms else self._allowed()
         rows = self._rows(ids)
         scores = self._scores(rows)
         gained = ranking.loans(*self._lenders(scores, rows), self.weights)
@@ -114,6 +118,9 @@ class _Search:
         notes = self._ranked("note_words", any_of(rare), NAMED) if rare else []
         if not rare and known:
             notes = self._newest("note_words", all_of(known), NAMED) or self._newest("note_words", any_of(known), NAMED)
+        if self.query.phrases:  # many may be named by these words, and hardly one in this order
+            so = " OR ".join(quoted(phrase) for phrase in self.query.phrases)
+            notes = list(dict.fromkeys(self._ranked_or_newest("note_words", so, NAMED) + notes))
         whole = [id_ for note in notes[:NAMED_WHOLE] for id_ in self._matching_chunks(note)]
         return whole + [id_ for note in notes[NAMED_WHOLE:] for id_ in self.index.chunk_ids(note)[:1]]
 
@@ -138,10 +145,12 @@ class _Search:
         found = self.index.rows(sql, any_of(rare_first[:CHUNKS_OF_NAMED]), ids[0], ids[-1], CHUNKS_OF_NAMED)
         return [id_ for (id_,) in found] or ids[:1]
 
-    def _allowed_beginnings(self) -> list[int]:
-        """For a query that is nothing but `tag:` and `path:`: the first chunks of the notes it allows."""
-        sql = "SELECT MIN(chunks.id) FROM temp.allowed JOIN chunks ON chunks.note_id = allowed.value GROUP BY allowed.value LIMIT ?"
-        return [id_ for (id_,) in self.index.rows(sql, self.pool)]
+    def _allowed(self) -> list[int]:
+        """For a query without words: of the newest notes that `tag:` and `path:` allow, the first chunk that `-word` does."""
+        wanted = "id NOT IN (SELECT rowid FROM words WHERE words MATCH ?1) AND note_id" + _NOT_NAMED if self.unwanted else "?1 = ''"
+        sql = f"""SELECT MIN(id) AS first FROM temp.allowed CROSS JOIN chunks ON note_id = allowed.value
+                  WHERE {wanted} GROUP BY note_id ORDER BY first DESC LIMIT ?2"""
+        return [id_ for (id_,) in self.index.rows(sql, self.unwanted, self.pool)]
 
     def _count(self, table: str, expression: str, most: int | None = None) -> int:
         limit = "" if most is None else f" LIMIT {most}"
@@ -154,9 +163,9 @@ class _Search:
     def _newest(self, table: str, expression: str, limit: int | None = None) -> list[int]:
         return self._match(table, expression, f"{table}.rowid DESC", limit)
 
-    def _ranked_or_newest(self, table: str, expression: str) -> list[int]:
+    def _ranked_or_newest(self, table: str, expression: str, limit: int | None = None) -> list[int]:
         few = self._count(table, expression, MOST_RANKED + 1) <= MOST_RANKED
-        return self._ranked(table, expression) if few else self._newest(table, expression)
+        return self._ranked(table, expression, limit) if few else self._newest(table, expression, limit)
 
     def _weights_of(self, table: str) -> str:
         w = self.weights
@@ -164,20 +173,22 @@ class _Search:
         return "".join(f", {weight}" for weight in columns)
 
     def _match(self, table: str, expression: str, order: str, limit: int | None) -> list[int]:
-        if self.query.without:
-            expression = f"({expression}) NOT ({' OR '.join(quoted(phrase) for phrase in self.query.without)})"
-        allowed = ""
+        note = "(SELECT note_id FROM chunks WHERE chunks.id = words.rowid)" if table == "words" else "note_words.rowid"
+        conditions = f"{table} MATCH ?2"
+        if self.unwanted:
+            expression = f"({expression}) NOT ({self.unwanted})"
+            conditions += f" AND {note}{_NOT_NAMED}" if table == "words" else ""
         if self.limited:
-            note = "(SELECT note_id FROM chunks WHERE chunks.id = words.rowid)" if table == "words" else "note_words.rowid"
-            allowed = f" AND {note} IN (SELECT value FROM temp.allowed)"
-        sql = f"SELECT {table}.rowid FROM {table} WHERE {table} MATCH ?{allowed} ORDER BY {order} LIMIT ?"
-        return [id_ for (id_,) in self.index.rows(sql, expression, limit or self.pool)]
+            conditions += f" AND {note} IN (SELECT value FROM temp.allowed)"
+        sql = f"SELECT {table}.rowid FROM {table} WHERE {conditions} ORDER BY {order} LIMIT ?3"
+        return [id_ for (id_,) in self.index.rows(sql, self.unwanted, expression, limit or self.pool)]
 
     def _rows(self, ids: Iterable[int]) -> dict[int, _Row]:
+        allowed = "WHERE note_id IN (SELECT value FROM temp.allowed)" if self.limited else ""
         found = self.index.rows(
-            """SELECT chunks.id, note_id, title, aliases, tags, anchors, headings, text, notes.size,
+            f"""SELECT chunks.id, note_id, title, aliases, tags, anchors, headings, text, notes.size,
                       notes.path, heading, start_line, end_line
-               FROM json_each(?) AS wanted JOIN chunks ON chunks.id = wanted.value JOIN notes ON notes.id = note_id""",
+               FROM json_each(?) AS wanted JOIN chunks ON chunks.id = wanted.value JOIN notes ON notes.id = note_id {allowed}""",
             json.dumps(list(dict.fromkeys(ids))),
         )
         return {id_: _row(id_, *values) for id_, *values in found}

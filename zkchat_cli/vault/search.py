@@ -4,7 +4,7 @@ Every word is quoted on its way to FTS5, so nothing a person or a note says is a
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -63,7 +63,7 @@ def analyse(text: str) -> Query:
             return f" {phrase} "
         value = quoted if quoted is not None else bare
         if name:
-            filters[name.lower()].append(words.fold(value.strip().lstrip("#/").rstrip("/")))
+            filters[name.lower()].append(words.fold(value.strip(' "').lstrip("#/").rstrip("/")))
         else:
             without.append(tuple(words.terms(value)))
         return " "
@@ -84,9 +84,9 @@ def _some(values: Iterable[T]) -> tuple[T, ...]:
     return tuple(dict.fromkeys(value for value in values if value))[:_MOST_OTHERS]
 
 
-def quoted(terms: Iterable[str]) -> str:
+def quoted(phrase: Sequence[str]) -> str:
     """These words as an FTS5 phrase."""
-    return '"' + " ".join(terms) + '"'
+    return word(phrase[0]) if len(phrase) == 1 else '"' + " ".join(phrase) + '"'
 
 
 def word(term: str) -> str:
@@ -95,7 +95,7 @@ def word(term: str) -> str:
 
 
 def is_beginning(term: str) -> bool:
-    return len(term) == 1 and not term.isascii()
+    return len(term) == 1 and not term.isascii() and bool(words.cjk().match(term))
 
 
 def any_of(terms: Iterable[str]) -> str:

@@ -58,7 +58,7 @@ class Upkeep:
         """Make the index say what the files say: all of them, or `only` those that are known to have changed."""
         begin = time.perf_counter()
         with self._lock:
-            listing = None if full or only is None else self._look(only)
+            listing = self._look(only) if only is not None and self.exists and not full else None
             listing = listing or filesystem.scan(self.root, self._ignore)
             if not listing.stamps and listing.only is None:
                 self._forget()
@@ -110,7 +110,10 @@ class Upkeep:
             index = self._opened()
             if listing.only is None and indexing.is_current(index, listing):
                 return Changes()
-            return indexing.refresh(index, self.root, listing, progress)
+            changes = indexing.refresh(index, self.root, listing, progress)
+            if index.moved():  # what another process has put in its place meanwhile may not know these changes
+                return self._update(filesystem.scan(self.root, self._ignore), progress)
+            return changes
         except IndexDamaged as e:
             self._rebuilt = e.message
             return self._rebuild(listing if listing.only is None else filesystem.scan(self.root, self._ignore), progress)
@@ -127,12 +130,14 @@ class Upkeep:
         except OSError as e:
             raise VaultError(f"the index folder {folder} cannot be written: {e.strerror}", "Free it, or set ZKCHAT_HOME.") from e
         file = Path(name)
-        index = Index.create(file)
         try:
-            changes = indexing.refresh(index, self.root, listing, progress)
-            index.publish(self.file)
+            index = Index.create(file)
+            try:
+                changes = indexing.refresh(index, self.root, listing, progress)
+                index.publish(self.file)
+            finally:
+                index.close()
         finally:
-            index.close()
             file.unlink(missing_ok=True)
         return changes
 

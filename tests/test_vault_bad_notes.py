@@ -1,0 +1,160 @@
+"""Notes as they should not be: nothing crashes, what can be read is found, and `vault status` lists what was skipped."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from conftest import Program
+from notes import Notes
+
+
+@pytest.fixture
+def notes(tmp_path):
+    made = Notes(tmp_path, Alpha="The beginning of it all.")
+    yield made
+    made.vault.close()
+
+
+def problems(notes: Notes) -> dict[str, str]:
+    notes.vault.refresh()
+    return dict(problem.split(": ", 1) for problem in notes.vault.status().problems)
+
+
+def test_a_note_that_changes_while_the_others_are_read_is_right_after_the_next_refresh(notes):
+    def change(done: int, total: int) -> None:
+        notes.write("Alpha.md", f"turn {done} of {total}")
+
+    notes.vault.refresh(progress=change)
+    notes.vault.refresh()
+    assert notes.found("turn") == ["Alpha.md"]
+    assert notes.found("beginning") == []
+    notes.check()
+
+
+def test_a_note_that_becomes_a_folder_while_the_others_are_read_is_none(notes):
+    def replace(done: int, total: int) -> None:
+        if done == 0:
+            (notes.root / "Beta.md").unlink()
+            (notes.root / "Beta.md").mkdir()
+
+    notes.write("Beta.md", "soon a folder")
+    assert notes.vault.refresh(progress=replace).notes == 1
+    notes.check()
+
+
+def test_a_folder_that_vanishes_takes_its_notes_along(notes):
+    notes.write("Folder/Beta.md", "inside")
+    notes.vault.refresh()
+    (notes.root / "Folder").rename(notes.root.parent / "elsewhere")
+    assert notes.vault.refresh().removed == 1
+    notes.check()
+
+
+def test_nul_bytes_are_replaced_and_told(notes):
+    notes.write("Binary.md", b"zebra \0\0\0 stripes")
+    assert problems(notes) == {"Binary.md": "contains NUL characters, replaced"}
+    assert notes.found("stripes") == ["Binary.md"]
+
+
+def test_a_sparse_note_of_50_megabytes_is_indexed_by_its_beginning(notes):
+    notes.write("Huge.md", "zebra\n")
+    os.truncate(notes.root / "Huge.md", 50_000_000)
+    assert "larger than 10 MB" in problems(notes)["Huge.md"]
+    assert notes.found("zebra") == ["Huge.md"]
+
+
+@pytest.mark.parametrize(
+    "name", ["two\nlines", "a; DROP TABLE notes --", 'it\'s "quoted"', "%_*?[x]", "−—…", "\u202eright", "x" * 240, "NUL", "-"]
+)
+def test_any_name_of_a_note_is_one_like_any_other(notes, name):
+    notes.write(f"{name}.md", "zebra #stripes")
+    notes.write("Source.md", "[[Alpha]]")
+    notes.vault.refresh()
+    assert notes.found("zebra") == notes.found("tag:stripes") == [f"{name}.md"]
+    assert notes.vault.resolve(f"{name}.md").target == f"{name}.md"
+    assert notes.vault.links(f"{name}.md") == []
+    (notes.root / f"{name}.md").unlink()
+    notes.vault.refresh(only=[f"{name}.md"])
+    notes.check()
+
+
+def test_a_name_that_is_no_utf8_is_told_and_the_rest_is_indexed(notes):
+    try:
+        Path(os.fsdecode(os.fsencode(notes.root) + b"/caf\xe9.md")).write_text("zebra")
+    except OSError:
+        pytest.skip("this file system takes no such names")
+    assert list(problems(notes).values()) == ["not indexed: its name is not UTF-8"]
+    assert notes.vault.notes() == ["Alpha.md"]
+
+
+def test_names_that_differ_in_case_alone_come_and_go_each_by_itself(notes):
+    notes.write("alpha.md", "another")
+    if len(list(notes.root.iterdir())) < 2:
+        pytest.skip("this file system takes them for the same")
+    notes.vault.refresh()
+    assert (notes.found("another"), notes.found("beginning")) == (["alpha.md"], ["Alpha.md"])
+    (notes.root / "Alpha.md").unlink()
+    notes.vault.refresh()
+    assert notes.vault.notes() == ["alpha.md"]
+    notes.check()
+
+
+def test_links_in_a_circle_end(notes):
+    for n in range(5):
+        notes.write(f"n{n}.md", f"zebra [[n{(n + 1) % 5}|next]] ![[n{n}]] [[#x]]")
+    notes.vault.refresh()
+    assert len(notes.found("next zebra")) == 5
+    assert [n.path for n in notes.vault.neighbours("n0.md", depth=9)] == ["n1.md", "n4.md", "n2.md", "n3.md"]
+    assert notes.vault.shortest_path("n0.md", "Alpha.md") is None
+
+
+@pytest.mark.parametrize(("many", "between"), [(100_000, "\n"), (30_000, " ")], ids=["a line each", "all on one line"])
+def test_a_hundred_thousand_links_to_nothing_are_listed_within_seconds(notes, many, between):
+    notes.write("Many.md", between.join(f"[[gone {n}]]" for n in range(many)))
+    begin = time.process_time()
+    assert notes.vault.refresh().broken_links == many
+    broken = notes.vault.broken_links()
+    assert (len(broken.links), broken.names) == (many, many)
+    assert time.process_time() - begin < 20
+
+
+def test_a_note_of_one_word_over_and_over_is_searched_at_once(notes):
+    notes.write("Many.md", "a b " + "a " * 1_000_000)
+    notes.vault.refresh()
+    begin = time.process_time()
+    assert notes.found('"a b"') == ["Many.md"]
+    notes.found('"b a a a a a b"')
+    assert time.process_time() - begin < 2
+
+
+def test_thousands_of_aliases_tags_and_headings_are_no_trouble(notes):
+    names = ", ".join(f"name {n}" for n in range(4000))
+    notes.write("Many.md", f"---\naliases: [{names}]\n---\n" + "".join(f"# heading {n}\n#tag{n}\n" for n in range(4000)))
+    notes.vault.refresh()
+    assert notes.vault.resolve("name 3999").target == "Many.md"
+    assert notes.found("heading 3999")[0] == "Many.md"
+    assert notes.found("tag:tag3999") == ["Many.md"]
+    notes.check()
+
+
+def test_what_was_skipped_is_listed_by_vault_status(zkchat: Program) -> None:
+    (zkchat.vault / "Latin.md").write_bytes("Gerät".encode("latin-1"))
+    (zkchat.vault / "Nul.md").write_bytes(b"a\0b")
+    (zkchat.vault / "Out.md").symlink_to(zkchat.vault.parent)
+    (zkchat.vault / "Circle.md").symlink_to(zkchat.vault / "Circle.md")
+    (zkchat.vault / "Matter.md").write_text("---\na: [\n---\n")
+    (zkchat.vault / "Huge.md").touch()
+    os.truncate(zkchat.vault / "Huge.md", 50_000_000)
+    zkchat("vault", "index")
+    done = zkchat("vault", "status", "--json")
+    assert done.exit_status == 0
+    assert {problem.split(":")[0] for problem in done.json["problems"]} >= {
+        "Latin.md",
+        "Nul.md",
+        "Out.md",
+        "Matter.md",
+        "Huge.md",
+        "Circle.md",
+    }
+    assert "Latin.md" in zkchat("vault", "status").out

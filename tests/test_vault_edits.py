@@ -1,0 +1,204 @@
+"""Whatever is done to notes and attachments, in whatever steps it is told to the index: it holds what an index made at once does."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from notes import Notes
+
+from zkchat_cli.vault import Vault
+
+PATHS = st.sampled_from(["a.md", "A.md", "b.md", "sub/a.md", "sub/c.md", "sub/deep/b.md", "caf\u00e9.md", "消息.markdown"])
+FILES = st.sampled_from(["p.png", "sub/p.png", "c"])
+NAMES = st.sampled_from(["a", "sub/a", "./a", "b#two", "c", "caf\u00e9", "消息", "p.png", "First", "x/First", "gone", "#one", "B", ""])
+LABELS = st.sampled_from(["", "", "|first", "|the  First one", "|100", "|交换机"])
+LINKS = st.one_of(
+    st.builds("{}[[{}{}]]".format, st.sampled_from(["", "", "!"]), NAMES, LABELS),
+    st.builds("[{}]({}.md)".format, st.sampled_from(["100", "first", "see"]), st.sampled_from(["a", "sub/a", "../a", "gone"])),
+)
+TEXTS = st.sampled_from(["word", "the word's", "# one", "## two — deux", "café", "消息队列", "#tag", "#Tag/below", "\x00", "É" * 2000, ""])
+HEADS = st.sampled_from(
+    [
+        "",
+        "",
+        "---\naliases: [First, é]\n---\n",
+        "---\naliases: First\ntags: [tag, tag/x, TAG]\n---\n",
+        "---\ntitle: B\naliases: [b]\n---\n",
+        "---\na: [\n---\n",
+    ]
+)
+NOTES = st.builds(lambda head, lines: head + "\n".join(lines), HEADS, st.lists(st.one_of(LINKS, TEXTS), max_size=6))
+
+
+class Edits(RuleBasedStateMachine):
+    """A person at work on notes; `changed` are the paths that the index has not been told of."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory()
+        self.notes = Notes(Path(self.folder.name), Always="This one stays. [[a|first]]")
+        self.changed: set[str] = set()
+        self.clock = 10**18
+        self.notes.vault.refresh()
+
+    def teardown(self) -> None:
+        self.notes.vault.close()
+        self.folder.cleanup()
+
+    def put(self, path: str, text: str) -> None:
+        file = self.notes.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        self.clock += 1_000_000
+        os.utime(file, ns=(self.clock, self.clock))
+        self.changed.add(path)
+
+    @rule(path=PATHS, text=NOTES)
+    def write(self, path: str, text: str) -> None:
+        self.put(path, text)
+
+    @rule(path=FILES)
+    def attach(self, path: str) -> None:
+        self.put(path, "data")
+
+    @rule(path=st.one_of(PATHS, FILES))
+    def touch(self, path: str) -> None:
+        if (self.notes.root / path).exists():
+            self.put(path, (self.notes.root / path).read_text(encoding="utf-8"))
+
+    @rule(path=st.one_of(PATHS, FILES))
+    def delete(self, path: str) -> None:
+        (self.notes.root / path).unlink(missing_ok=True)
+        self.changed.add(path)
+
+    @rule(old=PATHS, new=PATHS)
+    def rename(self, old: str, new: str) -> None:
+        if (self.notes.root / old).exists():
+            (self.notes.root / new).parent.mkdir(parents=True, exist_ok=True)
+            (self.notes.root / old).replace(self.notes.root / new)
+            self.changed |= {old, new}
+
+    @precondition(lambda self: self.changed)
+    @rule()
+    def refresh(self) -> None:
+        self.notes.vault.refresh()
+        self.changed.clear()
+
+    @precondition(lambda self: self.changed)
+    @rule()
+    def refresh_only_what_changed(self) -> None:
+        self.notes.vault.refresh(only=self.changed)
+        self.changed.clear()
+
+    @invariant()
+    def is_the_index_made_at_once(self) -> None:
+        if not self.changed:
+            self.notes.check()
+
+
+Edits.TestCase.settings = settings(max_examples=30, stateful_step_count=12, deadline=None)
+TestEdits = Edits.TestCase
+
+
+def test_a_link_text_that_moves_to_another_note_becomes_a_name(tmp_path):
+    notes = Notes(tmp_path, Target="What I call [[Target|quux]] myself is no name of mine.", Source="Nothing.")
+    notes.vault.refresh()
+    notes.write("Target.md", "Nothing.")
+    notes.write("Source.md", "See [[Target|quux]].")
+    notes.vault.refresh()
+    assert "Target.md" in notes.found("quux")
+    notes.check()
+    notes.vault.close()
+
+
+def test_the_width_of_a_picture_becomes_a_name_when_it_is_no_picture_any_more(tmp_path):
+    notes = Notes(tmp_path, Year="It was a year.", Source="![[Year|1984]]")
+    notes.vault.refresh()
+    notes.write("Source.md", "[[Year|1984]]")
+    notes.vault.refresh()
+    assert "Year.md" in notes.found("1984")
+    notes.check()
+    notes.vault.close()
+
+
+def test_an_index_that_was_left_without_notes_forgets_attachments_too(tmp_path):
+    notes = Notes(tmp_path, Only="The only one.")
+    notes.write("figure.png", "data")
+    notes.vault.refresh()
+    (notes.root / "Only.md").unlink()
+    assert notes.vault.refresh(only=["Only.md"]).notes == 0
+    (notes.root / "figure.png").unlink()
+    notes.write("Other.md", "![[figure.png]]")
+    assert notes.vault.refresh().broken_links == 1
+    notes.check()
+    notes.vault.close()
+
+
+def test_a_folder_with_a_dot_in_its_name_may_be_gone(tmp_path):
+    notes = Notes(tmp_path, Stays="This one stays.")
+    notes.write("v1.0/Goes.md", "This one goes.")
+    notes.vault.refresh()
+    (notes.root / "v1.0/Goes.md").unlink()
+    (notes.root / "v1.0").rmdir()
+    assert notes.vault.refresh(only=["v1.0"]).removed == 1
+    notes.vault.close()
+
+
+@pytest.mark.parametrize("path", ["../outside.md", "/etc/passwd.md", "\udcff.md", "", "./Stays.md", "linked/Inner.md", "folder//Inner.md"])
+def test_a_path_that_is_none_of_the_vault_is_not_added(tmp_path, path):
+    notes = Notes(tmp_path, Stays="This one stays.", outside="No, this one is inside.")
+    (tmp_path / "outside.md").write_text("not in the vault")
+    notes.write("folder/Inner.md", "listed once")
+    (notes.root / "linked").symlink_to(notes.root / "folder")
+    notes.vault.refresh()
+    assert notes.vault.refresh(only=[path, str(tmp_path / "outside.md")]).notes == 3
+    notes.check()
+    notes.vault.close()
+
+
+def test_a_hidden_or_ignored_path_is_not_added(tmp_path):
+    notes = Notes(tmp_path, Stays="This one stays.")
+    notes.write(".trash/Gone.md", "thrown away")
+    notes.write("Drafts/Draft.md", "not yet")
+    vault = Vault.open(notes.root, notes.cache, ignore=["Drafts"])
+    vault.refresh()
+    assert vault.refresh(only=[".trash/Gone.md", "Drafts/Draft.md"]).notes == 1
+    vault.close()
+
+
+def test_a_problem_is_gone_with_the_path_that_had_it(tmp_path):
+    notes = Notes(tmp_path, Stays="This one stays.")
+    (tmp_path / "outside.md").write_text("not in the vault")
+    (notes.root / "Link.md").symlink_to(tmp_path / "outside.md")
+    assert notes.vault.refresh().problems == ("Link.md: not followed: a link that leaves the vault",)
+    (notes.root / "Link.md").unlink()
+    notes.write("Link.md", "a note of its own")
+    assert notes.vault.refresh(only=["Link.md"]).problems == ()
+    notes.check()
+    notes.vault.close()
+
+
+def test_an_index_put_in_place_while_a_refresh_ran_is_told_of_it_too(tmp_path):
+    notes = Notes(tmp_path, Alpha="the beginning")
+    notes.vault.refresh()
+    notes.vault.close()
+    older = notes.vault.index_file.with_suffix(".older")
+    shutil.copy(notes.vault.index_file, older)
+    notes.write("Alpha.md", "the end")
+
+    def replace(done: int, total: int) -> None:
+        """As another process does that had looked at the files before."""
+        if older.exists():
+            for leftover in ("-wal", "-shm"):
+                Path(f"{notes.vault.index_file}{leftover}").unlink(missing_ok=True)
+            older.replace(notes.vault.index_file)
+
+    notes.vault.refresh(only=["Alpha.md"], progress=replace)
+    assert notes.found("end") == ["Alpha.md"]
+    notes.check()
+    notes.vault.close()
