@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 from conftest import Program
+from terminal_screen import Script
+
+from zkchat_cli import drawer, tools
 
 DAYS = [f"On day {i} I moved the {thing} to shelf {i * 7} because of reason number {i}." for i, thing in enumerate(
     ["anvil", "bellows", "chisel", "drill", "easel", "file", "gouge", "hammer", "inkwell", "jigsaw", "kettle", "lathe"], 1
@@ -174,3 +177,11 @@ def test_an_unknown_conversation_is_named(zkchat: Program, talk: str) -> None:
     done = zkchat("context", "show", "zzzz")
     assert done.exit_status == 3
     assert "zzzz" in done.err
+
+
+def test_a_prompt_describes_the_tools_that_its_model_can_call(zkchat: Program, script: Script) -> None:
+    def described(*choice: str) -> list[str]:
+        return [tool["name"] for tool in zkchat("context", "show", "--next", "hello", "--json", *choice).json["tools"]]
+
+    assert described() == ["find_excerpts", "read_zk_document"]
+    assert described("--model", script({"text": "x"})) == drawer.names(tools)

@@ -62,12 +62,13 @@ class Bench:
         settings = self.loaded.values
         known = self.model.context_window
         window = known if known and not self.loaded.is_set("context.max_tokens") else settings.context.max_tokens
+        callable_ = providers.provider(settings.model.partition("/")[0]).tools
         parts = Parts(
             vault=self.vault,
             store=self.store,
             model=self.model,
             strategy=strategies.strategy(settings.context.strategy),
-            tools=tuple(tools.tools()),
+            tools=tuple(tool for tool in tools.tools() if callable_ is None or tool.name in callable_),
             settings=settings,
             max_context=window,
             counter=self.counter,

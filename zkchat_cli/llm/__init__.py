@@ -67,8 +67,12 @@ class Model(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """One way to reach models. `open` gets the part of `PROVIDER/NAME` after the slash (empty without one); it raises ProviderError."""
+    """One way to reach models. `open` gets the part of `PROVIDER/NAME` after the slash (empty without one); it raises ProviderError.
+
+    `tools`: the names of those its models can call, where they cannot call any; describing others would only cost tokens.
+    """
 
     name: str
     help: str
     open: Callable[[str], Model]
+    tools: frozenset[str] | None = None

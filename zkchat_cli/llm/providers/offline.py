@@ -201,4 +201,4 @@ def _open(name: str) -> Model:
     return OfflineModel()
 
 
-PROVIDER = Provider("offline", "quotes your notes, no model", _open)
+PROVIDER = Provider("offline", "quotes your notes, no model", _open, frozenset(("find_excerpts", "read_zk_document")))
