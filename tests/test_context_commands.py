@@ -64,7 +64,7 @@ def test_stats_are_figures_for_programs(zkchat: Program, talk: str) -> None:
 
 
 def test_a_small_window_sends_the_newest_turns_and_recalls_what_bears_on_the_question(zkchat: Program, talk: str) -> None:
-    shown = zkchat("context", "show", talk, "--next", "Where is the anvil now?", "--max-context", 1600, "--json").json
+    shown = zkchat("context", "show", talk, "--next", "Where is the anvil now?", "--max-context", 1000, "--json").json
     contents = [m["content"] for m in shown["messages"]]
     assert shown["usage"]["total_tokens"] <= shown["usage"]["effective_limit"]
     assert DAYS[-1] in contents
@@ -179,9 +179,9 @@ def test_an_unknown_conversation_is_named(zkchat: Program, talk: str) -> None:
     assert "zzzz" in done.err
 
 
-def test_a_prompt_describes_the_tools_that_its_model_can_call(zkchat: Program, script: Script) -> None:
+def test_a_prompt_describes_the_tools_that_its_model_can_call(zkchat: Program, talk: str, script: Script) -> None:
     def described(*choice: str) -> list[str]:
-        return [tool["name"] for tool in zkchat("context", "show", "--next", "hello", "--json", *choice).json["tools"]]
+        return [tool["name"] for tool in zkchat("context", "show", talk, "--next", "hello", "--json", *choice).json["tools"]]
 
     assert described() == ["find_excerpts", "read_zk_document"]
     assert described("--model", script({"text": "x"})) == drawer.names(tools)
