@@ -153,7 +153,7 @@ def test_notes_and_folders_without_permission_are_named_and_the_rest_is_indexed(
 
 
 def test_a_folder_without_permission_is_no_vault(locked):
-    with pytest.raises(VaultError, match="cannot be read: Permission denied"):
+    with pytest.raises(VaultError, match="cannot be read: permission denied"):
         Vault.open(locked / "sub", locked.parent)
 
 

@@ -12,7 +12,7 @@
     ranking      how well a chunk answers; `retrieval` finds those worth a look
     index        the SQLite file and its questions; `indexing` brings it up to date, `upkeep` opens, builds and repairs it
     graph        notes joined by links: neighbours, ways, orphans, hubs; `broken` has the links that join nothing
-    names        nearest names, completion
+    names        nearest names, completion; `resolution` of links in messages uses them
     catalogue    notes by folder, tag and title
     related      which notes belong together, and why
     quotations   the lines that links stand on
@@ -42,6 +42,7 @@ from zkchat_cli.vault import (
     names,
     quotations,
     related,
+    resolution,
     retrieval,
     search,
     sections,
@@ -61,7 +62,6 @@ from zkchat_cli.vault.semantic import Semantic, fused
 from zkchat_cli.vault.snippets import Snippet
 from zkchat_cli.vault.upkeep import Refreshed, Upkeep
 from zkchat_cli.vault.vectors import Embedder, VectorStore
-from zkchat_cli.vault.wikilinks import WrittenLink, resolve, split_target
 
 __all__ = [
     "BrokenLink",
@@ -84,8 +84,6 @@ MOST_COMPARED = 50
 """Notes of which it is weighed how related they are."""
 RANKED = 100
 """Chunks that each of two rankings brings to their fusion: what comes later hardly changes the first places."""
-MOST_NEAREST = 100
-"""Different broken names of one text that get suggestions: a note of 100 000 broken links must not take minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,17 +118,7 @@ class Vault:
 
         Raises VaultError when there is no such folder or it cannot be read.
         """
-        try:
-            root = folder.expanduser().resolve(strict=True)
-            if not root.is_dir():
-                raise VaultError(f"{folder} is a file, not a folder of notes", f"Use the folder it is in: --vault {folder.parent}")
-            with os.scandir(root):
-                pass
-        except FileNotFoundError as e:
-            raise VaultError(f"there is no folder {folder}", "Check the path given by --vault, ZKCHAT_VAULT or the configuration.") from e
-        except (OSError, RuntimeError, ValueError) as e:
-            cause = getattr(e, "strerror", None) or e
-            raise VaultError(f"the folder {folder} cannot be read: {cause}", "Check its permissions, or choose another by --vault.") from e
+        root = filesystem.root_of(folder)
         digest = blake2b(os.fsencode(root), digest_size=16).hexdigest()
         return cls(root, cache_dir / "index" / f"{digest}.db", ignore, embedder)
 
@@ -191,22 +179,11 @@ class Vault:
 
     def links_in(self, text: str, source: str | None = None) -> list[LinkResolution]:
         """The links of `text`, in its order, as if it stood in the note `source`, or in no note in the vault's root."""
-        links = markdown.parse(source or "", filesystem.encodable(text)).markup.links
-
-        def resolved(index: Index) -> list[LinkResolution]:
-            near: dict[str, tuple[str, ...]] = {}
-            return [r for link in links if (r := _resolution(index, link, source, near))]
-
-        return self._ask(resolved)
+        return self._ask(lambda index: resolution.of_text(index, text, source))
 
     def resolve(self, target: str, source: str | None = None) -> LinkResolution:
         """What `[[target]]` points to; `Note#heading` and `Note|alias` are understood, brackets are not needed."""
-        target = filesystem.encodable(target)
-        bare = target.strip().removeprefix("!").removeprefix("[[").removesuffix("]]")
-        link = WrittenLink(target, "wikilink", *split_target(bare), False)
-        resolution = self._ask(lambda index: _resolution(index, link, source, {}))
-        assert resolution  # only Markdown links can mean no note
-        return resolution
+        return self._ask(lambda index: resolution.of_target(index, target, source))
 
     def nearest(self, name: str, limit: int = 3) -> list[str]:
         """The names of the notes that `name` may have meant, the nearest first."""
@@ -257,12 +234,12 @@ class Vault:
         return self._ask(lambda index: index.links_to(relative_path))
 
     def broken_links(self) -> BrokenLinks:
-        """Every link of the vault that points to nothing, by source and line, with the paths of the nearest names for `MOST_NEAREST`."""
+        """Every link of the vault that points to nothing, by source and line, with the paths of the nearest names for the first of them."""
 
         def nearest(index: Index, name: str) -> tuple[str, ...]:
             return tuple(path for _, path in names.nearest(index, name, 3))
 
-        return self._ask(lambda index: broken.notes(index, partial(nearest, index), MOST_NEAREST))
+        return self._ask(lambda index: broken.notes(index, partial(nearest, index), resolution.MOST_NEAREST))
 
     def broken_headings(self) -> list[BrokenLink]:
         """Every link whose note exists while the heading or block it names does not, by source and line. Reads each such note once."""
@@ -387,26 +364,3 @@ class Vault:
             problems=index.problems(),
             rebuilt=refreshed.rebuilt,
         )
-
-
-def _resolution(index: Index, link: WrittenLink, source: str | None, near: dict[str, tuple[str, ...]]) -> LinkResolution | None:
-    """The link resolved; None if it means no note. `near` remembers nearest names, which are looked for `MOST_NEAREST` times at most."""
-    answer = resolve(link, source, index.names)
-    if answer.status is None:
-        return None
-    if answer.status == "broken" and link.text not in near and len(near) < MOST_NEAREST:
-        near[link.text] = tuple(path for _, path in names.nearest(index, link.text, 3))
-    return LinkResolution(
-        raw=link.raw,
-        kind=link.kind,
-        target=answer.target,
-        heading=link.heading,
-        alias=link.alias,
-        embed=link.embed,
-        status=answer.status,
-        candidates=near.get(link.text, ()) if answer.status == "broken" else answer.losers,
-        via=answer.via,
-        reason=answer.reason,
-        line=link.line,
-        text=link.text,
-    )

@@ -47,6 +47,21 @@ class NoteBytes:
     problem: str | None = None
 
 
+def root_of(folder: Path) -> Path:
+    """The real path of a vault's folder. Raises VaultError when there is no such folder, or it cannot be read."""
+    try:
+        root = folder.expanduser().resolve(strict=True)
+        if not root.is_dir():
+            raise VaultError(f"{folder} is a file, not a folder of notes", f"Use the folder it is in: --vault {folder.parent}")
+        with os.scandir(root):
+            pass
+    except FileNotFoundError as e:
+        raise VaultError(f"there is no folder {folder}", "Check the path given by --vault, ZKCHAT_VAULT or the configuration.") from e
+    except (OSError, RuntimeError, ValueError) as e:
+        raise VaultError(f"the folder {folder} cannot be read: {_cause(e)}", "Check its permissions, or choose another by --vault.") from e
+    return root
+
+
 def scan(root: Path, ignore: Sequence[str] = ()) -> Listing:
     """Every note and attachment below `root`; one `scandir` a folder and one `stat` a note."""
     listing = Listing()
