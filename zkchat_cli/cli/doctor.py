@@ -96,7 +96,7 @@ def _vocabulary() -> str:
 
 
 def _provider(loaded: Loaded) -> str:
-    model = wiring.open_model(loaded)
+    model = wiring.open_model(loaded, environment()).model
     others = ", ".join(f"{name} ({providers.provider(name).help})" for name in providers.names())
     return f"{model.name} is ready; this version has {others}"
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm import Delta, Finished, Model, Provider, Request, Text, ToolCalls
+from zkchat_cli.llm import Delta, Finished, Model, Provider, Request, Setup, Text, ToolCalls, Window
 from zkchat_cli.models import PromptMessage, ToolCall
 from zkchat_cli.words import STOPWORDS, content_terms, sentences, shorten, stem, terms
 
@@ -57,7 +57,11 @@ class OfflineModel:
     """See the module. Streams word by word, as a model would."""
 
     name = "offline"
-    context_window: int | None = None
+    window: Window | None = None
+    exact = True
+
+    def prepare(self) -> None:
+        """There is nothing to load."""
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         asked = max((i for i, m in enumerate(request.messages) if m.role == "user" and m.kind == "conversation"), default=-1)
@@ -195,10 +199,10 @@ def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_QUOTE else shorten(text, LONGEST_QUOTE)
 
 
-def _open(name: str) -> Model:
-    if name:
-        raise ProviderError("unknown_model", f"offline has no model {name!r}", "It has no models at all: say --model offline")
+def _open(setup: Setup) -> Model:
+    if setup.name:
+        raise ProviderError("unknown_model", f"offline has no model {setup.name!r}", "It has no models at all: say --model offline")
     return OfflineModel()
 
 
-PROVIDER = Provider("offline", "quotes your notes, no model", _open, frozenset(("find_excerpts", "read_zk_document")))
+PROVIDER = Provider("offline", "quotes your notes, no model", _open, tools=frozenset(("find_excerpts", "read_zk_document")))

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from zkchat_cli.errors import ProviderError, ProviderErrorKind
-from zkchat_cli.llm import Delta, Failed, Finished, Provider, Reasoning, Request, Text, ToolCalls
+from zkchat_cli.llm import Delta, Failed, Finished, Provider, Reasoning, Request, Setup, Text, ToolCalls, Window
 from zkchat_cli.models import FinishReason, TokenUsage, ToolCall
 
 _MESSAGES: dict[str, tuple[ProviderErrorKind, str, str]] = {
@@ -62,8 +62,12 @@ class ScriptedModel:
     name: str
     replies: tuple[_Reply, ...]
     pause: Callable[[float], None] = time.sleep
-    context_window: int | None = None
+    window: Window | None = None
+    exact: bool = True
     _calls: int = field(default=0, init=False)
+
+    def prepare(self) -> None:
+        """There is nothing to load."""
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         reply = self.replies[self._calls % len(self.replies)]
@@ -94,7 +98,8 @@ def _echo(request: Request) -> str:
     return json.dumps(document, ensure_ascii=False)
 
 
-def _open(file: str) -> ScriptedModel:
+def _open(setup: Setup) -> ScriptedModel:
+    file = setup.name
     if not file:
         raise ProviderError("unknown_model", "scripted needs a file of replies", "Name it: --model scripted/replies.jsonl")
     replies = []
