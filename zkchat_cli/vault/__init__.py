@@ -10,7 +10,8 @@
     wikilinks    a link's syntax and what it points to; `namesakes` resolves many where many files have one name
     search       what a query means; `snippets` show what it found
     ranking      how well a chunk answers; `retrieval` finds those worth a look
-    index        the SQLite file and its questions; `indexing` brings it up to date, `upkeep` opens, builds and repairs it
+    index        the SQLite file and its questions; `indexing` brings it up to date, `upkeep` opens, builds and repairs it,
+                 `swapping` keeps two processes from opening and replacing it at once
     graph        notes joined by links: neighbours, ways, orphans, hubs; `broken` has the links that join nothing
     names        nearest names, completion; `resolution` of links in messages uses them
     catalogue    notes by folder, tag and title
