@@ -63,6 +63,7 @@ from zkchat_cli.vault.semantic import Semantic, fused
 from zkchat_cli.vault.snippets import Snippet
 from zkchat_cli.vault.upkeep import Refreshed, Upkeep
 from zkchat_cli.vault.vectors import Embedder, VectorStore
+from zkchat_cli.vault.wikilinks import NOTE_SUFFIXES
 
 __all__ = [
     "BrokenLink",
@@ -177,6 +178,15 @@ class Vault:
     def take_warnings(self) -> list[ZkchatError]:
         """What has kept search by meaning from working since this was last asked; each thing is told once in the vault's life."""
         return self._semantic.take_warnings() if self._semantic else []
+
+    def path_of(self, written: str) -> str | None:
+        """The file that exactly this path means, from the vault or the disk's root, `.md` or not; None if none: it may be a name, a link.
+
+        Unlike a link a path may hold `#`, `|` and brackets, as a shell completes it.
+        """
+        inside = os.path.relpath(os.path.realpath(written), self.root) if Path(written).is_absolute() else written
+        path = posixpath.normpath(filesystem.encodable(inside.replace(os.sep, "/")))
+        return self._ask(lambda index: next((p for p in (path, *(path + suffix for suffix in NOTE_SUFFIXES)) if index.has_file(p)), None))
 
     def links_in(self, text: str, source: str | None = None) -> list[LinkResolution]:
         """The links of `text`, in its order, as if it stood in the note `source`, or in no note in the vault's root."""
