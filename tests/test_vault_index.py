@@ -181,6 +181,17 @@ def test_when_all_notes_are_deleted_the_index_is_too(notes):
     assert not notes.vault.indexed
 
 
+def test_a_vault_that_is_away_keeps_its_index(notes):
+    notes.vault.refresh()
+    away = notes.root.rename(notes.root.with_name("away"))
+    for looked in (None, ["Alpha.md"]):
+        with pytest.raises(VaultError, match="there is no folder"):
+            notes.vault.refresh(only=looked)
+    assert notes.found("beginning") == ["Alpha.md"]
+    away.rename(notes.root)
+    assert notes.vault.refresh().added == 0
+
+
 def test_problems_last_until_they_are_mended(notes):
     notes.write("old.md", b"caf\xe9")
     notes.write("odd.md", "---\na: [b\n---\n")
