@@ -83,7 +83,8 @@ def test_resolve_says_that_the_note_the_text_stands_in_is_not_there(zkchat: Prog
 def test_a_note_is_named_by_its_path_whatever_that_means_in_a_link(zkchat: Program, name: str) -> None:
     (zkchat.vault / f"{name}.md").write_text("[[Filters]]")
     for written in (f"{name}.md", name, zkchat.vault / f"{name}.md"):
-        assert len(zkchat("vault", "links", written, "--json").json) == 1
+        [link] = zkchat("vault", "links", written, "--json").json
+        assert (link["source"], link["target"]) == (f"{name}.md", "Filters.md")
 
 
 def test_links_and_backlinks_know_the_line(zkchat: Program) -> None:
