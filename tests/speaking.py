@@ -25,6 +25,8 @@ class Reply:
     body: Sequence[bytes | float | str] = ()
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
+    before: float = 0.0
+    """Seconds of silence before the status."""
 
 
 @dataclass
@@ -38,6 +40,8 @@ class ModelServer:
     asked: list[tuple[str, dict[str, Any], dict[str, str]]] = field(default_factory=list)
     everything: list[str] = field(default_factory=list)
     """The method and path of each call, listings included."""
+    raw: list[str] = field(default_factory=list)
+    """The bodies as they came."""
     left: int = 0
     """Connections that the other side closed before the answer was whole."""
 
@@ -60,10 +64,12 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         server = self.model_server
         server.everything.append(f"POST {self.path}")
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        if self.path in server.gets:
+        raw = self.rfile.read(int(self.headers["content-length"]))
+        body = json.loads(raw)
+        if self.path in server.gets or self.path == "/api/show":
             self._listing(self.path)
             return
+        server.raw.append(raw.decode())
         server.asked.append((self.path, body, {k.lower(): v for k, v in self.headers.items()}))
         self._play(server.replies[min(len(server.asked), len(server.replies)) - 1])
 
@@ -73,11 +79,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _play(self, reply: Reply) -> None:
         self.close_connection = True
-        self.send_response(reply.status)
-        for name, value in ({"content-type": "text/event-stream", "connection": "close"} | reply.headers).items():
-            self.send_header(name, value)
-        self.end_headers()
         try:
+            self._be_silent(reply.before)
+            self.send_response(reply.status)
+            for name, value in ({"content-type": "text/event-stream", "connection": "close"} | reply.headers).items():
+                self.send_header(name, value)
+            self.end_headers()
             for piece in reply.body:
                 if isinstance(piece, bytes):
                     self.wfile.write(piece)
@@ -194,3 +201,7 @@ def ollama_text(*pieces: str, finish: str = "stop") -> list[bytes | float | str]
 def ollama_calls(*calls: tuple[str, dict[str, Any]]) -> list[bytes | float | str]:
     wanted = [{"function": {"name": name, "arguments": arguments}} for name, arguments in calls]
     return [ndjson(ollama_frame(message={"tool_calls": wanted}), ollama_end())]
+
+
+def ollama_error(status: int, message: str, headers: dict[str, str] | None = None, **more: Any) -> Reply:
+    return Reply([json.dumps({"error": message, **more}).encode()], status, {"content-type": "application/json", **(headers or {})})

@@ -6,7 +6,7 @@ with the same one, tool arguments that are no JSON, and no `[DONE]` at the end.
 """
 
 import json
-from collections.abc import AsyncIterator
+from contextlib import aclosing
 from typing import Any
 
 import httpx
@@ -14,7 +14,7 @@ import httpx
 from zkchat_cli.llm import Finished, ToolCalls, recovery
 from zkchat_cli.llm.endpoint import Endpoint
 from zkchat_cli.llm.pump import Put
-from zkchat_cli.llm.recovery import MALFORMED, Models
+from zkchat_cli.llm.recovery import Models
 
 # isort: split
 from mojentic.llm.gateways.cloud_recovery import freeze_request
@@ -23,8 +23,8 @@ from mojentic.llm.gateways.omlx_recovery import OMLXStreamRecovery
 from mojentic.llm.gateways.openai import OpenAIGateway
 from mojentic.llm.gateways.openai_model_registry import ModelCapabilities, ModelType, OpenAIModelRegistry
 from mojentic.llm.gateways.openai_recovery import OpenAIStreamRecovery, _OpenAIDecoder
-from mojentic.llm.recovery import RecoveryCall, RecoveryPolicy, _Attempt, preparation_error
-from mojentic.llm.recovery_stream import RecoveryStreamEvent, recover_stream
+from mojentic.llm.recovery import RecoveryCall, RecoveryPolicy, _Attempt
+from mojentic.llm.recovery_stream import RecoveryStreamEvent, StreamMetrics, recover_stream
 
 NO_KEY = "none"
 """For the SDK, which insists on one; it is not sent."""
@@ -47,14 +47,12 @@ class Gateway(OpenAIGateway):  # type: ignore[misc]  # mojentic is untyped
         window: int | None = self.model_registry.get_model_capabilities(model).max_context_tokens
         return window
 
-    async def complete_stream_with_recovery(self, call: RecoveryCall | None = None, **args: Any) -> AsyncIterator[RecoveryStreamEvent]:
+    async def complete_stream_with_recovery(self, call: RecoveryCall | None = None, **args: Any) -> recovery.Events:
         self._introduce(args["model"])
         try:
             body = self._recovery_body(args, True)
         except (ValueError, TypeError, KeyError, NotImplementedError) as cause:
-            error = preparation_error(cause, "streaming", "openai")
-            report = error.report
-            yield RecoveryStreamEvent(kind="failed", identity=report.identity, progress=report.progress, report=report, error=error)
+            yield recovery.unprepared(cause, "openai")
             return
         proxied = not self._endpoint.is_local
         events = recover_stream(
@@ -117,18 +115,25 @@ class _Decoder(_OpenAIDecoder):  # type: ignore[misc]
         self._begun: list[tuple[str, str]] = []
 
     def events(self, frame: object, attempt: _Attempt) -> tuple[list[RecoveryStreamEvent], bool]:
-        if frame == "[DONE]" and self.finish is None and (self.content or self.fragments):
+        if frame == "[DONE]" and self.finish is None:
             self.finish = "stop"
         if isinstance(frame, dict) and frame.get("error") is None:
             choices = frame.get("choices")
-            if not choices and frame.get("usage") is None:
+            usage = _figures(frame.get("usage"))
+            if not choices and usage is None:
                 return [], True
-            frame = {**frame, "choices": [self._regular(choice) for choice in choices or [] if isinstance(choice, dict)]}
+            frame = {**frame, "usage": usage, "choices": [self._regular(choice) for choice in choices or [] if isinstance(choice, dict)]}
         events: tuple[list[RecoveryStreamEvent], bool] = super().events(frame, attempt)
         return events
 
+    def metrics(self, common: dict[str, Any]) -> RecoveryStreamEvent:
+        event = super().metrics(common)
+        return event.model_copy(update={"metrics": event.metrics.model_copy(update={"finish_reason": self.said or self.finish})})
+
     def _regular(self, choice: dict[str, Any]) -> dict[str, Any]:
         delta = dict(choice.get("delta") or {})
+        if isinstance(delta.get("content"), list):  # Mistral's, in parts
+            delta["content"] = "".join(str(part.get("text") or "") for part in delta["content"] if isinstance(part, dict))
         if delta.get("reasoning_content") is None and isinstance(delta.get("reasoning"), str):
             delta["reasoning_content"] = delta["reasoning"]
         calls = delta.get("tool_calls")
@@ -146,7 +151,9 @@ class _Decoder(_OpenAIDecoder):  # type: ignore[misc]
         A server that says the name again with each fragment says it once.
         """
         function = fragment.get("function")
-        function = function if isinstance(function, dict) else {}
+        function = dict(function) if isinstance(function, dict) else {}
+        if isinstance(function.get("arguments"), dict):
+            function["arguments"] = json.dumps(function["arguments"], ensure_ascii=False)
         index = fragment["index"] if isinstance(fragment.get("index"), int) else None
         id_, name = str(fragment.get("id") or ""), str(function.get("name") or "")
         place = self._open.get(index)
@@ -167,14 +174,17 @@ class _Decoder(_OpenAIDecoder):  # type: ignore[misc]
         tools = []
         for index in sorted(self.fragments):
             call = self.fragments[index]
-            try:
-                arguments = json.loads(call["arguments"] or "{}")
-            except ValueError:
-                arguments = None
-            if not isinstance(arguments, dict):
-                arguments = {MALFORMED: call["arguments"]}
+            arguments = recovery.read_arguments(call["arguments"])
             tools.append({"id": call["id"], "function": {"name": call["name"] or "nameless", "arguments": arguments}})
         return tools
+
+
+def _figures(usage: object) -> dict[str, Any] | None:
+    """What of a usage is numbers, as mojentic demands; None if there is none."""
+    if not isinstance(usage, dict):
+        return None
+    counts = ("prompt_tokens", "completion_tokens", "total_tokens")
+    return {key: value for key, value in usage.items() if key not in counts or (type(value) is int and value >= 0)}
 
 
 class _Engine(OpenAIStreamRecovery):  # type: ignore[misc]
@@ -198,25 +208,31 @@ class _ProxiedEngine(_Engine):
             return await super().exchange_stream(own, url, body, headers, attempt, decode)
 
 
-async def deltas(events: AsyncIterator[RecoveryStreamEvent], put: Put, endpoint: Endpoint, *, model: str, models: Models) -> None:
+async def deltas(events: recovery.Events, put: Put, endpoint: Endpoint, *, model: str, models: Models) -> None:
     """As `recovery.deltas`; a stream that ends after its finish reason is whole, `[DONE]` or not."""
     await recovery.deltas(_whole(events, put), put, endpoint, model=model, models=models)
 
 
-async def _whole(events: AsyncIterator[RecoveryStreamEvent], put: Put) -> AsyncIterator[RecoveryStreamEvent]:
+async def _whole(events: recovery.Events, put: Put) -> recovery.Events:
     fragments: list[dict[str, Any]] = []
-    metrics = None
-    async for event in events:
-        fragments += event.tools
-        metrics = event.metrics or metrics
-        ended = event.kind == "failed" and isinstance(event.error.inspect_cause(), httpx.RemoteProtocolError)
-        if ended and metrics is not None and metrics.finish_reason in ("stop", "tool_calls"):
-            decoder = _Decoder()
-            for fragment in fragments:
-                decoder.accumulate(fragment)
-            calls = tuple(recovery.tool_call(t["id"], **t["function"]) for t in decoder.completed_tools())
-            if calls:
-                put(ToolCalls(calls))
-            put(Finished("tool_calls" if calls else "stop", recovery.usage(metrics)))
-            return
-        yield event
+    metrics: StreamMetrics | None = None
+    async with aclosing(events):
+        async for event in events:
+            fragments += event.tools
+            metrics = event.metrics or metrics
+            whole = metrics is not None and metrics.finish_reason not in (None, "content_filter")
+            if metrics is not None and whole and event.kind == "failed" and _only_ended(event.error.inspect_cause()):
+                decoder = _Decoder()
+                for fragment in fragments:
+                    decoder.accumulate(fragment)
+                calls = tuple(recovery.tool_call(t["id"], **t["function"]) for t in decoder.completed_tools())
+                if calls:
+                    put(ToolCalls(calls))
+                put(Finished("tool_calls" if calls else recovery.reason(metrics.finish_reason), recovery.usage(metrics)))
+                return
+            yield event
+
+
+def _only_ended(cause: BaseException) -> bool:
+    """Whether nothing is wrong with a stream but its end: no `[DONE]`, one without a line's end, or a connection torn down."""
+    return isinstance(cause, httpx.TransportError) or "unfinished frame" in str(cause)

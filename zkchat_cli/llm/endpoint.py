@@ -20,13 +20,34 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 LONGEST_QUOTE = 200
 MOST_NAMED = 8
 TOO_LONG = re.compile(
-    r"context[ _-]?(length|window|size)|(prompt|input) is too long|too many (input )?tokens|exceeds? the context",
+    r"context[ _-]?(length|window|size)|(prompt|input) (is )?too long|too many (input )?tokens|exceeds? the context"
+    r"|maximum model length|exceeds the maximum number of tokens",
     re.IGNORECASE,
 )
 """How servers say that a prompt does not fit: OpenAI, vLLM, llama.cpp, LM Studio and Anthropic each in their own words."""
 FILTERED = re.compile(r"content[ _-]?(filter|policy|management)|content_filter", re.IGNORECASE)
+QUOTA = "insufficient_quota"
 LIKE_A_KEY = re.compile(r"\b(?:sk|pk|key|gsk|xai)-[\w*.-]{6,}")
-_LIMIT = re.compile(r"(?:context (?:length|size|window)\D{0,40}|maximum of |> ?)(\d{3,8})", re.IGNORECASE)
+LONGEST_DUMMY = 5
+"""Characters of a key that is none ("EMPTY", "x"), which servers without keys are given; striking it out would garble their words."""
+_LIMIT = re.compile(
+    r"(?:context (?:length|size|window)(?:(?!\bby\b)\D){0,40}|maximum model length of |tokens allowed \(|(?:maximum|limit) of |> ?)"
+    r"(\d{3,8})",
+    re.IGNORECASE,
+)
+_STATUS = {
+    "invalid_request_error": 400,
+    "invalid_api_key": 401,
+    "authentication_error": 401,
+    "permission_error": 403,
+    "model_not_found": 404,
+    "rate_limit_exceeded": 429,
+    "rate_limit_error": 429,
+    "insufficient_quota": 429,
+    "server_error": 500,
+    "overloaded_error": 503,
+}
+"""The status that an error would have had before the answer had begun, by the name its server gives it."""
 
 
 @dataclass(slots=True)
@@ -51,14 +72,27 @@ class Endpoint:
             return False
 
     def error(self, kind: ProviderErrorKind, what: str, hint: str) -> ProviderError:
-        return ProviderError(kind, f"{self.name} at {shown(self.address)} {what}", hint)
+        return ProviderError(kind, self._struck(f"{self.name} at {shown(self.address)} {what}"), self._struck(hint))
+
+    def unusable(self) -> ProviderError | None:
+        """What is wrong with the address, if nothing can be called at it."""
+        try:
+            url = urlsplit(self.address)
+            usable = url.scheme in ("http", "https") and url.hostname and url.port != 0
+        except ValueError:
+            usable = False
+        if usable and self.address.isprintable() and " " not in self.address:
+            return None
+        return self.error("connection", "is no address that can be called", self.check)
 
     def unreachable(self, cause: BaseException) -> ProviderError:
         return self.error("connection", f"cannot be reached: {root_cause(cause)}", self.check)
 
-    def broke_off(self, cause: BaseException | str) -> ProviderError:
-        """The connection went before the answer was whole."""
+    def broke_off(self, cause: BaseException | str, *, begun: bool = True) -> ProviderError:
+        """The connection went before the answer was whole, or had `begun`."""
         why = cause if isinstance(cause, str) else root_cause(cause)
+        if not begun:
+            return self.error("cut", f"broke the connection off before its first word: {why}", f"Try again. {self.check}")
         return self.error("cut", f"broke the answer off: {why}", "What came is kept. Try again for the rest.")
 
     def silent(self, seconds: float, *, speaking: bool) -> ProviderError:
@@ -77,6 +111,30 @@ class Endpoint:
         if text.lstrip()[:1] == "<":
             said = "a web page instead of JSON"
         return self.error("bad_answer", f"answered with {said}", self.check)
+
+    def garbled(self) -> ProviderError:
+        """An answer that had begun as one goes on as none."""
+        return self.error(
+            "bad_answer", "sent something in its answer that cannot be read", "What came is kept. Try again, or another model."
+        )
+
+    def complaint(self, said: str | bytes) -> ProviderError | None:
+        """What an error means that a server sends in the place of an answer, or in its midst; None if `said` is none."""
+        error = _error(said, "error")
+        if error is None:
+            return None
+        named = [error.get("code"), error.get("type")] if isinstance(error, Mapping) else []
+        status = next((code for code in named if isinstance(code, int) and 400 <= code < 600), None)
+        status = status or next((_STATUS[code] for code in named if isinstance(code, str) and code in _STATUS), None)
+        text = json.dumps(error, ensure_ascii=False)
+        words = self.words(said)
+        if TOO_LONG.search(text):
+            return self.too_long(words)
+        if FILTERED.search(text):
+            return self.filtered(words)
+        if status is not None:
+            return self.refusal(status, said)
+        return self.error("server", f"failed: {words}" if words else "failed", "Try again in a while.")
 
     def refusal(
         self, status: int, body: str | bytes, *, model: str = "", models: Collection[str] = (), retry_after: float | None = None
@@ -102,7 +160,13 @@ class Endpoint:
             case _ if status >= 500:
                 return self.error("server", f"failed ({status}){said}", "Try again in a while.")
             case _:
-                return self.error("bad_request", f"refuses the call ({status}){said}", self.check)
+                hint = "Try another model, or leave out the llm.* settings that this one does not know." if words else self.check
+                return self.error("bad_request", f"refuses the call ({status}){said}", hint)
+
+    def will_refuse_again(self, body: bytes) -> bool:
+        """Whether what an error says will be true as long as the same call is made."""
+        text = body.decode("utf-8", "replace")
+        return QUOTA in text or TOO_LONG.search(text) is not None
 
     def too_long(self, words: str = "") -> ProviderError:
         said = f": {words}" if words else ""
@@ -124,24 +188,43 @@ class Endpoint:
         return self.error("unknown_model", f"has no model {shorten(model, 80)} (404)", hint)
 
     def _too_many(self, text: str, said: str, retry_after: float | None) -> ProviderError:
-        if "insufficient_quota" in text:
+        if QUOTA in text:
             return self.error("rate_limit", f"says that the account's quota is used up (429){said}", "Check its plan and billing.")
-        wait = f"Try again in {retry_after:.0f} s." if retry_after else "Wait a moment and try again."
+        wait = f"Try again in {_span(retry_after)}." if retry_after else "Wait a moment and try again."
         return self.error("rate_limit", f"refuses more calls for now (429){said}", wait)
 
     def words(self, body: str | bytes) -> str:
         """The server's own words about what is wrong, without the key; empty if there are none."""
-        try:
-            error = json.loads(body)
-            error = error.get("error", error.get("message", error.get("detail"))) if isinstance(error, Mapping) else None
-            text = error.get("message") if isinstance(error, Mapping) else error
-        except (ValueError, RecursionError):
-            text = ""
-        return shorten(self.redacted(str(text or "")), LONGEST_QUOTE)
+        error = _error(body, "error", "message", "detail")
+        text = str((error.get("message") if isinstance(error, Mapping) else error) or "")
+        size = error.get("n_ctx") if isinstance(error, Mapping) else None
+        if isinstance(size, int) and str(size) not in text:  # llama.cpp says it beside its message
+            text = f"context size {size}: {text}"
+        return shorten(self.redacted(text), LONGEST_QUOTE)
 
     def redacted(self, text: str) -> str:
         """The text without this endpoint's key, and without what looks like anybody's."""
-        return LIKE_A_KEY.sub("…", text.replace(self.key, "…") if self.key else text)
+        return LIKE_A_KEY.sub("…", self._struck(text))
+
+    def _struck(self, text: str) -> str:
+        return text.replace(self.key, "…") if len(self.key) > LONGEST_DUMMY else text
+
+
+def _error(body: str | bytes, *keys: str) -> object:
+    """What a server's JSON says is wrong, under the first of `keys` that it has: an object or words; None if it says nothing."""
+    try:
+        answer = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return next((answer[key] for key in keys if key in answer), None) if isinstance(answer, Mapping) else None
+
+
+def _span(seconds: float) -> str:
+    """So many seconds as one would say it."""
+    for size, name in ((86_400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {name}"
+    return f"{seconds:.0f} s"
 
 
 def limit_said(message: str) -> int | None:

@@ -14,9 +14,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm import Delta, Failed, Finished, Waiting
+from zkchat_cli.llm import Delta, Failed, Finished, Text, Waiting
 from zkchat_cli.llm.endpoint import Endpoint
 
+ALIVE: Delta = Text("")
+"""Put for each thing that comes, as a piece of a tool call, whether there is something to show in it or not: that is no silence."""
 LEAVING = 0.1
 """Seconds that a reader who leaves waits for the connection to be closed."""
 _log = logging.getLogger(__name__)
@@ -52,8 +54,10 @@ def pumped(call: Call, endpoint: Endpoint, patience: Patience) -> Generator[Delt
                 yield from _counted_down(delta, deltas)
                 continue
             if delta is None:
-                yield Failed(endpoint.broke_off("its last word is missing"))
+                yield Failed(endpoint.broke_off("its last word is missing", begun=speaking))
                 return
+            if delta == ALIVE:
+                continue
             yield delta
             if isinstance(delta, Finished | Failed):
                 return

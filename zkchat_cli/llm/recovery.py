@@ -4,7 +4,8 @@ mojentic owns the HTTP exchange, the retries before the first word, and the proo
 """
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from typing import Any, cast
 
 import httpx
@@ -12,22 +13,22 @@ import httpx
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import Finished, Reasoning, Request, Text, ToolCalls, Waiting, quiet
 from zkchat_cli.llm.endpoint import Endpoint
-from zkchat_cli.llm.pump import Put
+from zkchat_cli.llm.pump import ALIVE, Put
 from zkchat_cli.models import FinishReason, PromptMessage, PromptTool, TokenUsage, ToolCall
 
 quiet.hush()
 
 from mojentic.llm.completion_config import CompletionConfig  # noqa: E402  after hush
 from mojentic.llm.gateways.models import LLMGatewayResponse, LLMMessage, LLMToolCall, MessageRole  # noqa: E402
-from mojentic.llm.gateways.ollama import OllamaGateway  # noqa: E402
 from mojentic.llm.reasoning import ReasoningEffort  # noqa: E402
 from mojentic.llm.recovery import (  # noqa: E402
     AdmissionContext,
     Failure,
-    LengthTerminationError,
     LifecycleEvent,
     RecoveryError,
     RecoveryPolicy,
+    RecoveryProvider,
+    preparation_error,
 )
 from mojentic.llm.recovery_stream import RecoveryStreamEvent, StreamMetrics  # noqa: E402
 from mojentic.llm.tools.llm_tool import LLMTool  # noqa: E402
@@ -41,6 +42,7 @@ LONGEST_WAIT = 120.0
 MALFORMED = "zkchat: no JSON"
 """Marks the arguments of a tool call that were none."""
 
+Events = AsyncGenerator[RecoveryStreamEvent, None]
 Models = Callable[[], tuple[str, ...]]
 """The names of the models that a server has, asked for when it knows the wanted one not."""
 
@@ -55,11 +57,6 @@ class Described(LLMTool):  # type: ignore[misc]  # mojentic is untyped
     @property
     def descriptor(self) -> dict[str, Any]:
         return self._descriptor
-
-
-def ollama_gateway(endpoint: Endpoint, seconds: float | None = None) -> OllamaGateway:
-    """mojentic's gateway to an Ollama server. For a stream it needs no time-out of its own: that is the pump's."""
-    return OllamaGateway(host=endpoint.address, timeout=httpx.Timeout(seconds, connect=CONNECT_SECONDS))
 
 
 def messages(request: Request) -> list[LLMMessage]:
@@ -84,7 +81,8 @@ def policy(put: Put, endpoint: Endpoint, first_delay: float = FIRST_DELAY) -> Re
             put(Waiting(event.delay or 0.0, _why(event.failure, endpoint)))
 
     async def admit(context: AdmissionContext) -> str:
-        return "reject" if context.failure.acceptance == "no" else "allow"
+        failure = context.failure
+        return "reject" if failure.acceptance == "no" or endpoint.will_refuse_again(failure.inspect_response()) else "allow"
 
     return RecoveryPolicy(
         max_attempts=TRIES,
@@ -107,26 +105,25 @@ def _why(failure: Failure, endpoint: Endpoint) -> str:
             return f"{endpoint.name} broke the connection off"
 
 
-async def deltas(events: AsyncIterator[RecoveryStreamEvent], put: Put, endpoint: Endpoint, *, model: str, models: Models) -> None:
+async def deltas(events: Events, put: Put, endpoint: Endpoint, *, model: str, models: Models) -> None:
     """Put a recovery stream's events as deltas. Raises the ProviderError that it ends with."""
     seen = _Seen()
-    async for event in events:
-        match event.kind:
-            case "content":
-                seen.text += event.text
-                put(Text(event.text))
-            case "reasoning":
-                put(Reasoning(event.text))
-            case "tool_fragment":
-                seen.fragments += event.tools
-            case "metrics":
-                seen.metrics = event.metrics
-            case "completed":
-                _complete(event.response, event.metrics, put)
-                return
-            case "failed":
-                _fail(event.error, seen, put, endpoint, model, models)
-                return
+    async with aclosing(events):
+        async for event in events:
+            match event.kind:
+                case "content":
+                    seen.text += event.text
+                    put(Text(event.text))
+                case "reasoning":
+                    put(Reasoning(event.text))
+                case "progress":
+                    put(ALIVE)
+                case "metrics":
+                    seen.metrics = event.metrics
+                case "completed":
+                    _complete(event.response, event.metrics, put)
+                case "failed":
+                    _fail(event.error, seen, put, endpoint, model, models)
 
 
 class _Seen:
@@ -134,7 +131,6 @@ class _Seen:
 
     def __init__(self) -> None:
         self.text = ""
-        self.fragments: tuple[dict[str, Any], ...] = ()
         self.metrics: StreamMetrics | None = None
 
     @property
@@ -149,12 +145,20 @@ def _complete(response: LLMGatewayResponse, metrics: StreamMetrics | None, put: 
     put(Finished("tool_calls" if calls else reason(response.finish_reason), usage(metrics)))
 
 
-def _complete_without_reason(seen: _Seen, put: Put) -> None:
-    """An Ollama of 2023, and what imitates it, says that it is done but not why."""
-    calls = tuple(tool_call(f.get("id"), f["function"]["name"], f["function"]["arguments"]) for f in seen.fragments)
-    if calls:
-        put(ToolCalls(calls))
-    put(Finished("tool_calls" if calls else "stop", usage(seen.metrics)))
+def unprepared(cause: Exception, provider: RecoveryProvider) -> RecoveryStreamEvent:
+    """The end of a stream whose request could not be made."""
+    error = preparation_error(cause, "streaming", provider)
+    report = error.report
+    return RecoveryStreamEvent(kind="failed", identity=report.identity, progress=report.progress, report=report, error=error)
+
+
+def read_arguments(arguments: str) -> dict[str, Any]:
+    """A tool call's arguments from their JSON; marked as malformed if they are none."""
+    try:
+        found = json.loads(arguments or "{}")
+    except (ValueError, RecursionError):
+        found = None
+    return found if isinstance(found, dict) else {MALFORMED: arguments}
 
 
 def tool_call(id_: str | None, name: str, arguments: dict[str, Any]) -> ToolCall:
@@ -189,46 +193,38 @@ def usage(metrics: StreamMetrics | None) -> TokenUsage | None:
 
 
 def _fail(error: RecoveryError, seen: _Seen, put: Put, endpoint: Endpoint, model: str, models: Models) -> None:
-    """End the stream for what it failed with: an answer cut by its length is no failure. Raises ProviderError for all else."""
+    """Raises the ProviderError that says what the stream failed with; nothing, if it was cancelled."""
     failure = error.report.final_failure
-    cause = error.inspect_cause()
+    cause, body = error.inspect_cause(), error.inspect_response()
     if failure is None or failure.category == "cancellation":
         return
-    if isinstance(cause, LengthTerminationError):
-        put(Finished("length", usage(seen.metrics)))
-        return
     if failure.http_status is not None and not 200 <= failure.http_status < 300:
-        body = error.inspect_response()
         known = models() if failure.http_status == 404 else ()
         raise endpoint.refusal(failure.http_status, body, model=model, models=known, retry_after=failure.retry_after.delay)
-    if str(cause) == "incomplete stream finish" and seen.finish is None and (seen.text or seen.fragments):
-        _complete_without_reason(seen, put)
-        return
-    if failure.reason == "provider_error":
-        raise _said_in_the_stream(error.inspect_response(), endpoint)
-    if rest := _undelivered(error.inspect_response(), seen.text):
+    if rest := _undelivered(body, seen.text):
         put(Text(rest))
+    if complaint := _complaint(body, endpoint):
+        raise complaint
     if failure.reason == "invalid_configuration":
         raise endpoint.error("bad_request", f"cannot be asked so: {cause}", "Leave out llm.* settings that this model does not know.")
-    raise _transport(failure, cause, seen, error.inspect_response(), endpoint)
+    raise _transport(failure, cause, seen, body, endpoint)
 
 
 def _transport(failure: Failure, cause: BaseException, seen: _Seen, body: bytes, endpoint: Endpoint) -> ProviderError:
     if isinstance(cause, httpx.TimeoutException):
         return endpoint.error("timeout", "did not take the call in time", endpoint.check)
-    if isinstance(cause, httpx.InvalidURL | httpx.UnsupportedProtocol):
-        return endpoint.error("connection", "is no address that can be called", endpoint.check)
+    begun = failure.progress.semantic
     if failure.acceptance == "no":
         return endpoint.unreachable(cause)
     if isinstance(cause, httpx.TransportError):
-        return endpoint.broke_off("it ended without its last word" if "terminal proof" in str(cause) else cause)
+        return endpoint.broke_off("it ended without its last word" if "terminal proof" in str(cause) else cause, begun=begun)
     if body.lstrip()[:1] == b"<":
         return endpoint.unintelligible(body)
     if seen.finish == "content_filter":
         return endpoint.filtered()
-    if "unfinished frame" in str(cause):
-        return endpoint.broke_off("in the middle of a line")
-    return endpoint.unintelligible(body)
+    if "unfinished frame" in str(cause) and not _is_json(body):
+        return endpoint.broke_off("in the middle of a line", begun=begun)
+    return endpoint.garbled() if begun else endpoint.unintelligible(body)
 
 
 def _undelivered(body: bytes, delivered: str) -> str:
@@ -244,19 +240,20 @@ def _undelivered(body: bytes, delivered: str) -> str:
     return text[len(delivered) :] if text.startswith(delivered) else ""
 
 
-def _said_in_the_stream(body: bytes, endpoint: Endpoint) -> ProviderError:
-    """An error that a server sends as an event, after it has said that all is well."""
-    for line in reversed(body.splitlines()):
-        said = line.removeprefix(b"data:").strip()
-        try:
-            frame = json.loads(said)
-        except ValueError:
-            continue
-        error = frame.get("error") if isinstance(frame, dict) else None
-        if error is not None:
-            status = error.get("code") if isinstance(error, dict) else None
-            return endpoint.refusal(status if isinstance(status, int) and 400 <= status < 600 else 500, said)
-    return endpoint.unintelligible(body)
+def _complaint(body: bytes, endpoint: Endpoint) -> ProviderError | None:
+    """An error that a server sends after it has said that all is well: as an event, or in place of the stream."""
+    for said in (body, *reversed(body.splitlines())):
+        if complaint := endpoint.complaint(said.removeprefix(b"data:")):
+            return complaint
+    return None
+
+
+def _is_json(body: bytes) -> bool:
+    try:
+        json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _message(message: PromptMessage) -> LLMMessage:

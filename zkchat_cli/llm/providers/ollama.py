@@ -19,7 +19,7 @@ from zkchat_cli.llm.pump import Patience, Put, pumped
 from zkchat_cli.llm.wire import Server
 
 if TYPE_CHECKING:
-    from mojentic.llm.gateways.ollama import OllamaGateway
+    from zkchat_cli.llm.native import Gateway
 
 LISTING = wire.Patience(answer=5, retry=1)
 MOST_UNASKED = 32768
@@ -43,7 +43,7 @@ class OllamaModel:
     """Seconds before a failed call is made again."""
     window: Window | None = None
     exact = False
-    _gateway: "OllamaGateway | None" = None
+    _gateway: "Gateway | None" = None
     _asked: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -52,17 +52,19 @@ class OllamaModel:
         return f"ollama/{self.model}"
 
     def prepare(self) -> None:
+        if self.server.unusable():
+            return  # the first call says so
         with self._lock:
             self._loaded()
             asked, self._asked = self._asked, True
         if self.model and not asked:
             self.window = _window(self.server, self.model)
 
-    def _loaded(self) -> "OllamaGateway":
+    def _loaded(self) -> "Gateway":
         if self._gateway is None:
-            from zkchat_cli.llm import recovery  # first, as it makes mojentic quiet
+            from zkchat_cli.llm.native import Gateway  # takes a second, and prints unless it is loaded so
 
-            self._gateway = recovery.ollama_gateway(self.server)
+            self._gateway = Gateway(self.server)
         return self._gateway
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
@@ -70,13 +72,16 @@ class OllamaModel:
             hint = "Say ollama/NAME; `ollama list` shows what there is."
             yield Failed(ProviderError("unknown_model", "ollama needs the name of a model", hint))
             return
+        if problem := self.server.unusable():
+            yield Failed(problem)
+            return
 
         async def call(put: Put) -> None:
             from zkchat_cli.llm import recovery  # see `_loaded`
 
             with self._lock:
                 gateway = self._loaded()
-            gateway.recovery_policy = recovery.policy(put, self.server, self.first_delay)
+            gateway = gateway.with_policy(recovery.policy(put, self.server, self.first_delay))
             events = gateway.complete_stream_with_recovery(
                 model=self.model,
                 messages=recovery.messages(request),
@@ -96,10 +101,10 @@ class OllamaModel:
 
 def _window(server: Server, model: str) -> Window | None:
     """What the server says of the model; None if it says nothing, or cannot be asked: the first call tells what is wrong."""
-    from zkchat_cli.llm import recovery  # see `_loaded`
+    from zkchat_cli.llm.native import Gateway  # see `_loaded`
 
     try:
-        found = recovery.ollama_gateway(server, seconds=LISTING.answer).get_model_context_window(model)
+        found = Gateway(server, seconds=LISTING.answer).get_model_context_window(model)
     except Exception:  # noqa: BLE001  mojentic passes on whatever httpx, pydantic or a foreign server's JSON came up with
         return None
     if found is None:
@@ -117,7 +122,12 @@ def _settings(setup: Setup) -> Settings:
 
 def _server(setup: Setup) -> Server:
     host = setup.env.get("OLLAMA_HOST", "").strip() or _settings(setup).host
-    return Server("Ollama", address(host), "Start it with `ollama serve`, or set OLLAMA_HOST.")
+    return Server(
+        "Ollama",
+        address(host),
+        "Start it with `ollama serve`, or set OLLAMA_HOST.",
+        check_key="If something before it wants a name and a password, set OLLAMA_HOST to http://NAME:PASSWORD@HOST.",
+    )
 
 
 def _list(server: Server) -> tuple[Listed, ...]:

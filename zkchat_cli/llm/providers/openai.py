@@ -64,10 +64,12 @@ class OpenaiModel:
         return self.official and self.model.startswith(_EXACT)
 
     def prepare(self) -> None:
+        if _unusable(self):
+            return  # the first call says so
         with self._lock:
             gateway = self._loaded()
             asked, self._asked = self._asked, True
-        if asked or not self.model:
+        if asked:
             return
         if known := gateway.known_window(self.model):
             self.window = Window(known, "mojentic's table of OpenAI's models")
@@ -127,7 +129,7 @@ def _unusable(model: OpenaiModel) -> ProviderError | None:
         )
     if not (key.isascii() and key.isprintable()) or " " in key:
         return ProviderError("auth", f"{variable} holds characters that no key has", "Set it again; was more copied than the key?")
-    return None
+    return model.server.unusable()
 
 
 def _server(setup: Setup) -> Server:

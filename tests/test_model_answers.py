@@ -1,0 +1,278 @@
+"""What servers say that is odd but no fault: answers are taken as they are meant, whole and once."""
+
+import json
+from typing import Any
+
+import pytest
+from asking import OLLAMA, OPENAI, Answer, Protocol
+from speaking import (
+    RESET,
+    ModelServer,
+    Reply,
+    a_server,
+    ndjson,
+    ollama_calls,
+    ollama_end,
+    ollama_frame,
+    ollama_text,
+    openai_calls,
+    openai_delta,
+    openai_error,
+    openai_text,
+    sse,
+)
+
+from zkchat_cli.models import TokenUsage
+
+BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)
+
+
+@pytest.fixture(scope="module")
+def server() -> Any:
+    with a_server() as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def _unused(server: ModelServer) -> None:
+    server.asked.clear()
+
+
+def heard(server: ModelServer, *frames: Any, done: bool = True, finish: str = "stop") -> Answer:
+    """What is made of an OpenAI server's events; with the usual end, unless they have one."""
+    ending = [sse(openai_delta(finish)), sse(b"[DONE]")] if done else []
+    return OPENAI.ask(server, Reply([*(sse(frame) for frame in frames), *ending]))
+
+
+def fragment(arguments: Any, index: int | None = None, **head: str) -> dict[str, Any]:
+    """A piece of a tool call."""
+    name = {"name": head.pop("name")} if "name" in head else {}
+    place = {} if index is None else {"index": index}
+    return openai_delta(tool_calls=[{**place, **head, "function": {**name, "arguments": arguments}}])
+
+
+# ends
+
+
+@BOTH
+@pytest.mark.parametrize("finish", ["stop", "length"])
+def test_the_reason_for_an_end_is_kept(server: ModelServer, protocol: Protocol, finish: str) -> None:
+    answer = protocol.ask(server, Reply(protocol.text("A ", "filter", finish=finish)))
+    assert (answer.end.reason, answer.text) == (finish, "A filter")
+
+
+@pytest.mark.parametrize("finish", ["stop", "length"])
+@pytest.mark.parametrize("end", [[], [b"data: [DONE]"], [0.05, RESET]])
+def test_an_answer_is_whole_after_its_reason_for_ending(server: ModelServer, finish: str, end: list[Any]) -> None:
+    answer = OPENAI.ask(server, Reply([*openai_text("A filter", finish=finish)[:-1], *end]))
+    assert (answer.end.reason, answer.text, len(server.asked)) == (finish, "A filter", 1)
+
+
+def test_so_are_tool_calls(server: ModelServer) -> None:
+    answer = OPENAI.ask(server, Reply(openai_calls(("a", "find_excerpts", '{"query": "x"}'))[:-1]))
+    assert ([call.arguments for call in answer.calls], answer.end.reason) == ([{"query": "x"}], "tool_calls")
+
+
+@pytest.mark.parametrize("finish", ["eos", "", "insufficient_system_resource", "end_turn"])
+def test_reasons_of_a_servers_own_are_a_good_end(server: ModelServer, finish: str) -> None:
+    assert OPENAI.ask(server, Reply(openai_text("A filter", finish=finish))).end.reason == "stop"
+
+
+@pytest.mark.parametrize("end", [{}, {"done_reason": ""}, {"done_reason": None}, {"done_reason": "load"}, {"done_reason": "unload"}])
+def test_an_ollama_need_not_say_why_it_ends(server: ModelServer, end: dict[str, Any]) -> None:
+    answer = OLLAMA.ask(server, Reply([ndjson(ollama_frame("A ")), ndjson(ollama_frame("filter", done=True, **end))]))
+    assert (answer.end.reason, answer.text) == ("stop", "A filter")
+
+
+def test_what_comes_with_the_end_is_not_lost(server: ModelServer) -> None:
+    last = ollama_frame(" that", done=True, done_reason="length", prompt_eval_count=3, eval_count=2)
+    answer = OLLAMA.ask(server, Reply([ndjson(ollama_frame("A filter")), 0.05, ndjson(last)]))
+    assert (answer.end.reason, answer.text) == ("length", "A filter that")
+
+
+def test_an_end_without_a_lines_end_is_one(server: ModelServer) -> None:
+    answer = OLLAMA.ask(server, Reply([ndjson(ollama_frame("A filter")), 0.05, ndjson(ollama_end())[:-1]]))
+    assert (answer.end.reason, answer.text) == ("stop", "A filter")
+
+
+@BOTH
+@pytest.mark.parametrize("pieces", [(), ("",), (" \n",)])
+def test_an_empty_answer_is_an_end(server: ModelServer, protocol: Protocol, pieces: tuple[str, ...]) -> None:
+    answer = protocol.ask(server, Reply(protocol.text(*pieces)))
+    assert (answer.end.reason, answer.text.strip(), len(server.asked)) == ("stop", "", 1)
+
+
+def test_so_is_nothing_but_done(server: ModelServer) -> None:
+    assert heard(server, b"[DONE]", done=False).end.reason == "stop"
+
+
+def test_a_content_filter_in_the_middle_keeps_what_came(server: ModelServer) -> None:
+    answer = OPENAI.ask(server, Reply([sse(openai_delta(content="A filter")), sse(openai_delta("content_filter")), sse(b"[DONE]")]))
+    assert (answer.error.kind, answer.text, len(server.asked)) == ("content_filter", "A filter", 1)
+    assert "other words" in answer.error.hint
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        {
+            "message": "The response was filtered due to the prompt triggering Azure OpenAI's content management policy.",
+            "code": "content_filter",
+        },
+        {"message": "Your request was rejected by our safety system.", "code": "content_policy_violation"},
+    ],
+)
+def test_a_content_filter_before_the_first_word(server: ModelServer, error: dict[str, str]) -> None:
+    answer = OPENAI.ask(server, openai_error(400, **error))
+    assert (answer.error.kind, len(server.asked)) == ("content_filter", 1)
+
+
+# events
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        {"choices": [], "prompt_filter_results": [{"prompt_index": 0}]},
+        {"choices": None},
+        {"choices": [], "usage": None},
+        {"object": "ping"},
+        openai_delta(role="assistant", content=None),
+        {"choices": [{"index": 0, "delta": None, "finish_reason": None}]},
+        {"choices": [{"index": 0}]},
+    ],
+)
+def test_an_event_with_nothing_in_it_is_nothing(server: ModelServer, frame: dict[str, Any]) -> None:
+    assert heard(server, frame, openai_delta(content="A filter"), frame).text == "A filter"
+
+
+def test_comments_and_other_fields_are_nothing(server: ModelServer) -> None:
+    kept = b": OPENROUTER PROCESSING\n\nevent: message\nid: 7\nretry: 3\n" + sse(openai_delta(content="A filter"))
+    assert OPENAI.ask(server, Reply([kept.replace(b"\n", b"\r\n"), *openai_text()])).text == "A filter"
+
+
+@pytest.mark.parametrize("name", ["reasoning", "reasoning_content"])
+def test_reasoning_goes_by_two_names(server: ModelServer, name: str) -> None:
+    answer = heard(server, openai_delta(**{name: "Let me "}), openai_delta(**{name: "see."}), openai_delta(content="A filter"))
+    assert (answer.reasoning, answer.text) == ("Let me see.", "A filter")
+
+
+def test_ollamas_thinking_is_reasoning(server: ModelServer) -> None:
+    answer = OLLAMA.ask(server, Reply([ndjson(ollama_frame(message={"thinking": "Let me see."})), *ollama_text("A filter")]))
+    assert (answer.reasoning, answer.text) == ("Let me see.", "A filter")
+
+
+def test_text_may_come_in_parts(server: ModelServer) -> None:
+    parts = [{"type": "thinking", "thinking": []}, {"type": "text", "text": "A "}, {"type": "text", "text": "filter"}]
+    assert heard(server, openai_delta(content=parts)).text == "A filter"
+
+
+def test_text_of_any_script_is_whole_however_it_is_cut(server: ModelServer) -> None:
+    whole = sse(openai_delta(content="筛选器 🌱"))
+    answer = OPENAI.ask(server, Reply([part for i in range(0, len(whole), 7) for part in (whole[i : i + 7], 0.002)] + openai_text()))
+    assert answer.text == "筛选器 🌱"
+
+
+# usage
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        (None, None),
+        ({"prompt_tokens": 20, "completion_tokens": 3}, (20, 3, None)),
+        ({"prompt_tokens": 20, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 16}}, (20, 3, 16)),
+        ({"prompt_tokens": 20, "completion_tokens": None, "prompt_tokens_details": None}, (20, 0, None)),
+        ({"prompt_tokens": 20, "prompt_tokens_details": {"cached_tokens": None}}, (20, 0, None)),
+        ({"prompt_tokens": None}, None),
+        ({"prompt_tokens": 0, "completion_tokens": 3}, None),
+        ({"prompt_tokens": "many"}, None),
+        ({"prompt_tokens": -1}, None),
+        ({"prompt_tokens": 12.5}, None),
+        ("much", None),
+    ],
+)
+def test_usage_is_what_the_server_says_in_numbers(server: ModelServer, usage: Any, expected: tuple[int, int, int | None] | None) -> None:
+    end = OPENAI.ask(server, Reply(openai_text("A filter", usage=usage))).end
+    wanted = expected and TokenUsage(prompt_tokens=expected[0], completion_tokens=expected[1], cached_tokens=expected[2], estimated=False)
+    assert (end.reason, end.usage) == ("stop", wanted)
+
+
+@pytest.mark.parametrize(("figures", "expected"), [({"prompt_eval_count": 9, "eval_count": 3}, (9, 3)), ({"prompt_eval_count": 9}, (9, 0))])
+def test_ollamas_figures_are_usage(server: ModelServer, figures: dict[str, int], expected: tuple[int, int]) -> None:
+    usage = OLLAMA.ask(server, Reply([ndjson(ollama_frame("A"), ollama_frame(done=True, done_reason="stop", **figures))])).end.usage
+    assert usage is not None
+    assert (usage.prompt_tokens, usage.completion_tokens, usage.estimated) == (*expected, False)
+
+
+@pytest.mark.parametrize("figures", [{}, {"eval_count": None}, {"prompt_eval_count": -1}, {"total_duration": 0.5}])
+def test_figures_that_are_none_are_no_usage(server: ModelServer, figures: dict[str, Any]) -> None:
+    answer = OLLAMA.ask(server, Reply([ndjson(ollama_frame("A"), ollama_frame(done=True, done_reason="stop", **figures))]))
+    assert (answer.text, answer.end.usage) == ("A", None)
+
+
+# tool calls
+
+
+@pytest.mark.parametrize("arguments", ["{not json", "[]", "7", '{"query": ', "[" * 100_000])
+def test_arguments_that_are_no_json_object_are_kept_as_they_are(server: ModelServer, arguments: str) -> None:
+    for answer in (
+        OPENAI.ask(server, Reply(openai_calls(("a", "find_excerpts", arguments)))),
+        OLLAMA.ask(server, Reply([ndjson(ollama_frame(message={"tool_calls": [wish("find_excerpts", arguments)]}), ollama_end())])),
+    ):
+        [call] = answer.calls
+        assert (call.arguments, call.malformed, answer.end.reason) == ({}, arguments, "tool_calls")
+
+
+def wish(name: Any, arguments: Any) -> dict[str, Any]:
+    return {"function": {"name": name, "arguments": arguments}}
+
+
+@pytest.mark.parametrize("arguments", ['{"query": "x"}', {"query": "x"}])
+def test_arguments_may_be_text_or_not(server: ModelServer, arguments: Any) -> None:
+    assert [call.arguments for call in heard(server, fragment(arguments, 0, id="a", name="f")).calls] == [{"query": "x"}]
+    answer = OLLAMA.ask(server, Reply([ndjson(ollama_frame(message={"tool_calls": [wish("f", arguments)]}), ollama_end())]))
+    assert [call.arguments for call in answer.calls] == [{"query": "x"}]
+
+
+@pytest.mark.parametrize("arguments", ["", None])
+def test_no_arguments_are_none(server: ModelServer, arguments: Any) -> None:
+    assert [call.arguments for call in heard(server, fragment(arguments, 0, id="a", name="f")).calls] == [{}]
+    answer = OLLAMA.ask(server, Reply([ndjson(ollama_frame(message={"tool_calls": [wish("f", arguments)]}), ollama_end())]))
+    assert [call.arguments for call in answer.calls] == [{}]
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        [fragment("{}", 0, id="a", name="f"), fragment("{}", 1, id="a", name="g")],
+        [fragment("{}", 0, id="a", name="f"), fragment("{}", 0, id="b", name="g")],
+        [fragment("{}", id="a", name="f"), fragment("{}", id="b", name="g")],
+        [fragment("{", name="f"), fragment("}"), fragment("{}", name="g")],
+        [fragment("{", 0, id="a", name="f"), fragment("}", 0, id="a", name="f"), fragment("{}", 1, id="b", name="g")],
+    ],
+    ids=["one id", "one index", "no index", "neither", "a name said again"],
+)
+def test_two_calls_are_two_however_they_are_numbered(server: ModelServer, frames: list[dict[str, Any]]) -> None:
+    answer = heard(server, *frames, finish="tool_calls")
+    assert [(call.name, call.arguments, call.malformed) for call in answer.calls] == [("f", {}, None), ("g", {}, None)]
+
+
+def test_calls_without_ids_are_calls(server: ModelServer) -> None:
+    answer = OLLAMA.ask(server, Reply(ollama_calls(("f", {"query": "x"}), ("f", {"query": "y"}))))
+    assert [(call.id, call.arguments) for call in answer.calls] == [("", {"query": "x"}), ("", {"query": "y"})]
+
+
+def test_a_call_without_a_name_is_called_so(server: ModelServer) -> None:
+    assert [call.name for call in heard(server, fragment("{}", 0, id="a")).calls] == ["nameless"]
+    answer = OLLAMA.ask(server, Reply([ndjson(ollama_frame(message={"tool_calls": [wish(None, {})]}), ollama_end())]))
+    assert [call.name for call in answer.calls] == ["nameless"]
+
+
+@BOTH
+@pytest.mark.parametrize("calls", [7, [7], ["f"], [{"function": 7}], [{"id": 7, "function": {"name": 7}}]])
+def test_calls_that_are_none_are_an_error_or_calls(server: ModelServer, protocol: Protocol, calls: Any) -> None:
+    frame = openai_delta(tool_calls=calls) if protocol is OPENAI else ollama_frame(message={"tool_calls": calls})
+    body = sse(frame) if protocol is OPENAI else json.dumps(frame).encode() + b"\n"
+    answer = protocol.ask(server, Reply([protocol.begin("A filter"), 0.02, body, *protocol.text()]))
+    assert answer.text == "A filter"
