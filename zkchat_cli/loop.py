@@ -86,10 +86,12 @@ class ToolLoop:
             if refused.kind != "context_length" or self._shrunk or self._turn.text:
                 raise
             self._shrunk = True
-            yield from self._shrink(refused)
+            before = self._standing.refusal
             try:
+                yield from self._shrink(refused)
                 prompt = self._prompt(offer_tools=offer_tools)
             except PromptTooLarge:
+                self._standing.refusal = before  # a guess that leaves room for nothing would end every further turn, too
                 raise refused from None
             return (yield from self._call_model(prompt))
 
@@ -107,7 +109,7 @@ class ToolLoop:
         guess = int(SMALLER * turn.prompt.usage.total_tokens / turn.prompt.usage.effective_limit * used)
         yield events.CompactionStarted(refused.message)
         with turn.timer("prepare"):
-            standing.refused(Window(said if said and said < used else guess, "a refusal of the server"))
+            standing.refusal = Window(said if said and said < used else guess, "a refusal of the server")
             turn.compaction = standing.compact()
         yield events.CompactionDone(turn.compaction)
 

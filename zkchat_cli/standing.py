@@ -42,6 +42,8 @@ from zkchat_cli.words import encodable
 MEMORY_SHARE = 0.2
 CALIBRATION = (0.5, 5.0)
 PLAUSIBLE = (0.25, 10.0)
+DEEPEST = 50
+"""Levels of a tool call's arguments; none of ours has more than one."""
 
 
 DEFAULT_WINDOW = "the default, as nothing says how large the model's is"
@@ -90,7 +92,8 @@ class Standing:
         )
         self._cut: tuple[Turn, ...] = ()
         self._cut_from: tuple[ZkChatMessage, ...] = ()
-        self._refused: Window | None = None
+        self.refusal: Window | None = None
+        """What this model's server was found not to take more than, by its own words or by guess; until another model is used."""
         self._counting = (1.0, True)
         self._calibrate()
         self._summaries = DocumentSummaryService(parts.vault)
@@ -110,7 +113,7 @@ class Standing:
     def window(self) -> Window:
         """The context window in use, and who says so."""
         known = self.parts.window or self.parts.model.window or Window(self.parts.max_context, DEFAULT_WINDOW)
-        return min(known, self._refused, key=lambda window: window.tokens) if self._refused else known
+        return min(known, self.refusal, key=lambda window: window.tokens) if self.refusal else known
 
     @property
     def budget(self) -> Budget:
@@ -123,12 +126,8 @@ class Standing:
             raise UsageError("this conversation cannot change its model", "Start another with --model.")
         using = self.parts.use(name)
         self.parts = replace(self.parts, model=using.model, tools=using.tools)
-        self._refused = None
+        self.refusal = None
         self._calibrate()
-
-    def refused(self, window: Window) -> None:
-        """Take in that this model's server does not accept more than that, until another model is used."""
-        self._refused = window
 
     def learn(self, prompt: Prompt, reported: int) -> None:
         """Take in how many tokens the provider counted in a prompt; the next turn is counted by it. Raises StoreError.
@@ -270,8 +269,11 @@ class Standing:
         some give two of them one id, and some none at all."""
         id_ = call.id if call.id and call.id not in self._call_ids else f"{call.id}-{self.parts.new_id()}".lstrip("-")
         self._call_ids.add(id_)
-        arguments = json.loads(encodable(json.dumps(call.arguments, ensure_ascii=False)))
         malformed = None if call.malformed is None else encodable(call.malformed)
+        if _is_deeper(call.arguments, DEEPEST):  # than a store or a server reads
+            return ToolCall(id=encodable(id_), name=encodable(call.name), malformed="nested too deeply")
+        # "NaN" and "Infinity" are no JSON, though Python reads them: no provider would take them back
+        arguments = json.loads(encodable(json.dumps(call.arguments, ensure_ascii=False)), parse_constant=lambda _: None)
         return ToolCall(id=encodable(id_), name=encodable(call.name), arguments=arguments, malformed=malformed)
 
     def _material(self, current: tuple[ZkChatMessage, ...], compaction: Compaction | None, *, offer_tools: bool = True) -> Material:
@@ -300,3 +302,8 @@ class Standing:
         tokens = count(text)
         message = self.message("user", text, parent, references=references, status=status)
         return message.model_copy(update={"token_count": tokens, "augmented_token_count": tokens + count(introduce(references))})
+
+
+def _is_deeper(value: object, levels: int) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return inner is not None and (levels == 0 or any(_is_deeper(each, levels - 1) for each in inner))
