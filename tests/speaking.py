@@ -140,6 +140,22 @@ def nobody_listens() -> str:
         return f"http://127.0.0.1:{s.getsockname()[1]}"
 
 
+@contextmanager
+def a_black_hole() -> Iterator[str]:
+    """The address of a port that answers no knock: it listens, but its queue is full."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(0)
+        knocking = [socket.socket() for _ in range(4)]
+        for one in knocking:
+            one.setblocking(False)
+            one.connect_ex(listening.getsockname())
+        time.sleep(0.05)
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        for one in knocking:
+            one.close()
+
+
 # OpenAI
 
 

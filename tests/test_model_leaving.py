@@ -1,18 +1,16 @@
 """Leaving a model call: at once, whatever it waits for, and the other side hears of it."""
 
 import signal
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from asking import OLLAMA, OPENAI, REQUEST, Protocol, a_model
 from building import Deltas, a_room, calls, says
-from speaking import ModelServer, Reply, a_server
+from speaking import ModelServer, Reply, a_black_hole, a_server
 
 from zkchat_cli.events import ToolCallFinished, ToolCallStarted
 from zkchat_cli.llm import Text, Waiting
@@ -69,22 +67,6 @@ def within(seconds: float, true: Callable[[], object]) -> bool:
     while not true() and time.monotonic() < until:
         time.sleep(0.01)
     return bool(true())
-
-
-@contextmanager
-def a_black_hole() -> Iterator[str]:
-    """The address of a port that answers no knock: it listens, but its queue is full."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen(0)
-        knocking = [socket.socket() for _ in range(4)]
-        for one in knocking:
-            one.setblocking(False)
-            one.connect_ex(listening.getsockname())
-        time.sleep(0.05)
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        for one in knocking:
-            one.close()
 
 
 @BOTH

@@ -2,10 +2,12 @@
 
 import re
 from pathlib import Path
+from typing import get_args
 
 from conftest import Program
 
 from zkchat_cli import cli, config, drawer, slash, tools, wiring
+from zkchat_cli.errors import ProviderErrorKind
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.vault import search
 
@@ -38,6 +40,11 @@ def test_every_command_of_the_notes_is_there(zkchat: Program) -> None:
 
 def test_every_provider_is_there_and_no_other() -> None:
     assert {entry.split("/")[0] for entry in first_column("## Providers")} == set(providers.names())
+
+
+def test_every_way_in_which_a_server_can_fail_is_there_and_no_other() -> None:
+    never_a_servers = {"unknown_provider", "not_installed", "bad_script"}
+    assert first_column("## When a model fails") == set(get_args(ProviderErrorKind)) - never_a_servers
 
 
 def test_every_embedder_is_there_and_no_other() -> None:

@@ -28,7 +28,6 @@ from mojentic.llm.recovery_stream import RecoveryStreamEvent, StreamMetrics, rec
 
 NO_KEY = "none"
 """For the SDK, which insists on one; it is not sent."""
-CONNECT_SECONDS = 10.0
 
 
 class Gateway(OpenAIGateway):  # type: ignore[misc]  # mojentic is untyped
@@ -59,7 +58,7 @@ class Gateway(OpenAIGateway):  # type: ignore[misc]  # mojentic is untyped
             self._recovery_url,
             body,
             self._recovery_headers(),
-            httpx.Timeout(None, connect=CONNECT_SECONDS),
+            httpx.Timeout(None, connect=recovery.CONNECT_SECONDS),
             self._decode_recovery,
             self.recovery_policy,
             call or RecoveryCall(),

@@ -1,0 +1,208 @@
+"""mojentic's gateways as zkchat uses them: OpenAI's own models, proxies, requests that cannot be made, and what goes wrong beneath HTTP."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from asking import KEY, OLLAMA, OPENAI, REQUEST, Answer, Protocol, a_model, ask
+from speaking import ModelServer, Reply, a_black_hole, a_server, openai_text
+
+from zkchat_cli.llm import Delta, Options, Request, Setup, compatible, providers, recovery
+from zkchat_cli.llm.endpoint import Endpoint, root_cause
+from zkchat_cli.models import PromptMessage, ToolCall
+
+BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with a_server() as running:
+        yield running
+
+
+def official(server: ModelServer, model: str, options: Options) -> dict[str, Any]:
+    """What OpenAI itself would be sent."""
+    endpoint = Endpoint("OpenAI", f"{server.address}/v1", "Check your network.", key=KEY)
+    deltas: list[Delta] = []
+
+    async def call() -> None:
+        gateway = compatible.Gateway(endpoint, official=True).with_policy(recovery.policy(deltas.append, endpoint, 0.01))
+        request = replace(REQUEST, options=options)
+        events = gateway.complete_stream_with_recovery(
+            model=model, messages=recovery.messages(request), tools=recovery.tools(request), config=recovery.config(request)
+        )
+        await compatible.deltas(events, deltas.append, endpoint, model=model, models=tuple)
+
+    server.says(Reply(openai_text("Yes.")))
+    asyncio.run(call())
+    assert Answer(tuple(deltas)).end.reason == "stop"
+    return server.bodies[-1]
+
+
+@pytest.mark.parametrize("model", ["o3", "gpt-5", "gpt-5-of-tomorrow", "o1"])
+def test_openais_models_that_reason_get_the_options_they_know(server: ModelServer, model: str) -> None:
+    body = official(server, model, Options(max_output_tokens=99, reasoning_effort="low"))
+    assert (body["max_completion_tokens"], body["reasoning_effort"], "max_tokens" in body) == (99, "low", False)
+
+
+def test_those_that_do_not_get_theirs(server: ModelServer) -> None:
+    body = official(server, "gpt-4o", Options(max_output_tokens=99, temperature=0.5))
+    assert (body["max_tokens"], body["temperature"]) == (99, 0.5)
+
+
+@pytest.mark.parametrize("name", ["my-gpt-5-clone", "o1-mini-uncensored", "DeepSeek-R1"])
+def test_anybody_elses_model_is_no_openais_whatever_its_name(server: ModelServer, name: str) -> None:
+    request = replace(REQUEST, options=Options(max_output_tokens=99, temperature=0.5))
+    assert OPENAI.ask(server, Reply(openai_text("Yes.")), request=request, name=name).text == "Yes."
+    assert (server.bodies[0]["max_tokens"], server.bodies[0]["temperature"]) == (99, 0.5)
+
+
+def test_the_windows_of_openais_own_models_are_known() -> None:
+    endpoint = Endpoint("OpenAI", "https://api.openai.com/v1", "Check your network.", key=KEY)
+    gateway = compatible.Gateway(endpoint, official=True)
+    assert gateway.known_window("gpt-4o") == 128_000
+    assert gateway.known_window("gpt-of-tomorrow") is None
+    assert compatible.Gateway(endpoint, official=False).known_window("gpt-4o") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "kind", "said"),
+    [
+        ("", KEY, "unknown_model", "openai needs the name of a model"),
+        ("gpt-4o", "", "auth", "OpenAI wants a key, and OPENAI_API_KEY is not set"),
+        ("gpt-4o", "sk-secret 0123", "auth", "OPENAI_API_KEY holds characters that no key has"),
+        ("gpt-4o", "sk-Schlüssel", "auth", "OPENAI_API_KEY holds characters that no key has"),
+    ],
+)
+def test_a_call_that_cannot_be_made_is_not(name: str, key: str, kind: str, said: str) -> None:
+    model = providers.provider("openai").open(Setup(name, None, {"OPENAI_API_KEY": key}))
+    model.prepare()
+    error = ask(model).error
+    assert (error.kind, error.message) == (kind, said)
+
+
+def test_neither_is_one_of_an_ollama_without_a_model() -> None:
+    error = ask(providers.provider("ollama").open(Setup("", None, {}))).error
+    assert (error.kind, error.message) == ("unknown_model", "ollama needs the name of a model")
+
+
+@BOTH
+def test_a_request_that_is_no_json_is_not_sent(server: ModelServer, protocol: Protocol) -> None:
+    call = ToolCall(id="a", name="f", arguments={"n": float("nan")} if protocol is OLLAMA else {})
+    asked = PromptMessage(role="assistant", content="", tool_calls=(call,), tokens=1, kind="conversation")
+    options = Options(temperature=float("nan")) if protocol is OPENAI else Options()
+    error = protocol.ask(server, Reply([]), request=Request((*REQUEST.messages, asked), options=options)).error
+    assert (error.kind, server.asked) == ("bad_request", [])
+
+
+@BOTH
+def test_a_server_that_does_not_take_the_call(protocol: Protocol, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recovery, "CONNECT_SECONDS", 0.2)
+    with a_black_hole() as address:
+        error = ask(a_model(protocol.name, address)).error
+    assert error.kind == "timeout"
+    assert "did not take the call in time" in error.message
+
+
+def test_a_server_elsewhere_is_called_through_the_proxy(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("HTTP_PROXY", "http_proxy"):
+        monkeypatch.setenv(variable, server.address)
+    for variable in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(variable, raising=False)
+    server.says(Reply(openai_text("Yes.")))
+    assert ask(a_model("openai", "http://models.invalid/v1")).text == "Yes."
+    assert server.everything == ["POST http://models.invalid/v1/chat/completions"]
+    assert OPENAI.ask(server, Reply(openai_text("Yes."))).text == "Yes."
+    assert server.everything[1:] == ["POST /v1/chat/completions"]
+
+
+@pytest.mark.parametrize(
+    ("row", "tokens"),
+    [
+        ({"max_model_len": 4096}, 4096),
+        ({"meta": {"n_ctx": 4096}}, 4096),
+        ({"top_provider": {"context_length": 4096}}, 4096),
+        ({"context_length": "4096"}, None),
+        ({}, None),
+    ],
+)
+def test_the_window_of_a_listed_model_is_known(server: ModelServer, row: dict[str, Any], tokens: int | None) -> None:
+    server.gets["/v1/models"] = {"data": [{"id": "m", **row}]}
+    model = a_model("openai", f"{server.address}/v1")
+    model.prepare()
+    model.prepare()
+    assert (model.window and model.window.tokens) == tokens
+    assert len(server.everything) == 1
+
+
+@pytest.mark.parametrize(
+    ("show", "tokens"),
+    [
+        ({"model_info": {"general.architecture": "llama", "llama.context_length": 8192}}, 8192),
+        ({"model_info": {"general.architecture": "llama", "llama.context_length": 131072}}, 32768),
+        ({"model_info": {"general.architecture": "llama", "llama.context_length": 131072}, "parameters": "num_ctx 65536"}, 65536),
+        ({"model_info": {}}, None),
+        ([], None),
+        (Reply([b"{"]), None),
+    ],
+)
+def test_the_window_of_an_ollama_model_is_known(server: ModelServer, show: Any, tokens: int | None) -> None:
+    server.gets["/api/show"] = show
+    model = a_model("ollama", server.address)
+    model.prepare()
+    model.prepare()
+    assert (model.window and model.window.tokens) == tokens
+    assert len(server.everything) == 1
+
+
+# an endpoint by itself
+
+
+def test_a_dummy_for_a_key_is_no_secret() -> None:
+    endpoint = Endpoint("The server", "http://127.0.0.1:1/v1", "Start it.", key="x")
+    assert "exceeds the context" in endpoint.refusal(400, b'{"error": "exceeds the context"}').message
+
+
+def test_what_looks_like_anybodys_key_is_not_said() -> None:
+    said = Endpoint("The server", "http://127.0.0.1:1", "Start it.").refusal(400, b'{"detail": "no key sk-abcdefgh1234"}').message
+    assert said.endswith("no key …")
+
+
+def test_a_long_list_of_models_is_cut() -> None:
+    models = [f"m{i}" for i in range(12)]
+    hint = Endpoint("The server", "http://127.0.0.1:1", "Start it.").refusal(404, b"", model="m3x", models=models).hint
+    assert hint.startswith("It has m3, ")
+    assert hint.endswith(" and 4 more.")
+
+
+@pytest.mark.parametrize(("after", "said"), [(7.0, "7 s"), (119.6, "120 s"), (150.0, "2 minutes"), (1e7, "116 days"), (None, "moment")])
+def test_how_long_to_wait_is_said_as_one_says_it(after: float | None, said: str) -> None:
+    endpoint = Endpoint("The server", "http://127.0.0.1:1", "Start it.")
+    assert said in endpoint.refusal(429, b"", retry_after=after).hint
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'{"error": null}', b'{"error": {"message": null}}', b"[" * 100_000])
+def test_a_refusal_without_words_is_one(body: bytes) -> None:
+    error = Endpoint("The server", "http://127.0.0.1:1", "Start it.").refusal(418, body)
+    assert error.message.endswith("refuses the call (418)")
+    assert error.hint == "Start it."
+
+
+def test_a_cause_without_words_is_named() -> None:
+    assert root_cause(ValueError()) == "ValueError"
+    assert root_cause(OSError(111, "x")) == "Connection refused"
+
+
+@pytest.mark.parametrize(
+    ("address", "local"), [("http://localhost:1", True), ("http://[::1]:1", True), ("http://a.lan", False), ("http://[", False)]
+)
+def test_this_machine_is_known(address: str, local: bool) -> None:
+    assert Endpoint("The server", address, "Start it.").is_local is local
+
+
+def test_the_sizes_of_messages_are_told_apart_from_words() -> None:
+    body = json.dumps({"error": {"message": "exceeds the context size of 4096", "n_ctx": 4096}}).encode()
+    assert Endpoint("The server", "http://127.0.0.1:1", "Start it.").words(body) == "exceeds the context size of 4096"

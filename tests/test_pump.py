@@ -1,0 +1,115 @@
+"""A call on a thread of its own: whatever it does, its reader gets one terminal, and can leave."""
+
+import asyncio
+import threading
+
+import pytest
+
+from zkchat_cli.errors import ProviderError
+from zkchat_cli.llm import Delta, Failed, Finished, Text, Waiting
+from zkchat_cli.llm.endpoint import Endpoint
+from zkchat_cli.llm.pump import ALIVE, Call, Patience, Put, pumped
+
+KEY = "sk-secret-0123456789"
+THERE = Endpoint("The server", "http://127.0.0.1:1", "Start it.", key=KEY)
+END = Finished("stop")
+
+
+def deltas(call: Call, first: float = 5, between: float = 5) -> list[Delta]:
+    return list(pumped(call, THERE, Patience(first, between)))
+
+
+def puts(*wanted: Delta | float | Exception) -> Call:
+    """A call that puts deltas, sleeps, and raises."""
+
+    async def call(put: Put) -> None:
+        for each in wanted:
+            if isinstance(each, Exception):
+                raise each
+            if isinstance(each, float):
+                await asyncio.sleep(each)
+            else:
+                put(each)
+
+    return call
+
+
+def failure(*wanted: Delta | float | Exception) -> ProviderError:
+    [*_, last] = deltas(puts(*wanted))
+    assert isinstance(last, Failed)
+    return last.error
+
+
+def test_deltas_come_in_order_up_to_the_first_terminal() -> None:
+    assert deltas(puts(Text("a"), Text("b"), END, Text("c"), END)) == [Text("a"), Text("b"), END]
+
+
+@pytest.mark.parametrize(("before", "said"), [((), "before its first word"), ((Text("a"),), "broke the answer off")])
+def test_a_call_that_says_nothing_at_its_end_broke_off(before: tuple[Delta, ...], said: str) -> None:
+    error = failure(*before)
+    assert error.kind == "cut"
+    assert said in error.message
+
+
+def test_an_error_of_a_provider_is_passed_on() -> None:
+    told = ProviderError("auth", "no", "Ask.")
+    assert deltas(puts(Text("a"), told)) == [Text("a"), Failed(told)]
+
+
+def test_any_other_is_told_without_the_key() -> None:
+    error = failure(ValueError(f"illegal header: Bearer {KEY}"))
+    assert (error.kind, bool(error.hint)) == ("server", True)
+    assert error.message.endswith("could not be asked: ValueError: illegal header: Bearer …")
+
+
+def test_silence_is_measured_from_the_last_sign_of_life() -> None:
+    alive = [piece for _ in range(4) for piece in (ALIVE, 0.1)]
+    assert deltas(puts(*alive, END), first=0.3) == [END]
+    [last] = deltas(puts(ALIVE, 1.0), first=0.2)
+    assert isinstance(last, Failed)
+    assert "did not answer within 0.2 s" in last.error.message
+
+
+def test_a_wait_is_counted_down_and_is_no_silence() -> None:
+    seen = deltas(puts(Waiting(1.2, "busy"), 1.2, END), first=0.5)
+    assert [round(delta.seconds, 1) for delta in seen if isinstance(delta, Waiting)] == [1.2, 0.2]
+    assert seen[-1] == END
+
+
+def test_a_wait_ends_when_something_comes() -> None:
+    assert deltas(puts(Waiting(60.0, "busy"), END)) in ([END], [Waiting(60.0, "busy"), END])
+
+
+def test_leaving_ends_the_call() -> None:
+    ended = threading.Event()
+
+    async def call(put: Put) -> None:
+        put(Text("a"))
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.set()
+
+    stream = pumped(call, THERE, Patience(5, 5))
+    assert next(stream) == Text("a")
+    stream.close()
+    assert ended.wait(1)
+
+
+def test_one_that_never_began_is_nothing() -> None:
+    pumped(puts(END), THERE, Patience(5, 5)).close()
+
+
+def test_leaving_does_not_wait_for_a_call_that_hangs() -> None:
+    over = threading.Event()
+
+    async def call(put: Put) -> None:
+        put(Text("a"))
+        over.wait(5)  # as a library does that knows nothing of event loops
+
+    stream = pumped(call, THERE, Patience(5, 5))
+    next(stream)
+    threading.Timer(3, over.set).start()
+    stream.close()
+    assert not over.is_set()
+    over.set()
