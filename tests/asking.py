@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from speaking import (
@@ -93,6 +94,10 @@ def ask(model: Model, request: Request = REQUEST) -> Answer:
     return Answer(deltas)
 
 
+_kept_model = cache(a_model)
+"""To make one anew for each call takes as long as the call."""
+
+
 @dataclass(frozen=True)
 class Protocol:
     """How one provider's server says things."""
@@ -113,7 +118,7 @@ class Protocol:
     def ask(self, server: ModelServer, *replies: Reply, request: Request = REQUEST, **settings: Any) -> Answer:
         """One call of a server that plays these replies."""
         server.says(*replies)
-        return ask(a_model(self.name, self.address(server), **settings), request)
+        return ask(_kept_model(self.name, self.address(server), **settings), request)
 
 
 OPENAI = Protocol(

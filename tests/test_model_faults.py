@@ -259,7 +259,7 @@ def test_a_web_page(server: ModelServer, protocol: Protocol, page: bytes) -> Non
 
 
 @BOTH
-@pytest.mark.parametrize("body", [b"Hello\n", b'{"choices": [{"message": {"content": "Hello"}}]}\n', b"[]\n", b"7\n"])
+@pytest.mark.parametrize("body", [b'{"choices": [{"message": {"content": "Hello"}}]}\n', b"[]\n"])
 def test_another_language(server: ModelServer, protocol: Protocol, body: bytes) -> None:
     answer = protocol.ask(server, Reply([body]))
     assert answer.error.kind in ("bad_answer", "cut")
@@ -288,15 +288,19 @@ def test_an_error_in_the_place_of_an_answer(server: ModelServer, protocol: Proto
         ([b'data: {"choices": 7}\n{"message": 7}\n'], "bad_answer", "cannot be read"),
     ],
 )
-@pytest.mark.parametrize("apart", [True, False])
 def test_what_came_before_is_kept_and_nothing_tried_again(
-    server: ModelServer, protocol: Protocol, rest: list[Any], kind: str, said: str, apart: bool
+    server: ModelServer, protocol: Protocol, rest: list[Any], kind: str, said: str
 ) -> None:
-    begun = [protocol.begin("A filter"), 0.05] if apart or not rest or rest[-1] == RESET else [protocol.begin("A filter") + rest[0]]
-    answer = protocol.ask(server, Reply([*begun, *(rest if apart or len(begun) > 1 else [])]))
+    answer = protocol.ask(server, Reply([protocol.begin("A filter"), 0.05, *rest]))
     assert (answer.error.kind, answer.text, len(server.asked)) == (kind, "A filter", 1)
     assert said in answer.error.message
     assert "What came is kept" in answer.error.hint
+
+
+@BOTH
+def test_so_is_what_came_in_one_piece_with_garbage(server: ModelServer, protocol: Protocol) -> None:
+    answer = protocol.ask(server, Reply([protocol.begin("A ") + protocol.begin("filter") + b"garbage\n" + protocol.begin("!")]))
+    assert (answer.error.kind, answer.text, len(server.asked)) == ("bad_answer", "A filter", 1)
 
 
 @BOTH
