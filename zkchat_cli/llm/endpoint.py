@@ -45,10 +45,7 @@ class Endpoint:
     @property
     def is_local(self) -> bool:
         """On this very machine: no proxy is ever meant to stand before it."""
-        try:
-            return urlsplit(self.address).hostname in LOOPBACK
-        except ValueError:
-            return False
+        return is_local(self.address)
 
     def error(self, kind: ProviderErrorKind, what: str, hint: str) -> ProviderError:
         return ProviderError(kind, f"{self.name} at {shown(self.address)} {what}", hint)
@@ -148,6 +145,14 @@ def limit_said(message: str) -> int | None:
     """The context window that a server names when it refuses a prompt for its length; None if it names none."""
     found = _LIMIT.search(message)
     return int(found[1]) if found else None
+
+
+def is_local(address: str) -> bool:
+    """Whether an address is one of this very machine."""
+    try:
+        return urlsplit(address).hostname in LOOPBACK
+    except ValueError:
+        return False
 
 
 def shown(address: str) -> str:
