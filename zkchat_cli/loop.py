@@ -151,9 +151,7 @@ class ToolLoop:
                         _log.info("%s failed: %s: %s", parts.model.name, error.kind, error.message)
                         raise error
                     case None:
-                        raise ProviderError(
-                            "cut", f"{parts.model.name}: the stream broke off", "What came is kept; try again for the rest."
-                        )
+                        raise ProviderError("cut", f"{parts.model.name}: the stream broke off", "Ask again for the rest.")
 
     def _learn(self, prompt: Prompt, usage: TokenUsage | None) -> None:
         if usage is not None:

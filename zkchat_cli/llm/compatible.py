@@ -6,7 +6,8 @@ with the same one, tool arguments that are no JSON, and no `[DONE]` at the end.
 """
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Any
 
 import httpx
@@ -38,6 +39,7 @@ class Gateway(OpenAIGateway):  # type: ignore[misc]  # mojentic is untyped
         super().__init__(api_key=endpoint.key or NO_KEY, base_url=endpoint.address)
         self._endpoint = endpoint
         self._official = official
+        self._introduced: set[str] = set()
         self.model_registry = OpenAIModelRegistry()
 
     def known_window(self, model: str) -> int | None:
@@ -47,7 +49,11 @@ class Gateway(OpenAIGateway):  # type: ignore[misc]  # mojentic is untyped
         window: int | None = self.model_registry.get_model_capabilities(model).max_context_tokens
         return window
 
-    async def complete_stream_with_recovery(self, call: RecoveryCall | None = None, **args: Any) -> AsyncIterator[RecoveryStreamEvent]:
+    async def complete_stream_with_recovery(
+        self, call: RecoveryCall | None = None, **args: Any
+    ) -> AsyncGenerator[RecoveryStreamEvent, None]:
+        self, call: RecoveryCall | None = None, **args: Any
+    ) -> AsyncGenerator[RecoveryStreamEvent, None]:
         self._introduce(args["model"])
         try:
             body = self._recovery_body(args, True)
@@ -98,8 +104,9 @@ class Gateway(OpenAIGateway):  # type: ignore[misc]  # mojentic is untyped
 
     def _introduce(self, model: str) -> None:
         """Tell mojentic of a model that it does not know: it takes any with "o1" or "gpt-5" in its name for one without streaming."""
-        if self._official and model in self.model_registry.get_registered_models():
+        if model in self._introduced or (self._official and model in self.model_registry.get_registered_models()):
             return
+        self._introduced.add(model)
         reasons = self._official and self.model_registry.is_reasoning_model(model)
         kind = ModelType.REASONING if reasons else ModelType.CHAT
         temperatures: list[float] | None = [] if reasons else None
@@ -198,25 +205,26 @@ class _ProxiedEngine(_Engine):
             return await super().exchange_stream(own, url, body, headers, attempt, decode)
 
 
-async def deltas(events: AsyncIterator[RecoveryStreamEvent], put: Put, endpoint: Endpoint, *, model: str, models: Models) -> None:
+async def deltas(events: AsyncGenerator[RecoveryStreamEvent, None], put: Put, endpoint: Endpoint, *, model: str, models: Models) -> None:
     """As `recovery.deltas`; a stream that ends after its finish reason is whole, `[DONE]` or not."""
     await recovery.deltas(_whole(events, put), put, endpoint, model=model, models=models)
 
 
-async def _whole(events: AsyncIterator[RecoveryStreamEvent], put: Put) -> AsyncIterator[RecoveryStreamEvent]:
+async def _whole(events: AsyncGenerator[RecoveryStreamEvent, None], put: Put) -> AsyncGenerator[RecoveryStreamEvent, None]:
     fragments: list[dict[str, Any]] = []
     metrics = None
-    async for event in events:
-        fragments += event.tools
-        metrics = event.metrics or metrics
-        ended = event.kind == "failed" and isinstance(event.error.inspect_cause(), httpx.RemoteProtocolError)
-        if ended and metrics is not None and metrics.finish_reason in ("stop", "tool_calls"):
-            decoder = _Decoder()
-            for fragment in fragments:
-                decoder.accumulate(fragment)
-            calls = tuple(recovery.tool_call(t["id"], **t["function"]) for t in decoder.completed_tools())
-            if calls:
-                put(ToolCalls(calls))
-            put(Finished("tool_calls" if calls else "stop", recovery.usage(metrics)))
-            return
-        yield event
+    async with aclosing(events) as stream:
+        async for event in stream:
+            fragments += event.tools
+            metrics = event.metrics or metrics
+            ended = event.kind == "failed" and isinstance(event.error.inspect_cause(), httpx.RemoteProtocolError)
+            if ended and metrics is not None and metrics.finish_reason in ("stop", "tool_calls"):
+                decoder = _Decoder()
+                for fragment in fragments:
+                    decoder.accumulate(fragment)
+                calls = tuple(recovery.tool_call(t["id"], **t["function"]) for t in decoder.completed_tools())
+                if calls:
+                    put(ToolCalls(calls))
+                put(Finished("tool_calls" if calls else "stop", recovery.usage(metrics)))
+                return
+            yield event

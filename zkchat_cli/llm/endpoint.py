@@ -56,14 +56,12 @@ class Endpoint:
     def broke_off(self, cause: BaseException | str) -> ProviderError:
         """The connection went before the answer was whole."""
         why = cause if isinstance(cause, str) else root_cause(cause)
-        return self.error("cut", f"broke the answer off: {why}", "What came is kept. Try again for the rest.")
+        return self.error("cut", f"broke the answer off: {why}", "Ask again for the rest.")
 
     def silent(self, seconds: float, *, speaking: bool) -> ProviderError:
         """Nothing came for so long: before the first word, or while it was `speaking`."""
         if speaking:
-            return self.error(
-                "timeout", f"stopped in the middle of its answer, for {seconds:g} s", "What came is kept. Try again for the rest."
-            )
+            return self.error("timeout", f"stopped in the middle of its answer, for {seconds:g} s", "Ask again for the rest.")
         return self.error(
             "timeout", f"did not answer within {seconds:g} s", "Try again: a model may still be loading. Or raise its timeout."
         )

@@ -4,7 +4,8 @@ mojentic owns the HTTP exchange, the retries before the first word, and the proo
 """
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from typing import Any, cast
 
 import httpx
@@ -107,26 +108,27 @@ def _why(failure: Failure, endpoint: Endpoint) -> str:
             return f"{endpoint.name} broke the connection off"
 
 
-async def deltas(events: AsyncIterator[RecoveryStreamEvent], put: Put, endpoint: Endpoint, *, model: str, models: Models) -> None:
+async def deltas(events: AsyncGenerator[RecoveryStreamEvent, None], put: Put, endpoint: Endpoint, *, model: str, models: Models) -> None:
     """Put a recovery stream's events as deltas. Raises the ProviderError that it ends with."""
     seen = _Seen()
-    async for event in events:
-        match event.kind:
-            case "content":
-                seen.text += event.text
-                put(Text(event.text))
-            case "reasoning":
-                put(Reasoning(event.text))
-            case "tool_fragment":
-                seen.fragments += event.tools
-            case "metrics":
-                seen.metrics = event.metrics
-            case "completed":
-                _complete(event.response, event.metrics, put)
-                return
-            case "failed":
-                _fail(event.error, seen, put, endpoint, model, models)
-                return
+    async with aclosing(events) as stream:  # or its connection would be closed when the loop ends, and complain
+        async for event in stream:
+            match event.kind:
+                case "content":
+                    seen.text += event.text
+                    put(Text(event.text))
+                case "reasoning":
+                    put(Reasoning(event.text))
+                case "tool_fragment":
+                    seen.fragments += event.tools
+                case "metrics":
+                    seen.metrics = event.metrics
+                case "completed":
+                    _complete(event.response, event.metrics, put)
+                    return
+                case "failed":
+                    _fail(event.error, seen, put, endpoint, model, models)
+                    return
 
 
 class _Seen:
