@@ -52,8 +52,6 @@ class Gateway(OpenAIGateway):  # type: ignore[misc]  # mojentic is untyped
     async def complete_stream_with_recovery(
         self, call: RecoveryCall | None = None, **args: Any
     ) -> AsyncGenerator[RecoveryStreamEvent, None]:
-        self, call: RecoveryCall | None = None, **args: Any
-    ) -> AsyncGenerator[RecoveryStreamEvent, None]:
         self._introduce(args["model"])
         try:
             body = self._recovery_body(args, True)

@@ -4,7 +4,6 @@ A library may hang where no signal reaches it (a name that resolves slowly, a se
 instead, with its own patience, and leaves within 0.2 s. Whatever the call does, the reader gets exactly one terminal, as its last delta.
 """
 
-import asyncio
 import logging
 import queue
 import threading
@@ -12,10 +11,14 @@ import time
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import Delta, Failed, Finished, Waiting
 from zkchat_cli.llm.endpoint import Endpoint
+
+if TYPE_CHECKING:
+    import asyncio
 
 LEAVING = 0.1
 """Seconds that a reader who leaves waits for the connection to be closed."""
@@ -78,10 +81,12 @@ class _Running:
         self._call, self._put, self._endpoint = call, put, endpoint
         self._lock = threading.Lock()
         self._cancelled = False
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._task: asyncio.Task[None] | None = None
+        self._loop: "asyncio.AbstractEventLoop | None" = None
+        self._task: "asyncio.Task[None] | None" = None
 
     def run(self) -> None:
+        import asyncio  # 30 ms, which no command pays that calls nobody
+
         started = time.monotonic()
         try:
             asyncio.run(self._main())
@@ -97,6 +102,8 @@ class _Running:
             _log.info("%s: call ended after %.2f s", self._endpoint.name, time.monotonic() - started)
 
     async def _main(self) -> None:
+        import asyncio  # as above
+
         with self._lock:
             if self._cancelled:
                 return
