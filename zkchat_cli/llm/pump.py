@@ -81,8 +81,8 @@ class _Running:
         self._call, self._put, self._endpoint = call, put, endpoint
         self._lock = threading.Lock()
         self._cancelled = False
-        self._loop: "asyncio.AbstractEventLoop | None" = None
-        self._task: "asyncio.Task[None] | None" = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[None] | None = None
 
     def run(self) -> None:
         import asyncio  # 30 ms, which no command pays that calls nobody
