@@ -10,6 +10,7 @@ import logging
 import os
 import sys
 import traceback
+from itertools import zip_longest
 from typing import Any
 
 import typer
@@ -110,7 +111,7 @@ def _with_resume(arguments: list[str]) -> list[str]:
     """`--resume` without an id is `--continue`; typer has no options whose value may be left out."""
     return [
         "--continue" if a == "--resume" and (following is None or following.startswith("-")) else a
-        for a, following in zip(arguments, [*arguments[1:], None], strict=True)
+        for a, following in zip_longest(arguments, arguments[1:])
     ]
 
 
