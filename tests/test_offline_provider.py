@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import Finished, Request, Text, ToolCalls, providers
-from zkchat_cli.llm.providers.offline import OfflineModel, answer_from, query_of
-from zkchat_cli.models import PromptTool, ToolCall
+from zkchat_cli.llm.providers.offline import OfflineModel, answer_from
+from zkchat_cli.llm.questions import understand
+from zkchat_cli.models import PromptMessage, PromptTool, ToolCall
 
 
 @pytest.fixture
@@ -29,6 +30,11 @@ def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
     yield made
     made.store.close()
     made.vault.close()
+
+
+def said_to(question: str, *results: PromptMessage, named: tuple[PromptMessage, ...] = ()) -> str:
+    """The answer to a question without a conversation before it, from tool results."""
+    return answer_from(understand([prompt_message("user", question)], 0), results, named)
 
 
 def answer(room: Room, question: str) -> str:
@@ -142,27 +148,12 @@ def test_a_reading_of_an_earlier_turn_is_not_mistaken_for_one_of_this(room: Room
     assert said == "Your notes don't say. Nearest: [[A]] [1]\n"
 
 
-def test_recalled_turns_are_no_question() -> None:
-    messages = [
-        prompt_message("user", "What does compost need?"),
-        prompt_message("user", "<recalled-conversation>", source_ids=("m1", "m2")),
-        prompt_message("user", "Why?"),
-    ]
-    assert query_of(messages, 2) == "Why? What does compost need?"
-
-
-def test_a_question_with_words_of_its_own_stands_alone() -> None:
-    assert query_of([prompt_message("user", "Before?"), prompt_message("user", "How do filters combine?")], 1) == "How do filters combine?"
-    assert query_of([], -1) == ""
-    assert query_of([prompt_message("user", "Why?")], 0) == "Why?"
-
-
 def test_at_most_four_sentences_are_quoted_each_saying_something_new() -> None:
     text = " ".join(f"Filters of kind {word} select many tasks {word}." for word in ("red", "green", "blue", "pink", "grey", "black"))
     found = prompt_message(
         "tool", '{"excerpts": [{"source": 1, "title": "A", "heading": null, "text": "%s"}]}' % (text * 2), "tool_results"
     )
-    said = answer_from("Which filters select tasks?", [found])
+    said = said_to("Which filters select tasks?", found)
     assert 1 <= said.count("[1]") <= 4
 
 
@@ -170,24 +161,24 @@ def test_a_sentence_without_end_is_cut() -> None:
     found = prompt_message(
         "tool", '{"excerpts": [{"source": 1, "title": "A", "heading": "H", "text": "Filters %s."}]}' % ("word " * 500), "tool_results"
     )
-    assert "…” [1]" in answer_from("filters word", [found])
+    assert "…” [1]" in said_to("filters word", found)
 
 
 @pytest.mark.parametrize("result", ["", "[]", "5", "null", '{"error": "x"}', "{", '{"excerpts": []}'])
 def test_a_result_without_excerpts_answers_nothing(result: str) -> None:
-    assert answer_from("filters", [prompt_message("tool", result, "tool_results")]).startswith("Your notes don't say")
+    assert said_to("filters", prompt_message("tool", result, "tool_results")).startswith("Your notes don't say")
 
 
 def test_a_named_document_without_a_sentence_is_only_named() -> None:
     found = prompt_message("tool", '{"excerpts": [{"source": 1, "title": "A", "heading": null, "text": "# A"}]}', "tool_results")
-    assert answer_from("xylophone", [found], [found]) == "Your notes don't say. Nearest: [[A]] [1]\n"
+    assert said_to("xylophone", found, named=(found,)) == "Your notes don't say. Nearest: [[A]] [1]\n"
 
 
 @settings(deadline=None, max_examples=50)
 @given(st.text(st.sampled_from('ab c.?!\n“”"[]1漢。`#-|'), max_size=200), st.text(max_size=40))
 def test_what_it_quotes_stands_in_the_note(text: str, question: str) -> None:
     found = json.dumps({"excerpts": [{"source": 1, "title": "T", "heading": None, "text": text}]})
-    assert answer_from(question, [prompt_message("tool", found, "tool_results")])
+    assert said_to(question, prompt_message("tool", found, "tool_results"))
 
 
 def test_it_has_no_models_to_choose_from() -> None:
