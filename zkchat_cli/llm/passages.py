@@ -14,17 +14,19 @@ Kind = Literal["prose", "item", "row", "code", "links"]
 LONGEST = 320
 """Characters of a piece; a longer one is cut at a word and marked with an ellipsis."""
 _GAP = "\0"
-_COMMENT = re.compile(r"<!--(?:[^-]|-(?!->))*-->|%%(?:[^%]|%(?!%))*%%")
+_COMMENTS = (("<!--", "-->"), ("%%", "%%"))
 _FENCE = re.compile(r"(`{3,}|~{3,})")
 _QUOTED = re.compile(r"^\s*(?:>\s?)+")
 _CALLOUT = re.compile(r"\[![^\]]*\][+-]?\s*")
-_HEADING = re.compile(r"(#{1,6})\s+(.*?)[\s#]*$")
+_HEADING = re.compile(r"(#{1,6})\s+(.*)")
 _ITEM = re.compile(r"(?:(?:[-*+]|\d{1,9}[.)])\s+(?:\[.\]\s+)?)+")
-_RULED = re.compile(r"\|?[\s:|-]*-[\s:|-]*\|?$")
+_RULED = re.compile(r"(?=[^-]*-)[\s:|-]+$")
 _NOTHING = re.compile(
     r"(?:[-*_=]\s*){3,}$|\^[\w-]+$|!\[\[[^\[\]]*\]\]$|!\[[^\[\]]*\]\([^()]*\)$|<[^<>]*>$|<!--|\$\$$|\[[^\[\]]+\]:\s|!\[\[[^\[\]]*\]\]\s*\^"
 )
-_LINK = re.compile(r"<[^<>]*>|!?\[\[[^\[\]]*\]\]|!?\[[^\[\]]*\]\([^()]*(?:\([^()]*\)[^()]*)*\)|https?://\S+|(?<![^\s>])#[^\s#<]+|[\w-]+::")
+_LINK = re.compile(
+    r"<[^<>]*>|!?\[\[[^\[\]]*\]\]|!?\[[^\[\]]*\]\([^()]*(?:\([^()]*\)[^()]*)*\)|https?://\S+|(?<![^\s>])#[^\s#<]+|(?<![\w-])[\w-]+::"
+)
 _NUMBERED = re.compile(r"\[\s*\d")
 _WORD = re.compile(r"[^\W\d_]{2}")
 
@@ -50,7 +52,7 @@ class _Block(NamedTuple):
 
 def pieces(text: str, heading: str | None = None) -> list[Piece]:
     """The pieces of an excerpt, in its order. `heading` is what its first line stands under, unless that is a heading itself."""
-    bare = _COMMENT.sub(lambda comment: _GAP + "\n" * comment[0].count("\n"), text)
+    bare = _without_comments(text)
     lines = [_QUOTED.sub("", line, count=1).strip() for line in bare.split("\n")]
     found: list[Piece] = []
     over: list[tuple[int, str]] = [(0, heading)] if heading else []
@@ -66,6 +68,19 @@ def pieces(text: str, heading: str | None = None) -> list[Piece]:
             found.append(Piece(said, kind, tuple(name for _, name in over), place))
             place += 1
     return found
+
+
+def _without_comments(text: str) -> str:
+    """The text with a mark where each comment was, and as many lines."""
+    for opens, closes in _COMMENTS:
+        parts: list[str] = []
+        at = 0
+        while (start := text.find(opens, at)) >= 0 and (end := text.find(closes, start + len(opens))) >= 0:
+            end += len(closes)
+            parts += [text[at:start], _GAP, "\n" * text.count("\n", start, end)]
+            at = end
+        text = "".join([*parts, text[at:]])
+    return text
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
@@ -97,7 +112,7 @@ def _alone(line: str, number: int, lines: Sequence[str]) -> Iterator[_Block]:
     """A line that goes with no other: a heading, a callout's title, a row of a table, a line with a comment in it, or nothing to quote."""
     heading = _HEADING.match(line)
     if heading:
-        yield _Block("prose", heading[2], number, len(heading[1]))
+        yield _Block("prose", heading[2].rstrip(" #\t"), number, len(heading[1]))
     elif _NOTHING.match(line):
         return
     elif line.startswith("|"):

@@ -26,7 +26,7 @@ SAME = 0.6
 AROUND, NEAR, PHRASE, HEADING, FOCUS, INTENT = 0.5, 0.15, 0.5, 0.9, 0.15, 0.12
 """What headings, neighbours, word order, a heading that is the question, brevity and the kind of answer are worth, beside a share of 1 for
 holding all words of the question."""
-AKIN, AKIN_SHARE = 0.6, 0.6
+AKIN, AKIN_SHARE = 0.6, 0.55
 """A word that only begins like the one asked for (recurring, recurrence)."""
 ABSENT_NAME = 1.3
 ABSENT_BORDER = 0.75
@@ -34,7 +34,10 @@ ABSENT_BORDER = 0.75
 NEIGHBOURS = 0.5
 """What the words of neighbouring pieces count where it is asked whether the notes say anything at all."""
 ABOUT_HEADING = 0.55
+ON_TOPIC, OFF_TOPIC = 0.3, 0.5
+"""The share of the conversation's topic that makes a piece belong to it, and what one that does not is worth."""
 RANK = 0.04
+FIRST_LINES = 20
 NO_STATEMENT = 0.6
 """The quality of questions, of what leads to something else, and of scraps."""
 SAID_AGAIN = 0.1
@@ -56,7 +59,7 @@ _SIGNS = {intent: re.compile(rf"\b(?:{english})\b|{other}", re.IGNORECASE) for i
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A numbered piece of a note as a tool found it. `rank`: its place among what was found; `first`: it is how the note begins."""
+    """A numbered piece of a note as a tool found it. `rank`: its place among what was found."""
 
     source: int
     path: str
@@ -64,7 +67,12 @@ class Excerpt:
     heading: str | None
     text: str
     rank: int = 0
-    first: bool = False
+    start_line: int = 1
+
+    @property
+    def first(self) -> bool:
+        """Whether it is how the note begins, front matter aside."""
+        return self.start_line <= FIRST_LINES
 
 
 Favour = Callable[[Excerpt, Piece], float]
@@ -104,6 +112,7 @@ def ranked(question: Question, excerpts: Sequence[Excerpt], favour: Favour = eve
     """
     candidates = _candidates(excerpts)
     rarity, shares = _rarities(question, candidates)
+    topic = {word: rarity[word] for word in question.topic}
     pairs = frozenset(pairwise(question.order))
     alike = {name: alikeness(question, name) for c in candidates for name in (*c.piece.headings, c.excerpt.title)}
     quotes: list[Quote] = []
@@ -117,19 +126,29 @@ def ranked(question: Question, excerpts: Sequence[Excerpt], favour: Favour = eve
         held = _weigh(own, rarity)
         beyond = _weigh(_more(around, own), rarity)
         near = _weigh({w: s for w, s in beside.items() if w not in own and w not in around}, rarity)
-        coverage = max(coverage, held + beyond + NEIGHBOURS * near)
+        topical = _weigh({**beside, **around, **own}, topic) if topic else 1.0
+        if not question.bound or topical >= ON_TOPIC:
+            coverage = max(coverage, held + beyond + NEIGHBOURS * near)
+        if topic and not question.bound:  # what is asked in addition may be answered without the topic
+            coverage = max(coverage, _weigh({**around, **own}, {w: r for w, r in rarity.items() if w not in topic}))
         value = held + AROUND * beyond + NEAR * near + HEADING * heading
         value += PHRASE * len(pairs.intersection(pairwise(c.terms))) / max(len(pairs), 1)
         value += FOCUS * len(own) / max(len(c.words), 4) + INTENT * _fits(question, c)
-        value *= _quality(c) * favour(c.excerpt, c.piece) / (1 + RANK * c.excerpt.rank)
+        value *= (1.0 if topical >= ON_TOPIC else OFF_TOPIC) * _quality(c) * favour(c.excerpt, c.piece) / (1 + RANK * c.excerpt.rank)
         if value > 0:
             quotes.append(_quote(c, value))
     return sorted(quotes, key=lambda q: (-q.value, q.order)), coverage
 
 
+def missing(question: Question, excerpts: Sequence[Excerpt]) -> frozenset[str]:
+    """The question's words that no excerpt holds."""
+    there = {w for c in _candidates(excerpts) for w in c.words | c.over}
+    return frozenset(question.weights.keys() - there)
+
+
 def _weigh(held: Mapping[str, float], rarity: Mapping[str, float]) -> float:
     """The share of the whole question that these words of it are."""
-    return math.fsum(rarity[w] * share for w, share in held.items()) / (math.fsum(rarity.values()) or 1.0)
+    return math.fsum(rarity.get(w, 0.0) * share for w, share in held.items()) / (math.fsum(rarity.values()) or 1.0)
 
 
 def _more(held: Mapping[str, float], than: Mapping[str, float]) -> dict[str, float]:
@@ -161,16 +180,16 @@ def extracted(excerpts: Sequence[Excerpt], most: int, favour: Favour = evenly) -
 
     Greedy: a piece is worth the frequent words in it that none before has said, and more where a note or a section begins.
     """
-    candidates = [c for c in _candidates(excerpts) if c.piece.kind != "links"]
+    candidates = [c for c in _candidates(excerpts) if c.piece.kind in ("prose", "item")]
     frequency = Counter(w for c in candidates for w in c.words if w not in STOPWORDS)
     worth = {word: math.log(1 + n) for word, n in frequency.items()}
-    liked = [
-        favour(c.excerpt, c.piece) * _quality(c) * (1.0 + 0.5 * (c.piece.place == 0) + 0.5 * (i == 0)) / max(len(c.terms), 6) ** 0.6
-        for i, c in enumerate(candidates)
-    ]
+    liked = [favour(c.excerpt, c.piece) * _quality(c) * (1.0 + (c.piece.place == 0)) / max(len(c.terms), 8) ** 0.5 for c in candidates]
     taken: set[int] = set()
+    begins = next((i for i, c in enumerate(candidates) if _quality(c) > NO_STATEMENT and liked[i] > 0), 0)
     for _ in range(min(most, len(candidates))):
         gains = [weight * math.fsum(worth.get(w, 0.0) for w in c.words) for weight, c in zip(liked, candidates, strict=True)]
+        if not taken and gains[begins] > 0:
+            gains[begins] = math.inf
         best = max(range(len(candidates)), key=lambda i: gains[i])
         if gains[best] <= 0:
             break
@@ -241,7 +260,7 @@ def _rarities(question: Question, candidates: Sequence[_Candidate]) -> tuple[dic
 def _akin(one: str, other: str) -> bool:
     """Whether two words begin alike for so long that they may be forms of one: recurring and recurrence, not in and inside."""
     common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
-    return common >= (4 if common == min(len(one), len(other)) else 5) and common >= AKIN_SHARE * max(len(one), len(other))
+    return common >= 5 and common >= AKIN_SHARE * max(len(one), len(other))
 
 
 def _held(words: Iterable[str], shares: Mapping[str, Mapping[str, float]]) -> dict[str, float]:

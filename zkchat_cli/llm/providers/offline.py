@@ -6,19 +6,22 @@ sentences that bear most on the question, word for word, each with its citation.
 
 import json
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import Delta, Finished, Model, Provider, Request, Text, ToolCalls
 from zkchat_cli.llm.passages import Piece
 from zkchat_cli.llm.questions import Asked, Question, asks_for_summary, other_forms, understand
-from zkchat_cli.llm.quoting import MOST, Excerpt, Favour, Quote, alikeness, chosen, extracted, opening, ranked
+from zkchat_cli.llm.quoting import MOST, Excerpt, Favour, Quote, alikeness, chosen, extracted, missing, opening, ranked
 from zkchat_cli.models import PromptMessage, ToolCall
 from zkchat_cli.words import fold, sentences, shorten, stem, terms
 
 _DASH = re.compile(r"(?<!\S)-+(?=\w)")
 """Who asks about `find -name` excludes nothing."""
+_MARKS = re.compile(r"[“”„«»「」『』\"`\[\]<>]")
+"""What would be taken for a quotation or a citation where a question is repeated."""
+_FIRST_LINE = re.compile(r"[0-9]{1,9}")
 _PAIRED = re.compile("[^“”]*(?:“[^“”]*”[^“”]*)*")
 MAX_DOCUMENTS_READ = 3
 MAX_QUERY = 400
@@ -34,8 +37,6 @@ TITLED = 0.7
 BEGINNING = 60
 """Lines of it that are read."""
 IN_SECTION = 1.6
-FIRST_LINES = 20
-"""Where a note begins, front matter included."""
 LEAST_SENTENCES, MOST_IN_A_DIGEST = 4, 12
 SAID_BEFORE = 0.3
 """What a quotation of an earlier answer is worth in an answer to a question that follows it up."""
@@ -63,7 +64,7 @@ class OfflineModel:
             return
         read = {c.id for m in now for c in m.tool_calls if c.name == "read_zk_document" and _introduced(request.messages, asked)}
         named = [m for m in results if m.tool_call_id in read]
-        text = "" if results else digest(request.messages)
+        text = "" if results else (_retold(understood, request.messages) or digest(request.messages))
         for line in (text or answer_from(understood, results, named)).splitlines(keepends=True):
             words = line.split(" ")
             for i, word in enumerate(words):
@@ -74,16 +75,25 @@ class OfflineModel:
 def _calls(request: Request, understood: Asked, asked: int) -> tuple[ToolCall, ...]:
     """Nothing to look up for a text that is to be summarised as it stands in the message."""
     offered = {tool.name for tool in request.tools}
-    if not offered or digest(request.messages):
+    if not offered or _retold(understood, request.messages) or digest(request.messages):
         return ()
-    paths = _introduced(request.messages, asked)
-    if not paths and (understood.pointed is not None or understood.more):
-        known = {e.source: e.path for e in _excerpts([m for m in request.messages[:asked] if m.role == "tool"])}
-        source = understood.said[understood.pointed or 0].source if understood.said else 0
-        paths = [known[source]] if source in known else []
-    wanted: list[tuple[str, dict[str, Any]]] = [("read_zk_document", {"relative_path": path}) for path in paths]
-    queries = (shorten(_DASH.sub("", question.query), MAX_QUERY) for question in understood.questions)
+    wanted: list[tuple[str, dict[str, Any]]] = [
+        ("read_zk_document", {"relative_path": path}) for path in _introduced(request.messages, asked)
+    ]
+    if understood.document and wanted:
+        return _numbered(wanted, offered, asked)
+    source = understood.pointed or (understood.said[0].source if understood.more and understood.said else None)
+    earlier = _excerpts([m for m in request.messages[:asked] if m.role == "tool"])
+    if pointed := next((e for e in earlier if e.source == source), None):
+        lines = {"start_line": pointed.start_line, "end_line": pointed.start_line + BEGINNING}
+        wanted.append(("read_zk_document", {"relative_path": pointed.path, **lines}))
+    asks = (query for question in understood.questions for query in (question.alone, question.query))
+    queries = (shorten(_DASH.sub("", query), MAX_QUERY) for query in asks)
     wanted += [("find_excerpts", {"query": query}) for query in queries if query]
+    return _numbered(wanted, offered, asked)
+
+
+def _numbered(wanted: Sequence[tuple[str, dict[str, Any]]], offered: set[str], asked: int) -> tuple[ToolCall, ...]:
     numbered = enumerate(((name, arguments) for name, arguments in wanted if name in offered), 1)
     return tuple(ToolCall(id=f"offline-{asked}-{i}", name=name, arguments=arguments) for i, (name, arguments) in numbered)
 
@@ -99,7 +109,7 @@ def _once_more(understood: Asked, found: Sequence[Excerpt], asked: int) -> tuple
     if titled and alikeness(question, titled.title) >= TITLED:
         arguments: dict[str, Any] = {"relative_path": titled.path, "start_line": 1, "end_line": BEGINNING}
         return (ToolCall(id=f"offline-{asked}-again", name="read_zk_document", arguments=arguments),)
-    if ranked(question, found)[1] >= ENOUGH or not (forms := other_forms(question)):
+    if ranked(question, found)[1] >= ENOUGH or not (forms := other_forms(question, missing(question, found))):
         return ()
     query = shorten(f"{_DASH.sub('', question.query)} {forms}", 2 * MAX_QUERY)
     return (ToolCall(id=f"offline-{asked}-again", name="find_excerpts", arguments={"query": query}),)
@@ -109,6 +119,14 @@ def _introduced(messages: Sequence[PromptMessage], asked: int) -> list[str]:
     """The documents that the message names."""
     before = messages[asked - 1] if asked > 0 else None
     return list(before.source_ids[:MAX_DOCUMENTS_READ]) if before is not None and before.kind == "documents" else []
+
+
+def _retold(understood: Asked, messages: Sequence[PromptMessage]) -> str:
+    """What was quoted so far, from the first answer on, as far as the excerpts are still there to be cited."""
+    there = {e.source for e in _excerpts([m for m in messages if m.role == "tool"])}
+    said = [s for s in reversed(understood.said) if s.source in there] if understood.conversation else []
+    quotes = [Quote(s.text, (s.source,), "", 1.0, (0, i)) for i, s in enumerate(dict.fromkeys(said))]
+    return f"So far I quoted:\n\n{_quoted(quotes[:MOST_IN_A_DIGEST])}" if quotes else ""
 
 
 def digest(messages: Sequence[PromptMessage]) -> str:
@@ -148,12 +166,14 @@ def answer_from(asked: Asked, results: Sequence[PromptMessage], named: Sequence[
     elif len(asked.questions) > 1:
         for question in asked.questions:
             quotes = _answering(question, excerpts, favour, MOST_OF_A_PART)
-            parts.append((question.text if quotes else f"{question.text} Your notes don't say.", quotes))
+            asks = shorten(_MARKS.sub("", question.text), MAX_QUERY)
+            parts.append((asks if quotes else f"{asks} Your notes don't say.", quotes))
         parts = parts if any(quotes for _, quotes in parts) else []
     else:
         most = MOST_IN_A_SUMMARY if asked.summary else MOST
         within = [e for own in documents.values() for e in own]
-        quotes = _answering(asked.questions[0], within, favour, most, ENOUGH_IN_NAMED)
+        quotes = extracted(_from(asked.pointed, excerpts), most, favour) if asked.pointed is not None and not asked.telling else []
+        quotes = quotes or _answering(asked.questions[0], within, favour, most, ENOUGH_IN_NAMED)
         quotes = quotes or _answering(asked.questions[0], excerpts, favour, most)
         parts = [("From your notes:", quotes)] if quotes else []
         if not quotes and (begin := opening(within)):
@@ -163,6 +183,12 @@ def answer_from(asked: Asked, results: Sequence[PromptMessage], named: Sequence[
     nearest = {e.title: e.source for e in reversed(excerpts)}
     names = [f"[[{title}]] [{source}]" for title, source in reversed(nearest.items())]
     return f"Your notes don't say{' more' if asked.more else ''}. Nearest: {', '.join(names[:3])}\n"
+
+
+def _from(source: int | None, excerpts: Sequence[Excerpt]) -> list[Excerpt]:
+    """The excerpt of that number and what follows it in its note, as far as it was found."""
+    pointed = next((e for e in excerpts if e.source == source), None)
+    return [e for e in excerpts if pointed and e.path == pointed.path and e.start_line >= pointed.start_line][:3]
 
 
 def _of_document(asked: Asked, own: Sequence[Excerpt], favour: Favour, most: int) -> list[Quote]:
@@ -180,7 +206,6 @@ def _answering(question: Question, excerpts: Sequence[Excerpt], favour: Favour, 
 def _favour(asked: Asked) -> Favour:
     """How the conversation weighs what is found: what was quoted before comes last, or with "more" never; named sections come first."""
     said = {" ".join(fold(s.text).strip("` …").split()) for s in asked.said} if asked.follows else set()
-    pointed = asked.said[asked.pointed].source if asked.pointed is not None else None
 
     def favour(excerpt: Excerpt, piece: Piece) -> float:
         weight = 1.0
@@ -188,7 +213,7 @@ def _favour(asked: Asked) -> Favour:
             weight *= 0.0 if asked.more or asked.pointed is not None else SAID_BEFORE
         if asked.sections and asked.sections & {" ".join(stem(t) for t in terms(h)) for h in piece.headings}:
             weight *= IN_SECTION
-        return weight * (IN_SECTION if excerpt.source == pointed else 1.0)
+        return weight * (IN_SECTION if excerpt.source == asked.pointed else 1.0)
 
     return favour
 
@@ -212,15 +237,27 @@ def _excerpts(results: Sequence[PromptMessage]) -> list[Excerpt]:
     for result in results:
         try:
             document = json.loads(result.content)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
-        for rank, item in enumerate(document.get("excerpts", []) if isinstance(document, dict) else []):
-            first = str(item.get("lines", "")).partition("-")[0]
-            begins = first.isdigit() and int(first) <= FIRST_LINES
-            path = item.get("path", item["title"])
-            excerpt = Excerpt(item["source"], path, item["title"], item["heading"], item["text"], rank, begins)
-            found.setdefault(excerpt.source, excerpt)
+        excerpts = document.get("excerpts") if isinstance(document, dict) else None
+        for rank, item in enumerate(excerpts if isinstance(excerpts, list) else []):
+            if isinstance(item, dict) and isinstance(item.get("source"), int) and isinstance(item.get("text"), str):
+                found.setdefault(item["source"], _excerpt(item, rank))
     return list(found.values())
+
+
+def _excerpt(item: Mapping[str, Any], rank: int) -> Excerpt:
+    title, heading = str(item.get("title", "")), item.get("heading")
+    line = _FIRST_LINE.match(str(item.get("lines", "")))
+    return Excerpt(
+        source=item["source"],
+        path=str(item.get("path", title)),
+        title=title,
+        heading=str(heading) if heading else None,
+        text=item["text"],
+        rank=rank,
+        start_line=int(line[0]) if line else 1,
+    )
 
 
 def _open(name: str) -> Model:
