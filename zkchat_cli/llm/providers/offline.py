@@ -28,7 +28,7 @@ MAX_QUERY = 400
 MOST_IN_A_SUMMARY = 6
 MOST_OF_A_PART = 2
 """Quotations for each of several questions, or of each of several documents."""
-ENOUGH = 0.48
+ENOUGH = 0.52
 """The least share of the question's words, weighted by rarity, that a piece with what is around it must hold to be an answer."""
 ENOUGH_IN_NAMED = 0.3
 """The same within a document that the user named: it is meant to be about the question."""
