@@ -11,7 +11,7 @@ from zkchat_cli.config import Config
 from zkchat_cli.context import strategies
 from zkchat_cli.context.turns import Turn, turns_of
 from zkchat_cli.events import Event, TurnCompleted, TurnFailed
-from zkchat_cli.llm import Delta, Finished, Model, Request, Text, ToolCalls
+from zkchat_cli.llm import Delta, Finished, Model, Request, Text, ToolCalls, Window
 from zkchat_cli.llm.providers.offline import OfflineModel
 from zkchat_cli.models import Compaction, ContentChunk, Conversation, PromptMessage, ToolCall, TurnReport, ZkChatMessage
 from zkchat_cli.session import Parts, ZkChatSession
@@ -55,9 +55,12 @@ class Deltas:
 
     calls: Sequence[Sequence[Delta]]
     name: str = "deltas"
-    context_window: int | None = None
+    window: Window | None = None
+    exact: bool = True
     requests: list[Request] = field(default_factory=list)
     closed: int = 0
+
+    def prepare(self) -> None: ...
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         self.requests.append(request)

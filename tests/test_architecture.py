@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import Program
 
-from zkchat_cli import cli, config, drawer, exporters, slash, tools
+from zkchat_cli import cli, config, drawer, exporters, slash, tools, wiring
 from zkchat_cli.context import strategies
 from zkchat_cli.llm import embedders, providers
 
@@ -96,10 +96,10 @@ def test_every_file_of_a_drawer_declares_its_constant_and_says_what_it_is(packag
 def test_the_example_settings_are_the_defaults() -> None:
     text = (ROOT / "config.example.toml").read_text(encoding="utf-8")
     written = dict(config._flatten(tomllib.loads(text)))
-    assert written == config.keys()
+    assert written == config.keys(wiring.schema())
 
 
 def test_every_setting_is_described_in_the_example() -> None:
     text = (ROOT / "config.example.toml").read_text(encoding="utf-8")
-    for key in config.keys():  # noqa: SIM118  a function, not a mapping
-        assert f"# {config.describe(key)}" in text
+    for key in config.keys(wiring.schema()):
+        assert f"# {config.describe(key, wiring.schema())}" in text

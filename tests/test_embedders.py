@@ -14,7 +14,8 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import embedders
 from zkchat_cli.llm.embedders import Wanted, prefixed
 from zkchat_cli.llm.embedders.ollama import address
-from zkchat_cli.llm.wire import Patience, Server, shown
+from zkchat_cli.llm.endpoint import shown
+from zkchat_cli.llm.wire import Patience, Server
 
 BOTH = pytest.mark.parametrize("name", ["ollama", "openai"])
 
@@ -139,8 +140,8 @@ def test_ollamas_address_is_read_as_ollama_reads_it(host: str, expected: str) ->
         (403, "", "auth", "(403)"),
         (404, {"error": 'model "x" not found'}, "unknown_model", 'model "x" not found'),
         (404, "404 page not found", "unknown_model", "no such model or address (404)"),
-        (400, {"error": {"message": "too long"}}, "server", "refuses the call (400): too long"),
-        (302, "", "server", "refuses the call (302)"),
+        (400, {"error": {"message": "too long"}}, "bad_request", "refuses the call (400): too long"),
+        (302, "", "bad_request", "refuses the call (302)"),
         (200, "{not json", "bad_answer", "something else than JSON"),
         (200, "[" * 100_000, "bad_answer", "something else than JSON"),
         (200, "{}", "bad_answer", "holds no embeddings"),

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm import Finished, Request, Text, ToolCalls, providers
+from zkchat_cli.llm import Finished, Request, Setup, Text, ToolCalls, providers
 from zkchat_cli.llm.providers.offline import OfflineModel, answer_from
 from zkchat_cli.llm.questions import understand
 from zkchat_cli.models import PromptMessage, PromptTool, ToolCall
@@ -315,9 +315,9 @@ def test_what_it_quotes_stands_in_the_note(text: str, question: str) -> None:
 
 def test_it_has_no_models_to_choose_from() -> None:
     with pytest.raises(ProviderError) as e:
-        providers.provider("offline").open("large")
+        providers.provider("offline").open(Setup("large"))
     assert e.value.kind == "unknown_model"
-    assert providers.provider("offline").open("").name == "offline"
+    assert providers.provider("offline").open(Setup()).name == "offline"
 
 
 def test_asking_for_tools_ends_its_call() -> None:

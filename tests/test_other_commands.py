@@ -68,6 +68,25 @@ def test_resolve_reads_a_text_per_line(zkchat: Program) -> None:
     assert [len(line) for line in zkchat("vault", "resolve", "-", "--json", stdin="[[Filters]]\nnone\n").lines] == [1, 0]
 
 
+@pytest.mark.parametrize("written", ["Filters", "./Filters.md", "Garden/../Filters", "/Filters.md", "Search conditions"])
+def test_resolve_takes_the_note_that_the_text_stands_in_as_people_write_it(zkchat: Program, written: str) -> None:
+    source = str(zkchat.vault) + written if written.startswith("/") else written
+    assert zkchat("vault", "resolve", "[[#heading]]", "--from", source).out == "[[#heading]] → Filters.md\n"
+
+
+def test_resolve_says_that_the_note_the_text_stands_in_is_not_there(zkchat: Program) -> None:
+    done = zkchat("vault", "resolve", "[[./Combining]]", "--from", "Queries/New.md")
+    assert (done.out, "there is no note Queries/New.md" in done.err) == ("[[./Combining]] → Queries/Combining.md\n", True)
+
+
+@pytest.mark.parametrize("name", ["C#", "[draft]", " lead", "a|b", "note.md"])
+def test_a_note_is_named_by_its_path_whatever_that_means_in_a_link(zkchat: Program, name: str) -> None:
+    (zkchat.vault / f"{name}.md").write_text("[[Filters]]")
+    for written in (f"{name}.md", name, zkchat.vault / f"{name}.md"):
+        [link] = zkchat("vault", "links", written, "--json").json
+        assert (link["source"], link["target"]) == (f"{name}.md", "Filters.md")
+
+
 def test_links_and_backlinks_know_the_line(zkchat: Program) -> None:
     links = zkchat("vault", "links", "Filters", "--json").json
     assert links[0]["target"] == "Queries/Combining.md"

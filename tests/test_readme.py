@@ -5,7 +5,7 @@ from pathlib import Path
 
 from conftest import Program
 
-from zkchat_cli import cli, config, drawer, slash, tools
+from zkchat_cli import cli, config, drawer, slash, tools, wiring
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.vault import search
 
@@ -57,9 +57,9 @@ def test_every_way_to_write_a_query_means_what_it_says() -> None:
 def test_every_setting_is_there_with_its_default_and_description() -> None:
     import json
 
-    for key, default in config.keys().items():
-        assert f"| `{key}` | `{json.dumps(default)}` | {config.describe(key)} |" in README
-    assert first_column("## Which notes, which settings") == set(config.keys())
+    for key, default in config.keys(wiring.schema()).items():
+        assert f"| `{key}` | `{json.dumps(default)}` | {config.describe(key, wiring.schema())} |" in README
+    assert first_column("## Which notes, which settings") == set(config.keys(wiring.schema()))
 
 
 def test_the_transcript_is_what_the_demo_says(zkchat: Program) -> None:

@@ -9,7 +9,7 @@ from building import prompt_message
 
 from zkchat_cli import tools
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm import Delta, Failed, Finished, Reasoning, Request, Text, ToolCalls, providers
+from zkchat_cli.llm import Delta, Failed, Finished, Reasoning, Request, Setup, Text, ToolCalls, providers
 from zkchat_cli.llm.providers.scripted import ScriptedModel
 from zkchat_cli.models import PromptTool, TokenUsage
 
@@ -24,7 +24,7 @@ def file(tmp_path: Path) -> Path:
 def opened(file: Path, *lines: Any) -> ScriptedModel:
     """The model that plays these lines; a text stands in the file as it is."""
     file.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines), encoding="utf-8")
-    model = providers.provider("scripted").open(str(file))
+    model = providers.provider("scripted").open(Setup(str(file)))
     assert isinstance(model, ScriptedModel)
     return model
 
@@ -158,7 +158,7 @@ def test_a_file_without_replies_is_refused(file: Path, lines: list[str]) -> None
 @pytest.mark.parametrize("name", ["", "/no/such/file", "/", "a\0b", "x" * 5000])
 def test_a_file_that_cannot_be_read_is_an_unknown_model(name: str) -> None:
     with pytest.raises(ProviderError) as e:
-        providers.provider("scripted").open(name)
+        providers.provider("scripted").open(Setup(name))
     assert e.value.kind == "unknown_model"
     assert e.value.hint
 
@@ -166,13 +166,13 @@ def test_a_file_that_cannot_be_read_is_an_unknown_model(name: str) -> None:
 def test_a_file_that_is_not_utf_8_is_refused(file: Path) -> None:
     file.write_bytes(b'{"text": "\xff"}')
     with pytest.raises(ProviderError, match="cannot be read"):
-        providers.provider("scripted").open(str(file))
+        providers.provider("scripted").open(Setup(str(file)))
 
 
 def test_a_model_is_called_what_the_user_calls_it(file: Path) -> None:
     model = opened(file, {"text": "x"})
     assert model.name == f"scripted/{file}"
-    assert model.context_window is None
+    assert model.window is None
 
 
 def test_the_providers_are_these_each_with_a_label() -> None:

@@ -24,7 +24,7 @@ from zkchat_cli.events import (
     TurnCompleted,
     TurnFailed,
 )
-from zkchat_cli.llm import Delta, Failed, Finished, Reasoning, Request, Text, ToolCalls, providers
+from zkchat_cli.llm import Delta, Failed, Finished, Reasoning, Request, Setup, Text, ToolCalls, providers
 from zkchat_cli.models import TokenUsage, ToolCall
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.store import ChatSessionStore
@@ -112,7 +112,10 @@ def test_a_message_is_stored_before_the_model_is_called(room: Room) -> None:
         session: ZkChatSession | None = None
         seen: tuple[tuple[str, str, str], ...] = ()
         name = "looking"
-        context_window: int | None = None
+        window = None
+        exact = True
+
+        def prepare(self) -> None: ...
 
         def stream(self, request: Request) -> Generator[Delta, None, None]:  # noqa: ARG002
             assert self.session
@@ -282,7 +285,10 @@ def test_many_large_results_never_burst_the_window(room: Room) -> None:
         """Reads on as long as it may."""
 
         name = "eager"
-        context_window = None
+        window = None
+        exact = True
+
+        def prepare(self) -> None: ...
 
         def stream(self, request: Request) -> Generator[Delta, None, None]:
             yield from calls(*reads) if request.tools else says("So [1].")
@@ -365,7 +371,10 @@ def test_a_message_too_large_for_the_window_is_stored_and_fails_clearly(room: Ro
 def test_a_model_that_raises_leaves_the_message_stored_and_marked(room: Room) -> None:
     class Broken:
         name = "broken"
-        context_window = None
+        window = None
+        exact = True
+
+        def prepare(self) -> None: ...
 
         def stream(self, request: Request) -> Generator[Delta, None, None]:  # noqa: ARG002
             yield Text("Half")
@@ -381,7 +390,7 @@ def test_a_model_that_raises_leaves_the_message_stored_and_marked(room: Room) ->
 @pytest.mark.parametrize("kind", ["timeout", "rate_limit", "context_length", "auth", "server", "connection", "cut", "empty"])
 def test_every_error_of_a_provider_ends_the_turn_with_a_hint(room: Room, tmp_path: Path, kind: str) -> None:
     (tmp_path / "r.jsonl").write_text(f'{{"text": "Half", "error": "{kind}"}}\n{{"text": "Whole"}}\n')
-    session = room.session(providers.provider("scripted").open(str(tmp_path / "r.jsonl")))
+    session = room.session(providers.provider("scripted").open(Setup(str(tmp_path / "r.jsonl"))))
     last = failed(session.send("Is it so?"))
     assert last.partial == "Half"
     assert last.error.hint
@@ -434,7 +443,10 @@ def test_a_turn_stopped_between_two_calls_keeps_what_its_tools_found(room: Room)
 def test_an_interrupt_while_the_model_works_is_passed_on(room: Room) -> None:
     class Interrupted:
         name = "interrupted"
-        context_window = None
+        window = None
+        exact = True
+
+        def prepare(self) -> None: ...
 
         def stream(self, request: Request) -> Generator[Delta, None, None]:  # noqa: ARG002
             yield Text("Half")

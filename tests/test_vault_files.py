@@ -48,6 +48,14 @@ def test_notes_are_md_and_markdown_files_and_the_rest_are_attachments(root):
     assert listing.attachments == {"d.txt", "sub/f.png"}
 
 
+def test_a_link_to_something_hidden_is_as_hidden(root):
+    (root / ".obsidian").mkdir()
+    (root / ".obsidian" / "x.md").write_text("x")
+    (root / "settings").symlink_to(root / ".obsidian")
+    with pytest.raises(VaultError, match="hidden"):
+        filesystem.read_text(root, "settings/x.md")
+
+
 def test_hidden_files_and_folders_are_skipped(root):
     for path in ("a.md", ".hidden.md", ".obsidian/x.md", ".trash/y.md", "sub/.git/z.md"):
         put(root, path)

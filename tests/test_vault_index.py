@@ -3,8 +3,6 @@
 import os
 import sqlite3
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -183,6 +181,17 @@ def test_when_all_notes_are_deleted_the_index_is_too(notes):
     assert not notes.vault.indexed
 
 
+def test_a_vault_that_is_away_keeps_its_index(notes):
+    notes.vault.refresh()
+    away = notes.root.rename(notes.root.with_name("away"))
+    for looked in (None, ["Alpha.md"]):
+        with pytest.raises(VaultError, match="there is no folder"):
+            notes.vault.refresh(only=looked)
+    assert notes.found("beginning") == ["Alpha.md"]
+    away.rename(notes.root)
+    assert notes.vault.refresh().added == 0
+
+
 def test_problems_last_until_they_are_mended(notes):
     notes.write("old.md", b"caf\xe9")
     notes.write("odd.md", "---\na: [b\n---\n")
@@ -319,27 +328,6 @@ def test_a_deleted_index_is_built_again(notes):
     notes.vault.refresh()
     notes.vault.index_file.unlink()
     assert notes.found("beginning") == ["Alpha.md"]
-
-
-REFRESH_OFTEN = """
-import sys
-from pathlib import Path
-from zkchat_cli.vault import Vault
-root, cache, seed = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
-vault = Vault.open(root, cache)
-for turn in range(12):
-    (root / f"note {seed} {turn % 4}.md").write_text(f"turn {turn} of {seed} [[note {1 - seed} {turn % 4}]]\\n" * (turn + 1))
-    vault.refresh(full=turn % 5 == 4)
-    assert vault.search(f"turn {turn}")
-vault.close()
-"""
-
-
-def test_two_processes_may_write_one_index(notes):
-    both = [subprocess.Popen([sys.executable, "-c", REFRESH_OFTEN, notes.root, notes.cache, str(seed)]) for seed in (0, 1)]
-    assert [process.wait(60) for process in both] == [0, 0]
-    notes.vault.refresh()
-    notes.check()
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def test_a_vault_that_goes_while_it_is_watched_does_not_disturb_the_line_being_t
         chat.type("ion")
         chat.wait_for("half a question")
         chat.enter()
-        chat.wait_for("there are no Markdown notes in")
+        chat.wait_for("there is no folder")
         chat.wait_for_prompt()
         assert "Traceback" not in chat.everything()
 

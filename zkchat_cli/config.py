@@ -2,6 +2,8 @@
 
 Each layer is flattened to dotted keys before it is merged, so that every value still knows where it came from: an error can name the
 file, the key, the wrong value and the valid ones, and `config show` can say who set what.
+
+A drawer's things may have tables of their own, declared in their files: who knows the drawers passes the whole as `schema`.
 """
 
 import difflib
@@ -9,11 +11,11 @@ import json
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, create_model, field_validator, model_validator
 
 from zkchat_cli.errors import ConfigError
 
@@ -53,6 +55,13 @@ class VaultSettings(Section):
 
 class LlmSettings(Section):
     max_tool_rounds: int = Field(10, ge=1, le=100, description="tool calls the model may make in a row before it must answer")
+    max_output_tokens: int = Field(0, ge=0, le=10_000_000, description="longest answer in tokens; 0: as long as the model will")
+    temperature: float = Field(-1, ge=-1, le=2, description="how freely the model chooses its words; below 0: its own default")
+    reasoning_effort: str = Field(
+        "",
+        pattern="^(|low|medium|high)$",
+        description="how long a model that reasons may do so: low, medium or high; empty: its own default",
+    )
 
 
 class ContextSettings(Section):
@@ -80,6 +89,10 @@ class ContextSettings(Section):
         return self
 
 
+class ChatSettings(Section):
+    show_reasoning: bool = Field(True, description="show a model's reasoning, dimmed, before its answer")
+
+
 class ReferenceSettings(Section):
     max_displayed: int = Field(10, ge=1, description="sources listed after an answer")
 
@@ -100,10 +113,17 @@ class Config(Section):
     model: str = Field("offline", description="PROVIDER or PROVIDER/NAME")
     vault: VaultSettings = VaultSettings()
     llm: LlmSettings = LlmSettings()
+    chat: ChatSettings = ChatSettings()
     context: ContextSettings = ContextSettings()
     references: ReferenceSettings = ReferenceSettings()
     memory: MemorySettings = MemorySettings()
     semantic: SemanticSettings = SemanticSettings()
+
+
+def with_tables(tables: Mapping[str, type[Section]]) -> type[Config]:
+    """The settings with further tables, each by its name; a table without a setting is left out."""
+    fields: dict[str, Any] = {name: (table, table()) for name, table in tables.items() if table.model_fields}
+    return create_model("Config", __base__=Config, __doc__=Config.__doc__, **fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,16 +163,28 @@ class Loaded:
     values: Config
     origins: dict[str, str]
     places: Places
+    vault_file: Path | None = None
+    """The vault's own settings file, if one was looked for."""
 
     def is_set(self, key: str) -> bool:
         return key in self.origins
 
+    def with_model(self, name: str) -> "Loaded":
+        """The same settings with another model, chosen by the user."""
+        return replace(self, values=self.values.model_copy(update={"model": name}), origins={**self.origins, "model": "command line"})
+
+    def is_vaults_own(self, key: str) -> bool:
+        """Whether the value comes from the vault's own file."""
+        return self.vault_file is not None and self.origins.get(key) == str(self.vault_file)
+
     def problem(self, key: str, wrong: object, valid: str, hint: str = "") -> ConfigError:
         """An error about a value that only its user can judge (a strategy's or a provider's name), with the setting's origin."""
-        return _wrong_value(self.origins.get(key, "defaults"), key, wrong, valid, hint)
+        return _wrong_value(self.origins.get(key, "defaults"), key, wrong, valid, hint or _default(key, type(self.values)))
 
 
-def load(flags: Mapping[str, object], env: Mapping[str, str], where: Places, vault: Path | None = None) -> Loaded:
+def load(
+    flags: Mapping[str, object], env: Mapping[str, str], where: Places, vault: Path | None = None, schema: type[Config] = Config
+) -> Loaded:
     """Merge all layers and validate them. `flags` holds dotted keys; `vault`, once known, brings in its `.zkchat.toml`.
 
     Raises ConfigError that names the origin, the key, the value and what would be valid.
@@ -169,14 +201,14 @@ def load(flags: Mapping[str, object], env: Mapping[str, str], where: Places, vau
     origins: dict[str, str] = {}
     for layer in layers:
         for origin, key, value in layer:
-            require(key, origin)
+            require(key, origin, schema)
             merged[key], origins[key] = value, origin
-    return Loaded(_validate(merged, origins), origins, where)
+    return Loaded(_validate(merged, origins, schema), origins, where, vault / PROJECT_FILE if vault is not None else None)
 
 
-def keys() -> dict[str, Any]:
+def keys(schema: type[Config] = Config) -> dict[str, Any]:
     """Every setting's dotted key with its default, in the order of the settings file."""
-    return flat(Config())
+    return flat(schema())
 
 
 def flat(values: Config) -> dict[str, Any]:
@@ -184,19 +216,19 @@ def flat(values: Config) -> dict[str, Any]:
     return dict(_flatten(values.model_dump(mode="json")))
 
 
-def describe(key: str) -> str:
+def describe(key: str, schema: type[Config] = Config) -> str:
     """What a setting is for, in a few words."""
-    section: type[BaseModel] = Config
+    section: type[BaseModel] = schema
     *path, name = key.split(".")
     for part in path:
-        section = type(getattr(Config(), part))
+        section = type(getattr(schema(), part))
     return section.model_fields[name].description or ""
 
 
-def checked(key: str, value: object, origin: str) -> Any:
+def checked(key: str, value: object, origin: str, schema: type[Config] = Config) -> Any:
     """`value` as the setting's own type, for `config set`. Raises ConfigError as `load` does."""
-    require(key, origin)
-    valid = _validate({key: value}, {key: origin})
+    require(key, origin, schema)
+    valid = _validate({key: value}, {key: origin}, schema)
     return flat(valid)[key]
 
 
@@ -232,15 +264,15 @@ def _from_environment(env: Mapping[str, str]) -> Iterator[tuple[str, str, object
             yield name, name.removeprefix("ZKCHAT_").lower().replace("__", "."), value
 
 
-def require(key: str, origin: str) -> None:
+def require(key: str, origin: str, schema: type[Config] = Config) -> None:
     """Refuse a key that is no setting, naming the nearest ones."""
-    known = keys()
+    known = keys(schema)
     if key not in known:
         near = difflib.get_close_matches(key, known, n=3, cutoff=0.5) or list(known)
         raise ConfigError(f"{origin}: {key} is not a setting", f"Nearest: {', '.join(near)}. All of them: zkchat config show")
 
 
-def _validate(merged: Mapping[str, Any], origins: Mapping[str, str]) -> Config:
+def _validate(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type[Config]) -> Config:
     tree: dict[str, Any] = {}
     for key, value in merged.items():
         *path, name = key.split(".")
@@ -249,12 +281,12 @@ def _validate(merged: Mapping[str, Any], origins: Mapping[str, str]) -> Config:
             table = table.setdefault(part, {})
         table[name] = value
     try:
-        return Config.model_validate(tree)
+        return schema.model_validate(tree)
     except ValidationError as e:
         first = e.errors()[0]
         key = ".".join(str(part) for part in first["loc"] if not isinstance(part, int))
         if key in merged:
-            raise _wrong_value(origins[key], key, merged[key], _valid_values(key)) from e
+            raise _wrong_value(origins[key], key, merged[key], _valid_values(key, schema), _default(key, schema)) from e
         culprits = [k for k in merged if k.startswith(key + ".")]
         raise ConfigError(
             f"{', '.join(dict.fromkeys(origins[k] for k in culprits))}: {key}: {first['msg'].removeprefix('Value error, ')}",
@@ -262,24 +294,28 @@ def _validate(merged: Mapping[str, Any], origins: Mapping[str, str]) -> Config:
         ) from e
 
 
-def _valid_values(key: str) -> str:
-    section: Any = Config.model_json_schema()
+def _valid_values(key: str, schema: type[Config]) -> str:
+    section: Any = schema.model_json_schema()
     definitions = section["$defs"]
     for part in key.split("."):
         section = section["properties"][part]
         if "$ref" in section:
             section = definitions[section["$ref"].rsplit("/", 1)[1]]
     if "pattern" in section:
-        return " or ".join(section["pattern"].strip("^$()").split("|"))
+        return " or ".join(choice or "empty" for choice in section["pattern"].strip("^$()").split("|"))
     kind = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "array": "a list of texts", "string": "a text"}
     bounds = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "up to", "exclusiveMaximum": "below"}
     limits = [f"{word} {section[name]:.12g}" for name, word in bounds.items() if name in section]
     return " ".join([kind.get(section.get("type", ""), "another value"), *limits])
 
 
-def _wrong_value(origin: str, key: str, wrong: object, valid: str, hint: str = "") -> ConfigError:
+def _wrong_value(origin: str, key: str, wrong: object, valid: str, hint: str) -> ConfigError:
     shown = json.dumps(wrong, ensure_ascii=False, default=str)
-    return ConfigError(f"{origin}: {key} = {shown} is not valid; it must be {valid}", hint or f"Default: {json.dumps(keys()[key])}")
+    return ConfigError(f"{origin}: {key} = {shown} is not valid; it must be {valid}", hint)
+
+
+def _default(key: str, schema: type[Config]) -> str:
+    return f"Default: {json.dumps(keys(schema)[key])}"
 
 
 def environment() -> Mapping[str, str]:

@@ -22,6 +22,8 @@ ProviderErrorKind = Literal[
     "timeout",
     "rate_limit",
     "context_length",
+    "content_filter",
+    "bad_request",
     "server",
     "cut",
     "empty",

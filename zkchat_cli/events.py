@@ -3,7 +3,7 @@
 A turn's events come in this order, and end with exactly one of the last two:
 
     MessageStored, (Notice | CompactionStarted, CompactionDone)*,
-    (ReasoningDelta | TextDelta | ToolCallStarted, Notice*, ToolCallFinished)*,
+    (Waiting | ReasoningDelta | TextDelta | CompactionStarted, CompactionDone | ToolCallStarted+, Notice*, ToolCallFinished+)*,
     TurnCompleted | TurnFailed
 """
 
@@ -37,6 +37,14 @@ class CompactionStarted:
 @dataclass(frozen=True, slots=True)
 class CompactionDone:
     compaction: Compaction
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The model has not begun to answer and is asked again in so many seconds, because of `reason`; said anew each second."""
+
+    seconds: float
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +89,7 @@ Event = (
     | Notice
     | CompactionStarted
     | CompactionDone
+    | Waiting
     | ReasoningDelta
     | TextDelta
     | ToolCallStarted

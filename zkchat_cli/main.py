@@ -6,6 +6,7 @@ importing typer.
 
 import gc
 import json
+import logging
 import os
 import sys
 import traceback
@@ -64,7 +65,7 @@ def _print_version(wanted: bool) -> None:
 def root(
     version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Print the version and leave."),
     no_color: bool = typer.Option(False, "--no-color", help="No colours (as NO_COLOR). May stand anywhere."),
-    verbose: bool = typer.Option(False, "--verbose", help="Show where an error comes from. May stand anywhere."),
+    verbose: bool = typer.Option(False, "--verbose", help="Write a log file and show where an error comes from. May stand anywhere."),
 ) -> None:
     """Declares the options that belong to no command; what they do is done before and after the command, in `run`."""
 
@@ -84,7 +85,25 @@ def run() -> None:
         os.environ["NO_COLOR"] = "1"
     everywhere = [a for a in arguments[:border] if a in ANYWHERE]
     rest = [a for i, a in enumerate(arguments) if i >= border or a not in ANYWHERE]
+    if "--verbose" in everywhere:
+        _log_to_file(rest)
     sys.exit(_guarded(everywhere + _with_resume(rest)))
+
+
+def _log_to_file(arguments: list[str]) -> None:
+    """Log what happens, and say where; who keeps nothing on disk has no log either."""
+    if "--no-store" in arguments:
+        print("zkchat: no log is written with --no-store", file=sys.stderr)  # noqa: T201
+        return
+    from zkchat_cli import __version__, logs  # loads pydantic: not on the path of --help
+
+    try:
+        file = logs.start(os.environ)
+    except ZkchatError as e:
+        print(f"zkchat: {e.message}", file=sys.stderr)  # noqa: T201
+        return
+    print(f"zkchat: the log is {file}", file=sys.stderr)  # noqa: T201
+    logging.getLogger(__name__).info("zkchat %s, Python %s: %s", __version__, sys.version.split()[0], arguments[:1])
 
 
 def _with_resume(arguments: list[str]) -> list[str]:

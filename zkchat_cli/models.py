@@ -24,11 +24,19 @@ class Value(BaseModel):
 
 
 class ToolCall(Value):
-    """The model's wish to run a tool: `arguments` as decoded from its JSON."""
+    """The model's wish to run a tool: `arguments` as decoded from its JSON; if that was none, they are empty and `malformed` has it."""
 
     id: str
     name: str
     arguments: dict[str, Any] = Field(default_factory=dict)
+    malformed: str | None = None
+
+
+class ThinkingBlocks(Value):
+    """Reasoning as a provider wants it back until the turn ends, unchanged; of no use to any other provider."""
+
+    provider: str
+    blocks: tuple[dict[str, Any], ...]
 
 
 class ContentChunk(Value):
@@ -92,6 +100,8 @@ class TokenUsage(Value):
     prompt_tokens: int
     completion_tokens: int
     estimated: bool = True
+    cached_tokens: int | None = None
+    """How many of the prompt's tokens the provider had in its cache, where it says so."""
 
 
 class ZkChatMessage(Value):
@@ -116,6 +126,7 @@ class ZkChatMessage(Value):
     tool_name: str | None = None
     tool_run: ToolRun | None = None
     reasoning: str | None = None
+    thinking: ThinkingBlocks | None = None
     model: str | None = None
     finish_reason: FinishReason | None = None
     usage: TokenUsage | None = None
@@ -172,6 +183,7 @@ class PromptMessage(Value):
     content: str
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
+    thinking: ThinkingBlocks | None = None
     tokens: int
     kind: PromptKind
     source_ids: tuple[str, ...] = ()
@@ -227,6 +239,8 @@ class ContextUsage(Value):
     message_breakdown: MessageBreakdown
     budget_status: BudgetStatuses
     compaction: CompactionDue
+    window_source: str | None = None
+    """Who says that the window (`max_context`) is that large."""
 
 
 class Dropped(Value):

@@ -4,22 +4,17 @@ Synchronous, and never prints: the screen, the one-shot command, JSON lines and 
 (Ctrl-C) stops the model and stores the partial answer as unfinished; a failure leaves the user's message stored and marked.
 """
 
-import json
 from collections.abc import Generator, Iterator
-from contextlib import closing, suppress
+from contextlib import suppress
 
 from zkchat_cli import events
-from zkchat_cli.context.budget import MESSAGE_OVERHEAD
-from zkchat_cli.context.turns import call_tokens, render
-from zkchat_cli.errors import ProviderError, StoreError, UsageError, VaultError, ZkchatError
-from zkchat_cli.llm import Failed, Finished, Reasoning, Request, Text, ToolCalls
+from zkchat_cli.errors import StoreError, UsageError, VaultError, ZkchatError
+from zkchat_cli.loop import ToolLoop
 from zkchat_cli.models import (
     Conversation,
     FinishReason,
     IndexReport,
     MessageStatus,
-    Prompt,
-    ToolCall,
     TurnReport,
     ZkChatMessage,
 )
@@ -28,14 +23,11 @@ from zkchat_cli.references.extraction import warning
 from zkchat_cli.references.manager import documents_of, merge
 from zkchat_cli.references.summaries import DocumentSummaryService
 from zkchat_cli.standing import Parts, Standing
-from zkchat_cli.toolbox import Toolbox
 from zkchat_cli.turn import Timer, TurnInProgress
 from zkchat_cli.words import encodable, shorten
 
-MEMORY_SHARE = 0.2
 TITLE_LENGTH = 60
-LEAST_ROOM = 300
-"""Tokens below which another round of tools is not worth it: describing them takes as many."""
+GO_ON = "Go on exactly where your last answer stopped. Do not repeat what you have said."
 FRESH_FOR = 2.0
 """Seconds for which a scan of the vault counts as fresh, so that one command does not scan twice."""
 
@@ -68,6 +60,8 @@ class ZkChatSession(Standing):
         try:
             yield events.MessageStored(user.id, user.references)
             yield from notices
+            with timer("model"):
+                self.prepare()
             yield from self._compact_if_due(turn)
             yield from self._answer(turn)
         except (GeneratorExit, KeyboardInterrupt):
@@ -86,6 +80,13 @@ class ZkChatSession(Standing):
             if not turn.closed:  # a defect of ours: the turn is stored as failed before anyone hears of it
                 self._close(turn, "failed", "error")
             raise
+
+    def go_on(self) -> Generator[events.Event, None, None]:
+        """A turn in which the model goes on with an answer that was cut by its length or stopped. Raises UsageError when none was."""
+        last = self.history[-1] if self.history else None
+        if last is None or last.role != "assistant" or (last.finish_reason != "length" and last.status != "unfinished"):
+            raise UsageError("the last answer was not cut", "There is nothing to go on with; ask for more in your own words.")
+        return self.send(GO_ON)
 
     def _refresh(self) -> list[events.Event]:
         """See what changed in the vault since the last turn; a vault that is gone is a notice, the conversation goes on."""
@@ -138,7 +139,7 @@ class ZkChatSession(Standing):
     def _compact_if_due(self, turn: TurnInProgress) -> Iterator[events.Event]:
         settings = self.parts.settings.context
         with turn.timer("prepare"):
-            due = self._assemble((turn.user,)).usage.compaction
+            due = self.assembled((turn.user,)).usage.compaction
             worthwhile = due.due and settings.auto_summarize and self._plan(None)
         if not worthwhile:
             return
@@ -148,20 +149,7 @@ class ZkChatSession(Standing):
         yield events.CompactionDone(turn.compaction)
 
     def _answer(self, turn: TurnInProgress) -> Iterator[events.Event]:
-        """The tool loop: assemble, call, run tools, again, until the model answers; it gets no tools any more after `llm.max_tool_rounds`
-        rounds of them, or when results have filled the window."""
-        rounds, offered = 1, True
-        while True:
-            with turn.timer("prepare"):
-                turn.prompt = self._assemble(tuple(turn.messages), offer_tools=offered)
-            calls, finish = yield from self._call_model(turn, turn.prompt)
-            if not calls or not offered:
-                break
-            room = yield from self._run_tools(turn, turn.prompt, calls)
-            rounds += 1
-            offered = rounds <= self.parts.settings.llm.max_tool_rounds and room >= LEAST_ROOM
-        if not turn.text.strip():
-            raise self._no_answer(rounds if calls else 0)
+        finish = yield from ToolLoop(self, turn).run()
         with turn.timer("prepare"):
             report = self._report(turn, finish)
         with turn.timer("store"):
@@ -170,87 +158,6 @@ class ZkChatSession(Standing):
             yield events.TurnFailed(problem, turn.user.id, turn.text)
         else:
             yield events.TurnCompleted(report.model_copy(update={"timings_ms": turn.timer.timings()}))
-
-    def _no_answer(self, rounds: int) -> ProviderError:
-        name = self.parts.model.name
-        if rounds:
-            hint = "Ask in other words, or raise llm.max_tool_rounds or context.max_tokens."
-            return ProviderError("empty", f"{name} asked for tools {rounds} times in a row and never answered", hint)
-        return ProviderError("empty", f"{name} answered with nothing", "Try again, or ask in other words.")
-
-    def _call_model(self, turn: TurnInProgress, prompt: Prompt) -> Generator[events.Event, None, tuple[tuple[ToolCall, ...], FinishReason]]:
-        """Stream one model call; returns its tool calls and finish reason. Raises the ProviderError it ends with."""
-        calls: tuple[ToolCall, ...] = ()
-        with closing(self.parts.model.stream(Request(prompt.messages, prompt.tools))) as stream:
-            while True:
-                with turn.timer("model"):
-                    delta = next(stream, None)
-                match delta:
-                    case Text(text):
-                        turn.text += encodable(text)
-                        yield events.TextDelta(encodable(text))
-                    case Reasoning(text):
-                        turn.reasoning += encodable(text)
-                        yield events.ReasoningDelta(encodable(text))
-                    case ToolCalls(new):
-                        calls += tuple(self._distinct(call) for call in new)
-                    case Finished(reason, usage):
-                        turn.add_usage(usage, prompt, self.parts.counter)
-                        return calls, reason
-                    case Failed(error):
-                        raise error
-                    case None:
-                        problem = f"{self.parts.model.name}: the stream broke off"
-                        raise ProviderError("cut", problem, "What came is kept; try again for the rest.")
-
-    def _run_tools(self, turn: TurnInProgress, prompt: Prompt, calls: tuple[ToolCall, ...]) -> Generator[events.Event, None, int]:
-        """Run the calls of one reply in order. Call and result enter the turn together, so that neither is ever alone in the log.
-
-        Returns the tokens that are left for more of them.
-        """
-        counter = self.parts.counter
-        text_tokens, tool_tokens = counter.count(turn.text), call_tokens(calls, counter)
-        asked_tokens = text_tokens + tool_tokens
-        asked = self._message(
-            "assistant",
-            turn.text,
-            parent=turn.messages[-1].id,
-            tool_calls=calls,
-            reasoning=turn.reasoning or None,
-            finish_reason="tool_calls",
-            model=self.parts.model.name,
-            token_count=text_tokens,
-            tool_tokens=tool_tokens,
-        )
-        fixed = sum(tool.tokens for tool in prompt.tools) + sum(
-            m.tokens for m in prompt.messages if m.kind in ("system", "memory", "summary")
-        )
-        spent = sum(m.tokens for m in render(turn.messages, counter)) + asked_tokens + MESSAGE_OVERHEAD * (1 + len(calls))
-        room = max(0, (self.budget.effective_limit - fixed - spent) // 2 // len(calls))
-        toolbox = Toolbox(self.parts.tools, self.parts.vault, self.manager, counter, self.parts.clock)
-        results: list[ZkChatMessage] = []
-        for call in calls:
-            yield events.ToolCallStarted(call)
-            with turn.timer("tools"):
-                result = toolbox.run(call, room)
-            yield from (events.Notice(w.message, w.hint) for w in self.parts.vault.take_warnings())
-            results.append(
-                self._message(
-                    "tool",
-                    result.content,
-                    parent=(results or [asked])[-1].id,
-                    tool_call_id=call.id,
-                    tool_name=call.name,
-                    tool_run=result.run,
-                    chunks=result.chunks,
-                    token_count=result.run.tokens,
-                )
-            )
-            yield events.ToolCallFinished(call, result.run, len(result.chunks))
-        turn.messages += [asked, *results]
-        left = self.budget.effective_limit - fixed - sum(m.tokens for m in render(turn.messages, counter))
-        turn.text = turn.reasoning = ""  # not before: a turn that is stopped while a tool runs keeps what was said
-        return left
 
     def _close(
         self, turn: TurnInProgress, status: MessageStatus, finish: FinishReason, report: TurnReport | None = None
@@ -263,10 +170,10 @@ class ZkChatSession(Standing):
         turn.closed = True
         messages = list(turn.messages)
         if turn.text or report is not None:
-            answer = self._message("assistant", turn.text, parent=messages[-1].id, status=status, finish_reason=finish)
+            answer = self.message("assistant", turn.text, parent=messages[-1].id, status=status, finish_reason=finish)
             update = {
                 "id": report.message_id if report else answer.id,
-                "token_count": counter.count(turn.text),
+                "token_count": counter.raw(turn.text),
                 "tool_tokens": 0,
                 "model": self.parts.model.name,
                 "reasoning": turn.reasoning or None,
@@ -314,10 +221,3 @@ class ZkChatSession(Standing):
             timings_ms=turn.timer.timings(),
             uncited_statements=verdict.uncited,
         )
-
-    def _distinct(self, call: ToolCall) -> ToolCall:
-        """The call under an id that no other call of this conversation has: some models number theirs afresh in every process, or turn."""
-        id_ = call.id if call.id and call.id not in self._call_ids else f"{call.id}-{self.parts.new_id()}".lstrip("-")
-        self._call_ids.add(id_)
-        arguments = json.loads(encodable(json.dumps(call.arguments, ensure_ascii=False)))
-        return ToolCall(id=encodable(id_), name=encodable(call.name), arguments=arguments)

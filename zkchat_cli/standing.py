@@ -4,21 +4,33 @@ Everything here can be asked without a model being called; `session.py` adds the
 messages cut into turns and rendered) is kept and only added to.
 """
 
+import json
+import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from zkchat_cli.config import Config
 from zkchat_cli.context import compaction as compacting
-from zkchat_cli.context.budget import Budget, room_for_turns
+from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget, room_for_turns
 from zkchat_cli.context.compaction import Fold
 from zkchat_cli.context.instructions import INSTRUCTIONS
 from zkchat_cli.context.prompt import Material, assemble, covered_by, whole
 from zkchat_cli.context.strategies import Strategy
 from zkchat_cli.context.turns import Turn, turns_of
-from zkchat_cli.errors import VaultError
-from zkchat_cli.llm import Model
+from zkchat_cli.errors import UsageError, VaultError
+from zkchat_cli.llm import Model, Options, Window
 from zkchat_cli.memory.project import ALSO_READ, MemoryItem, project_memory
-from zkchat_cli.models import Compaction, ContextUsage, Conversation, DocumentReference, MessageStatus, Prompt, Role, ZkChatMessage
+from zkchat_cli.models import (
+    Compaction,
+    ContextUsage,
+    Conversation,
+    DocumentReference,
+    MessageStatus,
+    Prompt,
+    Role,
+    ToolCall,
+    ZkChatMessage,
+)
 from zkchat_cli.references.extraction import extract, introduce
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.references.summaries import DocumentSummaryService
@@ -29,11 +41,39 @@ from zkchat_cli.vault import Vault
 from zkchat_cli.words import encodable
 
 MEMORY_SHARE = 0.2
+OFFERS_LAST = 60.0
+"""Seconds for which a server's list of models is taken for current."""
+CALIBRATION = (0.5, 5.0)
+PLAUSIBLE = (0.25, 10.0)
+
+
+DEFAULT_WINDOW = "the default, as nothing says how large the model's is"
+
+
+@dataclass(frozen=True, slots=True)
+class Using:
+    """A model in use, and the tools that it can call."""
+
+    model: Model
+    tools: tuple[Tool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """What one provider has: models by the names that `use` takes, or the problem with asking it."""
+
+    provider: str
+    names: tuple[str, ...] = ()
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a session works with. `now` gives ISO 8601 with zone, `clock` monotonic seconds, `new_id` a fresh random id."""
+    """What a session works with. `now` gives ISO 8601 with zone, `clock` monotonic seconds, `new_id` a fresh random id.
+
+    `window` is the context window that somebody set; without one it is the model's own, or `max_context` tokens while that is not known.
+    `use` opens another model by its name; `offers` asks the servers that the user has chosen, or has on this machine, for theirs.
+    """
 
     vault: Vault
     store: ChatSessionStore
@@ -46,6 +86,10 @@ class Parts:
     now: Callable[[], str]
     clock: Callable[[], float]
     new_id: Callable[[], str]
+    window: Window | None = None
+    options: Options = field(default_factory=Options)
+    use: Callable[[str], Using] | None = None
+    offers: Callable[[], tuple[Offered, ...]] = tuple
 
 
 class Standing:
@@ -57,10 +101,13 @@ class Standing:
         self.conversation = conversation or Conversation(
             id=parts.new_id(), vault=str(parts.vault.root), created_at=parts.now(), updated_at=parts.now()
         )
-        self.budget = Budget.of(parts.settings.context, parts.max_context)
-        self._summaries = DocumentSummaryService(parts.vault)
         self._cut: tuple[Turn, ...] = ()
         self._cut_from: tuple[ZkChatMessage, ...] = ()
+        self._refused: Window | None = None
+        self._offers: tuple[float, tuple[Offered, ...]] | None = None
+        self._counting = (1.0, True)
+        self._calibrate()
+        self._summaries = DocumentSummaryService(parts.vault)
         self._load()
 
     def _load(self) -> None:
@@ -71,6 +118,70 @@ class Standing:
         self.manager = ReferenceManager.of(log)
         self._call_ids = {call.id for message in log for call in message.tool_calls}
 
+    # the model
+
+    @property
+    def window(self) -> Window:
+        """The context window in use, and who says so."""
+        known = self.parts.window or self.parts.model.window or Window(self.parts.max_context, DEFAULT_WINDOW)
+        return min(known, self._refused, key=lambda window: window.tokens) if self._refused else known
+
+    @property
+    def budget(self) -> Budget:
+        window = self.window
+        return Budget.of(self.parts.settings.context, window.tokens, window.source)
+
+    def use(self, name: str) -> None:
+        """Go on with another model; the next prompt keeps to its window. Raises ConfigError and ProviderError, and then nothing changes."""
+        if self.parts.use is None:
+            raise UsageError("this conversation cannot change its model", "Start another with --model.")
+        using = self.parts.use(name)
+        self.parts = replace(self.parts, model=using.model, tools=using.tools)
+        self._refused = None
+        self._calibrate()
+
+    def offers(self) -> tuple[Offered, ...]:
+        """The models that could be used instead; asked for anew after a minute."""
+        now = self.parts.clock()
+        if self._offers is None or now - self._offers[0] > OFFERS_LAST:
+            self._offers = now, self.parts.offers()
+        return self._offers[1]
+
+    def prepare(self, seconds: float | None = None) -> None:
+        """Wait (for so long at most) for what the model still has to load or to find out, and count and budget by it.
+
+        On another thread, so that one can stop waiting without harm.
+        """
+        thread = threading.Thread(target=self.parts.model.prepare, name="prepare model", daemon=True)
+        thread.start()
+        thread.join(seconds)
+        self._calibrate()
+
+    def refused(self, window: Window) -> None:
+        """Take in that this model's server does not accept more than that, until another model is used."""
+        self._refused = window
+
+    def learn(self, prompt: Prompt, reported: int) -> None:
+        """Take in how many tokens the provider counted in a prompt; the next turn is counted by it. Raises StoreError.
+
+        What is far off (a server that counts only what was not in its cache) is no measure.
+        """
+        overhead = MESSAGE_OVERHEAD * len(prompt.messages)
+        raw = (prompt.usage.total_tokens - overhead) / self.parts.counter.factor
+        factor = (reported - overhead) / raw if raw else 0.0
+        if PLAUSIBLE[0] <= factor <= PLAUSIBLE[1]:
+            self.parts.store.calibrate(self.parts.model.name, max(CALIBRATION[0], min(CALIBRATION[1], factor)))
+
+    def _calibrate(self) -> None:
+        """Count as this model is known to count."""
+        factor, exact = self.parts.store.calibration(self.parts.model.name), self.parts.model.exact
+        if (factor, exact) != self._counting:
+            self._counting = (factor, exact)
+            self.parts = replace(self.parts, counter=self.parts.counter.calibrated(factor, exact=exact))
+            self._cut, self._cut_from = (), ()
+
+    # the prompt
+
     def prompt(self, next_text: str | None = None) -> Prompt:
         """What the next model call would send: with `next_text` as the user's message, or for the conversation as it stands."""
         current = (self._user_message(encodable(next_text), "pending"),) if next_text else ()
@@ -79,7 +190,7 @@ class Standing:
     @property
     def usage(self) -> ContextUsage:
         """The figures of `prompt()`, for who needs nothing else of it."""
-        return self._assemble(()).usage
+        return self.assembled(()).usage
 
     def document_references(self) -> tuple[DocumentReference, ...]:
         """Every document that this branch of the conversation mentions or its tools brought in, each once, first mention first."""
@@ -178,11 +289,21 @@ class Standing:
 
     # making values
 
-    def _assemble(self, current: tuple[ZkChatMessage, ...], *, offer_tools: bool = True) -> Prompt:
+    def assembled(self, current: tuple[ZkChatMessage, ...], *, offer_tools: bool = True) -> Prompt:
+        """The prompt of the next call in a turn whose messages so far are `current`."""
         return self._assembled(self._material(current, self.compaction, offer_tools=offer_tools))
 
     def _assembled(self, material: Material, *, explain: bool = False) -> Prompt:
         return assemble(material, self.budget, self.parts.strategy, self.parts.counter, explain=explain)
+
+    def distinct(self, call: ToolCall) -> ToolCall:
+        """The call under an id that no other call of this conversation has: some models number theirs afresh in every process, or turn,
+        some give two of them one id, and some none at all."""
+        id_ = call.id if call.id and call.id not in self._call_ids else f"{call.id}-{self.parts.new_id()}".lstrip("-")
+        self._call_ids.add(id_)
+        arguments = json.loads(encodable(json.dumps(call.arguments, ensure_ascii=False)))
+        malformed = None if call.malformed is None else encodable(call.malformed)
+        return ToolCall(id=encodable(id_), name=encodable(call.name), arguments=arguments, malformed=malformed)
 
     def _material(self, current: tuple[ZkChatMessage, ...], compaction: Compaction | None, *, offer_tools: bool = True) -> Material:
         return Material(
@@ -194,7 +315,8 @@ class Standing:
             descriptors=tuple(tool.descriptor for tool in self.parts.tools) if offer_tools else (),
         )
 
-    def _message(self, role: Role, content: str, parent: str | None = None, **fields: object) -> ZkChatMessage:
+    def message(self, role: Role, content: str, parent: str | None = None, **fields: object) -> ZkChatMessage:
+        """A new message of this conversation, not yet in it."""
         values = {"id": self.parts.new_id(), "parent_id": parent, "role": role, "content": content, "timestamp": self.parts.now()}
         return ZkChatMessage.model_validate({**values, **fields})
 
@@ -205,7 +327,7 @@ class Standing:
             references = extract(text, self.parts.vault, self._summaries)
         except VaultError:  # gone: `_refresh` has said so, and the message counts for more than its links
             references = ()
-        count = self.parts.counter.count
+        count = self.parts.counter.raw
         tokens = count(text)
-        message = self._message("user", text, parent, references=references, status=status)
+        message = self.message("user", text, parent, references=references, status=status)
         return message.model_copy(update={"token_count": tokens, "augmented_token_count": tokens + count(introduce(references))})

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from zkchat_cli.models import Compaction, ContentChunk, Prompt, Timings, TokenUsage, ToolRun, ZkChatMessage
+from zkchat_cli.models import Compaction, ContentChunk, Prompt, ThinkingBlocks, Timings, TokenUsage, ToolRun, ZkChatMessage
 from zkchat_cli.tokens import TokenCounter
 
 
@@ -36,6 +36,7 @@ class TurnInProgress:
     timer: Timer
     text: str = ""
     reasoning: str = ""
+    thinking: ThinkingBlocks | None = None
     usage: TokenUsage = field(default_factory=lambda: TokenUsage(prompt_tokens=0, completion_tokens=0, estimated=False))
     prompt: Prompt | None = None
     compaction: Compaction | None = None
@@ -62,4 +63,9 @@ class TurnInProgress:
             prompt_tokens=self.usage.prompt_tokens + call.prompt_tokens,
             completion_tokens=self.usage.completion_tokens + call.completion_tokens,
             estimated=self.usage.estimated or call.estimated,
+            cached_tokens=_sum(self.usage.cached_tokens, call.cached_tokens),
         )
+
+
+def _sum(a: int | None, b: int | None) -> int | None:
+    return None if a is None and b is None else (a or 0) + (b or 0)

@@ -3,19 +3,22 @@
 import secrets
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
 
 from zkchat_cli import config, tools
-from zkchat_cli.config import Loaded, Places
+from zkchat_cli.config import Config, Loaded, Places
 from zkchat_cli.context import strategies
 from zkchat_cli.errors import ConfigError, VaultError, ZkchatError
-from zkchat_cli.llm import Model, embedders, providers
+from zkchat_cli.llm import Model, Options, Provider, Reach, Setup, Window, embedders, providers
+from zkchat_cli.llm.endpoint import is_local
 from zkchat_cli.models import Conversation
 from zkchat_cli.session import ZkChatSession
-from zkchat_cli.standing import Parts
+from zkchat_cli.standing import Offered, Parts, Using
 from zkchat_cli.store import ChatSessionStore
 from zkchat_cli.tokens import TokenCounter
 from zkchat_cli.vault import Vault
@@ -54,23 +57,29 @@ class Bench:
     loaded: Loaded
     vault: Vault
     store: ChatSessionStore
-    model: Model
+    env: Mapping[str, str]
+    using: Using
     counter: TokenCounter = field(default_factory=TokenCounter)
+
+    @property
+    def model(self) -> Model:
+        return self.using.model
 
     def session(self, conversation: Conversation | None = None) -> ZkChatSession:
         """A session on a stored conversation, or a new one."""
         settings = self.loaded.values
-        known = self.model.context_window
-        window = known if known and not self.loaded.is_set("context.max_tokens") else settings.context.max_tokens
-        callable_ = providers.provider(settings.model.partition("/")[0]).tools
         parts = Parts(
             vault=self.vault,
             store=self.store,
-            model=self.model,
+            model=self.using.model,
             strategy=strategies.strategy(settings.context.strategy),
-            tools=tuple(tool for tool in tools.tools() if callable_ is None or tool.name in callable_),
+            tools=self.using.tools,
             settings=settings,
-            max_context=window,
+            max_context=settings.context.max_tokens,
+            window=_window_set(self.loaded),
+            options=_options(settings),
+            use=lambda name: open_model(check(self.loaded.with_model(name)), self.env),
+            offers=lambda: offers(self.loaded, self.env),
             counter=self.counter,
             now=now,
             clock=time.monotonic,
@@ -92,15 +101,21 @@ def new_id() -> str:
     return secrets.token_hex(6)
 
 
+@cache
+def schema() -> type[Config]:
+    """All settings: zkchat's own and the tables that providers declare."""
+    return config.with_tables({name: providers.provider(name).settings for name in providers.names()})
+
+
 def settings(choices: Choices, env: Mapping[str, str], cwd: Path) -> Loaded:
     """All layers, the vault's own included, checked down to the names of strategies and providers."""
     where = config.places(env, choices.config_file)
     if choices.config_file is not None and not choices.config_file.is_file():
         raise ConfigError(f"there is no settings file {choices.config_file}", "--config names an existing TOML file.")
-    loaded = config.load(choices.flags, env, where)
+    loaded = config.load(choices.flags, env, where, schema=schema())
     folder = _vault_folder(loaded, cwd)
     if folder is not None:
-        loaded = config.load(choices.flags, env, where, folder)
+        loaded = config.load(choices.flags, env, where, folder, schema())
     return check(loaded)
 
 
@@ -113,10 +128,33 @@ def check(loaded: Loaded) -> Loaded:
     if name not in providers.names():
         valid = f"PROVIDER or PROVIDER/NAME with a provider of: {', '.join(providers.names())}"
         raise loaded.problem("model", loaded.values.model, valid, "zkchat doctor says what each provider is.")
+    _refuse_to_send(loaded)
     embedder = loaded.values.semantic.provider
     if embedder not in (NO_EMBEDDER, *embedders.names()):
         raise loaded.problem("semantic.provider", embedder, " or ".join((NO_EMBEDDER, *embedders.names())))
     return loaded
+
+
+def _refuse_to_send(loaded: Loaded) -> None:
+    """Whoever shares a vault must not decide where another person's notes and questions are sent: its own file names no server."""
+    sent_by = [name for name in providers.names() if providers.provider(name).reach is not None]
+    chosen = loaded.values.model.partition("/")[0]
+    wrong = [key for key in loaded.origins if loaded.is_vaults_own(key) and (key.partition(".")[0] in sent_by)]
+    wrong += ["model"] if loaded.is_vaults_own("model") and chosen in sent_by else []
+    if wrong:
+        hint = f"Take {wrong[0]} out of it; your own file may have it: zkchat config set {wrong[0]} …"
+        raise ConfigError(f"{loaded.origins[wrong[0]]}: a vault's own file cannot say where notes are sent ({wrong[0]})", hint)
+
+
+def _window_set(loaded: Loaded) -> Window | None:
+    """The context window that somebody set, with who did."""
+    origin = loaded.origins.get("context.max_tokens")
+    return Window(loaded.values.context.max_tokens, f"context.max_tokens, {origin}") if origin else None
+
+
+def _options(settings: Config) -> Options:
+    llm = settings.llm
+    return Options(llm.max_output_tokens or None, llm.temperature if llm.temperature >= 0 else None, llm.reasoning_effort or None)  # type: ignore[arg-type]
 
 
 def _vault_folder(loaded: Loaded, cwd: Path) -> Path | None:
@@ -144,9 +182,38 @@ def open_embedder(loaded: Loaded, env: Mapping[str, str]) -> Embedder | None:
     return embedders.embedder(wanted.provider).open(embedders.Wanted(wanted.model, wanted.path, env))
 
 
-def open_model(loaded: Loaded) -> Model:
-    provider, _, name = loaded.values.model.partition("/")
-    return providers.provider(provider).open(name)
+def open_model(loaded: Loaded, env: Mapping[str, str]) -> Using:
+    """The model the settings name, and the tools that it can call. Nothing is contacted or loaded yet."""
+    name, _, model = loaded.values.model.partition("/")
+    provider = providers.provider(name)
+    callable_ = tuple(tool for tool in tools.tools() if provider.tools is None or tool.name in provider.tools)
+    return Using(provider.open(setup(provider, loaded, env, model)), callable_)
+
+
+def offers(loaded: Loaded, env: Mapping[str, str]) -> tuple[Offered, ...]:
+    """The models of each server that the user has chosen, or that may run on this machine; all are asked at once, within seconds."""
+    reached = {name: reach for name in providers.names() if (reach := reach_of(name, loaded, env)) is not None}
+    asked = {name: reach for name, reach in reached.items() if reach.chosen or is_local(reach.address)}
+    with ThreadPoolExecutor(max(1, len(asked))) as pool:
+        return (Offered("offline", ("offline",)), *pool.map(_offered, asked, asked.values()))
+
+
+def _offered(name: str, reach: Reach) -> Offered:
+    try:
+        return Offered(name, tuple(f"{name}/{listed.name}" for listed in reach.models()))
+    except ZkchatError as e:
+        return Offered(name, problem=e.message if reach.chosen else "")
+
+
+def reach_of(name: str, loaded: Loaded, env: Mapping[str, str]) -> Reach | None:
+    """How a provider's server is reached; None for one without a server."""
+    provider = providers.provider(name)
+    return provider.reach(setup(provider, loaded, env)) if provider.reach is not None else None
+
+
+def setup(provider: Provider, loaded: Loaded, env: Mapping[str, str], model: str = "") -> Setup:
+    """What a provider gets of the settings: its own table."""
+    return Setup(model, getattr(loaded.values, provider.name, provider.settings()), env)
 
 
 def open_store(loaded: Loaded, *, keep: bool = True) -> ChatSessionStore:
@@ -157,10 +224,10 @@ def open_store(loaded: Loaded, *, keep: bool = True) -> ChatSessionStore:
 def open_bench(choices: Choices, env: Mapping[str, str], cwd: Path) -> Bench:
     """Everything a session needs. Raises the ZkchatError of whatever cannot be opened, with nothing left open."""
     loaded = settings(choices, env, cwd)
-    model = open_model(loaded)
+    using = open_model(loaded, env)
     vault = open_vault(loaded, env, cwd)
     try:
-        return Bench(loaded, vault, open_store(loaded, keep=choices.store), model)
+        return Bench(loaded, vault, open_store(loaded, keep=choices.store), env, using)
     except ZkchatError:
         vault.close()
         raise

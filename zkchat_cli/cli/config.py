@@ -63,7 +63,7 @@ def get(
     config: cli.ConfigOption = None,
 ) -> None:
     """One setting's value."""
-    settings.require(key, "command line")
+    settings.require(key, "command line", wiring.schema())
     value = _values(_load(vault, config))[key]
     screen = Screen.of()
     if as_json:
@@ -79,9 +79,9 @@ def set_(
     config: cli.ConfigOption = None,
 ) -> None:
     """Change a setting in your file; comments there are kept."""
-    checked = settings.checked(key, value, "command line")
+    checked = settings.checked(key, value, "command line", wiring.schema())
     where = settings.places(os.environ, config)
-    wiring.check(settings.load({key: value}, {}, where))
+    wiring.check(settings.load({key: value}, {}, where, schema=wiring.schema()))
 
     def change(table: Any, name: str) -> None:
         table[name] = checked
@@ -93,13 +93,13 @@ def set_(
 @COMMAND.command()
 def unset(key: KeyArgument, config: cli.ConfigOption = None) -> None:
     """Take a setting out of your file; its default counts again."""
-    settings.require(key, "command line")
+    settings.require(key, "command line", wiring.schema())
 
     def change(table: Any, name: str) -> None:
         table.pop(name, None)
 
     _edit(settings.places(os.environ, config).config_file, key, change)
-    Screen.of().print(f"{key} = {_as_toml(settings.keys()[key])}   # default")
+    Screen.of().print(f"{key} = {_as_toml(settings.keys(wiring.schema())[key])}   # default")
 
 
 def _edit(file: Path, key: str, change: Callable[[Any, str], None]) -> None:

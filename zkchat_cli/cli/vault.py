@@ -135,8 +135,9 @@ def resolve(
     """Say where each link of a text points."""
     screen = Screen.of()
     with _indexed(Choices(vault, config_file=config), screen) as (notes, _):
+        at = _source(notes, source, screen) if source else None
         for line in _lines(text):
-            links = notes.links_in(line, source)
+            links = notes.links_in(line, at)
             if as_json:
                 screen.json([_link(link) for link in links])
                 continue
@@ -288,8 +289,18 @@ def neighbours(
         screen.warn(f"these are the nearest {limit}, there are more", "-k N shows N")
 
 
+def _source(notes: Vault, note: str, screen: Screen) -> str:
+    """The note that a path or a name means; where there is none, the path of one that could be."""
+    source = notes.path_of(note) or notes.resolve(note).target
+    if source is None:
+        screen.warn(f"there is no note {note}", "links are resolved as if there were")
+    return source or note
+
+
 def _path(notes: Vault, note: str) -> str:
     """The note that a path or a name means. Raises VaultError that names the nearest ones."""
+    if path := notes.path_of(note):
+        return path
     link = notes.resolve(note.strip().removeprefix("[[").removesuffix("]]"))
     if link.target is None:
         near = ", ".join(link.candidates)

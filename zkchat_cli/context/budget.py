@@ -32,10 +32,13 @@ class Budget:
     tools: int
     messages: int
     threshold: float
+    source: str | None = None
+    """Who says that the window is that large."""
 
     @classmethod
-    def of(cls, settings: ContextSettings, max_context: int) -> "Budget":
+    def of(cls, settings: ContextSettings, max_context: int, source: str | None = None) -> "Budget":
         return cls(
+            source=source,
             max_context=max_context,
             system=int(max_context * settings.system_budget_ratio),
             tools=int(max_context * settings.tool_budget_ratio),
@@ -79,6 +82,7 @@ def measure(
         total_tokens=total,
         available_tokens=max(0, budget.max_context - total),
         max_context=budget.max_context,
+        window_source=budget.source,
         effective_limit=budget.effective_limit,
         estimated=estimated,
         message_breakdown=MessageBreakdown(**parts),

@@ -100,7 +100,7 @@ def _lay_out(material: Material, strategy: Strategy, counter: TokenCounter) -> _
         tools=tuple(_describe(descriptor, counter) for descriptor in material.descriptors),
         head=(_fixed(material.instructions, "system", "system", counter), *(_memory(item, counter) for item in material.memory)),
         summary=_summary(material.compaction, strategy, counter),
-        current=render(material.current, counter),
+        current=render(material.current, counter, thinking=True),
         failed=tuple(turn for turn in turns if turn.failed),
         folded=tuple(turn for turn in turns[:border] if not turn.failed),
         recent=tuple(turn for turn in turns[border:] if not turn.failed),

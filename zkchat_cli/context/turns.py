@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
-from zkchat_cli.models import PromptMessage, ToolCall, ZkChatMessage
+from zkchat_cli.models import PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage
 from zkchat_cli.references.extraction import introduce
 from zkchat_cli.tokens import TokenCounter
 
@@ -69,7 +69,7 @@ def _turn(messages: tuple[ZkChatMessage, ...], known: Turn | None, counter: Toke
     return Turn(messages, render(messages, counter))
 
 
-def render(messages: Sequence[ZkChatMessage], counter: TokenCounter) -> tuple[PromptMessage, ...]:
+def render(messages: Sequence[ZkChatMessage], counter: TokenCounter, *, thinking: bool = False) -> tuple[PromptMessage, ...]:
     """A turn as the model gets it: complete (each call has its result, each result its call), references introduced before the question."""
     answered, answering = _pairs(messages)
     rendered: list[PromptMessage] = []
@@ -84,7 +84,8 @@ def render(messages: Sequence[ZkChatMessage], counter: TokenCounter) -> tuple[Pr
             rendered.append(PromptMessage(role="user", content=introduction, tokens=tokens, kind="documents", source_ids=paths))
         calls = tuple(call for i, call in enumerate(message.tool_calls) if (position, i) in answered)
         if message.content or calls:
-            rendered.append(_said(message, calls, counter))
+            said = _said(message, calls, counter)
+            rendered.append(_with_thinking(said, message.thinking, counter) if thinking and message.thinking else said)
     return tuple(rendered)
 
 
@@ -129,6 +130,11 @@ def _said(message: ZkChatMessage, calls: tuple[ToolCall, ...], counter: TokenCou
     )
 
 
+def _with_thinking(said: PromptMessage, blocks: ThinkingBlocks, counter: TokenCounter) -> PromptMessage:
+    tokens = counter.count(json.dumps(blocks.blocks, ensure_ascii=False))
+    return said.model_copy(update={"thinking": blocks, "tokens": said.tokens + tokens})
+
+
 def _tool_result(message: ZkChatMessage, counter: TokenCounter) -> PromptMessage:
     return PromptMessage(
         role="tool",
@@ -145,7 +151,7 @@ def _content_tokens(message: ZkChatMessage, counter: TokenCounter) -> int:
     import may say anything, and a negative count would let the prompt grow past its limit)."""
     length, known = len(message.content), message.token_count
     if known is not None and length <= known * _LONGEST_TOKEN and known <= 4 * length:
-        return known
+        return counter.sized(known)
     return counter.count(message.content)
 
 

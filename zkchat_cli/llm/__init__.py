@@ -4,20 +4,34 @@ A provider never raises from `stream`: what goes wrong is its last delta, `Faile
 came before a failure is not lost.
 """
 
-from collections.abc import Callable, Generator
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
 
+from zkchat_cli.config import Section
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.models import FinishReason, PromptMessage, PromptTool, TokenUsage, ToolCall
+from zkchat_cli.models import FinishReason, PromptMessage, PromptTool, ThinkingBlocks, TokenUsage, ToolCall
+
+Effort = Literal["low", "medium", "high"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to answer; what is None is left to the model, and out of the request."""
+
+    max_output_tokens: int | None = None
+    temperature: float | None = None
+    reasoning_effort: Effort | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One model call: messages and tools as the prompt has them."""
+    """One model call: messages and tools as the prompt has them, and the context window in tokens that the prompt was made for."""
 
     messages: tuple[PromptMessage, ...]
     tools: tuple[PromptTool, ...] = ()
+    options: Options = field(default_factory=Options)
+    window: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +52,21 @@ class ToolCalls:
 
 
 @dataclass(frozen=True, slots=True)
+class Thinking:
+    """Reasoning in the form in which the provider wants it back while the turn goes on (signed blocks, say)."""
+
+    blocks: ThinkingBlocks
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Nothing came yet, and the call will be made again in so many seconds, because of `reason`."""
+
+    seconds: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """A good end. `usage` is None when the provider does not report it."""
 
@@ -50,29 +79,86 @@ class Failed:
     error: ProviderError
 
 
-Delta = Text | Reasoning | ToolCalls | Finished | Failed
+Delta = Text | Reasoning | Thinking | ToolCalls | Waiting | Finished | Failed
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A context window in tokens, and who says so."""
+
+    tokens: int
+    source: str
 
 
 class Model(Protocol):
-    """An opened model. `name` is what `--model` calls it; `context_window` its size in tokens where that is known."""
+    """An opened model. Nothing is loaded or contacted before `prepare` or `stream`."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What `--model` calls it."""
+        ...
 
     @property
-    def context_window(self) -> int | None: ...
+    def window(self) -> Window | None:
+        """Its context window, as far as it is known by now."""
+        ...
 
-    def stream(self, request: Request) -> Generator[Delta, None, None]: ...
+    @property
+    def exact(self) -> bool:
+        """Whether zkchat's token counts are the model's own, and no estimate of what its tokenizer makes of a text."""
+        ...
+
+    def prepare(self) -> None:
+        """Load what a call needs and find out the window, if that can be done soon. Never raises; may be called from any thread, again."""
+        ...
+
+    def stream(self, request: Request) -> Generator[Delta, None, None]:
+        """Closing it ends the call within 0.2 s."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What a provider opens a model with: the part of `PROVIDER/NAME` after the slash, its own settings, the environment."""
+
+    name: str = ""
+    settings: Any = None
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A model that a server offers, by the name it is called by."""
+
+    name: str
+    window: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How a provider's server is reached, without a word of the key itself.
+
+    `chosen` names what the user has set for it (an address, a key), and is empty where nothing says that this provider is wanted.
+    """
+
+    address: str
+    key: str
+    chosen: str
+    models: Callable[[], tuple[Listed, ...]]
+    """Asks the server, within seconds. Raises ProviderError."""
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """One way to reach models. `open` gets the part of `PROVIDER/NAME` after the slash (empty without one); it raises ProviderError.
+    """One way to reach models. `open` raises ProviderError for a name that cannot be one.
 
     `tools`: the names of those its models can call, where they cannot call any; describing others would only cost tokens.
+    `settings` is its own table in the settings file; `reach` is there if it sends what it is given to a server.
     """
 
     name: str
     help: str
-    open: Callable[[str], Model]
+    open: Callable[[Setup], Model]
+    settings: type[Section] = Section
     tools: frozenset[str] | None = None
+    reach: Callable[[Setup], Reach] | None = None

@@ -66,6 +66,13 @@ SCRIPTS: tuple[str, ...] = (
         AND NOT EXISTS (SELECT 1 FROM message WHERE id = NEW.last_id AND conversation_id = NEW.conversation_id)
     BEGIN SELECT RAISE(ABORT, 'the last message a summary covers is not in the conversation'); END;
     """,
+    """
+    CREATE TABLE calibration (
+        model TEXT PRIMARY KEY,
+        factor REAL NOT NULL,
+        calls INTEGER NOT NULL
+    ) STRICT;
+    """,
 )
 
 

@@ -37,6 +37,10 @@ _BRANCH = f"""
 """From root to head: a parent is always written before its children, so the order of writing is the order of the branch."""
 
 
+CALIBRATED_BY = 10
+"""Reports of a provider after which an older one hardly counts."""
+
+
 class ChatSessionStore:
     """Conversations, stored. Every method raises StoreError (what, why, what next) and nothing else of the store's own."""
 
@@ -96,6 +100,23 @@ class ChatSessionStore:
     def rename(self, conversation_id: str, title: str) -> None:
         with self._writing("rename a conversation"):
             self._change(conversation_id, "title = ?", rows.storable(title))
+
+    # Models
+
+    def calibration(self, model: str) -> float:
+        """How many tokens this model makes of each that zkchat counts, by what its provider reported; 1.0 if it never did."""
+        with self._reading("read how a model counts"):
+            row = self._db.execute("SELECT factor FROM calibration WHERE model = ?", (rows.storable(model),)).fetchone()
+            return 1.0 if row is None else float(row[0])
+
+    def calibrate(self, model: str, factor: float) -> None:
+        """Take in one more such report: the mean of about the last `CALIBRATED_BY`."""
+        with self._writing("keep how a model counts"):
+            self._db.execute(
+                "INSERT INTO calibration VALUES (:model, :factor, 1) ON CONFLICT (model) DO UPDATE SET"
+                " factor = (factor * min(calls, :most) + :factor) / (min(calls, :most) + 1), calls = calls + 1",
+                {"model": rows.storable(model), "factor": factor, "most": CALIBRATED_BY - 1},
+            )
 
     # Turns
 

@@ -38,7 +38,12 @@ def load_vocabulary(encoding: str) -> Encoder:
 
 
 class TokenCounter:
-    """Counts tokens of texts; remembers each by the text's hash. `load` is where the vocabulary comes from."""
+    """Counts tokens of texts; remembers each by the text's hash. `load` is where the vocabulary comes from.
+
+    A model may have another tokenizer: `calibrated` counts as that one is known to, by a factor. What is stored is `raw`.
+    """
+
+    factor = 1.0
 
     def __init__(self, encoding: str = "o200k_base", load: Callable[[str], Encoder] = load_vocabulary) -> None:
         self.encoding = encoding
@@ -68,8 +73,23 @@ class TokenCounter:
         thread.start()
         return thread
 
+    def calibrated(self, factor: float, *, exact: bool = False) -> "TokenCounter":
+        """The same counter, for a model that makes `factor` tokens of each of ours; what it has counted is not counted again.
+
+        Its figures are estimates unless the vocabulary is `exact`, the model's own.
+        """
+        return _Calibrated(self, factor, exact=exact)
+
     def count(self, text: str) -> int:
-        """Tokens of `text`, special tokens as the plain text they are (`encode` would raise on `<|endoftext|>`)."""
+        """Tokens of `text` as the model in use counts them."""
+        return self.sized(self.raw(text))
+
+    def sized(self, raw: int) -> int:
+        """What the model in use makes of so many tokens of the vocabulary."""
+        return raw
+
+    def raw(self, text: str) -> int:
+        """Tokens of `text` in the vocabulary, special tokens as the plain text they are (`encode` would raise on `<|endoftext|>`)."""
         if not text:
             return 0
         key = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
@@ -92,6 +112,37 @@ class TokenCounter:
                 except Exception as e:  # noqa: BLE001  whatever is wrong with the vocabulary, an estimate serves; doctor tells
                     self._failed = e
             return self._encoder
+
+
+class _Calibrated(TokenCounter):
+    """Counts by another counter, and sizes what that says."""
+
+    def __init__(self, plain: TokenCounter, factor: float, *, exact: bool) -> None:
+        self._plain: TokenCounter = plain._plain if isinstance(plain, _Calibrated) else plain
+        self._exact = exact
+        self.factor = factor
+        self.encoding = plain.encoding
+
+    @property
+    def ready(self) -> bool:
+        return self._plain.ready
+
+    @property
+    def estimated(self) -> bool:
+        return self._plain.estimated or not self._exact
+
+    @property
+    def problem(self) -> str | None:
+        return self._plain.problem
+
+    def warm(self) -> threading.Thread:
+        return self._plain.warm()
+
+    def raw(self, text: str) -> int:
+        return self._plain.raw(text)
+
+    def sized(self, raw: int) -> int:
+        return math.ceil(raw * self.factor)
 
 
 def _pieces(text: str) -> Iterator[str]:

@@ -39,6 +39,8 @@ class Tool:
     """JSON schema of each argument."""
     required: tuple[str, ...]
     run: Callable[[Mapping[str, Any], Vault], Finding]
+    parallel: bool = True
+    """Whether it only reads, so that several such calls may run at once."""
 
     @property
     def descriptor(self) -> dict[str, Any]:

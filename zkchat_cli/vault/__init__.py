@@ -10,7 +10,8 @@
     wikilinks    a link's syntax and what it points to; `namesakes` resolves many where many files have one name
     search       what a query means; `snippets` show what it found
     ranking      how well a chunk answers; `retrieval` finds those worth a look
-    index        the SQLite file and its questions; `indexing` brings it up to date, `upkeep` opens, builds and repairs it
+    index        the SQLite file and its questions; `indexing` brings it up to date, `upkeep` opens, builds and repairs it,
+                 `swapping` keeps two processes from opening and replacing it at once
     graph        notes joined by links: neighbours, ways, orphans, hubs; `broken` has the links that join nothing
     names        nearest names, completion; `resolution` of links in messages uses them
     catalogue    notes by folder, tag and title
@@ -62,6 +63,7 @@ from zkchat_cli.vault.semantic import Semantic, fused
 from zkchat_cli.vault.snippets import Snippet
 from zkchat_cli.vault.upkeep import Refreshed, Upkeep
 from zkchat_cli.vault.vectors import Embedder, VectorStore
+from zkchat_cli.vault.wikilinks import NOTE_SUFFIXES
 
 __all__ = [
     "BrokenLink",
@@ -176,6 +178,15 @@ class Vault:
     def take_warnings(self) -> list[ZkchatError]:
         """What has kept search by meaning from working since this was last asked; each thing is told once in the vault's life."""
         return self._semantic.take_warnings() if self._semantic else []
+
+    def path_of(self, written: str) -> str | None:
+        """The file that exactly this path means, from the vault or the disk's root, `.md` or not; None if none: it may be a name, a link.
+
+        Unlike a link a path may hold `#`, `|` and brackets, as a shell completes it.
+        """
+        inside = os.path.relpath(os.path.realpath(written), self.root) if Path(written).is_absolute() else written
+        path = posixpath.normpath(filesystem.encodable(inside.replace(os.sep, "/")))
+        return self._ask(lambda index: next((p for p in (path, *(path + suffix for suffix in NOTE_SUFFIXES)) if index.has_file(p)), None))
 
     def links_in(self, text: str, source: str | None = None) -> list[LinkResolution]:
         """The links of `text`, in its order, as if it stood in the note `source`, or in no note in the vault's root."""

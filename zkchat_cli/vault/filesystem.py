@@ -55,15 +55,22 @@ def root_of(folder: Path) -> Path:
             raise VaultError(f"{folder} is a file, not a folder of notes", f"Use the folder it is in: --vault {folder.parent}")
         with os.scandir(root):
             pass
-    except FileNotFoundError as e:
-        raise VaultError(f"there is no folder {folder}", "Check the path given by --vault, ZKCHAT_VAULT or the configuration.") from e
     except (OSError, RuntimeError, ValueError) as e:
-        raise VaultError(f"the folder {folder} cannot be read: {_cause(e)}", "Check its permissions, or choose another by --vault.") from e
+        raise _unreadable(folder, e) from e
     return root
 
 
+def _unreadable(folder: Path, error: Exception) -> VaultError:
+    if isinstance(error, FileNotFoundError):
+        return VaultError(f"there is no folder {folder}", "Check the path given by --vault, ZKCHAT_VAULT or the configuration.")
+    return VaultError(f"the folder {folder} cannot be read: {_cause(error)}", "Check its permissions, or choose another by --vault.")
+
+
 def scan(root: Path, ignore: Sequence[str] = ()) -> Listing:
-    """Every note and attachment below `root`; one `scandir` a folder and one `stat` a note."""
+    """Every note and attachment below `root`; one `scandir` a folder and one `stat` a note.
+
+    Raises VaultError when `root` itself cannot be read: a disk that is not mounted says nothing about the notes on it.
+    """
     listing = Listing()
     ignored = _ignored(ignore)
     folders = [("", str(root))]
@@ -75,7 +82,9 @@ def scan(root: Path, ignore: Sequence[str] = ()) -> Listing:
                     if not entry.name.startswith("."):
                         _list(entry, prefix + entry.name, root, ignored, listing, folders)
         except OSError as e:
-            listing.problems[printable(prefix or ".")] = f"not read: {_cause(e)}"
+            if not prefix:
+                raise _unreadable(root, e) from e
+            listing.problems[printable(prefix)] = f"not read: {_cause(e)}"
     return listing
 
 
@@ -95,8 +104,10 @@ def folders(root: Path, ignore: Sequence[str] = ()) -> list[str]:
 
 def look(root: Path, paths: Iterable[str], ignore: Sequence[str] = ()) -> Listing | None:
     """What `scan` would say of these paths alone; None where that takes a scan: one of them is a folder, or stands where a scan does not
-    go.
+    go, or the vault is away.
     """
+    if not root.is_dir():
+        return None
     listing = Listing(only=frozenset(paths))
     ignored = _ignored(ignore)
     inside: list[tuple[str, str]] = []
@@ -185,14 +196,17 @@ def confined(root: Path, relative_path: str) -> Path:
     parts = relative_path.replace("\\", "/").split("/") if os.sep == "\\" else relative_path.split("/")
     if relative_path.startswith(("/", "\\", "~")) or ".." in parts or Path(relative_path).drive:
         raise VaultError(f"{_short(relative_path)} leads out of the vault", "Give a path relative to the vault, as `Folder/Note.md`.")
+    hidden = VaultError(f"{_short(relative_path)} is hidden, and hidden files are not read", "Notes are in folders without a leading dot.")
     if any(part.startswith(".") and part != "." for part in parts):
-        raise VaultError(f"{_short(relative_path)} is hidden, and hidden files are not read", "Notes are in folders without a leading dot.")
+        raise hidden
     try:
         real = (root / relative_path).resolve()
     except (OSError, RuntimeError, ValueError) as e:
         raise VaultError(f"{_short(relative_path)} cannot be read: {_cause(e)}", "Check the path.") from e
     if not real.is_relative_to(root):
         raise VaultError(f"{_short(relative_path)} leads out of the vault", "A link that leaves the vault is not followed.")
+    if any(part.startswith(".") for part in real.relative_to(root).parts):
+        raise hidden
     return real
 
 

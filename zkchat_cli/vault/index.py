@@ -21,9 +21,10 @@ from typing import Any, NamedTuple
 from zkchat_cli import words
 from zkchat_cli.errors import IndexDamaged, VaultError
 from zkchat_cli.models import ContentChunk
+from zkchat_cli.vault.swapping import opening, replacing
 from zkchat_cli.vault.wikilinks import Name
 
-VERSION = 3
+VERSION = 4
 """Raise it whenever the tables, the chunks, the links or `words.indexed` change."""
 
 BUSY_SECONDS = 10.0
@@ -149,7 +150,7 @@ class Index:
     @classmethod
     def open(cls, file: Path) -> "Index":
         """An existing index; IndexDamaged when it cannot serve, and says why."""
-        with sqlite_errors(file):
+        with sqlite_errors(file), opening(file):
             index = cls._connect(file, os.O_RDWR)
             try:
                 found = index.connection.execute("PRAGMA user_version").fetchone()[0]
@@ -205,9 +206,10 @@ class Index:
         try:
             if as_file.exists():
                 replaced = _write_locked(as_file)
-            for leftover in ("-wal", "-shm"):  # they belong to the old file; a new one must not read them
-                Path(f"{as_file}{leftover}").unlink(missing_ok=True)
-            self.file.replace(as_file)
+            with replacing(as_file):
+                for leftover in ("-wal", "-shm"):  # they belong to the old file; a new one must not read them
+                    Path(f"{as_file}{leftover}").unlink(missing_ok=True)
+                self.file.replace(as_file)
         except OSError as e:
             raise VaultError(f"the index {as_file} cannot be replaced: {e.strerror}", "Close other zkchat programs and try again.") from e
         finally:
@@ -376,7 +378,9 @@ def _write_locked(file: Path) -> sqlite3.Connection | None:
     """A connection that keeps writers out of the index at `file`, its log emptied; None when that index is beyond use."""
     connection = None
     try:
-        connection = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None)
+        with opening(file):
+            connection = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None)
+            connection.execute("PRAGMA user_version")  # opens its log, too
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connection.execute("BEGIN IMMEDIATE")
     except sqlite3.Error:

@@ -175,8 +175,8 @@ class _Walk:
             self.after_blank, self.paragraph = True, -1
             return
         marker = _ITEM.match(text, at, end) if text[at] in _ITEM_BEGINS else None
-        if indent < self.item and (self.after_blank or marker):
-            self.item = 0
+        if indent < self.item and (self.after_blank or marker or _ATX.match(text, content, end) or _FENCE.match(text, at, end)):
+            self.item = 0  # only a paragraph may go on without its indentation
         if indent >= self.item + 4 and not depth and (self.after_blank or self._continues_code()):
             self._indented_code()
             return

@@ -19,6 +19,7 @@ from zkchat_cli.vault import filesystem, indexing
 from zkchat_cli.vault.filesystem import Listing
 from zkchat_cli.vault.index import Index
 from zkchat_cli.vault.indexing import Changes, Progress
+from zkchat_cli.vault.swapping import replacing
 
 _LEFTOVER_SECONDS = 3600
 
@@ -147,9 +148,10 @@ class Upkeep:
         Vectors are kept until the next `embed`: an empty folder is more often a disk that is not mounted, and they were expensive.
         """
         self.close()
-        for file in (self.file, Path(f"{self.file}-wal"), Path(f"{self.file}-shm")):
-            with suppress(OSError):
-                file.unlink()
+        with replacing(self.file):
+            for file in (self.file, Path(f"{self.file}-wal"), Path(f"{self.file}-shm")):
+                with suppress(OSError):
+                    file.unlink()
 
     def _sweep(self, folder: Path) -> None:
         """Remove what interrupted builds left, once nobody can be working on it any more."""

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.embedders import EmbedderKind, Wanted, prefixed
+from zkchat_cli.llm.ollama import address
 from zkchat_cli.llm.wire import Patience, Server
 from zkchat_cli.vault.vectors import Embedder, Purpose
 
@@ -44,19 +44,6 @@ class OllamaEmbedder:
 
     def close(self) -> None:
         self.server.close()
-
-
-def address(host: str) -> str:
-    """OLLAMA_HOST as Ollama itself reads it: scheme, host and port may each be left out. Where it listens everywhere, it is called here."""
-    host = host.strip().strip("\"'")
-    try:
-        url = urlsplit(host if "://" in host else f"http://{host}")
-        port = url.port or ({"http": 80, "https": 443}.get(url.scheme, 11434) if "://" in host else 11434)
-    except ValueError:
-        return host  # the first call says that it is none
-    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(url.hostname or "", url.hostname or "127.0.0.1")
-    user = "".join(url.netloc.rpartition("@")[:2])
-    return f"{url.scheme}://{user}{f'[{name}]' if ':' in name else name}:{port}{url.path}".rstrip("/")
 
 
 def _open(wanted: Wanted) -> Embedder:

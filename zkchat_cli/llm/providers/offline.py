@@ -10,7 +10,7 @@ from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm import Delta, Finished, Model, Provider, Request, Text, ToolCalls
+from zkchat_cli.llm import Delta, Finished, Model, Provider, Request, Setup, Text, ToolCalls, Window
 from zkchat_cli.llm.passages import Piece
 from zkchat_cli.llm.questions import Asked, Question, asks_for_summary, other_forms, understand
 from zkchat_cli.llm.quoting import MOST, Excerpt, Favour, Quote, alikeness, chosen, extracted, missing, opening, ranked
@@ -47,7 +47,11 @@ class OfflineModel:
     """See the module. Streams word by word, as a model would."""
 
     name = "offline"
-    context_window: int | None = None
+    window: Window | None = None
+    exact = True
+
+    def prepare(self) -> None:
+        """There is nothing to load."""
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         asked = max((i for i, m in enumerate(request.messages) if m.role == "user" and m.kind == "conversation"), default=-1)
@@ -260,10 +264,10 @@ def _excerpt(item: Mapping[str, Any], rank: int) -> Excerpt:
     )
 
 
-def _open(name: str) -> Model:
-    if name:
-        raise ProviderError("unknown_model", f"offline has no model {name!r}", "It has no models at all: say --model offline")
+def _open(setup: Setup) -> Model:
+    if setup.name:
+        raise ProviderError("unknown_model", f"offline has no model {setup.name!r}", "It has no models at all: say --model offline")
     return OfflineModel()
 
 
-PROVIDER = Provider("offline", "quotes your notes, no model", _open, frozenset(("find_excerpts", "read_zk_document")))
+PROVIDER = Provider("offline", "quotes your notes, no model", _open, tools=frozenset(("find_excerpts", "read_zk_document")))

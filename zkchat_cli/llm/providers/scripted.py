@@ -15,17 +15,17 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from zkchat_cli.errors import ProviderError, ProviderErrorKind
-from zkchat_cli.llm import Delta, Failed, Finished, Provider, Reasoning, Request, Text, ToolCalls
+from zkchat_cli.llm import Delta, Failed, Finished, Provider, Reasoning, Request, Setup, Text, ToolCalls, Window
 from zkchat_cli.models import FinishReason, TokenUsage, ToolCall
 
 _MESSAGES: dict[str, tuple[ProviderErrorKind, str, str]] = {
-    "timeout": ("timeout", "the model did not answer in time", "Try again; /retry sends the same message."),
+    "timeout": ("timeout", "the model did not answer in time", "Try again."),
     "rate_limit": ("rate_limit", "the provider refuses more calls for now (429)", "Wait a moment and try again."),
     "context_length": ("context_length", "the prompt is too long for the model", "Run /compact, or lower context.max_tokens."),
     "auth": ("auth", "the provider refuses the key (401)", "Check the key in the environment."),
     "server": ("server", "the provider failed (500)", "Try again in a while."),
     "connection": ("connection", "no connection to the provider", "Is its server running?"),
-    "cut": ("cut", "the answer ended before it was complete", "What came is kept; try again for the rest."),
+    "cut": ("cut", "the answer ended before it was complete", "Ask again for the rest."),
     "empty": ("empty", "the model answered with nothing", "Try again, or ask in other words."),
 }
 
@@ -62,8 +62,12 @@ class ScriptedModel:
     name: str
     replies: tuple[_Reply, ...]
     pause: Callable[[float], None] = time.sleep
-    context_window: int | None = None
+    window: Window | None = None
+    exact: bool = True
     _calls: int = field(default=0, init=False)
+
+    def prepare(self) -> None:
+        """There is nothing to load."""
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         reply = self.replies[self._calls % len(self.replies)]
@@ -94,7 +98,8 @@ def _echo(request: Request) -> str:
     return json.dumps(document, ensure_ascii=False)
 
 
-def _open(file: str) -> ScriptedModel:
+def _open(setup: Setup) -> ScriptedModel:
+    file = setup.name
     if not file:
         raise ProviderError("unknown_model", "scripted needs a file of replies", "Name it: --model scripted/replies.jsonl")
     replies = []

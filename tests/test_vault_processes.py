@@ -1,0 +1,77 @@
+"""One index and several processes: some read it, some write it, some put a new one in its place."""
+
+import subprocess
+import sys
+import threading
+
+import pytest
+from notes import Notes
+
+from zkchat_cli.vault.swapping import replacing
+
+
+@pytest.fixture
+def notes(tmp_path):
+    made = Notes(tmp_path, Alpha="The beginning of it all.\n")
+    made.vault.refresh()
+    yield made
+    made.vault.close()
+
+
+WRITE = """
+import sys
+from pathlib import Path
+from zkchat_cli.vault import Vault
+root, cache, seed, turns, often = Path(sys.argv[1]), Path(sys.argv[2]), *map(int, sys.argv[3:])
+vault = Vault.open(root, cache)
+for turn in range(turns):
+    (root / f"note {seed} {turn % 4}.md").write_text(f"turn {turn} of {seed} [[note {1 - seed} {turn % 4}]]\\n" * (turn % 12 + 1))
+    vault.refresh(full=turn % often == often - 1)
+    assert vault.search(f"turn {turn}")
+vault.close()
+"""
+
+READ = """
+import sys
+from pathlib import Path
+from zkchat_cli.vault import Vault
+vault = Vault.open(Path(sys.argv[1]), Path(sys.argv[2]))
+while not Path(sys.argv[1], "done").exists():
+    assert vault.search("beginning")
+    vault.status()
+vault.close()
+"""
+
+
+def start(notes, program, *numbers):
+    return subprocess.Popen([sys.executable, "-c", program, notes.root, notes.cache, *map(str, numbers)])
+
+
+def test_two_processes_may_write_one_index(notes):
+    both = [start(notes, WRITE, seed, 12, 5) for seed in (0, 1)]
+    assert [process.wait(60) for process in both] == [0, 0]
+    notes.vault.refresh()
+    notes.check()
+
+
+def test_an_index_is_read_while_others_write_and_replace_it(notes):
+    reading = [start(notes, READ) for _ in range(2)]
+    writing = [start(notes, WRITE, 0, 30, 1), start(notes, WRITE, 1, 150, 1000)]
+    assert [process.wait(60) for process in writing] == [0, 0]
+    notes.write("done", "")
+    assert [process.wait(60) for process in reading] == [0, 0]
+    notes.vault.refresh()
+    notes.check()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a file that is open is not replaced there")
+def test_an_index_that_is_being_replaced_is_opened_when_it_is_in_place(notes):
+    other, found = notes.another(), []
+    search = threading.Thread(target=lambda: found.extend(other.search("beginning")))
+    with replacing(notes.vault.index_file):
+        search.start()
+        search.join(0.1)
+        assert not found
+    search.join(10)
+    assert found
+    other.close()

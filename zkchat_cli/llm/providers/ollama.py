@@ -1,0 +1,143 @@
+"""Models on your own machine, or where OLLAMA_HOST or ollama.host says: `ollama/NAME`.
+
+mojentic's Ollama gateway makes the calls; it is loaded by `prepare`, or by the first call. The context window in use is asked for with
+each call (`num_ctx`), because Ollama would otherwise cut a longer prompt without a word.
+"""
+
+import threading
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from zkchat_cli.config import Section
+from zkchat_cli.errors import ProviderError
+from zkchat_cli.llm import Delta, Failed, Listed, Model, Provider, Reach, Request, Setup, Window, wire
+from zkchat_cli.llm.ollama import address
+from zkchat_cli.llm.pump import Patience, Put, pumped
+from zkchat_cli.llm.wire import Server
+
+if TYPE_CHECKING:
+    from mojentic.llm.gateways.ollama import OllamaGateway
+
+LISTING = wire.Patience(answer=5, retry=1)
+MOST_UNASKED = 32768
+"""Tokens of window that are used without being asked for: memory for a model's whole 128k takes more than many machines have."""
+
+
+class Settings(Section):
+    host: str = Field("", description="address of the Ollama server; empty: OLLAMA_HOST, else http://127.0.0.1:11434")
+    timeout: float = Field(300, gt=0, le=86_400, description="seconds to wait for the first word, while the model may be loading")
+    stall_timeout: float = Field(60, gt=0, le=86_400, description="seconds to wait for each further one")
+
+
+@dataclass
+class OllamaModel:
+    """One model at one server."""
+
+    model: str
+    server: Server
+    settings: Settings
+    first_delay: float = 1.0
+    """Seconds before a failed call is made again."""
+    window: Window | None = None
+    exact = False
+    _gateway: "OllamaGateway | None" = None
+    _asked: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def name(self) -> str:
+        return f"ollama/{self.model}"
+
+    def prepare(self) -> None:
+        with self._lock:
+            self._loaded()
+            asked, self._asked = self._asked, True
+        if self.model and not asked:
+            self.window = _window(self.server, self.model)
+
+    def _loaded(self) -> "OllamaGateway":
+        if self._gateway is None:
+            from zkchat_cli.llm import recovery  # first, as it makes mojentic quiet
+
+            self._gateway = recovery.ollama_gateway(self.server)
+        return self._gateway
+
+    def stream(self, request: Request) -> Generator[Delta, None, None]:
+        if not self.model:
+            hint = "Say ollama/NAME; `ollama list` shows what there is."
+            yield Failed(ProviderError("unknown_model", "ollama needs the name of a model", hint))
+            return
+
+        async def call(put: Put) -> None:
+            from zkchat_cli.llm import recovery  # see `_loaded`
+
+            with self._lock:
+                gateway = self._loaded()
+            gateway.recovery_policy = recovery.policy(put, self.server, self.first_delay)
+            events = gateway.complete_stream_with_recovery(
+                model=self.model,
+                messages=recovery.messages(request),
+                tools=recovery.tools(request),
+                config=recovery.config(request, window=request.window),
+            )
+            await recovery.deltas(events, put, self.server, model=self.model, models=self._names)
+
+        yield from pumped(call, self.server, Patience(self.settings.timeout, self.settings.stall_timeout))
+
+    def _names(self) -> tuple[str, ...]:
+        try:
+            return tuple(listed.name for listed in _list(self.server))
+        except ProviderError:
+            return ()
+
+
+def _window(server: Server, model: str) -> Window | None:
+    """What the server says of the model; None if it says nothing, or cannot be asked: the first call tells what is wrong."""
+    from zkchat_cli.llm import recovery  # see `_loaded`
+
+    try:
+        found = recovery.ollama_gateway(server, seconds=LISTING.answer).get_model_context_window(model)
+    except Exception:  # noqa: BLE001  mojentic passes on whatever httpx, pydantic or a foreign server's JSON came up with
+        return None
+    if found is None:
+        return None
+    if found.model_num_ctx is not None:
+        return Window(min(found.model_num_ctx, found.max_context_tokens), "Ollama: the model's num_ctx")
+    if found.max_context_tokens <= MOST_UNASKED:
+        return Window(found.max_context_tokens, f"Ollama: {found.field}")
+    return Window(MOST_UNASKED, f"the model has {found.max_context_tokens}; context.max_tokens asks for more")
+
+
+def _settings(setup: Setup) -> Settings:
+    return setup.settings if isinstance(setup.settings, Settings) else Settings()
+
+
+def _server(setup: Setup) -> Server:
+    host = setup.env.get("OLLAMA_HOST", "").strip() or _settings(setup).host
+    return Server("Ollama", address(host), "Start it with `ollama serve`, or set OLLAMA_HOST.")
+
+
+def _list(server: Server) -> tuple[Listed, ...]:
+    """The models a server has. Raises ProviderError."""
+    answer: Any = server.get("/api/tags", LISTING)
+    try:
+        names = [row["name"] for row in answer["models"] if isinstance(row.get("name"), str)]
+    except (KeyError, TypeError, AttributeError) as e:
+        raise server.unintelligible("", "something that is no list of models") from e
+    return tuple(Listed(name) for name in sorted(names))
+
+
+def _open(setup: Setup) -> Model:
+    return OllamaModel(setup.name, _server(setup), _settings(setup))
+
+
+def _reach(setup: Setup) -> Reach:
+    server = _server(setup)
+    chosen = "OLLAMA_HOST" if setup.env.get("OLLAMA_HOST") else "ollama.host" if _settings(setup).host else ""
+    return Reach(server.address, "needs none", chosen, lambda: _list(server))
+
+
+PROVIDER = Provider("ollama", "models on your own machine, by Ollama", _open, settings=Settings, reach=_reach)

@@ -1,0 +1,268 @@
+"""mojentic's recovery streams as deltas. Importing this file imports mojentic, which takes a second: providers do so late.
+
+mojentic owns the HTTP exchange, the retries before the first word, and the proof that an answer is whole; zkchat owns the tool loop.
+"""
+
+import json
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from typing import Any, cast
+
+import httpx
+
+from zkchat_cli.errors import ProviderError
+from zkchat_cli.llm import Finished, Reasoning, Request, Text, ToolCalls, Waiting, quiet
+from zkchat_cli.llm.endpoint import Endpoint
+from zkchat_cli.llm.pump import Put
+from zkchat_cli.models import FinishReason, PromptMessage, PromptTool, TokenUsage, ToolCall
+
+quiet.hush()
+
+from mojentic.llm.completion_config import CompletionConfig  # noqa: E402  after hush
+from mojentic.llm.gateways.models import LLMGatewayResponse, LLMMessage, LLMToolCall, MessageRole  # noqa: E402
+from mojentic.llm.gateways.ollama import OllamaGateway  # noqa: E402
+from mojentic.llm.reasoning import ReasoningEffort  # noqa: E402
+from mojentic.llm.recovery import (  # noqa: E402
+    AdmissionContext,
+    Failure,
+    LengthTerminationError,
+    LifecycleEvent,
+    RecoveryError,
+    RecoveryPolicy,
+)
+from mojentic.llm.recovery_stream import RecoveryStreamEvent, StreamMetrics  # noqa: E402
+from mojentic.llm.tools.llm_tool import LLMTool  # noqa: E402
+
+CONNECT_SECONDS = 10.0
+TRIES = 3
+FIRST_DELAY = 1.0
+"""Seconds before the second try, where the server names none; twice as long before the third."""
+LONGEST_WAIT = 120.0
+"""Seconds that a server may ask to wait; for more, the user is told and decides."""
+MALFORMED = "zkchat: no JSON"
+"""Marks the arguments of a tool call that were none."""
+
+Models = Callable[[], tuple[str, ...]]
+"""The names of the models that a server has, asked for when it knows the wanted one not."""
+
+
+class Described(LLMTool):  # type: ignore[misc]  # mojentic is untyped
+    """A tool as mojentic wants it: only its description, for zkchat runs it itself."""
+
+    def __init__(self, tool: PromptTool) -> None:
+        super().__init__()
+        self._descriptor = tool.descriptor
+
+    @property
+    def descriptor(self) -> dict[str, Any]:
+        return self._descriptor
+
+
+def ollama_gateway(endpoint: Endpoint, seconds: float | None = None) -> OllamaGateway:
+    """mojentic's gateway to an Ollama server. For a stream it needs no time-out of its own: that is the pump's."""
+    return OllamaGateway(host=endpoint.address, timeout=httpx.Timeout(seconds, connect=CONNECT_SECONDS))
+
+
+def messages(request: Request) -> list[LLMMessage]:
+    return [_message(message) for message in request.messages]
+
+
+def tools(request: Request) -> list[LLMTool] | None:
+    return [Described(tool) for tool in request.tools] or None
+
+
+def config(request: Request, *, window: int | None = None) -> CompletionConfig:
+    options = request.options
+    effort = ReasoningEffort(options.reasoning_effort) if options.reasoning_effort else None
+    return CompletionConfig(temperature=options.temperature, max_tokens=options.max_output_tokens, reasoning_effort=effort, num_ctx=window)
+
+
+def policy(put: Put, endpoint: Endpoint, first_delay: float = FIRST_DELAY) -> RecoveryPolicy:
+    """Three tries where a server is in trouble or asks to wait, none where it cannot be reached, and none after the first word."""
+
+    def observe(event: LifecycleEvent) -> None:
+        if event.transition == "delay_scheduled" and event.failure is not None:
+            put(Waiting(event.delay or 0.0, _why(event.failure, endpoint)))
+
+    async def admit(context: AdmissionContext) -> str:
+        return "reject" if context.failure.acceptance == "no" else "allow"
+
+    return RecoveryPolicy(
+        max_attempts=TRIES,
+        base_delay=first_delay,
+        delay_ceiling=LONGEST_WAIT,
+        retryable_categories=frozenset({"http", "transport"}),
+        jitter=lambda ceiling: ceiling,
+        admission=admit,
+        observer=observe,
+    )
+
+
+def _why(failure: Failure, endpoint: Endpoint) -> str:
+    match failure.http_status:
+        case 429:
+            return f"{endpoint.name} refuses more calls for now (429)"
+        case int() as status if status >= 400:
+            return f"{endpoint.name} failed ({status})"
+        case _:
+            return f"{endpoint.name} broke the connection off"
+
+
+async def deltas(events: AsyncGenerator[RecoveryStreamEvent, None], put: Put, endpoint: Endpoint, *, model: str, models: Models) -> None:
+    """Put a recovery stream's events as deltas. Raises the ProviderError that it ends with."""
+    seen = _Seen()
+    async with aclosing(events) as stream:  # or its connection would be closed when the loop ends, and complain
+        async for event in stream:
+            match event.kind:
+                case "content":
+                    seen.text += event.text
+                    put(Text(event.text))
+                case "reasoning":
+                    put(Reasoning(event.text))
+                case "tool_fragment":
+                    seen.fragments += event.tools
+                case "metrics":
+                    seen.metrics = event.metrics
+                case "completed":
+                    _complete(event.response, event.metrics, put)
+                    return
+                case "failed":
+                    _fail(event.error, seen, put, endpoint, model, models)
+                    return
+
+
+class _Seen:
+    """What came before a stream failed."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.fragments: tuple[dict[str, Any], ...] = ()
+        self.metrics: StreamMetrics | None = None
+
+    @property
+    def finish(self) -> str | None:
+        return self.metrics.finish_reason if self.metrics is not None else None
+
+
+def _complete(response: LLMGatewayResponse, metrics: StreamMetrics | None, put: Put) -> None:
+    calls = tuple(tool_call(each.id, each.name, each.arguments) for each in response.tool_calls)
+    if calls:
+        put(ToolCalls(calls))
+    put(Finished("tool_calls" if calls else reason(response.finish_reason), usage(metrics)))
+
+
+def _complete_without_reason(seen: _Seen, put: Put) -> None:
+    """An Ollama of 2023, and what imitates it, says that it is done but not why."""
+    calls = tuple(tool_call(f.get("id"), f["function"]["name"], f["function"]["arguments"]) for f in seen.fragments)
+    if calls:
+        put(ToolCalls(calls))
+    put(Finished("tool_calls" if calls else "stop", usage(seen.metrics)))
+
+
+def tool_call(id_: str | None, name: str, arguments: dict[str, Any]) -> ToolCall:
+    if MALFORMED in arguments:
+        return ToolCall(id=id_ or "", name=name, malformed=str(arguments[MALFORMED]))
+    return ToolCall(id=id_ or "", name=name, arguments=arguments)
+
+
+def reason(finish: str | None) -> FinishReason:
+    """A provider's finish reason as one of ours; the many words for a good end are "stop"."""
+    return cast(FinishReason, finish) if finish in ("length", "content_filter") else "stop"
+
+
+def usage(metrics: StreamMetrics | None) -> TokenUsage | None:
+    """What the call cost, by the provider's own figures; None if it did not say."""
+    if metrics is None:
+        return None
+    if metrics.prompt_eval_count is not None:  # Ollama's names
+        return TokenUsage(prompt_tokens=metrics.prompt_eval_count, completion_tokens=metrics.eval_count or 0, estimated=False)
+    said = metrics.usage or {}
+    prompt, completion = said.get("prompt_tokens"), said.get("completion_tokens")
+    if not isinstance(prompt, int) or prompt <= 0:
+        return None
+    details = said.get("prompt_tokens_details")
+    cached = details.get("cached_tokens") if isinstance(details, dict) else None
+    return TokenUsage(
+        prompt_tokens=prompt,
+        completion_tokens=completion if isinstance(completion, int) else 0,
+        estimated=False,
+        cached_tokens=cached if isinstance(cached, int) else None,
+    )
+
+
+def _fail(error: RecoveryError, seen: _Seen, put: Put, endpoint: Endpoint, model: str, models: Models) -> None:
+    """End the stream for what it failed with: an answer cut by its length is no failure. Raises ProviderError for all else."""
+    failure = error.report.final_failure
+    cause = error.inspect_cause()
+    if failure is None or failure.category == "cancellation":
+        return
+    if isinstance(cause, LengthTerminationError):
+        put(Finished("length", usage(seen.metrics)))
+        return
+    if failure.http_status is not None and not 200 <= failure.http_status < 300:
+        body = error.inspect_response()
+        known = models() if failure.http_status == 404 else ()
+        raise endpoint.refusal(failure.http_status, body, model=model, models=known, retry_after=failure.retry_after.delay)
+    if str(cause) == "incomplete stream finish" and seen.finish is None and (seen.text or seen.fragments):
+        _complete_without_reason(seen, put)
+        return
+    if failure.reason == "provider_error":
+        raise _said_in_the_stream(error.inspect_response(), endpoint)
+    if rest := _undelivered(error.inspect_response(), seen.text):
+        put(Text(rest))
+    if failure.reason == "invalid_configuration":
+        raise endpoint.error("bad_request", f"cannot be asked so: {cause}", "Leave out llm.* settings that this model does not know.")
+    raise _transport(failure, cause, seen, error.inspect_response(), endpoint)
+
+
+def _transport(failure: Failure, cause: BaseException, seen: _Seen, body: bytes, endpoint: Endpoint) -> ProviderError:
+    if isinstance(cause, httpx.TimeoutException):
+        return endpoint.error("timeout", "did not take the call in time", endpoint.check)
+    if isinstance(cause, httpx.InvalidURL | httpx.UnsupportedProtocol):
+        return endpoint.error("connection", "is no address that can be called", endpoint.check)
+    if failure.acceptance == "no":
+        return endpoint.unreachable(cause)
+    if isinstance(cause, httpx.TransportError):
+        return endpoint.broke_off("it ended without its last word" if "terminal proof" in str(cause) else cause)
+    if body.lstrip()[:1] == b"<":
+        return endpoint.unintelligible(body)
+    if seen.finish == "content_filter":
+        return endpoint.filtered()
+    if "unfinished frame" in str(cause):
+        return endpoint.broke_off("in the middle of a line")
+    return endpoint.unintelligible(body)
+
+
+def _undelivered(body: bytes, delivered: str) -> str:
+    """Text that came with the piece in which something was wrong: mojentic drops all of that, and what came is kept here."""
+    text = ""
+    for line in body.splitlines():
+        try:
+            frame = json.loads(line.removeprefix(b"data:").strip() or b"{}")
+            message = frame["choices"][0]["delta"] if "choices" in frame else frame.get("message", {})
+            text += message.get("content") or ""
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError):
+            break
+    return text[len(delivered) :] if text.startswith(delivered) else ""
+
+
+def _said_in_the_stream(body: bytes, endpoint: Endpoint) -> ProviderError:
+    """An error that a server sends as an event, after it has said that all is well."""
+    for line in reversed(body.splitlines()):
+        said = line.removeprefix(b"data:").strip()
+        try:
+            frame = json.loads(said)
+        except ValueError:
+            continue
+        error = frame.get("error") if isinstance(frame, dict) else None
+        if error is not None:
+            status = error.get("code") if isinstance(error, dict) else None
+            return endpoint.refusal(status if isinstance(status, int) and 400 <= status < 600 else 500, said)
+    return endpoint.unintelligible(body)
+
+
+def _message(message: PromptMessage) -> LLMMessage:
+    calls = [LLMToolCall(id=call.id, name=call.name, arguments=call.arguments) for call in message.tool_calls]
+    if message.role == "tool":
+        calls = [LLMToolCall(id=message.tool_call_id, name="", arguments={})]
+    return LLMMessage(role=MessageRole(message.role), content=message.content, tool_calls=calls or None)

@@ -1,0 +1,234 @@
+"""The tool loop of a turn: ask the model, run the tools it wants, ask again with what they found, until it answers.
+
+The prompt is assembled anew, within budget, before each call. Whatever a model does (unknown tools, arguments that are no JSON, the same
+call over and over, tools without end), the turn's messages stay well-formed: each tool call has its result, right behind it.
+"""
+
+import json
+import logging
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, suppress
+
+from zkchat_cli import events
+from zkchat_cli.context.budget import MESSAGE_OVERHEAD
+from zkchat_cli.context.turns import call_tokens, render
+from zkchat_cli.errors import PromptTooLarge, ProviderError, StoreError
+from zkchat_cli.llm import Failed, Finished, Reasoning, Request, Text, Thinking, ToolCalls, Waiting, Window
+from zkchat_cli.llm.endpoint import limit_said
+from zkchat_cli.models import FinishReason, Prompt, TokenUsage, ToolCall, ZkChatMessage
+from zkchat_cli.standing import Standing
+from zkchat_cli.toolbox import Looked, Toolbox, ToolResult
+from zkchat_cli.turn import TurnInProgress
+from zkchat_cli.words import encodable
+
+_log = logging.getLogger(__name__)
+LEAST_ROOM = 300
+"""Tokens below which another round of tools is not worth it: describing them takes as many."""
+SMALLER = 0.7
+"""Of a prompt that was refused as too long, what is sent the second time, where the server does not say how much it takes."""
+MOST_MALFORMED = 2
+"""Replies in a row in which no tool call could be read, after which the model will not learn it."""
+
+
+class ToolLoop:
+    """One turn's conversation with the model. `run` may be used once."""
+
+    def __init__(self, standing: Standing, turn: TurnInProgress) -> None:
+        self._standing = standing
+        self._turn = turn
+        self._answered: dict[tuple[str, str], Looked] = {}
+        self._malformed = 0
+        self._shrunk = False
+
+    def run(self) -> Generator[events.Event, None, FinishReason]:
+        """Yields what happens; returns why the answer ended, which `turn.text` has. Raises the ProviderError of a call that failed, and
+        PromptTooLarge.
+
+        The model gets no tools any more after `llm.max_tool_rounds` rounds of them, or when results have filled the window.
+        """
+        turn, rounds, offered = self._turn, 1, True
+        while True:
+            calls, finish = yield from self._ask(offer_tools=offered)
+            if not calls or not offered:
+                break
+            self._watch(calls)
+            room = yield from self._run_tools(calls)
+            rounds += 1
+            offered = rounds <= self._standing.parts.settings.llm.max_tool_rounds and room >= LEAST_ROOM
+        if not turn.text.strip():
+            raise self._no_answer(rounds if calls else 0, finish)
+        return finish
+
+    def _no_answer(self, rounds: int, finish: FinishReason) -> ProviderError:
+        name = self._standing.parts.model.name
+        if rounds:
+            hint = "Ask in other words, or raise llm.max_tool_rounds or context.max_tokens."
+            return ProviderError("empty", f"{name} asked for tools {rounds} times in a row and never answered", hint)
+        if finish == "content_filter":
+            return ProviderError("content_filter", f"{name}: the answer was held back by a content filter", "Ask in other words.")
+        if finish == "length":
+            hint = "Raise llm.max_output_tokens, or lower llm.reasoning_effort."
+            return ProviderError("empty", f"{name} reached its length limit before it said a word", hint)
+        return ProviderError("empty", f"{name} answered with nothing", "Try again, or ask in other words.")
+
+    def _watch(self, calls: Sequence[ToolCall]) -> None:
+        """Raises ProviderError when the model goes on asking in a way that nobody can read."""
+        self._malformed = self._malformed + 1 if all(call.malformed is not None for call in calls) else 0
+        if self._malformed >= MOST_MALFORMED:
+            problem = f"{self._standing.parts.model.name} keeps asking for tools with arguments that are no JSON"
+            raise ProviderError("bad_answer", problem, "Try again, or use a model that is better with tools.")
+
+    # asking the model
+
+    def _ask(self, *, offer_tools: bool) -> Generator[events.Event, None, tuple[tuple[ToolCall, ...], FinishReason]]:
+        """One model call; if it finds the prompt too long, once more with a smaller one."""
+        try:
+            return (yield from self._call_model(self._prompt(offer_tools=offer_tools)))
+        except ProviderError as refused:
+            if refused.kind != "context_length" or self._shrunk or self._turn.text:
+                raise
+            self._shrunk = True
+            yield from self._shrink(refused)
+            try:
+                prompt = self._prompt(offer_tools=offer_tools)
+            except PromptTooLarge:
+                raise refused from None
+            return (yield from self._call_model(prompt))
+
+    def _prompt(self, *, offer_tools: bool) -> Prompt:
+        with self._turn.timer("prepare"):
+            prompt = self._turn.prompt = self._standing.assembled(tuple(self._turn.messages), offer_tools=offer_tools)
+        return prompt
+
+    def _shrink(self, refused: ProviderError) -> Iterator[events.Event]:
+        """Take the window for as large as the server says, or for smaller than the refused prompt, and fold what can be folded."""
+        standing, turn = self._standing, self._turn
+        assert turn.prompt is not None
+        used = standing.window.tokens
+        said = limit_said(refused.message)
+        guess = int(SMALLER * turn.prompt.usage.total_tokens / turn.prompt.usage.effective_limit * used)
+        yield events.CompactionStarted(refused.message)
+        with turn.timer("prepare"):
+            standing.refused(Window(said if said and said < used else guess, "a refusal of the server"))
+            turn.compaction = standing.compact()
+        yield events.CompactionDone(turn.compaction)
+
+    def _call_model(self, prompt: Prompt) -> Generator[events.Event, None, tuple[tuple[ToolCall, ...], FinishReason]]:
+        """Stream one model call; returns its tool calls and finish reason. Raises the ProviderError it ends with."""
+        parts, turn = self._standing.parts, self._turn
+        calls: tuple[ToolCall, ...] = ()
+        _log.info(
+            "asking %s: %d messages, %d tools, %d tokens",
+            parts.model.name,
+            len(prompt.messages),
+            len(prompt.tools),
+            prompt.usage.total_tokens,
+        )
+        request = Request(prompt.messages, prompt.tools, parts.options, self._standing.window.tokens)
+        with closing(parts.model.stream(request)) as stream:
+            while True:
+                with turn.timer("model"):
+                    delta = next(stream, None)
+                match delta:
+                    case Text(text):
+                        turn.text += encodable(text)
+                        yield events.TextDelta(encodable(text))
+                    case Reasoning(text):
+                        turn.reasoning += encodable(text)
+                        yield events.ReasoningDelta(encodable(text))
+                    case Thinking(blocks):
+                        turn.thinking = blocks
+                    case ToolCalls(new):
+                        calls += tuple(self._standing.distinct(call) for call in new)
+                    case Waiting(seconds, reason):
+                        yield events.Waiting(seconds, encodable(reason))
+                    case Finished(reason, usage):
+                        turn.add_usage(usage, prompt, parts.counter)
+                        self._learn(prompt, usage)
+                        _log.info("%s ended with %s, %d tool calls, %s", parts.model.name, reason, len(calls), usage)
+                        return calls, reason
+                    case Failed(error):
+                        _log.info("%s failed: %s: %s", parts.model.name, error.kind, error.message)
+                        raise error
+                    case None:
+                        raise ProviderError("cut", f"{parts.model.name}: the stream broke off", "Ask again for the rest.")
+
+    def _learn(self, prompt: Prompt, usage: TokenUsage | None) -> None:
+        if usage is not None:
+            with self._turn.timer("store"), suppress(StoreError):  # figures; whatever keeps them from being stored is told elsewhere
+                self._standing.learn(prompt, usage.prompt_tokens)
+
+    # running tools
+
+    def _run_tools(self, calls: tuple[ToolCall, ...]) -> Generator[events.Event, None, int]:
+        """Run the calls of one reply. Calls and results enter the turn together, in order, so that neither is ever alone in the log.
+
+        Returns the tokens that are left for more of them.
+        """
+        standing, turn = self._standing, self._turn
+        counter = standing.parts.counter
+        assert turn.prompt is not None
+        asked = standing.message(
+            "assistant",
+            turn.text,
+            parent=turn.messages[-1].id,
+            tool_calls=calls,
+            reasoning=turn.reasoning or None,
+            thinking=turn.thinking,
+            finish_reason="tool_calls",
+            model=standing.parts.model.name,
+            token_count=counter.raw(turn.text),
+            tool_tokens=call_tokens(calls, counter),
+        )
+        fixed = sum(tool.tokens for tool in turn.prompt.tools) + sum(
+            m.tokens for m in turn.prompt.messages if m.kind in ("system", "memory", "summary")
+        )
+        said = counter.count(turn.text) + call_tokens(calls, counter)
+        spent = self._tokens(turn.messages) + said + MESSAGE_OVERHEAD * (1 + len(calls))
+        room = max(0, (standing.budget.effective_limit - fixed - spent) // 2 // len(calls))
+        results: list[ZkChatMessage] = []
+        for call, result in (yield from self._results(calls, room)):
+            parent = (results or [asked])[-1].id
+            results.append(
+                standing.message(
+                    "tool",
+                    result.content,
+                    parent=parent,
+                    tool_call_id=call.id,
+                    tool_name=call.name,
+                    tool_run=result.run,
+                    chunks=result.chunks,
+                    token_count=counter.raw(result.content),
+                )
+            )
+        turn.messages += [asked, *results]
+        turn.text = turn.reasoning = ""  # not before: a turn that is stopped while a tool runs keeps what was said
+        turn.thinking = None
+        return standing.budget.effective_limit - fixed - self._tokens(turn.messages)
+
+    def _results(self, calls: tuple[ToolCall, ...], room: int) -> Generator[events.Event, None, list[tuple[ToolCall, ToolResult]]]:
+        """The result of each call, in their order. A call that was made before in this turn is answered from its first result."""
+        parts, timer = self._standing.parts, self._turn.timer
+        toolbox = Toolbox(parts.tools, parts.vault, self._standing.manager, parts.counter, parts.clock)
+        fresh = {_same(call): call for call in reversed(calls) if _same(call) not in self._answered}
+        looking = toolbox.look([call for call in calls if fresh.get(_same(call)) is call])
+        for call in calls:
+            yield events.ToolCallStarted(call)
+        found: list[tuple[ToolCall, ToolResult]] = []
+        for call in calls:
+            with timer("tools"):
+                if fresh.get(_same(call)) is call:
+                    self._answered[_same(call)] = next(looking)
+                result = toolbox.result(self._answered[_same(call)].for_call(call), room)
+            yield from (events.Notice(w.message, w.hint) for w in parts.vault.take_warnings())
+            found.append((call, result))
+            yield events.ToolCallFinished(call, result.run, len(result.chunks))
+        return found
+
+    def _tokens(self, messages: Sequence[ZkChatMessage]) -> int:
+        return sum(m.tokens for m in render(messages, self._standing.parts.counter, thinking=True))
+
+
+def _same(call: ToolCall) -> tuple[str, str]:
+    """What two calls that ask for the same have in common."""
+    return call.name, call.malformed or json.dumps(call.arguments, sort_keys=True)

@@ -1,0 +1,28 @@
+"""/model: which model answers, how large its window is and who says so; `/model PROVIDER/NAME` goes on with another."""
+
+from zkchat_cli.session import ZkChatSession
+from zkchat_cli.slash import Outcome, SlashCommand
+
+
+def _run(session: ZkChatSession, argument: str) -> Outcome:
+    if argument:
+        session.use(argument)
+        session.prepare()
+        return Outcome(f"From here on: {_described(session)}")
+    offers = session.offers()
+    lines = [f"  {name}" for offer in offers for name in offer.names]
+    lines += [f"  {offer.provider}: {offer.problem}" for offer in offers if offer.problem]
+    there = ["There is:", *lines] if lines else []
+    return Outcome("\n".join([_described(session), *there, "/model PROVIDER/NAME goes on with another."]))
+
+
+def _described(session: ZkChatSession) -> str:
+    window = session.window
+    return f"{session.parts.model.name}, a window of {window.tokens} tokens ({window.source})"
+
+
+def _names(session: ZkChatSession) -> list[str]:
+    return [name for offer in session.offers() for name in offer.names]
+
+
+COMMAND = SlashCommand("model", "which model answers; PROVIDER/NAME goes on with another", _run, "[PROVIDER/NAME]", _names)
