@@ -61,6 +61,14 @@ def test_the_window_that_the_server_names_is_the_one_in_use(zkchat: Program) -> 
     assert (context["max_context"], context["window_source"]) == (8192, "the server's list of models")
 
 
+def test_what_the_next_call_would_send_is_shown_for_the_window_it_would_have(zkchat: Program) -> None:
+    zkchat("ask", "What is a filter?", "--model", "openai/tiny")
+    assert zkchat("context", "stats", "--model", "openai/tiny", "--json").json["max_context"] == 8192
+    assert "window 8192 (the server's list of models)" in zkchat("context", "stats", "--model", "openai/tiny").out
+    zkchat.env["OPENAI_BASE_URL"] = nobody_listens()
+    assert zkchat("context", "stats", "--model", "openai/tiny", "--json").json["max_context"] == 32768
+
+
 def test_a_window_that_was_set_beats_what_is_found_out(zkchat: Program) -> None:
     context = zkchat("ask", "What is a filter?", "--model", "openai/tiny", "--max-context", 4000, "--json").json["context"]
     assert (context["max_context"], context["window_source"]) == (4000, "context.max_tokens, command line")
