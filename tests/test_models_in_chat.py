@@ -201,6 +201,7 @@ def test_the_model_is_changed_in_the_middle_of_a_conversation(zkchat: Program, s
         chat.wait_until(lambda: "29.5k" in "".join(chat.toolbars()), "90 % of the new window")
         server.says(*([Reply(ollama_text("By Ollama."))] * 2))
         chat.ask("And you?", "By Ollama.")
+        chat.ask("/model large", "From here on: openai/large, a window of 200000 tokens")
         chat.ask("/model nobody/here", 'model = "nobody/here" is not valid')
     assert server.bodies[-1]["options"]["num_ctx"] == 32768
     assert [m["model"] for m in stored(zkchat) if m["role"] == "assistant"] == ["openai/tiny", "ollama/qwen3:8b"]

@@ -6,7 +6,7 @@ from zkchat_cli.slash import Outcome, SlashCommand
 
 def _run(session: ZkChatSession, argument: str) -> Outcome:
     if argument:
-        session.use(argument)
+        session.use(_meant(session, argument))
         session.prepare()
         return Outcome(f"From here on: {_described(session)}")
     offers = session.offers()
@@ -14,6 +14,13 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:
     lines += [f"  {offer.provider}: {offer.problem}" for offer in offers if offer.problem]
     there = ["There is:", *lines] if lines else []
     return Outcome("\n".join([_described(session), *there, "/model PROVIDER/NAME goes on with another."]))
+
+
+def _meant(session: ZkChatSession, argument: str) -> str:
+    """The model that is offered by this name without its provider; else the argument as it is."""
+    offered = _names(session) if "/" not in argument else []
+    same = [name for name in offered if argument == name.partition("/")[2]]
+    return same[0] if len(same) == 1 else argument
 
 
 def _described(session: ZkChatSession) -> str:

@@ -20,7 +20,7 @@ class Countdown:
                 self._said = reason
                 self._aside(f"  {reason}; trying again in {seconds:.0f} s", "dim")
             return
-        line = f"  {reason}; again in {max(1, round(seconds))} s, Ctrl-C stops"
+        line = f"  again in {max(1, round(seconds))} s, Ctrl-C stops: {reason}"
         line = line[: self._screen.columns() - 1]
         self._screen.write_raw(f"\r{line}{' ' * (self._width - len(line))}")
         self._width = len(line)
