@@ -20,7 +20,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 LONGEST_QUOTE = 200
 MOST_NAMED = 8
 TOO_LONG = re.compile(
-    r"context[ _-]?(length|window|size)|(prompt|input) is too long|too many (input )?tokens|exceeds? the context",
+    r"context[ _-]?(length|window|size)|(prompt|input) is too long|too many (input )?tokens|exceeds? (the )?context",
     re.IGNORECASE,
 )
 """How servers say that a prompt does not fit: OpenAI, vLLM, llama.cpp, LM Studio and Anthropic each in their own words."""
@@ -80,7 +80,7 @@ class Endpoint:
         words = self.words(body)
         said = f": {words}" if words else ""
         text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
-        if status in (400, 413, 422, 500) and TOO_LONG.search(text):
+        if status == 413 or (status in (400, 422, 500) and TOO_LONG.search(text)):
             return self.too_long(words)
         if status == 400 and FILTERED.search(text):
             return self.filtered(words)
@@ -97,7 +97,8 @@ class Endpoint:
             case _ if status >= 500:
                 return self.error("server", f"failed ({status}){said}", "Try again in a while.")
             case _:
-                return self.error("bad_request", f"refuses the call ({status}){said}", self.check)
+                hint = "Change what it complains of, or choose another model." if words else self.check
+                return self.error("bad_request", f"refuses the call ({status}){said}", hint)
 
     def too_long(self, words: str = "") -> ProviderError:
         said = f": {words}" if words else ""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm import Delta, Failed, Finished, Waiting
+from zkchat_cli.llm import Delta, Failed, Finished, Text, Waiting
 from zkchat_cli.llm.endpoint import Endpoint
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 LEAVING = 0.1
 """Seconds that a reader who leaves waits for the connection to be closed."""
+ALIVE = Text("")
+"""Put by a call whose server is at work on something that is not shown yet (a long tool call, say): patience begins anew."""
 _log = logging.getLogger(__name__)
 
 Put = Callable[[Delta], None]
@@ -51,6 +53,8 @@ def pumped(call: Call, endpoint: Endpoint, patience: Patience) -> Generator[Delt
             except queue.Empty:
                 yield Failed(endpoint.silent(allowed, speaking=speaking))
                 return
+            if delta is ALIVE:
+                continue
             if isinstance(delta, Waiting):
                 yield from _counted_down(delta, deltas)
                 continue

@@ -13,7 +13,7 @@ import httpx
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import Finished, Reasoning, Request, Text, ToolCalls, Waiting, quiet
 from zkchat_cli.llm.endpoint import Endpoint
-from zkchat_cli.llm.pump import Put
+from zkchat_cli.llm.pump import ALIVE, Put
 from zkchat_cli.models import FinishReason, PromptMessage, PromptTool, TokenUsage, ToolCall
 
 quiet.hush()
@@ -82,7 +82,7 @@ def policy(put: Put, endpoint: Endpoint, first_delay: float = FIRST_DELAY) -> Re
 
     def observe(event: LifecycleEvent) -> None:
         if event.transition == "delay_scheduled" and event.failure is not None:
-            put(Waiting(event.delay or 0.0, _why(event.failure, endpoint)))
+            put(Waiting(event.delay or 0.0, why(event.failure.http_status, endpoint)))
 
     async def admit(context: AdmissionContext) -> str:
         return "reject" if context.failure.acceptance == "no" else "allow"
@@ -98,11 +98,12 @@ def policy(put: Put, endpoint: Endpoint, first_delay: float = FIRST_DELAY) -> Re
     )
 
 
-def _why(failure: Failure, endpoint: Endpoint) -> str:
-    match failure.http_status:
+def why(status: int | None, endpoint: Endpoint) -> str:
+    """Why a call is made again: its answer's status, if it got one."""
+    match status:
         case 429:
             return f"{endpoint.name} refuses more calls for now (429)"
-        case int() as status if status >= 400:
+        case int() if status >= 400:
             return f"{endpoint.name} failed ({status})"
         case _:
             return f"{endpoint.name} broke the connection off"
@@ -121,6 +122,7 @@ async def deltas(events: AsyncGenerator[RecoveryStreamEvent, None], put: Put, en
                     put(Reasoning(event.text))
                 case "tool_fragment":
                     seen.fragments += event.tools
+                    put(ALIVE)
                 case "metrics":
                     seen.metrics = event.metrics
                 case "completed":
