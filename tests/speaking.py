@@ -221,3 +221,80 @@ def ollama_calls(*calls: tuple[str, dict[str, Any]]) -> list[bytes | float | str
 
 def ollama_error(status: int, message: str, headers: dict[str, str] | None = None, **more: Any) -> Reply:
     return Reply([json.dumps({"error": message, **more}).encode()], status, {"content-type": "application/json", **(headers or {})})
+
+
+# Anthropic
+
+
+def anthropic_events(*events: Any) -> bytes:
+    """Events with their names, as JSON; bytes are sent as the data of an event that claims to be text."""
+    sent = b""
+    for event in events:
+        name = "content_block_delta" if isinstance(event, bytes) else event["type"]
+        data = event if isinstance(event, bytes) else json.dumps(event, ensure_ascii=False).encode()
+        sent += b"event: " + name.encode() + b"\ndata: " + data + b"\n\n"
+    return sent
+
+
+def anthropic_start(**usage: int) -> dict[str, Any]:
+    usage = usage or {"input_tokens": 20, "output_tokens": 1}
+    return {
+        "type": "message_start",
+        "message": {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": "m",
+            "content": [],
+            "stop_reason": None,
+            "usage": usage,
+        },
+    }
+
+
+def anthropic_block(index: int, block: dict[str, Any], *deltas: dict[str, Any]) -> list[dict[str, Any]]:
+    """A block of content, begun, written and ended."""
+    return [
+        {"type": "content_block_start", "index": index, "content_block": block},
+        *({"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas),
+        {"type": "content_block_stop", "index": index},
+    ]
+
+
+def anthropic_end(reason: str = "end_turn", output: int = 3, **delta: Any) -> list[dict[str, Any]]:
+    ended = {"type": "message_delta", "delta": {"stop_reason": reason, **delta}, "usage": {"output_tokens": output}}
+    return [ended, {"type": "message_stop"}]
+
+
+def anthropic_text(*pieces: str, finish: str = "end_turn", **usage: int) -> list[bytes | float | str]:
+    """A whole answer, one event a piece, with a ping as Anthropic sends them."""
+    start, *deltas, stop = anthropic_block(0, {"type": "text", "text": ""}, *({"type": "text_delta", "text": p} for p in pieces))
+    events = [anthropic_start(**usage), {"type": "ping"}, start, *deltas, stop, *anthropic_end(finish)]
+    return [anthropic_events(event) for event in events]
+
+
+def anthropic_call(index: int, id_: str, name: str, arguments: str) -> list[dict[str, Any]]:
+    """A call of a tool, its arguments' JSON in two pieces after an empty one, as Anthropic sends them."""
+    half = len(arguments) // 2
+    pieces = ("", arguments[:half], arguments[half:])
+    block = {"type": "tool_use", "id": id_, "name": name, "input": {}}
+    return anthropic_block(index, block, *({"type": "input_json_delta", "partial_json": piece} for piece in pieces))
+
+
+def anthropic_calls(*calls: tuple[str, str, str], finish: str = "tool_use") -> list[bytes | float | str]:
+    events = [event for i, call in enumerate(calls) for event in anthropic_call(i, *call)]
+    return [anthropic_events(anthropic_start(), *events, *anthropic_end(finish))]
+
+
+def anthropic_thinking(index: int, text: str, signature: str) -> list[dict[str, Any]]:
+    deltas = ({"type": "thinking_delta", "thinking": text}, {"type": "signature_delta", "signature": signature})
+    return anthropic_block(index, {"type": "thinking", "thinking": "", "signature": ""}, *deltas)
+
+
+def anthropic_said(kind: str, message: str) -> dict[str, Any]:
+    """An error, as an event or a body."""
+    return {"type": "error", "error": {"type": kind, "message": message}}
+
+
+def anthropic_error(status: int, message: str, headers: dict[str, str] | None = None, kind: str = "api_error") -> Reply:
+    return Reply([json.dumps(anthropic_said(kind, message)).encode()], status, {"content-type": "application/json", **(headers or {})})

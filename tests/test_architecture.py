@@ -25,6 +25,7 @@ HEAVY = (
     "tiktoken",
     "sqlite3",
     "httpx",
+    "httpx2",
     "onnxruntime",
     "tokenizers",
     "watchfiles",

@@ -23,7 +23,7 @@ def offered(typed: str, after: str = "", notes: tuple[str, ...] = NOTES) -> list
 
 def test_commands_are_offered_most_used_first() -> None:
     assert offered("/")[:3] == ["/help", "/context", "/refs"]
-    assert offered("/co") == ["/context", "/compact"]
+    assert offered("/co") == ["/context", "/compact", "/continue"]
 
 
 @pytest.mark.parametrize("typed", ["", "hello", "hello /co", "/compact ke", "/etc/hosts", "[Comb", "see [[Filters]] and"])

@@ -174,7 +174,7 @@ def test_one_that_does_not_say_how_long_is_asked_three_times(server: ModelServer
 
 
 @BOTH
-@pytest.mark.parametrize(("after", "said"), [("121", "in 2 minutes"), ("7200", "in 2 hours"), ("Wed, 21 Oct 2099 07:28:00 GMT", "days")])
+@pytest.mark.parametrize(("after", "said"), [("121", "in 121 s"), ("7200", "in 2 hours"), ("Wed, 21 Oct 2099 07:28:00 GMT", "days")])
 def test_nobody_waits_longer_than_two_minutes(server: ModelServer, protocol: Protocol, after: str, said: str) -> None:
     answer = protocol.ask(server, protocol.error(429, "slow down", {"retry-after": after}))
     assert (answer.error.kind, answer.waits, len(server.asked)) == ("rate_limit", [], 1)
@@ -294,7 +294,7 @@ def test_what_came_before_is_kept_and_nothing_tried_again(
     answer = protocol.ask(server, Reply([protocol.begin("A filter"), 0.05, *rest]))
     assert (answer.error.kind, answer.text, len(server.asked)) == (kind, "A filter", 1)
     assert said in answer.error.message
-    assert "What came is kept" in answer.error.hint
+    assert "Ask again" in answer.error.hint
 
 
 @BOTH
@@ -309,7 +309,7 @@ def test_a_server_that_never_begins_is_tried_three_times(server: ModelServer, pr
     answer = protocol.ask(server, Reply(body))
     assert (answer.error.kind, len(server.asked)) == ("cut", 3)
     assert "before its first word" in answer.error.message
-    assert "kept" not in answer.error.hint
+    assert "for the rest" not in answer.error.hint
 
 
 @BOTH

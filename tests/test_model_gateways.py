@@ -178,7 +178,7 @@ def test_a_long_list_of_models_is_cut() -> None:
     assert hint.endswith(" and 4 more.")
 
 
-@pytest.mark.parametrize(("after", "said"), [(7.0, "7 s"), (119.6, "120 s"), (150.0, "2 minutes"), (1e7, "116 days"), (None, "moment")])
+@pytest.mark.parametrize(("after", "said"), [(7.0, "7 s"), (119.6, "120 s"), (700.0, "12 minutes"), (1e7, "116 days"), (None, "moment")])
 def test_how_long_to_wait_is_said_as_one_says_it(after: float | None, said: str) -> None:
     endpoint = Endpoint("The server", "http://127.0.0.1:1", "Start it.")
     assert said in endpoint.refusal(429, b"", retry_after=after).hint

@@ -5,15 +5,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from building import Room, a_room, completed, prompt_message
+from building import Room, a_room, chunk, completed, prompt_message
 from conftest import write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import Finished, Request, Setup, Text, ToolCalls, providers
-from zkchat_cli.llm.providers.offline import OfflineModel, answer_from, query_of
-from zkchat_cli.models import PromptTool, ToolCall
+from zkchat_cli.llm.providers.offline import OfflineModel, answer_from
+from zkchat_cli.llm.questions import understand
+from zkchat_cli.models import PromptMessage, PromptTool, ToolCall
+from zkchat_cli.references.citations import verify
 
 
 @pytest.fixture
@@ -29,6 +31,11 @@ def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
     yield made
     made.store.close()
     made.vault.close()
+
+
+def said_to(question: str, *results: PromptMessage, named: tuple[PromptMessage, ...] = ()) -> str:
+    """The answer to a question without a conversation before it, from tool results."""
+    return answer_from(understand([prompt_message("user", question)], 0), results, named)
 
 
 def answer(room: Room, question: str) -> str:
@@ -142,19 +149,119 @@ def test_a_reading_of_an_earlier_turn_is_not_mistaken_for_one_of_this(room: Room
     assert said == "Your notes don't say. Nearest: [[A]] [1]\n"
 
 
-def test_recalled_turns_are_no_question() -> None:
-    messages = [
-        prompt_message("user", "What does compost need?"),
-        prompt_message("user", "<recalled-conversation>", source_ids=("m1", "m2")),
-        prompt_message("user", "Why?"),
-    ]
-    assert query_of(messages, 2) == "Why? What does compost need?"
+def test_it_looks_again_with_other_forms_of_what_is_missing(room: Room) -> None:
+    report = completed(room.session().send("Why heaping?"))
+    assert [run.name for run in report.tools] == ["find_excerpts", "find_excerpts"]
+    assert "heap" in report.tools[1].arguments["query"].split()
+    assert "A compost heap needs air, water and patience." in report.answer
 
 
-def test_a_question_with_words_of_its_own_stands_alone() -> None:
-    assert query_of([prompt_message("user", "Before?"), prompt_message("user", "How do filters combine?")], 1) == "How do filters combine?"
-    assert query_of([], -1) == ""
-    assert query_of([prompt_message("user", "Why?")], 0) == "Why?"
+def test_a_note_whose_title_is_the_question_is_read() -> None:
+    end = {"source": 1, "path": "Leaf mould.md", "title": "Leaf mould", "heading": "End", "lines": "90-95", "text": "Leaf mould, at last."}
+    first = ToolCall(id="offline-0-1", name="find_excerpts", arguments={"query": "leaf mould"})
+    messages = (
+        prompt_message("user", "leaf mould"),
+        prompt_message("assistant", "", tool_calls=(first,)),
+        prompt_message("tool", json.dumps({"excerpts": [end]}), "tool_results", tool_call_id="offline-0-1"),
+    )
+    asked, _ = OfflineModel().stream(Request(messages, (PromptTool(name="find_excerpts", descriptor={}, tokens=1),)))
+    assert isinstance(asked, ToolCalls)
+    assert asked.calls[0].arguments == {"relative_path": "Leaf mould.md", "start_line": 1, "end_line": 60}
+
+
+def test_a_follow_up_is_about_what_was_asked_before(room: Room) -> None:
+    session = room.session()
+    completed(session.send("What does a compost heap need?"))
+    report = completed(session.send("and how long does it take?"))
+    assert report.tools[-1].arguments["query"].endswith("compost heap")
+
+
+def test_more_is_not_the_same_again(room: Room) -> None:
+    session = room.session()
+    completed(session.send("What does a compost heap need?"))
+    report = completed(session.send("tell me more"))
+    assert report.tools[0].name == "read_zk_document"
+    assert "air, water and patience" not in report.answer
+    last = completed(session.send("tell me more")).answer
+    for _ in range(5):
+        last = completed(session.send("tell me more")).answer
+    assert last.startswith("Your notes don't say more. Nearest: [[")
+
+
+def test_a_source_is_explained_by_what_stands_around_it(room: Room) -> None:
+    session = room.session()
+    completed(session.send("What does a compost heap need?"))
+    report = completed(session.send("explain [1]"))
+    assert report.tools[0].arguments["relative_path"] == "Garden/Compost.md"
+    assert all(c.valid and c.relative_path == "Garden/Compost.md" for c in report.citations)
+
+
+def test_a_note_is_summarised_in_its_own_words(room: Room) -> None:
+    report = completed(room.session().send("Summarise [[Compost]]"))
+    assert [run.name for run in report.tools] == ["read_zk_document"]
+    assert report.answer.startswith("[[Compost]]:\n\n“A compost heap needs air, water and patience.” [1]")
+    assert all(c.valid for c in report.citations)
+
+
+def test_two_notes_are_set_side_by_side(room: Room) -> None:
+    text = answer(room, "Compare [[Compost]] with [[Filters]]")
+    assert text.index("[[Compost]]:\n\n“") < text.index("[[Filters]]:\n\n“")
+
+
+def test_two_notes_are_asked_the_same(room: Room) -> None:
+    text = answer(room, "What do [[Compost]] and [[Filters]] say about patience?")
+    assert "[[Compost]]:\n\n“A compost heap needs air, water and patience.”" in text
+    assert "[[Filters]]:\n\n“" in text
+
+
+def test_each_of_several_questions_has_its_answer(room: Room) -> None:
+    report = completed(room.session().send("What does a compost heap need? Where do xylophones grow?"))
+    assert report.answer.startswith("What does a compost heap need?\n\n“A compost heap needs air")
+    assert report.answer.endswith("Where do xylophones grow? Your notes don't say.\n")
+    assert report.uncited_statements <= 1
+    assert answer(room, "Where do heap xylophones grow? Where do heap zebras live?").startswith("Your notes don't say. Nearest: ")
+
+
+def test_a_section_that_is_named_comes_first() -> None:
+    text = "# Soil\n\nBeans like it warm.\n\n# Air\n\nBeans like it fresh."
+    found = prompt_message(
+        "tool", json.dumps({"excerpts": [{"source": 1, "title": "Beans", "heading": None, "text": text}]}), "tool_results"
+    )
+    asked = "What do beans like in [[Beans#Air]]?"
+    assert said_to(asked, found, named=(found,)).startswith("From your notes:\n\n“Beans like it fresh.” [1]")
+
+
+def test_a_text_that_is_brought_along_is_summarised(room: Room) -> None:
+    text = "Beans grow fast. Beans need poles. The soil must be warm. Snails eat the young plants. Frost kills them."
+    report = completed(room.session().send(f"{text}\n\nSummarise this"))
+    assert not report.tools
+    assert report.answer.startswith("- Beans grow fast.\n- ")
+    assert all(line[2:] in text for line in report.answer.splitlines())
+    assert completed(room.session().send("Summarise this: Beans grow.")).tools
+
+
+def test_a_prompt_that_asks_for_a_summary_gets_one() -> None:
+    text = "Beans grow fast. Beans need poles. The soil must be warm. Snails eat the young plants."
+    request = Request((prompt_message("system", "Summarize the conversation.", "system"), prompt_message("user", text)))
+    said = "".join(d.text for d in OfflineModel().stream(request) if isinstance(d, Text))
+    assert said.startswith("- Beans grow fast.\n- ")
+
+
+def test_the_conversation_is_retold_with_its_citations(room: Room) -> None:
+    session = room.session()
+    completed(session.send("What does a compost heap need?"))
+    report = completed(session.send("Summarise our conversation so far"))
+    assert report.answer.startswith("So far I quoted:\n\n“")
+    assert report.citations
+    assert all(c.valid for c in report.citations)
+
+
+def test_a_follow_up_after_a_compaction_still_has_its_topic(room: Room) -> None:
+    session = room.session()
+    completed(session.send("What does a compost heap need?"))
+    completed(session.send("How do conditions nest in filters?"))
+    session.compact(keep=0)
+    assert "conditions nest filters" in completed(session.send("why?")).tools[-1].arguments["query"]
 
 
 def test_at_most_four_sentences_are_quoted_each_saying_something_new() -> None:
@@ -162,7 +269,7 @@ def test_at_most_four_sentences_are_quoted_each_saying_something_new() -> None:
     found = prompt_message(
         "tool", '{"excerpts": [{"source": 1, "title": "A", "heading": null, "text": "%s"}]}' % (text * 2), "tool_results"
     )
-    said = answer_from("Which filters select tasks?", [found])
+    said = said_to("Which filters select tasks?", found)
     assert 1 <= said.count("[1]") <= 4
 
 
@@ -170,24 +277,40 @@ def test_a_sentence_without_end_is_cut() -> None:
     found = prompt_message(
         "tool", '{"excerpts": [{"source": 1, "title": "A", "heading": "H", "text": "Filters %s."}]}' % ("word " * 500), "tool_results"
     )
-    assert "…” [1]" in answer_from("filters word", [found])
+    assert "…” [1]" in said_to("filters word", found)
 
 
-@pytest.mark.parametrize("result", ["", "[]", "5", "null", '{"error": "x"}', "{", '{"excerpts": []}'])
+@pytest.mark.parametrize(
+    "result",
+    [
+        "",
+        "[]",
+        "5",
+        "null",
+        '{"error": "x"}',
+        "{",
+        '{"excerpts": []}',
+        '{"excerpts": 5}',
+        '{"excerpts": [5, {}, {"source": "1"}]}',
+        "[" * 100_000,
+    ],
+)
 def test_a_result_without_excerpts_answers_nothing(result: str) -> None:
-    assert answer_from("filters", [prompt_message("tool", result, "tool_results")]).startswith("Your notes don't say")
+    assert said_to("filters", prompt_message("tool", result, "tool_results")).startswith("Your notes don't say")
 
 
 def test_a_named_document_without_a_sentence_is_only_named() -> None:
     found = prompt_message("tool", '{"excerpts": [{"source": 1, "title": "A", "heading": null, "text": "# A"}]}', "tool_results")
-    assert answer_from("xylophone", [found], [found]) == "Your notes don't say. Nearest: [[A]] [1]\n"
+    assert said_to("xylophone", found, named=(found,)) == "Your notes don't say. Nearest: [[A]] [1]\n"
 
 
 @settings(deadline=None, max_examples=50)
 @given(st.text(st.sampled_from('ab c.?!\n“”"[]1漢。`#-|'), max_size=200), st.text(max_size=40))
 def test_what_it_quotes_stands_in_the_note(text: str, question: str) -> None:
     found = json.dumps({"excerpts": [{"source": 1, "title": "T", "heading": None, "text": text}]})
-    assert answer_from(question, [prompt_message("tool", found, "tool_results")])
+    for asked in (question, text, "T"):
+        verdict = verify(said_to(asked, prompt_message("tool", found, "tool_results")), {1: chunk(text=text)}.get)
+        assert all(c.valid for c in verdict.citations)
 
 
 def test_it_has_no_models_to_choose_from() -> None:

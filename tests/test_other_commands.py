@@ -302,3 +302,9 @@ def test_a_damaged_index_is_built_anew_and_whoever_asks_is_told(zkchat: Program,
     assert told.exit_status == 0
     assert "the index was rebuilt: the index " in told.err
     assert "the index was rebuilt" not in zkchat("vault", *command).err
+
+
+def test_without_a_command_it_says_what_there_is(zkchat: Program) -> None:
+    done = zkchat()
+    assert done.exit_status == 2
+    assert "Usage: zkchat" in done.err

@@ -281,6 +281,16 @@ def test_an_interrupted_build_loses_nothing_and_its_leftover_goes_later(notes):
     assert (leftover.exists(), fresh.exists()) == (False, True)
 
 
+def test_what_a_killed_build_left_goes_when_the_index_is_next_opened(notes):
+    notes.vault.refresh()
+    notes.vault.close()
+    leftover = notes.vault.index_file.with_name(notes.vault.index_file.stem + ".dead.new")
+    leftover.touch()
+    os.utime(leftover, (0, 0))
+    notes.vault.refresh()
+    assert not leftover.exists()
+
+
 def test_a_note_that_vanishes_while_the_others_are_read_is_not_there(notes):
     def vanish(done: int, total: int) -> None:
         (notes.root / "Beta.md").unlink(missing_ok=True)

@@ -107,3 +107,11 @@ def test_no_text_brings_a_quotation_mark_of_its_own_into_an_expression(text):
         if phrase:
             assert quoted(phrase).strip("*").strip('"').count('"') == 0
             assert any_of(phrase).count('"') == all_of(phrase).count('"') == 2 * len(phrase)
+
+
+def test_a_hyphen_before_a_filter_turns_it_round():
+    query = analyse('tea -tag:#Drink/ -path:"Old things" -Tag:x')
+    assert (query.words, query.without, query.tags, query.paths) == (("tea",), (), (), ())
+    assert (query.without_tags, query.without_paths) == (("drink", "x"), ("old things",))
+    assert (query.is_limited, query.is_plain, query.is_empty) == (True, False, False)
+    assert analyse("-tag:x -path:y").is_empty

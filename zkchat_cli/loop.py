@@ -5,6 +5,7 @@ call over and over, tools without end), the turn's messages stay well-formed: ea
 """
 
 import json
+import logging
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, suppress
 
@@ -20,6 +21,7 @@ from zkchat_cli.toolbox import Looked, Toolbox, ToolResult
 from zkchat_cli.turn import TurnInProgress
 from zkchat_cli.words import encodable
 
+_log = logging.getLogger(__name__)
 LEAST_ROOM = 300
 """Tokens below which another round of tools is not worth it: describing them takes as many."""
 SMALLER = 0.7
@@ -117,6 +119,13 @@ class ToolLoop:
         """Stream one model call; returns its tool calls and finish reason. Raises the ProviderError it ends with."""
         parts, turn = self._standing.parts, self._turn
         calls: tuple[ToolCall, ...] = ()
+        _log.info(
+            "asking %s: %d messages, %d tools, %d tokens",
+            parts.model.name,
+            len(prompt.messages),
+            len(prompt.tools),
+            prompt.usage.total_tokens,
+        )
         request = Request(prompt.messages, prompt.tools, parts.options, self._standing.window.tokens)
         with closing(parts.model.stream(request)) as stream:
             while True:
@@ -138,13 +147,13 @@ class ToolLoop:
                     case Finished(reason, usage):
                         turn.add_usage(usage, prompt, parts.counter)
                         self._learn(prompt, usage)
+                        _log.info("%s ended with %s, %d tool calls, %s", parts.model.name, reason, len(calls), usage)
                         return calls, reason
                     case Failed(error):
+                        _log.info("%s failed: %s: %s", parts.model.name, error.kind, error.message)
                         raise error
                     case None:
-                        raise ProviderError(
-                            "cut", f"{parts.model.name}: the stream broke off", "What came is kept; try again for the rest."
-                        )
+                        raise ProviderError("cut", f"{parts.model.name}: the stream broke off", "Ask again for the rest.")
 
     def _learn(self, prompt: Prompt, usage: TokenUsage | None) -> None:
         if usage is not None:

@@ -6,9 +6,11 @@ importing typer.
 
 import gc
 import json
+import logging
 import os
 import sys
 import traceback
+from itertools import zip_longest
 from typing import Any
 
 import typer
@@ -64,7 +66,7 @@ def _print_version(wanted: bool) -> None:
 def root(
     version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Print the version and leave."),
     no_color: bool = typer.Option(False, "--no-color", help="No colours (as NO_COLOR). May stand anywhere."),
-    verbose: bool = typer.Option(False, "--verbose", help="Show where an error comes from. May stand anywhere."),
+    verbose: bool = typer.Option(False, "--verbose", help="Write a log file and show where an error comes from. May stand anywhere."),
 ) -> None:
     """Declares the options that belong to no command; what they do is done before and after the command, in `run`."""
 
@@ -84,14 +86,34 @@ def run() -> None:
         os.environ["NO_COLOR"] = "1"
     everywhere = [a for a in arguments[:border] if a in ANYWHERE]
     rest = [a for i, a in enumerate(arguments) if i >= border or a not in ANYWHERE]
-    sys.exit(_guarded(everywhere + _with_resume(rest)))
+    if "--verbose" in everywhere:
+        _log_to_file(rest)
+    code = _guarded(everywhere + _with_resume(rest))
+    gc.freeze()  # at its end the interpreter looks for cycles among all that was imported: 0.5 s with a provider's library
+    sys.exit(code)
+
+
+def _log_to_file(arguments: list[str]) -> None:
+    """Log what happens, and say where; who keeps nothing on disk has no log either."""
+    if "--no-store" in arguments:
+        print("zkchat: no log is written with --no-store", file=sys.stderr)  # noqa: T201
+        return
+    from zkchat_cli import __version__, logs  # loads pydantic: not on the path of --help
+
+    try:
+        file = logs.start(os.environ)
+    except ZkchatError as e:
+        print(f"zkchat: {e.message}", file=sys.stderr)  # noqa: T201
+        return
+    print(f"zkchat: the log is {file}", file=sys.stderr)  # noqa: T201
+    logging.getLogger(__name__).info("zkchat %s, Python %s: %s", __version__, sys.version.split()[0], arguments[:1])
 
 
 def _with_resume(arguments: list[str]) -> list[str]:
     """`--resume` without an id is `--continue`; typer has no options whose value may be left out."""
     return [
         "--continue" if a == "--resume" and (following is None or following.startswith("-")) else a
-        for a, following in zip(arguments, [*arguments[1:], None], strict=True)
+        for a, following in zip_longest(arguments, arguments[1:])
     ]
 
 

@@ -4,7 +4,6 @@ Synchronous, and never prints: the screen, the one-shot command, JSON lines and 
 (Ctrl-C) stops the model and stores the partial answer as unfinished; a failure leaves the user's message stored and marked.
 """
 
-import threading
 from collections.abc import Generator, Iterator
 from contextlib import suppress
 
@@ -61,7 +60,8 @@ class ZkChatSession(Standing):
         try:
             yield events.MessageStored(user.id, user.references)
             yield from notices
-            self._prepare_model(turn)
+            with timer("model"):
+                self.prepare()
             yield from self._compact_if_due(turn)
             yield from self._answer(turn)
         except (GeneratorExit, KeyboardInterrupt):
@@ -87,15 +87,6 @@ class ZkChatSession(Standing):
         if last is None or last.role != "assistant" or (last.finish_reason != "length" and last.status != "unfinished"):
             raise UsageError("the last answer was not cut", "There is nothing to go on with; ask for more in your own words.")
         return self.send(GO_ON)
-
-    def _prepare_model(self, turn: TurnInProgress) -> None:
-        """Wait for what the model still has to load or to find out. On another thread, so that one can stop waiting without harm."""
-        with turn.timer("model"):
-            thread = threading.Thread(target=self.parts.model.prepare, name="prepare model", daemon=True)
-            thread.start()
-            thread.join()
-        with turn.timer("prepare"):
-            self._calibrate()
 
     def _refresh(self) -> list[events.Event]:
         """See what changed in the vault since the last turn; a vault that is gone is a notice, the conversation goes on."""

@@ -5,6 +5,7 @@ messages cut into turns and rendered) is kept and only added to.
 """
 
 import json
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -40,6 +41,8 @@ from zkchat_cli.vault import Vault
 from zkchat_cli.words import encodable
 
 MEMORY_SHARE = 0.2
+OFFERS_LAST = 60.0
+"""Seconds for which a server's list of models is taken for current."""
 CALIBRATION = (0.5, 5.0)
 PLAUSIBLE = (0.25, 10.0)
 DEEPEST = 50
@@ -58,11 +61,20 @@ class Using:
 
 
 @dataclass(frozen=True, slots=True)
+class Offered:
+    """What one provider has: models by the names that `use` takes, or the problem with asking it."""
+
+    provider: str
+    names: tuple[str, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Parts:
     """What a session works with. `now` gives ISO 8601 with zone, `clock` monotonic seconds, `new_id` a fresh random id.
 
     `window` is the context window that somebody set; without one it is the model's own, or `max_context` tokens while that is not known.
-    `use` opens another model by its name.
+    `use` opens another model by its name; `offers` asks the servers that the user has chosen, or has on this machine, for theirs.
     """
 
     vault: Vault
@@ -79,6 +91,7 @@ class Parts:
     window: Window | None = None
     options: Options = field(default_factory=Options)
     use: Callable[[str], Using] | None = None
+    offers: Callable[[], tuple[Offered, ...]] = tuple
 
 
 class Standing:
@@ -94,6 +107,7 @@ class Standing:
         self._cut_from: tuple[ZkChatMessage, ...] = ()
         self.refusal: Window | None = None
         """What this model's server was found not to take more than, by its own words or by guess; until another model is used."""
+        self._offers: tuple[float, tuple[Offered, ...]] | None = None
         self._counting = (1.0, True)
         self._calibrate()
         self._summaries = DocumentSummaryService(parts.vault)
@@ -127,6 +141,23 @@ class Standing:
         using = self.parts.use(name)
         self.parts = replace(self.parts, model=using.model, tools=using.tools)
         self.refusal = None
+        self._calibrate()
+
+    def offers(self) -> tuple[Offered, ...]:
+        """The models that could be used instead; asked for anew after a minute."""
+        now = self.parts.clock()
+        if self._offers is None or now - self._offers[0] > OFFERS_LAST:
+            self._offers = now, self.parts.offers()
+        return self._offers[1]
+
+    def prepare(self, seconds: float | None = None) -> None:
+        """Wait (for so long at most) for what the model still has to load or to find out, and count and budget by it.
+
+        On another thread, so that one can stop waiting without harm.
+        """
+        thread = threading.Thread(target=self.parts.model.prepare, name="prepare model", daemon=True)
+        thread.start()
+        thread.join(seconds)
         self._calibrate()
 
     def learn(self, prompt: Prompt, reported: int) -> None:

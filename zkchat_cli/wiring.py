@@ -3,6 +3,7 @@
 import secrets
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
@@ -13,10 +14,11 @@ from zkchat_cli import config, tools
 from zkchat_cli.config import Config, Loaded, Places
 from zkchat_cli.context import strategies
 from zkchat_cli.errors import ConfigError, VaultError, ZkchatError
-from zkchat_cli.llm import Model, Options, Provider, Setup, Window, embedders, providers
+from zkchat_cli.llm import Model, Options, Provider, Reach, Setup, Window, embedders, providers
+from zkchat_cli.llm.endpoint import is_local
 from zkchat_cli.models import Conversation
 from zkchat_cli.session import ZkChatSession
-from zkchat_cli.standing import Parts, Using
+from zkchat_cli.standing import Offered, Parts, Using
 from zkchat_cli.store import ChatSessionStore
 from zkchat_cli.tokens import TokenCounter
 from zkchat_cli.vault import Vault
@@ -77,6 +79,7 @@ class Bench:
             window=_window_set(self.loaded),
             options=_options(settings),
             use=lambda name: open_model(check(self.loaded.with_model(name)), self.env),
+            offers=lambda: offers(self.loaded, self.env),
             counter=self.counter,
             now=now,
             clock=time.monotonic,
@@ -185,6 +188,27 @@ def open_model(loaded: Loaded, env: Mapping[str, str]) -> Using:
     provider = providers.provider(name)
     callable_ = tuple(tool for tool in tools.tools() if provider.tools is None or tool.name in provider.tools)
     return Using(provider.open(setup(provider, loaded, env, model)), callable_)
+
+
+def offers(loaded: Loaded, env: Mapping[str, str]) -> tuple[Offered, ...]:
+    """The models of each server that the user has chosen, or that may run on this machine; all are asked at once, within seconds."""
+    reached = {name: reach for name in providers.names() if (reach := reach_of(name, loaded, env)) is not None}
+    asked = {name: reach for name, reach in reached.items() if reach.chosen or is_local(reach.address)}
+    with ThreadPoolExecutor(max(1, len(asked))) as pool:
+        return (Offered("offline", ("offline",)), *pool.map(_offered, asked, asked.values()))
+
+
+def _offered(name: str, reach: Reach) -> Offered:
+    try:
+        return Offered(name, tuple(f"{name}/{listed.name}" for listed in reach.models()))
+    except ZkchatError as e:
+        return Offered(name, problem=e.message if reach.chosen else "")
+
+
+def reach_of(name: str, loaded: Loaded, env: Mapping[str, str]) -> Reach | None:
+    """How a provider's server is reached; None for one without a server."""
+    provider = providers.provider(name)
+    return provider.reach(setup(provider, loaded, env)) if provider.reach is not None else None
 
 
 def setup(provider: Provider, loaded: Loaded, env: Mapping[str, str], model: str = "") -> Setup:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import models
 import pexpect
 import vault
 import vaults
@@ -134,6 +135,7 @@ PARTS: dict[str, Callable[[Ground], Iterator[Row]]] = {
     "start": starting,
     "tokens": counting,
     "conversation": conversing,
+    "models": models.figures,
     "vault": vault.figures,  # last, because it changes notes
 }
 

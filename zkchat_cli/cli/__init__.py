@@ -18,7 +18,27 @@ if TYPE_CHECKING:
 MOST_USED_FIRST = ("chat", "ask", "context", "vault", "config", "tokens", "doctor")
 
 VaultOption = Annotated[Path | None, typer.Option("--vault", "-v", metavar="PATH", help="Folder of notes.")]
-ModelOption = Annotated[str | None, typer.Option("--model", "-m", metavar="PROVIDER[/NAME]", help="Model to ask; offline needs none.")]
+
+
+def _models(incomplete: str) -> list[str]:
+    """For the shell's completion of --model: providers, and the models that their servers list."""
+    from zkchat_cli import wiring  # as in `opened`
+    from zkchat_cli.errors import ZkchatError
+    from zkchat_cli.llm import providers
+
+    try:
+        loaded = wiring.settings(wiring.Choices(), os.environ, Path.cwd())
+        named = [name for offer in wiring.offers(loaded, os.environ) for name in offer.names]
+    except ZkchatError:
+        named = []
+    beginnings = [f"{provider}/" for provider in providers.names() if provider != "offline"]
+    return [name for name in (*named, *beginnings) if name.startswith(incomplete)]
+
+
+ModelOption = Annotated[
+    str | None,
+    typer.Option("--model", "-m", metavar="PROVIDER[/NAME]", help="Model to ask; offline needs none.", autocompletion=_models),
+]
 ConfigOption = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings file to use instead of the user's.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 StrategyOption = Annotated[str | None, typer.Option("--strategy", metavar="S", help="hybrid, summarize or discard.")]

@@ -88,8 +88,12 @@ def _answer_lines(session: ZkChatSession, screen: Screen, max_sources: int) -> N
                 session = outcome.session or session
                 if outcome.leave:
                     break
-                continue
-            with closing(session.send(line)) as turn:
+                if outcome.turn is None:
+                    continue
+                events = outcome.turn
+            else:
+                events = session.send(line)
+            with closing(events) as turn:
                 last = show(turn, screen, aside, max_sources=max_sources)
             if isinstance(last, TurnFailed):
                 raise last.error

@@ -22,6 +22,10 @@ COMMAND = cli.app("What the model sees: the exact prompt, its figures, its summa
 PreviewOption = Annotated[bool, typer.Option("--preview", help="Only say what would happen.")]
 
 
+FINDING_OUT = 10.0
+"""Seconds for which it is waited for a server to say how large a model's window is."""
+
+
 @contextmanager
 def _session(choices: Choices, id_: str | None, *, indexed: bool = False) -> Iterator[ZkChatSession]:
     """A session on a stored conversation, to look at; `indexed` brings the index up to date first."""
@@ -30,7 +34,10 @@ def _session(choices: Choices, id_: str | None, *, indexed: bool = False) -> Ite
         bench.counter.warm()
         if indexed:
             bench.vault.refresh()
-        yield bench.session(conversation)
+        session = bench.session(conversation)
+        if session.parts.window is None:
+            session.prepare(FINDING_OUT)  # the window that the next call would have
+        yield session
 
 
 @COMMAND.command()

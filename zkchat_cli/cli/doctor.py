@@ -1,14 +1,21 @@
-"""Check vault, index, store, vocabulary, provider and search by meaning, each with the next step."""
+"""Check vault, index, store, vocabulary, models and search by meaning, each with the next step."""
 
 import os
+import time
 from collections.abc import Callable
+from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from zkchat_cli import __version__, cli, wiring
 from zkchat_cli.config import Loaded, environment
-from zkchat_cli.errors import ZkchatError
-from zkchat_cli.llm import embedders, providers
+from zkchat_cli.errors import ProviderError, ZkchatError
+from zkchat_cli.llm import Failed, Model, Options, Reach, Request, embedders, providers
+from zkchat_cli.llm.endpoint import shown
+from zkchat_cli.models import PromptMessage
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.tokens import TokenCounter
 from zkchat_cli.vault import vectors
@@ -20,6 +27,7 @@ SAMPLE = "zkchat counts tokens"
 
 @COMMAND.command()
 def doctor(
+    call: Annotated[bool, typer.Option("--call", help="Also ask the model for one token, which may cost something.")] = False,
     as_json: cli.JsonOption = False,
     vault: cli.VaultOption = None,
     model: cli.ModelOption = None,
@@ -34,7 +42,8 @@ def doctor(
         _check("index", lambda: _index(loaded)),
         _check("store", lambda: _store(loaded)),
         _check("vocabulary", _vocabulary),
-        _check("provider", lambda: _provider(loaded)),
+        _check("provider", lambda: _provider(loaded, call=call)),
+        *_servers(loaded),
         _check("semantic", lambda: _semantic(loaded)),
     ]
     if as_json:
@@ -95,10 +104,46 @@ def _vocabulary() -> str:
     return f"{counter.encoding}, offline ({os.environ['TIKTOKEN_CACHE_DIR']}); “{SAMPLE}” is {count} tokens"
 
 
-def _provider(loaded: Loaded) -> str:
+def _provider(loaded: Loaded, *, call: bool) -> str:
+    """The model in use: that it can be opened, its window, and with `call` that it answers."""
     model = wiring.open_model(loaded, environment()).model
+    model.prepare()
+    window = f"; a window of {model.window.tokens} tokens ({model.window.source})" if model.window else ""
+    answered = f"; {_called(model)}" if call else ""
     others = ", ".join(f"{name} ({providers.provider(name).help})" for name in providers.names())
-    return f"{model.name} is ready; this version has {others}"
+    return f"{model.name} is ready{window}{answered}; this version has {others}"
+
+
+def _called(model: Model) -> str:
+    """What came of a call for one token. Raises the ProviderError it failed with."""
+    message = PromptMessage(role="user", content="Say yes.", tokens=3, kind="conversation")
+    request = Request((message,), options=Options(max_output_tokens=1), window=model.window.tokens if model.window else None)
+    began = time.monotonic()
+    for delta in model.stream(request):
+        if isinstance(delta, Failed):
+            raise delta.error
+    return f"it answered a call in {time.monotonic() - began:.1f} s"
+
+
+def _servers(loaded: Loaded) -> list[dict[str, Any]]:
+    """A check for each server that the user has chosen, or whose model is in use."""
+    chosen, _, model = loaded.values.model.partition("/")
+    checks = []
+    for name in providers.names():
+        reach = wiring.reach_of(name, loaded, environment())
+        if reach is not None and (reach.chosen or name == chosen):
+            checks.append(_check(name, partial(_server, reach, model if name == chosen else "")))
+    return checks
+
+
+def _server(reach: Reach, model: str) -> str:
+    """Address, key, and whether the model in use is there."""
+    names = [listed.name for listed in reach.models()]
+    if model and names and model not in names and f"{model}:latest" not in names:
+        near = ", ".join(get_close_matches(model, names, n=3, cutoff=0.3) or names[:3])
+        raise ProviderError("unknown_model", f"{shown(reach.address)} has no model {model}", f"Nearest: {near}. zkchat config set model …")
+    there = f", {model} among them" if model else ""
+    return f"{shown(reach.address)} answers; {reach.key}; {len(names)} models{there}"
 
 
 def _semantic(loaded: Loaded) -> str:

@@ -47,7 +47,8 @@ def table(prompt: Prompt) -> str:
             ]
     share = usage.total_tokens / usage.effective_limit
     lines.append(f"{'total':<14} {mark + str(usage.total_tokens):>8} {usage.effective_limit:>8}  {bar(share)} {share:4.0%}")
-    lines.append(f"window {usage.max_context}, at most {usage.effective_limit} are sent; strategy {prompt.strategy}")
+    source = f" ({usage.window_source})" if usage.window_source else ""
+    lines.append(f"window {usage.max_context}{source}, at most {usage.effective_limit} are sent; strategy {prompt.strategy}")
     lines += _largest(prompt)
     if prompt.dropped:
         lines.append(f"not sent: {len(prompt.dropped)} messages ({', '.join(dict.fromkeys(d.reason for d in prompt.dropped))})")

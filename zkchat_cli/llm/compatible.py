@@ -37,6 +37,7 @@ class Gateway(OpenAIGateway):  # type: ignore[misc]  # mojentic is untyped
         super().__init__(api_key=endpoint.key or NO_KEY, base_url=endpoint.address)
         self._endpoint = endpoint
         self._official = official
+        self._introduced: set[str] = set()
         self.model_registry = OpenAIModelRegistry()
 
     def known_window(self, model: str) -> int | None:
@@ -95,8 +96,9 @@ class Gateway(OpenAIGateway):  # type: ignore[misc]  # mojentic is untyped
 
     def _introduce(self, model: str) -> None:
         """Tell mojentic of a model that it does not know: it takes any with "o1" or "gpt-5" in its name for one without streaming."""
-        if self._official and model in self.model_registry.get_registered_models():
+        if model in self._introduced or (self._official and model in self.model_registry.get_registered_models()):
             return
+        self._introduced.add(model)
         reasons = self._official and self.model_registry.is_reasoning_model(model)
         kind = ModelType.REASONING if reasons else ModelType.CHAT
         temperatures: list[float] | None = [] if reasons else None

@@ -20,7 +20,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 LONGEST_QUOTE = 200
 MOST_NAMED = 8
 TOO_LONG = re.compile(
-    r"context[ _-]?(length|window|size)|(prompt|input) (is )?too long|too many (input )?tokens|exceeds? the context"
+    r"context[ _-]?(length|window|size)|(prompt|input) (is )?too long|too many (input )?tokens|exceeds? (the )?context"
     r"|maximum model length|exceeds the maximum number of tokens",
     re.IGNORECASE,
 )
@@ -66,10 +66,7 @@ class Endpoint:
     @property
     def is_local(self) -> bool:
         """On this very machine: no proxy is ever meant to stand before it."""
-        try:
-            return urlsplit(self.address).hostname in LOOPBACK
-        except ValueError:
-            return False
+        return is_local(self.address)
 
     def error(self, kind: ProviderErrorKind, what: str, hint: str) -> ProviderError:
         return ProviderError(kind, self._struck(f"{self.name} at {shown(self.address)} {what}"), self._struck(hint))
@@ -93,14 +90,12 @@ class Endpoint:
         why = cause if isinstance(cause, str) else root_cause(cause)
         if not begun:
             return self.error("cut", f"broke the connection off before its first word: {why}", f"Try again. {self.check}")
-        return self.error("cut", f"broke the answer off: {why}", "What came is kept. Try again for the rest.")
+        return self.error("cut", f"broke the answer off: {why}", "Ask again for the rest.")
 
     def silent(self, seconds: float, *, speaking: bool) -> ProviderError:
         """Nothing came for so long: before the first word, or while it was `speaking`."""
         if speaking:
-            return self.error(
-                "timeout", f"stopped in the middle of its answer, for {seconds:g} s", "What came is kept. Try again for the rest."
-            )
+            return self.error("timeout", f"stopped in the middle of its answer, for {seconds:g} s", "Ask again for the rest.")
         return self.error(
             "timeout", f"did not answer within {seconds:g} s", "Try again: a model may still be loading. Or raise its timeout."
         )
@@ -114,9 +109,7 @@ class Endpoint:
 
     def garbled(self) -> ProviderError:
         """An answer that had begun as one goes on as none."""
-        return self.error(
-            "bad_answer", "sent something in its answer that cannot be read", "What came is kept. Try again, or another model."
-        )
+        return self.error("bad_answer", "sent something in its answer that cannot be read", "Ask again, or another model.")
 
     def complaint(self, said: str | bytes) -> ProviderError | None:
         """What an error means that a server sends in the place of an answer, or in its midst; None if `said` is none."""
@@ -143,7 +136,7 @@ class Endpoint:
         words = self.words(body)
         said = f": {words}" if words else ""
         text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
-        if status in (400, 413, 422, 500) and TOO_LONG.search(text):
+        if status == 413 or (status in (400, 422, 500) and TOO_LONG.search(text)):
             return self.too_long(words)
         if status == 400 and FILTERED.search(text):
             return self.filtered(words)
@@ -160,7 +153,7 @@ class Endpoint:
             case _ if status >= 500:
                 return self.error("server", f"failed ({status}){said}", "Try again in a while.")
             case _:
-                hint = "Try another model, or leave out the llm.* settings that this one does not know." if words else self.check
+                hint = "Change what it complains of, or choose another model." if words else self.check
                 return self.error("bad_request", f"refuses the call ({status}){said}", hint)
 
     def will_refuse_again(self, body: bytes) -> bool:
@@ -221,8 +214,8 @@ def _error(body: str | bytes, *keys: str) -> object:
 
 def _span(seconds: float) -> str:
     """So many seconds as one would say it."""
-    for size, name in ((86_400, "days"), (3600, "hours"), (60, "minutes")):
-        if seconds >= 2 * size:
+    for least, size, name in ((172_800, 86_400, "days"), (7200, 3600, "hours"), (600, 60, "minutes")):
+        if seconds >= least:
             return f"{seconds / size:.0f} {name}"
     return f"{seconds:.0f} s"
 
@@ -231,6 +224,14 @@ def limit_said(message: str) -> int | None:
     """The context window that a server names when it refuses a prompt for its length; None if it names none."""
     found = _LIMIT.search(message)
     return int(found[1]) if found else None
+
+
+def is_local(address: str) -> bool:
+    """Whether an address is one of this very machine."""
+    try:
+        return urlsplit(address).hostname in LOOPBACK
+    except ValueError:
+        return False
 
 
 def shown(address: str) -> str:

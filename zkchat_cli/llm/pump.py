@@ -4,7 +4,6 @@ A library may hang where no signal reaches it (a name that resolves slowly, a se
 instead, with its own patience, and leaves within 0.2 s. Whatever the call does, the reader gets exactly one terminal, as its last delta.
 """
 
-import asyncio
 import logging
 import queue
 import threading
@@ -12,15 +11,19 @@ import time
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import Delta, Failed, Finished, Text, Waiting
 from zkchat_cli.llm.endpoint import Endpoint
 
-ALIVE: Delta = Text("")
-"""Put for each thing that comes, as a piece of a tool call, whether there is something to show in it or not: that is no silence."""
+if TYPE_CHECKING:
+    import asyncio
+
 LEAVING = 0.1
 """Seconds that a reader who leaves waits for the connection to be closed."""
+ALIVE = Text("")
+"""Put by a call whose server is at work on something that is not shown yet (a long tool call, say): patience begins anew."""
 _log = logging.getLogger(__name__)
 
 Put = Callable[[Delta], None]
@@ -50,14 +53,14 @@ def pumped(call: Call, endpoint: Endpoint, patience: Patience) -> Generator[Delt
             except queue.Empty:
                 yield Failed(endpoint.silent(allowed, speaking=speaking))
                 return
+            if delta is ALIVE:
+                continue
             if isinstance(delta, Waiting):
                 yield from _counted_down(delta, deltas)
                 continue
             if delta is None:
                 yield Failed(endpoint.broke_off("its last word is missing", begun=speaking))
                 return
-            if delta == ALIVE:
-                continue
             yield delta
             if isinstance(delta, Finished | Failed):
                 return
@@ -86,6 +89,8 @@ class _Running:
         self._task: asyncio.Task[None] | None = None
 
     def run(self) -> None:
+        import asyncio  # 30 ms, which no command pays that calls nobody
+
         started = time.monotonic()
         try:
             asyncio.run(self._main())
@@ -101,6 +106,8 @@ class _Running:
             _log.info("%s: call ended after %.2f s", self._endpoint.name, time.monotonic() - started)
 
     async def _main(self) -> None:
+        import asyncio  # as above
+
         with self._lock:
             if self._cancelled:
                 return

@@ -78,7 +78,7 @@ def policy(put: Put, endpoint: Endpoint, first_delay: float = FIRST_DELAY) -> Re
 
     def observe(event: LifecycleEvent) -> None:
         if event.transition == "delay_scheduled" and event.failure is not None:
-            put(Waiting(event.delay or 0.0, _why(event.failure, endpoint)))
+            put(Waiting(event.delay or 0.0, why(event.failure.http_status, endpoint)))
 
     async def admit(context: AdmissionContext) -> str:
         failure = context.failure
@@ -95,11 +95,12 @@ def policy(put: Put, endpoint: Endpoint, first_delay: float = FIRST_DELAY) -> Re
     )
 
 
-def _why(failure: Failure, endpoint: Endpoint) -> str:
-    match failure.http_status:
+def why(status: int | None, endpoint: Endpoint) -> str:
+    """Why a call is made again: its answer's status, if it got one."""
+    match status:
         case 429:
             return f"{endpoint.name} refuses more calls for now (429)"
-        case int() as status if status >= 400:
+        case int() if status >= 400:
             return f"{endpoint.name} failed ({status})"
         case _:
             return f"{endpoint.name} broke the connection off"
@@ -108,8 +109,8 @@ def _why(failure: Failure, endpoint: Endpoint) -> str:
 async def deltas(events: Events, put: Put, endpoint: Endpoint, *, model: str, models: Models) -> None:
     """Put a recovery stream's events as deltas. Raises the ProviderError that it ends with."""
     seen = _Seen()
-    async with aclosing(events):
-        async for event in events:
+    async with aclosing(events) as stream:  # or its connection would be closed when the loop ends, and complain
+        async for event in stream:
             match event.kind:
                 case "content":
                     seen.text += event.text

@@ -5,23 +5,25 @@ Commands do not print and do not know the screen; so the interactive chat, a pip
 
 import difflib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 
 from zkchat_cli import drawer
 from zkchat_cli.errors import UsageError
+from zkchat_cli.events import Event
 from zkchat_cli.session import ZkChatSession
 
-MOST_USED_FIRST = ("help", "context", "refs", "compact", "export", "new", "quit")
+MOST_USED_FIRST = ("help", "context", "refs", "compact", "continue", "model", "export", "new", "quit")
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What to show, and what the chat does next: go on (with another session, if given) or leave."""
+    """What to show, and what the chat does next: run a turn, go on (with another session, if given) or leave."""
 
     text: str = ""
     session: ZkChatSession | None = None
     leave: bool = False
+    turn: Generator[Event, None, None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class SlashCommand:
     run: Callable[[ZkChatSession, str], Outcome]
     argument: str = ""
     """How the argument is called in help, as `[instructions]`; empty when there is none."""
+    values: Callable[[ZkChatSession], Sequence[str]] | None = None
+    """What the argument may be, for completion. It may take its time: it is not asked on the main thread."""
 
 
 def names() -> list[str]:

@@ -3,12 +3,13 @@
 import threading
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
+from zkchat_cli.errors import ZkchatError
 from zkchat_cli.slash import SlashCommand
 from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.words import fold
@@ -21,6 +22,12 @@ LONGEST_WAIT = 10.0
 def command_typed(before: str) -> str | None:
     """The command being typed, without its slash; None when `before`, the text before the cursor, is something else."""
     return before[1:] if before.startswith("/") and before[1:].isalpha() | (before == "/") else None
+
+
+def argument_typed(before: str) -> tuple[str, str] | None:
+    """A command and its argument being typed, if that is one word so far; None when `before` is something else."""
+    name, space, argument = before.partition(" ")
+    return (name[1:], argument) if space and name.startswith("/") and name[1:].isalpha() and not set(argument) & set(" \n") else None
 
 
 def link_typed(before: str) -> str | None:
@@ -36,7 +43,8 @@ class ChatCompleter(Completer):
     Who types before it is known waits for it, in completion's own thread, as long as `ready` is not set.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, values: Callable[[SlashCommand], Sequence[str]] = lambda _: ()) -> None:
+        self._values = values
         self.ready = threading.Event()
         self.ready.set()
         self.commands: Sequence[SlashCommand] = ()
@@ -64,10 +72,24 @@ class ChatCompleter(Completer):
             for known in self.commands:
                 if known.name.startswith(command):
                     yield Completion(f"/{known.name}", -len(before), display_meta=known.help)
+        elif (typed := argument_typed(before)) is not None and (values := self._values_of(typed[0])):
+            folded = fold(typed[1])
+            for value in sorted((v for v in values if folded in fold(v)), key=lambda v: not fold(v).startswith(folded))[:MOST]:
+                yield Completion(value, -len(typed[1]))
         elif (name := link_typed(before)) is not None:
             closing = "" if document.text_after_cursor.startswith("]]") else "]]"
             for found, folder in self._names_like(name):
                 yield Completion(found + closing, -len(name), display=found, display_meta=folder)
+
+    def _values_of(self, name: str) -> list[str]:
+        """What the argument of a command may be, as far as it can be shown; nothing when it cannot be found out."""
+        for command in self.commands:
+            if command.name == name:
+                try:
+                    return [value for value in self._values(command) if neutralise_name(value) == value]
+                except ZkchatError:
+                    return []
+        return []
 
     def _names_like(self, typed: str) -> Iterator[tuple[str, str]]:
         """Names that begin with what is typed, then names that contain it; at most `MOST`."""

@@ -6,7 +6,7 @@ yesterday and meanwhile, come in the background, while the user reads or types.
 
 import hashlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextlib import closing, suppress
 from dataclasses import replace
 from typing import Any
@@ -22,11 +22,11 @@ from prompt_toolkit.styles import Style
 
 from zkchat_cli import __version__, slash
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.events import TurnFailed
+from zkchat_cli.events import Event, TurnFailed
 from zkchat_cli.llm import providers
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.terminal import watching
-from zkchat_cli.terminal.completion import ChatCompleter, command_typed, link_typed
+from zkchat_cli.terminal.completion import ChatCompleter, argument_typed, command_typed, link_typed
 from zkchat_cli.terminal.keyboard import Interruptions, typing_ahead
 from zkchat_cli.terminal.keys import bindings
 from zkchat_cli.terminal.safe import neutralise_name
@@ -59,7 +59,7 @@ class Repl:
         self._keep_history = keep_history
         settings = bench.loaded.values
         self._max_sources = settings.references.max_displayed
-        self._completer = ChatCompleter()
+        self._completer = ChatCompleter(lambda command: command.values(self._session) if command.values else ())
         self._completer.ready.clear()
         self._hint = ""
         self._left = threading.Event()
@@ -117,7 +117,7 @@ class Repl:
             with interruptions.stoppable():
                 if slash.is_command(line):
                     return self._run_command(line)
-                self._turn(line)
+                self._turn(self._session.send(line))
         except KeyboardInterrupt:
             self._screen.print("  stopped" if slash.is_command(line) else "  stopped; what came is kept", "yellow")
         except ZkchatError as e:
@@ -130,17 +130,20 @@ class Repl:
         if outcome.text:
             self._screen.print(outcome.text)
         self._session = outcome.session or self._session
+        if outcome.turn is not None:
+            self._turn(outcome.turn)
         return not outcome.leave
 
-    def _turn(self, line: str) -> None:
+    def _turn(self, events: Generator[Event, None, None]) -> None:
         self._screen.print()
-        with closing(self._session.send(line)) as turn:
-            last = show(turn, self._screen, self._screen.print, max_sources=self._max_sources)
+        reasoning = self._bench.loaded.values.chat.show_reasoning
+        with closing(events) as turn:
+            last = show(turn, self._screen, self._screen.print, max_sources=self._max_sources, reasoning=reasoning)
         if isinstance(last, TurnFailed):
             show_error(last.error, self._screen.print, last.partial)
 
     def _greet(self) -> None:
-        name = self._bench.model.name
+        name = self._session.parts.model.name
         notes = len(self._bench.vault.notes())
         model = f"offline: {providers.provider(name).help}" if name == "offline" else shortened(name, LONGEST_NAME)
         self._screen.print(neutralise_name(f"zkchat {__version__} · {self._bench.vault.name} ({notes}) · {model}"), "bold")
@@ -178,7 +181,7 @@ class Repl:
 
     def _completing(self) -> bool:
         before = self._prompt.default_buffer.document.text_before_cursor
-        return command_typed(before) is not None or link_typed(before) is not None
+        return command_typed(before) is not None or argument_typed(before) is not None or link_typed(before) is not None
 
     def _history(self) -> History:
         """What was typed in this vault before; a folder that cannot be written to costs the history, not the chat."""
@@ -224,16 +227,18 @@ class Repl:
         self._measure_line(text)
 
     def _measure_line(self, text: str) -> None:
-        counter = self._bench.counter
+        counter = self._session.parts.counter
         counted = counter.ready and len(text) <= COUNTED_WHILE_TYPING
         tokens = counter.count(text) if counted else estimate(text)
         self._update_toolbar(typed=tokens, typed_estimated=bool(text) and not (counted and not counter.estimated))
 
     def _measure_prompt(self) -> None:
+        session = self._session
+        current = {"model": session.parts.model.name, "limit": session.budget.effective_limit}
         try:
-            self._update_toolbar(usage=self._session.usage)
+            self._update_toolbar(usage=session.usage, **current)
         except ZkchatError:
-            self._update_toolbar(usage=None)
+            self._update_toolbar(usage=None, **current)
 
     def _look_again(self) -> None:
         """After a turn or a command: the conversation has grown, notes may have come or gone."""
@@ -260,6 +265,9 @@ class Repl:
             finally:
                 self._completer.ready.set()
             counter.warm().join()
+            self._measure_prompt()
+            self._prompt.app.invalidate()
+            self._session.parts.model.prepare()
             self._measure_prompt()
             self._measure_line(self._prompt.default_buffer.text)
             self._prompt.app.invalidate()

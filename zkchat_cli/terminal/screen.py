@@ -86,6 +86,11 @@ class Screen:
 
         return Wrapper(self.columns())
 
+    def write_raw(self, text: str) -> None:
+        """Text of ours to stdout that moves the cursor by a carriage return."""
+        self.out.write("".join("\r" if c == "\r" else neutralise(c) for c in text))
+        self.out.flush()
+
     def write_styled(self, text: str, *styles: str) -> None:
         self.out.write(self.styled(text, *styles))
         self.out.flush()

@@ -1,10 +1,11 @@
 """One turn on the screen: events become lines, for the interactive chat, a piped one and `ask`."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from zkchat_cli import events
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.terminal import sources
+from zkchat_cli.terminal.countdown import Countdown
 from zkchat_cli.terminal.screen import Screen
 
 Aside = Callable[[str, str], None]
@@ -17,24 +18,40 @@ def to_stderr(screen: Screen) -> Aside:
 
 
 def show(
-    turn: Iterable[events.Event], screen: Screen, aside: Aside, *, max_sources: int
+    turn: Iterable[events.Event], screen: Screen, aside: Aside, *, max_sources: int, reasoning: bool = False
 ) -> events.TurnCompleted | events.TurnFailed | None:
     """Print a turn as it happens: the answer as it streams, then its sources (none with `max_sources` 0). Returns the last event.
 
-    However the turn ends, what came of the answer is shown to its last word.
+    A model's `reasoning` is shown only in an interactive chat. However the turn ends, what came of the answer is shown to its last word.
     """
-    answer = _Answer(screen)
+    answer = _Streamed(screen)
+    thoughts = _Streamed(screen, "dim")
+    countdown = Countdown(screen, aside)
+    shown = thoughts if reasoning and screen.columns else None
     try:
-        return _show(turn, answer, screen, aside, max_sources=max_sources)
+        return _show(_told(turn, countdown), answer, shown, screen, aside, max_sources=max_sources)
     finally:
+        countdown.clear()
+        thoughts.end()
         answer.end()
 
 
-class _Answer:
-    """The answer's text on the screen, and whether a line of it is open. `stand_apart` asks for an empty line before what comes next."""
+def _told(turn: Iterable[events.Event], countdown: Countdown) -> Iterator[events.Event]:
+    """The turn without the events of waiting, which the countdown tells."""
+    for event in turn:
+        if isinstance(event, events.Waiting):
+            countdown.show(event.seconds, event.reason)
+        else:
+            countdown.clear()
+            yield event
 
-    def __init__(self, screen: Screen) -> None:
+
+class _Streamed:
+    """Streamed text on the screen, and whether a line of it is open. `stand_apart` asks for an empty line before what comes next."""
+
+    def __init__(self, screen: Screen, *styles: str) -> None:
         self._screen = screen
+        self._styles = styles
         self._flow = screen.flow()
         self._open = False
         self.stand_apart = False
@@ -54,20 +71,31 @@ class _Answer:
 
     def _write(self, text: str) -> None:
         if text:
-            self._screen.write(text)
+            self._screen.write_styled(text, *self._styles)
             self._open = not text.endswith("\n")
 
 
 def _show(
-    turn: Iterable[events.Event], answer: _Answer, screen: Screen, aside: Aside, *, max_sources: int
+    turn: Iterable[events.Event], answer: _Streamed, thoughts: _Streamed | None, screen: Screen, aside: Aside, *, max_sources: int
 ) -> events.TurnCompleted | events.TurnFailed | None:
     last: events.TurnCompleted | events.TurnFailed | None = None
+    thinking = False
     for event in turn:
+        if isinstance(event, events.ReasoningDelta):
+            if thoughts is not None:
+                if not thinking:
+                    answer.end()
+                    aside("  thinking", "dim")
+                thinking = answer.stand_apart = True
+                thoughts.add(event.text)
+            continue
+        if thinking and thoughts is not None:
+            thoughts.end()
+            thinking = False
         if isinstance(event, events.TextDelta):
             answer.add(event.text)
             continue
-        if not isinstance(event, events.ReasoningDelta):
-            answer.end()
+        answer.end()
         if isinstance(event, events.Notice | events.ToolCallFinished | events.CompactionDone):
             answer.stand_apart = screen.columns is not None  # where the asides are in the way; in a pipe they are not on stdout
         match event:
@@ -85,7 +113,7 @@ def _show(
             case events.TurnCompleted(report):
                 last = event
                 if report.finish_reason == "length":
-                    aside("  the answer was cut: the model reached its length limit", "yellow")
+                    aside("  the answer was cut: the model reached its length limit; /continue goes on", "yellow")
                 lines = sources.lines(report, max_sources) if max_sources else []
                 if lines:
                     screen.print()

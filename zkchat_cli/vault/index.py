@@ -279,17 +279,20 @@ class Index:
         counts = Counts(*(int(found[name]) for name in Counts._fields))
         return Sizes(*counts, tokens=float(found["tokens"]))
 
-    def allow(self, tags: Iterable[str], paths: Iterable[str]) -> None:
-        """Put the ids of the notes that have all these tags, or tags below them, and whose paths contain all these texts, into
-        `temp.allowed`. Tags and texts are folded."""
+    def allow(self, tags: Iterable[str], paths: Iterable[str], no_tags: Iterable[str] = (), no_paths: Iterable[str] = ()) -> None:
+        """Put the ids of the notes that have all these tags, or tags below them, and whose paths contain all these texts, and that have
+        none of the others, into `temp.allowed`. Tags and texts are folded."""
         conditions: list[str] = []
         values: list[str] = []
-        for tag in tags:
-            conditions.append("id IN (SELECT note_id FROM tags WHERE tag = ? OR tag BETWEEN ? AND ?)")
-            values += [tag, f"{tag}/", f"{tag}/\U0010ffff"]
-        for path in paths:
-            conditions.append("instr(CASE length(path) WHEN length(CAST(path AS BLOB)) THEN lower(path) ELSE fold(path) END, ?)")
-            values.append(path)
+        for unwanted, some in (("", tags), ("NOT ", no_tags)):
+            for tag in some:
+                conditions.append(f"id {unwanted}IN (SELECT note_id FROM tags WHERE tag = ? OR tag BETWEEN ? AND ?)")
+                values += [tag, f"{tag}/", f"{tag}/\U0010ffff"]
+        for unwanted, some in (("", paths), ("NOT ", no_paths)):
+            for path in some:
+                folded = "CASE length(path) WHEN length(CAST(path AS BLOB)) THEN lower(path) ELSE fold(path) END"
+                conditions.append(f"{unwanted}instr({folded}, ?)")
+                values.append(path)
         self.rows("CREATE TEMP TABLE IF NOT EXISTS allowed (value INTEGER PRIMARY KEY)")
         self.rows("DELETE FROM temp.allowed")
         self.rows(f"INSERT INTO temp.allowed SELECT id FROM notes WHERE {' AND '.join(conditions)}", *values)

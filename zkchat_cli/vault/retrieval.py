@@ -74,10 +74,10 @@ class _Search:
         sizes = index.sizes()
         known = {t: sizes.chunks if t in STOPWORDS else self._count("words", word(t)) for t in query.terms}
         self.corpus = Corpus(max(sizes.chunks, 1), max(sizes.tokens / max(sizes.chunks, 1), 1), sizes.chunks / max(sizes.notes, 1), known)
-        self.limited = bool(query.tags or query.paths)
+        self.limited = query.is_limited
         self.unwanted = " OR ".join(quoted(phrase) for phrase in query.without)
         if self.limited:
-            index.allow(query.tags, query.paths)
+            index.allow(query.tags, query.paths, query.without_tags, query.without_paths)
 
     def run(self) -> list[tuple[float, _Row]]:
         ids = [*self._bodies(), *self._named()] if self.query.terms else self._allowed()

@@ -1,4 +1,5 @@
-"""What a search box's text means: words of which any may occur, "phrases" that must, -words that must not, tag:x and path:y. Pure.
+"""What a search box's text means: words of which any may occur, "phrases" that must, -words that must not,
+tag:x and path:y, or -tag:x and -path:y. Pure.
 
 Every word is quoted on its way to FTS5, so nothing a person or a note says is an operator there: `AND`, `*`, `NEAR(` are words or nothing.
 """
@@ -14,7 +15,7 @@ MOST_WORDS = 48
 """Words of a query that are looked for, the first ones: a page of text pasted as a query asks no better with more, only slower."""
 _MOST_OTHERS = 8
 _LONGEST = 20_000
-_OPERATOR = re.compile(r"""(?<!\S)(?:(tag|path):|-(?="|[^\W\d_]{2}))(?:"([^"]*)"|(\S+))|"([^"]+)\"""", re.IGNORECASE)
+_OPERATOR = re.compile(r"""(?<!\S)(?:(-?(?:tag|path)):|-(?="|[^\W\d_]{2}))(?:"([^"]*)"|(\S+))|"([^"]+)\"""", re.IGNORECASE)
 
 T = TypeVar("T")
 
@@ -29,6 +30,13 @@ class Query:
     tags: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
+    without_tags: tuple[str, ...] = ()
+    without_paths: tuple[str, ...] = ()
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether not all notes may be found."""
+        return bool(self.tags or self.paths or self.without_tags or self.without_paths)
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -43,7 +51,7 @@ class Query:
     @property
     def is_plain(self) -> bool:
         """Whether it is nothing but words, which a search by meaning understands, too."""
-        return bool(self.words) and not (self.phrases or self.without or self.tags or self.paths)
+        return bool(self.words) and not (self.phrases or self.without or self.is_limited)
 
     @property
     def is_empty(self) -> bool:
@@ -54,7 +62,7 @@ def analyse(text: str) -> Query:
     """A query that begins or ends with an operator still asks for its other words; one that only excludes asks for nothing."""
     phrases: list[tuple[str, ...]] = []
     without: list[tuple[str, ...]] = []
-    filters: dict[str, list[str]] = {"tag": [], "path": []}
+    filters: dict[str, list[str]] = {"tag": [], "path": [], "-tag": [], "-path": []}
 
     def take(operator: re.Match[str]) -> str:
         name, quoted, bare, phrase = operator.groups()
@@ -77,6 +85,8 @@ def analyse(text: str) -> Query:
         _some(filters["tag"]),
         _some(filters["path"]),
         tuple(words.terms(rest))[: 4 * MOST_WORDS],
+        _some(filters["-tag"]),
+        _some(filters["-path"]),
     )
 
 

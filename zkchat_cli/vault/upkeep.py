@@ -103,6 +103,7 @@ class Upkeep:
         if self._index and self._index.moved():
             self.close()
         if not self._index:
+            self._sweep(self.file.parent)
             self._index = Index.open(self.file)
         return self._index
 

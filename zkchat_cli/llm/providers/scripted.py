@@ -19,13 +19,13 @@ from zkchat_cli.llm import Delta, Failed, Finished, Provider, Reasoning, Request
 from zkchat_cli.models import FinishReason, TokenUsage, ToolCall
 
 _MESSAGES: dict[str, tuple[ProviderErrorKind, str, str]] = {
-    "timeout": ("timeout", "the model did not answer in time", "Try again; /retry sends the same message."),
+    "timeout": ("timeout", "the model did not answer in time", "Try again."),
     "rate_limit": ("rate_limit", "the provider refuses more calls for now (429)", "Wait a moment and try again."),
     "context_length": ("context_length", "the prompt is too long for the model", "Run /compact, or lower context.max_tokens."),
     "auth": ("auth", "the provider refuses the key (401)", "Check the key in the environment."),
     "server": ("server", "the provider failed (500)", "Try again in a while."),
     "connection": ("connection", "no connection to the provider", "Is its server running?"),
-    "cut": ("cut", "the answer ended before it was complete", "What came is kept; try again for the rest."),
+    "cut": ("cut", "the answer ended before it was complete", "Ask again for the rest."),
     "empty": ("empty", "the model answered with nothing", "Try again, or ask in other words."),
 }
 

@@ -1,0 +1,121 @@
+"""What a streamed token costs zkchat: the loop alone, and through a server beside a bare HTTP client that reads the same stream."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import httpx
+from ground import Ground
+from measuring import Goal, Row
+
+from zkchat_cli import wiring
+from zkchat_cli.events import TextDelta, TurnCompleted
+from zkchat_cli.llm import Delta, Finished, Model, Request, Setup, Text, Window, providers
+from zkchat_cli.session import ZkChatSession
+
+TOKENS = 4000
+SERVER = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+from speaking import Reply, a_server, ollama_text, openai_text
+pieces = [f"word{i} " for i in range(int(sys.argv[3]))]
+with a_server() as server:
+    server.says(Reply({"openai": openai_text, "ollama": ollama_text}[sys.argv[2]](*pieces)))
+    print(server.address, flush=True)
+    sys.stdin.read()
+"""
+"""A process of its own, or it would take its time from the one that is measured."""
+PATHS = {"openai": "/v1/chat/completions", "ollama": "/api/chat"}
+
+
+@dataclass
+class Fast:
+    """A model that answers as fast as Python can."""
+
+    tokens: int
+    name = "fast"
+    window: Window | None = None
+    exact = True
+
+    def prepare(self) -> None: ...
+
+    def stream(self, request: Request) -> Generator[Delta, None, None]:  # noqa: ARG002
+        for i in range(self.tokens):
+            yield Text(f"word{i} ")
+        yield Finished("stop")
+
+
+def figures(ground: Ground) -> Iterator[Row]:
+    bench = wiring.open_bench(wiring.Choices(vault=ground.vault, model="offline", store=False), ground.env, ground.vault)
+    count = 200 if ground.quick else TOKENS
+    plain = bench.session().parts
+
+    def looped() -> float:
+        return _between_tokens(ZkChatSession(replace(plain, model=Fast(count))), count)
+
+    def generated() -> float:
+        model = Fast(count)
+        return _timed(lambda: sum(1 for _ in model.stream(Request(()))), count)
+
+    times = ground.times(10)
+    yield Row(
+        "a token through the loop", [looped() for _ in times], [generated() for _ in times], "the generator alone", Goal(100, "p95"), "µs"
+    )
+    for provider, path in PATHS.items():
+        with _server(provider, count) as address:
+            env = {"OPENAI_BASE_URL": f"{address}/v1", "OLLAMA_HOST": address}
+            model = providers.provider(provider).open(Setup("m", None, env))
+            model.prepare()
+
+            def wired(model: Model = model) -> float:
+                return _between_tokens(ZkChatSession(replace(plain, model=model)), count)
+
+            def read(address: str = address, path: str = path) -> float:
+                return _timed(lambda: _read(address + path), count)
+
+            yield Row(f"a token through {provider}", [wired() for _ in times], [read() for _ in times], "httpx and json alone", None, "µs")
+    bench.close()
+
+
+def _between_tokens(session: ZkChatSession, count: int) -> float:
+    """Microseconds a token, from the first to the last; what comes before and after is measured elsewhere."""
+    first = last = 0.0
+    seen = 0
+    for event in session.send("How fast?"):
+        if isinstance(event, TextDelta):
+            last = time.perf_counter()
+            first = first or last
+            seen += 1
+        ended = event
+    assert isinstance(ended, TurnCompleted), ended
+    return 1e6 * (last - first) / max(1, seen - 1) if seen > count // 2 else float("nan")
+
+
+def _timed(run: Callable[[], object], count: int) -> float:
+    begin = time.perf_counter()
+    run()
+    return 1e6 * (time.perf_counter() - begin) / count
+
+
+def _read(url: str) -> int:
+    with httpx.Client(trust_env=False) as client, client.stream("POST", url, json={"stream": True}) as response:
+        return sum(len(json.loads(line.removeprefix("data: "))) for line in response.iter_lines() if line.strip() and "[DONE]" not in line)
+
+
+class _server:  # noqa: N801  a context manager
+    def __init__(self, provider: str, count: int) -> None:
+        folder = str(Path(__file__).parent.parent)
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", SERVER, folder, provider, str(count)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def __enter__(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline().strip()
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate("")

@@ -1,0 +1,35 @@
+"""What an answer with an error's status means, whoever sent it."""
+
+import json
+
+import pytest
+
+from zkchat_cli.llm.endpoint import Endpoint, limit_said
+
+SERVER = Endpoint("The server", "https://model.example", "Check your network.")
+
+
+def body(message: str) -> str:
+    return json.dumps({"error": {"message": message}})
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "limit"),
+    [
+        (400, "This model's maximum context length is 8192 tokens, however you requested 9000 tokens", 8192),
+        (400, "the request exceeds the available context size (4096 tokens)", 4096),
+        (400, "prompt is too long: 200082 tokens > 200000 maximum", 200_000),
+        (400, "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length", 200_000),
+        (413, "Request exceeds the maximum size", None),
+    ],
+)
+def test_a_prompt_that_is_too_long_is_known_by_every_servers_words(status: int, message: str, limit: int | None) -> None:
+    error = SERVER.refusal(status, body(message))
+    assert (error.kind, limit_said(error.message)) == ("context_length", limit)
+
+
+@pytest.mark.parametrize(("message", "hint"), [("temperature is deprecated", "Change what it complains of"), ("", "Check your network.")])
+def test_a_refusal_that_gives_its_reason_does_not_send_one_looking_elsewhere(message: str, hint: str) -> None:
+    error = SERVER.refusal(400, body(message))
+    assert error.kind == "bad_request"
+    assert error.hint.startswith(hint)

@@ -1,0 +1,244 @@
+"""What Anthropic's Messages API is sent: roles, results, thinking, tools, options, and where the markers for the cache stand."""
+
+import json
+from typing import Any
+
+import pytest
+from building import prompt_message
+
+from zkchat_cli.llm import Options, Request
+from zkchat_cli.llm.messages_request import MARK, abilities, body
+from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks, ToolCall
+
+SYSTEM = prompt_message("system", "Be brief.", "system")
+MEMORY = prompt_message("system", "<project-memory>\nroof\n</project-memory>", "memory")
+SUMMARY = prompt_message("user", "<conversation-summary>\nthey talked\n</conversation-summary>", "summary")
+RECALLED = prompt_message("user", "<recalled-conversation>\nonce\n</recalled-conversation>")
+DOCUMENTS = prompt_message("user", "The message mentions [[Roof]].", "documents")
+QUESTION = prompt_message("user", "And now?")
+OLD = (prompt_message("user", "Hi"), prompt_message("assistant", "Hello."))
+FIND = ToolCall(id="toolu_1", name="find", arguments={"query": "dächer"})
+
+
+def a_tool(name: str) -> PromptTool:
+    parameters = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
+    function = {"name": name, "description": f"what {name} does", "parameters": parameters}
+    return PromptTool(name=name, descriptor={"type": "function", "function": function}, tokens=1)
+
+
+def called(*calls: ToolCall, text: str = "", thinking: ThinkingBlocks | None = None) -> PromptMessage:
+    return prompt_message("assistant", text, tool_calls=calls, thinking=thinking)
+
+
+def result(content: str, id_: str = "toolu_1") -> PromptMessage:
+    return prompt_message("tool", content, "tool_results", tool_call_id=id_)
+
+
+def sent(*messages: PromptMessage, tools: tuple[PromptTool, ...] = (), model: str = "claude-sonnet-4-5", **options: Any) -> dict[str, Any]:
+    return body(model, Request(messages, tools, Options(**options)), abilities(model, 8192))
+
+
+def text(words: str) -> dict[str, Any]:
+    return {"type": "text", "text": words}
+
+
+def plain(made: dict[str, Any]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """The messages as (role, blocks), without markers."""
+    return [(m["role"], [{k: v for k, v in block.items() if k != "cache_control"} for block in m["content"]]) for m in made["messages"]]
+
+
+def marked(made: dict[str, Any]) -> list[str]:
+    """What the marked blocks say, in the order in which the API reads them: tools, instructions, messages."""
+    blocks = [*made.get("tools", ()), *made.get("system", ()), *(block for m in made["messages"] for block in m["content"])]
+    return [
+        block.get("text") or block.get("name") or block.get("content") or block["type"]
+        for block in blocks
+        if block.get("cache_control") == MARK
+    ]
+
+
+# messages
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        pytest.param((SYSTEM, QUESTION), [("user", ["And now?"])], id="instructions stand apart"),
+        pytest.param(
+            (SUMMARY, *OLD, QUESTION),
+            [("user", [SUMMARY.content, "Hi"]), ("assistant", ["Hello."]), ("user", ["And now?"])],
+            id="messages of one role in a row are one",
+        ),
+        pytest.param(
+            (prompt_message("assistant", "Hello."), QUESTION),
+            [("user", ["[What was said before is left out.]"]), ("assistant", ["Hello."]), ("user", ["And now?"])],
+            id="the user begins",
+        ),
+        pytest.param((prompt_message("user", " \n"), QUESTION), [("user", ["And now?"])], id="no text is empty"),
+        pytest.param(
+            (QUESTION, prompt_message("system", "Imported.")), [("user", ["And now?", "Imported."])], id="instructions in the middle"
+        ),
+        pytest.param((SYSTEM,), [("user", ["[What was said before is left out.]"])], id="nothing but instructions"),
+    ],
+)
+def test_roles_alternate_and_begin_with_the_users(messages: tuple[PromptMessage, ...], expected: list[tuple[str, list[str]]]) -> None:
+    assert plain(sent(*messages)) == [(role, [text(words) for words in said]) for role, said in expected]
+
+
+def test_instructions_and_memory_are_the_system() -> None:
+    made = sent(SYSTEM, MEMORY, prompt_message("system", " "), QUESTION)
+    assert made["system"] == [text(SYSTEM.content), {**text(MEMORY.content), "cache_control": MARK}]
+
+
+def test_results_stand_together_right_behind_their_calls() -> None:
+    other = ToolCall(id="toolu_2", name="list")
+    made = sent(QUESTION, called(FIND, other, text="I look."), result("found"), result(" ", "toolu_2"), prompt_message("user", "go on"))
+    assert plain(made)[1:] == [
+        (
+            "assistant",
+            [
+                text("I look."),
+                {"type": "tool_use", "id": "toolu_1", "name": "find", "input": {"query": "dächer"}},
+                {"type": "tool_use", "id": "toolu_2", "name": "list", "input": {}},
+            ],
+        ),
+        (
+            "user",
+            [
+                {"type": "tool_result", "tool_use_id": "toolu_1", "content": "found"},
+                {"type": "tool_result", "tool_use_id": "toolu_2"},
+                text("go on"),
+            ],
+        ),
+    ]
+
+
+def test_ids_and_names_of_other_providers_are_made_fit_and_each_id_is_used_once() -> None:
+    one, two = (ToolCall(id="functions.find:0", name="functions.find", arguments={"query": q}) for q in "xy")
+    made = sent(QUESTION, called(one, two), result("x", one.id), result("y", two.id), called(one), result("z", one.id))
+    calls = [block for _, blocks in plain(made) for block in blocks if block["type"] == "tool_use"]
+    results = [block for _, blocks in plain(made) for block in blocks if block["type"] == "tool_result"]
+    assert [(call["id"], call["name"]) for call in calls] == [
+        ("functions_find_0", "functions_find"),
+        ("functions_find_0_", "functions_find"),
+        ("functions_find_0__", "functions_find"),
+    ]
+    assert [(r["tool_use_id"], r["content"]) for r in results] == list(zip((call["id"] for call in calls), "xyz", strict=True))
+
+
+@pytest.mark.parametrize(("provider", "first"), [("anthropic", "thinking"), ("openai", "text")])
+def test_thinking_goes_back_first_and_only_its_own(provider: str, first: str) -> None:
+    blocks = ({"type": "thinking", "thinking": "hm", "signature": "c2ln"}, {"type": "redacted_thinking", "data": "eA=="})
+    made = sent(QUESTION, called(FIND, text="I look.", thinking=ThinkingBlocks(provider=provider, blocks=blocks)), result("found"))
+    content = made["messages"][1]["content"]
+    assert content[0]["type"] == first
+    assert [block for block in content if "thinking" in block["type"]] == (list(blocks) if first == "thinking" else [])
+
+
+# tools
+
+
+def test_tools_are_described_in_the_apis_form() -> None:
+    made = sent(QUESTION, tools=(a_tool("find"), a_tool("list")))
+    schema = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
+    assert made["tools"][0] == {"name": "find", "description": "what find does", "input_schema": schema}
+    assert "tool_choice" not in made
+
+
+def test_calls_of_before_have_tools_that_cannot_be_called_where_none_are_offered() -> None:
+    made = sent(QUESTION, called(FIND), result("found"))
+    assert [tool["name"] for tool in made["tools"]] == ["find"]
+    assert made["tool_choice"] == {"type": "none"}
+    assert "tools" not in sent(QUESTION)
+
+
+# the cache
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        pytest.param((SYSTEM, QUESTION), ["list", "Be brief."], id="a first message"),
+        pytest.param((SYSTEM, MEMORY, QUESTION), ["list", MEMORY.content], id="memory"),
+        pytest.param((SYSTEM, *OLD, QUESTION), ["list", "Be brief.", "Hello."], id="a second message"),
+        pytest.param((SYSTEM, SUMMARY, QUESTION), ["list", "Be brief.", SUMMARY.content], id="a summary alone"),
+        pytest.param((SYSTEM, SUMMARY, *OLD, QUESTION), ["list", "Be brief.", SUMMARY.content, "Hello."], id="a summary and turns"),
+        pytest.param(
+            (SYSTEM, *OLD, RECALLED, DOCUMENTS, QUESTION), ["list", "Be brief.", "Hello."], id="what belongs to the question alone is not"
+        ),
+        pytest.param((SYSTEM, *OLD, QUESTION, called(FIND), result("found")), ["list", "Be brief.", "Hello."], id="nor what tools found"),
+        pytest.param(
+            (SYSTEM, OLD[0], called(FIND), result("found"), OLD[1], QUESTION), ["list", "Be brief.", "Hello."], id="a turn with tools"
+        ),
+    ],
+)
+def test_the_front_that_stays_the_same_is_marked(messages: tuple[PromptMessage, ...], expected: list[str]) -> None:
+    made = sent(*messages, tools=(a_tool("find"), a_tool("list")))
+    assert marked(made) == expected
+    assert len(marked(made)) <= 4
+
+
+def test_the_front_is_the_same_to_the_byte_in_the_next_turn() -> None:
+    tools = (a_tool("find"),)
+    first = sent(SYSTEM, SUMMARY, *OLD, QUESTION, tools=tools)
+    later = sent(
+        SYSTEM, SUMMARY, *OLD, QUESTION, prompt_message("assistant", "Now."), RECALLED, prompt_message("user", "Why?"), tools=tools
+    )
+    unmarked = [json.dumps(plain(made)[: len(first["messages"])], ensure_ascii=False) for made in (first, later)]
+    assert unmarked[0] == unmarked[1]
+    assert [first[part] for part in ("tools", "system")] == [later[part] for part in ("tools", "system")]
+
+
+# options
+
+NEW, MIDDLE, OLD_ONE, OLDEST = "claude-opus-5-5", "claude-sonnet-4-6", "claude-sonnet-4-5-20250929", "claude-3-5-haiku-20241022"
+ADAPTIVE = {"type": "adaptive", "display": "summarized"}
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "expected"),
+    [
+        (OLD_ONE, {}, {"max_tokens": 8192}),
+        (OLD_ONE, {"max_output_tokens": 100}, {"max_tokens": 100}),
+        (OLD_ONE, {"temperature": 0.2}, {"max_tokens": 8192, "temperature": 0.2}),
+        (OLD_ONE, {"temperature": 1.7}, {"max_tokens": 8192, "temperature": 1.0}),
+        (NEW, {"temperature": 0.2}, {"max_tokens": 8192}),
+        (MIDDLE, {"temperature": 0.2}, {"max_tokens": 8192, "temperature": 0.2}),
+        (NEW, {"reasoning_effort": "low"}, {"max_tokens": 8192, "thinking": ADAPTIVE, "output_config": {"effort": "low"}}),
+        (
+            MIDDLE,
+            {"reasoning_effort": "high", "temperature": 0.2},
+            {"max_tokens": 8192, "thinking": ADAPTIVE, "output_config": {"effort": "high"}},
+        ),
+        ("claude-next", {"reasoning_effort": "high"}, {"max_tokens": 8192, "thinking": ADAPTIVE, "output_config": {"effort": "high"}}),
+        (
+            OLD_ONE,
+            {"reasoning_effort": "low", "temperature": 0.2},
+            {"max_tokens": 8192, "thinking": {"type": "enabled", "budget_tokens": 2048}},
+        ),
+        (OLD_ONE, {"reasoning_effort": "high"}, {"max_tokens": 8192, "thinking": {"type": "enabled", "budget_tokens": 6144}}),
+        (OLD_ONE, {"reasoning_effort": "high", "max_output_tokens": 1000}, {"max_tokens": 1000}),
+        (
+            "claude-3-7-sonnet-20250219",
+            {"reasoning_effort": "low"},
+            {"max_tokens": 8192, "thinking": {"type": "enabled", "budget_tokens": 2048}},
+        ),
+        (OLDEST, {"reasoning_effort": "low", "temperature": 0.2}, {"max_tokens": 8192, "temperature": 0.2}),
+        ("of-ones-own", {"reasoning_effort": "low"}, {"max_tokens": 8192, "thinking": {"type": "enabled", "budget_tokens": 2048}}),
+    ],
+)
+def test_options_are_said_as_the_model_takes_them(model: str, options: dict[str, Any], expected: dict[str, Any]) -> None:
+    made = sent(QUESTION, model=model, **options)
+    assert {name: value for name, value in made.items() if name not in ("model", "messages", "stream")} == expected
+
+
+def test_what_the_server_says_of_a_model_counts_more_than_its_name() -> None:
+    request = Request((QUESTION,), (), Options(reasoning_effort="low"))
+    assert body(OLD_ONE, request, abilities(OLD_ONE, 8192, adaptive=True))["thinking"] == ADAPTIVE
+    assert "thinking" not in body(NEW, request, abilities(NEW, 8192, adaptive=False, budgeted=False))
+
+
+@pytest.mark.parametrize(("used", "longest"), [(1000, 64_000), (180_000, 20_000), (199_000, 4096)])
+def test_no_longer_answer_is_asked_for_than_the_window_has_room_for(used: int, longest: int) -> None:
+    request = Request((prompt_message("user", "Hi", tokens=used),))
+    assert body(OLD_ONE, request, abilities(OLD_ONE, 64_000, 200_000))["max_tokens"] == longest

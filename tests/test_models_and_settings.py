@@ -1,0 +1,216 @@
+"""Which model answers, where it is, and who may say so: settings, `doctor`, completion, the log."""
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import Program
+from speaking import ModelServer, Reply, a_server, nobody_listens, openai_error, openai_text
+
+from zkchat_cli import logs, wiring
+from zkchat_cli.wiring import Choices
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with a_server() as made:
+        made.gets["/v1/models"] = {"data": [{"id": "tiny"}, {"id": "large"}]}
+        made.gets["/api/tags"] = {"models": [{"name": "qwen3:latest"}]}
+        made.gets["/api/show"] = {"model_info": {"qwen3.context_length": 8192}}
+        made.says(Reply(openai_text("yes")))
+        yield made
+
+
+@pytest.fixture
+def zkchat(zkchat: Program) -> Program:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OLLAMA_HOST", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
+        zkchat.env[name] = ""
+    return zkchat
+
+
+# whose word counts
+
+
+def test_a_vaults_own_file_may_choose_a_model_that_sends_nothing_away(zkchat: Program) -> None:
+    (zkchat.vault / ".zkchat.toml").write_text('model = "offline"\n')
+    assert zkchat("ask", "What is a filter?", "--json").json["model"] == "offline"
+
+
+@pytest.mark.parametrize(
+    ("setting", "key"),
+    [('model = "openai/gpt-5"', "model"), ('model = "ollama/x"', "model"), ('[openai]\nbase_url = "http://evil"', "openai.base_url")],
+)
+def test_a_vaults_own_file_cannot_say_where_notes_are_sent(zkchat: Program, setting: str, key: str) -> None:
+    (zkchat.vault / ".zkchat.toml").write_text(setting + "\n")
+    done = zkchat("ask", "What is a filter?")
+    assert done.exit_status == 2
+    assert f"a vault's own file cannot say where notes are sent ({key})" in done.err
+    assert f"zkchat config set {key}" in done.err
+
+
+def test_a_users_own_choice_beats_a_vaults(zkchat: Program) -> None:
+    (zkchat.vault / ".zkchat.toml").write_text('model = "openai/gpt-5"\n')
+    assert zkchat("ask", "What is a filter?", "--model", "offline").exit_status == 0
+
+
+def test_a_providers_table_is_checked_like_any_setting(zkchat: Program) -> None:
+    assert zkchat("config", "set", "ollama.timeout", 10).exit_status == 0
+    assert zkchat("config", "get", "ollama.timeout").out == "10.0\n"
+    done = zkchat("config", "set", "openai.timeout", 0)
+    assert (done.exit_status, "openai.timeout" in done.err, "above 0" in done.err) == (2, True, True)
+    done = zkchat("config", "set", "openai.adress", "x")
+    assert (done.exit_status, "openai.base_url" in done.err) == (2, True)
+    assert zkchat("ask", "x", "--model", "openai").exit_status == 4
+
+
+def test_reasoning_effort_is_one_of_three_or_none(zkchat: Program) -> None:
+    assert "low or medium or high" in zkchat("config", "set", "llm.reasoning_effort", "much").err
+
+
+# doctor
+
+
+def checks(zkchat: Program, *arguments: str) -> dict[str, dict[str, object]]:
+    return {check["name"]: check for check in json.loads(zkchat("doctor", "--json", *arguments).out)["checks"]}
+
+
+def test_doctor_looks_at_no_server_that_nobody_chose(zkchat: Program) -> None:
+    assert not set(checks(zkchat)) & {"openai", "ollama", "anthropic"}
+
+
+def test_doctor_asks_each_server_that_was_chosen(zkchat: Program, server: ModelServer) -> None:
+    zkchat.env |= {"OPENAI_BASE_URL": f"{server.address}/v1", "OLLAMA_HOST": server.address}
+    found = checks(zkchat, "--model", "openai/tiny")
+    assert found["openai"]["ok"] is True
+    assert "2 models, tiny among them" in str(found["openai"]["detail"])
+    assert "OPENAI_API_KEY is not set" in str(found["openai"]["detail"])
+    assert "1 models" in str(found["ollama"]["detail"])
+    assert server.asked == []
+
+
+def test_doctor_names_the_models_there_are_for_one_there_is_not(zkchat: Program, server: ModelServer) -> None:
+    zkchat.env["OPENAI_BASE_URL"] = f"{server.address}/v1"
+    found = checks(zkchat, "--model", "openai/lage")
+    assert (found["openai"]["ok"], found["openai"]["code"]) == (False, "provider")
+    assert "has no model lage" in str(found["openai"]["detail"])
+    assert "large" in str(found["openai"]["next_step"])
+
+
+def test_an_ollama_model_is_there_without_its_tag(zkchat: Program, server: ModelServer) -> None:
+    zkchat.env["OLLAMA_HOST"] = server.address
+    found = checks(zkchat, "--model", "ollama/qwen3")
+    assert found["ollama"]["ok"] is True
+    assert "a window of 8192 tokens (Ollama: model_info.qwen3.context_length)" in str(found["provider"]["detail"])
+
+
+def test_doctor_says_what_is_wrong_with_a_server(zkchat: Program) -> None:
+    zkchat.env["OLLAMA_HOST"] = nobody_listens()
+    done = zkchat("doctor")
+    assert done.exit_status == 4
+    assert "cannot be reached: Connection refused" in done.out
+    assert "ollama serve" in done.out
+
+
+def test_doctor_calls_the_model_only_when_asked_to(zkchat: Program, server: ModelServer) -> None:
+    zkchat.env["OPENAI_BASE_URL"] = f"{server.address}/v1"
+    assert "it answered a call" in str(checks(zkchat, "--model", "openai/tiny", "--call")["provider"]["detail"])
+    assert server.bodies[0]["max_tokens"] == 1
+    server.says(openai_error(403, "not for you"))
+    assert "not for you" in str(checks(zkchat, "--model", "openai/tiny", "--call")["provider"]["detail"])
+
+
+# completion
+
+
+def completed(zkchat: Program, line: str) -> list[str]:
+    """What bash would offer after this line."""
+    env = {**zkchat.environment, "_ZKCHAT_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+    command = [sys.executable, "-c", "import sys; sys.argv = ['zkchat']; from zkchat_cli.main import run; run()"]
+    done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=zkchat.vault, check=False, timeout=60)
+    return done.stdout.split()
+
+
+def test_the_shell_completes_models_that_there_are(zkchat: Program, server: ModelServer) -> None:
+    zkchat.env |= {"OPENAI_BASE_URL": f"{server.address}/v1", "OLLAMA_HOST": server.address}
+    assert completed(zkchat, "zkchat ask --model ol") == ["ollama/qwen3:latest", "ollama/"]
+    assert "openai/large" in completed(zkchat, "zkchat ask --model ope")
+
+
+def test_the_shell_completes_providers_where_no_server_answers(zkchat: Program) -> None:
+    zkchat.env["OLLAMA_HOST"] = nobody_listens()
+    assert completed(zkchat, "zkchat ask --model of") == ["offline"]
+    assert completed(zkchat, "zkchat ask --model ol") == ["ollama/"]
+
+
+def test_offers_tell_the_problem_of_a_chosen_server_only(zkchat: Program, tmp_path: Path) -> None:
+    env = {"ZKCHAT_HOME": str(tmp_path), "OLLAMA_HOST": nobody_listens()}
+    found = {o.provider: o for o in wiring.offers(wiring.settings(Choices(vault=zkchat.vault), env, tmp_path), env)}
+    assert "cannot be reached" in found["ollama"].problem
+    assert set(found) == {"offline", "ollama"}
+
+
+# quiet, and the log
+
+
+LIBRARIES = "import zkchat_cli.llm.compatible, zkchat_cli.llm.recovery"
+
+
+def test_the_libraries_print_nothing_when_they_are_loaded(zkchat: Program) -> None:
+    done = subprocess.run([sys.executable, "-c", LIBRARIES], capture_output=True, text=True, env=zkchat.unmeasured, check=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_verbose_writes_a_private_log_and_says_where(zkchat: Program) -> None:
+    done = zkchat("ask", "What is a filter?", "--verbose")
+    file = zkchat.home / "data" / logs.FILE
+    assert (done.exit_status, f"zkchat: the log is {file}\n") == (0, done.err)
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert "zkchat_cli.loop: asking offline" in file.read_text()
+
+
+def test_without_verbose_there_is_no_log(zkchat: Program) -> None:
+    zkchat("ask", "What is a filter?")
+    assert not (zkchat.home / "data" / logs.FILE).exists()
+
+
+def test_who_stores_nothing_has_no_log(zkchat: Program) -> None:
+    done = zkchat("ask", "What is a filter?", "--verbose", "--no-store")
+    assert (done.exit_status, "no log" in done.err) == (0, True)
+    assert not (zkchat.home / "data" / logs.FILE).exists()
+
+
+def test_a_log_that_cannot_be_written_stops_nothing(zkchat: Program) -> None:
+    (zkchat.home / "data" / logs.FILE).mkdir(parents=True)
+    done = zkchat("ask", "What is a filter?", "--verbose")
+    assert (done.exit_status, "cannot be written" in done.err) == (0, True)
+
+
+def test_secrets_are_taken_out_of_every_line(tmp_path: Path) -> None:
+    env = {"ZKCHAT_HOME": str(tmp_path), "MY_SERVICE_TOKEN": "abcdef-4711", "OPENAI_API_KEY": "sk-proj-12345678", "SHORT_KEY": "abc"}
+    root = logging.getLogger()
+    before, level = list(root.handlers), root.level
+    try:
+        file = logs.start(env)
+        log = logging.getLogger("zkchat_cli.test")
+        log.info("with abcdef-4711 and %s", "sk-proj-12345678")
+        log.info("{'Authorization': 'Bearer other-secret-thing', 'x-api-key': 'another-one'} abc sk-ant-999999999")
+        try:
+            raise ValueError("abcdef-4711")
+        except ValueError:
+            log.exception("failed")
+    finally:
+        for handler in [h for h in root.handlers if h not in before]:
+            root.removeHandler(handler)
+            handler.close()
+        root.setLevel(level)
+        logging.captureWarnings(False)
+    text = file.read_text()
+    assert not [s for s in ("abcdef-4711", "12345678", "other-secret", "another-one", "999999999") if s in text]
+    assert "abc" in text
+    assert "ValueError" in text
+    assert os.path.commonpath([file, tmp_path]) == str(tmp_path)

@@ -1,0 +1,218 @@
+"""Models of servers in the whole program: a real terminal, a real HTTP server in the words of OpenAI or Ollama."""
+
+import json
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import Program
+from speaking import (
+    RESET,
+    ModelServer,
+    Reply,
+    a_server,
+    nobody_listens,
+    ollama_text,
+    openai_calls,
+    openai_delta,
+    openai_error,
+    openai_text,
+    sse,
+)
+from terminal_screen import CTRL_C, TAB, Chat, stored
+
+KEY = "sk-this-is-a-secret-4711"
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with a_server() as made:
+        made.gets["/v1/models"] = {"data": [{"id": "tiny", "max_model_len": 8192}, {"id": "large", "max_model_len": 200_000}]}
+        made.gets["/api/tags"] = {"models": [{"name": "qwen3:8b"}]}
+        made.gets["/api/show"] = {"model_info": {"qwen3.context_length": 40_960}}
+        made.says(Reply(openai_text("A filter says ", "which tasks you want.")))
+        yield made
+
+
+@pytest.fixture
+def zkchat(zkchat: Program, server: ModelServer) -> Program:
+    zkchat.env |= {"OPENAI_BASE_URL": f"{server.address}/v1", "OPENAI_API_KEY": KEY, "OLLAMA_HOST": server.address}
+    return zkchat
+
+
+def everything_written(folder: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
+
+
+# one question
+
+
+def test_a_question_is_answered_by_the_server_and_nothing_else_is_printed(zkchat: Program, server: ModelServer) -> None:
+    done = zkchat("ask", "What is a filter?", "--model", "openai/tiny", "--answer-only")
+    assert (done.exit_status, done.out, done.err) == (0, "A filter says which tasks you want.\n", "")
+    [(path, body, headers)] = server.asked
+    assert (path, body["model"], headers["authorization"]) == ("/v1/chat/completions", "tiny", f"Bearer {KEY}")
+
+
+def test_the_window_that_the_server_names_is_the_one_in_use(zkchat: Program) -> None:
+    context = zkchat("ask", "What is a filter?", "--model", "openai/tiny", "--json").json["context"]
+    assert (context["max_context"], context["window_source"]) == (8192, "the server's list of models")
+
+
+def test_what_the_next_call_would_send_is_shown_for_the_window_it_would_have(zkchat: Program) -> None:
+    zkchat("ask", "What is a filter?", "--model", "openai/tiny")
+    assert zkchat("context", "stats", "--model", "openai/tiny", "--json").json["max_context"] == 8192
+    assert "window 8192 (the server's list of models)" in zkchat("context", "stats", "--model", "openai/tiny").out
+    zkchat.env["OPENAI_BASE_URL"] = nobody_listens()
+    assert zkchat("context", "stats", "--model", "openai/tiny", "--json").json["max_context"] == 32768
+
+
+def test_a_window_that_was_set_beats_what_is_found_out(zkchat: Program) -> None:
+    context = zkchat("ask", "What is a filter?", "--model", "openai/tiny", "--max-context", 4000, "--json").json["context"]
+    assert (context["max_context"], context["window_source"]) == (4000, "context.max_tokens, command line")
+
+
+def test_a_tool_is_run_over_the_wire(zkchat: Program, server: ModelServer) -> None:
+    server.says(Reply(openai_calls(("c1", "find_excerpts", '{"query": "compost"}'))), Reply(openai_text("Air and water [1].")))
+    report = zkchat("ask", "What does compost need?", "--model", "openai/tiny", "--json").json
+    assert [(run["name"], run["ok"]) for run in report["tools"]] == [("find_excerpts", True)]
+    assert [(c["relative_path"], c["valid"]) for c in report["citations"]] == [("Garden/Compost.md", True)]
+
+
+@pytest.mark.parametrize("arguments", [(), ("--json",), ("--stream-json",)])
+def test_a_server_that_is_not_there_is_exit_code_4(zkchat: Program, arguments: tuple[str, ...]) -> None:
+    zkchat.env["OPENAI_BASE_URL"] = nobody_listens()
+    done = zkchat("ask", "What is a filter?", "--model", "openai/tiny", *arguments)
+    assert done.exit_status == 4
+    assert "cannot be reached: Connection refused" in done.err
+    assert "Is it running?" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_what_came_before_a_failure_is_printed_and_stored_as_unfinished(zkchat: Program, server: ModelServer) -> None:
+    server.says(Reply([*openai_text("Half an ", "answer")[:3], RESET]))
+    done = zkchat("ask", "What is a filter?", "--model", "openai/tiny")
+    assert (done.exit_status, done.out) == (4, "Half an answer\n")
+    assert [(m["role"], m["status"], m["content"]) for m in stored(zkchat)] == [
+        ("user", "failed", "What is a filter?"),
+        ("assistant", "failed", "Half an answer"),
+    ]
+
+
+def test_the_key_is_in_nothing_that_is_written(zkchat: Program, server: ModelServer, tmp_path: Path) -> None:
+    server.says(
+        Reply(openai_text("Fine.")),
+        openai_error(401, f"Incorrect API key provided: {KEY}"),
+        openai_error(400, f"Your key {KEY} is odd"),
+        Reply([sse({"error": {"message": f"no more for {KEY}"}})]),
+    )
+    said = ""
+    for arguments in ((), ("--json",), ("--stream-json",), ("--show-context",)):
+        done = zkchat("ask", "What is a filter?", "--model", "openai/tiny", "--verbose", *arguments)
+        said += done.out + done.err
+    for kind in ("md", "json"):
+        said += zkchat("context", "export", "--format", kind).out
+    done = zkchat("doctor", "--model", "openai/tiny", "--verbose")
+    assert "OPENAI_API_KEY is set" in done.out
+    assert KEY not in said + done.out + done.err
+    assert KEY.encode() not in everything_written(tmp_path)
+    assert b"asking openai/tiny" in everything_written(tmp_path)
+
+
+# a chat
+
+
+def test_the_chat_streams_an_answer_and_shows_the_window_found_meanwhile(zkchat: Program, server: ModelServer) -> None:
+    server.says(Reply([piece for event in openai_text("one ", "two ", "three") for piece in (event, 0.15)]))
+    with Chat(zkchat, "--model", "openai/tiny") as chat:
+        chat.wait_until(lambda: "7.4k" in "".join(chat.toolbars()), "90 % of the window of 8192")
+        chat.say("Count.")
+        chat.wait_for("one two")
+        assert "three" not in chat.everything()
+        chat.wait_for("one two three")
+
+
+def test_reasoning_is_shown_before_the_answer_stored_and_not_sent_back(zkchat: Program, server: ModelServer) -> None:
+    thought = sse(openai_delta(reasoning_content="First I "), openai_delta(reasoning_content="think of tasks."))
+    server.says(Reply([thought, *openai_text("It says which.")]))
+    with Chat(zkchat, "--model", "openai/tiny") as chat:
+        chat.ask("What is a filter?", "It says which.")
+        lines = [line.strip() for line in chat.everything().split("\n")]
+        assert lines.index("thinking") < lines.index("First I think of tasks.") < lines.index("It says which.")
+        chat.ask("And again?", "It says which.")
+    assert [m.get("reasoning") for m in stored(zkchat)] == [None, "First I think of tasks."] * 2
+    assert "think of tasks" not in json.dumps(server.bodies[-1])
+
+
+def test_reasoning_can_be_left_unseen(zkchat: Program, server: ModelServer) -> None:
+    server.says(Reply([sse(openai_delta(reasoning_content="Hm.")), *openai_text("It says which.")]))
+    zkchat.env["ZKCHAT_CHAT__SHOW_REASONING"] = "false"
+    with Chat(zkchat, "--model", "openai/tiny") as chat:
+        chat.ask("What is a filter?", "It says which.")
+        assert "Hm." not in chat.everything()
+
+
+def test_a_server_that_asks_to_wait_is_waited_for_with_a_countdown(zkchat: Program, server: ModelServer) -> None:
+    server.says(openai_error(429, "slow down", {"retry-after": "2"}), Reply(openai_text("Here I am.")))
+    with Chat(zkchat, "--model", "openai/tiny") as chat:
+        chat.say("Hello?")
+        chat.wait_for("again in 2 s")
+        chat.wait_for("again in 1 s")
+        chat.wait_for("Here I am.")
+        chat.wait_for_prompt()
+        assert "again in" not in chat.everything()
+
+
+def test_ctrl_c_ends_the_wait(zkchat: Program, server: ModelServer) -> None:
+    server.says(openai_error(429, "slow down", {"retry-after": "60"}), Reply(openai_text("Here I am.")))
+    with Chat(zkchat, "--model", "openai/tiny") as chat:
+        chat.say("Hello?")
+        chat.wait_for("again in")
+        began = time.monotonic()
+        chat.type(CTRL_C)
+        chat.wait_for("stopped")
+        assert time.monotonic() - began < 5  # of the 60 s
+        chat.ask("Now?", "Here I am.")
+
+
+def test_an_answer_that_was_cut_can_be_gone_on_with(zkchat: Program, server: ModelServer) -> None:
+    server.says(Reply(openai_text("The first half", finish="length")), Reply(openai_text("and the second.")))
+    with Chat(zkchat, "--model", "openai/tiny") as chat:
+        chat.ask("Tell me all.", "/continue goes on")
+        chat.ask("/continue", "and the second.")
+        chat.ask("/continue", "the last answer was not cut")
+    assert [m["finish_reason"] for m in stored(zkchat) if m["role"] == "assistant"] == ["length", "stop"]
+
+
+def test_the_model_is_changed_in_the_middle_of_a_conversation(zkchat: Program, server: ModelServer) -> None:
+    with Chat(zkchat, "--model", "openai/tiny") as chat:
+        chat.ask("What is a filter?", "which tasks you want.")
+        chat.ask("/model", "openai/tiny, a window of 8192 tokens (the server's list of models)")
+        assert all(name in chat.everything() for name in ("openai/large", "ollama/qwen3:8b", "offline"))
+        chat.wait_for_prompt()
+        chat.type("/model qw")
+        chat.wait_for("ollama/qwen3:8b")
+        chat.type(TAB)
+        chat.wait_for("/model ollama/qwen3:8b")
+        chat.type("\x15")  # kill the line: how a completion is taken is another test's matter
+        chat.ask("/model ollama/qwen3:8b", "From here on: ollama/qwen3:8b, a window of 32768 tokens")
+        chat.wait_until(lambda: "29.5k" in "".join(chat.toolbars()), "90 % of the new window")
+        server.says(*([Reply(ollama_text("By Ollama."))] * 2))
+        chat.ask("And you?", "By Ollama.")
+        chat.ask("/model large", "From here on: openai/large, a window of 200000 tokens")
+        chat.ask("/model nobody/here", 'model = "nobody/here" is not valid')
+    assert server.bodies[-1]["options"]["num_ctx"] == 32768
+    assert [m["model"] for m in stored(zkchat) if m["role"] == "assistant"] == ["openai/tiny", "ollama/qwen3:8b"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_chat_that_is_ended_while_a_server_is_silent_ends_at_once(zkchat: Program, server: ModelServer, number: signal.Signals) -> None:
+    server.says(Reply([*openai_text("Some words.")[:2], 60.0]))
+    with Chat(zkchat, "--model", "openai/tiny") as chat:
+        chat.say("Hello?")
+        chat.wait_for("Some")
+        chat.kill(number)
+        assert chat.wait_for_end() == 128 + number
+    assert [(m["status"], m["content"]) for m in stored(zkchat)] == [("complete", "Hello?"), ("unfinished", "Some words.")]

@@ -1,0 +1,181 @@
+"""What a message asks for, alone and in a conversation."""
+
+import pytest
+from building import prompt_message
+
+from zkchat_cli.llm.questions import Asked, Intent, other_forms, points_back, understand
+from zkchat_cli.models import PromptMessage
+
+
+def asked(*messages: str | PromptMessage) -> Asked:
+    """The last message in the light of those before it, by turns the user's and the answers."""
+    prompt = [m if isinstance(m, PromptMessage) else prompt_message(("user", "assistant")[i % 2], m) for i, m in enumerate(messages)]
+    return understand(prompt, len(prompt) - 1)
+
+
+ANSWER = "From your notes:\n\n“Beans climb poles.” [3][5]\n\n«A “lone ” mark» [4]\n\n“Say “please” twice.” [7]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        ("What is compost?", "definition"),
+        ("什么是堆肥？", "definition"),
+        ("How do I turn it?", "how"),
+        ("why?", "why"),
+        ("when to sow", "when"),
+        ("Where is the spade?", "where"),
+        ("list the tools", "which"),
+        ("Can beans climb?", "whether"),
+        ("beans", "any"),
+    ],
+)
+def test_the_kind_of_answer(text: str, intent: Intent) -> None:
+    assert asked(text).questions[0].intent == intent
+
+
+def test_words_that_questions_are_made_of_weigh_little() -> None:
+    weights = asked("How do I make compost work?").questions[0].weights
+    assert weights["compost"] == 1.0 > weights["mak"] == weights["work"]
+
+
+def test_chinese_question_words_do_not_stick_to_the_words_asked_for() -> None:
+    assert set(asked("什么是堆肥？").questions[0].weights) == {"堆肥"}
+    assert asked("用 git 和 docker").questions[0].weights["和"] < 1.0
+    assert asked("什么").questions[0].weights
+
+
+def test_emoji_are_words() -> None:
+    assert asked("what does 🔺 mean?").questions[0].weights["🔺"] == 1.0
+
+
+def test_several_questions_are_taken_apart() -> None:
+    assert [q.text for q in asked("What is compost? Where is the spade?").questions] == ["What is compost?", "Where is the spade?"]
+    assert len(asked("What is compost? Why?").questions) == 1
+    assert len(asked("What is compost? How do I turn it?").questions) == 1
+    assert len(asked("Sun. Rain?\nSnow\nIce\nHail? Fog?").questions) == 1
+    assert len(asked("What is sun? What is rain? What is snow? What is hail?").questions) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "why?",
+        "tell me more",
+        "and how do I undo that?",
+        "what about dates?",
+        "and the second one?",
+        "does it climb?",
+        "为什么？",
+        "还有呢？",
+        "[3]",
+        "the",
+    ],
+)
+def test_what_points_back(text: str) -> None:
+    assert points_back(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "How do filters combine?",
+        "Is it possible to combine filters?",
+        "And how do I combine filters with dates by hand?",
+        "Which filters are there that combine with dates and folders in a query of mine?",
+        "堆肥需要什么？",
+    ],
+)
+def test_what_stands_alone(text: str) -> None:
+    assert not points_back(text)
+
+
+def test_a_follow_up_goes_with_the_last_full_question_and_what_came_since() -> None:
+    follow = asked("What do tall beans need?", ANSWER, "and in winter?", ANSWER, "why?")
+    assert follow.follows
+    assert set(follow.questions[0].weights) == {"winter", "tall", "bean"}
+    assert follow.questions[0].query == "winter tall beans"
+
+
+def test_a_full_question_forgets_the_topic() -> None:
+    assert not asked("What do tall beans need?", ANSWER, "How do filters combine?").follows
+    assert not asked("why?").follows
+
+
+def test_what_comes_in_addition_is_also_looked_for_alone() -> None:
+    assert asked("What do tall beans need?", ANSWER, "what about lilies?").questions[0].alone == "lilies"
+    assert asked("What do tall beans need?", ANSWER, "how do I cut those?").questions[0].alone == ""
+
+
+def test_more_means_nothing_that_was_said_before() -> None:
+    more = asked("What do tall beans need?", ANSWER, "tell me more")
+    assert more.more
+    assert [s.source for s in more.said] == [3, 4, 7]
+    assert not asked("What do tall beans need?", ANSWER, "more about lilies?").more
+
+
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [
+        ("and the second one?", 4),
+        ("the first?", 3),
+        ("the last one", 7),
+        ("explain [5]", 5),
+        ("第二个呢？", 4),
+        ("the fourth one", None),
+        ("why?", None),
+    ],
+)
+def test_a_quotation_is_pointed_to(text: str, source: int | None) -> None:
+    assert asked("What do tall beans need?", ANSWER, text).pointed == source
+
+
+def test_ordinals_of_a_question_with_words_of_its_own_point_nowhere() -> None:
+    assert asked("What do beans need?", ANSWER, "When does the first frost kill tall lilies?").pointed is None
+    assert asked("explain [5]").pointed is None
+
+
+def test_after_a_compaction_the_summary_tells_the_topic() -> None:
+    told = "2025-05-08:\n- user: What do tall beans need?\n- assistant: “Beans climb poles.” [3]"
+    summary = prompt_message("user", f"<conversation-summary>\n{told}\n</conversation-summary>", "summary")
+    assert asked(summary, "", "why?").questions[0].query == "tall beans"
+    assert asked(summary, "", "tell me more").said[0].source == 3
+    other = prompt_message("user", "<conversation-summary>\nThey spoke of tall beans.\n</conversation-summary>", "summary")
+    assert "beans" in asked(other, "", "why?").questions[0].query
+    nothing = prompt_message("user", "“Beans climb poles.” [3]", "summary")
+    assert "poles" in asked(nothing, "", "why?").questions[0].query
+
+
+def test_recalled_turns_are_no_question_but_tell_one() -> None:
+    recalled = prompt_message("user", "<recalled-conversation>\n(2025-05-08) user: What is soil?", source_ids=("m1", "m2"))
+    messages = [prompt_message("user", "What does compost need?"), recalled, prompt_message("user", "Why?")]
+    assert "compost" in understand(messages, 2).questions[0].query
+
+
+def test_a_document_as_such_is_told_from_a_question_about_it() -> None:
+    assert asked("summarise [[Beans]]").document
+    assert asked("what is in [[Beans#Soil|it]]?").sections == {"soil"}
+    assert not asked("what does [[Beans]] say about poles?").document
+    assert "climbing" not in asked("poles in [[Climbing]]").questions[0].query
+
+
+def test_summaries_are_asked_for_in_several_languages() -> None:
+    assert asked("Summarise it").summary
+    assert asked("总结一下").summary
+    assert asked("x " * 3000 + "Fasse das zusammen").summary
+    assert asked("summarise our conversation").conversation
+
+
+def test_the_question_before_that_only_asked_for_a_document_is_no_topic() -> None:
+    assert not asked("compare [[A]] and [[B]]", ANSWER, "what about [[C]]?").follows
+
+
+def test_other_forms_of_missing_words() -> None:
+    question = asked("How are tasks completed with 堆肥 in css?").questions[0]
+    forms = other_forms(question, ("complet", "堆肥", "css")).split()
+    assert {"complete", "completes", "completion"} <= set(forms)
+    assert not {"completed", "task", "css"} & set(forms)
+
+
+def test_no_message_is_understood_as_nothing() -> None:
+    assert understand([], -1).questions[0].weights == {}

@@ -1,0 +1,210 @@
+"""Claude, at Anthropic or any server that speaks its Messages API: `anthropic/NAME`, at ANTHROPIC_BASE_URL or anthropic.base_url.
+
+zkchat's own gateway makes the calls, on the anthropic SDK; both are loaded by `prepare`, or by the first call. What stays the same from
+turn to turn is marked for the server's cache.
+"""
+
+import threading
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from pydantic import Field
+
+from zkchat_cli.config import Section
+from zkchat_cli.errors import ProviderError
+from zkchat_cli.llm import Delta, Failed, Listed, Model, Provider, Reach, Request, Setup, Window, wire
+from zkchat_cli.llm.pump import Patience, Put, pumped
+from zkchat_cli.llm.wire import Server
+
+if TYPE_CHECKING:
+    from zkchat_cli.llm.messages_api import Gateway
+    from zkchat_cli.llm.messages_request import Abilities
+
+ANTHROPIC = "https://api.anthropic.com"
+VERSION = "2023-06-01"
+"""Of the API's listings."""
+LISTING = wire.Patience(answer=5, retry=1)
+LEAST_WINDOW = 200_000
+"""Tokens of window that every Claude has."""
+LONGEST_ANSWER = 64_000
+"""Tokens of answer, thinking included, that are asked for where the user does not say."""
+
+
+class Settings(Section):
+    base_url: str = Field(
+        "", description="address of Anthropic or a server that speaks its Messages API; empty: ANTHROPIC_BASE_URL, else Anthropic"
+    )
+    key_variable: str = Field("ANTHROPIC_API_KEY", description="environment variable that holds the key")
+    timeout: float = Field(120, gt=0, le=86_400, description="seconds to wait for the first word")
+    stall_timeout: float = Field(60, gt=0, le=86_400, description="seconds to wait for each further one")
+
+
+@dataclass
+class AnthropicModel:
+    """One model at one server."""
+
+    model: str
+    server: Server
+    settings: Settings
+    first_delay: float = 1.0
+    """Seconds before a failed call is made again."""
+    window: Window | None = None
+    exact = False
+    _gateway: "Gateway | None" = None
+    _listed: dict[str, Any] = field(default_factory=dict)
+    _asked: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def name(self) -> str:
+        return f"anthropic/{self.model}"
+
+    @property
+    def official(self) -> bool:
+        return self.server.address == ANTHROPIC
+
+    def prepare(self) -> None:
+        with self._lock:
+            self._loaded()
+            asked, self._asked = self._asked, True
+        if asked or not self.model:
+            return
+        if _unusable(self) is None:
+            self._listed = _described(self.server, self.model)
+        if size := _size(self._listed, "max_input_tokens"):
+            self.window = Window(size, "the server's list of models")
+        elif self.model.startswith("claude-"):
+            self.window = Window(LEAST_WINDOW, "what every Claude has; the server does not say")
+
+    def _loaded(self) -> "Gateway":
+        if self._gateway is None:
+            from zkchat_cli.llm.messages_api import Gateway  # takes a second, and prints unless it is loaded so
+
+            self._gateway = Gateway(self.server, official=self.official)
+        return self._gateway
+
+    def stream(self, request: Request) -> Generator[Delta, None, None]:
+        problem = _unusable(self)
+        if problem is not None:
+            yield Failed(problem)
+            return
+
+        async def call(put: Put) -> None:
+            with self._lock:
+                gateway = self._loaded()
+            await gateway.stream(self.model, request, self._abilities(), put, self._names, self.first_delay)
+
+        yield from pumped(call, self.server, Patience(self.settings.timeout, self.settings.stall_timeout))
+
+    def _abilities(self) -> "Abilities":
+        """What the model can do, by its server's listing as far as that goes."""
+        from zkchat_cli.llm.messages_api import longest_answer  # see `_loaded`
+        from zkchat_cli.llm.messages_request import abilities
+
+        return abilities(
+            self.model,
+            min(_size(self._listed, "max_tokens") or longest_answer(self.model), LONGEST_ANSWER),
+            self.window.tokens if self.window else None,
+            adaptive=_supported(self._listed, "adaptive"),
+            budgeted=_supported(self._listed, "enabled"),
+        )
+
+    def _names(self) -> tuple[str, ...]:
+        try:
+            return tuple(listed.name for listed in _list(self.server))
+        except ProviderError:
+            return ()
+
+
+def _unusable(model: AnthropicModel) -> ProviderError | None:
+    key, variable = model.server.key, model.settings.key_variable
+    if not model.model:
+        hint = "Say anthropic/NAME; /model and zkchat doctor list what there is."
+        return ProviderError("unknown_model", "anthropic needs the name of a model", hint)
+    if model.official and not key:
+        hint = "Set it, or anthropic.base_url to a server that wants none."
+        return ProviderError("auth", f"Anthropic wants a key, and {variable} is not set", hint)
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        return ProviderError("auth", f"{variable} holds characters that no key has", "Set it again; was more copied than the key?")
+    return None
+
+
+def _settings(setup: Setup) -> Settings:
+    return setup.settings if isinstance(setup.settings, Settings) else Settings()
+
+
+def _server(setup: Setup) -> Server:
+    settings = _settings(setup)
+    given = setup.env.get("ANTHROPIC_BASE_URL", "").strip() or settings.base_url.strip()
+    address = given.rstrip("/").removesuffix("/v1") or ANTHROPIC  # the SDK adds the /v1 that some addresses are given with
+    key = setup.env.get(settings.key_variable, "").strip()
+    official = address == ANTHROPIC
+    return Server(
+        "Anthropic" if official else "the server for anthropic",
+        address,
+        "Check your network." if official else "Is it running? Check anthropic.base_url or ANTHROPIC_BASE_URL.",
+        key=key,
+        check_key=f"Check {settings.key_variable}.",
+        headers=_headers(key, official=official),
+    )
+
+
+def _headers(key: str, *, official: bool) -> dict[str, str]:
+    headers = {"anthropic-version": VERSION}
+    if key:
+        headers["x-api-key"] = key
+    if key and not official:  # which of the two an imitation reads is not known
+        headers["Authorization"] = f"Bearer {key}"
+    return headers
+
+
+def _list(server: Server) -> tuple[Listed, ...]:
+    """The models a server offers. Raises ProviderError."""
+    answer = server.get("/v1/models?limit=1000", LISTING)
+    try:
+        rows = [row for row in answer["data"] if isinstance(row, dict) and isinstance(row.get("id"), str)]
+    except (KeyError, TypeError) as e:
+        raise server.unintelligible("", "something that is no list of models") from e
+    return tuple(sorted((Listed(row["id"], _size(row, "max_input_tokens")) for row in rows), key=lambda listed: listed.name))
+
+
+def _described(server: Server, model: str) -> dict[str, Any]:
+    """What the server says of a model; empty if nothing: the first call tells what is wrong."""
+    try:
+        answer = server.get(f"/v1/models/{quote(model, safe='')}", LISTING)
+    except ProviderError:
+        return {}
+    return answer if isinstance(answer, dict) else {}
+
+
+def _size(row: dict[str, Any], key: str) -> int | None:
+    size = row.get(key)
+    return size if isinstance(size, int) and size > 0 else None
+
+
+def _supported(row: dict[str, Any], kind: str) -> bool | None:
+    """Whether a listed model takes that kind of thinking; None if the listing does not say."""
+    found: Any = row
+    for key in ("capabilities", "thinking", "types", kind, "supported"):
+        found = found.get(key) if isinstance(found, dict) else None
+    return found if isinstance(found, bool) else None
+
+
+def _open(setup: Setup) -> Model:
+    return AnthropicModel(setup.name, _server(setup), _settings(setup))
+
+
+def _reach(setup: Setup) -> Reach:
+    server, variable = _server(setup), _settings(setup).key_variable
+    chosen = [variable] if server.key else []
+    chosen += ["ANTHROPIC_BASE_URL"] if setup.env.get("ANTHROPIC_BASE_URL") else ["anthropic.base_url"] if _settings(setup).base_url else []
+    wanted = "" if server.address == ANTHROPIC else ", which some servers do without"
+    key = f"{variable} is set" if server.key else f"{variable} is not set{wanted}"
+    return Reach(server.address, key, ", ".join(chosen), lambda: _list(server))
+
+
+PROVIDER = Provider(
+    "anthropic", "Claude, by Anthropic or a server that speaks as it does; what a prompt holds is sent there", _open, Settings, reach=_reach
+)

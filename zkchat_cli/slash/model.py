@@ -1,0 +1,35 @@
+"""/model: which model answers, how large its window is and who says so; `/model PROVIDER/NAME` goes on with another."""
+
+from zkchat_cli.session import ZkChatSession
+from zkchat_cli.slash import Outcome, SlashCommand
+
+
+def _run(session: ZkChatSession, argument: str) -> Outcome:
+    if argument:
+        session.use(_meant(session, argument))
+        session.prepare()
+        return Outcome(f"From here on: {_described(session)}")
+    offers = session.offers()
+    lines = [f"  {name}" for offer in offers for name in offer.names]
+    lines += [f"  {offer.provider}: {offer.problem}" for offer in offers if offer.problem]
+    there = ["There is:", *lines] if lines else []
+    return Outcome("\n".join([_described(session), *there, "/model PROVIDER/NAME goes on with another."]))
+
+
+def _meant(session: ZkChatSession, argument: str) -> str:
+    """The model that is offered by this name without its provider; else the argument as it is."""
+    offered = _names(session) if "/" not in argument else []
+    same = [name for name in offered if argument == name.partition("/")[2]]
+    return same[0] if len(same) == 1 else argument
+
+
+def _described(session: ZkChatSession) -> str:
+    window = session.window
+    return f"{session.parts.model.name}, a window of {window.tokens} tokens ({window.source})"
+
+
+def _names(session: ZkChatSession) -> list[str]:
+    return [name for offer in session.offers() for name in offer.names]
+
+
+COMMAND = SlashCommand("model", "which model answers; PROVIDER/NAME goes on with another", _run, "[PROVIDER/NAME]", _names)
