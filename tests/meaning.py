@@ -75,6 +75,7 @@ class Servers:
     def __post_init__(self) -> None:
         self.http.expect_request("/api/embed", method="POST").respond_with_handler(self._answer)
         self.http.expect_request("/v1/embeddings", method="POST").respond_with_handler(self._answer)
+        self.http.expect_request("/api/tags").respond_with_json({"models": []})
 
     @property
     def env(self) -> dict[str, str]:

@@ -59,7 +59,7 @@ def test_a_provider_error_says_what_to_do_and_the_chat_goes_on(zkchat: Program, 
     with Chat(zkchat, "--model", script({"text": "Half an ans", "error": "cut"}, {"text": "All is well."})) as chat:
         chat.say("first")
         chat.wait_for("what came is kept")
-        chat.wait_for("try again for the rest")
+        chat.wait_for("Ask again for the rest.")
         assert "Half an ans" in chat.everything()
         chat.ask("second", "All is well.")
 

@@ -2,6 +2,16 @@
 
 A provider never raises from `stream`: what goes wrong is its last delta, `Failed`. So the session has one place to look, and text that
 came before a failure is not lost.
+
+`providers` and `embedders` are drawers; the rooms they share are
+
+    endpoint     a server as it is spoken of: every way of failing becomes a ProviderError here
+    wire         JSON over HTTP for listings and embeddings
+    pump         a call on its own thread, so that the reader can leave; its patience and its countdown
+    recovery     mojentic's streams as deltas; `compatible` (OpenAI's language) and `native` (Ollama's) are its gateways
+    messages_api Anthropic's language on its SDK; `messages_request` and `messages_reply` are its pure halves
+    quiet        makes libraries log instead of print
+    questions    the offline provider: what is asked; `passages` cuts notes into quotable pieces, `quoting` chooses among them
 """
 
 from collections.abc import Callable, Generator, Mapping
