@@ -75,16 +75,22 @@ class Program:
     vault: Path
     home: Path
     env: dict[str, str] = field(default_factory=dict)
+    measured: bool = True
+    """Whether coverage is measured in its processes, too, which nearly doubles their time."""
 
     @property
     def environment(self) -> dict[str, str]:
+        return self._whole if self.measured else self.unmeasured
+
+    @property
+    def _whole(self) -> dict[str, str]:
         clean = {k: v for k, v in os.environ.items() if not k.startswith("ZKCHAT") and k not in ("NO_COLOR", "TIKTOKEN_CACHE_DIR")}
         return {**clean, "ZKCHAT_HOME": str(self.home), **self.env}
 
     @property
     def unmeasured(self) -> dict[str, str]:
         """The environment without coverage's: for what must not import, write or fail for coverage's sake."""
-        return {k: v for k, v in self.environment.items() if not k.startswith("COV")}
+        return {k: v for k, v in self._whole.items() if not k.startswith("COV")}
 
     def __call__(self, *arguments: object, stdin: str | bytes = "", cwd: Path | None = None, timeout: float = 60) -> Done:
         done = subprocess.run(
@@ -113,8 +119,18 @@ def vault(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def zkchat(vault: Path, tmp_path: Path) -> Program:
-    return Program(vault, tmp_path / "home")
+def zkchat(vault: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Program:
+    """A file of tests whose code other files run as well says `MEASURED = False`."""
+    return Program(vault, tmp_path / "home", measured=getattr(request.module, "MEASURED", True))
+
+
+@pytest.fixture
+def untraced() -> Iterator[None]:
+    """Without coverage's tracer, which would be most of the time that is compared."""
+    tracer = sys.gettrace()
+    sys.settrace(None)
+    yield
+    sys.settrace(tracer)
 
 
 @pytest.fixture

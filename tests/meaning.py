@@ -75,7 +75,8 @@ class Servers:
     def __post_init__(self) -> None:
         self.http.expect_request("/api/embed", method="POST").respond_with_handler(self._answer)
         self.http.expect_request("/v1/embeddings", method="POST").respond_with_handler(self._answer)
-        self.http.expect_request("/api/tags").respond_with_json({"models": []})
+        for path, listing in (("/api/tags", {"models": []}), ("/v1/models", {"data": []})):
+            self.http.expect_request(path).respond_with_json(listing)
 
     @property
     def env(self) -> dict[str, str]:

@@ -7,6 +7,8 @@ import pytest
 from conftest import Program, write
 from terminal_screen import CTRL_J, ENTER, ESCAPE, HARMLESS, HOSTILE, TAB, UP, Chat, Script, slowly, stored
 
+MEASURED = False
+
 # typing
 
 

@@ -23,6 +23,8 @@ from speaking import (
 )
 from terminal_screen import CTRL_C, TAB, Chat, stored
 
+MEASURED = False
+
 KEY = "sk-this-is-a-secret-4711"
 
 

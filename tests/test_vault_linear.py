@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from zkchat_cli.vault import markdown, markup
 
+pytestmark = pytest.mark.usefixtures("untraced")
+
 MARKS = r"""
 [ ] [[ ]] [[a [[a| ![[ ![ [a]( [a](b [a](<b [a](b( [a](b\x20"c [a][ [a][b] [a]: [a]:\x20b [^ [] [](  ( ) < > <!-- --> ` `` ``` ~~~ $ $$ $a
 % %% # ## #a #\x20 > >\x20 -\x20 - *\x20 * 1.\x20 --- === ^ ^a \\ | ! a \x20 \x20\x20\x20\x20 \t 文 \n \n\n \n#\x20a \n-\x20a
