@@ -5,6 +5,7 @@ import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Program
@@ -15,13 +16,16 @@ from speaking import (
     a_server,
     nobody_listens,
     ollama_text,
-    openai_calls,
     openai_delta,
     openai_error,
     openai_text,
     sse,
 )
 from terminal_screen import CTRL_C, TAB, Chat, stored
+
+from zkchat_cli import wiring
+from zkchat_cli.llm import Window
+from zkchat_cli.wiring import Choices
 
 MEASURED = False
 
@@ -58,32 +62,37 @@ def test_a_question_is_answered_by_the_server_and_nothing_else_is_printed(zkchat
     assert (path, body["model"], headers["authorization"]) == ("/v1/chat/completions", "tiny", f"Bearer {KEY}")
 
 
+def in_use(zkchat: Program, **choices: Any) -> Window:
+    """The window that a session would have, once the server has been asked."""
+    env = {**zkchat.environment, "ZKCHAT_VAULT": str(zkchat.vault)}
+    bench = wiring.open_bench(Choices(model="openai/tiny", store=False, **choices), env, zkchat.vault)
+    try:
+        session = bench.session()
+        session.prepare()
+        return session.window
+    finally:
+        bench.close()
+
+
 def test_the_window_that_the_server_names_is_the_one_in_use(zkchat: Program) -> None:
-    context = zkchat("ask", "What is a filter?", "--model", "openai/tiny", "--json").json["context"]
-    assert (context["max_context"], context["window_source"]) == (8192, "the server's list of models")
-
-
-def test_what_the_next_call_would_send_is_shown_for_the_window_it_would_have(zkchat: Program) -> None:
-    zkchat("ask", "What is a filter?", "--model", "openai/tiny")
-    assert zkchat("context", "stats", "--model", "openai/tiny", "--json").json["max_context"] == 8192
-    assert "window 8192 (the server's list of models)" in zkchat("context", "stats", "--model", "openai/tiny").out
-    zkchat.env["OPENAI_BASE_URL"] = nobody_listens()
-    assert zkchat("context", "stats", "--model", "openai/tiny", "--json").json["max_context"] == 32768
+    assert in_use(zkchat) == Window(8192, "the server's list of models")
 
 
 def test_a_window_that_was_set_beats_what_is_found_out(zkchat: Program) -> None:
-    context = zkchat("ask", "What is a filter?", "--model", "openai/tiny", "--max-context", 4000, "--json").json["context"]
-    assert (context["max_context"], context["window_source"]) == (4000, "context.max_tokens, command line")
+    assert in_use(zkchat, max_context=4000) == Window(4000, "context.max_tokens, command line")
 
 
-def test_a_tool_is_run_over_the_wire(zkchat: Program, server: ModelServer) -> None:
-    server.says(Reply(openai_calls(("c1", "find_excerpts", '{"query": "compost"}'))), Reply(openai_text("Air and water [1].")))
-    report = zkchat("ask", "What does compost need?", "--model", "openai/tiny", "--json").json
-    assert [(run["name"], run["ok"]) for run in report["tools"]] == [("find_excerpts", True)]
-    assert [(c["relative_path"], c["valid"]) for c in report["citations"]] == [("Garden/Compost.md", True)]
+def test_where_nobody_says_how_large_it_is_the_window_is_the_default(zkchat: Program) -> None:
+    zkchat.env["OPENAI_BASE_URL"] = nobody_listens()
+    assert in_use(zkchat).tokens == 32768
 
 
-@pytest.mark.parametrize("arguments", [(), ("--json",), ("--stream-json",)])
+def test_what_the_next_call_would_send_is_shown_for_the_window_it_would_have(zkchat: Program) -> None:
+    zkchat("ask", "What is a filter?", "--model", "offline")
+    assert "window 8192 (the server's list of models)" in zkchat("context", "stats", "--model", "openai/tiny").out
+
+
+@pytest.mark.parametrize("arguments", [(), ("--json",)])
 def test_a_server_that_is_not_there_is_exit_code_4(zkchat: Program, arguments: tuple[str, ...]) -> None:
     zkchat.env["OPENAI_BASE_URL"] = nobody_listens()
     done = zkchat("ask", "What is a filter?", "--model", "openai/tiny", *arguments)
@@ -110,12 +119,10 @@ def test_the_key_is_in_nothing_that_is_written(zkchat: Program, server: ModelSer
         openai_error(400, f"Your key {KEY} is odd"),
         Reply([sse({"error": {"message": f"no more for {KEY}"}})]),
     )
-    said = ""
-    for arguments in ((), ("--json",), ("--stream-json",), ("--show-context",)):
-        done = zkchat("ask", "What is a filter?", "--model", "openai/tiny", "--verbose", *arguments)
-        said += done.out + done.err
-    for kind in ("md", "json"):
-        said += zkchat("context", "export", "--format", kind).out
+    done = zkchat("chat", "--model", "openai/tiny", "--verbose", stdin="a\nb\nc\n")
+    said = done.out + done.err
+    done = zkchat("ask", "What is a filter?", "--model", "openai/tiny", "--verbose", "--stream-json")
+    said += done.out + done.err + zkchat("context", "export", "--format", "json").out
     done = zkchat("doctor", "--model", "openai/tiny", "--verbose")
     assert "OPENAI_API_KEY is set" in done.out
     assert KEY not in said + done.out + done.err
@@ -194,8 +201,9 @@ def test_the_model_is_changed_in_the_middle_of_a_conversation(zkchat: Program, s
         chat.ask("/model", "openai/tiny, a window of 8192 tokens (the server's list of models)")
         assert all(name in chat.everything() for name in ("openai/large", "ollama/qwen3:8b", "offline"))
         chat.wait_for_prompt()
+        listed = chat.everything().count("ollama/qwen3:8b")
         chat.type("/model qw")
-        chat.wait_for("ollama/qwen3:8b")
+        chat.wait_until(lambda: chat.everything().count("ollama/qwen3:8b") > listed, "the menu")
         chat.type(TAB)
         chat.wait_for("/model ollama/qwen3:8b")
         chat.type("\x15")  # kill the line: how a completion is taken is another test's matter

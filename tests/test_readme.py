@@ -11,6 +11,8 @@ from zkchat_cli.errors import ProviderErrorKind
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.vault import search
 
+MEASURED = False
+
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
 
 

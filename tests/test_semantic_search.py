@@ -20,6 +20,8 @@ from zkchat_cli.vault import Vault
 from zkchat_cli.vault.semantic import FEW, REST_SECONDS, Semantic
 from zkchat_cli.vault.vectors import LONGEST_TEXT, VectorStore, cut, embedded
 
+MEASURED = False
+
 NOTES = {
     "Garage.md": "# Garage\n\nThe automobile needs oil twice a year.\n",
     "Health.md": "# Health\n\nThe surgeon said to rest for a week.\n",

@@ -8,6 +8,8 @@ import pytest
 from conftest import Program
 from notes import Notes
 
+MEASURED = False
+
 
 @pytest.fixture
 def notes(tmp_path):
