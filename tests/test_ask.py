@@ -6,6 +6,8 @@ from collections.abc import Callable
 import pytest
 from conftest import Program
 
+MEASURED = False
+
 ASK_KEYS = {
     "conversation_id", "message_id", "answer", "model", "strategy", "finish_reason", "references", "citations", "tools", "usage",
     "context", "compaction", "timings_ms",

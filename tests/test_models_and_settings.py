@@ -15,6 +15,8 @@ from speaking import ModelServer, Reply, a_server, nobody_listens, openai_error,
 from zkchat_cli import logs, wiring
 from zkchat_cli.wiring import Choices
 
+MEASURED = False
+
 
 @pytest.fixture
 def server() -> Iterator[ModelServer]:
