@@ -99,6 +99,15 @@ def test_the_same_call_twice_in_a_turn_runs_once(room: Room) -> None:
     assert well_formed(session.history)
 
 
+def test_more_calls_than_the_window_holds_are_the_models_fault_and_the_chat_goes_on(room: Room) -> None:
+    many = [find(f"filter {n}", f"c{n}") for n in range(1000)]
+    session = room.session(Deltas([calls(*many), says("A filter.")]))
+    error = failed(session.send("What is a filter?")).error
+    assert isinstance(error, ProviderError)
+    assert (error.kind, "asked for more tools than its window has room for" in error.message) == ("bad_answer", True)
+    assert completed(session.send("And now?")).answer == "A filter."
+
+
 def test_the_next_turn_runs_it_again(room: Room) -> None:
     counting = Counting()
     session = room.session(Deltas([calls(count(1)), says("Done."), calls(count(1)), says("Done.")]), tools=(counting.tool,))
