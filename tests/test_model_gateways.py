@@ -158,6 +158,13 @@ def test_the_window_of_an_ollama_model_is_known(server: ModelServer, show: Any, 
     assert len(server.everything) == 1
 
 
+@BOTH
+def test_a_character_in_two_halves_spoils_no_answer(server: ModelServer, protocol: Protocol) -> None:
+    body = b"".join(piece for piece in protocol.text("HALF", "HALVES") if isinstance(piece, bytes))
+    answer = protocol.ask(server, Reply([body.replace(b"HALVES", rb"\ude00 b").replace(b"HALF", rb"a \ud83d")]))
+    assert (answer.text, answer.end.reason) == ("a \ufffd\ufffd b", "stop")
+
+
 # a history that began with another provider
 
 LONG = "chatcmpl-tool-0123456789abcdef0123456789abcdef"

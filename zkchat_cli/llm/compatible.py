@@ -162,6 +162,7 @@ class _Decoder(_OpenAIDecoder):  # type: ignore[misc]
             delta["content"] = "".join(str(part.get("text") or "") for part in delta["content"] if isinstance(part, dict))
         if delta.get("reasoning_content") is None and isinstance(delta.get("reasoning"), str):
             delta["reasoning_content"] = delta["reasoning"]
+        delta = recovery.utterable(delta, "content", "reasoning_content")
         calls = delta.get("tool_calls")
         if isinstance(calls, list):
             delta["tool_calls"] = [self._placed(call) if isinstance(call, dict) else call for call in calls]
