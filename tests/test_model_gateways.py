@@ -165,6 +165,12 @@ def test_a_character_in_two_halves_spoils_no_answer(server: ModelServer, protoco
     assert (answer.text, answer.end.reason) == ("a \ufffd\ufffd b", "stop")
 
 
+@BOTH
+def test_an_answer_nested_without_end_is_one_that_cannot_be_read(server: ModelServer, protocol: Protocol) -> None:
+    error = protocol.ask(server, Reply([protocol.begin("Hel"), b"data: " * (protocol is OPENAI) + b"[" * 100_000 + b"\n\n"])).error
+    assert (error.kind, "cannot be read" in error.message) == ("bad_answer", True)
+
+
 # a history that began with another provider
 
 LONG = "chatcmpl-tool-0123456789abcdef0123456789abcdef"
