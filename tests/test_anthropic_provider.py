@@ -52,6 +52,9 @@ def ready(model: AnthropicModel) -> AnthropicModel:
     return model
 
 
+A_NUMBER = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": 5}}
+BEGUN_SO = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": 5}}
+
 ANTHROPIC = Dialect(
     open=a_model,
     text=anthropic_text,
@@ -129,6 +132,8 @@ OF_ITS_OWN = (
         says="No harm.",
     ),
     Fault("a garbage event of the right form", lambda _: [Reply([anthropic_events({"type": "content_block_delta"})])], "bad_answer"),
+    Fault("a number for text", lambda d: [Reply([d.begun, anthropic_events(A_NUMBER), *d.text("lo")])], "bad_answer", text="Hel"),
+    Fault("a block that begins with a number", lambda _: [Reply([anthropic_events(anthropic_start(), BEGUN_SO)])], "bad_answer"),
     Fault("bytes that are no text", lambda d: [Reply([d.begun, b"event: ping\ndata: \xff\xfe\n\n"])], "bad_answer", text="Hel"),
     Fault(
         "only the reason to stop, no last event",

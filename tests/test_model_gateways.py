@@ -158,6 +158,64 @@ def test_the_window_of_an_ollama_model_is_known(server: ModelServer, show: Any, 
     assert len(server.everything) == 1
 
 
+@BOTH
+def test_a_character_in_two_halves_spoils_no_answer(server: ModelServer, protocol: Protocol) -> None:
+    body = b"".join(piece for piece in protocol.text("HALF", "HALVES") if isinstance(piece, bytes))
+    answer = protocol.ask(server, Reply([body.replace(b"HALVES", rb"\ude00 b").replace(b"HALF", rb"a \ud83d")]))
+    assert (answer.text, answer.end.reason) == ("a \ufffd\ufffd b", "stop")
+
+
+@BOTH
+def test_an_answer_nested_without_end_is_one_that_cannot_be_read(server: ModelServer, protocol: Protocol) -> None:
+    error = protocol.ask(server, Reply([protocol.begin("Hel"), b"data: " * (protocol is OPENAI) + b"[" * 100_000 + b"\n\n"])).error
+    assert (error.kind, "cannot be read" in error.message) == ("bad_answer", True)
+
+
+# a history that began with another provider
+
+LONG = "chatcmpl-tool-0123456789abcdef0123456789abcdef"
+
+
+def after_others(*ids: str, name: str = "find_excerpts") -> Request:
+    """A question after a turn with calls of these ids, and one of its own."""
+
+    def said(role: str, content: str, **more: Any) -> PromptMessage:
+        return PromptMessage.model_validate({"role": role, "content": content, "tokens": 9, "kind": "conversation", **more})
+
+    def turn(*ids: str) -> list[PromptMessage]:
+        calls = tuple(ToolCall(id=each, name=name, arguments={}) for each in ids)
+        return [said("user", "Why?"), said("assistant", "", tool_calls=calls), *(said("tool", "{}", tool_call_id=each) for each in ids)]
+
+    return Request((*turn(*ids), said("assistant", "Because."), *turn(ids[0])))
+
+
+def ids_sent(server: ModelServer, request: Request, model: str) -> list[str]:
+    """Those of calls, which must be those of their results."""
+    OPENAI.ask(server, Reply(openai_text("Yes.")), request=request, name=model)
+    messages = server.bodies[-1]["messages"]
+    called = [call["id"] for message in messages for call in message.get("tool_calls", ())]
+    assert called == [message["tool_call_id"] for message in messages if message["role"] == "tool"]
+    return called
+
+
+def test_an_id_too_long_for_openai_is_shortened_once_its_turn_is_over(server: ModelServer) -> None:
+    short, known, own = ids_sent(server, after_others(LONG, "call_1"), "m")
+    assert (len(short), known, own) == (9, "call_1", LONG)
+
+
+@pytest.mark.parametrize("model", ["mistral-large-latest", "Devstral-Small"])
+def test_mistrals_models_get_ids_as_they_want_them(server: ModelServer, model: str) -> None:
+    sent = ids_sent(server, after_others("toolu_01A09q90qw90lq917835lq9", "call|1", "abcDEF123"), model)
+    assert all(len(each) == 9 and each.isalnum() for each in sent)
+    assert (sent[2], sent[3], len(set(sent))) == ("abcDEF123", sent[0], 3)
+
+
+def test_the_name_of_a_tool_that_is_none_goes_back_as_a_name(server: ModelServer) -> None:
+    OPENAI.ask(server, Reply(openai_text("Yes.")), request=after_others("call_1", name="notes.find it!" + 99 * "x"))
+    [first, _] = [message for message in server.bodies[-1]["messages"] if "tool_calls" in message]
+    assert first["tool_calls"][0]["function"]["name"] == "notes_find_it_" + 50 * "x"
+
+
 # an endpoint by itself
 
 

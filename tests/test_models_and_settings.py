@@ -124,6 +124,8 @@ def test_doctor_calls_the_model_only_when_asked_to(zkchat: Program, server: Mode
     assert server.bodies[0]["max_tokens"] == 1
     server.says(openai_error(403, "not for you"))
     assert "not for you" in str(checks(zkchat, "--model", "openai/tiny", "--call")["provider"]["detail"])
+    server.says(openai_error(400, "Could not finish the message because max_tokens or model output limit was reached."))
+    assert "it answered a call" in str(checks(zkchat, "--model", "openai/tiny", "--call")["provider"]["detail"])
 
 
 # completion

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from zkchat_cli.config import Config
 from zkchat_cli.errors import ProviderError, ProviderErrorKind, UsageError
-from zkchat_cli.events import ToolCallFinished, ToolCallStarted, TurnCompleted, TurnFailed
+from zkchat_cli.events import ReasoningDelta, ToolCallFinished, ToolCallStarted, TurnCompleted, TurnFailed
 from zkchat_cli.llm import Delta, Failed, Finished, Reasoning, Request, Text, Thinking, ToolCalls, Waiting
 from zkchat_cli.models import FinishReason, PromptMessage, ThinkingBlocks, TokenUsage, ToolCall, ZkChatMessage
 from zkchat_cli.tools import Finding, Tool
@@ -97,6 +97,26 @@ def test_the_same_call_twice_in_a_turn_runs_once(room: Room) -> None:
     assert [id_ for id_, _ in said] == ["a", "b", "c", "d"]
     assert said[0][1] == said[1][1] == said[2][1] != said[3][1]
     assert well_formed(session.history)
+
+
+def test_more_calls_than_the_window_holds_are_the_models_fault_and_the_chat_goes_on(room: Room) -> None:
+    many = [find(f"filter {n}", f"c{n}") for n in range(1000)]
+    session = room.session(Deltas([calls(*many), says("A filter.")]))
+    error = failed(session.send("What is a filter?")).error
+    assert isinstance(error, ProviderError)
+    assert (error.kind, "asked for more tools than its window has room for" in error.message) == ("bad_answer", True)
+    assert completed(session.send("And now?")).answer == "A filter."
+
+
+def test_a_turn_that_is_stopped_before_its_answer_ends_with_a_word_of_that(room: Room) -> None:
+    model = Deltas([calls(find("filter")), [Reasoning("What is it? "), Reasoning("A line.")], says("A filter.")])
+    session = room.session(model)
+    turn = session.send("What is a filter?")
+    next(event for event in turn if isinstance(event, ReasoningDelta))
+    turn.close()
+    completed(session.send("And now?"))
+    assert [m.role for m in model.requests[-1].messages[-5:]] == ["user", "assistant", "tool", "assistant", "user"]
+    assert model.requests[-1].messages[-2].content == "[interrupted by the user]"
 
 
 def test_the_next_turn_runs_it_again(room: Room) -> None:

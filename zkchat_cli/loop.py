@@ -42,7 +42,7 @@ class ToolLoop:
 
     def run(self) -> Generator[events.Event, None, FinishReason]:
         """Yields what happens; returns why the answer ended, which `turn.text` has. Raises the ProviderError of a call that failed, and
-        PromptTooLarge.
+        PromptTooLarge if the message itself is too much.
 
         The model gets no tools any more after `llm.max_tool_rounds` rounds of them, or when results have filled the window.
         """
@@ -83,7 +83,14 @@ class ToolLoop:
     def _ask(self, *, offer_tools: bool) -> Generator[events.Event, None, tuple[tuple[ToolCall, ...], FinishReason]]:
         """One model call; if it finds the prompt too long, once more with a smaller one."""
         try:
-            return (yield from self._call_model(self._prompt(offer_tools=offer_tools)))
+            prompt = self._prompt(offer_tools=offer_tools)
+        except PromptTooLarge as e:
+            if len(self._turn.messages) == 1:
+                raise
+            problem = f"{self._standing.parts.model.name} asked for more tools than its window has room for: {e.message}"
+            raise ProviderError("bad_answer", problem, "Ask in other words, or raise context.max_tokens.") from e
+        try:
+            return (yield from self._call_model(prompt))
         except ProviderError as refused:
             if refused.kind != "context_length" or self._shrunk or self._turn.text:
                 raise

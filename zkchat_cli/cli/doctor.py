@@ -23,6 +23,8 @@ from zkchat_cli.wiring import Choices
 
 COMMAND = cli.app()
 SAMPLE = "zkchat counts tokens"
+ONE_IS_TOO_FEW = "output limit was reached"
+"""OpenAI's models that reason say so when the one token they were asked for is gone before a word: they are there, and answer."""
 
 
 @COMMAND.command()
@@ -120,7 +122,7 @@ def _called(model: Model) -> str:
     request = Request((message,), options=Options(max_output_tokens=1), window=model.window.tokens if model.window else None)
     began = time.monotonic()
     for delta in model.stream(request):
-        if isinstance(delta, Failed):
+        if isinstance(delta, Failed) and ONE_IS_TOO_FEW not in delta.error.message:
             raise delta.error
     return f"it answered a call in {time.monotonic() - began:.1f} s"
 

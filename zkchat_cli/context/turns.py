@@ -66,7 +66,15 @@ def turns_of(messages: Iterable[ZkChatMessage], counter: TokenCounter, known: Se
 def _turn(messages: tuple[ZkChatMessage, ...], known: Turn | None, counter: TokenCounter) -> Turn:
     if known is not None and len(known.messages) == len(messages) and all(map(operator.is_, known.messages, messages)):
         return known
-    return Turn(messages, render(messages, counter))
+    return Turn(messages, _ended(render(messages, counter), counter))
+
+
+def _ended(rendered: tuple[PromptMessage, ...], counter: TokenCounter) -> tuple[PromptMessage, ...]:
+    """A turn that was stopped before its answer, with a word of that in its place: Mistral's models take no question behind a result."""
+    if not rendered or rendered[-1].role != "tool":
+        return rendered
+    text = INTERRUPTED.strip()
+    return (*rendered, PromptMessage(role="assistant", content=text, tokens=counter.count(text) + MESSAGE_OVERHEAD, kind="conversation"))
 
 
 def render(messages: Sequence[ZkChatMessage], counter: TokenCounter, *, thinking: bool = False) -> tuple[PromptMessage, ...]:

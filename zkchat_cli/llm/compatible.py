@@ -5,7 +5,9 @@ Importing this file imports mojentic and the OpenAI SDK. What is lenient here is
 with the same one, tool arguments that are no JSON, and no `[DONE]` at the end.
 """
 
+import hashlib
 import json
+import re
 from contextlib import aclosing
 from typing import Any
 
@@ -28,6 +30,13 @@ from mojentic.llm.recovery_stream import RecoveryStreamEvent, StreamMetrics, rec
 
 NO_KEY = "none"
 """For the SDK, which insists on one; it is not sent."""
+LONGEST_ID = 40
+"""Characters that OpenAI takes as a call's id; vLLM gives some of 46."""
+LONGEST_NAME = 64
+_FOREIGN = re.compile(r"[^a-zA-Z0-9_-]")
+_MISTRALS = re.compile(r"[a-zA-Z0-9]{9}")
+_OF_MISTRAL = re.compile("mistral|ministral|mixtral|codestral|devstral|magistral|pixtral|voxtral", re.IGNORECASE)
+"""In a model's name or a server's address: it takes no other ids than such."""
 
 
 class Gateway(OpenAIGateway):  # type: ignore[misc]  # mojentic is untyped
@@ -84,10 +93,17 @@ class Gateway(OpenAIGateway):  # type: ignore[misc]  # mojentic is untyped
     def _recovery_body(self, args: dict[str, Any], streaming: bool) -> bytes:
         """The request with text as it is instead of escaped, which costs tokens, and with every option that was set."""
         body = json.loads(super()._recovery_body(args, streaming))
-        for message in body["messages"]:
+        strict = _OF_MISTRAL.search(f"{body['model']} {self._endpoint.address}") is not None
+        turn = max((i for i, message in enumerate(body["messages"]) if message["role"] == "user"), default=0)
+        for position, message in enumerate(body["messages"]):
+            own = position > turn and not strict
             for call in message.get("tool_calls", ()):
-                arguments = json.loads(call["function"]["arguments"])
-                call["function"]["arguments"] = json.dumps(arguments, ensure_ascii=False)
+                function = call["function"]
+                call["id"] = call["id"] if own else _accepted(call["id"], strict=strict)
+                function["name"] = _FOREIGN.sub("_", function["name"])[:LONGEST_NAME]
+                function["arguments"] = json.dumps(json.loads(function["arguments"]), ensure_ascii=False)
+            if "tool_call_id" in message and not own:
+                message["tool_call_id"] = _accepted(message["tool_call_id"], strict=strict)
         effort = args["config"].reasoning_effort
         if effort is not None:  # mojentic sends it to OpenAI's own reasoning models only
             body["reasoning_effort"] = effort.value
@@ -103,6 +119,15 @@ class Gateway(OpenAIGateway):  # type: ignore[misc]  # mojentic is untyped
         kind = ModelType.REASONING if reasons else ModelType.CHAT
         temperatures: list[float] | None = [] if reasons else None
         self.model_registry.register_model(model, ModelCapabilities(kind, supported_temperatures=temperatures))
+
+
+def _accepted(id_: str, *, strict: bool) -> str:
+    """The id of a call as the server takes it: another provider's, or another model's, may be too long for it or made of other letters.
+
+    The same id always becomes the same. What a server said in the turn in progress is left as it is: some hide there what they need back.
+    """
+    fits = _MISTRALS.fullmatch(id_) is not None if strict else len(id_) <= LONGEST_ID
+    return id_ if fits else hashlib.sha256(id_.encode()).hexdigest()[:9]
 
 
 class _Decoder(_OpenAIDecoder):  # type: ignore[misc]
@@ -137,6 +162,7 @@ class _Decoder(_OpenAIDecoder):  # type: ignore[misc]
             delta["content"] = "".join(str(part.get("text") or "") for part in delta["content"] if isinstance(part, dict))
         if delta.get("reasoning_content") is None and isinstance(delta.get("reasoning"), str):
             delta["reasoning_content"] = delta["reasoning"]
+        delta = recovery.utterable(delta, "content", "reasoning_content")
         calls = delta.get("tool_calls")
         if isinstance(calls, list):
             delta["tool_calls"] = [self._placed(call) if isinstance(call, dict) else call for call in calls]

@@ -62,7 +62,7 @@ class Reply:
             event = json.loads(data)
             self._take(event["type"], event, data)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as e:
-            raise self._endpoint.unintelligible(data) from e
+            raise (self._endpoint.garbled() if self.spoken else self._endpoint.unintelligible(data)) from e
 
     def _take(self, kind: str, event: dict[str, Any], data: str) -> None:
         self.begun = True
@@ -105,16 +105,16 @@ class Reply:
             case "input_json_delta":
                 self._open[index]["said"] += delta["partial_json"]
 
-    def _say(self, text: str | None) -> None:
-        if text:
+    def _say(self, text: object) -> None:
+        if said := _words(text):
             self.spoken = True
-            self._put(Text(text))
+            self._put(Text(said))
 
-    def _reason(self, block: dict[str, Any], text: str | None) -> None:
-        if text:
+    def _reason(self, block: dict[str, Any], text: object) -> None:
+        if said := _words(text):
             self.spoken = True
-            block["said"] += text
-            self._put(Reasoning(text))
+            block["said"] += said
+            self._put(Reasoning(said))
 
     def _count(self, usage: dict[str, Any] | None) -> None:
         """Figures come at the beginning and, as sums, at the end; a server may leave out either, or say 0."""
@@ -146,6 +146,13 @@ class Reply:
         if prompt <= 0:
             return None
         return TokenUsage(prompt_tokens=prompt, completion_tokens=said.get("output_tokens", 0), estimated=False, cached_tokens=cached)
+
+
+def _words(text: object) -> str:
+    """What a server says as text; nothing, for null. Raises TypeError for what is none: whoever shows it would stumble over it."""
+    if text is not None and not isinstance(text, str):
+        raise TypeError(text)
+    return text or ""
 
 
 def _call(block: dict[str, Any]) -> ToolCall:

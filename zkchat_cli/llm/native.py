@@ -81,8 +81,10 @@ class _Lenient(_Decoder):  # type: ignore[misc]
                 self.said = str(frame.get("done_reason") or "stop")
                 frame["done_reason"] = "stop"
             message = frame.get("message")
-            if isinstance(message, dict) and isinstance(message.get("tool_calls"), list):
-                frame["message"] = {**message, "tool_calls": [_regular(call) for call in message["tool_calls"]]}
+            if isinstance(message, dict):
+                frame["message"] = message = recovery.utterable(message, "content", "thinking")
+                if isinstance(message.get("tool_calls"), list):
+                    frame["message"] = {**message, "tool_calls": [_regular(call) for call in message["tool_calls"]]}
         events: tuple[list[RecoveryStreamEvent], bool] = super().events(frame, attempt)
         return events
 

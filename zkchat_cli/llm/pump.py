@@ -96,6 +96,8 @@ class _Running:
             asyncio.run(self._main())
         except ProviderError as e:
             self._put(Failed(e))
+        except RecursionError:  # JSON nested without end, which a library reads without thinking of that
+            self._put(Failed(self._endpoint.garbled()))
         except Exception as e:  # a defect of a library, or ours: the conversation goes on  # noqa: BLE001
             _log.exception("the call failed")
             self._put(

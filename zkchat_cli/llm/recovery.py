@@ -15,6 +15,7 @@ from zkchat_cli.llm import Finished, Reasoning, Request, Text, ToolCalls, Waitin
 from zkchat_cli.llm.endpoint import Endpoint
 from zkchat_cli.llm.pump import ALIVE, Put
 from zkchat_cli.models import FinishReason, PromptMessage, PromptTool, TokenUsage, ToolCall
+from zkchat_cli.words import encodable
 
 quiet.hush()
 
@@ -151,6 +152,11 @@ def unprepared(cause: Exception, provider: RecoveryProvider) -> RecoveryStreamEv
     error = preparation_error(cause, "streaming", provider)
     report = error.report
     return RecoveryStreamEvent(kind="failed", identity=report.identity, progress=report.progress, report=report, error=error)
+
+
+def utterable(said: dict[str, Any], *keys: str) -> dict[str, Any]:
+    """What a server said, its texts without halves of characters: mojentic would hold them against the whole answer at its end."""
+    return said | {key: encodable(said[key]) for key in keys if isinstance(said.get(key), str)}
 
 
 def read_arguments(arguments: str) -> dict[str, Any]:
