@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import Finished, Request, Setup, Text, ToolCalls, providers
-from zkchat_cli.llm.providers.offline import OfflineModel, answer_from
+from zkchat_cli.llm.answering import answer_from
+from zkchat_cli.llm.providers.offline import OfflineModel
 from zkchat_cli.llm.questions import understand
 from zkchat_cli.models import PromptMessage, PromptTool, ToolCall
 from zkchat_cli.references.citations import verify
