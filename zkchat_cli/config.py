@@ -95,6 +95,9 @@ class ChatSettings(Section):
 
 class ReferenceSettings(Section):
     max_displayed: int = Field(10, ge=1, description="sources listed after an answer")
+    link_style: str = Field("file", pattern="^(file|obsidian|none)$", description="what a source's path opens: file, obsidian or none")
+    model_summaries: bool = Field(False, description="let the model describe notes that say nothing about themselves, in the background")
+    import_max_kilobytes: int = Field(512, ge=1, le=1_000_000, description="largest file that @path takes into a message")
 
 
 class MemorySettings(Section):

@@ -10,7 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Role = Literal["system", "user", "assistant", "tool"]
 MessageStatus = Literal["pending", "complete", "unfinished", "failed"]
-ReferenceType = Literal["direct", "search", "import", "memory"]
+ReferenceType = Literal["direct", "search", "import", "memory", "link"]
+Delivery = Literal["injected", "partly", "offered"]
+"""How a document that the user named reaches the model: its text in the prompt, some sections of it, or only what it is about, with a
+request to read it."""
+CitationStatus = Literal["verified", "cited", "misquoted", "missing"]
+"""The quoted words stand in the cited chunk; nothing was quoted; they do not stand there; nothing with that number was in the prompt."""
 ReferenceStatus = Literal["found", "broken", "ambiguous"]
 PromptKind = Literal["system", "memory", "summary", "documents", "tool_results", "conversation"]
 CompactionMode = Literal["none", "masked", "full", "simple", "extractive", "truncated"]
@@ -58,7 +63,8 @@ class ContentChunk(Value):
 
 
 class DocumentReference(Value):
-    """A document that a message mentions (`direct`) or that tools brought in (`search`), memory named or an import read."""
+    """A document that a message names (`direct`), or one it links to (`link`), a file it imports (`import`), what tools brought in (`search`)
+    and what memory named (`memory`)."""
 
     wikilink: str
     relative_path: str | None = None
@@ -70,10 +76,16 @@ class DocumentReference(Value):
     heading: str | None = None
     candidates: tuple[str, ...] = ()
     """For a broken link the nearest existing names, for an ambiguous one the notes that lost."""
+    delivery: Delivery | None = None
+    delivery_reason: str | None = None
+    """Why it was delivered so, with the figures."""
 
 
 class Citation(Value):
-    """One `[number]` in an answer. `valid`: that chunk was in the prompt and the quoted words, if any, stand in it."""
+    """One source of an answer, with one quotation or none. `valid`: that chunk was in the prompt and the quoted words, if any, stand in it.
+
+    `spans` are the places in the answer (from, to; characters) where it is cited so.
+    """
 
     number: int
     relative_path: str | None = None
@@ -82,6 +94,8 @@ class Citation(Value):
     end_line: int | None = None
     quote: str | None = None
     valid: bool = False
+    status: CitationStatus = "missing"
+    spans: tuple[tuple[int, int], ...] = ()
 
 
 class ToolRun(Value):
@@ -109,7 +123,8 @@ class ZkChatMessage(Value):
 
     `content` is what was said, word for word. What zkchat adds for the model (the list of referenced documents) is rendered from
     `references` at assembly, so the log stays clean and the addition is counted apart (`augmented_token_count`, both together).
-    Only a tool's answer has `tool_call_id`, `tool_name` and the `chunks` it brought in.
+    Only a tool's answer has `tool_call_id` and `tool_name`; `chunks` are what it brought in, or what a user's message names and the prompt
+    has in full.
     """
 
     id: str
@@ -130,6 +145,7 @@ class ZkChatMessage(Value):
     model: str | None = None
     finish_reason: FinishReason | None = None
     usage: TokenUsage | None = None
+    uncited_statements: int | None = None
     token_count: int | None = None
     augmented_token_count: int | None = None
     tool_tokens: int | None = None
@@ -255,6 +271,8 @@ class Prompt(Value):
     tools: tuple[PromptTool, ...]
     usage: ContextUsage
     dropped: tuple[Dropped, ...] = ()
+    documents: tuple[DocumentReference, ...] = ()
+    """What its messages name, and how each document is delivered."""
     strategy: str
 
 
