@@ -145,7 +145,7 @@ def test_a_named_document_is_listed_to_the_model_with_path_and_summary(zkchat: P
     listed = next(m["content"] for m in json.loads(document["answer"])["messages"] if m["kind"] == "documents")
     assert "Filters.md" in listed
     assert "How to say which tasks you want to see." in listed
-    assert "read_zk_document" in listed
+    assert "[its text: source 1]" in listed
 
 
 def test_a_provider_error_is_exit_code_4_and_keeps_the_text_that_came(zkchat: Program, script: Callable[..., str]) -> None:

@@ -10,6 +10,7 @@ from conftest import write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from zkchat_cli.config import Config, ContextSettings
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import Finished, Request, Setup, Text, ToolCalls, providers
 from zkchat_cli.llm.answering import answer_from
@@ -17,6 +18,8 @@ from zkchat_cli.llm.providers.offline import OfflineModel
 from zkchat_cli.llm.questions import understand
 from zkchat_cli.models import PromptMessage, PromptTool, ToolCall
 from zkchat_cli.references.citations import verify
+
+NOTHING_GIVEN = Config(context=ContextSettings(injection_ratio=0))
 
 
 @pytest.fixture
@@ -57,18 +60,27 @@ def test_it_looks_before_it_answers(room: Room) -> None:
     assert [(run.name, run.ok) for run in report.tools] == [("find_excerpts", True)]
 
 
-def test_documents_that_are_named_are_read_first(room: Room) -> None:
+def test_documents_that_are_named_are_read_first_if_their_text_is_not_given(room: Room) -> None:
+    room.settings = NOTHING_GIVEN
     report = completed(room.session().send("How do conditions in [[Combining]] nest?"))
     assert [run.name for run in report.tools] == ["read_zk_document", "find_excerpts"]
     assert report.tools[0].arguments == {"relative_path": "Queries/Combining.md"}
 
 
+def test_a_document_whose_text_is_given_is_not_read_again(room: Room) -> None:
+    report = completed(room.session().send("How do conditions in [[Combining]] nest?"))
+    assert [run.name for run in report.tools] == ["find_excerpts"]
+    assert {c.relative_path for c in report.citations} == {"Queries/Combining.md"}
+
+
 def test_a_document_named_by_two_sections_is_read_once(room: Room) -> None:
+    room.settings = NOTHING_GIVEN
     report = completed(room.session().send("What about [[Filters#Dates]] and [[Filters]]?"))
     assert [run.name for run in report.tools] == ["read_zk_document", "find_excerpts"]
 
 
 def test_at_most_three_documents_are_read(room: Room) -> None:
+    room.settings = NOTHING_GIVEN
     report = completed(room.session().send("What is in [[Filters]], [[Combining]], [[Limiting]], [[Compost]] and [[Odd]]?"))
     assert [run.name for run in report.tools].count("read_zk_document") == 3
 
@@ -198,10 +210,12 @@ def test_a_source_is_explained_by_what_stands_around_it(room: Room) -> None:
 
 
 def test_a_note_is_summarised_in_its_own_words(room: Room) -> None:
-    report = completed(room.session().send("Summarise [[Compost]]"))
-    assert [run.name for run in report.tools] == ["read_zk_document"]
-    assert report.answer.startswith("[[Compost]]:\n\n“A compost heap needs air, water and patience.” [1]")
-    assert all(c.valid for c in report.citations)
+    for configured, tools in ((Config(), []), (NOTHING_GIVEN, ["read_zk_document"])):
+        room.settings = configured
+        report = completed(room.session().send("Summarise [[Compost]]"))
+        assert [run.name for run in report.tools] == tools
+        assert report.answer.startswith("[[Compost]]:\n\n“A compost heap needs air, water and patience.” [1]")
+        assert all(c.valid for c in report.citations)
 
 
 def test_two_notes_are_set_side_by_side(room: Room) -> None:

@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.models import ContentChunk, DocumentReference, ZkChatMessage
-from zkchat_cli.references.extraction import extract, introduce, warning
+from zkchat_cli.references.delivery import introduce
+from zkchat_cli.references.extraction import extract, warning
+from zkchat_cli.references.imports import Places
 from zkchat_cli.references.manager import CUT, ReferenceManager, documents_of, merge, present, reduce_to_fit
 from zkchat_cli.references.summaries import DocumentSummaryService
 from zkchat_cli.vault import Vault
@@ -27,7 +29,7 @@ def notes(vault: Path, tmp_path: Path) -> Iterator[Vault]:
 
 
 def named(text: str, notes: Vault) -> tuple[DocumentReference, ...]:
-    return extract(text, notes, DocumentSummaryService(notes))
+    return tuple(extract(text, Places(notes, None, 1 << 20), DocumentSummaryService(notes).summary).references)
 
 
 # from the user's words

@@ -109,8 +109,8 @@ def test_context_is_the_table_of_the_next_prompt(session: ZkChatSession) -> None
 def test_refs_lists_found_and_broken_documents(session: ZkChatSession) -> None:
     text = answer("/refs", session)
     assert "✗ [[Compst]] not found; nearest: [[Compost]]" in text
-    assert "· [[Filters]]   Filters.md   (direct)" in text
-    assert "[1] [[Compost]]   Garden/Compost.md   (search)" in text
+    assert "[1] [[Filters]]   Filters.md   (direct)" in text
+    assert "[2] [[Compost]]   Garden/Compost.md   (search)" in text
     assert "How to say which tasks you want to see." in text
 
 
@@ -125,7 +125,7 @@ def test_refs_of_a_document_without_a_summary_is_its_path(room: Room) -> None:
     room.vault.refresh()
     session = room.session(Deltas([says("No.")]))
     completed(session.send("[[Bare]]"))
-    assert answer("/refs", session) == "      · [[Bare]]   Bare.md   (direct)"
+    assert answer("/refs", session) == "    [1] [[Bare]]   Bare.md   (direct)"
 
 
 def test_refs_of_a_new_conversation_says_that_there_are_none(room: Room) -> None:

@@ -19,7 +19,6 @@ from zkchat_cli.models import (
     ZkChatMessage,
 )
 from zkchat_cli.references.citations import verify
-from zkchat_cli.references.extraction import warning
 from zkchat_cli.references.manager import documents_of, merge
 from zkchat_cli.references.summaries import DocumentSummaryService
 from zkchat_cli.standing import Parts, Standing
@@ -41,9 +40,10 @@ class ZkChatSession(Standing):
         self._rebuilt: str | None = None
         self._unsaved: list[tuple[ZkChatMessage, list[ZkChatMessage]]] = []
 
-    def send(self, text: str) -> Generator[events.Event, None, None]:
+    def send(self, text: str, *, typed: str | None = None) -> Generator[events.Event, None, None]:
         """Run one turn and yield its events, the last one TurnCompleted or TurnFailed (see events.py). Closing it stops the turn.
 
+        `typed` is what the user wrote of a text that came through a pipe besides: only that may import files.
         Raises UsageError for a message without text and StoreError when the message cannot be stored: then nothing was sent.
         """
         text = encodable(text)
@@ -52,8 +52,9 @@ class ZkChatSession(Standing):
         timer = Timer(self.parts.clock)
         with timer("prepare"):
             notices = self._refresh()
-            user = self._user_message(text, "pending")
-            notices += [events.Notice(*w) for reference in user.references if (w := warning(reference))]
+            made = self._user_message(text, self.manager, encodable(typed) if typed is not None else None)
+            user = made.message
+            notices += [events.Notice(*each) for each in made.told]
         with timer("store"):
             notices += self._store_user(user)
         turn = TurnInProgress([user], timer)
@@ -202,7 +203,7 @@ class ZkChatSession(Standing):
     def _report(self, turn: TurnInProgress, finish: FinishReason) -> TurnReport:
         """Verify the citations and gather all there is to say about the turn."""
         assert turn.prompt is not None
-        sent = {source for m in turn.prompt.messages if m.kind == "tool_results" for source in m.source_ids}
+        sent = {source for m in turn.prompt.messages if m.kind in ("tool_results", "documents") for source in m.source_ids}
         seen = {c.number: c for m in (*self.history, *turn.messages) if m.id in sent for c in m.chunks if c.number is not None}
         verdict = verify(turn.text, seen.get)
         return TurnReport(

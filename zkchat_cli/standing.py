@@ -6,8 +6,9 @@ messages cut into turns and rendered) is kept and only added to.
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from zkchat_cli.config import Config
 from zkchat_cli.context import compaction as compacting
@@ -17,22 +18,24 @@ from zkchat_cli.context.instructions import INSTRUCTIONS
 from zkchat_cli.context.prompt import Material, assemble, covered_by, whole
 from zkchat_cli.context.strategies import Strategy
 from zkchat_cli.context.turns import Turn, turns_of
-from zkchat_cli.errors import UsageError, VaultError
+from zkchat_cli.errors import PromptTooLarge, UsageError, VaultError
 from zkchat_cli.llm import Model, Options, Window
 from zkchat_cli.memory.project import ALSO_READ, MemoryItem, project_memory
 from zkchat_cli.models import (
     Compaction,
+    ContentChunk,
     ContextUsage,
     Conversation,
     DocumentReference,
-    MessageStatus,
     Prompt,
     Role,
     ToolCall,
     ZkChatMessage,
 )
-from zkchat_cli.references.extraction import extract, introduce
-from zkchat_cli.references.manager import ReferenceManager
+from zkchat_cli.references.delivery import Delivered, Means, deliver, introduce
+from zkchat_cli.references.extraction import extract
+from zkchat_cli.references.imports import Places
+from zkchat_cli.references.manager import ReferenceManager, cost
 from zkchat_cli.references.summaries import DocumentSummaryService
 from zkchat_cli.store import ChatSessionStore
 from zkchat_cli.tokens import TokenCounter
@@ -92,6 +95,16 @@ class Parts:
     options: Options = field(default_factory=Options)
     use: Callable[[str], Using] | None = None
     offers: Callable[[], tuple[Offered, ...]] = tuple
+    folder: Path | None = None
+    """The current folder: what a message imports is looked for there first."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserMessage:
+    """A message of the user, not stored yet, and what to tell about the documents it names: the problem, and the way out."""
+
+    message: ZkChatMessage
+    told: tuple[tuple[str, str], ...]
 
 
 class Standing:
@@ -183,7 +196,7 @@ class Standing:
 
     def prompt(self, next_text: str | None = None) -> Prompt:
         """What the next model call would send: with `next_text` as the user's message, or for the conversation as it stands."""
-        current = (self._user_message(encodable(next_text), "pending"),) if next_text else ()
+        current = (self._user_message(encodable(next_text), self.manager.copy()).message,) if next_text else ()
         return self._assembled(self._material(current, self.compaction), explain=True)
 
     @property
@@ -322,17 +335,45 @@ class Standing:
         values = {"id": self.parts.new_id(), "parent_id": parent, "role": role, "content": content, "timestamp": self.parts.now()}
         return ZkChatMessage.model_validate({**values, **fields})
 
-    def _user_message(self, text: str, status: MessageStatus) -> ZkChatMessage:
-        """The user's message with the documents it names; `augmented_token_count` includes the list of them that the model gets."""
+    def _user_message(self, text: str, manager: ReferenceManager, typed: str | None = None) -> "UserMessage":
+        """The user's message with the documents it names, the text of those that go into the prompt numbered by `manager`, and what the
+        user should be told of them. `augmented_token_count` includes what the model gets of the documents."""
+        parts, count = self.parts, self.parts.counter.raw
         parent = self.history[-1].id if self.history else None
-        try:
-            references = extract(text, self.parts.vault, self._summaries)
-        except VaultError:  # gone: `_refresh` has said so, and the message counts for more than its links
-            references = ()
-        count = self.parts.counter.raw
         tokens = count(text)
-        message = self.message("user", text, parent, references=references, status=status)
-        return message.model_copy(update={"token_count": tokens, "augmented_token_count": tokens + count(introduce(references))})
+        bare = self.message("user", text, parent, status="pending", token_count=tokens, augmented_token_count=tokens)
+        try:
+            limit = 1024 * parts.settings.references.import_max_kilobytes
+            named = extract(text, Places(parts.vault, parts.folder, limit), self._summaries.summary, typed)
+            delivered = deliver(named, text, self._means(bare)) if named.references else Delivered(told=tuple(named.warnings))
+        except VaultError:  # gone: `_refresh` has said so, and the message counts for more than its links
+            return UserMessage(bare, ())
+        chunks = manager.extract_referenceable_chunks(bare.id, delivered.chunks)
+        references = delivered.numbered(chunks)
+        update = {"references": references, "chunks": chunks, "augmented_token_count": tokens + count(introduce(references, chunks))}
+        return UserMessage(bare.model_copy(update=update), delivered.told)
+
+    def _means(self, message: ZkChatMessage) -> Means:
+        """What there is for the documents that a message names: so much of the messages' budget as it leaves without them."""
+        try:
+            usage = self.assembled((message,)).usage
+            left = min(self.budget.messages - usage.message_tokens, self.budget.effective_limit - usage.total_tokens)
+        except PromptTooLarge:
+            left = 0
+        return Means(
+            left=max(0, left),
+            ratio=self.parts.settings.context.injection_ratio,
+            cost=lambda chunk: cost(chunk, self.parts.counter.count),
+            text=self._text,
+            summary=self._summaries.summary,
+        )
+
+    def _text(self, path: str) -> Sequence[ContentChunk]:
+        """The chunks of a note; none of one that is gone or cannot be read."""
+        try:
+            return self.parts.vault.chunks(path)
+        except VaultError:
+            return ()
 
 
 def _is_deeper(value: object, levels: int) -> bool:

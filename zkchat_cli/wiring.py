@@ -84,12 +84,21 @@ class Bench:
             now=now,
             clock=time.monotonic,
             new_id=new_id,
+            folder=_current_folder(),
         )
         return ZkChatSession(parts, conversation)
 
     def close(self) -> None:
         self.store.close()
         self.vault.close()
+
+
+def _current_folder() -> Path | None:
+    """None for one that was deleted under the program."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
 
 
 def now() -> str:

@@ -1,6 +1,7 @@
 """Ask one question and print the answer with its sources."""
 
 import sys
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
@@ -34,7 +35,7 @@ def ask(
     config: cli.ConfigOption = None,
 ) -> None:
     """Ask one question about your notes. stdout is the answer and its sources."""
-    text = _question(prompt)
+    text, typed = _question(prompt)
     screen = Screen.of()
     choices = Choices(vault, model, config, strategy, max_context, store=not no_store)
     with cli.opened(choices) as bench:
@@ -49,31 +50,32 @@ def ask(
         session.just_refreshed()
         warming.join()
         if as_json or stream_json:
-            report = _run_as_json(session, text, screen, stream=stream_json)
+            report = _run_as_json(session.send(text, typed=typed), screen, stream=stream_json)
         else:
             shown = 0 if answer_only else bench.loaded.values.references.max_displayed
-            report = _outcome(show(session.send(text), screen, to_stderr(screen), max_sources=shown))
+            report = _outcome(show(session.send(text, typed=typed), screen, to_stderr(screen), max_sources=shown))
         if show_context:
             screen.err.write(_context_lines(session, report))
 
 
-def _question(prompt: str | None) -> str:
+def _question(prompt: str | None) -> tuple[str, str]:
+    """The whole message, and what of it was typed: a text that is piped in besides is data, and must not import files."""
     piped = "" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.read()
     if prompt is None and sys.stdin is not None and sys.stdin.isatty():
         raise UsageError("there is nothing to ask", 'Say zkchat ask "…", or pipe a text in.')
     text = "\n\n".join(part.strip("\n") for part in (piped, prompt or "") if part.strip())
     if not text:
         raise UsageError("there is nothing to ask", 'Say zkchat ask "…", or pipe a text in.')
-    return text
+    return text, prompt.strip("\n") if prompt and prompt.strip() else text
 
 
 def _conversation(bench: Bench, cid: str | None, *, continue_: bool) -> Conversation | None:
     return bench.store.find(cid, str(bench.vault.root)) if cid is not None or continue_ else None
 
 
-def _run_as_json(session: ZkChatSession, text: str, screen: Screen, *, stream: bool) -> TurnReport:
+def _run_as_json(turn: Iterable[events.Event], screen: Screen, *, stream: bool) -> TurnReport:
     last: events.Event | None = None
-    for event in session.send(text):
+    for event in turn:
         last = event
         if stream:
             screen.json(as_document(event))

@@ -72,6 +72,8 @@ def _print_prompt(screen: Screen, prompt: Prompt) -> None:
     for tool in prompt.tools:
         screen.print(f"── tool {tool.name} · {tool.tokens} tokens", "bold")
         screen.print(tool.descriptor["function"]["description"])
+    for line in figures.documents(prompt):
+        screen.print(line, "dim")
     for dropped in prompt.dropped:
         screen.print(f"not sent: {dropped.id} ({dropped.reason})", "dim")
 

@@ -4,6 +4,7 @@ from zkchat_cli.models import Compaction, ContextUsage, Prompt
 from zkchat_cli.words import shorten
 
 BAR_CELLS = 20
+_DELIVERED = {"injected": "whole", "partly": "in part", "offered": "to be read"}
 _ADVICE = {
     "tool_results": "/compact folds old results into a summary",
     "conversation": "/compact folds older turns into a summary",
@@ -49,11 +50,19 @@ def table(prompt: Prompt) -> str:
     lines.append(f"{'total':<14} {mark + str(usage.total_tokens):>8} {usage.effective_limit:>8}  {bar(share)} {share:4.0%}")
     source = f" ({usage.window_source})" if usage.window_source else ""
     lines.append(f"window {usage.max_context}{source}, at most {usage.effective_limit} are sent; strategy {prompt.strategy}")
+    lines += documents(prompt)
     lines += _largest(prompt)
     if prompt.dropped:
         lines.append(f"not sent: {len(prompt.dropped)} messages ({', '.join(dict.fromkeys(d.reason for d in prompt.dropped))})")
     lines.append(f"compaction is due: {usage.compaction.reason}" if usage.compaction.due else "compaction is not due")
     return "\n".join(lines)
+
+
+def documents(prompt: Prompt) -> list[str]:
+    """The documents that messages name: which are in the prompt, which the model is to read, and why."""
+    found = [r for r in prompt.documents if r.delivery]
+    lines = [f"  {_DELIVERED[r.delivery]:<11} {r.wikilink}  {r.relative_path}: {r.delivery_reason}" for r in found if r.delivery]
+    return ["documents:", *lines] if lines else []
 
 
 def _largest(prompt: Prompt) -> list[str]:

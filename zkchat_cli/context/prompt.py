@@ -16,7 +16,17 @@ from zkchat_cli.context.strategies import Choice, Offer, Strategy
 from zkchat_cli.context.turns import Turn, render
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.memory.project import MemoryItem
-from zkchat_cli.models import Compaction, CompactionDue, ContextUsage, Dropped, Prompt, PromptMessage, PromptTool, ZkChatMessage
+from zkchat_cli.models import (
+    Compaction,
+    CompactionDue,
+    ContextUsage,
+    DocumentReference,
+    Dropped,
+    Prompt,
+    PromptMessage,
+    PromptTool,
+    ZkChatMessage,
+)
 from zkchat_cli.tokens import TokenCounter
 from zkchat_cli.words import shorten
 
@@ -46,6 +56,9 @@ def assemble(material: Material, budget: Budget, strategy: Strategy, counter: To
     if wanted.total_tokens > budget.effective_limit:  # a smaller window than the one the summary was made for
         parts = replace(parts, summary=())
     before = parts.measure(budget, counter)
+    if before.total_tokens > budget.effective_limit:  # nor may a smaller window have room for the documents named
+        parts = replace(parts, current=render(material.current, counter, thinking=True, documents=False))
+        before = parts.measure(budget, counter)
     if before.total_tokens > budget.effective_limit:
         raise _too_large(before, parts.always, parts.tools)
     room = max(0, min(budget.messages - before.message_tokens, budget.effective_limit - before.total_tokens))
@@ -58,6 +71,7 @@ def assemble(material: Material, budget: Budget, strategy: Strategy, counter: To
         tools=parts.tools,
         usage=measure(messages, parts.tools, budget, estimated=counter.estimated, compaction=_due(wanted, parts.recent, strategy, budget)),
         dropped=tuple(_dropped(parts, choice)) if explain else (),
+        documents=_documents((*(m for turn in choice.kept for m in turn.messages), *material.current)) if explain else (),
         strategy=strategy.name,
     )
 
@@ -168,6 +182,12 @@ def _recalled(recalled: Sequence[Turn], counter: TokenCounter) -> tuple[PromptMe
         return ()
     text = fence("recalled-conversation", "\n".join(quote(turn) for turn in recalled))
     return (_fixed(text, "conversation", "user", counter, tuple(m.id for turn in recalled for m in turn.messages)),)
+
+
+def _documents(messages: Sequence[ZkChatMessage]) -> tuple[DocumentReference, ...]:
+    """What the messages name, each once, as it was delivered last."""
+    found = {(r.relative_path or r.wikilink, r.heading): r for m in messages if m.role == "user" for r in m.references}
+    return tuple(found.values())
 
 
 def _dropped(parts: _Parts, choice: Choice) -> list[Dropped]:

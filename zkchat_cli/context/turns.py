@@ -12,7 +12,7 @@ from functools import cached_property
 
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
 from zkchat_cli.models import PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage
-from zkchat_cli.references.extraction import introduce
+from zkchat_cli.references.delivery import introduce
 from zkchat_cli.tokens import TokenCounter
 
 INTERRUPTED = "\n[interrupted by the user]"
@@ -73,12 +73,16 @@ def _ended(rendered: tuple[PromptMessage, ...], counter: TokenCounter) -> tuple[
     """A turn that was stopped before its answer, with a word of that in its place: Mistral's models take no question behind a result."""
     if not rendered or rendered[-1].role != "tool":
         return rendered
-    text = INTERRUPTED.strip()
-    return (*rendered, PromptMessage(role="assistant", content=text, tokens=counter.count(text) + MESSAGE_OVERHEAD, kind="conversation"))
+    text, ids = INTERRUPTED.strip(), rendered[-1].source_ids
+    tokens = counter.count(text) + MESSAGE_OVERHEAD
+    return (*rendered, PromptMessage(role="assistant", content=text, tokens=tokens, kind="conversation", source_ids=ids))
 
 
-def render(messages: Sequence[ZkChatMessage], counter: TokenCounter, *, thinking: bool = False) -> tuple[PromptMessage, ...]:
-    """A turn as the model gets it: complete (each call has its result, each result its call), references introduced before the question."""
+def render(
+    messages: Sequence[ZkChatMessage], counter: TokenCounter, *, thinking: bool = False, documents: bool = True
+) -> tuple[PromptMessage, ...]:
+    """A turn as the model gets it: complete (each call has its result, each result its call), references introduced before the question,
+    with the text of those that go into the prompt unless there is no room for `documents`."""
     answered, answering = _pairs(messages)
     rendered: list[PromptMessage] = []
     for position, message in enumerate(messages):
@@ -86,15 +90,22 @@ def render(messages: Sequence[ZkChatMessage], counter: TokenCounter, *, thinking
             if position in answering:
                 rendered.append(_tool_result(message, counter))
             continue
-        if message.role == "user" and (introduction := introduce(message.references)):
-            paths = tuple(dict.fromkeys(r.relative_path for r in message.references if r.relative_path))
-            tokens = counter.count(introduction) + MESSAGE_OVERHEAD
-            rendered.append(PromptMessage(role="user", content=introduction, tokens=tokens, kind="documents", source_ids=paths))
+        if message.role == "user" and message.references:
+            rendered.append(_introduction(message, counter, documents=documents))
         calls = tuple(call for i, call in enumerate(message.tool_calls) if (position, i) in answered)
         if message.content or calls:
             said = _said(message, calls, counter)
             rendered.append(_with_thinking(said, message.thinking, counter) if thinking and message.thinking else said)
     return tuple(rendered)
+
+
+def _introduction(message: ZkChatMessage, counter: TokenCounter, *, documents: bool) -> PromptMessage:
+    """The documents that a message names; its `source_ids` begin with the message's own if their text is in it."""
+    chunks = message.chunks if documents else ()
+    content = introduce(message.references, chunks)
+    paths = dict.fromkeys(r.relative_path for r in message.references if r.relative_path)
+    ids = (*([message.id] if chunks else []), *paths)
+    return PromptMessage(role="user", content=content, tokens=counter.count(content) + MESSAGE_OVERHEAD, kind="documents", source_ids=ids)
 
 
 def _pairs(messages: Sequence[ZkChatMessage]) -> tuple[set[tuple[int, int]], set[int]]:

@@ -11,7 +11,8 @@ came before a failure is not lost.
     recovery     mojentic's streams as deltas; `compatible` (OpenAI's language) and `native` (Ollama's) are its gateways
     messages_api Anthropic's language on its SDK; `messages_request` and `messages_reply` are its pure halves
     quiet        makes libraries log instead of print
-    questions    the offline provider: what is asked; `passages` cuts notes into quotable pieces, `quoting` chooses among them
+    answering    the offline provider: what it looks for and answers; `questions` understands what is asked, `passages` cuts notes into
+                 quotable pieces, `quoting` chooses among them
 """
 
 from collections.abc import Callable, Generator, Mapping

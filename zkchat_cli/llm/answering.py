@@ -46,19 +46,20 @@ def reply(request: Request) -> Generator[Delta, None, None]:
     asked = max((i for i, m in enumerate(request.messages) if m.role == "user" and m.kind == "conversation"), default=-1)
     understood = understand(request.messages, asked)
     now = request.messages[asked + 1 :]
-    results = [m for m in now if m.role == "tool"]
+    given = [m for m in request.messages[max(asked - 1, 0) : max(asked, 0)] if m.kind == "documents"]
+    found = [m for m in now if m.role == "tool"]
     rounds = sum(1 for m in now if m.tool_calls)
-    calls = _calls(request, understood, asked) if rounds == 0 <= asked and not results else ()
+    calls = _calls(request, understood, asked) if rounds == 0 <= asked and not found else ()
     if rounds == 1 and request.tools:
-        calls = _once_more(understood, _excerpts(results), asked)
+        calls = _once_more(understood, _excerpts([*given, *found]), asked)
     if calls:
         yield ToolCalls(calls)
         yield Finished("tool_calls")
         return
     read = {c.id for m in now for c in m.tool_calls if c.name == "read_zk_document" and _introduced(request.messages, asked)}
-    named = [m for m in results if m.tool_call_id in read]
-    text = "" if results else (_retold(understood, request.messages) or digest(request.messages))
-    for line in (text or answer_from(understood, results, named)).splitlines(keepends=True):
+    named = [*given, *(m for m in found if m.tool_call_id in read)]
+    text = "" if found or _excerpts(given) else (_retold(understood, request.messages) or digest(request.messages))
+    for line in (text or answer_from(understood, [*given, *found], named)).splitlines(keepends=True):
         words = line.split(" ")
         for i, word in enumerate(words):
             yield Text(word if i == len(words) - 1 else word + " ")
@@ -68,15 +69,16 @@ def reply(request: Request) -> Generator[Delta, None, None]:
 def _calls(request: Request, understood: Asked, asked: int) -> tuple[ToolCall, ...]:
     """Nothing to look up for a text that is to be summarised as it stands in the message."""
     offered = {tool.name for tool in request.tools}
+    given = _excerpts(request.messages[max(asked - 1, 0) : asked]) if understood.document else []
     if not offered or _retold(understood, request.messages) or digest(request.messages):
         return ()
     wanted: list[tuple[str, dict[str, Any]]] = [
         ("read_zk_document", {"relative_path": path}) for path in _introduced(request.messages, asked)
     ]
-    if understood.document and wanted:
+    if understood.document and (wanted or given):
         return _numbered(wanted, offered, asked)
     source = understood.pointed or (understood.said[0].source if understood.more and understood.said else None)
-    earlier = _excerpts([m for m in request.messages[:asked] if m.role == "tool"])
+    earlier = _excerpts(request.messages[:asked])
     if pointed := next((e for e in earlier if e.source == source), None):
         lines = {"start_line": pointed.start_line, "end_line": pointed.start_line + BEGINNING}
         wanted.append(("read_zk_document", {"relative_path": pointed.path, **lines}))
@@ -109,14 +111,17 @@ def _once_more(understood: Asked, found: Sequence[Excerpt], asked: int) -> tuple
 
 
 def _introduced(messages: Sequence[PromptMessage], asked: int) -> list[str]:
-    """The documents that the message names."""
+    """The documents that the message names and whose text is not there yet."""
     before = messages[asked - 1] if asked > 0 else None
-    return list(before.source_ids[:MAX_DOCUMENTS_READ]) if before is not None and before.kind == "documents" else []
+    if before is None or before.kind != "documents":
+        return []
+    given = {e.path for e in _excerpts([before])}
+    return [id_ for id_ in before.source_ids[1 if given else 0 :] if id_ not in given][:MAX_DOCUMENTS_READ]
 
 
 def _retold(understood: Asked, messages: Sequence[PromptMessage]) -> str:
     """What was quoted so far, from the first answer on, as far as the excerpts are still there to be cited."""
-    there = {e.source for e in _excerpts([m for m in messages if m.role == "tool"])}
+    there = {e.source for e in _excerpts(messages)}
     said = [s for s in reversed(understood.said) if s.source in there] if understood.conversation else []
     quotes = [Quote(s.text, (s.source,), "", 1.0, (0, i)) for i, s in enumerate(dict.fromkeys(said))]
     return f"So far I quoted:\n\n{_quoted(quotes[:MOST_IN_A_DIGEST])}" if quotes else ""
@@ -152,7 +157,7 @@ def answer_from(asked: Asked, results: Sequence[PromptMessage], named: Sequence[
         for excerpt in _excerpts(named):
             documents.setdefault(excerpt.path, []).append(excerpt)
     parts: list[tuple[str, list[Quote]]] = []
-    if len(documents) > 1 or (documents and asked.document):
+    if 1 < len(documents) <= MAX_DOCUMENTS_READ or (documents and asked.document):
         for own in documents.values():
             quotes = _of_document(asked, own, favour, MOST_IN_A_SUMMARY if len(documents) == 1 else MOST_OF_A_PART)
             parts += [(f"[[{own[0].title}]]:", quotes)] if quotes else []
@@ -225,11 +230,15 @@ def _marked(quote: Quote) -> str:
 
 
 def _excerpts(results: Sequence[PromptMessage]) -> list[Excerpt]:
-    """The numbered excerpts of tool results, each source once; a result that is not our JSON (an error text) has none."""
+    """The numbered excerpts of tool results and of documents that a message names, each source once; a result that is not our JSON (an
+    error text) has none."""
     found: dict[int, Excerpt] = {}
     for result in results:
+        if result.role != "tool" and result.kind != "documents":
+            continue
+        content = result.content.rpartition("\n")[2] if result.kind == "documents" else result.content
         try:
-            document = json.loads(result.content)
+            document = json.loads(content)
         except (ValueError, RecursionError):
             continue
         excerpts = document.get("excerpts") if isinstance(document, dict) else None

@@ -35,9 +35,16 @@ class ReferenceManager:
         """A manager that knows every chunk of every message in `log`, branches included: a number is never given twice."""
         manager = cls()
         for message in log:
-            if message.tool_call_id is not None and message.chunks:
-                manager._know(message.tool_call_id, message.chunks)
+            if message.chunks:
+                manager._know(message.tool_call_id or message.id, message.chunks)
         return manager
+
+    def copy(self) -> "ReferenceManager":
+        """Another that goes on from here, for trying out what numbers would be given."""
+        other = ReferenceManager()
+        other._by_number, other._numbers = dict(self._by_number), dict(self._numbers)
+        other._calls, other._highest = dict(self._calls), self._highest
+        return other
 
     def extract_referenceable_chunks(self, call_id: str, chunks: Sequence[ContentChunk]) -> tuple[ContentChunk, ...]:
         """The chunks of one tool response with their numbers, new ones counted on from the highest so far."""
@@ -101,17 +108,18 @@ def reduce_to_fit(chunks: Sequence[ContentChunk], room: int, count: Callable[[st
     kept: list[ContentChunk] = []
     room -= FRAME
     for chunk in chunks:
-        cost = _cost(chunk, count) if len(chunk.text) < MOST_CHARACTERS * room else room + 1
-        if cost > room:
+        tokens = cost(chunk, count) if len(chunk.text) < MOST_CHARACTERS * room else room + 1
+        if tokens > room:
             break
-        room -= cost
+        room -= tokens
         kept.append(chunk)
     if not kept and chunks and (start := _start_of(chunks[0], room, count)):
         kept.append(start)
     return tuple(kept)
 
 
-def _cost(chunk: ContentChunk, count: Callable[[str], int]) -> int:
+def cost(chunk: ContentChunk, count: Callable[[str], int]) -> int:
+    """The tokens that a chunk takes among a result's excerpts."""
     return count(json.dumps(_excerpt(chunk), ensure_ascii=False)) + 1
 
 
@@ -123,7 +131,7 @@ def _start_of(chunk: ContentChunk, room: int, count: Callable[[str], int]) -> Co
         lines = {"text": text + CUT, "end_line": chunk.start_line + text.count("\n")}
         return chunk.model_copy(update={"id": f"{chunk.id}:{length}", **lines})
 
-    longest = bisect_right(range(min(len(chunk.text), MOST_CHARACTERS * max(room, 0))), room, key=lambda n: _cost(start(n + 1), count))
+    longest = bisect_right(range(min(len(chunk.text), MOST_CHARACTERS * max(room, 0))), room, key=lambda n: cost(start(n + 1), count))
     return start(longest) if longest else None
 
 
@@ -148,5 +156,5 @@ def merge(named: tuple[DocumentReference, ...], found: tuple[DocumentReference, 
     """The documents the user named, then those that tools brought in, each once; a named one that was read has its number."""
     numbers = {r.relative_path: r.number for r in found}
     paths = {r.relative_path for r in named}
-    first = (r.model_copy(update={"number": numbers.get(r.relative_path)}) if r.relative_path else r for r in named)
+    first = (r.model_copy(update={"number": numbers.get(r.relative_path)}) if r.relative_path and not r.numbers else r for r in named)
     return (*first, *(r for r in found if r.relative_path not in paths))

@@ -51,11 +51,12 @@ from zkchat_cli.vault import (
 )
 from zkchat_cli.vault.broken import BrokenLink, BrokenLinks
 from zkchat_cli.vault.catalogue import Entry
+from zkchat_cli.vault.chunks import passages
 from zkchat_cli.vault.graph import Direction, Hub, LinkPath, Neighbour
 from zkchat_cli.vault.index import Index, LinkRow, chunk
 from zkchat_cli.vault.indexing import Progress
 from zkchat_cli.vault.markdown import ParsedNote
-from zkchat_cli.vault.markup import Heading
+from zkchat_cli.vault.markup import Heading, Markup
 from zkchat_cli.vault.names import Completion
 from zkchat_cli.vault.ranking import RANKING, Ranking
 from zkchat_cli.vault.related import RelatedNote
@@ -229,6 +230,13 @@ class Vault:
                 text = p.text if whole else "\n".join(p.text.split("\n")[first - p.start_line : last - p.start_line + 1])
                 found.append(chunk(parsed.relative_path, parsed.title, p.heading, first, last, text))
         return found
+
+    def pieces(self, relative_path: str, title: str, text: str) -> list[ContentChunk]:
+        """A text that is no note (code, a table, a log) cut into chunks at its blank lines."""
+        whole = Markup() if not relative_path.lower().endswith(NOTE_SUFFIXES) else markdown.parse(relative_path, text).markup
+        return [
+            chunk(relative_path, title, p.heading, p.start_line, p.end_line, p.text) for p in passages(text, 0, whole) if p.text.strip()
+        ]
 
     def notes(self) -> list[str]:
         """The paths of all notes, sorted."""

@@ -45,4 +45,5 @@ def _resolved(index: Index, link: WrittenLink, source: str | None, near: dict[st
         reason=answer.reason,
         line=link.line,
         text=link.text,
+        end=link.end,
     )

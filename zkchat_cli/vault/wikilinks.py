@@ -29,6 +29,8 @@ class WrittenLink(NamedTuple):
     alias: str | None
     embed: bool
     line: int = 1
+    end: int = 0
+    """Where the text goes on behind a wikilink."""
 
 
 class Name(NamedTuple):
@@ -95,7 +97,7 @@ def wikilink_at(text: str, position: int, end: int, line: int) -> tuple[WrittenL
         return None, position
     embed = position > 0 and text[position - 1] == "!" and not _is_escaped(text, position - 1)
     raw = "!" + match[0] if embed else match[0]
-    return WrittenLink(raw, "wikilink", target, heading, alias, embed, line), match.end()
+    return WrittenLink(raw, "wikilink", target, heading, alias, embed, line, match.end()), match.end()
 
 
 def markdown_link_at(text: str, position: int, end: int, line: int) -> tuple[WrittenLink | None, int]:

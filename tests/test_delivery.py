@@ -1,0 +1,326 @@
+"""How documents that a message names reach the model: in the prompt where they take a small share of what is left, else to be read."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from building import COUNTER, Deltas, Room, a_room, calls, completed, says
+from conftest import Program, write
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zkchat_cli import events
+from zkchat_cli.config import Config, ContextSettings
+from zkchat_cli.errors import ProviderError
+from zkchat_cli.llm import Failed
+from zkchat_cli.models import ContentChunk, DocumentReference, PromptMessage, ToolCall
+from zkchat_cli.references.delivery import Delivered, Means, deliver, introduce
+from zkchat_cli.references.extraction import Named, key
+from zkchat_cli.session import ZkChatSession
+
+BIG = "# Big\n\nWhat it is about.\n\n" + "\n".join(
+    f"## Part {n}\n\n{'Turnips need rain.' if n == 7 else 'Nothing is said of it here.'} {'filler ' * 200}\n" for n in range(12)
+)
+
+
+@pytest.fixture
+def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
+    write(vault, {"Big.md": BIG, "Hub.md": "[[Filters]] [[Combining]] [[Big]]", "Empty.md": "", "list.txt": "a, b"})
+    (vault / "pic.png").write_bytes(b"\x89PNG\0")
+    made = a_room(vault, tmp_path / "cache", max_context=8000)
+    yield made
+    made.vault.close()
+
+
+def deltas() -> Deltas:
+    return Deltas([says("Fine.")])
+
+
+def documents(session: ZkChatSession, text: str) -> PromptMessage:
+    return next(m for m in session.prompt(text).messages if m.kind == "documents")
+
+
+def given_to_the_model(message: PromptMessage) -> list[dict[str, object]]:
+    excerpts: list[dict[str, object]] = json.loads(message.content.rpartition("\n")[2])["excerpts"]
+    return excerpts
+
+
+# in the prompt
+
+
+def test_a_short_note_is_in_the_prompt_with_numbered_excerpts(room: Room) -> None:
+    message = documents(room.session(), "What does [[Combining]] say?")
+    excerpts = given_to_the_model(message)
+    assert [e["source"] for e in excerpts] == [1]
+    assert excerpts[0]["text"] == room.vault.chunks("Queries/Combining.md")[0].text
+    assert "- [[Combining]] (Queries/Combining.md)" in message.content
+    assert "[its text: source 1]" in message.content
+    assert "read_zk_document" not in message.content
+
+
+def test_of_a_section_that_is_named_only_that_is_in_the_prompt(room: Room) -> None:
+    [excerpt] = given_to_the_model(documents(room.session(), "[[Big#Part 7]]?"))
+    assert str(excerpt["text"]).startswith("## Part 7")
+
+
+def test_a_section_that_is_not_there_is_told_and_the_note_taken_whole(room: Room) -> None:
+    session = room.session(deltas())
+    told = [e for e in session.send("[[Combining#Nowhere]]?") if isinstance(e, events.Notice)]
+    assert "has no heading Nowhere" in told[0].message
+    assert session.history[0].references[0].delivery == "injected"
+
+
+def test_an_embed_is_like_a_link(room: Room) -> None:
+    assert given_to_the_model(documents(room.session(), "![[Combining]]"))[0]["path"] == "Queries/Combining.md"
+
+
+def test_a_file_that_is_no_note_but_text_is_in_the_prompt_too(room: Room) -> None:
+    assert given_to_the_model(documents(room.session(), "[[list.txt]]?"))[0]["text"] == "a, b"
+
+
+def test_a_citation_of_what_was_given_is_checked_against_it(room: Room) -> None:
+    text = room.vault.chunks("Queries/Combining.md")[0].text.split("\n")[2]
+    report = completed(room.session(Deltas([says(f"“{text}” [1] “never said anywhere” [1]")])).send("[[Combining]]?"))
+    assert [c.valid for c in report.citations] == [True, False]
+    assert report.references[0].number == 1
+    assert report.tools == ()
+
+
+def test_the_offline_provider_answers_from_what_is_given(room: Room) -> None:
+    report = completed(room.session().send("How do conditions nest in [[Combining]]?"))
+    assert {c.relative_path for c in report.citations} == {"Queries/Combining.md"}
+    assert "read_zk_document" not in [run.name for run in report.tools]
+
+
+# a share of what is left
+
+
+def test_of_a_long_note_the_sections_that_bear_on_the_message_are_in_the_prompt(room: Room) -> None:
+    message = documents(room.session(), "What do turnips need? [[Big]]")
+    assert "Part 7" in [e["heading"] for e in given_to_the_model(message)]
+    assert "Part 3" not in [e["heading"] for e in given_to_the_model(message)]
+    assert "headings: " in message.content
+    assert "Part 3" in message.content.partition("headings: ")[2]
+    assert "Read what is not below with the read_zk_document tool" in message.content
+
+
+def test_of_a_long_note_that_shares_no_word_with_the_message_the_model_is_told(room: Room) -> None:
+    message = documents(room.session(), "[[Big]]")
+    assert "Excerpts" not in message.content
+    assert "[headings: Big; Part 0; Part 1;" in message.content
+    assert "Read them with the read_zk_document tool" in message.content
+    assert message.source_ids == ("Big.md",)
+
+
+def test_with_a_ratio_of_0_nothing_is_put_into_a_prompt(room: Room) -> None:
+    room.settings = Config(context=ContextSettings(injection_ratio=0))
+    assert "Excerpts" not in documents(room.session(), "How do conditions nest in [[Combining]]?").content
+
+
+def test_the_decision_and_its_reason_are_kept_with_the_message(room: Room) -> None:
+    session = room.session(deltas())
+    completed(session.send("[[Combining]] and [[Big]], [[pic.png]], [[Empty]], [[Nope]]"))
+    kept = {r.wikilink: (r.delivery, r.delivery_reason) for r in room.resumed(session).history[0].references}
+    assert kept["[[Combining]]"][0] == "injected"
+    assert " left for messages" in str(kept["[[Combining]]"][1])
+    assert kept["[[Big]]"][0] == "offered"
+    assert "all of it takes" in str(kept["[[Big]]"][1])
+    assert kept["[[pic.png]]"] == ("offered", "it holds no text that can be put into a prompt")
+    assert kept["[[Nope]]"] == (None, None)
+    prompt = room.resumed(session).prompt()
+    assert {r.wikilink: r.delivery for r in prompt.documents}["[[Big]]"] == "offered"
+
+
+def test_what_one_document_takes_is_not_there_for_the_next(room: Room) -> None:
+    reasons = [r.delivery_reason or "" for r in room.session().prompt("[[Combining]] [[Filters]]").documents]
+    left = [int(reason.partition("a share of the ")[2].split()[0]) for reason in reasons]
+    assert left[0] > left[1]
+
+
+def test_in_a_full_window_documents_are_offered(room: Room) -> None:
+    room.max_context = 1200
+    assert [r.delivery for r in room.session(tools=()).prompt("[[Filters]] " + "word " * 500).documents] == ["offered"]
+
+
+def test_a_prompt_that_no_longer_fits_a_smaller_window_does_without_the_documents(room: Room) -> None:
+    refusal = Failed(ProviderError("context_length", "too long", ""))
+    model = Deltas([[refusal], says("Fine.")])
+    report = completed(room.session(model, tools=()).send("What do turnips need? [[Big#Part 7]]"))
+    assert report.answer == "Fine."
+    first, second = model.requests
+    assert "Excerpts" in next(m.content for m in first.messages if m.kind == "documents")
+    assert sum(m.tokens for m in second.messages) < sum(m.tokens for m in first.messages)
+
+
+# numbers
+
+
+def test_numbers_go_on_across_documents_and_tools_and_survive_resuming(room: Room) -> None:
+    look = ToolCall(id="c", name="find_excerpts", arguments={"query": "compost heap"})
+    session = room.session(Deltas([calls(look), says("So it is [1] [2].")]))
+    completed(session.send("[[Combining]] and compost?"))
+    numbers = [c.number for m in session.history for c in m.chunks]
+    assert numbers == list(range(1, len(numbers) + 1))
+    resumed = room.resumed(session, deltas())
+    completed(resumed.send("[[Combining]] again, and [[Limiting]]"))
+    assert [c.number for c in resumed.history[-2].chunks] == [1, len(numbers) + 1]
+
+
+def test_looking_at_the_next_prompt_gives_no_number_away(room: Room) -> None:
+    session = room.session(deltas())
+    session.prompt("[[Limiting]]")
+    completed(session.send("[[Combining]]"))
+    assert [c.number for c in session.history[0].chunks] == [1]
+    shown = room.resumed(session).prompt("[[Limiting]]")
+    assert '"source": 2' in next(m.content for m in reversed(shown.messages) if m.kind == "documents")
+
+
+# linked notes
+
+
+def test_a_note_may_be_named_with_those_it_links_to(room: Room) -> None:
+    session = room.session(deltas())
+    completed(session.send("What is in [[Hub]]>1?"))
+    found = [(r.reference_type, r.relative_path) for r in session.history[0].references]
+    assert found[0] == ("direct", "Hub.md")
+    assert sorted(found[1:]) == [("link", "Big.md"), ("link", "Filters.md"), ("link", "Queries/Combining.md")]
+
+
+def test_links_are_followed_as_far_as_is_said(room: Room) -> None:
+    write(room.vault.root, {"A.md": "[[B]]", "B.md": "[[C]]", "C.md": "[[A]] [[D]]", "D.md": "[[E]]", "E.md": "end"})
+    room.vault.refresh()
+    reached = {depth: [r.relative_path for r in room.session().prompt(f"[[A]]>{depth}").documents] for depth in (1, 2, 3, 9)}
+    assert reached == {1: ["A.md", "B.md"], 2: ["A.md", "B.md", "C.md"], 3: ["A.md", "B.md", "C.md", "D.md"], 9: reached[3]}
+    assert [r.relative_path for r in room.session().prompt("[[A]] >1").documents] == ["A.md"]
+    assert [r.relative_path for r in room.session().prompt("[[A]]>12").documents] == ["A.md"]
+
+
+def test_linked_notes_that_do_not_fit_are_counted(room: Room) -> None:
+    write(room.vault.root, {f"n/{n}.md": BIG for n in range(60)} | {"Index.md": " ".join(f"[[n/{n}]]" for n in range(60))})
+    room.vault.refresh()
+    told = [e for e in room.session(deltas()).send("[[Index]]>1") if isinstance(e, events.Notice)]
+    assert "linked notes did not fit" in told[0].message
+    assert "name those you need" in told[0].hint
+
+
+def test_no_more_than_a_hundred_links_are_followed(room: Room) -> None:
+    room.max_context = 1_000_000
+    write(room.vault.root, {f"n/{n}.md": "x" for n in range(120)} | {"Index.md": " ".join(f"[[n/{n}]]" for n in range(120))})
+    room.vault.refresh()
+    told = [e for e in room.session(deltas()).send("[[Index]]>1") if isinstance(e, events.Notice)]
+    assert (told[0].message, told[0].hint) == ("[[Index]]>1 leads to more than 100 notes", "the first 100 are taken")
+
+
+def test_a_linked_note_that_is_gone_since_the_index_saw_it_is_offered(room: Room) -> None:
+    (room.vault.root / "Queries/Combining.md").unlink()
+    found = {r.relative_path: r.delivery for r in room.session().prompt("[[Hub]]>1").documents}
+    assert found["Queries/Combining.md"] == "offered"
+
+
+def test_a_named_note_that_is_gone_since_the_index_saw_it_is_told(room: Room) -> None:
+    session = room.session(deltas())
+    session.just_refreshed()
+    (room.vault.root / "Queries/Combining.md").unlink()
+    told = [e.message for e in session.send("[[Combining]]") if isinstance(e, events.Notice)]
+    assert any("Combining" in message for message in told)
+
+
+# imported files
+
+
+def test_an_imported_file_is_in_the_prompt_up_to_half_of_what_is_left(room: Room, tmp_path: Path) -> None:
+    folder = write(tmp_path / "code", {"main.py": "\n\n".join(f"line {n}: {'word ' * 60}" for n in range(60)), "none.txt": ""})
+    session = room.session(deltas(), folder=folder)
+    told = [f"{e.message}; {e.hint}" for e in session.send("what does @main.py do?") if isinstance(e, events.Notice)]
+    assert told[0].startswith("of @main.py, only lines 1 to ")
+    assert told[0].endswith(" of 119 went to the model; name a smaller file, or raise context.max_tokens")
+    [reference] = session.history[0].references
+    assert (reference.delivery, reference.reference_type) == ("partly", "import")
+    told = [e.message for e in session.send("and @none.txt?") if isinstance(e, events.Notice)]
+    assert told == ["@none.txt is empty"]
+
+
+def test_an_imported_file_for_which_there_is_no_room_at_all_is_told(room: Room, tmp_path: Path) -> None:
+    room.max_context = 700
+    folder = write(tmp_path / "code", {"main.py": "word " * 900})
+    told = [e.message for e in room.session(deltas(), folder=folder, tools=()).send("@main.py?") if isinstance(e, events.Notice)]
+    assert told == ["@main.py does not fit, and the model cannot read it by itself"]
+
+
+# the rule by itself
+
+
+def piece(n: int, size: int, heading: str | None = None, text: str = "") -> ContentChunk:
+    body = text or "w " * size
+    return ContentChunk(id=f"c{n}", relative_path="N.md", title="N", heading=heading, start_line=n, end_line=n, text=body)
+
+
+def delivered(text: tuple[ContentChunk, ...], left: int, ratio: float = 0.2, message: str = "w?", again: int = 1) -> Delivered:
+    reference = DocumentReference(wikilink="[[N]]", relative_path="N.md", reference_type="direct")
+    sections = [reference.model_copy(update={"heading": str(i) if i else None}) for i in range(again)]
+    named = Named(references=sections, texts={key(r): text for r in sections})
+    return deliver(named, message, Means(left, ratio, lambda c: len(c.text) // 2, lambda _: (), lambda _: None))
+
+
+@given(st.lists(st.integers(1, 300), max_size=12), st.integers(0, 5000), st.floats(0, 1))
+def test_a_document_never_takes_more_than_its_share(sizes: list[int], left: int, ratio: float) -> None:
+    text = tuple(piece(i, size, f"h{i % 3}") for i, size in enumerate(sizes))
+    taken = delivered(text, left, ratio).chunks
+    assert sum(len(c.text) // 2 for c in taken) <= ratio * left
+    assert [c.id for c in taken] == [c.id for c in text if c in taken]
+
+
+@given(st.lists(st.integers(1, 300), min_size=1, max_size=12), st.integers(0, 3000), st.integers(0, 3000))
+def test_a_document_that_fits_is_there_as_a_whole_and_does_so_with_more_room(sizes: list[int], left: int, more: int) -> None:
+    text = tuple(piece(i, size) for i, size in enumerate(sizes))
+    if delivered(text, left).references[0].delivery == "injected":
+        assert delivered(text, left + more).references[0].delivery == "injected"
+
+
+def test_a_chunk_that_is_there_already_costs_nothing() -> None:
+    text = (piece(1, 60),)
+    first, second = delivered(text, 350, again=2).references
+    assert (first.delivery, second.delivery) == ("injected", "injected")
+    assert str(second.delivery_reason).startswith("0 tokens")
+
+
+def test_a_word_of_all_sections_tells_none_from_another() -> None:
+    text = (piece(1, 0, "a", "the vault is large " * 40), piece(2, 0, "b", "the vault is green " * 40))
+    assert delivered(text, 2000, message="vault").chunks == ()
+    assert [c.heading for c in delivered(text, 2000, message="green vault").chunks] == ["b"]
+    assert delivered(text, 2000, message="").chunks == ()
+
+
+def test_with_no_document_there_is_nothing_to_introduce() -> None:
+    assert introduce(()) == ""
+    assert delivered((), 100).references[0].delivery_reason == "it holds no text that can be put into a prompt"
+    assert COUNTER.count(introduce(delivered((), 100).references)) > 0
+
+
+# on the command line
+
+
+def test_the_decisions_are_visible(zkchat: Program) -> None:
+    zkchat("ask", "How do conditions nest in [[Combining]]?")
+    stats = zkchat("context", "stats").out
+    assert "documents:\n  whole       [[Combining]]  Queries/Combining.md: " in stats
+    shown = zkchat("context", "show", "--next", "[[Filters]]", "--max-context", 1500).out
+    assert "  to be read  [[Filters]]  Filters.md: all of it takes " in shown
+    [first, second] = zkchat("context", "show", "--next", "[[Filters]]", "--json").json["documents"]
+    assert (first["relative_path"], first["delivery"], second["delivery"]) == ("Queries/Combining.md", "injected", "injected")
+
+
+def test_what_is_piped_in_imports_nothing_but_the_prompt_does(zkchat: Program, vault: Path) -> None:
+    write(vault, {"data.txt": "The price is 12.", "log.txt": "commit"})
+    report = zkchat("ask", "what is the price? @data.txt", "--json", stdin="by @log.txt", cwd=vault).json
+    assert [r["relative_path"] for r in report["references"] if r["reference_type"] == "import"] == ["data.txt"]
+    assert "“The price is 12.” [1]" in report["answer"]
+    assert "@log.txt" not in str(report["references"])
+
+
+def test_a_chat_imports_what_a_message_names(zkchat: Program, vault: Path) -> None:
+    write(vault, {"data.txt": "The price is 12."})
+    done = zkchat("chat", stdin="what is the price? @data.txt\n/context\n", cwd=vault)
+    assert "“The price is 12.” [1]" in done.out
+    assert "whole       @data.txt  data.txt" in done.out
