@@ -305,7 +305,7 @@ def test_the_decisions_are_visible(zkchat: Program) -> None:
     zkchat("ask", "How do conditions nest in [[Combining]]?")
     stats = zkchat("context", "stats").out
     assert "documents:\n  whole       [[Combining]]  Queries/Combining.md: " in stats
-    shown = zkchat("context", "show", "--next", "[[Filters]]", "--max-context", 1500).out
+    shown = zkchat("context", "show", "--next", "[[Filters]]", "--max-context", 1300).out
     assert "  to be read  [[Filters]]  Filters.md: all of it takes " in shown
     [first, second] = zkchat("context", "show", "--next", "[[Filters]]", "--json").json["documents"]
     assert (first["relative_path"], first["delivery"], second["delivery"]) == ("Queries/Combining.md", "injected", "injected")
