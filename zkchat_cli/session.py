@@ -181,6 +181,7 @@ class ZkChatSession(Standing):
                 "references": documents_of(turn.chunks, self._summaries.summary),
                 "citations": report.citations if report else (),
                 "usage": turn.usage if report else None,
+                "uncited_statements": report.uncited_statements if report else None,
             }
             messages.append(answer.model_copy(update=update))
         alone = len(messages) == 1

@@ -50,7 +50,7 @@ class TurnInProgress:
     @property
     def chunks(self) -> list[ContentChunk]:
         """All chunks that tools brought into this turn, in order."""
-        return [chunk for message in self.messages for chunk in message.chunks]
+        return [chunk for message in self.messages if message.role == "tool" for chunk in message.chunks]
 
     @property
     def runs(self) -> tuple[ToolRun, ...]:
