@@ -1,11 +1,16 @@
 """What tests share: a vault of a few real notes, a home folder of zkchat's own, and the command line as a stranger runs it."""
 
+import atexit
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +56,10 @@ A compost heap needs air, water and patience. It is ready after nine months.
 }
 
 
+WARM = str(Path(__file__).with_name("warm.py"))
+ABOUT_PYTHON = ("PYTHON", "LANG", "LC_", "TIKTOKEN", "PATH")
+
+
 @dataclass(frozen=True)
 class Done:
     """A finished run of the program."""
@@ -76,7 +85,9 @@ class Program:
     home: Path
     env: dict[str, str] = field(default_factory=dict)
     measured: bool = True
-    """Whether coverage is measured in its processes, too, which nearly doubles their time."""
+    """Whether coverage is measured in its processes, too."""
+    fresh: bool = False
+    """Whether Python starts anew for each run, as at a user's (see warm.py); it does where `env` is about Python itself."""
 
     @property
     def environment(self) -> dict[str, str]:
@@ -93,8 +104,10 @@ class Program:
         return {k: v for k, v in self._whole.items() if not k.startswith("COV")}
 
     def __call__(self, *arguments: object, stdin: str | bytes = "", cwd: Path | None = None, timeout: float = 60) -> Done:
+        fresh = self.fresh or any(name.startswith(ABOUT_PYTHON) for name in self.env)
+        start = [sys.executable, "-m", "zkchat_cli"] if fresh else [sys.executable, "-I", "-S", WARM, "run", _warm(self.measured)]
         done = subprocess.run(
-            [sys.executable, "-m", "zkchat_cli", *map(str, arguments)],
+            [*start, *map(str, arguments)],
             input=stdin.encode() if isinstance(stdin, str) else stdin,
             capture_output=True,
             env=self.environment,
@@ -103,6 +116,21 @@ class Program:
             check=False,
         )
         return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+@cache
+def _warm(measured: bool) -> str:
+    """The address of a started zkchat; it ends with these tests."""
+    folder = tempfile.mkdtemp(prefix="zkchat-")
+    address = f"{folder}/program"
+    environment = {k: v for k, v in os.environ.items() if measured or not k.startswith("COV")}
+    server = subprocess.Popen([sys.executable, WARM, "serve", address], env=environment, cwd=folder)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    atexit.register(server.kill)
+    while not Path(address).exists():
+        assert server.poll() is None, "zkchat does not start"
+        time.sleep(0.01)
+    return address
 
 
 def write(folder: Path, notes: dict[str, str]) -> Path:
