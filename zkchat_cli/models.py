@@ -63,8 +63,8 @@ class ContentChunk(Value):
 
 
 class DocumentReference(Value):
-    """A document that a message names (`direct`), or one it links to (`link`), a file it imports (`import`), what tools brought in (`search`)
-    and what memory named (`memory`)."""
+    """A document that a message names (`direct`), a note linked from there (`link`), a file it imports (`import`), what tools brought in
+    (`search`) or memory named (`memory`)."""
 
     wikilink: str
     relative_path: str | None = None
@@ -73,6 +73,8 @@ class DocumentReference(Value):
     context_snippet: str | None = None
     status: ReferenceStatus = "found"
     number: int | None = None
+    numbers: tuple[int, ...] = ()
+    """Of all its chunks; `number` is the first."""
     heading: str | None = None
     candidates: tuple[str, ...] = ()
     """For a broken link the nearest existing names, for an ambiguous one the notes that lost."""

@@ -118,7 +118,7 @@ class Standing:
         self.history = store.history(id_) if self._stored else ()
         self.compactions = store.compactions(id_) if self._stored else ()
         log = store.log(id_) if self._stored else ()
-        self.manager = ReferenceManager.of(log)
+        self.manager = ReferenceManager.of(log, self.history)
         self._call_ids = {call.id for message in log for call in message.tool_calls}
 
     # the model
