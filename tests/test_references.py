@@ -5,16 +5,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from building import COUNTER, chunk, said
+from building import chunk, said
 from conftest import write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.models import ContentChunk, DocumentReference, ZkChatMessage
 from zkchat_cli.references.delivery import introduce
+from zkchat_cli.references.documents import documents_of, merge
+from zkchat_cli.references.excerpts import present
 from zkchat_cli.references.extraction import extract, warning
 from zkchat_cli.references.imports import Places
-from zkchat_cli.references.manager import CUT, ReferenceManager, documents_of, merge, present, reduce_to_fit
+from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.references.summaries import DocumentSummaryService
 from zkchat_cli.vault import Vault
 
@@ -216,50 +218,6 @@ def test_a_result_without_chunks_is_its_data() -> None:
 
 def test_a_title_without_end_is_cut() -> None:
     assert len(present([chunk(1, "text", title="x" * 10_000, heading="y" * 10_000)], {})) < 1000
-
-
-pieces = st.lists(st.text(st.sampled_from('ab \n.漢😀"'), max_size=400), max_size=6)
-
-
-@settings(deadline=None)
-@given(pieces, st.integers(-10, 400), st.integers(0, 200))
-def test_more_room_never_means_less(texts: list[str], room: int, more: int) -> None:
-    chunks = [chunk(None, text, id=str(i)) for i, text in enumerate(texts)]
-    small, large = (reduce_to_fit(chunks, r, COUNTER.count) for r in (room, room + more))
-    assert len(small) <= len(large) <= len(chunks)
-    assert sum(len(c.text.removesuffix(CUT)) for c in small) <= sum(len(c.text.removesuffix(CUT)) for c in large)
-    assert [c.text for c in small[1:]] == texts[1 : len(small)]
-
-
-@settings(deadline=None)
-@given(pieces, st.integers(20, 400))
-def test_what_is_kept_fits_the_room(texts: list[str], room: int) -> None:
-    kept = reduce_to_fit([chunk(None, text, id=str(i)) for i, text in enumerate(texts)], room, COUNTER.count)
-    assert not kept or COUNTER.count(present(kept, {})) <= room
-
-
-def test_the_first_chunk_is_cut_when_it_alone_is_too_long() -> None:
-    (cut,) = reduce_to_fit([chunk(None, "one two three\n" * 1000, id="a"), chunk(None, "x", id="b")], 200, COUNTER.count)
-    assert cut.text.startswith("one two three\none")
-    assert cut.text.endswith(CUT)
-    assert cut.id != "a"
-    assert cut.end_line < 1004
-
-
-def test_without_room_for_a_word_nothing_is_kept() -> None:
-    assert reduce_to_fit([chunk(None, "one two three", id="a")], 5, COUNTER.count) == ()
-    assert reduce_to_fit([], 500, COUNTER.count) == ()
-
-
-def test_a_chunk_beyond_any_room_is_cut_without_counting_it_whole() -> None:
-    counted: list[int] = []
-
-    def count(text: str) -> int:
-        counted.append(len(text))
-        return len(text) // 4
-
-    reduce_to_fit([chunk(None, "word " * 1_000_000)], 100, count)
-    assert max(counted) < 10_000
 
 
 # the documents of an answer

@@ -194,7 +194,7 @@ class ToolLoop:
         )
         said = counter.count(turn.text) + call_tokens(calls, counter)
         spent = self._tokens(turn.messages) + said + MESSAGE_OVERHEAD * (1 + len(calls))
-        room = max(0, (standing.budget.effective_limit - fixed - spent) // 2 // len(calls))
+        room = max(0, (standing.budget.effective_limit - fixed - spent) // 2)
         results: list[ZkChatMessage] = []
         for call, result in (yield from self._results(calls, room)):
             parent = (results or [asked])[-1].id
@@ -216,21 +216,26 @@ class ToolLoop:
         return standing.budget.effective_limit - fixed - self._tokens(turn.messages)
 
     def _results(self, calls: tuple[ToolCall, ...], room: int) -> Generator[events.Event, None, list[tuple[ToolCall, ToolResult]]]:
-        """The result of each call, in their order. A call that was made before in this turn is answered from its first result."""
+        """The result of each call, in their order, in `room` tokens together.
+
+        A call that was made before in this turn is answered from what it found then.
+        """
         parts, timer = self._standing.parts, self._turn.timer
         toolbox = Toolbox(parts.tools, parts.vault, self._standing.manager, parts.counter, parts.clock)
         fresh = {_same(call): call for call in reversed(calls) if _same(call) not in self._answered}
         looking = toolbox.look([call for call in calls if fresh.get(_same(call)) is call])
         for call in calls:
             yield events.ToolCallStarted(call)
-        found: list[tuple[ToolCall, ToolResult]] = []
+        looked: list[Looked] = []
         for call in calls:
-            with timer("tools"):
-                if fresh.get(_same(call)) is call:
+            if fresh.get(_same(call)) is call:
+                with timer("tools"):
                     self._answered[_same(call)] = next(looking)
-                result = toolbox.result(self._answered[_same(call)].for_call(call), room)
-            yield from (events.Notice(w.message, w.hint) for w in parts.vault.take_warnings())
-            found.append((call, result))
+                yield from (events.Notice(w.message, w.hint) for w in parts.vault.take_warnings())
+            looked.append(self._answered[_same(call)].for_call(call))
+        with timer("tools"):
+            found = list(zip(calls, toolbox.results(looked, room), strict=True))
+        for call, result in found:
             yield events.ToolCallFinished(call, result.run, len(result.chunks))
         return found
 

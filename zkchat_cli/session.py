@@ -19,7 +19,7 @@ from zkchat_cli.models import (
     ZkChatMessage,
 )
 from zkchat_cli.references.citations import verify
-from zkchat_cli.references.manager import documents_of, merge
+from zkchat_cli.references.documents import documents_of, merge
 from zkchat_cli.references.summaries import DocumentSummaryService
 from zkchat_cli.standing import Parts, Standing
 from zkchat_cli.turn import Timer, TurnInProgress
@@ -178,7 +178,7 @@ class ZkChatSession(Standing):
                 "tool_tokens": 0,
                 "model": self.parts.model.name,
                 "reasoning": turn.reasoning or None,
-                "references": documents_of(turn.chunks, self._summaries.summary),
+                "references": merge(turn.injected, documents_of(turn.chunks, self._summaries.summary)),
                 "citations": report.citations if report else (),
                 "usage": turn.usage if report else None,
                 "uncited_statements": report.uncited_statements if report else None,
@@ -186,6 +186,7 @@ class ZkChatSession(Standing):
             messages.append(answer.model_copy(update=update))
         alone = len(messages) == 1
         messages[0] = messages[0].model_copy(update={"status": status if status == "failed" or alone else "complete"})
+        self.manager.add_references(messages[-1].citations)
         self.history += tuple(messages)
         try:
             self._commit(messages[0], messages[1:])

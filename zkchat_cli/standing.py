@@ -33,9 +33,10 @@ from zkchat_cli.models import (
     ZkChatMessage,
 )
 from zkchat_cli.references.delivery import Delivered, Means, deliver, introduce
+from zkchat_cli.references.excerpts import cost
 from zkchat_cli.references.extraction import extract
 from zkchat_cli.references.imports import Places
-from zkchat_cli.references.manager import ReferenceManager, cost
+from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.references.summaries import DocumentSummaryService
 from zkchat_cli.store import ChatSessionStore
 from zkchat_cli.tokens import TokenCounter
@@ -131,7 +132,7 @@ class Standing:
         self.history = store.history(id_) if self._stored else ()
         self.compactions = store.compactions(id_) if self._stored else ()
         log = store.log(id_) if self._stored else ()
-        self.manager = ReferenceManager.of(log)
+        self.manager = ReferenceManager.of(log, self.history)
         self._call_ids = {call.id for message in log for call in message.tool_calls}
 
     # the model

@@ -1,24 +1,29 @@
-"""Runs tool calls: finds the tool, numbers what it found, and fits that into the room there is.
+"""Runs the tool calls of a reply: finds the tools, fits what they found into the room there is, and numbers that.
 
 What goes wrong is an answer too: a mistake of the model comes back to it as a short error that it can correct.
 """
 
 import logging
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
 from zkchat_cli.models import ContentChunk, ToolCall, ToolRun
-from zkchat_cli.references.manager import ReferenceManager, present, reduce_to_fit
+from zkchat_cli.references.excerpts import LARGEST_NUMBER, Count, present
+from zkchat_cli.references.manager import ReferenceManager
+from zkchat_cli.references.reduction import level, reduce_to_fit
 from zkchat_cli.tokens import TokenCounter
-from zkchat_cli.tools import Finding, Tool, ToolMistake
+from zkchat_cli.tools import Finding, Tool, ToolMistake, join
 from zkchat_cli.vault import Vault
 from zkchat_cli.words import shorten
 
 MOST_AT_ONCE = 4
+MOST_POINTED_AT = 6
+"""Sources that are named because they stand in another result; the rest is counted."""
 _log = logging.getLogger(__name__)
 
 
@@ -46,6 +51,16 @@ class Looked:
 
 
 @dataclass(frozen=True, slots=True)
+class Fitted:
+    """What of a finding there is room for, how much of which list was cut off, and the chunks that were left out."""
+
+    chunks: tuple[ContentChunk, ...]
+    data: Mapping[str, object]
+    cut: Mapping[str, int] = field(default_factory=dict)
+    dropped: tuple[ContentChunk, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Toolbox:
     tools: tuple[Tool, ...]
     vault: Vault
@@ -55,7 +70,7 @@ class Toolbox:
 
     def run(self, call: ToolCall, room: int) -> ToolResult:
         """The result of one call in about `room` tokens."""
-        return next(self.result(looked, room) for looked in self.look([call]))
+        return self.results(tuple(self.look([call])), room)[0]
 
     def look(self, calls: Sequence[ToolCall]) -> Iterator["Looked"]:
         """What each call finds, in their order; those that only read, and stand side by side, run at once."""
@@ -82,21 +97,25 @@ class Toolbox:
             finding, ok = Finding(data={"error": f"{call.name} failed: {shorten(f'{type(e).__name__}: {e}', 120)}"}), False
         return Looked(call, finding, ok, 1000 * (self.clock() - start))
 
-    def result(self, looked: "Looked", room: int) -> ToolResult:
-        """What was found, in about `room` tokens; what does not fit is left out, last ones first, and counted.
+    def results(self, looked: Sequence["Looked"], room: int) -> tuple[ToolResult, ...]:
+        """What the calls of one reply found, in about `room` tokens together.
 
-        Lists come before excerpts, which are no use without them, but take no more than half the room from them.
+        What does not fit is left out, the least relevant first, and told. Lists come before excerpts, which are no use without them, but
+        take no more than half the room from them.
         """
-        call, finding = looked.call, looked.finding
-        data, cut = _cut_lists(finding, room, self.counter.count)
-        bare = self.counter.count(present((), data, f"{finding.note} {_left_out(cut, finding.chunks)}"))
-        kept = reduce_to_fit(finding.chunks, room - bare, self.counter.count)
-        note = f"{finding.note} {_left_out(cut, finding.chunks[len(kept) :])}".strip()
-        chunks = self.manager.extract_referenceable_chunks(call.id, kept)
-        content = present(chunks, data, note)
+        fitted = fit([each.finding for each in looked], room, self.counter.count)
+        extract = self.manager.extract_referenceable_chunks
+        chunks = [extract(each.call.id, its.chunks, each.call.name) for each, its in zip(looked, fitted, strict=True)]
+        shown = {chunk.id: chunk.number for numbered in chunks for chunk in numbered}
+        return tuple(
+            self._result(each, present(numbered, its.data, join(each.finding.note, _left_out(its, shown))), numbered)
+            for each, its, numbered in zip(looked, fitted, chunks, strict=True)
+        )
+
+    def _result(self, looked: "Looked", content: str, chunks: tuple[ContentChunk, ...]) -> ToolResult:
         run = ToolRun(
-            name=call.name,
-            arguments=call.arguments,
+            name=looked.call.name,
+            arguments=looked.call.arguments,
             ok=looked.ok,
             tokens=self.counter.count(content),
             duration_ms=round(looked.duration_ms, 2),
@@ -121,22 +140,64 @@ def _arguments(call: ToolCall) -> Mapping[str, Any]:
     return call.arguments
 
 
-def _cut_lists(finding: Finding, room: int, count: Callable[[str], int]) -> tuple[Mapping[str, object], dict[str, int]]:
-    """The finding's data without the ends of its lists, as far as `room` tokens demand it, and how much of which list was cut off."""
+def fit(findings: Sequence[Finding], room: int, count: Count) -> tuple[Fitted, ...]:
+    """As much of the findings of one reply as `room` tokens take. Nothing is lost by more room.
+
+    Room for notes on what is left out, and for lists, is set aside before it is known how much of it is needed: otherwise an item more in
+    a list could cost an excerpt where there is more room.
+    """
+    calls = tuple(finding.chunks for finding in findings)
+    whole = sum(count(present((), finding.data, finding.note)) for finding in findings)
+    if whole <= room and reduce_to_fit(calls, room - whole, count) == calls:
+        return tuple(Fitted(finding.chunks, finding.data) for finding in findings)
+    often = Counter(id_ for chunks in calls for id_ in {chunk.id for chunk in chunks})
+    room -= sum(count(present((), {}, join(finding.note, _longest_note(finding, often, count)))) for finding in findings)
+    bare = [count(present((), {name: [] if isinstance(value, list) else value for name, value in f.data.items()})) for f in findings]
+    lists = [count(present((), finding.data)) - tokens for finding, tokens in zip(findings, bare, strict=True)]
+    room -= sum(bare)
+    for_lists = max(0, room) // (2 if any(calls) else 1)
+    shares = level(lists, for_lists, [0] * len(lists))
+    kept = reduce_to_fit(calls, room - min(sum(lists), for_lists), count)
+    return tuple(_fitted(*each, count) for each in zip(findings, kept, map(sum, zip(bare, shares, strict=True)), strict=True))
+
+
+def _fitted(finding: Finding, kept: tuple[ContentChunk, ...], room: int, count: Count) -> Fitted:
+    """The finding with these chunks, the first of them cut perhaps, and its data without the ends of lists as far as `room` demands."""
     data, cut = finding.data, {}
-    lists = {name: value for name, value in data.items() if isinstance(value, list)}
-    note = f"{finding.note} {_left_out({name: len(value) for name, value in lists.items()}, finding.chunks)}"
-    room = (room - count(present((), {}, note))) // (2 if finding.chunks else 1)
-    for name, value in lists.items():
-        if count(present((), data)) > room:
-            kept = bisect_right(range(len(value)), room, key=lambda n: count(present((), {**data, name: value[: n + 1]})))
-            data, cut[name] = {**data, name: value[:kept]}, len(value) - kept
-    return data, cut
+    for name, value in finding.data.items():
+        if isinstance(value, list) and count(present((), data)) > room:
+            items = bisect_right(range(len(value)), room, key=lambda n: count(present((), {**data, name: value[: n + 1]})))
+            data, cut[name] = {**data, name: value[:items]}, len(value) - items
+    there = {chunk.id for chunk in kept}
+    dropped = tuple(chunk for chunk in finding.chunks[1 if kept else 0 :] if chunk.id not in there)
+    return Fitted(kept, data, cut, dropped)
 
 
-def _left_out(cut: Mapping[str, int], chunks: Sequence[ContentChunk]) -> str:
-    """What there was no room for, and where to go on."""
+def _left_out(fitted: Fitted, shown: Mapping[str, int | None]) -> str:
+    """What there was no room for, and how to get it. `shown` are the chunks of all results of the reply."""
+    lost = [chunk for chunk in fitted.dropped if chunk.id not in shown]
+    following = (lost[0].relative_path, lost[0].start_line) if lost else None
+    return _note(fitted.cut, len(lost), following, [shown[chunk.id] for chunk in fitted.dropped if chunk.id in shown])
+
+
+def _longest_note(finding: Finding, often: Mapping[str, int], count: Count) -> str:
+    """What would be said if all of a finding were left out. `often`: in how many results each chunk is."""
+    cut = {name: len(value) for name, value in finding.data.items() if isinstance(value, list)}
+    path = max({chunk.relative_path for chunk in finding.chunks}, key=count, default="")
+    following = (path, max(chunk.start_line for chunk in finding.chunks)) if path else None
+    return _note(cut, len(finding.chunks), following, [LARGEST_NUMBER for chunk in finding.chunks if often[chunk.id] > 1])
+
+
+def _note(cut: Mapping[str, int], lost: int, following: tuple[str, int] | None, elsewhere: Sequence[int | None]) -> str:
     left = [f"{count} {name}" for name, count in cut.items()]
-    if chunks:
-        left.append(f"{len(chunks)} excerpts, the next in {shorten(chunks[0].relative_path, 200)} from line {chunks[0].start_line}")
-    return f"Left out, because there is no room for them: {'; '.join(left)}. Ask for less at a time." if left else ""
+    if following is not None:
+        left.append(f"{_excerpts(lost)}, the next in {shorten(following[0], 200)} from line {following[1]}")
+    again = " Ask for less at a time." if left else ""
+    if elsewhere:
+        sources = ", ".join(map(str, elsewhere[:MOST_POINTED_AT])) + (", …" if len(elsewhere) > MOST_POINTED_AT else "")
+        left.append(f"{_excerpts(len(elsewhere))} that another result shows as source {sources}")
+    return f"Left out, because there is no room for them: {'; '.join(left)}.{again}" if left else ""
+
+
+def _excerpts(number: int) -> str:
+    return "1 excerpt" if number == 1 else f"{number} excerpts"

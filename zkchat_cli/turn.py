@@ -4,7 +4,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from zkchat_cli.models import Compaction, ContentChunk, Prompt, ThinkingBlocks, Timings, TokenUsage, ToolRun, ZkChatMessage
+from zkchat_cli.models import (
+    Compaction,
+    ContentChunk,
+    DocumentReference,
+    Prompt,
+    ThinkingBlocks,
+    Timings,
+    TokenUsage,
+    ToolRun,
+    ZkChatMessage,
+)
 from zkchat_cli.tokens import TokenCounter
 
 
@@ -49,8 +59,14 @@ class TurnInProgress:
 
     @property
     def chunks(self) -> list[ContentChunk]:
-        """All chunks that tools brought into this turn, in order."""
-        return [chunk for message in self.messages if message.role == "tool" for chunk in message.chunks]
+        """All chunks that the user's message and tools brought into this turn, in order."""
+        return [chunk for message in self.messages for chunk in message.chunks]
+
+    @property
+    def injected(self) -> tuple[DocumentReference, ...]:
+        """The documents that the user named and whose text was in the prompt from the start."""
+        paths = {chunk.relative_path for chunk in self.user.chunks}
+        return tuple(reference for reference in self.user.references if reference.relative_path in paths)
 
     @property
     def runs(self) -> tuple[ToolRun, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from zkchat_cli.models import Conversation, ConversationArchive, ToolCall, ZkChatMessage
-from zkchat_cli.references.manager import documents_of
+from zkchat_cli.references.documents import documents_of
 from zkchat_cli.toolbox import Toolbox
 from zkchat_cli.words import STOPWORDS
 

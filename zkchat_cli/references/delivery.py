@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from zkchat_cli.models import ContentChunk, Delivery, DocumentReference
+from zkchat_cli.references.excerpts import present
 from zkchat_cli.references.extraction import Named, Summary, key
-from zkchat_cli.references.manager import present
 from zkchat_cli.words import content_terms, shorten, stem
 
 ONLY_HERE = 0.5

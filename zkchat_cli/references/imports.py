@@ -6,14 +6,15 @@ An `@` is one only where a word begins, so that an e-mail address, a decorator i
 import difflib
 import os
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from zkchat_cli import marks
 from zkchat_cli.errors import VaultError
 from zkchat_cli.models import ContentChunk
-from zkchat_cli.references.citations import _without_code as without_code
 from zkchat_cli.vault import Vault, filesystem
 
 _IMPORT = re.compile(
@@ -65,7 +66,11 @@ def imports_in(text: str) -> tuple[Import, ...]:
     if "@" not in text:
         return ()
     found: list[Import] = []
-    for match in _IMPORT.finditer(without_code(text)):
+    code = marks.read(text).code
+    for match in _IMPORT.finditer(text):
+        before = bisect_right(code, (match.start(), len(text)))
+        if before and match.start() < code[before - 1][1]:
+            continue
         quoted = match[1] or match[2]
         path = quoted or _ESCAPED.sub(r"\1", match[3].rstrip(_ENDS))
         written = match[0] if quoted else match[0].rstrip(_ENDS)
