@@ -42,8 +42,25 @@ data = st.recursive(
 )
 arguments = st.dictionaries(anything, data, max_size=3)
 chunks = st.builds(ContentChunk, text=anything, heading=perhaps, score=st.none() | numbers, number=counts)
-references = st.builds(DocumentReference, wikilink=anything, relative_path=perhaps, summary=perhaps, candidates=st.tuples(anything))
-citations = st.builds(Citation, number=st.integers(0, 99), relative_path=perhaps, quote=perhaps, valid=st.booleans())
+references = st.builds(
+    DocumentReference,
+    wikilink=anything,
+    relative_path=perhaps,
+    summary=perhaps,
+    candidates=st.tuples(anything),
+    delivery=st.sampled_from([None, "injected", "partly", "offered"]),
+    delivery_reason=perhaps,
+)
+places = st.lists(st.tuples(st.integers(-3, 30), st.integers(-3, 30)), max_size=3).map(tuple)
+citations = st.builds(
+    Citation,
+    number=st.integers(0, 99),
+    relative_path=perhaps,
+    quote=perhaps,
+    valid=st.booleans(),
+    status=st.sampled_from(["verified", "cited", "misquoted", "missing"]),
+    spans=places,
+)
 calls = st.builds(ToolCall, id=anything, name=anything, arguments=arguments)
 runs = st.builds(ToolRun, name=anything, arguments=arguments, duration_ms=numbers)
 
@@ -129,6 +146,41 @@ def test_json_is_indented_and_keeps_its_characters() -> None:
     assert '\n      "content": "Über 中文?",\n' in text
     assert text.endswith("}\n")
     assert json.loads(text)["format"] == "zkchat-conversation"
+
+
+def test_json_says_how_each_document_was_delivered_and_where_each_citation_stands() -> None:
+    named = DocumentReference(
+        wikilink="[[a]]", relative_path="a.md", reference_type="link", delivery="partly", delivery_reason="812 of 900 tokens"
+    )
+    cited = Citation(number=1, relative_path="a.md", quote="so it is said", status="misquoted", spans=((3, 6),))
+    document = json.loads(exporter("json").export(talk(said("assistant", "so [1]", references=(named,), citations=(cited,)))))
+    [message] = document["messages"]
+    assert message["references"] == [named.model_dump(mode="json")]
+    assert message["citations"] == [cited.model_dump(mode="json")]
+    assert (message["references"][0]["delivery"], message["citations"][0]["spans"]) == ("partly", [[3, 6]])
+
+
+def test_an_export_from_before_there_were_deliveries_and_statuses_can_be_imported() -> None:
+    document = json.loads(
+        exporter("json").export(
+            talk(
+                said(
+                    "assistant",
+                    "so [1]",
+                    references=({"wikilink": "[[a]]", "reference_type": "search"},),
+                    citations=({"number": 1, "relative_path": "a.md", "valid": True},),
+                )
+            )
+        )
+    )
+    for name, new in (("references", ("delivery", "delivery_reason")), ("citations", ("status", "spans"))):
+        for field in new:
+            del document["messages"][0][name][0][field]
+    [read] = read_archive(json.dumps(document), vault="/other", new_id=lambda: "never asked", now=NOON)
+    [message] = read.messages
+    assert (message.references[0].delivery, message.citations[0].spans) == (None, ())
+    assert message.citations[0].standing == "cited"
+    assert "[^1]: [[a]] a.md\n" in exporter("md").export(read)
 
 
 # Markdown
@@ -246,9 +298,24 @@ def test_a_footnote_holds_all_quotes_and_says_what_is_doubtful() -> None:
     lost = Citation(number=2, quote="nowhere")
     place = Citation(number=3, relative_path="C.md", valid=True)
     text = md(said("assistant", "x [1] y [2] z [3]", citations=(first, second, lost, place)))
-    assert '\n[^1]: [[B#H x y]] a/B.md:3 "one two", "three" *(not verified)*\n' in text
-    assert '\n[^2]: *not among the sources* "nowhere"\n' in text
+    assert '\n[^1]: [[B#H x y]] a/B.md:3 "one two", "three" *(misquoted: not there)*\n' in text
+    assert '\n[^2]: *missing: no such source was in the prompt* "nowhere"\n' in text
     assert text.endswith("\n[^3]: [[C]] C.md\n")
+
+
+def test_documents_that_no_answer_cites_are_listed_with_how_they_came_in() -> None:
+    named = (
+        DocumentReference(wikilink="[[Filtrs]]", reference_type="direct", status="broken", candidates=("Filters", "Folders")),
+        DocumentReference(wikilink="[[nobody]]", reference_type="direct", status="broken"),
+        DocumentReference(wikilink="[[B]]", relative_path="a/B.md", reference_type="direct", delivery="injected"),
+    )
+    found = tuple(DocumentReference(wikilink=f"[[{n}]]", relative_path=f"{n}.md", reference_type="search") for n in ("C", "Note 1"))
+    cites = Citation(number=1, relative_path="Note 1.md", status="cited", valid=True)
+    text = md(said("user", "so?", references=named), said("assistant", "so [1]", references=(*found, named[2]), citations=(cites,)))
+    assert text.endswith(
+        "so [^1]\n\n## Not cited\n\n- [[Filtrs]]: not found; nearest: [[Filters]], [[Folders]]\n- [[nobody]]: not found\n"
+        "- [[B]] a/B.md: named, its text was in the prompt\n- [[C]] C.md: found\n\n[^1]: [[Note 1]] Note 1.md\n"
+    )
 
 
 def test_messages_that_are_not_complete_are_marked() -> None:

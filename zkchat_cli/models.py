@@ -17,6 +17,7 @@ request to read it."""
 CitationStatus = Literal["verified", "cited", "misquoted", "missing"]
 """The quoted words stand in the cited chunk; nothing was quoted; they do not stand there; nothing with that number was in the prompt."""
 ReferenceStatus = Literal["found", "broken", "ambiguous"]
+MentionKind = Literal["named", "import", "link", "memory", "found", "cited"]
 PromptKind = Literal["system", "memory", "summary", "documents", "tool_results", "conversation"]
 CompactionMode = Literal["none", "masked", "full", "simple", "extractive", "truncated"]
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter", "cancelled", "error"]
@@ -101,6 +102,13 @@ class Citation(Value):
     status: CitationStatus = "missing"
     spans: tuple[tuple[int, int], ...] = ()
 
+    @property
+    def standing(self) -> CitationStatus:
+        """`status`; for a citation that was stored before there was one, what its other fields say."""
+        if self.status == "missing" and self.relative_path is not None:
+            return "misquoted" if not self.valid else "verified" if self.quote else "cited"
+        return self.status
+
 
 class ToolRun(Value):
     """What a tool call came to: `tokens` of its result as the model gets it."""
@@ -184,6 +192,25 @@ class Conversation(Value):
     created_at: str
     updated_at: str
     head_id: str | None = None
+
+
+class Mention(Value):
+    """How one answer used one note; or how a question did, whose answer did not (`message_id` is then the question's).
+
+    `how` it came in, each once: named by the user, with an import or as a linked note, from memory, found by a tool, cited. `numbers` are
+    those of the note's chunks that were found or cited; of the `citations`, so many `held`.
+    """
+
+    conversation_id: str
+    title: str | None
+    message_id: str
+    timestamp: str
+    question: str | None
+    """The user's words, shortened; None where nobody asked (an imported conversation may begin with an answer)."""
+    how: tuple[MentionKind, ...]
+    numbers: tuple[int, ...] = ()
+    citations: int = 0
+    held: int = 0
 
 
 class ConversationArchive(Value):

@@ -1,4 +1,4 @@
-"""Index the notes, search them, and see how links join them."""
+"""Index the notes, search them, and see how links join them and which answers used them."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -9,15 +9,24 @@ import typer
 
 from zkchat_cli import cli
 from zkchat_cli.errors import VaultError
-from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution
+from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution, Mention, MentionKind
+from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.vault import LinkRow, Vault
-from zkchat_cli.wiring import Choices
+from zkchat_cli.wiring import Bench, Choices
 
 COMMAND = cli.app("The notes: index, search, links.")
 
 LimitOption = Annotated[int, typer.Option("-k", "--limit", metavar="N", min=1, max=1000, help="How many results.")]
 NoteArgument = Annotated[str, typer.Argument(metavar="NOTE", help="Path or name of a note.")]
+_HOW: dict[MentionKind, str] = {
+    "named": "named by you",
+    "import": "imported",
+    "link": "linked from a note you named",
+    "memory": "from memory",
+    "found": "found",
+    "cited": "cited",
+}
 
 
 @contextmanager
@@ -175,6 +184,52 @@ def backlinks(
     screen = Screen.of()
     with _indexed(Choices(vault, config_file=config), screen) as (notes, _):
         _print_rows(screen, notes.backlinks(_path(notes, note)), as_json=as_json)
+
+
+@COMMAND.command()
+def mentions(
+    note: NoteArgument,
+    as_json: cli.JsonOption = False,
+    vault: cli.VaultOption = None,
+    config: cli.ConfigOption = None,
+) -> None:
+    """The conversations and answers that used a note, the newest first."""
+    screen = Screen.of()
+    with cli.opened(Choices(vault, config_file=config)) as bench:
+        bench.vault.refresh()
+        found = _mentions(bench, note)
+    if as_json:
+        screen.json([mention.model_dump(mode="json") for mention in found])
+        return
+    conversation = None
+    for mention in found:
+        if mention.conversation_id != conversation:
+            conversation = mention.conversation_id
+            screen.print(neutralise_name(f"{conversation}  {mention.title or 'untitled'}"), "bold")
+        asked = f"  {mention.question}" if mention.question else ""
+        screen.print(neutralise_name(f"  {mention.timestamp[:16].replace('T', ' ')}{asked}"))
+        screen.print(f"      {_used(mention)}", "dim")
+    if not found:
+        screen.print("No answer has used this note.", "dim")
+
+
+def _mentions(bench: Bench, note: str) -> tuple[Mention, ...]:
+    """Of a note that is gone the path is enough, if an answer has used it."""
+    root = str(bench.vault.root)
+    try:
+        path = _path(bench.vault, note)
+    except VaultError:
+        if found := bench.store.mentions(root, note):
+            return found
+        raise
+    return bench.store.mentions(root, path)
+
+
+def _used(mention: Mention) -> str:
+    how = ", ".join(_HOW[kind] for kind in mention.how)
+    numbers = f" {' '.join(f'[{number}]' for number in mention.numbers)}" if mention.numbers else ""
+    held = f", {mention.held} of {mention.citations} citation{'s' if mention.citations > 1 else ''} held" if mention.citations else ""
+    return f"{how}{numbers}{held}"
 
 
 @COMMAND.command()

@@ -9,65 +9,35 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
-from zkchat_cli.exporters import Exporter
-from zkchat_cli.models import Citation, Compaction, ConversationArchive, ToolCall, ZkChatMessage
+from zkchat_cli.exporters import SPEAKERS, UNANSWERED, Exporter, asked, branch, brought, came_in, not_cited, title, tool_answers
+from zkchat_cli.models import Citation, Compaction, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage
 from zkchat_cli.words import shorten
 
-_SPEAKERS = {"user": "You", "assistant": "zkchat", "system": "System"}
-_MARKS = {
-    "pending": "*Not answered yet.*",
-    "unfinished": "*Unfinished: the answer was cut off here.*",
-    "failed": "*Failed: there is no answer.*",
-}
 _FENCE = re.compile(r"^([ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)*)(`{3,}(?=[^`]*$)|~{3,})")
 _LIST_ITEM = re.compile(r"^([ \t]*(?:[-*+]|\d+[.)])[ \t]+)\S")
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:.*?[^`])?\1(?!`)", re.DOTALL)
 _CITATION = re.compile(r"(?<![\\!\[])\[(\d{1,9})\](?![(\]])")
 
 _ToolAnswers = dict[tuple[str, str], ZkChatMessage]
+_MISQUOTED = " *(misquoted: not there)*"
 
 
 def export(archive: ConversationArchive) -> str:
-    branch = _branch(archive)
-    answers = _tool_answers(branch)
+    messages = branch(archive)
+    answers = tool_answers(messages)
     cited: dict[int, list[Citation]] = {}
-    parts = [_front_matter(archive, branch), f"# {_title(archive)}"]
-    for before, message in zip([None, *branch], branch, strict=False):
+    parts = [_front_matter(archive, messages), f"# {title(archive)}"]
+    for before, message in zip([None, *messages], messages, strict=False):
         parts += _message(message, before, answers, cited)
+    parts += _not_cited(messages)
     parts += _summaries(archive.compactions)
     parts += ["\n".join(_footnote(number, cited[number]) for number in sorted(cited))]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _branch(archive: ConversationArchive) -> list[ZkChatMessage]:
-    by_id = {message.id: message for message in archive.messages}
-    branch: list[ZkChatMessage] = []
-    at = archive.conversation.head_id
-    while at is not None:
-        branch.append(by_id[at])
-        at = branch[-1].parent_id
-    return branch[::-1]
-
-
-def _tool_answers(branch: Sequence[ZkChatMessage]) -> _ToolAnswers:
-    """By the message that called and the call's id: some models number their calls anew in each message."""
-    answers: _ToolAnswers = {}
-    caller = ""
-    for message in branch:
-        if message.role == "tool":
-            answers[caller, message.tool_call_id or ""] = message
-        else:
-            caller = message.id
-    return answers
-
-
-def _title(archive: ConversationArchive) -> str:
-    return " ".join((archive.conversation.title or "").split()) or f"Conversation of {archive.conversation.created_at[:10]}"
-
-
-def _front_matter(archive: ConversationArchive, branch: Sequence[ZkChatMessage]) -> str:
+def _front_matter(archive: ConversationArchive, messages: Sequence[ZkChatMessage]) -> str:
     """Values as JSON strings, which are YAML as well, whatever stands in them."""
-    models = dict.fromkeys(message.model for message in branch if message.model)
+    models = dict.fromkeys(message.model for message in messages if message.model)
     fields = {
         "conversation": archive.conversation.id,
         "date": archive.conversation.created_at,
@@ -87,26 +57,32 @@ def _message(
             yield f"- `{message.tool_name or 'tool'}`: {shorten(message.content, 120)}"
         return
     if not (message.role == "assistant" and before is not None and (before.role == "tool" or before.tool_calls)):
-        yield f"## {_SPEAKERS[message.role]}"
+        yield f"## {SPEAKERS[message.role]}"
     if message.content.strip():
         yield _with_footnotes(message, cited)
     if message.tool_calls:
         yield "\n".join(_call(call, answers.get((message.id, call.id))) for call in message.tool_calls)
-    if message.status in _MARKS:
-        yield _MARKS[message.status]
+    if message.status in UNANSWERED:
+        yield f"*{UNANSWERED[message.status]}*"
 
 
 def _call(call: ToolCall, answer: ZkChatMessage | None) -> str:
-    given = ", ".join(json.dumps(value, ensure_ascii=False) for value in call.arguments.values())
-    line = f"- `{call.name}` {shorten(given, 80)}".rstrip()
-    if answer is None or answer.tool_run is None:
-        return line
-    run = answer.tool_run
-    if not run.ok:
-        return f"{line}: failed"
-    brought = len(answer.chunks)
-    excerpts = f"{brought} excerpt{'s' if brought > 1 else ''}, " if brought else ""
-    return f"{line}: {excerpts}{run.tokens} tokens"
+    line = f"- `{call.name}` {asked(call)}".rstrip()
+    came_to = brought(answer)
+    return f"{line}: {came_to}" if came_to else line
+
+
+def _not_cited(messages: Sequence[ZkChatMessage]) -> Iterator[str]:
+    """The documents that were named or supplied and that no answer cites, and the links that lead nowhere."""
+    if references := not_cited(messages):
+        yield "## Not cited"
+        yield "\n".join(f"- {_where(reference)}: {came_in(reference)}" for reference in references)
+
+
+def _where(reference: DocumentReference) -> str:
+    if reference.relative_path is None:
+        return " ".join(reference.wikilink.split())
+    return " ".join(f"[[{PurePosixPath(reference.relative_path).stem}]] {reference.relative_path}".split())
 
 
 def _summaries(compactions: Sequence[Compaction]) -> Iterator[str]:
@@ -120,20 +96,25 @@ def _summaries(compactions: Sequence[Compaction]) -> Iterator[str]:
 
 
 def _footnote(number: int, citations: Sequence[Citation]) -> str:
-    """All answers share one numbering, so a number is one source; the quotes of all of them stand together."""
+    """All answers share one numbering, so a number is one source; the quotes of all of them stand together, each with what is wrong."""
     source = next((citation for citation in citations if citation.relative_path), None)
-    quotes = dict.fromkeys(" ".join(citation.quote.split()) for citation in citations if citation.quote)
-    said = ", ".join(f'"{quote}"' for quote in quotes)
     if source is None or source.relative_path is None:
-        return f"[^{number}]: *not among the sources* {said}".rstrip()
+        return f"[^{number}]: *missing: no such source was in the prompt* {_quotes(citations)}".rstrip()
     note = PurePosixPath(source.relative_path).stem
     heading = re.sub(r"[\[\]|\s]+", " ", source.heading or "").strip()
     link = f"[[{note}#{heading}]]" if heading else f"[[{note}]]"
     lines = "" if source.start_line is None else f":{source.start_line}"
     if lines and source.end_line not in (None, source.start_line):
         lines += f"-{source.end_line}"
-    doubt = "" if all(citation.valid for citation in citations) else " *(not verified)*"
-    return f"[^{number}]: {link} {source.relative_path}{lines} {said}".rstrip() + doubt
+    return f"[^{number}]: {link} {source.relative_path}{lines} {_quotes(citations)}".rstrip()
+
+
+def _quotes(citations: Sequence[Citation]) -> str:
+    quotes: dict[str, str] = {}
+    for citation in citations:
+        if citation.quote:
+            quotes.setdefault(" ".join(citation.quote.split()), _MISQUOTED if citation.standing == "misquoted" else "")
+    return ", ".join(f'"{quote}"{wrong}' for quote, wrong in quotes.items())
 
 
 def _with_footnotes(message: ZkChatMessage, cited: dict[int, list[Citation]]) -> str:

@@ -1,7 +1,8 @@
 """Conversations on disk: nothing that was said is ever lost, and no SQL leaves this package.
 
 `sessions` is the store itself, `file` opens and checks its database, `migrations` is its schema's history, `rows` the border between
-values and rows, `archives` a conversation as one value, `faults` what SQLite's errors mean to a person. `imports` reads conversations
+values and rows, `archives` a conversation as one value, `mentions` which answers used a note, `faults` what SQLite's errors mean to a
+person. `imports` reads conversations
 that we or other programs exported.
 """
 

@@ -73,6 +73,49 @@ SCRIPTS: tuple[str, ...] = (
         calls INTEGER NOT NULL
     ) STRICT;
     """,
+    # Which message used which note, so that no question about a note has to read every conversation. Kept by triggers from what is in
+    # `rest` (which leaves out what is at its default), so that it is the same for messages of then and of now. A `rest` that is no JSON,
+    # or no message's, mentions nothing: it is told when the message is read. STRICT tables take no number beyond 64 bits, hence the CAST.
+    """
+    CREATE TABLE mention (
+        message_seq INTEGER NOT NULL REFERENCES message (seq) ON DELETE CASCADE,
+        relative_path TEXT NOT NULL,
+        how TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        citations INTEGER NOT NULL,
+        held INTEGER NOT NULL,
+        PRIMARY KEY (message_seq, relative_path, how, number)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX mention_path ON mention (relative_path);
+
+    CREATE VIEW mentioned (message_seq, relative_path, how, number, citations, held) AS
+    WITH source (seq, list, value) AS (
+        SELECT message.seq, list.value, CASE item.type WHEN 'object' THEN item.value ELSE '{}' END
+        FROM message, json_each('["references","citations"]') AS list,
+            json_each(CASE WHEN json_valid(message.rest) THEN message.rest ELSE '{}' END, '$.' || list.value) AS item
+        WHERE message.role IN ('user', 'assistant')
+    ), entry (seq, path, how, number, held) AS (
+        SELECT seq, CAST(json_extract(value, '$.relative_path') AS TEXT),
+            CASE WHEN list = 'citations' THEN 'cited' ELSE CASE json_extract(value, '$.reference_type')
+                WHEN 'direct' THEN 'named' WHEN 'search' THEN 'found' ELSE CAST(json_extract(value, '$.reference_type') AS TEXT) END END,
+            CAST(coalesce(json_extract(value, '$.number'), 0) AS INTEGER), coalesce(json_extract(value, '$.valid'), 0) = 1
+        FROM source
+    )
+    SELECT seq, path, how, number, CASE how WHEN 'cited' THEN count(*) ELSE 0 END, sum(held)
+    FROM entry WHERE path IS NOT NULL AND how IS NOT NULL GROUP BY seq, path, how, number;
+
+    CREATE TRIGGER message_mentions AFTER INSERT ON message WHEN instr(NEW.rest, '"relative_path"')
+    BEGIN INSERT INTO mention SELECT * FROM mentioned WHERE message_seq = NEW.seq; END;
+
+    CREATE TRIGGER message_mentions_again AFTER UPDATE OF rest ON message
+    WHEN NEW.rest <> OLD.rest AND instr(NEW.rest || OLD.rest, '"relative_path"')
+    BEGIN
+        DELETE FROM mention WHERE message_seq = NEW.seq;
+        INSERT INTO mention SELECT * FROM mentioned WHERE message_seq = NEW.seq;
+    END;
+
+    INSERT INTO mention SELECT * FROM mentioned;
+    """,
 )
 
 

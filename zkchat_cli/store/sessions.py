@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from zkchat_cli.errors import StoreError
-from zkchat_cli.models import Compaction, Conversation, ConversationArchive, ZkChatMessage
-from zkchat_cli.store import archives, rows
+from zkchat_cli.models import Compaction, Conversation, ConversationArchive, Mention, ZkChatMessage
+from zkchat_cli.store import archives, mentions, rows
 from zkchat_cli.store.faults import told
 from zkchat_cli.store.file import connect, transaction
 
@@ -96,6 +96,11 @@ class ChatSessionStore:
             query = f"{_CONVERSATION} WHERE :vault IS NULL OR vault = :vault {_NEWEST_FIRST} LIMIT :limit"
             found = self._db.execute(query, {"vault": vault and rows.storable(vault), "limit": -1 if limit is None else limit})
             return [rows.to_conversation(row) for row in found]
+
+    def mentions(self, vault: str, relative_path: str) -> tuple[Mention, ...]:
+        """The answers in `vault`'s conversations, of every branch, that used the note, the newest first."""
+        with self._reading("look for a note"):
+            return mentions.read(self._db, rows.storable(vault), rows.storable(relative_path))
 
     def rename(self, conversation_id: str, title: str) -> None:
         with self._writing("rename a conversation"):
