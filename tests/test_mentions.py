@@ -225,7 +225,7 @@ def test_the_answers_that_used_a_note_are_listed_by_any_of_its_names(zkchat: Pro
         "message_id": asked["message_id"],
         "timestamp": mention["timestamp"],
         "question": "How do I join filters? See [[Combining]].",
-        "how": ["named", "found", "cited"],
+        "how": ["named", "cited"],
         "numbers": mention["numbers"],
         "citations": 2,
         "held": 1,

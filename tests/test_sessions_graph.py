@@ -222,7 +222,7 @@ def test_the_document_has_every_field_of_every_node_and_edge() -> None:
 
 def test_the_latest_conversation_is_drawn_and_any_other_by_a_beginning_of_its_id(zkchat: Program, script: Callable[..., str]) -> None:
     find = {"tool_calls": [{"name": "find_excerpts", "arguments": {"query": "joined AND OR"}}]}
-    asked = zkchat("ask", "See [[Filters]]?", "--model", script(find, {"text": 'They "must be written in capitals" [1].'}), "--json").json
+    asked = zkchat("ask", "See [[Filters]]?", "--model", script(find, {"text": 'They "must be written in capitals" [2].'}), "--json").json
     drawn = zkchat("sessions", "graph", "--format", "json").json
     assert (drawn["conversation_id"], drawn["title"]) == (asked["conversation_id"], "See [[Filters]]?")
     by_id = {node["id"]: node for node in drawn["nodes"]}
