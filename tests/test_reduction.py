@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.models import ContentChunk, ToolCall
-from zkchat_cli.references.excerpts import CUT, FRAME, LARGEST_NUMBER, cost, present
+from zkchat_cli.references.excerpts import CUT, FRAME, LARGEST_NUMBER, cost, least_cost, present
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.references.reduction import by_relevance, level, reduce_to_fit
 from zkchat_cli.toolbox import Fitted, Looked, Toolbox, ToolResult, fit
@@ -203,7 +203,7 @@ def test_each_call_keeps_its_best_unless_there_is_no_room_for_words_of_each(call
     served = [bool(k) for chunks, k in zip(calls, kept, strict=True) if chunks]
     assert served == sorted(served, reverse=True)
     assert all(whole(k[0]) == chunks[0].id for chunks, k in zip(calls, kept, strict=True) if k)
-    words = [min(cost(c, COUNT), COUNT(c.text[:60] + CUT) + 40) + FRAME for chunks in calls for c in chunks[:1]]
+    words = [min(cost(chunks[0], COUNT), least_cost(chunks[0], COUNT)) + FRAME for chunks in calls if chunks]
     assert all(served) or sum(words) > room
 
 

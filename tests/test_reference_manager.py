@@ -1,0 +1,576 @@
+"""The ReferenceManager: one numbering for a whole conversation, chunks by call and by tool, what answers cited."""
+
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from building import Clock, Deltas, Room, a_room, calls, chunk, completed, find, said, says
+from conftest import NOTES, write
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from zkchat_cli.events import ToolCallFinished
+from zkchat_cli.llm import Delta
+from zkchat_cli.models import Citation, ContentChunk, DocumentReference, ToolCall, ZkChatMessage
+from zkchat_cli.references.documents import documents_of, merge
+from zkchat_cli.references.excerpts import LARGEST_NUMBER
+from zkchat_cli.references.manager import CallChunks, ReferenceManager
+from zkchat_cli.session import ZkChatSession
+from zkchat_cli.turn import Timer, TurnInProgress
+
+
+@pytest.fixture
+def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
+    made = a_room(vault, tmp_path / "cache")
+    yield made
+    made.store.close()
+    made.vault.close()
+
+
+def some(*ids: str, **more: object) -> list[ContentChunk]:
+    return [chunk(None, f"text of {id_}", id=id_, **more) for id_ in ids]
+
+
+def names(chunks: Sequence[ContentChunk]) -> list[str]:
+    """Chunks as `1a`: number and id."""
+    return [f"{c.number}{c.id}" for c in chunks]
+
+
+def a_manager() -> ReferenceManager:
+    """Two searches and a reading, which share some chunks."""
+    manager = ReferenceManager()
+    manager.extract_referenceable_chunks("1", some("a", "b"), "find_excerpts")
+    manager.extract_referenceable_chunks("2", some("c", "a"), "read_zk_document")
+    manager.extract_referenceable_chunks("3", some("b", "d"), "find_excerpts")
+    return manager
+
+
+def cites(*numbers: int) -> list[Citation]:
+    return [Citation(number=n) for n in numbers]
+
+
+# chunks
+
+
+def test_chunks_are_found_by_number_by_call_and_by_tool() -> None:
+    manager = a_manager()
+    assert names(manager.chunks) == ["1a", "2b", "3c", "4d"]
+    assert names(manager.chunks_of_call("2")) == ["3c", "1a"]
+    assert names(manager.chunks_of_tool("find_excerpts")) == ["1a", "2b", "4d"]
+    assert names(manager.chunks_of_tool("list_zk_documents")) == []
+    assert {tool: names(chunks) for tool, chunks in manager.chunks_of_all_tools().items()} == {
+        "find_excerpts": ["1a", "2b", "4d"],
+        "read_zk_document": ["3c", "1a"],
+    }
+    assert [(call.call_id, call.tool, names(call.chunks)) for call in manager.calls] == [
+        ("1", "find_excerpts", ["1a", "2b"]),
+        ("2", "read_zk_document", ["3c", "1a"]),
+        ("3", "find_excerpts", ["2b", "4d"]),
+    ]
+
+
+def test_a_chunk_has_the_score_of_the_call_it_is_asked_of() -> None:
+    manager = ReferenceManager()
+    manager.extract_referenceable_chunks("1", some("a", score=1.0))
+    manager.extract_referenceable_chunks("2", some("a", score=2.0))
+    assert [c.score for c in (*manager.chunks_of_call("1"), *manager.chunks_of_call("2"))] == [1.0, 2.0]
+    assert len(manager.chunks) == 1
+
+
+def test_a_call_that_found_nothing_is_not_remembered() -> None:
+    manager = ReferenceManager()
+    assert manager.extract_referenceable_chunks("1", [], "find_excerpts") == ()
+    assert manager.calls == ()
+    assert manager.chunks_of_all_tools() == {}
+
+
+def test_an_edited_text_gets_a_new_number_even_under_the_same_id() -> None:
+    manager = ReferenceManager()
+    manager.extract_referenceable_chunks("1", [chunk(None, "before", id="a")])
+    (edited,) = manager.extract_referenceable_chunks("2", [chunk(None, "after", id="a")])
+    assert edited.number == 2
+    assert [c.text for c in manager.chunks] == ["before", "after"]
+
+
+def test_what_numbers_a_chunk_says_it_has_do_not_count() -> None:
+    manager = ReferenceManager()
+    assert names(manager.extract_referenceable_chunks("1", [chunk(77, id="a")])) == ["1a"]
+
+
+# replacing
+
+
+def test_replaced_chunks_of_a_call_are_replaced_in_all_views() -> None:
+    manager = a_manager()
+    assert names(manager.replace_chunks_of_call("2", some("e", "a"))) == ["5e", "1a"]
+    assert names(manager.chunks_of_call("2")) == ["5e", "1a"]
+    assert names(manager.chunks) == ["1a", "2b", "4d", "5e"]
+    assert names(manager.chunks_of_tool("read_zk_document")) == ["5e", "1a"]
+    assert manager.chunk(3) is None
+
+
+def test_a_chunk_stays_while_another_call_has_it() -> None:
+    manager = a_manager()
+    manager.replace_chunks_of_call("1", [])
+    assert names(manager.chunks) == ["1a", "2b", "3c", "4d"]
+    assert [call.call_id for call in manager.calls] == ["2", "3"]
+    manager.replace_chunks_of_call("2", [])
+    assert names(manager.chunks) == ["2b", "4d"]
+
+
+def test_a_call_that_was_emptied_may_be_filled_again_and_is_still_its_tools() -> None:
+    manager = a_manager()
+    manager.replace_chunks_of_call("2", [])
+    manager.replace_chunks_of_call("2", some("c"))
+    assert names(manager.chunks_of_tool("read_zk_document")) == ["3c"]
+
+
+def test_a_number_is_not_given_again_when_its_chunk_is_gone() -> None:
+    manager = a_manager()
+    manager.replace_chunks_of_call("3", [])
+    assert names(manager.replace_chunks_of_call("1", some("f"))) == ["5f"]
+    assert names(manager.extract_referenceable_chunks("4", some("d"))) == ["4d"]
+
+
+def test_replacing_the_chunks_of_a_new_call_adds_it() -> None:
+    manager = a_manager()
+    assert names(manager.replace_chunks_of_call("9", some("a", "z"))) == ["1a", "5z"]
+    assert names(manager.chunks_of_call("9")) == ["1a", "5z"]
+
+
+def test_everything_can_be_replaced_and_numbers_stay() -> None:
+    manager = a_manager()
+    manager.replace([CallChunks("7", "find_backlinks", tuple(some("d", "e"))), *manager.calls[1:2]])
+    assert [(call.call_id, names(call.chunks)) for call in manager.calls] == [("7", ["4d", "5e"]), ("2", ["3c", "1a"])]
+    assert names(manager.chunks) == ["1a", "3c", "4d", "5e"]
+    assert manager.chunks_of_call("1") == ()
+    manager.replace(())
+    assert manager.chunks == manager.calls == ()
+    assert names(manager.extract_referenceable_chunks("8", some("e", "g"))) == ["5e", "6g"]
+
+
+def test_a_copy_goes_on_by_itself() -> None:
+    manager = a_manager()
+    manager.add_references(cites(1))
+    tried = manager.copy()
+    tried.extract_referenceable_chunks("4", some("x"))
+    tried.replace_chunks_of_call("1", [])
+    tried.add_references(cites(2))
+    assert names(manager.chunks) == ["1a", "2b", "3c", "4d"]
+    assert names(manager.chunks_of_call("1")) == ["1a", "2b"]
+    assert manager.references == (tuple(cites(1)),)
+    assert names(manager.extract_referenceable_chunks("4", some("y"))) == ["5y"]
+
+
+# references
+
+
+def test_references_are_what_each_answer_cited_the_latest_last() -> None:
+    manager = a_manager()
+    assert manager.references == manager.latest_references == manager.latest_referenced_chunks == ()
+    manager.add_references(cites(1))
+    manager.add_references(cites(4, 2, 4))
+    assert manager.references == (tuple(cites(1)), tuple(cites(4, 2, 4)))
+    assert manager.latest_references == tuple(cites(4, 2, 4))
+    assert names(manager.latest_referenced_chunks) == ["4d", "2b"]
+
+
+def test_a_number_that_names_no_chunk_is_a_reference_without_one() -> None:
+    manager = a_manager()
+    manager.add_references(cites(9, 3))
+    assert len(manager.latest_references) == 2
+    assert names(manager.latest_referenced_chunks) == ["3c"]
+
+
+def test_an_answer_without_citations_leaves_the_latest_references_what_they_were() -> None:
+    manager = a_manager()
+    manager.add_references(cites(3))
+    manager.add_references([])
+    assert manager.latest_references == tuple(cites(3))
+
+
+# from the log
+
+
+def brought(call_id: str, *chunks: ContentChunk, tool: str = "find_excerpts") -> ZkChatMessage:
+    return said("tool", "", f"r-{call_id}", tool_call_id=call_id, tool_name=tool, chunks=chunks)
+
+
+def test_the_log_tells_tools_calls_and_messages_of_the_user() -> None:
+    log = [
+        said("user", "See [[Filters]].", "u1", chunks=(chunk(1, id="a"), chunk(2, id="b"))),
+        brought("1", chunk(2, id="b"), chunk(3, id="c")),
+        said("assistant", "So [2].", "a1", citations=tuple(cites(2))),
+    ]
+    manager = ReferenceManager.of(log)
+    assert [(call.call_id, call.tool, names(call.chunks)) for call in manager.calls] == [
+        ("u1", "", ["1a", "2b"]),
+        ("1", "find_excerpts", ["2b", "3c"]),
+    ]
+    assert list(manager.chunks_of_all_tools()) == ["find_excerpts"]
+    assert names(manager.latest_referenced_chunks) == ["2b"]
+
+
+def test_numbers_are_those_of_all_branches_references_those_of_the_one_in_use() -> None:
+    first = said("assistant", "So [1].", "a1", citations=tuple(cites(1)))
+    undone = said("assistant", "No [2].", "a2", citations=tuple(cites(2)))
+    manager = ReferenceManager.of([brought("1", chunk(1, id="a")), first, brought("2", chunk(2, id="b")), undone], [first])
+    assert names(manager.chunks) == ["1a", "2b"]
+    assert manager.references == (tuple(cites(1)),)
+
+
+@pytest.mark.parametrize("number", [None, 0, -1, LARGEST_NUMBER + 1, 10**30])
+def test_a_number_that_cannot_be_cited_is_not_taken_from_an_import(number: int | None) -> None:
+    manager = ReferenceManager.of([brought("1", chunk(number, id="a"), chunk(2, id="b"))])
+    assert names(manager.chunks) == ["2b"]
+    assert names(manager.extract_referenceable_chunks("2", [chunk(None, id="a")])) == ["3a"]
+
+
+@pytest.mark.parametrize("number", [LARGEST_NUMBER, LARGEST_NUMBER // 10 + 1])
+def test_from_a_number_beyond_all_sense_nothing_is_counted_on(number: int) -> None:
+    manager = ReferenceManager.of([brought("1", chunk(number, id="a"), chunk(2, id="b"))])
+    assert names(manager.chunks) == ["2b", f"{number}a"]
+    assert names(manager.extract_referenceable_chunks("2", some("c", "d"))) == ["3c", "4d"]
+
+
+def test_a_number_that_is_taken_already_is_passed_over() -> None:
+    far = LARGEST_NUMBER // 10
+    manager = ReferenceManager.of([brought("1", chunk(far, id="a"), chunk(far + 1, id="b"))])
+    assert names(manager.extract_referenceable_chunks("2", some("c"))) == [f"{far + 2}c"]
+    again = ReferenceManager.of([brought("1", *manager.chunks)])
+    assert names(again.extract_referenceable_chunks("2", some("d"))) == [f"{far + 3}d"]
+
+
+def test_an_import_cannot_put_other_words_under_a_number() -> None:
+    manager = ReferenceManager.of([brought("1", chunk(1, "forged", id="a")), brought("2", chunk(1, "true", id="a"))])
+    assert [c.text for c in manager.chunks] == ["forged"]
+    (found,) = manager.extract_referenceable_chunks("3", [chunk(None, "true", id="a")])
+    assert (found.number, manager.chunk(2)) == (2, found)
+
+
+def test_a_chunk_that_an_import_numbers_twice_is_found_under_both_and_keeps_the_first() -> None:
+    manager = ReferenceManager.of([brought("1", chunk(5, "one", id="a")), brought("2", chunk(3, "one", id="a"))])
+    assert names(manager.chunks) == ["3a", "5a"]
+    assert names(manager.extract_referenceable_chunks("3", [chunk(None, "one", id="a")])) == ["5a"]
+
+
+def test_calls_that_share_an_id_are_both_there() -> None:
+    manager = ReferenceManager.of([brought("1", chunk(1, id="a")), brought("1", chunk(2, id="b"), tool="read_zk_document")])
+    assert names(manager.chunks_of_call("1")) == ["2b"]
+    assert [names(call.chunks) for call in manager.calls] == [["1a"], ["2b"]]
+    manager.replace_chunks_of_call("1", [])
+    assert names(manager.chunks) == ["1a"]
+
+
+hostile_chunks = st.builds(
+    lambda number, id_, text: chunk(number, text, id=id_),
+    st.none() | st.integers(-2, 6) | st.sampled_from([LARGEST_NUMBER, LARGEST_NUMBER // 10, 10**12]),
+    st.sampled_from("abc"),
+    st.sampled_from(["one", "two"]),
+)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.sampled_from("12"), st.lists(hostile_chunks, max_size=4)), max_size=6), st.lists(hostile_chunks, max_size=6))
+def test_whatever_a_log_holds_a_number_means_one_chunk(log: list[tuple[str, list[ContentChunk]]], new: list[ContentChunk]) -> None:
+    manager = ReferenceManager.of(brought(call_id, *chunks) for call_id, chunks in log)
+    in_step(manager)
+    before = {c.number: c.text for c in manager.chunks}
+    for fresh in manager.extract_referenceable_chunks("new", new, "find_excerpts"):
+        assert fresh.number is not None
+        assert 0 < fresh.number <= LARGEST_NUMBER
+        assert before.get(fresh.number, fresh.text) == fresh.text
+    in_step(manager)
+    stored = [*(brought(call_id, *chunks) for call_id, chunks in log), brought("new", *manager.chunks_of_call("new"))]
+    again = ReferenceManager.of(stored)
+    assert (again.chunks, again.calls) == (manager.chunks, manager.calls)
+
+
+def in_step(manager: ReferenceManager) -> None:
+    """The flat view has exactly the chunks of the calls; a number means one text."""
+    by_call = {(c.number, c.id, c.text) for call in manager.calls for c in call.chunks}
+    assert {(c.number, c.id, c.text) for c in manager.chunks} == by_call
+    assert len({number for number, _, _ in by_call}) == len(by_call) == len(manager.chunks)
+    assert [c.number for c in manager.chunks] == sorted(c.number or 0 for c in manager.chunks)
+    assert all(manager.chunk(c.number or 0) == c for c in manager.chunks)
+    by_tool = {c.number for chunks in manager.chunks_of_all_tools().values() for c in chunks}
+    assert by_tool == {c.number for call in manager.calls if call.tool for c in call.chunks}
+
+
+IDS = st.lists(st.sampled_from("abcdefgh"), max_size=5)
+CALLS = st.sampled_from(["1", "2", "3"])
+TOOLS = st.sampled_from(["", "find_excerpts", "read_zk_document"])
+
+
+class AnyOrderOfOperations(RuleBasedStateMachine):
+    """The views stay in step and numbers keep their meaning, whatever is done in whatever order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.manager = ReferenceManager()
+        self.meanings: dict[int, str] = {}
+
+    @rule(call_id=CALLS, ids=IDS, tool=TOOLS)
+    def extract(self, call_id: str, ids: list[str], tool: str) -> None:
+        found = self.manager.extract_referenceable_chunks(call_id, some(*ids), tool)
+        assert [c.id for c in found] == ids
+        assert not ids or self.manager.chunks_of_call(call_id) == found
+
+    @rule(call_id=CALLS, ids=IDS)
+    def replace_chunks_of_a_call(self, call_id: str, ids: list[str]) -> None:
+        found = self.manager.replace_chunks_of_call(call_id, some(*ids))
+        assert self.manager.chunks_of_call(call_id) == found
+
+    @rule(new=st.lists(st.tuples(CALLS, IDS, TOOLS), max_size=3))
+    def replace_everything(self, new: list[tuple[str, list[str], str]]) -> None:
+        self.manager.replace([CallChunks(call_id, tool, tuple(some(*ids))) for call_id, ids, tool in new])
+        assert [[c.id for c in call.chunks] for call in self.manager.calls] == [ids for _, ids, _ in new if ids]
+
+    @rule(kept=st.integers(0, 3))
+    def keep_some_of_each(self, kept: int) -> None:
+        self.manager.replace([CallChunks(call.call_id, call.tool, call.chunks[:kept]) for call in self.manager.calls])
+
+    @rule()
+    def copy(self) -> None:
+        self.manager = self.manager.copy()
+
+    @rule(numbers=st.lists(st.integers(1, 9), max_size=4))
+    def cite(self, numbers: list[int]) -> None:
+        self.manager.add_references(cites(*numbers))
+        known = [n for n in dict.fromkeys(numbers) if self.manager.chunk(n)]
+        assert not numbers or [c.number for c in self.manager.latest_referenced_chunks] == known
+
+    @rule()
+    def resume(self) -> None:
+        """From a log that has what the manager has. (Numbers that no message shows are free again.)"""
+        log = [
+            said("tool", "", f"m{i}", tool_call_id=call.call_id, tool_name=call.tool or None, chunks=call.chunks)
+            for i, call in enumerate(self.manager.calls)
+        ]
+        again = ReferenceManager.of(log)
+        assert (again.chunks, again.calls) == (self.manager.chunks, self.manager.calls)
+
+    @invariant()
+    def views_are_in_step(self) -> None:
+        in_step(self.manager)
+
+    @invariant()
+    def numbers_keep_their_meaning(self) -> None:
+        for one in self.manager.chunks:
+            assert one.number is not None
+            assert self.meanings.setdefault(one.number, one.id) == one.id
+        assert len(set(self.meanings.values())) == len(self.meanings)
+
+
+TestAnyOrderOfOperations = AnyOrderOfOperations.TestCase
+TestAnyOrderOfOperations.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+
+
+# in a conversation
+
+
+def read(path: str, id_: str) -> ToolCall:
+    return ToolCall(id=id_, name="read_zk_document", arguments={"relative_path": path})
+
+
+ASKED = {
+    "compost": find("compost heap", "c"),
+    "filters": find("filters tasks", "f"),
+    "limit": find("limit", "l"),
+    "combining": read("Queries/Combining.md", "rc"),
+    "reading": read("Filters.md", "rf"),
+    "nothing": read("Nowhere.md", "rn"),
+}
+
+
+ROUNDS = st.lists(st.lists(st.sampled_from(sorted(ASKED)), min_size=1, max_size=3), min_size=1, max_size=2)
+
+
+class AConversation(RuleBasedStateMachine):
+    """Numbers stand for the same words for as long as a conversation lives: through turns, edits, compaction, undo and other processes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.closing = ExitStack()
+        folder = Path(self.closing.enter_context(tempfile.TemporaryDirectory()))
+        self.room = a_room(write(folder / "notes", NOTES), folder / "cache", folder / "conversations.db")
+        self.closing.callback(self.room.store.close)
+        self.closing.callback(self.room.vault.close)
+        self.meanings: dict[int, tuple[str, str]] = {}
+        self.edits = 0
+
+    @initialize()
+    def begin(self) -> None:
+        self.session = self.room.session()
+
+    @rule(
+        rounds=st.lists(st.lists(st.sampled_from(sorted(ASKED)), min_size=1, max_size=3), min_size=1, max_size=2), cited=st.integers(1, 9)
+    )
+    def ask(self, rounds: list[list[str]], cited: int) -> None:
+        replies: list[list[Delta]] = [calls(*(ASKED[name] for name in names)) for names in rounds]
+        self.use(Deltas([*replies, says(f"It is so [{cited}].")]))
+        events = list(self.session.send("How is it?"))
+        assert sum(isinstance(event, ToolCallFinished) for event in events) == sum(map(len, rounds))
+
+    @rule(note=st.sampled_from(["Garden/Compost.md", "Filters.md"]))
+    def edit_a_note(self, note: str) -> None:
+        self.edits += 1
+        write(self.room.vault.root, {note: f"{NOTES[note]}\nThis line about filters and the compost heap is new: {self.edits}.\n"})
+        self.room.vault.refresh()
+
+    @rule()
+    def compact(self) -> None:
+        self.session.compact(keep=2)
+
+    @rule()
+    def undo_a_turn(self) -> None:
+        history = self.session.history
+        asked = [i for i, m in enumerate(history) if m.role == "user"]
+        if len(asked) > 1:
+            self.room.store.move_head(self.session.conversation.id, history[asked[-1] - 1].id)
+            self.session = self.room.resumed(self.session)
+
+    @rule()
+    def resume(self) -> None:
+        if self.session.history:
+            before = self.session
+            self.session = self.room.resumed(before)
+            assert self.session.manager.chunks == before.manager.chunks
+            assert self.session.manager.calls == before.manager.calls
+            assert self.session.manager.references == before.manager.references
+
+    def use(self, model: Deltas) -> None:
+        conversation = self.room.store.conversation(self.session.conversation.id) if self.session.history else None
+        self.session = self.room.session(model, conversation)
+
+    @invariant()
+    def a_number_has_one_meaning_and_a_text_one_number(self) -> None:
+        if hasattr(self, "session") and self.session.history:
+            for message in self.room.store.log(self.session.conversation.id):
+                for one in message.chunks:
+                    assert one.number is not None
+                    assert self.meanings.setdefault(one.number, (one.id, one.text)) == (one.id, one.text)
+            assert len(set(self.meanings.values())) == len(self.meanings)
+            in_step(self.session.manager)
+
+    def teardown(self) -> None:
+        self.closing.close()
+
+
+TestAConversation = AConversation.TestCase
+TestAConversation.settings = settings(
+    max_examples=25, stateful_step_count=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+
+
+def test_numbers_do_not_depend_on_which_tool_ended_first(room: Room) -> None:
+    session = room.session(Deltas([calls(ASKED["combining"], ASKED["filters"], ASKED["compost"]), says("So [1].")]))
+    completed(session.send("What?"))
+    shown = [c.number for m in session.history for c in m.chunks]
+    first_seen = list(dict.fromkeys(shown))
+    assert first_seen == list(range(1, len(first_seen) + 1))
+
+
+def test_the_calls_of_one_reply_share_the_room(room: Room) -> None:
+    write(room.vault.root, {"Long.md": "".join(f"# Section {i}\n\n" + f"Words of section {i}. " * 40 + "\n\n" for i in range(30))})
+    room.vault.refresh()
+    room.max_context = 8000
+
+    def shown(*wanted: ToolCall) -> list[int]:
+        session = room.session(Deltas([calls(*wanted), says("So [1].")]))
+        completed(session.send("What?"))
+        return [len(m.chunks) for m in session.history if m.role == "tool"]
+
+    [alone] = shown(read("Long.md", "1"))
+    beside, one, two = shown(read("Long.md", "1"), find("compost heap", "2"), find("limit", "3"))
+    assert 5 < alone < 30
+    assert alone - 4 <= beside <= alone
+    assert one
+    assert two
+
+
+def test_a_long_note_cannot_take_the_room_from_a_search_beside_it(room: Room) -> None:
+    write(room.vault.root, {"Long.md": "".join(f"# Section {i}\n\n" + f"Words of section {i}. " * 40 + "\n\n" for i in range(30))})
+    room.vault.refresh()
+    room.max_context = 3500
+    session = room.session(Deltas([calls(read("Long.md", "1"), find("compost heap", "2"), find("limit", "3")), says("So [1].")]))
+    completed(session.send("What?"))
+    results = [m for m in session.history if m.role == "tool"]
+    assert all(m.chunks for m in results)
+    assert "excerpts, the next in Long.md from line" in results[0].content
+    assert "Garden/Compost.md" in {c.relative_path for c in results[1].chunks}
+
+
+def test_the_latest_references_survive_resuming_and_follow_the_branch(room: Room) -> None:
+    session = room.session(Deltas([calls(ASKED["compost"]), says("It needs air [1].")]))
+    completed(session.send("What does compost need?"))
+    head = session.history[-1].id
+    session.parts.model.calls = [says("Nothing to cite."), says("And filters [7].")]  # type: ignore[attr-defined]
+    session.parts.model.requests.clear()  # type: ignore[attr-defined]
+    completed(session.send("Thanks."))
+    assert [c.relative_path for c in session.manager.latest_referenced_chunks] == ["Garden/Compost.md"]
+    completed(session.send("And?"))
+    assert [c.number for c in session.manager.latest_references] == [7]
+    assert session.manager.latest_referenced_chunks == ()
+    again = room.resumed(session)
+    assert again.manager.references == session.manager.references
+    room.store.move_head(session.conversation.id, head)
+    undone: ZkChatSession = room.resumed(session)
+    assert [c.number for c in undone.manager.latest_references] == [1]
+
+
+# the documents of an answer
+
+
+def test_a_document_has_the_numbers_of_all_its_chunks_from_whatever_calls() -> None:
+    chunks = [chunk(4, id="a"), chunk(2, id="b", relative_path="B.md"), chunk(5, id="c"), chunk(4, id="a"), chunk(3, id="d")]
+    first, second = documents_of(chunks, lambda _: None)
+    assert (first.relative_path, first.number, first.numbers) == ("Filters.md", 4, (4, 5, 3))
+    assert (second.relative_path, second.number, second.numbers) == ("B.md", 2, (2,))
+
+
+def test_a_document_of_chunks_that_have_no_number_has_none() -> None:
+    (document,) = documents_of([chunk(None)], lambda _: None)
+    assert (document.number, document.numbers) == (None, ())
+
+
+def test_a_named_document_has_its_numbers_and_those_it_was_found_under() -> None:
+    injected = DocumentReference(wikilink="[[Filters]]", relative_path="Filters.md", reference_type="direct", number=2, numbers=(2,))
+    unread = DocumentReference(wikilink="[[Z]]", relative_path="Z.md", reference_type="direct")
+    unnumbered = DocumentReference(wikilink="[[C]]", relative_path="C.md", reference_type="import")
+    found = documents_of([chunk(1), chunk(2, id="b"), chunk(None, relative_path="C.md")], lambda _: None)
+    merged = merge((injected, unread, unnumbered), found)
+    assert [(r.reference_type, r.number, r.numbers) for r in merged] == [("direct", 2, (2, 1)), ("direct", None, ()), ("import", None, ())]
+
+
+def test_a_document_that_was_in_the_prompt_because_the_user_named_it_stays_what_it_is_in_the_answer() -> None:
+    named = [DocumentReference(wikilink=f"[[{n}]]", relative_path=f"{n}.md", reference_type="direct") for n in ("Filters", "B")]
+    asked = said("user", "See [[Filters]] and [[B]].", "u", references=named, chunks=(chunk(1),))
+    turn = TurnInProgress([asked, brought("1", chunk(2, relative_path="B.md"), chunk(3, id="c"))], Timer(Clock()))
+    references = merge(turn.injected, documents_of(turn.chunks, lambda _: None))
+    assert [(r.relative_path, r.reference_type, r.numbers) for r in references] == [
+        ("Filters.md", "direct", (1, 3)),
+        ("B.md", "search", (2,)),
+    ]
+
+
+# ten thousand chunks
+
+
+def test_ten_thousand_chunks_are_numbered_and_read_again_in_no_time() -> None:
+    manager = ReferenceManager()
+    chunks = [chunk(None, f"text {i}", id=str(i), relative_path=f"{i // 100}.md") for i in range(10_000)]
+    start = time.process_time()
+    for i in range(0, 10_000, 20):
+        manager.extract_referenceable_chunks(str(i), chunks[i : i + 20], "find_excerpts")
+    for i in range(0, 10_000, 20):
+        manager.replace_chunks_of_call(str(i), manager.chunks_of_call(str(i))[:10])
+    again = ReferenceManager.of([brought(call.call_id, *call.chunks) for call in manager.calls])
+    assert len(documents_of(again.chunks, lambda _: None)) == 100
+    assert time.process_time() - start < 3
+    assert again.chunks == manager.chunks
+    assert len(again.chunks) == 5000
