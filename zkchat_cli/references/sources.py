@@ -25,8 +25,9 @@ _NAMED = ("direct", "import")
 
 def listing(citations: Sequence[Citation], references: Sequence[DocumentReference], uncited: int, limit: int) -> list[Line]:
     """The sources of an answer, `limit` at most: those cited, by number, then the documents the user named; last what rests on nothing
-    and what was supplied in vain. `references` are the user's, which are described, and the answer's. Empty when there is nothing to say: an answer that says
-    that the notes say nothing needs no reproach.
+    and what was supplied in vain. `references` are the user's, which are described, and the answer's.
+
+    Empty when there is nothing to say: an answer that says that the notes say nothing needs no reproach.
     """
     groups: dict[int, list[Citation]] = {}
     for citation in citations:
