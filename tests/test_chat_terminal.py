@@ -18,7 +18,7 @@ def test_a_question_is_answered_once_and_its_sources_are_listed(zkchat: Program)
         seen = chat.everything()
         assert seen.count("which filter finds tasks due today? see [[Filters]]") == 1
         assert seen.count("“The filter `due today` finds tasks that are due today.” [") == 1
-        assert re.search(r"\[1\] ✓ Filters.*   Filters.md:11", seen)
+        assert re.search(r"\[1\] ✓ \[\[Filters\]\].*   Filters.md:11", seen)
         assert seen.count("How to say which tasks you want to see.") == 1
         assert len(chat.toolbars()) == 1
 
@@ -169,7 +169,9 @@ def test_every_command_works(zkchat: Program, script: Script, tmp_path: Path) ->
         for line, shown in (
             ("/help", "Ctrl+R"),
             ("/context", "compaction is not due"),
-            ("/refs", "Garden/Compost.md   (direct)"),
+            ("/refs", "direct · named once"),
+            ("/sources", "[1] ✗ no such source was in the prompt"),
+            ("/why Compost", "you named it in turn 1: [[Compost]]"),
             ("/compact", "Nothing to compact"),
             ("/compact undo", "There is no compaction to take back"),
             (f"/export md {tmp_path}/talk.md", "Written to"),

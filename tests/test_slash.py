@@ -9,6 +9,7 @@ from building import Deltas, Room, a_room, calls, completed, find, says, stored,
 
 from zkchat_cli import slash
 from zkchat_cli.errors import ProviderError, StoreError, UsageError
+from zkchat_cli.lines import plain
 from zkchat_cli.llm import Finished, Text, Window
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.standing import Offered, Using
@@ -38,7 +39,8 @@ def session(room: Room) -> ZkChatSession:
 
 
 def answer(line: str, session: ZkChatSession) -> str:
-    return slash.run(line, session).text
+    outcome = slash.run(line, session)
+    return outcome.text or plain(outcome.lines)
 
 
 def refused(line: str, session: ZkChatSession) -> UsageError:
@@ -104,32 +106,6 @@ def test_context_is_the_table_of_the_next_prompt(session: ZkChatSession) -> None
     assert "instructions" in text
     assert "tool results" in text
     assert str(session.prompt().usage.total_tokens) in text
-
-
-def test_refs_lists_found_and_broken_documents(session: ZkChatSession) -> None:
-    text = answer("/refs", session)
-    assert "✗ [[Compst]] not found; nearest: [[Compost]]" in text
-    assert "[1] [[Filters]]   Filters.md   (direct)" in text
-    assert "[2] [[Compost]]   Garden/Compost.md   (search)" in text
-    assert "How to say which tasks you want to see." in text
-
-
-def test_refs_of_a_broken_link_like_no_note_names_none(room: Room) -> None:
-    session = room.session(Deltas([says("No.")]))
-    completed(session.send("[[Zzzzqqqq]]"))
-    assert answer("/refs", session) == "  ✗ [[Zzzzqqqq]] not found"
-
-
-def test_refs_of_a_document_without_a_summary_is_its_path(room: Room) -> None:
-    (room.vault.root / "Bare.md").write_text("# Bare\n")
-    room.vault.refresh()
-    session = room.session(Deltas([says("No.")]))
-    completed(session.send("[[Bare]]"))
-    assert answer("/refs", session) == "    [1] [[Bare]]   Bare.md   (direct)"
-
-
-def test_refs_of_a_new_conversation_says_that_there_are_none(room: Room) -> None:
-    assert "No document" in answer("/refs", room.session())
 
 
 def test_compact_folds_and_undo_unfolds(room: Room) -> None:

@@ -1,27 +1,26 @@
 """The parts of the screen that are pure: the toolbar at any width, lines fitted to it, the list of sources."""
 
+import io
+import os
 import re
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from prompt_toolkit.utils import get_cwidth
 
-from zkchat_cli.models import (
-    BudgetStatus,
-    BudgetStatuses,
-    Citation,
-    CompactionDue,
-    ContextUsage,
-    DocumentReference,
-    MessageBreakdown,
-    Timings,
-    TokenUsage,
-    TurnReport,
-)
-from zkchat_cli.terminal import sources
+from zkchat_cli.lines import Line, Span, line, plain
+from zkchat_cli.models import BudgetStatus, BudgetStatuses, Citation, CompactionDue, ContextUsage, DocumentReference, MessageBreakdown
+from zkchat_cli.references.sources import listing, ranges
+from zkchat_cli.terminal.laying import lay_out
+from zkchat_cli.terminal.links import opener
+from zkchat_cli.terminal.safe import neutralise_name
+from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.toolbar import Toolbar, clipped, shortened
+from zkchat_cli.terminal.turns import tool_line
 from zkchat_cli.terminal.wrapping import Wrapper, fit
 
 WORDS = st.text(st.sampled_from("ab cd. 世界、é\u0301👍\t\n|`"), max_size=200)
@@ -151,8 +150,8 @@ def test_wrapping_changes_nothing_but_white_space(text: str, width: int, size: i
 
 @given(st.text(st.sampled_from("ab 世、"), max_size=100), st.integers(4, 40), st.integers(1, 7))
 def test_wrapped_lines_fit_unless_a_single_word_does_not(text: str, width: int, size: int) -> None:
-    for line in wrapped(text, width, size).split("\n"):
-        assert get_cwidth(line.rstrip()) <= width or " " not in line.strip() or re.search(r"[^ ]{4,}|^ ", line)
+    for each in wrapped(text, width, size).split("\n"):
+        assert get_cwidth(each.rstrip()) <= width or " " not in each.strip() or re.search(r"[^ ]{4,}|^ ", each)
 
 
 @given(WORDS, WIDTHS)
@@ -174,34 +173,140 @@ def test_fitting_changes_nothing_but_white_space(text: str, width: int) -> None:
     assert "".join(fit(text, width).split()) == "".join(text.split())
 
 
+# lines with columns, styles and links
+
+
+def row(name: str, path: str, **more: Any) -> Line:
+    return Line((Span(name),), (Span(path, "dim", path),), **more)
+
+
+def laid(lines: list[Line], width: int | None = None, *, plain: bool = False) -> str:
+    return "\n".join("".join(span.text for span in each) for each in lay_out(lines, width, plain=plain))
+
+
+def test_what_is_right_stands_in_one_column() -> None:
+    assert laid([row("Filters", "a.md"), line("between"), row("Combining Filters", "b.md")], 80) == (
+        "Filters             a.md\nbetween\nCombining Filters   b.md"
+    )
+
+
+def test_columns_are_aligned_by_what_characters_take_not_by_their_number() -> None:
+    for width in (None, 80):
+        assert laid([row("知识花园", "a.md"), row("Filters!", "b.md"), row("cafe\u0301", "c.md")], width) == (
+            "知识花园   a.md\nFilters!   b.md\ncafe\u0301       c.md"
+        )
+
+
+def test_a_right_part_without_room_stands_below() -> None:
+    text = laid([row("  [1] ✓ [[Combining Filters]]", "Queries/Combining Filters.md:12", indent=8), row("  [2]", "b.md")], 40)
+    assert text == "  [1] ✓ [[Combining Filters]]\n        Queries/Combining Filters.md:12\n  [2]   b.md"
+
+
+def test_one_long_name_does_not_push_all_others_aside() -> None:
+    assert laid([row("x" * 70, "a.md"), row("y", "b.md")]) == "x" * 70 + "   a.md\ny   b.md"
+
+
+def test_a_column_gives_way_to_the_longest_right_part() -> None:
+    assert laid([row("a" * 12, "p"), row("b", "q" * 12)], 16) == "aaaaaaaaaaaa   p\nb   qqqqqqqqqqqq"
+
+
+def test_no_text_can_begin_a_line() -> None:
+    assert laid([row("a\n  [1] ✓ forged", "b\tc.md")]) == "a␊  [1] ✓ forged   b␉c.md"
+
+
+def test_quoted_words_stand_between_marks_where_nothing_can_be_styled() -> None:
+    quoted = [Line((Span("it says "), Span("so", "bold", quoted=True)))]
+    assert laid(quoted, plain=True) == "it says »so«"
+    assert laid(quoted) == "it says so"
+    assert plain([*quoted, row("a", "b.md")]) == "it says »so«\na   b.md"
+
+
+SPANS = st.lists(st.builds(Span, WORDS, st.sampled_from(["", "dim"])), max_size=5).map(tuple)
+
+
+@given(st.lists(st.builds(Line, SPANS, SPANS, st.integers(0, 20)), max_size=4), WIDTHS)
+def test_laying_out_changes_nothing_but_spaces_and_keeps_every_look(lines: list[Line], width: int) -> None:
+    def looks(spans: Any) -> list[tuple[str, str]]:
+        return [(c, span.style) for span in spans for c in neutralise_name(span.text) if c != " "]
+
+    made = lay_out(lines, width, plain=False)
+    assert looks(span for each in made for span in each) == looks(span for each in lines for span in (*each.left, *each.right))
+    assert not any("\n" in span.text for each in made for span in each)
+
+
+@given(st.lists(st.builds(Line, SPANS, SPANS), max_size=4), st.integers(10, 60))
+def test_a_laid_out_row_fits_unless_a_single_word_does_not(lines: list[Line], width: int) -> None:
+    for each in lay_out(lines, width, plain=False):
+        text = "".join(span.text for span in each)
+        assert get_cwidth(text.rstrip()) <= width or re.search(r"[^ ]{6,}|^ ", text)
+
+
+# links
+
+
+def opened(root: str, style: str, path: str) -> str | None:
+    return opener(Path(root), style)(path)
+
+
+def test_a_link_opens_the_file_or_obsidian_or_nothing() -> None:
+    assert opened("/my notes", "file", "Sub/A note.md") == "file:///my%20notes/Sub/A%20note.md"
+    assert opened("/my notes", "obsidian", "Sub/A note.md") == "obsidian://open?path=%2Fmy%20notes%2FSub%2FA%20note.md"
+    assert opened("/my notes", "none", "Sub/A note.md") is None
+
+
+@pytest.mark.parametrize("style", ["file", "obsidian"])
+@given(path=st.text(min_size=1))
+@example(path="知识/a#b%41?c&d=e\n\x1b\\\x07;.md")
+@example(path="\udcff.md")
+def test_no_name_can_break_out_of_its_link(style: str, path: str) -> None:
+    made = opened("/notes", style, path)
+    assert made is None or re.fullmatch(r"[!-~]+", made)
+    if made is not None and ".." not in path and "//" not in path and "./" not in path:
+        assert unquote_to_bytes(made).endswith(os.fsencode(path.rstrip("/")).removesuffix(b"/."))
+
+
+@pytest.mark.parametrize("path", ["../secret.md", "a/../../secret.md", "/etc/passwd", "..", "a\0b.md", "x" * 3000])
+def test_what_is_outside_or_endless_is_not_linked(path: str) -> None:
+    assert opened("/notes", "file", path) is None
+
+
+def screen(*, colour: bool, address: Any = None, width: int | None = None) -> tuple[Screen, io.StringIO]:
+    out = io.StringIO()
+    return Screen(out, io.StringIO(), colour, False, (lambda: width) if width else None, address), out
+
+
+def test_a_path_is_a_link_on_a_terminal_only() -> None:
+    for colour, address in [(True, None), (False, opener(Path("/n"), "file")), (True, opener(Path("/n"), "none"))]:
+        to, out = screen(colour=colour, address=address)
+        to.show([Line((Span("a.md", "", "a.md"),))])
+        assert out.getvalue() == "a.md\n"
+    to, out = screen(colour=True, address=opener(Path("/n"), "file"))
+    to.show([Line((Span("a.md", "dim", "a.md"), Span(":3")))])
+    assert out.getvalue() == "\x1b]8;;file:///n/a.md\x1b\\\x1b[2ma.md\x1b[0m\x1b]8;;\x1b\\:3\n"
+
+
+def test_a_broken_link_is_one_on_each_of_its_rows() -> None:
+    to, out = screen(colour=True, address=opener(Path("/n"), "file"), width=20)
+    to.show([Line((Span("read "), Span("A rather long name of a note.md", "", "a.md")))])
+    rows = out.getvalue().splitlines()
+    assert len(rows) == 3
+    assert all(each.count("\x1b]8;;file:///n/a.md\x1b\\") == 1 and each.endswith("\x1b]8;;\x1b\\") for each in rows)
+
+
 # sources
 
 
-def report(**fields: Any) -> TurnReport:
-    values: dict[str, Any] = {
-        "conversation_id": "c",
-        "message_id": "m",
-        "answer": "",
-        "model": "offline",
-        "strategy": "hybrid",
-        "finish_reason": "stop",
-        "references": (),
-        "citations": (),
-        "tools": (),
-        "usage": TokenUsage(prompt_tokens=0, completion_tokens=0),
-        "context": usage(0),
-        "compaction": None,
-        "timings_ms": Timings(prepare=0, model=0, tools=0, store=0, overhead=0),
-    }
-    return TurnReport(**{**values, **fields})
-
-
-def shown(limit: int = 10, **fields: Any) -> str:
-    return "\n".join(line for line, _ in sources.lines(report(**fields), limit))
+def shown(limit: int = 10, uncited: int = 0, **fields: Any) -> str:
+    return plain(listing(fields.get("citations", ()), fields.get("references", ()), uncited, limit))
 
 
 def cited(number: int, path: str | None = "Queries/Filters.md", **fields: Any) -> Citation:
-    return Citation(number=number, relative_path=path, **{"start_line": 12, "end_line": 14, "valid": True, **fields})
+    known = {"status": "cited", "valid": True, **({"start_line": 12, "end_line": 14} if path else {"status": "missing", "valid": False})}
+    return Citation(number=number, relative_path=path, **{**known, **fields})
+
+
+def quoting(number: int, quote: str, *, held: bool = True, **fields: Any) -> Citation:
+    return cited(number, quote=quote, valid=held, status="verified" if held else "misquoted", **fields)
 
 
 def found(path: str, **fields: Any) -> DocumentReference:
@@ -212,23 +317,46 @@ def test_an_answer_without_sources_has_no_list() -> None:
     assert shown() == ""
 
 
-def test_a_source_has_its_mark_place_and_summary() -> None:
-    text = shown(citations=(cited(1, heading="Dates"),), references=(found("Queries/Filters.md", summary="What to see."),))
-    assert text == "Sources\n  [1] ✓ Filters › Dates   Queries/Filters.md:12-14\n        What to see."
+def test_a_source_has_its_mark_name_and_place() -> None:
+    assert (
+        shown(citations=(quoting(1, "ten o'clock", heading="Dates"),)) == "Sources\n  [1] ✓ [[Filters]] › Dates   Queries/Filters.md:12-14"
+    )
 
 
-def test_a_note_cited_twice_is_described_once() -> None:
-    text = shown(citations=(cited(1), cited(2, start_line=20)), references=(found("Queries/Filters.md", summary="What to see."),))
-    assert text.count("What to see.") == 1
+def test_a_source_without_a_quotation_has_nothing_to_verify() -> None:
+    assert "[1] ○ [[Filters]]   " in shown(citations=(cited(1),))
 
 
-def test_a_quotation_that_is_not_there_is_marked() -> None:
-    assert "[1] ✗ Filters" in shown(citations=(cited(1, valid=False),))
-    assert "the quoted words are not there" in shown(citations=(cited(1, valid=False),))
+def test_several_quotations_of_a_source_are_one_line_with_all_places() -> None:
+    text = shown(citations=(quoting(1, "aaa"), quoting(1, "bbb", start_line=20, end_line=20), cited(1)))
+    assert text == "Sources\n  [1] ✓ [[Filters]]   Queries/Filters.md:12-14, 20"
+
+
+def test_a_quotation_that_is_not_there_is_marked_and_said_however_many_others_are() -> None:
+    text = shown(citations=(quoting(1, "what it says"), quoting(1, "what it never said", held=False)))
+    assert text.endswith("[1] ✗ [[Filters]]   Queries/Filters.md:12-14\n        the quoted words are not there: “what it never said”")
+
+
+def test_what_was_stored_before_statuses_were_is_understood() -> None:
+    old = [Citation(number=n, relative_path="A.md", quote=q, valid=v) for n, q, v in [(1, "abc", True), (2, None, True), (3, "abc", False)]]
+    assert [re.findall("[✓○✗]", row) for row in shown(citations=old).split("\n")[1:4]] == [["✓"], ["○"], ["✗"]]
+    assert "   A.md\n" in shown(citations=old), "it has no lines to name"
 
 
 def test_a_number_that_stands_for_nothing_is_marked() -> None:
-    assert "[9] ✗ no such source was in the prompt" in shown(citations=(cited(9, None, valid=False),))
+    assert "[9] ✗ no such source was in the prompt" in shown(citations=(cited(9, None),))
+
+
+def test_numbers_are_aligned() -> None:
+    assert shown(citations=(cited(9), cited(112))).split("\n")[1:] == [
+        "    [9] ○ [[Filters]]   Queries/Filters.md:12-14",
+        "  [112] ○ [[Filters]]   Queries/Filters.md:12-14",
+    ]
+
+
+def test_a_heading_that_says_the_name_again_is_left_out_and_a_long_one_cut() -> None:
+    assert "[[Filters]]   " in shown(citations=(cited(1, heading="Filters"),))
+    assert len(shown(citations=(cited(1, heading="word " * 1000),))) < 200
 
 
 def test_a_broken_link_is_marked() -> None:
@@ -236,9 +364,26 @@ def test_a_broken_link_is_marked() -> None:
     assert shown(references=(broken,)) == "Sources\n  ✗ [[Filtrs]] not found"
 
 
-def test_a_named_note_is_listed_and_a_found_one_that_was_not_used_is_said() -> None:
+def test_a_named_note_is_listed_and_a_supplied_one_that_was_not_used_is_said() -> None:
     text = shown(references=(found("Filters.md", reference_type="direct", summary="What to see."), found("Other.md")))
-    assert text == "Sources\n  · [[Filters]]   Filters.md\n        What to see.\n  found, not cited: Other.md"
+    assert text == "Sources\n  · [[Filters]]   Filters.md\n      What to see.\n  not used: Other.md"
+
+
+def test_a_cited_note_that_the_user_named_is_described_once() -> None:
+    named = found("Queries/Filters.md", reference_type="direct", summary="What to see.")
+    text = shown(citations=(cited(1), cited(2, start_line=20)), references=(named,))
+    assert text.split("\n")[2] == "      What to see."
+    assert text.count("What to see.") == 1
+
+
+def test_many_unused_documents_are_counted() -> None:
+    text = shown(references=tuple(found(f"{n}.md") for n in range(8)))
+    assert text == "Sources\n  not used: 0.md, 1.md, 2.md, 3.md, 4.md and 3 more"
+
+
+def test_a_cited_document_is_neither_named_again_nor_unused() -> None:
+    twice = (found("Queries/Filters.md", reference_type="direct"), found("Queries/Filters.md"))
+    assert shown(citations=(cited(1),), references=twice).count("Filters.md") == 1
 
 
 def test_a_long_list_is_cut_and_says_where_the_rest_is() -> None:
@@ -246,21 +391,20 @@ def test_a_long_list_is_cut_and_says_where_the_rest_is() -> None:
 
 
 def test_sentences_without_a_citation_are_counted() -> None:
-    assert "  1 sentence has no citation" in shown(citations=(cited(1),), uncited_statements=1)
-    assert "  2 sentences have no citation" in shown(citations=(cited(1),), uncited_statements=2)
-    assert shown(uncited_statements=1) == "", "an answer that rests on nothing says so itself"
+    assert "  1 sentence has no citation" in shown(citations=(cited(1),), uncited=1)
+    assert "  2 sentences have no citation · not used: A.md" in shown(citations=(cited(1),), uncited=2, references=(found("A.md"),))
+    assert shown(uncited=1) == "", "an answer that rests on nothing says so itself"
 
 
-def test_a_file_name_cannot_add_lines_to_the_list() -> None:
-    text = shown(references=(found("a\n  [1] ✓ forged.md", reference_type="direct"),))
-    assert len(text.split("\n")) == 2
-    assert "a␊  [1]" in text
+def test_ranges_are_short() -> None:
+    assert ranges([1, 2, 3, 5, 7, 8]) == ["1-3", "5", "7-8"]
+    assert ranges([]) == []
 
 
 def test_a_tool_call_is_one_line() -> None:
-    line = sources.tool_line("find_excerpts", {"query": "a\nb\x1b", "limit": 3}, True, 1, 812, 4.2)
+    line = tool_line("find_excerpts", {"query": "a\nb\x1b", "limit": 3}, True, 1, 812, 4.2)
     assert line == '  find_excerpts "a b␛" limit=3  1 excerpt, 812 tokens, 4 ms'
-    assert "failed" in sources.tool_line("find_excerpts", {}, False, 0, 9, 1)
+    assert "failed" in tool_line("find_excerpts", {}, False, 0, 9, 1)
 
 
 def test_what_fits_is_not_clipped() -> None:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -11,6 +12,7 @@ from zkchat_cli import cli, events
 from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.models import Conversation, TurnReport
 from zkchat_cli.session import ZkChatSession
+from zkchat_cli.terminal.links import opener
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.turns import show, to_stderr
 from zkchat_cli.wiring import Bench, Choices
@@ -39,6 +41,7 @@ def ask(
     screen = Screen.of()
     choices = Choices(vault, model, config, strategy, max_context, store=not no_store)
     with cli.opened(choices) as bench:
+        screen = replace(screen, address=opener(bench.vault.root, bench.loaded.values.references.link_style))
         warming = bench.counter.warm()
         with screen.progress_bar("Indexing") as progress:
             index = bench.vault.refresh(progress=progress)

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from io import TextIOWrapper
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from zkchat_cli.events import TurnFailed
 from zkchat_cli.models import Conversation
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.terminal.keyboard import Interruptions
+from zkchat_cli.terminal.links import opener
 from zkchat_cli.terminal.screen import PROMPT, Screen
 from zkchat_cli.terminal.turns import show, show_error, to_stderr
 from zkchat_cli.wiring import Bench, Choices
@@ -42,6 +44,7 @@ def chat(
             raise UsageError("--demo brings its own notes", "Leave out --vault, or leave out --demo.")
         vault = wiring.demo_vault(config.places(config.environment(), config_file))
     with cli.opened(Choices(vault, model, config_file, strategy, max_context, store=not no_store)) as bench:
+        screen = replace(screen, address=opener(bench.vault.root, bench.loaded.values.references.link_style))
         interactive = sys.stdin.isatty() and sys.stdout.isatty()
         if not interactive or not bench.vault.indexed:
             with screen.progress_bar("Indexing") as progress:
@@ -83,8 +86,13 @@ def _answer_lines(session: ZkChatSession, screen: Screen, max_sources: int) -> N
         try:
             if slash.is_command(line):
                 outcome = slash.run(line, session)
+                if outcome.confirm is not None:
+                    raise UsageError(
+                        f"{outcome.confirm.question} Nobody can be asked here", f"To say yes beforehand: {outcome.confirm.unasked}"
+                    )
                 if outcome.text:
                     screen.print(outcome.text)
+                screen.show(outcome.lines)
                 session = outcome.session or session
                 if outcome.leave:
                     break

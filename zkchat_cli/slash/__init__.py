@@ -11,19 +11,33 @@ from dataclasses import dataclass
 from zkchat_cli import drawer
 from zkchat_cli.errors import UsageError
 from zkchat_cli.events import Event
+from zkchat_cli.lines import Line
 from zkchat_cli.session import ZkChatSession
 
-MOST_USED_FIRST = ("help", "context", "refs", "compact", "continue", "model", "export", "new", "quit")
+MOST_USED_FIRST = ("help", "context", "refs", "compact", "continue", "sources", "why", "new", "export", "save", "model", "quit")
+
+
+@dataclass(frozen=True, slots=True)
+class Confirm:
+    """Something that is done only when the user says yes to `question`. `unasked` is the command that says so beforehand, for a chat in
+    which nobody can be asked.
+    """
+
+    question: str
+    run: "Callable[[], Outcome]"
+    unasked: str
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What to show, and what the chat does next: run a turn, go on (with another session, if given) or leave."""
+    """What to show, and what the chat does next: ask for a yes, run a turn, go on (with another session, if given) or leave."""
 
     text: str = ""
+    lines: Sequence[Line] = ()
     session: ZkChatSession | None = None
     leave: bool = False
     turn: Generator[Event, None, None] | None = None
+    confirm: Confirm | None = None
 
 
 @dataclass(frozen=True, slots=True)

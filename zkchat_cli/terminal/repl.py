@@ -29,6 +29,7 @@ from zkchat_cli.terminal import watching
 from zkchat_cli.terminal.completion import ChatCompleter, argument_typed, command_typed, link_typed
 from zkchat_cli.terminal.keyboard import Interruptions, typing_ahead
 from zkchat_cli.terminal.keys import bindings
+from zkchat_cli.terminal.question import Question
 from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.terminal.screen import PROMPT, Screen
 from zkchat_cli.terminal.toolbar import Toolbar, shortened
@@ -75,11 +76,12 @@ class Repl:
             show_tokens=settings.context.show_token_count,
         )
         self._prompt = self._make_prompt(colour=screen.colour)
+        self._question = Question(colour=screen.colour)
         self._screen = replace(screen, columns=lambda: self._prompt.output.get_size().columns)
 
     def run(self) -> int:
         """The chat, until /quit, Ctrl-D or two Ctrl-C: 0. Asked to end by a signal, or its terminal closed: 128 + the signal."""
-        with Interruptions(lambda: self._at_prompt(self._leave_prompt)) as interruptions, typing_ahead():
+        with Interruptions(self._leave) as interruptions, typing_ahead():
             try:
                 self._greet()
                 self._converse(interruptions)
@@ -114,9 +116,9 @@ class Repl:
     def _handle(self, line: str, interruptions: Interruptions) -> bool:
         """Run a command or a turn; False when the chat is to end."""
         try:
+            if slash.is_command(line):
+                return self._run_command(line, interruptions)
             with interruptions.stoppable():
-                if slash.is_command(line):
-                    return self._run_command(line)
                 self._turn(self._session.send(line))
         except KeyboardInterrupt:
             self._screen.print("  stopped" if slash.is_command(line) else "  stopped; what came is kept", "yellow")
@@ -125,10 +127,21 @@ class Repl:
         self._screen.print()
         return True
 
-    def _run_command(self, line: str) -> bool:
-        outcome = slash.run(line, self._session)
+    def _run_command(self, line: str, interruptions: Interruptions) -> bool:
+        with interruptions.stoppable():
+            going_on = self._carry_out(outcome := slash.run(line, self._session))
+        if outcome.confirm is not None:
+            if not self._question.ask(outcome.confirm.question):
+                self._screen.print("  not done")
+                return True
+            with interruptions.stoppable():
+                return self._carry_out(outcome.confirm.run())
+        return going_on
+
+    def _carry_out(self, outcome: slash.Outcome) -> bool:
         if outcome.text:
             self._screen.print(outcome.text)
+        self._screen.show(outcome.lines)
         self._session = outcome.session or self._session
         if outcome.turn is not None:
             self._turn(outcome.turn)
@@ -202,6 +215,11 @@ class Repl:
         if app.is_running and app.loop is not None:
             with suppress(RuntimeError):  # the prompt has been left just now
                 app.loop.call_soon_threadsafe(action)
+
+    def _leave(self) -> None:
+        """End whatever waits for keys; from a signal's handler."""
+        self._at_prompt(self._leave_prompt)
+        self._question.leave()
 
     def _leave_prompt(self) -> None:
         app = self._prompt.app

@@ -7,11 +7,13 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
+from zkchat_cli.lines import Line, Span
+from zkchat_cli.terminal.laying import lay_out
 from zkchat_cli.terminal.safe import neutralise
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ class Screen:
     """Streams with their manners. `colour` is for stdout; stderr has its own terminal-ness.
 
     `columns` tells the width that lines are fitted to, which is for an interactive chat: in a file, or for a reader who resizes the
-    window, lines are best left as they are.
+    window, lines are best left as they are. `address` tells what opens the note at a path, if anything does.
     """
 
     out: TextIO
@@ -52,6 +54,7 @@ class Screen:
     colour: bool
     err_is_terminal: bool
     columns: Callable[[], int] | None = None
+    address: Callable[[str], str | None] | None = None
 
     @classmethod
     def of(cls, env: Mapping[str, str] = os.environ) -> "Screen":
@@ -70,6 +73,23 @@ class Screen:
 
             text = fit(neutralise(text), self.columns())
         self.write_styled(text + "\n", *styles)
+
+    def show(self, lines: Iterable[Line]) -> None:
+        """Lines to stdout with their styles, columns and links, as far as this screen has them."""
+        rows = lay_out(lines, self.columns() if self.columns is not None else None, plain=not self.colour)
+        self.out.write("".join("".join(map(self._dressed, row)) + "\n" for row in rows))
+        self.out.flush()
+
+    def _dressed(self, span: Span) -> str:
+        text = self.styled(span.text, *span.style.split())
+        return text if span.path is None or self.address is None else self.link(text, self.address(span.path))
+
+    def link(self, shown: str, address: str | None) -> str:
+        """What is `shown` (already safe) as a link that a terminal opens (OSC 8); without an address or a terminal as it is.
+
+        The address must be percent-encoded: see links.py.
+        """
+        return f"\x1b]8;;{address}\x1b\\{shown}\x1b]8;;\x1b\\" if address and self.colour else shown
 
     def abandon(self) -> None:
         """The terminal may be gone: what could not be written to it goes nowhere, or the interpreter would complain of it at exit."""

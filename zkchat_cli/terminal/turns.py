@@ -4,9 +4,12 @@ from collections.abc import Callable, Iterable, Iterator
 
 from zkchat_cli import events
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.terminal import sources
+from zkchat_cli.references.provenance import asked
+from zkchat_cli.references.sources import listing
 from zkchat_cli.terminal.countdown import Countdown
+from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.words import shorten
 
 Aside = Callable[[str, str], None]
 """Where a line that is not the answer goes, with its style: the screen itself in a chat, stderr in a pipe."""
@@ -102,7 +105,7 @@ def _show(
             case events.Notice(message, hint):
                 aside(f"  {message}{'; ' + hint if hint else ''}", "yellow")
             case events.ToolCallFinished(call, run, excerpts):
-                aside(sources.tool_line(call.name, call.arguments, run.ok, excerpts, run.tokens, run.duration_ms), "dim")
+                aside(tool_line(call.name, call.arguments, run.ok, excerpts, run.tokens, run.duration_ms), "dim")
             case events.CompactionStarted(reason):
                 aside(f"  summarising older turns: {reason}", "dim")
             case events.CompactionDone(compaction) if compaction.mode != "none":
@@ -114,12 +117,17 @@ def _show(
                 last = event
                 if report.finish_reason == "length":
                     aside("  the answer was cut: the model reached its length limit; /continue goes on", "yellow")
-                lines = sources.lines(report, max_sources) if max_sources else []
-                if lines:
+                shown = listing(report.citations, report.references, report.uncited_statements, max_sources) if max_sources else []
+                if shown:
                     screen.print()
-                for line, style in lines:
-                    screen.print(line, style)
+                    screen.show(shown)
     return last
+
+
+def tool_line(name: str, arguments: dict[str, object], ok: bool, excerpts: int, tokens: int, milliseconds: float) -> str:
+    """A tool call in one line: what was asked, what came back, what it cost."""
+    outcome = f"{excerpts} excerpt{'' if excerpts == 1 else 's'}, {tokens} tokens" if ok else "failed"
+    return neutralise_name(f"  {name} {shorten(asked(arguments), 44)}  {outcome}, {milliseconds:.0f} ms")
 
 
 def show_error(error: ZkchatError, aside: Aside, partial: str = "") -> None:

@@ -2,7 +2,7 @@
 
 `Vault` is the whole interface; the rooms behind it are
 
-    filesystem   scanning, confinement, decoding
+    filesystem   scanning, confinement, decoding; `writing` a new note
     markup       one walk over a text: headings, links, tags, code
     front_matter a note's properties
     markdown     a note's names, tags and chunks (`chunks`)
@@ -48,6 +48,7 @@ from zkchat_cli.vault import (
     search,
     sections,
     snippets,
+    writing,
 )
 from zkchat_cli.vault.broken import BrokenLink, BrokenLinks
 from zkchat_cli.vault.catalogue import Entry
@@ -209,6 +210,18 @@ class Vault:
     def read(self, relative_path: str) -> str:
         """The text of a note or another text file. Raises VaultError for what is missing, unreadable, too large or not in the vault."""
         return filesystem.read_text(self.root, relative_path)
+
+    def create(self, relative_path: str, text: str) -> str:
+        """Write a new note; the path as the index will have it. It is found by the next refresh.
+
+        Raises VaultError for what is not in the vault, is hidden, exists already or cannot be written.
+        """
+        writing.create(self.root, relative_path, text)
+        return posixpath.normpath(relative_path)
+
+    def place_for(self, relative_path: str) -> tuple[str, str | None]:
+        """The path of a new note, and the outermost folder that is missing for it. Raises VaultError where `create` would."""
+        return writing.place_for(self.root, relative_path)
 
     def note(self, relative_path: str) -> Note:
         """The note as its file is now. Raises VaultError when there is no such note."""

@@ -1,0 +1,72 @@
+"""/save: keep the last answer as a note in the vault, with links to the notes it rests on. Asks first, and overwrites nothing."""
+
+import os
+import posixpath
+from functools import partial
+from pathlib import PurePosixPath
+
+from zkchat_cli.errors import UsageError, VaultError
+from zkchat_cli.models import ZkChatMessage
+from zkchat_cli.references import provenance, saved
+from zkchat_cli.references.citations import verify
+from zkchat_cli.session import ZkChatSession
+from zkchat_cli.slash import Confirm, Outcome, SlashCommand
+from zkchat_cli.vault import Vault
+from zkchat_cli.vault.wikilinks import NOTE_SUFFIXES
+from zkchat_cli.words import encodable
+
+YES = "--yes"
+
+
+def _run(session: ZkChatSession, argument: str) -> Outcome:
+    words = argument.split(" ")
+    sure = YES in (words[0], words[-1])
+    wanted = " ".join(words[1:] if words[0] == YES else words[:-1] if sure else words).strip()
+    last = provenance.last_exchange(session.history)
+    if last is None:
+        raise UsageError("there is no answer to save yet", "Ask something first.")
+    question = last.question.content if last.question else ""
+    vault = session.parts.vault
+    path, new_folder = vault.place_for(_path(vault, wanted, question))
+    write = partial(_write, session, last.answer, question, path)
+    if sure:
+        return write()
+    folder = f", in a new folder {new_folder}" if new_folder else ""
+    return Outcome(confirm=Confirm(f"Save the last answer as {path}{folder}?", write, f"/save {YES} {wanted}".rstrip()))
+
+
+def _path(vault: Vault, wanted: str, question: str) -> str:
+    """Where the note goes: as asked, `.md` added; in a folder (`Answers/`) or where nothing was asked under a name from the question."""
+    wanted = encodable(wanted)
+    if wanted and not wanted.endswith("/"):
+        return wanted if wanted.lower().endswith(NOTE_SUFFIXES) else wanted + ".md"
+    folder = wanted.rstrip("/") + "/" if wanted.rstrip("/") else wanted
+    return folder + saved.file_name(question, lambda name: os.path.lexists(vault.root / folder / name))
+
+
+def _write(session: ZkChatSession, answer: ZkChatMessage, question: str, path: str) -> Outcome:
+    vault = session.parts.vault
+    citations = answer.citations
+    if not any(citation.spans for citation in citations):  # stored before it was stored where they stand
+        citations = verify(answer.content, session.manager.chunk).citations
+    note = saved.Answer(question, answer.content, citations, answer.model, answer.timestamp, session.conversation.id)
+    path = vault.create(path, saved.note(note, partial(_name, vault)))
+    session.vault_refreshed(vault.refresh(only=[path]))
+    indexed = path in vault.notes()
+    return Outcome(f"Saved as {path}" + ("" if indexed else "; it is not indexed, because vault.ignore names it"))
+
+
+def _name(vault: Vault, relative_path: str) -> str:
+    """How a link names a note: by its name where that means this note alone, else by its path."""
+    path = PurePosixPath(relative_path)
+    if path.suffix.lower() != NOTE_SUFFIXES[0]:
+        return relative_path
+    try:
+        link = vault.resolve(path.stem)
+    except VaultError:
+        return str(path.with_suffix(""))
+    alone = link.status == "found" and link.target is not None and posixpath.normpath(link.target) == relative_path
+    return path.stem if alone else str(path.with_suffix(""))
+
+
+COMMAND = SlashCommand("save", "keep the last answer as a note; asks first (--yes: does not)", _run, "[--yes] [path]")

@@ -1,0 +1,120 @@
+"""/sources: what the last answer rests on; `/sources N` shows the excerpt with that number, with what was quoted from it."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from zkchat_cli.errors import UsageError, VaultError
+from zkchat_cli.lines import Line, Span, line
+from zkchat_cli.models import ContentChunk
+from zkchat_cli.references import beside, provenance
+from zkchat_cli.references.documents import merge
+from zkchat_cli.references.excerpts import CUT
+from zkchat_cli.references.sources import MARKS, listing, name_of, place, ranges, status
+from zkchat_cli.session import ZkChatSession
+from zkchat_cli.slash import Outcome, SlashCommand
+from zkchat_cli.words import shorten
+
+MOST_LOOKED_THROUGH = 10
+"""Notes in which the words of one that is gone are looked for."""
+MOST_WORDS = 200
+"""Characters of an excerpt by which such notes are searched."""
+
+
+def _run(session: ZkChatSession, argument: str) -> Outcome:
+    return Outcome(lines=_of_number(session, argument) if argument else _of_last_answer(session))
+
+
+def _of_last_answer(session: ZkChatSession) -> list[Line]:
+    last = provenance.last_exchange(session.history)
+    if last is None:
+        raise UsageError("there is no answer yet", "Ask something first.")
+    named = last.question.references if last.question else ()
+    limit = session.parts.settings.references.max_displayed
+    shown = listing(last.answer.citations, merge(named, last.answer.references), last.answer.uncited_statements or 0, limit)
+    return shown or [line("The last answer rests on no document.")]
+
+
+def _of_number(session: ZkChatSession, argument: str) -> list[Line]:
+    digits = argument.strip("[] ")
+    chunk = session.manager.chunk(int(digits)) if digits.isascii() and digits.isdigit() and len(digits) < 10 else None
+    if chunk is None or chunk.number is None:
+        there = ", ".join(ranges(sorted(c.number for c in session.manager.chunks if c.number is not None)))
+        raise UsageError(f"there is no source {shorten(argument, 40)}", f"There are: {there}" if there else "Nothing has been found yet.")
+    cited = provenance.citations_of(chunk.number, session.history)
+    found = _standing(session, chunk)
+    quotes = [each.citation.quote for each in cited if each.citation.quote]
+    head = Line(
+        (Span(f"[{chunk.number}] ", "bold"), Span(name_of(chunk.relative_path, chunk.heading), "bold")),
+        (Span(f"{found.path}:{place(found.first, found.last)}", "cyan", found.path),),
+    )
+    told = [line(found.news, "yellow", indent=0)] if found.news else []
+    cut = [line("It was cut there: it was too long for the context window.", "dim")] if chunk.text.endswith(CUT) else []
+    return [head, *told, line(), *beside.show(chunk, found.first, quotes, found.note), *cut, line(), *_uses(cited)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """Where an excerpt stands today; `news` if that is not as it was, `note` the text around it, if it still stands in one."""
+
+    path: str
+    first: int
+    last: int
+    note: str | None = None
+    news: str = ""
+
+
+def _standing(session: ZkChatSession, chunk: ContentChunk) -> _Standing:
+    path, was = chunk.relative_path, place(chunk.start_line, chunk.end_line)
+    try:
+        note = session.parts.vault.read(path)
+    except VaultError:
+        return _elsewhere(session, chunk) or _Standing(
+            path, chunk.start_line, chunk.end_line, news="The note is gone. This is what the model saw:"
+        )
+    now = beside.locate_now(chunk, note)
+    if now.state == "changed":
+        news = "The note has been edited since, and does not say this any more. This is what the model saw:"
+        return _Standing(path, now.first, now.last, news=news)
+    moved = f"The note has been edited since: what the model saw on lines {was} stands here now." if now.state == "moved" else ""
+    return _Standing(path, now.first, now.last, note, moved)
+
+
+def _elsewhere(session: ZkChatSession, chunk: ContentChunk) -> _Standing | None:
+    """Another note that says the same, word for word: the one that is gone under its new name."""
+    vault = session.parts.vault
+    with suppress(VaultError):
+        session.vault_refreshed(vault.refresh())
+        named = vault.resolve(PurePosixPath(chunk.relative_path).stem).target
+        similar = [found.relative_path for found in vault.search(chunk.text[:MOST_WORDS].replace('"', " "), MOST_LOOKED_THROUGH)]
+        for path in dict.fromkeys(filter(None, (named, *similar))):
+            note = vault.read(path)
+            now = beside.locate_now(chunk, note)
+            if now.state != "changed":
+                news = f"The note {chunk.relative_path} is gone; these words stand in {path} now."
+                return _Standing(path, now.first, now.last, note, news)
+    return None
+
+
+def _uses(cited: Sequence[provenance.Cited]) -> Iterable[Line]:
+    if not cited:
+        yield line("No answer cites it.", "dim")
+    for each in cited:
+        came_to = status(each.citation)
+        mark, style = MARKS[came_to]
+        quote = f"“{shorten(each.citation.quote, 80)}”" if each.citation.quote else ""
+        said = {
+            "verified": f"its quotation stands here: {quote}",
+            "cited": "without a quotation",
+            "misquoted": f"the quoted words are not here: {quote}",
+            "missing": "but it was not in that prompt",
+        }[came_to]
+        yield Line((Span(mark, style), Span(f" cited in turn {each.turn}, {said}")), indent=2)
+
+
+def _numbers(session: ZkChatSession) -> list[str]:
+    return [str(chunk.number) for chunk in session.manager.chunks]
+
+
+COMMAND = SlashCommand("sources", "what the last answer rests on; N shows that excerpt and its quotes", _run, "[N]", _numbers)

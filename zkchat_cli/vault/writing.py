@@ -1,0 +1,71 @@
+"""Writing a new note: inside the vault, never over a file that is there, whole or not at all."""
+
+import errno
+import os
+import posixpath
+import secrets
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+
+from zkchat_cli.errors import VaultError
+from zkchat_cli.vault.filesystem import confined, encodable, printable
+
+_NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES}
+"""What file systems say that have no hard links."""
+
+
+def place_for(root: Path, relative_path: str) -> tuple[str, str | None]:
+    """The path of a new note, tidied, and the outermost folder that is missing for it, None where all are there.
+
+    Raises VaultError for a path that leads out of the vault or is hidden, and for a file that exists.
+    """
+    if os.path.lexists(confined(root, relative_path)):
+        raise VaultError(f"{printable(relative_path)} exists already", "Name another; nothing is ever overwritten.")
+    path = posixpath.normpath(relative_path)
+    above = [str(folder) for folder in reversed(PurePosixPath(path).parents)]
+    return path, next((folder for folder in above if not (root / folder).exists()), None)
+
+
+def create(root: Path, relative_path: str, text: str) -> None:
+    """Write `text` as UTF-8 to a path in the vault, with the folders that are missing.
+
+    Raises VaultError for a path that leads out of the vault or is hidden, for a file that exists, and when it cannot be written.
+    """
+    file = confined(root, relative_path)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        _write(file, encodable(text))
+    except FileExistsError as e:
+        what = (
+            f"{printable(relative_path)} exists already" if os.path.lexists(file) else f"{printable(relative_path)}: a file is in the way"
+        )
+        raise VaultError(what, "Name another; nothing is ever overwritten.") from e
+    except OSError as e:
+        raise VaultError(f"{printable(relative_path)} cannot be written: {(e.strerror or str(e)).lower()}", "Name another place.") from e
+
+
+def _write(file: Path, text: str) -> None:
+    """Under a hidden name first, so that nobody reads half a note; a link to that is made only where nothing is."""
+    scratch = file.with_name(f".zkchat-{secrets.token_hex(6)}.tmp")
+    try:
+        with scratch.open("x", encoding="utf-8", newline="\n") as out:
+            out.write(text)
+        try:
+            os.link(scratch, file)
+        except OSError as e:
+            if e.errno not in _NO_LINKS:
+                raise
+            _write_in_place(file, text)
+    finally:
+        with suppress(OSError):
+            scratch.unlink(missing_ok=True)
+
+
+def _write_in_place(file: Path, text: str) -> None:
+    with file.open("x", encoding="utf-8", newline="\n") as out:
+        try:
+            out.write(text)
+            out.flush()
+        except OSError:
+            file.unlink(missing_ok=True)
+            raise
