@@ -234,7 +234,7 @@ def test_the_answers_that_used_a_note_are_listed_by_any_of_its_names(zkchat: Pro
         assert zkchat("vault", "mentions", name, "--json").json == [mention]
     told = zkchat("vault", "mentions", "Combining").out
     assert told.startswith(f"{asked['conversation_id']}  How do I join filters? See [[Combining]].\n")
-    assert "named by you, found, cited [1]" in told
+    assert "named by you, cited [1]" in told
     assert "1 of 2 citations held" in told
 
 
