@@ -14,7 +14,8 @@ from zkchat_cli.words import STOPWORDS, cjk, content_terms, stem, terms
 
 Intent = Literal["any", "definition", "how", "why", "when", "where", "which", "whether"]
 
-LINK = re.compile(r"!?\[\[([^\[\]]*)\]\]")
+LINK = re.compile(r"""!?\[\[([^\[\]]*)\]\](?:>[1-9](?![0-9]))?|(?<!\S)@(?:"[^"\n]+"|<[^<>\n]+>|[^\s"<>]+)""")
+"""What names a document: a wikilink (`[[Note]]>2` with those it leads to), or an `@path`, which has no title."""
 MOST_WORDS = 64
 """Words of a message that count, the first ones: a pasted page asks no better with more."""
 MOST_QUESTIONS = 3
