@@ -385,7 +385,7 @@ def test_any_history_makes_a_prompt_that_keeps_all_promises(
 
     cut = [turn for turn in turns_of(history, COUNTER) if not turn.failed and turn.prompt]
     whole_ids = {m.source_ids[0] for m in prompt.messages if len(m.source_ids) == 1 and not is_recall(m)}
-    kept = [turn for turn in cut if all(m.source_ids[0] in whole_ids for m in turn.prompt if m.kind != "documents")]
+    kept = [turn for turn in cut if all(m.source_ids[0] in whole_ids for m in turn.prompt if m.kind != "documents" and m.source_ids)]
     assert kept == cut[len(cut) - len(kept) :]
 
     assert assemble(given_, budget(window), strategies.strategy(strategy), COUNTER) == prompt

@@ -24,7 +24,10 @@ class ToolMistake(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a tool found: chunks that can be cited, other data, and a note (what was left out, how to get it)."""
+    """What a tool found: chunks that can be cited, other data, and a note (what was left out, how to get it).
+
+    The chunks that matter most come first, or those of a note in its order: when there is no room for all, the last ones go.
+    """
 
     chunks: tuple[ContentChunk, ...] = ()
     data: Mapping[str, object] = field(default_factory=dict)
