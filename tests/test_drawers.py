@@ -54,6 +54,16 @@ def test_a_label_is_the_first_line_of_the_files_docstring(shelf: ModuleType) -> 
     assert drawer.label(shelf, "pear") == "A green fruit."
 
 
+def test_a_thing_may_have_rooms_of_its_own(shelf: ModuleType) -> None:
+    rooms = Path(shelf.__path__[0]) / "melon"
+    rooms.mkdir()
+    (rooms / "__init__.py").write_text('"""A large fruit."""\nfrom shelf_of_this_test.melon.stone import FRUIT\n')
+    (rooms / "stone.py").write_text('FRUIT = "melon"\n')
+    assert drawer.names(shelf) == ["apple", "melon", "pear"]
+    assert drawer.label(shelf, "melon") == "A large fruit."
+    assert drawer.take(shelf, "melon", "FRUIT") == "melon"
+
+
 @pytest.mark.parametrize("name", ["apple", "plum"])
 def test_no_docstring_or_no_file_is_an_empty_label(shelf: ModuleType, name: str) -> None:
     assert drawer.label(shelf, name) == ""

@@ -1,7 +1,8 @@
 """Drawers: folders of interchangeable things, one file each, found by name and loaded only when asked for.
 
 A drawer is a package whose every module declares one constant (`TOOL = …`, `PROVIDER = …`). Adding a thing is adding its file: there is
-no list to edit. Names are read from the folder without importing anything, so that `--help` stays fast.
+no list to edit. A thing of several rooms is a folder, whose `__init__.py` is that file. Names are read from the folder without importing
+anything, so that `--help` stays fast.
 """
 
 import ast
@@ -31,8 +32,8 @@ def everything(package: ModuleType, constant: str) -> list[Any]:
 
 def label(package: ModuleType, name: str) -> str:
     """The first line of a drawer file's docstring, read without importing the file."""
-    for folder in package.__path__:
-        file = Path(folder) / f"{name}.py"
-        if file.is_file():
+    for folder in map(Path, package.__path__):
+        file = next((file for file in (folder / f"{name}.py", folder / name / "__init__.py") if file.is_file()), None)
+        if file is not None:
             return (ast.get_docstring(ast.parse(file.read_bytes())) or "").partition("\n")[0].strip()
     return ""

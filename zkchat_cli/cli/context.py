@@ -198,12 +198,12 @@ def clear(
 @COMMAND.command()
 def export(
     id_: cli.ConversationArgument = None,
-    format_: Annotated[str, typer.Option("--format", metavar="F", help="md or json; json is lossless.")] = "md",
+    format_: Annotated[str, typer.Option("--format", metavar="F", help="md, html or json; json is lossless.")] = "md",
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write here instead of stdout.")] = None,
     vault: cli.VaultOption = None,
     config: cli.ConfigOption = None,
 ) -> None:
-    """Write a conversation out, as Markdown or lossless JSON."""
+    """Write a conversation out, as Markdown, a page of HTML or lossless JSON."""
     exporter = exporters.exporter(format_)
     with cli.opened(Choices(vault, config_file=config)) as bench:
         text = exporter.export(bench.store.archive(bench.store.find(id_, str(bench.vault.root)).id))

@@ -26,4 +26,4 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:
     return Outcome(f"Written to {file}")
 
 
-COMMAND = SlashCommand("export", "write the conversation to a file", _run, "[md|json] [file]")
+COMMAND = SlashCommand("export", "write the conversation to a file", _run, "[md|html|json] [file]")

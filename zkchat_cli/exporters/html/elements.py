@@ -1,0 +1,34 @@
+"""HTML as text that cannot be anything else: `text` escapes, `element` escapes its attributes, and nothing else here makes a tag."""
+
+from html import escape
+
+_VOID = frozenset(("meta", "br", "hr"))
+
+_PICTURES: dict[int, str] = {c: chr(0x2400 + c) for c in range(32) if chr(c) not in "\n\t"} | {0x7F: "\u2421"}
+_BIDI = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_NONCHARACTERS = (*range(0xFDD0, 0xFDF0), *(plane + last for plane in range(0, 0x110000, 0x10000) for last in (0xFFFE, 0xFFFF)))
+_HARMLESS = _PICTURES | dict.fromkeys((*range(0x80, 0xA0), *_BIDI, *_NONCHARACTERS, *range(0xD800, 0xE000)), "\ufffd")
+
+
+def harmless(html: str) -> str:
+    """A page without what acts before any markup is read: control characters become pictures, and what makes text read other than it is
+    (bidi overrides), what no file can hold (lone surrogates) and what HTML forbids (noncharacters) becomes U+FFFD."""
+    return html.replace("\r\n", "\n").translate(_HARMLESS)
+
+
+def text(words: object) -> str:
+    """`words` as they are, whatever they are."""
+    return escape(str(words))
+
+
+def element(tag: str, *content: str, **attributes: str | int | None) -> str:
+    """An element around `content`, which is HTML; attributes are text, `class_` and `aria_label` are spelled so, None is left out."""
+    given = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(str(value))}"' for key, value in attributes.items() if value is not None
+    )
+    return f"<{tag}{given}>" if tag in _VOID else f"<{tag}{given}>{''.join(content)}</{tag}>"
+
+
+def folded(summary: str, *content: str, class_: str, open_: bool = False) -> str:
+    """Content under one line, to be unfolded; `open_` ones are when the page is opened, and so when it is printed."""
+    return element("details", element("summary", summary), *content, class_=class_, open="" if open_ else None)
