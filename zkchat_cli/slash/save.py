@@ -8,7 +8,6 @@ from pathlib import PurePosixPath
 from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.references import provenance, saved
-from zkchat_cli.references.citations import verify
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.slash import Confirm, Outcome, SlashCommand
 from zkchat_cli.vault import Vault
@@ -46,10 +45,7 @@ def _path(vault: Vault, wanted: str, question: str) -> str:
 
 def _write(session: ZkChatSession, answer: ZkChatMessage, question: str, path: str) -> Outcome:
     vault = session.parts.vault
-    citations = answer.citations
-    if not any(citation.spans for citation in citations):  # stored before it was stored where they stand
-        citations = verify(answer.content, session.manager.chunk).citations
-    note = saved.Answer(question, answer.content, citations, answer.model, answer.timestamp, session.conversation.id)
+    note = saved.Answer(question, answer.content, answer.citations, answer.model, answer.timestamp, session.conversation.id)
     path = vault.create(path, saved.note(note, partial(_name, vault)))
     session.vault_refreshed(vault.refresh(only=[path]))
     indexed = path in vault.notes()
