@@ -1,11 +1,10 @@
 """/save: keep the last answer as a note in the vault, with links to the notes it rests on. Asks first, and overwrites nothing."""
 
 import os
-import posixpath
 from functools import partial
 from pathlib import PurePosixPath
 
-from zkchat_cli.errors import UsageError, VaultError
+from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.references import provenance, saved
 from zkchat_cli.session import ZkChatSession
@@ -57,11 +56,8 @@ def _name(vault: Vault, relative_path: str) -> str:
     path = PurePosixPath(relative_path)
     if path.suffix.lower() != NOTE_SUFFIXES[0]:
         return relative_path
-    try:
-        link = vault.resolve(path.stem)
-    except VaultError:
-        return str(path.with_suffix(""))
-    alone = link.status == "found" and link.target is not None and posixpath.normpath(link.target) == relative_path
+    link = vault.resolve(path.stem)
+    alone = link.status == "found" and link.target == relative_path
     return path.stem if alone else str(path.with_suffix(""))
 
 
