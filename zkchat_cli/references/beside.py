@@ -92,7 +92,7 @@ def show(chunk: ContentChunk, first: int, quotes: Iterable[str], note: str | Non
         del before[0]
     while after and not after[-1].strip():
         del after[-1]
-    digits = len(str(first + len(own) + len(after)))
+    digits = len(str(first + len(own) + len(after) - 1))
     shown = [_line(first - len(before) + i, _around(text), " ", digits) for i, text in enumerate(before)]
     at = 0
     for number, text in enumerate(own, first):

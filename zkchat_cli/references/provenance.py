@@ -178,11 +178,6 @@ def key_of(reference: DocumentReference) -> str:
     return reference.relative_path or reference.wikilink
 
 
-def turn_of(message_id: str, messages: Iterable[ZkChatMessage]) -> int:
-    """The number of the turn that a message belongs to, from 1; 0 for a message before the first turn, or of another branch."""
-    return next((turn for turn, message in _with_turns(messages) if message.id == message_id), 0)
-
-
 def _with_turns(messages: Iterable[ZkChatMessage]) -> Sequence[tuple[int, ZkChatMessage]]:
     """Each message with the number of its turn: how many of the user's messages there have been."""
     turn = 0

@@ -6,15 +6,16 @@ Pure: from an answer to the text of a note, and from a question to a file's name
 import json
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import count
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
+from zkchat_cli import marks
 from zkchat_cli.models import Citation
 from zkchat_cli.references.sources import place, status
-from zkchat_cli.vault import markup
 from zkchat_cli.words import shorten
 
 LONGEST_QUESTION = 2000
@@ -24,7 +25,6 @@ MOST_BYTES = 180
 _NOT_IN_A_LINK = re.compile(r"[\[\]#|^\x00-\x1f\x7f]|%%")
 _NOT_IN_A_HEADING = re.compile(r"(?:[\[\]#|^\s]|%%)+")
 _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-_FENCE = re.compile(r"(\s*)(?:([-*+]|\d+[.)])([ \t]+))?(`{3,}|~{3,})")
 _END = re.compile(r"[?!。？！\n]|\.\s")
 _RESERVED = re.compile(r"(?i)(?:con|prn|aux|nul|com\d|lpt\d)$")
 """Names that Windows keeps for its devices."""
@@ -48,7 +48,7 @@ def note(answer: Answer, name: Callable[[str], str]) -> str:
     def link(citation: Citation) -> str:
         return wikilink(citation.relative_path or "", citation.heading, name)
 
-    parts = [_front_matter(answer), _closed(_linked(answer, link).strip("\n")), _sources(answer.citations, link)]
+    parts = [_front_matter(answer), _linked(answer, link).strip("\n"), _sources(answer.citations, link)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -91,47 +91,36 @@ def _yaml(value: str | None) -> str:
 
 
 def _linked(answer: Answer, link: Callable[[Citation], str]) -> str:
-    """The answer's text with the links of its citations in place of their marks; a mark that means nothing stays as it is."""
-    marks: dict[tuple[int, int], dict[str, None]] = {}
+    """The answer's text with links in place of its marks; a number that means nothing stays. A code block left open is closed."""
+    at: defaultdict[tuple[int, int] | int, list[Citation]] = defaultdict(list)
     for citation in answer.citations:
-        for span in citation.spans if citation.relative_path else ():
-            marks.setdefault(span, {})[link(citation)] = None
-    pieces: list[str] = []
-    done = 0
-    for (start, end), links in sorted(marks.items()):
-        if done <= start < end <= len(answer.text):
-            before = answer.text[done:start]
-            pieces += [before, " " if before.endswith(("!", "[")) else "", ", ".join(links)]  # `![[…]]` would embed the note
-            done = end
-    return "".join([*pieces, answer.text[done:]])
-
-
-def _closed(text: str) -> str:
-    """The text with the code block closed that it left open, lest it swallow what follows."""
-    lines = text.split("\n")
-    code = markup.walk(text).code
-    if not code or code[-1][1] != len(lines):
-        return text
-    first = code[-1][0]
-    opening = _FENCE.match(lines[first - 1])
-    last = lines[-1].strip()
-    if not opening or (first < len(lines) and len(last) >= len(opening[4]) and set(last) == set(opening[4])):
-        return text  # indented code, or one that is closed
-    margin = len(opening[1]) + len((opening[2] or "") + (opening[3] or ""))
-    return f"{text}\n{' ' * margin}{opening[4]}"
+        at[citation.number].append(citation)
+        for span in citation.spans:
+            at[span].append(citation)
+    said: list[str] = []
+    for piece, mark in marks.pieces(answer.text, marks.cited(answer.text, answer.citations)):
+        meant = (at.get(mark.span) or [c for number in mark.numbers for c in at[number]]) if mark else []
+        if all(citation.relative_path is None for citation in meant):
+            said.append(piece)
+            continue
+        links = dict.fromkeys(f"[{c.number}]" if c.relative_path is None else link(c) for c in meant)
+        if said and said[-1].endswith(("!", "[")):
+            said.append(" ")  # `![[…]]` would embed the note
+        said.append(", ".join(links))
+    closing = marks.read(answer.text).closing
+    return "".join(said) + (f"\n{closing}" if closing else "")
 
 
 def _sources(citations: Iterable[Citation], link: Callable[[Citation], str]) -> str:
-    """Each source with its lines and the words quoted from it. Numbers only where they still stand in the text."""
+    """Each source with its lines and the words quoted from it."""
     lines: dict[str, None] = {}
     for citation in citations:
         if citation.relative_path is None:
-            lines[f"- [{citation.number}]: no such source *(not verified)*"] = None
+            lines[f"- [{citation.number}] no such source *(not verified)*"] = None
             continue
-        number = "" if citation.spans else f"[{citation.number}] "
         path = "`" + " ".join(citation.relative_path.replace("`", "'").split()) + "`"
         where = "" if citation.start_line is None else f":{place(citation.start_line, citation.end_line)}"
         said = f" “{' '.join(citation.quote.split())}”" if citation.quote else ""
         doubt = " *(not verified: the quoted words are not there)*" if status(citation) == "misquoted" else ""
-        lines[f"- {number}{link(citation)} {path}{where}{said}{doubt}"] = None
+        lines[f"- {link(citation)} {path}{where}{said}{doubt}"] = None
     return "\n".join(["## Sources", "", *lines]) if lines else ""

@@ -1,15 +1,12 @@
 """/save: keep the last answer as a note in the vault, with links to the notes it rests on. Asks first, and overwrites nothing."""
 
 import os
-import posixpath
 from functools import partial
 from pathlib import PurePosixPath
 
-from zkchat_cli.errors import UsageError, VaultError
+from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.references import provenance, saved
-from zkchat_cli.references.citations import verify
-from zkchat_cli.references.lookup import Sources
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.slash import Confirm, Outcome, SlashCommand
 from zkchat_cli.vault import Vault
@@ -47,10 +44,7 @@ def _path(vault: Vault, wanted: str, question: str) -> str:
 
 def _write(session: ZkChatSession, answer: ZkChatMessage, question: str, path: str) -> Outcome:
     vault = session.parts.vault
-    citations = answer.citations
-    if not any(citation.spans for citation in citations):  # stored before it was stored where they stand
-        citations = verify(answer.content, Sources.of(session.manager.chunks)).citations
-    note = saved.Answer(question, answer.content, citations, answer.model, answer.timestamp, session.conversation.id)
+    note = saved.Answer(question, answer.content, answer.citations, answer.model, answer.timestamp, session.conversation.id)
     path = vault.create(path, saved.note(note, partial(_name, vault)))
     session.vault_refreshed(vault.refresh(only=[path]))
     indexed = path in vault.notes()
@@ -62,11 +56,8 @@ def _name(vault: Vault, relative_path: str) -> str:
     path = PurePosixPath(relative_path)
     if path.suffix.lower() != NOTE_SUFFIXES[0]:
         return relative_path
-    try:
-        link = vault.resolve(path.stem)
-    except VaultError:
-        return str(path.with_suffix(""))
-    alone = link.status == "found" and link.target is not None and posixpath.normpath(link.target) == relative_path
+    link = vault.resolve(path.stem)
+    alone = link.status == "found" and link.target == relative_path
     return path.stem if alone else str(path.with_suffix(""))
 
 

@@ -1,6 +1,5 @@
 """Writing a new note: inside the vault, never over a file that is there, whole or not at all."""
 
-import errno
 import os
 import posixpath
 import secrets
@@ -9,9 +8,6 @@ from pathlib import Path, PurePosixPath
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.vault.filesystem import confined, encodable, printable
-
-_NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES}
-"""What file systems say that have no hard links."""
 
 
 def place_for(root: Path, relative_path: str) -> tuple[str, str | None]:
@@ -45,27 +41,14 @@ def create(root: Path, relative_path: str, text: str) -> None:
 
 
 def _write(file: Path, text: str) -> None:
-    """Under a hidden name first, so that nobody reads half a note; a link to that is made only where nothing is."""
+    """Under a hidden name first, so that nobody reads half a note, nor finds one when the disk was full; then its name is taken, which
+    only one can do, and it moves there."""
     scratch = file.with_name(f".zkchat-{secrets.token_hex(6)}.tmp")
     try:
         with scratch.open("x", encoding="utf-8", newline="\n") as out:
             out.write(text)
-        try:
-            os.link(scratch, file)
-        except OSError as e:
-            if e.errno not in _NO_LINKS:
-                raise
-            _write_in_place(file, text)
+        file.touch(exist_ok=False)
+        scratch.replace(file)
     finally:
         with suppress(OSError):
             scratch.unlink(missing_ok=True)
-
-
-def _write_in_place(file: Path, text: str) -> None:
-    with file.open("x", encoding="utf-8", newline="\n") as out:
-        try:
-            out.write(text)
-            out.flush()
-        except OSError:
-            file.unlink(missing_ok=True)
-            raise

@@ -1,0 +1,138 @@
+"""An excerpt beside its note: where it stands now, and which of its words are quoted."""
+
+import time
+
+import pytest
+from building import chunk
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zkchat_cli.lines import plain
+from zkchat_cli.models import ContentChunk
+from zkchat_cli.references.beside import Now, locate_now, quoted_at, show
+from zkchat_cli.references.excerpts import CUT
+
+NOTE = "# Filters\n\nA filter says which tasks you want.\nIt may be long.\n\n## Dates\n\nDue today."
+
+
+def part(text: str, line: int = 3) -> ContentChunk:
+    return chunk(1, text, start_line=line)
+
+
+# where it stands
+
+
+def test_what_was_not_touched_stands_where_it_stood() -> None:
+    assert locate_now(part("A filter says which tasks you want.\nIt may be long."), NOTE) == Now("same", 3, 4)
+    assert locate_now(part("It may", 4), NOTE) == Now("same", 4, 4)
+
+
+def test_what_has_other_lines_above_it_now_has_moved() -> None:
+    assert locate_now(part("It may be long.", 4), "New.\n\n" + NOTE) == Now("moved", 6, 6)
+
+
+def test_of_several_places_the_nearest_counts() -> None:
+    note = "\n".join(["same"] * 3 + ["other"] * 4 + ["same"])
+    assert locate_now(part("same", 7), note) == Now("moved", 8, 8)
+    assert locate_now(part("same", 5), note) == Now("moved", 3, 3)
+    assert locate_now(part("same", 2), note) == Now("same", 2, 2)
+
+
+def test_what_the_note_says_otherwise_has_changed() -> None:
+    assert locate_now(part("A filter says what you want."), NOTE) == Now("changed", 3, 3)
+    assert locate_now(part("  "), NOTE).state == "changed", "nothing stands anywhere"
+
+
+def test_an_excerpt_that_was_cut_is_compared_as_far_as_it_goes() -> None:
+    assert locate_now(part("A filter says whi" + CUT), NOTE) == Now("same", 3, 3)
+
+
+def test_a_hostile_note_is_compared_in_linear_time() -> None:
+    began = time.perf_counter()
+    assert locate_now(part("a" * 500, 9), "a" * 1_000_000).state == "moved"
+    assert locate_now(part("a\n" * 5000 + "b", 9), "a\n" * 500_000).state == "changed"
+    assert time.perf_counter() - began < 5
+
+
+# which words are quoted
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "words"),
+    [
+        ("It is *ready* after nine months.", "ready after nine", "ready* after nine"),
+        ("It is\nready  after", "it is Ready after", "It is\nready  after"),
+        ("> It is\n> ready after", "It is ready after", "It is\n> ready after"),
+        (" > > deep", "deep", "deep"),
+        ("a > b is greater", "a > b is", "a > b is"),
+        ("He said “so it is”", 'said "so it is"', "said “so it is”"),
+        ("All is well. More.", "All is well.", "All is well."),
+        ("All is well. More.", "All is well…", "All is well"),
+        ("知识花园，是一座花园。", "是一座花园", "是一座花园"),
+        ("Le cafe\u0301 est fermé", "le café est ferme", "Le cafe\u0301 est fermé"),
+        ("한국어 정원", "\u1112\u1161\u11ab국어 정원", "한국어 정원"),
+        ("ﬁlters \U0001f600 here", "filters \U0001f600", "ﬁlters \U0001f600"),
+    ],
+)
+def test_quoted_words_are_found_as_they_stand(text: str, quote: str, words: str) -> None:
+    found = quoted_at(text, quote)
+    assert found is not None
+    assert text[slice(*found)] == words
+
+
+@pytest.mark.parametrize("quote", ["other words", "", " … ", "**"])
+def test_what_is_not_said_is_not_found(quote: str) -> None:
+    assert quoted_at("It is ready.", quote) is None
+
+
+@given(st.text(max_size=60), st.integers(0, 60), st.integers(1, 20))
+def test_whatever_is_quoted_word_for_word_is_found_within_the_text(text: str, start: int, length: int) -> None:
+    found = quoted_at(text, text[start : start + length])
+    assert found is None or 0 <= found[0] < found[1] <= len(text)
+
+
+@given(st.text(st.sampled_from("ab >*\n.“é"), max_size=60), st.text(st.sampled_from("ab >*\n.“é"), max_size=9))
+def test_marking_changes_no_word(text: str, quote: str) -> None:
+    shown = plain(show(part(text, 1), 1, [quote], None)).replace("»", "").replace("«", "")
+    assert [row.partition("│")[2].removeprefix(" ") for row in shown.split("\n")] == text.split("\n")
+
+
+# how it is shown
+
+
+def shown(text: str, line: int = 3, *quotes: str, note: str | None = NOTE) -> list[str]:
+    return plain(show(part(text, line), line, quotes, note)).split("\n")
+
+
+def test_an_excerpt_has_its_lines_its_surroundings_and_its_quotes_marked() -> None:
+    assert shown("A filter says which tasks you want.\nIt may be long.", 3, "which tasks") == [
+        "  1 │ # Filters",
+        "  2 │",
+        "> 3 │ A filter says »which tasks« you want.",
+        "  4 │ It may be long.",
+        "  5 │",
+        "  6 │ ## Dates",
+    ]
+
+
+def test_empty_lines_at_the_edges_are_not_shown() -> None:
+    assert shown("## Dates", 6, note="a\n\n\n\n\n## Dates\n\nDue\n\n\nend") == ["  6 │ ## Dates", "  7 │", "  8 │ Due"]
+
+
+def test_a_quote_over_two_lines_is_marked_on_both() -> None:
+    assert shown("you want.\nIt may be long.", 3, "want. It may", note=None) == ["> 3 │ you »want.«", "> 4 │ »It may« be long."]
+
+
+def test_quotes_that_overlap_are_one_mark_and_others_are_their_own() -> None:
+    assert shown("one two three four five", 1, "two three", "one two", "five", "never said", note=None) == [
+        "> 1 │ »one two three« four »five«"
+    ]
+
+
+def test_without_the_note_there_is_only_what_the_model_saw() -> None:
+    assert shown("gone\n\n\tnow" + CUT, 9, note=None) == ["   9 │ gone", "  10 │", "  11 │     now"]
+
+
+def test_a_line_without_end_around_it_is_cut_but_not_the_excerpt() -> None:
+    rows = shown("x" * 2000, 2, note="y" * 1_000_000 + "\n" + "x" * 2000)
+    assert [len(row) for row in rows] == [6 + 400, 6 + 2000]

@@ -1,0 +1,166 @@
+"""How documents came into a conversation and what became of them, told from its messages alone."""
+
+from typing import Any
+
+from building import chunk, prompt_message, said
+
+from zkchat_cli.models import Citation, ContentChunk, Delivery, DocumentReference, Dropped, Prompt, ToolRun, ZkChatMessage
+from zkchat_cli.references import provenance
+from zkchat_cli.references.provenance import meant, trace, uses, whereabouts
+
+FILTERS, COMPOST = "Queries/Filters.md", "Garden/Compost.md"
+
+
+def ref(path: str | None, wikilink: str = "", kind: str = "direct", **more: Any) -> DocumentReference:
+    name = (path or "").rpartition("/")[2].removesuffix(".md")
+    values = {"wikilink": wikilink or f"[[{name}]]", "relative_path": path, "reference_type": kind, **more}
+    return DocumentReference.model_validate({"status": "found" if path else "broken", **values})
+
+
+def excerpt(number: int | None, path: str, **more: Any) -> ContentChunk:
+    return chunk(number, relative_path=path, title=path.rpartition("/")[2].removesuffix(".md"), id=f"{path}{number}", **more)
+
+
+def user(text: str, id_: str, *references: DocumentReference, **more: Any) -> ZkChatMessage:
+    return said("user", text, id_, references=references, **more)
+
+
+def called(id_: str, tool: str, *chunks: ContentChunk, **arguments: Any) -> ZkChatMessage:
+    run = ToolRun(name=tool, arguments=arguments, ok=True, tokens=9, duration_ms=1)
+    return said("tool", "{}", id_, tool_call_id=id_, tool_name=tool, tool_run=run, chunks=chunks)
+
+
+def cite(number: int, path: str | None, *spans: tuple[int, int]) -> Citation:
+    return Citation(number=number, relative_path=path, spans=spans)
+
+
+TALK = (
+    user("What of [[Filters]] and [[Filtrs]]?", "u1", ref(FILTERS), ref(None, "[[Filtrs]]", candidates=("Filters",))),
+    said("assistant", "", "a1", tool_calls=[{"id": "t1", "name": "find_excerpts"}]),
+    called("t1", "find_excerpts", excerpt(1, COMPOST), excerpt(2, FILTERS, score=7.5), query="filters"),
+    called("t2", "read_zk_document", excerpt(2, FILTERS), excerpt(3, FILTERS), relative_path=FILTERS),
+    said("assistant", "So [2], so [2][9].", "a2", references=[ref(FILTERS, kind="search", summary="What to see.")],
+         citations=[cite(2, FILTERS, (3, 6), (11, 14)), cite(9, None)]),
+    user("And compost? [[Filters#Dates]]", "u2", ref(FILTERS, "[[Filters#Dates]]")),
+    said("assistant", "Air.", "a3", citations=[cite(1, COMPOST)]),
+)  # fmt: skip
+
+
+def test_a_document_is_traced_through_who_named_found_and_cited_it() -> None:
+    known = trace(FILTERS, TALK)
+    assert [(n.turn, n.message_id, n.reference.wikilink) for n in known.named] == [(1, "u1", "[[Filters]]"), (2, "u2", "[[Filters#Dates]]")]
+    assert [(f.turn, f.tool, f.arguments, f.chunk.number, f.chunk.score, f.rank, f.of) for f in known.found] == [
+        (1, "find_excerpts", {"query": "filters"}, 2, 7.5, 2, 2),
+        (1, "read_zk_document", {"relative_path": FILTERS}, 2, None, 1, 2),
+        (1, "read_zk_document", {"relative_path": FILTERS}, 3, None, 2, 2),
+    ]
+    assert [(c.turn, c.message_id, c.citation.number) for c in known.cited] == [(1, "a2", 2)]
+
+
+def test_a_link_that_leads_nowhere_is_traced_by_how_it_was_written() -> None:
+    known = trace("[[Filtrs]]", TALK)
+    assert [n.turn for n in known.named] == [1]
+    assert known.found == known.cited == ()
+
+
+def test_what_went_into_the_prompt_with_being_named_is_told() -> None:
+    delivery: Delivery = "injected"
+    asked = user("[[Compost]]", "u1", ref(COMPOST, delivery=delivery), chunks=[excerpt(1, COMPOST), excerpt(2, FILTERS)])
+    [named] = trace(COMPOST, [asked]).named
+    assert named.reference.delivery == "injected"
+    assert [c.number for c in named.chunks] == [1]
+
+
+def test_an_imported_log_may_not_say_which_tool_it_was() -> None:
+    [found] = trace(COMPOST, [said("tool", "{}", "t", chunks=[excerpt(1, COMPOST)])]).found
+    assert (found.turn, found.tool, found.arguments) == (0, "a tool", {})
+
+
+def test_every_document_is_counted_by_first_mention() -> None:
+    told = [(provenance.key_of(u.reference), u.types, u.named, u.found, u.cited, u.numbers) for u in uses(TALK)]
+    assert told == [
+        (FILTERS, ("direct", "search"), 2, 2, 2, (2, 3)),
+        ("[[Filtrs]]", ("direct",), 1, 0, 0, ()),
+        (COMPOST, ("search",), 0, 1, 1, (1,)),
+    ]
+
+
+def test_a_documents_first_mention_is_shown_with_the_first_summary_there_is() -> None:
+    first = uses(TALK)[0].reference
+    assert (first.wikilink, first.summary) == ("[[Filters]]", "What to see.")
+
+
+def test_numbers_of_what_was_put_into_the_prompt_unasked_count_but_it_was_not_found() -> None:
+    asked = user("[[Compost]]", "u1", ref(COMPOST), chunks=[excerpt(4, COMPOST), excerpt(5, FILTERS), excerpt(None, COMPOST)])
+    [use] = uses([asked, said("assistant", "Yes.", "a", citations=[cite(7, FILTERS)])])
+    assert (use.named, use.found, use.cited, use.numbers) == (1, 0, 0, (4,))
+
+
+def test_the_citations_of_a_number_are_found_in_every_turn() -> None:
+    assert [c.turn for c in provenance.citations_of(1, TALK)] == [2]
+    assert provenance.citations_of(3, TALK) == ()
+
+
+# what the user means
+
+
+def test_a_document_is_meant_by_path_name_title_or_link_in_any_case() -> None:
+    for text in (
+        FILTERS,
+        "queries/filters",
+        "Filters.md",
+        "filters",
+        "[[Filters]]",
+        "[[Filters#Dates]]",
+        "![[Filters|a]]",
+        " Filters ",
+    ):
+        assert meant(text, TALK) == (FILTERS,), text
+    assert meant("Filtrs", TALK) == meant("[[Filtrs]]", TALK) == ("[[Filtrs]]",)
+    assert meant("nothing like it", TALK) == ()
+    titled = called("t", "find_excerpts", chunk(1, relative_path="2024-01.md", title="A month"))
+    assert meant("a month", [titled]) == ("2024-01.md",)
+
+
+def test_a_path_is_meant_before_a_name() -> None:
+    several = [excerpt(1, "Queries/Filters.md"), excerpt(2, "Old/Filters.md"), excerpt(3, "README")]
+    talk = [called("t", "find", excerpt(4, "Filters.md"), *several)]
+    assert meant("Filters.md", talk) == ("Filters.md",)
+    assert meant("Queries/Filters", talk) == ("Queries/Filters.md",)
+    assert meant("README", talk) == ("README",)
+    assert meant("Filters.md", [called("t", "find", *several)]) == ("Queries/Filters.md", "Old/Filters.md")
+
+
+# the last answer
+
+
+def test_the_last_answer_is_the_newest_that_says_something() -> None:
+    last = provenance.last_exchange(TALK)
+    assert last is not None and last.question is not None
+    assert (last.question.id, last.answer.id) == ("u2", "a3")
+    stopped = (*TALK, user("And?", "u3"), said("assistant", "Let me see.", "a4", tool_calls=[{"id": "x", "name": "y"}]))
+    assert provenance.last_exchange(stopped) == last
+    assert provenance.last_exchange((*TALK, said("assistant", " ", "a4"))) == last
+    assert provenance.last_exchange(TALK[:1]) is None
+
+
+def test_an_imported_log_may_begin_with_an_answer() -> None:
+    last = provenance.last_exchange([said("assistant", "Hello.", "a")])
+    assert last is not None and last.question is None
+
+
+# what is in the prompt
+
+
+def test_a_message_is_in_the_prompt_or_it_is_said_why_not() -> None:
+    gone = (Dropped(id="u1", reason="in the summary"), Dropped(id="u3", reason="no room; quoted because it bears on the message"))
+    sent = (prompt_message("user", "What?", source_ids=("u2", "u3")),)
+    tell = whereabouts(Prompt.model_construct(messages=sent, dropped=gone))
+    assert tell("u2") == "in the prompt now"
+    assert tell("u1") == "not in the prompt now: in the summary"
+    assert tell("u3").endswith("quoted because it bears on the message")
+    assert tell("elsewhere") == "not in the prompt now"
+
+
+def test_arguments_are_told_in_few_words() -> None:
+    assert provenance.asked({"query": "or", "limit": 3}) == '"or" limit=3'

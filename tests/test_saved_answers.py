@@ -1,0 +1,163 @@
+"""An answer as a note: its links, its front matter, its name."""
+
+import json
+
+import pytest
+import yaml
+from building import NOON
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from zkchat_cli.models import Citation
+from zkchat_cli.references import saved
+from zkchat_cli.vault import markdown
+
+
+def stem(path: str) -> str:
+    """As if no two notes had one name."""
+    return path.rpartition("/")[2].removesuffix(".md")
+
+
+def cite(number: int, path: str | None = "Queries/Filters.md", *marks: str, of: str = "", **more: object) -> Citation:
+    """A citation that stands where the marks stand in `of`."""
+    spans = tuple((of.index(mark), of.index(mark) + len(mark)) for mark in marks)
+    known = {"start_line": 3, "end_line": 3, "valid": True, "status": "cited"} if path else {}
+    return Citation.model_validate({"number": number, "relative_path": path, "spans": spans, **known, **more})
+
+
+def note(text: str, *citations: Citation, question: str = "How?") -> str:
+    return saved.note(saved.Answer(question, text, citations, "offline", NOON, "c1"), stem)
+
+
+def body(text: str, *citations: Citation) -> str:
+    """What stands between front matter and sources."""
+    return note(text, *citations).split("\n---\n\n", 1)[1].split("\n\n## Sources")[0].rstrip("\n")
+
+
+def test_a_note_says_what_was_asked_and_who_answered_when() -> None:
+    made = note("Yes.", question='What "is"\nit: a #tag?')
+    assert made.endswith("---\n\nYes.\n")
+    front = yaml.safe_load(made.split("---\n")[1])
+    expected = {"question": 'What "is"\nit: a #tag?', "model": "offline", "date": NOON, "conversation": "c1", "tags": []}
+    assert front == expected
+    assert "\nmodel: null\n" in saved.note(saved.Answer("", "Yes.", (), None, NOON, "c1"), stem)
+
+
+@example("\x7f\x85\u2028\ufeff\x00---\n")
+@given(st.text())
+def test_whatever_was_asked_the_front_matter_is_yaml_and_ends_where_it_should(question: str) -> None:
+    made = note("Yes.", question=question)
+    front, text = made.removeprefix("---\n").split("\n---\n", 1)
+    assert text == "\nYes.\n"
+    assert yaml.safe_load(front)["question"] == question.strip()[: saved.LONGEST_QUESTION]
+    assert json.loads(front.split("\n")[0].removeprefix("question: ")) == question.strip()[: saved.LONGEST_QUESTION]
+
+
+def test_citations_become_links_to_note_and_heading() -> None:
+    text = "In capitals [1], in brackets [2][1]."
+    dates = cite(2, "Queries/Filters.md", "[2]", of=text, heading="Dates")
+    first = cite(1, "A.md").model_copy(update={"spans": ((12, 15), (32, 35))})
+    assert body(text, first, dates) == "In capitals [[A]], in brackets [[Filters#Dates]][[A]]."
+
+
+def test_several_of_one_mark_are_joined_and_each_linked_once() -> None:
+    text = "So it is [1, 2, 3, 9]."
+    several = [cite(n, p, "[1, 2, 3, 9]", of=text) for n, p in [(1, "A.md"), (2, "B.md"), (3, "A.md"), (9, None)]]
+    assert body(text, *several) == "So it is [[A]], [[B]], [9]."
+
+
+def test_a_number_that_means_nothing_stays_as_it_was_and_is_said() -> None:
+    text = "So it is 【9】."
+    assert body(text, cite(9, None, "【9】", of=text)) == text
+    assert note(text, cite(9, None, "【9】", of=text)).endswith("## Sources\n\n- [9] no such source *(not verified)*\n")
+
+
+def test_an_answer_stored_without_places_has_them_found() -> None:
+    assert body("So it is [1], `a[1]` but [2] not.", cite(1, "A.md")) == "So it is [[A]], `a[1]` but [2] not."
+
+
+def test_a_link_is_never_an_embedded_note() -> None:
+    text = "Look out!【1】"
+    assert body(text, cite(1, "A.md", "【1】", of=text)) == "Look out! [[A]]"
+
+
+def test_places_that_are_not_in_the_text_are_passed_over() -> None:
+    assert body("Yes [1].", cite(1, "A.md").model_copy(update={"spans": ((4, 7), (5, 6), (90, 99))})) == "Yes [[A]]."
+
+
+@pytest.mark.parametrize(
+    ("heading", "link"),
+    [
+        ("Dates", "[[Filters#Dates]]"),
+        ("Filters", "[[Filters]]"),
+        ("a [b] | c#d ^e\n%%f", "[[Filters#a b c d e f]]"),
+        ("[[]]", "[[Filters]]"),
+        (None, "[[Filters]]"),
+    ],
+)
+def test_a_heading_is_made_safe(heading: str | None, link: str) -> None:
+    assert saved.wikilink("Queries/Filters.md", heading, stem) == link
+
+
+@pytest.mark.parametrize("name", ["a#b", "a|b", "[a]", "a^b", "a%%b", "a\nb"])
+def test_a_note_that_no_wikilink_can_name_gets_a_markdown_link_that_leads_there(name: str) -> None:
+    made = saved.wikilink(f"Sub folder/{name}.md", "Dates", stem)
+    assert not made.startswith("[[")
+    [link] = markdown.parse("n.md", f"See {made}.").markup.links
+    assert link.kind == "markdown"
+    assert link.text == f"Sub folder/{name}.md".replace("\n", "\n")
+
+
+def test_sources_have_lines_and_quotes_and_what_did_not_hold_is_marked() -> None:
+    text = "“It is\nso” [1], “not so” [2]."
+    held = cite(1, "A.md", "[1]", of=text, quote="It is\nso", status="verified")
+    wrong = cite(2, "Sub/B.md", "[2]", of=text, quote="not so", valid=False, status="misquoted", start_line=1, end_line=4)
+    whole = cite(3, "C`.md", start_line=None, end_line=None)
+    assert note(text, held, wrong, whole, whole).split("## Sources\n\n")[1].splitlines() == [
+        "- [[A]] `A.md`:3 “It is so”",
+        "- [[B]] `Sub/B.md`:1-4 “not so” *(not verified: the quoted words are not there)*",
+        "- [[C`]] `C'.md`",
+    ]
+
+
+def test_an_open_code_block_does_not_swallow_the_sources() -> None:
+    text = "So [1]:\n\n```py\nprint()"
+    assert "print()\n```\n\n## Sources" in note(text, cite(1, "A.md", "[1]", of=text))
+
+
+# names
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("how do I combine filters with or? see [[Filtrs]]", "How do I combine filters with or.md"),
+        ("What's new in v1.2?", "What's new in v1 2.md"),
+        ("../../etc/passwd", "Etc passwd.md"),
+        ("\n\n  Zeile eins\nZeile zwei", "Zeile eins.md"),
+        ("筛选器如何组合？", "筛选器如何组合.md"),
+        ("cafe\u0301 au lait", "Cafe\u0301 au lait.md"),
+        ("???", "Answer.md"),
+        ("", "Answer.md"),
+        ("con", "Answer con.md"),
+        (".hidden", "Hidden.md"),
+        ("word " * 50, "Word word word word word word word word word word word word.md"),
+    ],
+)
+def test_a_note_is_named_after_its_question(question: str, name: str) -> None:
+    assert saved.file_name(question, lambda _: False) == name
+
+
+def test_a_name_that_is_taken_is_counted_on() -> None:
+    assert saved.file_name("Why?", {"Why.md", "Why 2.md"}.__contains__) == "Why 3.md"
+
+
+@example("\U0001f468\u200d" * 100)
+@example("字" * 500)
+@example("\U00020000" * 100)
+@given(st.text())
+def test_every_question_gives_a_name_that_file_systems_take(question: str) -> None:
+    name = saved.file_name(question, lambda _: False)
+    assert len(name.encode()) <= 200
+    assert not set(name) & set('/\\:*?"<>|#^[]\0\n') and not name.startswith((".", " "))
+    assert name.isprintable() or any(not c.isprintable() for c in question)

@@ -1,0 +1,453 @@
+"""/sources, /refs, /why and /save: what an answer rests on, as one asks for it in a chat."""
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from building import Deltas, Room, a_room, calls, chunk, completed, find, said, says, stored
+
+from zkchat_cli import slash
+from zkchat_cli.config import Config, VaultSettings
+from zkchat_cli.errors import UsageError, VaultError, ZkchatError
+from zkchat_cli.lines import plain
+from zkchat_cli.models import Citation, DocumentReference, ToolCall, ZkChatMessage
+from zkchat_cli.references.excerpts import CUT
+from zkchat_cli.session import ZkChatSession
+from zkchat_cli.vault import Vault
+
+ANSWER = "“It is ready after nine months” [1], said the note, which “smells of roses” [1]. It needs air [1]."
+
+
+@pytest.fixture
+def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
+    made = a_room(vault, tmp_path / "cache")
+    yield made
+    made.store.close()
+    made.vault.close()
+
+
+@pytest.fixture
+def session(room: Room) -> ZkChatSession:
+    """A conversation of one turn, with a note that was found and cited, one that was named, and one that is not there."""
+    one = room.session(Deltas([calls(find("compost heap")), says(ANSWER)]))
+    completed(one.send("What does [[Compst]] need, and [[Filters]]?"))
+    return one
+
+
+def answer(line: str, session: ZkChatSession) -> str:
+    outcome = slash.run(line, session)
+    return outcome.text or plain(outcome.lines)
+
+
+def refused(line: str, session: ZkChatSession) -> ZkchatError:
+    with pytest.raises(ZkchatError) as e:
+        slash.run(line, session)
+    assert e.value.hint
+    return e.value
+
+
+def a_log(room: Room, *messages: ZkChatMessage, **changes: Any) -> ZkChatSession:
+    """A conversation of these messages, one after the other."""
+    before = (None, *(message.id for message in messages))
+    return stored(room, [m.model_copy(update={"parent_id": id_}) for m, id_ in zip(messages, before, strict=False)], **changes)
+
+
+def compost(session: ZkChatSession) -> Path:
+    return session.parts.vault.root / "Garden/Compost.md"
+
+
+def values(name: str, session: ZkChatSession) -> list[str]:
+    known = next(command for command in slash.commands() if command.name == name).values
+    assert known is not None
+    return list(known(session))
+
+
+# /sources
+
+
+def test_sources_alone_lists_those_of_the_last_answer_again(session: ZkChatSession) -> None:
+    text = answer("/sources", session)
+    assert "[1] ✗ [[Compost]]   Garden/Compost.md:" in text
+    assert "the quoted words are not there: “smells of roses”" in text
+    assert "· [[Filters]]   Filters.md" in text
+    assert "✗ [[Compst]] not found" in text
+
+
+def test_sources_are_the_same_when_the_conversation_is_resumed(room: Room, session: ZkChatSession) -> None:
+    assert answer("/sources", room.resumed(session)) == answer("/sources", session)
+    assert answer("/sources 1", room.resumed(session)) == answer("/sources 1", session)
+
+
+def test_an_answer_that_rests_on_nothing_has_no_sources(room: Room) -> None:
+    one = room.session(Deltas([says("Hello.")]))
+    assert "no answer yet" in refused("/sources", one).message
+    completed(one.send("Hello?"))
+    assert answer("/sources", one) == "The last answer rests on no document."
+    assert "Nothing has been found yet" in refused("/sources 1", one).hint
+
+
+def test_a_number_shows_the_excerpt_in_its_note_with_the_quote_marked(session: ZkChatSession) -> None:
+    text = answer("/sources 1", session)
+    assert text.startswith("[1] [[Compost]]   Garden/Compost.md:1-3\n\n")
+    assert "> 3 │ A compost heap needs air, water and patience. »It is ready after nine months«." in text
+    assert "✓ cited in turn 1, its quotation stands here: “It is ready after nine months”" in text
+    assert "✗ cited in turn 1, the quoted words are not here: “smells of roses”" in text
+    assert "○ cited in turn 1, without a quotation" in text
+    assert answer("/sources [1]", session) == text
+
+
+def test_an_excerpt_has_lines_of_its_note_around_it(session: ZkChatSession) -> None:
+    note = compost(session)
+    note.write_text(note.read_text() + "\n## Use\n\nOn beds.\n", encoding="utf-8")
+    text = answer("/sources 1", session)
+    assert "  5 │ ## Use" in text
+    assert "edited" not in text, "its own lines are as they were"
+
+
+def test_an_excerpt_that_has_moved_is_shown_where_it_is_now(session: ZkChatSession) -> None:
+    compost(session).write_text("New lines.\n\n" + compost(session).read_text(), encoding="utf-8")
+    text = answer("/sources 1", session)
+    assert text.startswith("[1] [[Compost]]   Garden/Compost.md:3-5\n")
+    assert "edited since: what the model saw on lines 1-3 stands here now" in text
+    assert "> 5 │ A compost heap" in text
+
+
+def test_of_an_edited_note_what_the_model_saw_is_shown(session: ZkChatSession) -> None:
+    compost(session).write_text("# Compost\n\nIt is never ready.\n", encoding="utf-8")
+    text = answer("/sources 1", session)
+    assert "edited since, and does not say this any more. This is what the model saw:" in text
+    assert "»It is ready after nine months«" in text
+    assert "never ready" not in text
+
+
+def test_of_a_deleted_note_what_the_model_saw_is_shown(session: ZkChatSession) -> None:
+    compost(session).unlink()
+    text = answer("/sources 1", session)
+    assert "The note is gone. This is what the model saw:" in text
+    assert "»It is ready after nine months«" in text
+
+
+@pytest.mark.parametrize("name", ["Compost.md", "Garden/Rotting.md"])
+def test_a_renamed_note_is_found_by_its_name_or_its_words(session: ZkChatSession, name: str) -> None:
+    compost(session).rename(session.parts.vault.root / name)
+    text = answer("/sources 1", session)
+    assert f"[1] [[Compost]]   {name}:1-3" in text
+    assert f"The note Garden/Compost.md is gone; these words stand in {name} now." in text
+
+
+def test_a_note_that_only_resembles_the_one_that_is_gone_is_not_taken_for_it(session: ZkChatSession) -> None:
+    compost(session).unlink()
+    (session.parts.vault.root / "Compost.md").write_text("# Compost\n\nA compost heap needs air, water and patience, and a fork.\n")
+    assert "The note is gone. This is what the model saw:" in answer("/sources 1", session)
+
+
+def test_a_vault_that_is_gone_leaves_what_the_model_saw(session: ZkChatSession) -> None:
+    root = session.parts.vault.root
+    root.rename(root.with_name("elsewhere"))
+    assert "The note is gone." in answer("/sources 1", session)
+
+
+@pytest.mark.parametrize("number", ["0", "2", "99999999999999999999", "one", "-1", "²", "1 2"])
+def test_an_unknown_number_is_refused_with_the_valid_ones(session: ZkChatSession, number: str) -> None:
+    error = refused(f"/sources {number}", session)
+    assert error.message == f"there is no source {number}"
+    assert error.hint == "There are: 1"
+
+
+def test_a_source_that_no_answer_cites_says_so(room: Room) -> None:
+    one = room.session(Deltas([calls(find("compost heap")), says("Air.")]))
+    completed(one.send("What does compost need?"))
+    assert answer("/sources 1", one).endswith("No answer cites it.")
+
+
+def test_a_citation_of_a_number_that_was_not_in_that_prompt_is_told(room: Room) -> None:
+    found = said("tool", "{}", "t", tool_call_id="t", chunks=[chunk(1)])
+    one = a_log(room, said("user", "What?", "u"), found, said("assistant", "So [1].", "a", citations=[Citation(number=1)]))
+    assert answer("/sources 1", one).endswith("✗ cited in turn 1, but it was not in that prompt")
+
+
+def test_an_excerpt_that_was_cut_says_so(room: Room) -> None:
+    one = a_log(room, said("tool", "{}", "t", tool_call_id="t", chunks=[chunk(1, "A filter is a line" + CUT, start_line=7)]))
+    assert "It was cut there" in answer("/sources 1", one)
+
+
+def test_a_path_out_of_the_vault_in_an_imported_log_reads_nothing(room: Room) -> None:
+    (room.vault.root.parent / "secret.md").write_text("secret words")
+    one = a_log(room, said("tool", "{}", "t", tool_call_id="t", chunks=[chunk(1, "secret", relative_path="../secret.md")]))
+    text = answer("/sources 1", one)
+    assert "The note is gone" in text
+    assert "words" not in text
+
+
+def test_numbers_are_offered_while_typing(session: ZkChatSession) -> None:
+    assert values("sources", session) == ["1"]
+
+
+def test_notes_with_hundreds_of_chunks_are_fine(room: Room) -> None:
+    chunks = [chunk(n, f"Line {n} of a long story.", id=f"c{n}", start_line=n) for n in range(1, 501)]
+    one = a_log(room, said("user", "Tell.", "u"), said("tool", "{}", "t", tool_call_id="t", tool_name="read", chunks=chunks))
+    assert refused("/sources 501", one).hint == "There are: 1-500"
+    assert "[1-500]" in answer("/refs", one)
+    assert "and 490 more" in answer("/why Filters.md", one)
+    assert "Line 250 of" in answer("/sources 250", one)
+
+
+# /refs
+
+
+def test_refs_counts_how_each_document_was_used(session: ZkChatSession) -> None:
+    completed(session.send("And [[Filters]]?"))
+    assert answer("/refs", session).split("\n") == [
+        "✗ [[Compst]] not found",
+        "    named once; nearest: [[Compost]], [[Combining]]",
+        "[[Filters]]   Filters.md",
+        "    direct · named twice",
+        "    How to say which tasks you want to see.",
+        "[[Compost]]   Garden/Compost.md",
+        "    [1] · search · found once, cited 6 times",
+        "    A compost heap needs air, water and patience. It is ready after nine months.",
+    ]
+
+
+def test_refs_of_a_broken_link_like_no_note_names_none(room: Room) -> None:
+    one = room.session(Deltas([says("No.")]))
+    completed(one.send("[[Zzzzqqqq]]"))
+    assert answer("/refs", one) == "✗ [[Zzzzqqqq]] not found\n    named once"
+
+
+def test_refs_of_a_new_conversation_says_that_there_are_none(room: Room) -> None:
+    assert "No document" in answer("/refs", room.session())
+
+
+def test_refs_of_many_scattered_numbers_are_cut(room: Room) -> None:
+    chunks = [chunk(n, f"Line {n}.", id=f"c{n}") for n in range(1, 40, 2)]
+    one = a_log(room, said("tool", "{}", "t", tool_call_id="t", chunks=chunks))
+    assert "[1, 3, 5, 7, 9, 11, 13, 15, …]" in answer("/refs", one)
+
+
+# /why
+
+
+@pytest.mark.parametrize("asked", ["Garden/Compost.md", "Compost", "[[compost]]", "1", "[1]"])
+def test_why_tells_which_call_found_a_document_and_where_it_was_cited(session: ZkChatSession, asked: str) -> None:
+    rows = answer(f"/why {asked}", session).split("\n")
+    assert rows[:2] == ["Garden/Compost.md", '  found in turn 1 by find_excerpts "compost heap"']
+    assert re.fullmatch(r" {6}\[1\] lines 1-3, 1 of 1 excerpts?, score \d+\.\d\d", rows[2])
+    assert rows[3] == "      in the prompt now"
+    assert "  cited in turn 1: [1] ✓ line 3 “It is ready after nine months”" in rows
+    assert "  cited in turn 1: [1] ✗ line 1-3 “smells of roses”" in [r.replace("lines", "line") for r in rows]
+
+
+def test_why_of_a_named_document_says_so(session: ZkChatSession) -> None:
+    text = answer("/why Filters", session)
+    assert text.startswith("Filters.md\n  you named it in turn 1: [[Filters]]\n")
+    assert text.endswith("no answer cites it")
+
+
+def test_why_of_a_link_that_leads_nowhere_names_the_nearest(session: ZkChatSession) -> None:
+    assert "which leads nowhere; nearest: [[Compost]]" in answer("/why Compst", session)
+
+
+def named(kind: str, **more: object) -> DocumentReference:
+    return DocumentReference.model_validate({"wikilink": "[[Filters]]", "relative_path": "Filters.md", "reference_type": kind, **more})
+
+
+@pytest.mark.parametrize(
+    ("reference", "told"),
+    [
+        (named("direct", delivery="injected", delivery_reason="40 of 900 tokens"), "its text went into the prompt: 40 of 900 tokens"),
+        (named("direct", delivery="partly"), "sections of it went into the prompt"),
+        (named("direct", delivery="offered"), "the model got its summary and was asked to read it"),
+        (named("link"), "is linked from what you named in turn 1"),
+        (named("import"), "was imported by [[Filters]] in turn 1"),
+        (named("memory"), "came from memory in turn 1"),
+    ],
+)
+def test_why_tells_how_a_named_document_was_delivered(room: Room, reference: DocumentReference, told: str) -> None:
+    one = a_log(room, said("user", "What?", "u", references=[reference], chunks=[chunk(4)]), said("assistant", "So.", "a"))
+    text = answer("/why Filters", one)
+    assert told in text
+    assert "[4] lines 5" in text
+    assert "in the prompt now" in text
+
+
+def test_why_tells_that_a_turn_is_not_in_the_prompt_any_more(room: Room) -> None:
+    one = room.session(Deltas([calls(find("compost heap")), says(ANSWER)], name="m"), strategy="discard", max_context=2000)
+    completed(one.send("What does compost need?"))
+    for n in range(8):
+        completed(one.send(f"And then, at step {n}? " + "word " * 100))
+    assert "not in the prompt now: no room" in answer("/why Compost", one)
+
+
+def test_why_of_project_memory(room: Room) -> None:
+    (room.vault.root / "ZKCHAT.md").write_text("Answer briefly.")
+    room.vault.refresh()
+    one = room.session(Deltas([says("Yes.")]))
+    assert "project memory: it goes into every prompt" in answer("/why ZKCHAT.md", one)
+
+
+def test_why_of_what_has_not_come_in_or_does_not_exist(session: ZkChatSession) -> None:
+    assert "Limiting.md has not come into this conversation" in refused("/why Limiting", session).message
+    assert "there is no note Nonsense" in refused("/why Nonsense", session).message
+    assert "which document?" in refused("/why", session).message
+
+
+def test_why_of_a_name_that_several_have_asks_for_a_path(room: Room) -> None:
+    chunks = [chunk(1, relative_path="a/Same.md"), chunk(2, relative_path="b/Same.md", id="c2")]
+    one = a_log(room, said("tool", "{}", "t", tool_call_id="t", chunks=chunks))
+    error = refused("/why same", one)
+    assert "may mean 2 documents" in error.message
+    assert error.hint == "Give a path: a/Same.md, b/Same.md"
+
+
+def test_why_answers_even_where_no_prompt_can_be_made(room: Room) -> None:
+    one = a_log(room, said("user", "What?", "u", references=[named("direct")]), max_context=100)
+    assert "the prompt cannot be made now: what must be sent takes" in answer("/why Filters", one)
+
+
+def test_documents_are_offered_while_typing(session: ZkChatSession) -> None:
+    assert values("why", session) == ["[[Compst]]", "Filters.md", "Garden/Compost.md"]
+
+
+# /save
+
+
+def confirmed(line: str, session: ZkChatSession) -> str:
+    """The command, with a yes to its question."""
+    outcome = slash.run(line, session)
+    assert outcome.confirm is not None
+    return outcome.confirm.run().text
+
+
+def test_save_asks_and_writes_nothing_before_the_yes(session: ZkChatSession) -> None:
+    before = sorted(session.parts.vault.root.rglob("*"))
+    outcome = slash.run("/save Answers/On compost", session)
+    assert outcome.confirm is not None
+    assert outcome.confirm.question == "Save the last answer as Answers/On compost.md, in a new folder Answers?"
+    assert outcome.confirm.unasked == "/save --yes Answers/On compost"
+    assert sorted(session.parts.vault.root.rglob("*")) == before
+
+
+def test_a_saved_answer_links_its_sources_and_is_found_by_the_next_question(session: ZkChatSession) -> None:
+    assert confirmed("/save", session) == "Saved as What does Compst need and Filters.md"
+    text = (session.parts.vault.root / "What does Compst need and Filters.md").read_text(encoding="utf-8")
+    assert 'question: "What does [[Compst]] need, and [[Filters]]?"' in text
+    assert f'conversation: "{session.conversation.id}"' in text
+    assert "It needs air [[Compost]]." in text
+    assert "“smells of roses” *(not verified: the quoted words are not there)*" in text
+    assert any("Compst" in hit.relative_path for hit in session.parts.vault.search("said the note, which smells of roses"))
+    assert "Garden/Compost.md" in {row.target for row in session.parts.vault.links("What does Compst need and Filters.md")}
+    assert not list(session.parts.vault.root.rglob(".zkchat*"))
+
+
+def test_the_name_from_a_question_is_never_one_that_is_taken(session: ZkChatSession) -> None:
+    for name in ("", " 2", " 3"):
+        assert answer("/save --yes", session) == f"Saved as What does Compst need and Filters{name}.md"
+    assert answer("/save --yes Garden/", session) == "Saved as Garden/What does Compst need and Filters.md"
+
+
+@pytest.mark.parametrize(
+    ("asked", "path"),
+    [("--yes a b", "a b.md"), ("a b.MD --yes", "a b.MD"), ("--yes x/y/z.markdown", "x/y/z.markdown"), ("--yes v1.2", "v1.2.md")],
+)
+def test_a_path_gets_its_ending_and_its_folders(session: ZkChatSession, asked: str, path: str) -> None:
+    assert answer(f"/save {asked}", session) == f"Saved as {path}"
+    assert (session.parts.vault.root / path).is_file()
+    assert path in session.parts.vault.notes()
+
+
+def test_a_saved_note_is_readable_as_any_other(session: ZkChatSession) -> None:
+    before = os.umask(0o022)
+    try:
+        answer("/save --yes new", session)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((session.parts.vault.root / "new.md").stat().st_mode) == 0o644
+
+
+@pytest.mark.parametrize("path", ["Filters", "Filters.md", "Queries/Combining"])
+def test_save_never_writes_over_a_note(session: ZkChatSession, path: str) -> None:
+    file = session.parts.vault.root / (path.removesuffix(".md") + ".md")
+    before = file.read_bytes()
+    for line in (f"/save {path}", f"/save --yes {path}"):
+        assert "exists already" in refused(line, session).message
+    assert file.read_bytes() == before
+
+
+def test_a_note_that_came_while_the_user_was_asked_is_not_written_over(session: ZkChatSession) -> None:
+    outcome = slash.run("/save new", session)
+    (session.parts.vault.root / "new.md").write_text("mine")
+    assert outcome.confirm is not None
+    with pytest.raises(VaultError, match="exists already"):
+        outcome.confirm.run()
+    assert (session.parts.vault.root / "new.md").read_text() == "mine"
+
+
+@pytest.mark.parametrize("path", ["../out", "/etc/out", "~/out", "a/../../out", ".hidden/x", ".obsidian/x", "a\0b", "x" * 300])
+def test_save_stays_in_the_vault_and_out_of_hidden_folders(session: ZkChatSession, path: str) -> None:
+    for line in (f"/save {path}", f"/save --yes {path}"):
+        assert isinstance(refused(line, session), VaultError)
+
+
+def test_save_follows_no_link_out_of_the_vault(session: ZkChatSession, tmp_path: Path) -> None:
+    root, outside = session.parts.vault.root, tmp_path / "outside"
+    outside.mkdir()
+    (root / "Link").symlink_to(outside)
+    (root / "dangling.md").symlink_to(outside / "made.md")
+    for path in ("Link/x", "dangling"):
+        assert "leads out" in refused(f"/save --yes {path}", session).message
+    assert list(outside.iterdir()) == []
+
+
+def test_a_file_in_the_way_of_a_folder_is_told(session: ZkChatSession) -> None:
+    assert refused("/save --yes Filters.md/x", session).message == "Filters.md/x.md: a file is in the way"
+    assert refused("/save --yes Filters.md/x/y", session).message == "Filters.md/x/y.md cannot be written: not a directory"
+
+
+def test_a_note_in_another_format_is_linked_by_its_path(room: Room) -> None:
+    (room.vault.root / "Worms.markdown").write_text("Worms eat what rots.\n")
+    one = room.session(Deltas([calls(find("worms eat")), says("They eat [1].")]))
+    completed(one.send("What do worms do?"))
+    answer("/save --yes new", one)
+    assert "They eat [[Worms.markdown]]." in (room.vault.root / "new.md").read_text()
+
+
+def test_a_name_that_two_notes_have_is_linked_by_its_path(room: Room) -> None:
+    (room.vault.root / "Compost.md").write_text("# Another\n")
+    read = ToolCall(id="c", name="read_zk_document", arguments={"relative_path": "Garden/Compost.md"})
+    one = room.session(Deltas([calls(read), says("Air [1].")]))
+    completed(one.send("What does compost need?"))
+    answer("/save --yes new", one)
+    assert "Air [[Garden/Compost]]." in (room.vault.root / "new.md").read_text()
+
+
+def test_a_source_that_is_gone_or_no_md_file_is_linked_by_its_path(session: ZkChatSession) -> None:
+    compost(session).unlink()
+    session.parts.vault.refresh()
+    answer("/save --yes new", session)
+    assert "It needs air [[Garden/Compost]]." in (session.parts.vault.root / "new.md").read_text()
+
+
+def test_a_note_that_is_not_indexed_says_why(vault: Path, tmp_path: Path) -> None:
+    opened = Vault.open(vault, tmp_path / "cache", ignore=["Answers/*"])
+    opened.refresh()
+    room = Room(opened, a_room(vault, tmp_path / "other").store, Config(vault=VaultSettings(ignore=["Answers/*"])))
+    one = room.session(Deltas([says("Yes.")]))
+    completed(one.send("Is it?"))
+    assert answer("/save --yes Answers/", one).endswith("it is not indexed, because vault.ignore names it")
+    opened.close()
+
+
+def test_there_must_be_an_answer_to_save(room: Room) -> None:
+    assert "no answer to save" in refused("/save", room.session()).message
+    one = a_log(room, said("assistant", "An import may begin so.", "a"))
+    assert answer("/save --yes", one) == "Saved as Answer.md"
+
+
+def test_usage_errors_of_these_commands_are_wrong_usage(session: ZkChatSession) -> None:
+    assert isinstance(refused("/sources 9", session), UsageError)
+    assert isinstance(refused("/why Nonsense", session), UsageError)
