@@ -11,7 +11,7 @@ import pytest
 from building import Deltas, Room, a_room, calls, chunk, completed, find, said, says, stored
 
 from zkchat_cli import slash
-from zkchat_cli.config import Config, VaultSettings
+from zkchat_cli.config import Config, ContextSettings, VaultSettings
 from zkchat_cli.errors import UsageError, VaultError, ZkchatError
 from zkchat_cli.lines import plain
 from zkchat_cli.models import Citation, DocumentReference, ToolCall, ZkChatMessage
@@ -24,7 +24,7 @@ ANSWER = "“It is ready after nine months” [1], said the note, which “smell
 
 @pytest.fixture
 def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    made = a_room(vault, tmp_path / "cache")
+    made = a_room(vault, tmp_path / "cache", settings=Config(context=ContextSettings(injection_ratio=0)))  # what is cited was found
     yield made
     made.store.close()
     made.vault.close()
