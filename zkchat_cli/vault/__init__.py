@@ -18,6 +18,7 @@
     related      which notes belong together, and why
     quotations   the lines that links stand on
     semantic     search by meaning, where something computes `vectors`; `fusion` makes two rankings one
+    keeping      how notes begin, and summaries of them, by the hash of their text; `beside` is the file it shares its ways with `vectors`
 
 Opening is cheap; the index is opened, or built where there is none, by the first question that needs it.
 """
@@ -56,6 +57,7 @@ from zkchat_cli.vault.chunks import passages
 from zkchat_cli.vault.graph import Direction, Hub, LinkPath, Neighbour
 from zkchat_cli.vault.index import Index, LinkRow, chunk
 from zkchat_cli.vault.indexing import Progress
+from zkchat_cli.vault.keeping import KeptSummary, Summaries, SummaryStore
 from zkchat_cli.vault.markdown import ParsedNote
 from zkchat_cli.vault.markup import Heading, Markup
 from zkchat_cli.vault.names import Completion
@@ -75,6 +77,7 @@ __all__ = [
     "Entry",
     "Heading",
     "Hub",
+    "KeptSummary",
     "LinkPath",
     "LinkRow",
     "Neighbour",
@@ -113,6 +116,7 @@ class Vault:
         self.index_file = index_file
         self._upkeep = Upkeep(root, index_file, ignore)
         self._ask = self._upkeep.ask
+        self.summaries = Summaries(root, self._upkeep, SummaryStore(index_file.with_suffix(".summaries.db")))
         store = VectorStore(index_file.with_suffix(".vectors.db"))
         self._semantic = Semantic(embedder, store, self._ask) if embedder else None
 
@@ -128,6 +132,7 @@ class Vault:
 
     def close(self) -> None:
         self._upkeep.close()
+        self.summaries.close()
         if self._semantic:
             self._semantic.close()
 
@@ -143,6 +148,8 @@ class Vault:
         them mean that anything may have. Raises VaultError when the folder holds no Markdown file.
         """
         refreshed = self._upkeep.refresh(full=full, progress=progress, only=only)
+        if full or refreshed.rebuilt or refreshed.changes.removed:
+            self.summaries.sweep()
         return self._ask(lambda index: self._report(index, refreshed))
 
     def status(self) -> IndexReport:
