@@ -12,7 +12,8 @@ import pytest
 from conftest import write
 
 from zkchat_cli.references.summaries import SUMMARY_LENGTH, DocumentSummaryService, Summary, is_wanting, summarize
-from zkchat_cli.vault import KeptSummary, Vault
+from zkchat_cli.vault import Vault
+from zkchat_cli.vault.keeping import KeptSummary
 
 
 @pytest.fixture
@@ -268,7 +269,7 @@ def test_a_cache_that_cannot_be_written_costs_nothing_but_time(vault: Vault) -> 
     folder.chmod(0o500)
     try:
         assert DocumentSummaryService(vault).summary("Note.md") == "Before, it was so."
-        vault.summaries.sweep()
+        vault.refresh()
     finally:
         folder.chmod(0o700)
     assert kept(vault) == []

@@ -8,7 +8,8 @@ from typing import Literal, cast
 
 from zkchat_cli.references.beginnings import extract, first_paragraph
 from zkchat_cli.references.wording import plain
-from zkchat_cli.vault import KeptSummary, Vault
+from zkchat_cli.vault import Vault
+from zkchat_cli.vault.keeping import KeptSummary
 from zkchat_cli.words import shorten
 
 SUMMARY_LENGTH = 100

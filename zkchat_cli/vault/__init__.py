@@ -57,7 +57,7 @@ from zkchat_cli.vault.chunks import passages
 from zkchat_cli.vault.graph import Direction, Hub, LinkPath, Neighbour
 from zkchat_cli.vault.index import Index, LinkRow, chunk
 from zkchat_cli.vault.indexing import Progress
-from zkchat_cli.vault.keeping import KeptSummary, Summaries, SummaryStore
+from zkchat_cli.vault.keeping import Summaries, SummaryStore
 from zkchat_cli.vault.markdown import ParsedNote
 from zkchat_cli.vault.markup import Heading, Markup
 from zkchat_cli.vault.names import Completion
@@ -77,7 +77,6 @@ __all__ = [
     "Entry",
     "Heading",
     "Hub",
-    "KeptSummary",
     "LinkPath",
     "LinkRow",
     "Neighbour",
@@ -117,8 +116,7 @@ class Vault:
         self._upkeep = Upkeep(root, index_file, ignore)
         self._ask = self._upkeep.ask
         self.summaries = Summaries(root, self._upkeep, SummaryStore(index_file.with_suffix(".summaries.db")))
-        store = VectorStore(index_file.with_suffix(".vectors.db"))
-        self._semantic = Semantic(embedder, store, self._ask) if embedder else None
+        self._semantic = Semantic(embedder, VectorStore(index_file.with_suffix(".vectors.db")), self._ask) if embedder else None
 
     @classmethod
     def open(cls, folder: Path, cache_dir: Path, *, ignore: Sequence[str] = (), embedder: Embedder | None = None) -> "Vault":
@@ -127,14 +125,12 @@ class Vault:
         Raises VaultError when there is no such folder or it cannot be read.
         """
         root = filesystem.root_of(folder)
-        digest = blake2b(os.fsencode(root), digest_size=16).hexdigest()
-        return cls(root, cache_dir / "index" / f"{digest}.db", ignore, embedder)
+        return cls(root, cache_dir / "index" / f"{blake2b(os.fsencode(root), digest_size=16).hexdigest()}.db", ignore, embedder)
 
     def close(self) -> None:
-        self._upkeep.close()
-        self.summaries.close()
-        if self._semantic:
-            self._semantic.close()
+        for part in (self._upkeep, self.summaries, self._semantic):
+            if part:
+                part.close()
 
     @property
     def indexed(self) -> bool:
@@ -148,8 +144,7 @@ class Vault:
         them mean that anything may have. Raises VaultError when the folder holds no Markdown file.
         """
         refreshed = self._upkeep.refresh(full=full, progress=progress, only=only)
-        if full or refreshed.rebuilt or refreshed.changes.removed:
-            self.summaries.sweep()
+        self.summaries.follow(refreshed, full=full)
         return self._ask(lambda index: self._report(index, refreshed))
 
     def status(self) -> IndexReport:

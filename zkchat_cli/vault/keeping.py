@@ -17,7 +17,7 @@ from zkchat_cli.vault import filesystem, front_matter
 from zkchat_cli.vault.beside import FileBeside, T
 from zkchat_cli.vault.filesystem import NoteBytes
 from zkchat_cli.vault.index import Index
-from zkchat_cli.vault.upkeep import Upkeep
+from zkchat_cli.vault.upkeep import Refreshed, Upkeep
 from zkchat_cli.vault.wikilinks import stem
 
 VERSION = 1
@@ -123,9 +123,9 @@ class Summaries:
         if content := self._content(relative_path):
             self._store.keep(content, summary)
 
-    def sweep(self) -> None:
-        """Drop what is kept of texts that no note has any more."""
-        if kept := self._store.contents():
+    def follow(self, refreshed: Refreshed, *, full: bool) -> None:
+        """Drop what is kept of texts that no note has any more, when the index was made anew or notes have gone from it."""
+        if (full or refreshed.rebuilt or refreshed.changes.removed) and (kept := self._store.contents()):
             there = self._upkeep.ask(lambda index: index.rows("SELECT hash FROM notes WHERE hash IS NOT NULL"))
             self._store.drop(kept.difference(bytes(content) for (content,) in there))
 
