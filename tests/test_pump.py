@@ -113,3 +113,27 @@ def test_leaving_does_not_wait_for_a_call_that_hangs() -> None:
     stream.close()
     assert not over.is_set()
     over.set()
+
+
+def test_who_does_not_want_the_answer_any_more_is_let_go_and_the_call_with_him() -> None:
+    unwanted, ended = threading.Event(), threading.Event()
+
+    async def call(put: Put) -> None:
+        put(Text("a"))
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.set()
+
+    stream = pumped(call, THERE, Patience(5, 5), lambda: not unwanted.is_set())
+    assert next(stream) == Text("a")
+    threading.Timer(0.1, unwanted.set).start()
+    assert list(stream) == []
+    assert ended.wait(1)
+
+
+def test_who_wants_the_answer_has_patience_all_the_same() -> None:
+    assert list(pumped(puts(Text("a"), 0.12, END), THERE, Patience(5, 5), lambda: True)) == [Text("a"), END]
+    [*_, last] = pumped(puts(60.0), THERE, Patience(0.12, 5), lambda: True)
+    assert isinstance(last, Failed)
+    assert last.error.kind == "timeout"

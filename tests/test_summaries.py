@@ -1,101 +1,317 @@
-"""One line about a document: what its author wrote about it, or how it begins."""
+"""One line about a document: where it comes from, and how it is kept."""
 
+import os
+import shutil
+import sqlite3
+import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from conftest import write
 
-from zkchat_cli.references.summaries import SUMMARY_LENGTH, DocumentSummaryService, first_paragraph
+from zkchat_cli.references.summaries import SUMMARY_LENGTH, DocumentSummaryService, Summary, is_wanting, summarize
 from zkchat_cli.vault import Vault
+from zkchat_cli.vault.keeping import KeptSummary
 
 
 @pytest.fixture
-def summary_of(tmp_path: Path) -> Iterator[Callable[[str], str | None]]:
+def vault(tmp_path: Path) -> Iterator[Vault]:
+    opened = Vault.open(write(tmp_path / "notes", {"Note.md": "Before, it was so.", "List.md": "- one\n- two"}), tmp_path / "cache")
+    opened.refresh()
+    yield opened
+    opened.close()
+
+
+def changed(vault: Vault, text: str, name: str = "Note.md") -> None:
+    """The vault after a note was written."""
+    write(vault.root, {name: text})
+    vault.refresh()
+
+
+def kept(vault: Vault) -> list[tuple[str, str, str]]:
+    """Kind, model and text of what is kept beside the index."""
+    file = vault.index_file.with_suffix(".summaries.db")
+    if not file.exists():
+        return []
+    with closing(sqlite3.connect(file)) as db:
+        return db.execute("SELECT kind, model, text FROM summaries ORDER BY text").fetchall()
+
+
+Of = Callable[[str], Summary | None]
+
+
+@pytest.fixture
+def of(vault: Vault) -> Of:
     """Writes a note and says what it is about."""
-    folder = write(tmp_path / "notes", {"Other.md": "Another note."})
-    vault = Vault.open(folder, tmp_path / "cache")
 
-    def summary(text: str) -> str | None:
-        write(folder, {"Note.md": text})
-        return DocumentSummaryService(vault).summary("Note.md")
+    def summary(text: str) -> Summary | None:
+        write(vault.root, {"Note.md": text})
+        return DocumentSummaryService(vault).of("Note.md")
 
-    yield summary
-    vault.close()
+    return summary
 
 
-Summary = Callable[[str], str | None]
+# where it comes from
 
 
-def test_the_authors_description_comes_first(summary_of: Summary) -> None:
-    assert summary_of("---\ndescription: What it is.\n---\n# Title\n\nProse.") == "What it is."
+def test_the_authors_description_comes_first(of: Of) -> None:
+    assert of("---\ndescription: What *it* is.\n---\n# Title\n\nProse.") == Summary("What it is.", "description")
+    assert of("---\nsummary: What it is.\n---\nProse.") == Summary("What it is.", "description")
 
 
-def test_otherwise_it_is_the_first_paragraph(summary_of: Summary) -> None:
-    assert summary_of("# Title\n\nProse that\ngoes on.\n\nMore.") == "Prose that goes on."
+def test_otherwise_it_is_the_first_paragraph(of: Of) -> None:
+    assert of("# Title\n\nProse that\ngoes on.\n\nMore.") == Summary("Prose that goes on.", "paragraph")
+    assert of("---\ndescription: ''\n---\nProse that goes on.") == Summary("Prose that goes on.", "paragraph")
 
 
-def test_a_summary_is_made_once_for_a_vault_as_it_is(tmp_path: Path) -> None:
-    folder = write(tmp_path / "notes", {"Note.md": "Before, it was so."})
-    vault = Vault.open(folder, tmp_path / "cache")
-    service = DocumentSummaryService(vault)
-    before = service.summary("Note.md")
-    write(folder, {"Note.md": "After, it is so."})
-    assert service.summary("Note.md") == before == "Before, it was so."
-    assert DocumentSummaryService(vault).summary("Note.md") == "After, it is so."
-    vault.close()
+def test_without_a_paragraph_it_is_what_says_most(of: Of) -> None:
+    assert of("# Title\n\n- one\n- two") == Summary("one; two", "extractive")
 
 
-def test_a_long_one_is_cut(summary_of: Summary) -> None:
-    assert len(summary_of("word " * 1000) or "") <= SUMMARY_LENGTH
-    assert len(summary_of("x" * 10_000) or "") == SUMMARY_LENGTH
+def test_a_heading_that_is_the_title_says_nothing(of: Of) -> None:
+    assert of("---\ntitle: The title\n---\n# The title") is None
+    assert of("# Note") is None
 
 
-@pytest.mark.parametrize("nothing", ["", "# Title", "![[image.png]]", "```\ncode\n```", "| a | b |", "#tag #other", "---\n---\n", "…"])
-def test_a_note_that_says_nothing_has_none(summary_of: Summary, nothing: str) -> None:
-    assert summary_of(nothing) is None
+@pytest.mark.parametrize("nothing", ["", "![[image.png]]", "#tag #other", "---\n---\n", "…", "\0\0"])
+def test_a_note_that_says_nothing_has_none(of: Of, nothing: str) -> None:
+    assert of(nothing) is None
 
 
-@pytest.mark.parametrize("path", ["Nowhere.md", "../secret.md", "", "a\0b"])
-def test_a_note_that_cannot_be_read_has_none(tmp_path: Path, path: str) -> None:
-    vault = Vault.open(write(tmp_path / "notes", {"A.md": "A."}), tmp_path / "cache")
+@pytest.mark.parametrize("path", ["Nowhere.md", "../secret.md", "", "a\0b", ".hidden.md", "x" * 5000])
+def test_a_note_that_cannot_be_read_has_none(vault: Vault, path: str) -> None:
     assert DocumentSummaryService(vault).summary(path) is None
-    vault.close()
+
+
+def test_a_picture_has_none(vault: Vault) -> None:
+    (vault.root / "a.png").write_bytes(b"\x89PNG\r\n\0\0 looks like text at length, it does.")
+    vault.refresh()
+    assert DocumentSummaryService(vault).summary("a.png") is None
 
 
 @pytest.mark.parametrize(
-    ("text", "paragraph"),
-    [
-        ("- an item\n- another\n\nRunning text.", "Running text."),
-        ("> A quotation.\n\nRunning text.", "Running text."),
-        ("- an item\n- another", "an item another"),
-        ("> A quotation.", "A quotation."),
-        ("1. [ ] a task\n", "a task"),
-        ("- [ ] a task", "a task"),
-        ("- [[Only]]\n- [links](x)\n\nText.", "Text."),
-        (
-            "[[Filters|A filter]] is *a* **line** with `code` and snake_case and _this_.",
-            "A filter is a line with code and snake_case and this.",
-        ),
-        ("See [[Filters]] and [the page](https://x.y).", "See Filters and the page."),
-        ("<div>Inside</div> it.", "Inside it."),
-        ("%% hidden %%\nShown.", "Shown."),
-        ("<!-- hidden -->\nShown.", "Shown."),
-        ("> [!note] A callout\n\nText.", "Text."),
-        ("```\n~~~\ncode\n```\nText.", "Text."),
-        ("~~~\ncode\n~~~\nText.", "Text."),
-        ("```\nnever closed", None),
-        ("#tag\n\nText.", "Text."),
-        ("#tag with words", "#tag with words"),
-        ("#\n\nText.", "Text."),
-        ("\n\n\n", None),
-        ("5 < 6 and 7 > 2.", "5 < 6 and 7 > 2."),
-    ],
+    "text",
+    ["word " * 1000, "x" * 10_000, "笔记是思考的工具" * 100, "👩\u200d👩\u200d👧" * 100 + " a", "- item\n" * 1000, "# " + "h " * 999],
 )
-def test_how_a_note_begins(text: str, paragraph: str | None) -> None:
-    assert first_paragraph(text) == paragraph
+def test_a_long_one_is_cut(text: str) -> None:
+    made = summarize(text)
+    assert made is None or 0 < len(made.text) <= SUMMARY_LENGTH
+    described = summarize("", description=text)
+    assert described and len(described.text) <= SUMMARY_LENGTH
 
 
-@pytest.mark.parametrize("piece", ["<", "[", "[[", "](", "_", "*", "> ", "- ", "`", "|", "[[a|"])
-def test_endless_repetition_is_read_at_once(piece: str) -> None:
-    first_paragraph("Word " + piece * 20_000)
+def test_a_chinese_one_is_as_long_as_there_is_room() -> None:
+    made = summarize("笔记是思考的工具，" * 100)
+    assert made and len(made.text) > SUMMARY_LENGTH - 12
+
+
+def test_which_ones_a_model_may_better(of: Of) -> None:
+    assert not is_wanting(of("---\ndescription: What it is.\n---\n"))
+    assert not is_wanting(of("Prose that goes on."))
+    assert is_wanting(of("- one\n- two"))
+    assert is_wanting(of(""))
+
+
+def test_the_beginning_of_a_huge_note_is_enough(vault: Vault) -> None:
+    changed(vault, "Its beginning says what it is about.\n\n" + "x" * 80 + "\n" + "more text\n" * 2_000_000)
+    begin = time.perf_counter()
+    assert DocumentSummaryService(vault).summary("Note.md") == "Its beginning says what it is about."
+    assert time.perf_counter() - begin < 1
+
+
+def test_a_note_of_one_huge_line_is_cut_anywhere(vault: Vault) -> None:
+    changed(vault, "字" * 1_000_000)
+    assert DocumentSummaryService(vault).summary("Note.md") == "字" * (SUMMARY_LENGTH - 1) + "…"
+
+
+# how it is kept
+
+
+def test_a_summary_is_made_once_for_a_vault_as_it_is(vault: Vault) -> None:
+    service = DocumentSummaryService(vault)
+    before = service.summary("Note.md")
+    write(vault.root, {"Note.md": "After, it is so."})
+    assert service.summary("Note.md") == before == "Before, it was so."
+    assert DocumentSummaryService(vault).summary("Note.md") == "After, it is so."
+
+
+def test_what_was_made_is_kept_beside_the_index(vault: Vault) -> None:
+    assert kept(vault) == []
+    for _ in range(2):
+        assert DocumentSummaryService(vault).summary("Note.md") == "Before, it was so."
+    assert kept(vault) == [("paragraph", "", "Before, it was so.")]
+
+
+def test_what_is_kept_is_read_again_by_whoever_has_the_vault_open(vault: Vault, tmp_path: Path) -> None:
+    with closing(Vault.open(vault.root, tmp_path / "cache")) as other:
+        DocumentSummaryService(other).learn("List.md", "A list of two numbers.", "openai/gpt")
+        assert DocumentSummaryService(vault, by_model=True).summary("List.md") == "A list of two numbers. (by openai/gpt)"
+        with closing(sqlite3.connect(vault.index_file.with_suffix(".summaries.db"))) as db:
+            db.execute("UPDATE summaries SET text = 'from the file'")
+            db.commit()
+        assert DocumentSummaryService(other, by_model=True).summary("List.md") == "from the file (by openai/gpt)"
+
+
+def test_that_there_is_nothing_to_be_said_is_kept_too(vault: Vault) -> None:
+    changed(vault, "![[image.png]]")
+    assert DocumentSummaryService(vault).of("Note.md") is None
+    assert kept(vault) == [("extractive", "", "")]
+    assert DocumentSummaryService(vault).of("Note.md") is None
+
+
+def test_a_renamed_note_keeps_its_summary(vault: Vault) -> None:
+    DocumentSummaryService(vault).learn("List.md", "A list of two numbers.", "openai/gpt")
+    (vault.root / "List.md").rename(vault.root / "Moved.md")
+    vault.refresh()
+    assert DocumentSummaryService(vault, by_model=True).summary("Moved.md") == "A list of two numbers. (by openai/gpt)"
+
+
+def test_a_changed_note_has_a_new_one_at_once(vault: Vault) -> None:
+    DocumentSummaryService(vault).learn("List.md", "A list of two numbers.", "openai/gpt")
+    write(vault.root, {"List.md": "- one\n- two\n- three"})
+    assert DocumentSummaryService(vault, by_model=True).summary("List.md") == "one; two; three"
+    vault.refresh()
+    assert DocumentSummaryService(vault, by_model=True).summary("List.md") == "one; two; three"
+
+
+def test_what_the_index_does_not_know_yet_is_not_kept(vault: Vault) -> None:
+    write(vault.root, {"Note.md": "After, it is so."})
+    DocumentSummaryService(vault).summary("Note.md")
+    assert kept(vault) == []
+
+
+def test_asking_for_a_summary_builds_no_index(tmp_path: Path) -> None:
+    with closing(Vault.open(write(tmp_path / "notes", {"A.md": "It is a note."}), tmp_path / "cache")) as vault:
+        assert DocumentSummaryService(vault).summary("A.md") == "It is a note."
+        assert not vault.indexed
+
+
+def test_summaries_of_deleted_notes_are_dropped(vault: Vault) -> None:
+    service = DocumentSummaryService(vault)
+    assert [service.summary("Note.md"), service.summary("List.md")] == ["Before, it was so.", "one; two"]
+    (vault.root / "Note.md").unlink()
+    vault.refresh()
+    assert kept(vault) == [("extractive", "", "one; two")]
+
+
+def test_a_rebuilt_index_drops_those_of_former_texts_and_keeps_the_others(vault: Vault) -> None:
+    service = DocumentSummaryService(vault)
+    service.learn("List.md", "A list of two numbers.", "openai/gpt")
+    service.summary("Note.md")
+    changed(vault, "After, it is so.")
+    vault.refresh(full=True)
+    assert kept(vault) == [("model", "openai/gpt", "A list of two numbers.")]
+
+
+# a model's words
+
+
+def test_a_models_words_are_shown_as_such(vault: Vault) -> None:
+    service = DocumentSummaryService(vault, by_model=True)
+    assert service.summary("List.md") == "one; two"
+    service.learn("List.md", "A **list** of\ntwo\x1b numbers.", "openai/gpt")
+    assert service.of("List.md") == Summary("A list of two numbers.", "model", "openai/gpt")
+    assert service.summary("List.md") == "A list of two numbers. (by openai/gpt)"
+
+
+def test_they_are_not_shown_where_nobody_wants_them(vault: Vault) -> None:
+    DocumentSummaryService(vault, by_model=True).learn("List.md", "A list of two numbers.", "openai/gpt")
+    assert DocumentSummaryService(vault).summary("List.md") == "one; two"
+
+
+def test_they_never_stand_before_the_notes_own(vault: Vault) -> None:
+    DocumentSummaryService(vault, by_model=True).learn("Note.md", "Something about the past.", "openai/gpt")
+    assert DocumentSummaryService(vault, by_model=True).summary("Note.md") == "Before, it was so."
+
+
+def test_they_are_as_short_as_others(vault: Vault) -> None:
+    service = DocumentSummaryService(vault, by_model=True)
+    service.learn("List.md", "many words " * 100, "openai/gpt")
+    assert len(service.of("List.md").text) <= SUMMARY_LENGTH  # type: ignore[union-attr]
+
+
+def test_nothing_is_learnt_from_no_words(vault: Vault) -> None:
+    service = DocumentSummaryService(vault, by_model=True)
+    service.learn("List.md", "\x1b \n", "openai/gpt")
+    assert service.summary("List.md") == "one; two"
+    assert not any(model for _, model, _ in kept(vault))
+
+
+# whatever happens to the file
+
+
+def test_two_processes_may_keep_at_once(vault: Vault) -> None:
+    DocumentSummaryService(vault).summary("Note.md")
+    with closing(sqlite3.connect(vault.index_file.with_suffix(".summaries.db"), isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        begin = time.perf_counter()
+        assert DocumentSummaryService(vault).summary("List.md") == "one; two"  # not kept this time, and not waited for
+        assert time.perf_counter() - begin < 1
+        assert DocumentSummaryService(vault).summary("Note.md") == "Before, it was so."
+        other.execute("ROLLBACK")
+    DocumentSummaryService(vault).summary("List.md")
+    assert len(kept(vault)) == 2
+
+
+def test_an_index_that_another_process_is_writing_is_read_all_the_same(vault: Vault) -> None:
+    with closing(sqlite3.connect(vault.index_file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        DocumentSummaryService(vault).summary("Note.md")
+        assert len(kept(vault)) == 1
+        other.execute("ROLLBACK")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_cache_that_cannot_be_written_costs_nothing_but_time(vault: Vault) -> None:
+    folder = vault.index_file.parent
+    folder.chmod(0o500)
+    try:
+        assert DocumentSummaryService(vault).summary("Note.md") == "Before, it was so."
+        vault.refresh()
+    finally:
+        folder.chmod(0o700)
+    assert kept(vault) == []
+
+
+def test_a_folder_where_the_file_should_be_costs_nothing_but_time(vault: Vault) -> None:
+    vault.index_file.with_suffix(".summaries.db").mkdir()
+    assert DocumentSummaryService(vault).summary("Note.md") == "Before, it was so."
+    vault.refresh(full=True)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's full device")
+def test_a_full_disk_costs_nothing_but_time(vault: Vault) -> None:
+    DocumentSummaryService(vault).summary("Note.md")
+    store = vault.summaries._store
+    store._ask(lambda db: db.execute("PRAGMA max_page_count = 1"), None)
+    for n in range(100):
+        changed(vault, f"Note number {n} says this: " + "words " * 20, f"{n}.md")
+        assert DocumentSummaryService(vault).summary(f"{n}.md")
+    assert len(kept(vault)) < 100
+
+
+@pytest.mark.parametrize("damage", [b"this is no database at all, but text" * 200, b""])
+def test_a_damaged_file_is_replaced(vault: Vault, tmp_path: Path, damage: bytes) -> None:
+    DocumentSummaryService(vault).summary("Note.md")
+    vault.summaries.close()
+    vault.index_file.with_suffix(".summaries.db").write_bytes(damage)
+    for leftover in vault.index_file.parent.glob("*.summaries.db-*"):
+        leftover.unlink()
+    assert DocumentSummaryService(vault).summary("List.md") == "one; two"
+    assert len(kept(vault)) == 1
+
+
+def test_what_another_version_kept_is_made_anew(vault: Vault) -> None:
+    vault.summaries.keep("Note.md", KeptSummary("by other rules", "paragraph"))
+    vault.summaries.close()
+    with closing(sqlite3.connect(vault.index_file.with_suffix(".summaries.db"))) as db:
+        db.execute("PRAGMA user_version = 99")
+        db.commit()
+    assert DocumentSummaryService(vault).summary("Note.md") == "Before, it was so."
+
+
+def test_a_vault_that_has_gone_has_none(vault: Vault) -> None:
+    shutil.rmtree(vault.root)
+    assert DocumentSummaryService(vault).summary("Note.md") is None

@@ -204,6 +204,37 @@ def test_a_long_word_is_cut_within() -> None:
     assert shorten("x" * 10_000, 10) == "x" * 9 + "…"
 
 
+@pytest.mark.parametrize(
+    ("text", "limit", "shown"),
+    [
+        ("笔记是思考的工具，也是记忆的延伸。", 9, "笔记是思考的工具…"),  # not before a comma, nor after it
+        ("笔记是思考的工具，也是记忆的延伸。", 10, "笔记是思考的工具…"),
+        ("类似anki的间隔重复", 5, "类似…"),
+        ("anki 类似的间隔重复", 8, "anki 类似…"),
+        ("ノートは「考える」ための道具", 6, "ノートは…"),
+        ("the cafe\u0301s of Paris", 12, "the cafe\u0301s…"),
+        ("e\u0301" * 10, 4, "e\u0301…"),
+        ("e" + "\u0301" * 10, 4, "…"),
+        ("👩\u200d👩\u200d👧" * 3, 8, "👩\u200d👩\u200d👧…"),
+        ("👍🏽👍🏽👍🏽", 4, "👍🏽…"),
+        ("❤\ufe0f❤\ufe0f❤\ufe0f", 4, "❤\ufe0f…"),
+        ("🇨🇭🇩🇪🇫🇷", 4, "🇨🇭…"),
+        ("\ud83d\ude00\ud83d\ude00", 2, "…"),
+        ("한국어 문장입니다", 6, "한국어 문…"),
+    ],
+)
+def test_what_is_cut_stays_whole_characters(text: str, limit: int, shown: str) -> None:
+    assert shorten(text, limit) == shown
+
+
+@settings(deadline=None)
+@given(nasty, st.integers(1, 50))
+def test_what_is_shortened_is_how_the_text_begins(text: str, limit: int) -> None:
+    shown = shorten(text, limit)
+    assert len(shown) <= limit
+    assert " ".join(text.split()).startswith(shown.removesuffix("…"))
+
+
 def test_line_breaks_become_spaces() -> None:
     assert shorten("a\n\n b\tc", 10) == "a b c"
 

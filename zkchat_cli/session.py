@@ -8,6 +8,7 @@ from collections.abc import Generator, Iterator
 from contextlib import suppress
 
 from zkchat_cli import events
+from zkchat_cli.describing import Describing
 from zkchat_cli.errors import StoreError, UsageError, VaultError, ZkchatError
 from zkchat_cli.loop import ToolLoop
 from zkchat_cli.models import (
@@ -21,7 +22,6 @@ from zkchat_cli.models import (
 from zkchat_cli.references.citations import verify
 from zkchat_cli.references.documents import documents_of, merge
 from zkchat_cli.references.lookup import Sources
-from zkchat_cli.references.summaries import DocumentSummaryService
 from zkchat_cli.standing import Parts, Standing
 from zkchat_cli.turn import Timer, TurnInProgress
 from zkchat_cli.words import encodable, shorten
@@ -40,6 +40,7 @@ class ZkChatSession(Standing):
         self._refreshed_at = float("-inf")
         self._rebuilt: str | None = None
         self._unsaved: list[tuple[ZkChatMessage, list[ZkChatMessage]]] = []
+        self.describing = Describing(self)
 
     def send(self, text: str, *, typed: str | None = None) -> Generator[events.Event, None, None]:
         """Run one turn and yield its events, the last one TurnCompleted or TurnFailed (see events.py). Closing it stops the turn.
@@ -110,7 +111,7 @@ class ZkChatSession(Standing):
         It does not spare the next turn its own refresh, for this one may have been of a few notes only.
         """
         if report.added or report.changed or report.removed:
-            self._summaries = DocumentSummaryService(self.parts.vault)
+            self._summaries = self._summarised()
         self._rebuilt = report.rebuilt or self._rebuilt
 
     def just_refreshed(self) -> None:

@@ -96,6 +96,8 @@ class Parts:
     options: Options = field(default_factory=Options)
     use: Callable[[str], Using] | None = None
     offers: Callable[[], tuple[Offered, ...]] = tuple
+    describes: Callable[[str], bool] = bool
+    """Whether the model of that name is one that can say in a sentence what a note is about."""
     folder: Path | None = None
     """The current folder: what a message imports is looked for there first."""
 
@@ -124,7 +126,7 @@ class Standing:
         self._offers: tuple[float, tuple[Offered, ...]] | None = None
         self._counting = (1.0, True)
         self._calibrate()
-        self._summaries = DocumentSummaryService(parts.vault)
+        self._summaries = self._summarised()
         self._load()
 
     def _load(self) -> None:
@@ -212,6 +214,14 @@ class Standing:
             for reference in message.references:
                 found.setdefault(reference.relative_path or reference.wikilink, reference)
         return tuple(found.values())
+
+    @property
+    def summaries(self) -> DocumentSummaryService:
+        """What each document is about, as the vault is now."""
+        return self._summaries
+
+    def _summarised(self) -> DocumentSummaryService:
+        return DocumentSummaryService(self.parts.vault, by_model=self.parts.settings.references.model_summaries)
 
     @property
     def memory(self) -> tuple[MemoryItem, ...]:

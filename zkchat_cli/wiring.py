@@ -80,6 +80,7 @@ class Bench:
             options=_options(settings),
             use=lambda name: open_model(check(self.loaded.with_model(name)), self.env),
             offers=lambda: offers(self.loaded, self.env),
+            describes=_is_language_model,
             counter=self.counter,
             now=now,
             clock=time.monotonic,
@@ -212,6 +213,11 @@ def _offered(name: str, reach: Reach) -> Offered:
         return Offered(name, tuple(f"{name}/{listed.name}" for listed in reach.models()))
     except ZkchatError as e:
         return Offered(name, problem=e.message if reach.chosen else "")
+
+
+def _is_language_model(name: str) -> bool:
+    """Whether a model is behind a server: the offline provider quotes as the notes' own summaries do, a script has no words for it."""
+    return providers.provider(name.partition("/")[0]).reach is not None
 
 
 def reach_of(name: str, loaded: Loaded, env: Mapping[str, str]) -> Reach | None:

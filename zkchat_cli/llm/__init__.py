@@ -10,6 +10,7 @@ came before a failure is not lost.
     pump         a call on its own thread, so that the reader can leave; its patience and its countdown
     recovery     mojentic's streams as deltas; `compatible` (OpenAI's language) and `native` (Ollama's) are its gateways
     messages_api Anthropic's language on its SDK; `messages_request` and `messages_reply` are its pure halves
+    describing   a note's text in one sentence
     quiet        makes libraries log instead of print
     answering    the offline provider: what it looks for and answers; `questions` understands what is asked, `passages` cuts notes into
                  quotable pieces, `quoting` chooses among them
@@ -37,12 +38,17 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One model call: messages and tools as the prompt has them, and the context window in tokens that the prompt was made for."""
+    """One model call: messages and tools as the prompt has them, and the context window in tokens that the prompt was made for.
+
+    `wanted` is for who reads on a thread that nobody can interrupt: it is asked while the answer is awaited, and once it says no the stream
+    ends, without a terminal, as if it had been closed.
+    """
 
     messages: tuple[PromptMessage, ...]
     tools: tuple[PromptTool, ...] = ()
     options: Options = field(default_factory=Options)
     window: int | None = None
+    wanted: Callable[[], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)

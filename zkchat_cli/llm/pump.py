@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 LEAVING = 0.1
 """Seconds that a reader who leaves waits for the connection to be closed."""
+ASKED_EACH = 0.05
+"""Seconds after which it is asked again whether an answer is still wanted."""
 ALIVE = Text("")
 """Put by a call whose server is at work on something that is not shown yet (a long tool call, say): patience begins anew."""
 _log = logging.getLogger(__name__)
@@ -38,8 +40,8 @@ class Patience:
     between: float
 
 
-def pumped(call: Call, endpoint: Endpoint, patience: Patience) -> Generator[Delta, None, None]:
-    """The deltas that `call` puts, as they come. Closing the generator cancels it."""
+def pumped(call: Call, endpoint: Endpoint, patience: Patience, wanted: Callable[[], bool] | None = None) -> Generator[Delta, None, None]:
+    """The deltas that `call` puts, as they come. Closing the generator cancels it; so does `wanted`, once it says no (see Request)."""
     deltas: queue.SimpleQueue[Delta | None] = queue.SimpleQueue()
     running = _Running(call, deltas.put, endpoint)
     thread = threading.Thread(target=running.run, name="model call", daemon=True)
@@ -49,7 +51,9 @@ def pumped(call: Call, endpoint: Endpoint, patience: Patience) -> Generator[Delt
         while True:
             allowed = patience.between if speaking else patience.first
             try:
-                delta = deltas.get(timeout=allowed)
+                delta = deltas.get(timeout=allowed) if wanted is None else _while_wanted(deltas, allowed, wanted)
+            except _Unwanted:
+                return
             except queue.Empty:
                 yield Failed(endpoint.silent(allowed, speaking=speaking))
                 return
@@ -68,6 +72,23 @@ def pumped(call: Call, endpoint: Endpoint, patience: Patience) -> Generator[Delt
     finally:
         running.cancel()
         thread.join(LEAVING)
+
+
+class _Unwanted(Exception):
+    """The reader does not want the answer any more."""
+
+
+def _while_wanted(deltas: "queue.SimpleQueue[Delta | None]", seconds: float, wanted: Callable[[], bool]) -> Delta | None:
+    """The next delta. Raises queue.Empty after so many seconds, and _Unwanted."""
+    until = time.monotonic() + seconds
+    while wanted():
+        left = until - time.monotonic()
+        try:
+            return deltas.get(timeout=min(ASKED_EACH, max(left, 0.0)))
+        except queue.Empty:
+            if left <= ASKED_EACH:
+                raise
+    raise _Unwanted
 
 
 def _counted_down(wait: Waiting, deltas: "queue.SimpleQueue[Delta | None]") -> Generator[Waiting, None, None]:

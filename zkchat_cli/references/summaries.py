@@ -1,75 +1,90 @@
-"""One line about a document, for lists of references: what its author wrote about it, or how it begins."""
+"""One line about a document, for lists of references: what its author wrote about it, how it begins, or what says most in it.
 
-import re
-from collections.abc import Callable
+A model's words about a note that says nothing of itself are added when there are any (see `summariser`); nothing here waits for them.
+"""
 
-from zkchat_cli.errors import VaultError
-from zkchat_cli.vault import Note, Vault
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from zkchat_cli.references.beginnings import extract, first_paragraph
+from zkchat_cli.references.wording import plain
+from zkchat_cli.vault import Vault
+from zkchat_cli.vault.keeping import KeptSummary
 from zkchat_cli.words import shorten
 
 SUMMARY_LENGTH = 100
-_FENCE = re.compile(r"^\s*(```|~~~)")
-_NOT_PROSE = re.compile(r"^\s*(?:#{1,6}(?:\s|$)|\||!\[|---+\s*$|<!--|%%|>\s*\[!|(?:[-*+]|\d+[.)])\s+!?\[(?!.\]\s))")
-_TAG = re.compile(r"<[A-Za-z/!][^<>]*>")
-_LIST_OR_QUOTE = re.compile(r"^\s*(?:>|[-*+]\s|\d+[.)]\s)")
-_MARKS = re.compile(r"^\s*(?:>\s?|(?:[-*+]|\d+[.)])\s+(?:\[.\]\s+)?)+|[*`]|(?<!\w)_|_(?!\w)")
-_LINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]|\[([^\[\]]*)\]\([^()]*\)")
+SummaryKind = Literal["description", "paragraph", "model", "extractive"]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """At most 100 characters on one line, and where they come from; `model` is the name of the one whose words they are."""
+
+    text: str
+    kind: SummaryKind
+    model: str = ""
+
+    def __str__(self) -> str:
+        """As lists show it: a model's words are marked as such."""
+        return f"{self.text} (by {self.model})" if self.kind == "model" else self.text
 
 
 class DocumentSummaryService:
-    """Summaries of at most 100 characters, each made once. For a vault as it is now: make another service when notes have changed."""
+    """Summaries, each made once. For a vault as it is now: make another service when notes have changed.
 
-    def __init__(self, vault: Vault) -> None:
-        self._vault = vault
-        self._known: dict[str, str | None] = {}
+    They are kept in the vault's cache by the hash of the note's text. `by_model`: whether a model's words are shown where there are some.
+    """
+
+    def __init__(self, vault: Vault, *, by_model: bool = False) -> None:
+        self._kept = vault.summaries
+        self._by_model = by_model
+        self._known: dict[str, Summary | None] = {}
 
     def summary(self, relative_path: str) -> str | None:
-        """The note's own description, else its first real paragraph; None when it has neither or cannot be read."""
+        """What lists show of a document; None when there is nothing to be said or it cannot be read."""
+        found = self.of(relative_path)
+        return str(found) if found else None
+
+    def of(self, relative_path: str) -> Summary | None:
+        """The note's own description, else its first real paragraph, else a model's sentence if there is one, else what says most in it."""
         if relative_path not in self._known:
-            try:
-                self._known[relative_path] = summarize(self._vault.note(relative_path))
-            except VaultError:
-                return None
+            kept = {bool(each.model): each for each in self._kept.of(relative_path)}
+            own = _read(kept[False]) if False in kept else self._make(relative_path)
+            self._known[relative_path] = own
+            if self._by_model and True in kept and is_wanting(own):
+                self._known[relative_path] = _read(kept[True])
         return self._known[relative_path]
 
+    def learn(self, relative_path: str, text: str, model: str) -> None:
+        """Take in a model's words about a note, as they came; nothing is learnt from none."""
+        if said := shorten(plain(text), SUMMARY_LENGTH):
+            self._known[relative_path] = Summary(said, "model", model)
+            self._kept.keep(relative_path, KeptSummary(said, "model", model))
 
-def summarize(note: Note) -> str | None:
-    """What a note is about in at most 100 characters: `description` or `summary` of its front matter, else its first prose."""
-    text = note.description or first_paragraph(note.text)
-    return shorten(text, SUMMARY_LENGTH) if text else None
-
-
-def first_paragraph(text: str) -> str | None:
-    """The first paragraph of a Markdown body that says something: no heading, code, table, image or list of links.
-
-    Running text is preferred to lists and quotations, wherever it begins.
-    """
-    return _first(text, plain_only=True) or _first(text, plain_only=False)
-
-
-def _first(text: str, *, plain_only: bool) -> str | None:
-    paragraph: list[str] = []
-    fence = ""
-    for line in text.split("\n"):
-        mark = _FENCE.match(line)
-        if mark and fence in ("", mark[1]):
-            fence = "" if fence else mark[1]
-            continue
-        prose = not fence and line.strip() and not _NOT_PROSE.match(line) and not (plain_only and _LIST_OR_QUOTE.match(line))
-        if prose:
-            paragraph.append(_plain(line))
-        elif _says_something(paragraph):
-            break
-        else:
-            paragraph = []
-    return " ".join(" ".join(paragraph).split()) if _says_something(paragraph) else None
+    def _make(self, relative_path: str) -> Summary | None:
+        note = self._kept.opening(relative_path)
+        if note is None:
+            return None
+        made = summarize(note.text, note.title, note.description)
+        self._kept.keep(relative_path, KeptSummary(made.text, made.kind) if made else KeptSummary("", "extractive"))
+        return made
 
 
-def _says_something(paragraph: list[str]) -> bool:
-    """Whether there is a word in it that is no #tag."""
-    return any(any(c.isalnum() for c in word) and not word.startswith("#") for word in " ".join(paragraph).split())
+def is_wanting(summary: Summary | None) -> bool:
+    """Whether the note says nothing of itself: it has neither a description nor a real paragraph."""
+    return summary is None or summary.kind == "extractive"
 
 
-def _plain(line: str) -> str:
-    replacement: Callable[[re.Match[str]], str] = lambda m: m[1] or m[2] or ""  # noqa: E731
-    return _MARKS.sub("", _LINK.sub(replacement, _TAG.sub("", line)))
+def summarize(text: str, title: str = "", description: str | None = None) -> Summary | None:
+    """What a note is about: its `description`, else the first real paragraph of its body `text`, else what says most in it."""
+    if said := shorten(plain(description or ""), SUMMARY_LENGTH):
+        return Summary(said, "description")
+    if paragraph := first_paragraph(text):
+        return Summary(shorten(paragraph, SUMMARY_LENGTH), "paragraph")
+    if words := extract(text, title):
+        return Summary(shorten(words, SUMMARY_LENGTH), "extractive")
+    return None
+
+
+def _read(kept: KeptSummary) -> Summary | None:
+    return Summary(kept.text, cast(SummaryKind, kept.kind), kept.model) if kept.text else None

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from zkchat_cli.lines import Line, Span, line
 from zkchat_cli.references import provenance
 from zkchat_cli.references.sources import ranges
+from zkchat_cli.references.summaries import DocumentSummaryService
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.slash import Outcome, SlashCommand
 
@@ -16,10 +17,10 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:  # noqa: ARG001  eve
     uses = provenance.uses(session.history)
     if not uses:
         return Outcome("No document has been mentioned or found yet.")
-    return Outcome(lines=[each for use in uses for each in _described(use)])
+    return Outcome(lines=[each for use in uses for each in _described(use, session.summaries)])
 
 
-def _described(use: provenance.Use) -> Iterable[Line]:
+def _described(use: provenance.Use, summaries: DocumentSummaryService) -> Iterable[Line]:
     reference = use.reference
     often = [_times(verb, n) for verb, n in (("named", use.named), ("found", use.found), ("cited", use.cited)) if n]
     if reference.relative_path is None:
@@ -33,8 +34,8 @@ def _described(use: provenance.Use) -> Iterable[Line]:
     shown = ", ".join(numbers[:MOST_NUMBERS]) + (", …" if len(numbers) > MOST_NUMBERS else "")
     facts = (f"[{shown}]" if numbers else "", ", ".join(use.types), ", ".join(often))
     yield line("    " + " · ".join(filter(None, facts)))
-    if reference.summary:
-        yield line(f"    {reference.summary}", "dim")
+    if about := summaries.summary(path) or reference.summary:  # it may have been described since
+        yield line(f"    {about}", "dim")
 
 
 def _times(verb: str, n: int) -> str:

@@ -142,18 +142,23 @@ class Repl:
         if outcome.text:
             self._screen.print(outcome.text)
         self._screen.show(outcome.lines)
-        self._session = outcome.session or self._session
+        if outcome.session is not None:
+            self._session.describing.stop()
+            self._session = outcome.session
         if outcome.turn is not None:
             self._turn(outcome.turn)
         return not outcome.leave
 
     def _turn(self, events: Generator[Event, None, None]) -> None:
+        self._session.describing.stop()
         self._screen.print()
         reasoning = self._bench.loaded.values.chat.show_reasoning
         with closing(events) as turn:
             last = show(turn, self._screen, self._screen.print, max_sources=self._max_sources, reasoning=reasoning)
         if isinstance(last, TurnFailed):
             show_error(last.error, self._screen.print, last.partial)
+        elif last is not None:
+            self._session.describing.start()
 
     def _greet(self) -> None:
         name = self._session.parts.model.name
@@ -309,8 +314,10 @@ class Repl:
         self._left.set()
         self._waiting.set()
         self._background.cancel()
+        self._session.describing.stop()
         with suppress(RuntimeError):  # left before the first prompt was drawn
             self._background.join(LEAVING)
+        self._session.describing.stop(LEAVING)
 
     def _unless_left(self, _done: int = 0, _total: int = 0) -> None:
         """Progress of a refresh that nobody waits for any more ends it; the next one takes it up."""

@@ -18,6 +18,7 @@
     related      which notes belong together, and why
     quotations   the lines that links stand on
     semantic     search by meaning, where something computes `vectors`; `fusion` makes two rankings one
+    keeping      how notes begin, and summaries of them, by the hash of their text; `beside` is the file it shares its ways with `vectors`
 
 Opening is cheap; the index is opened, or built where there is none, by the first question that needs it.
 """
@@ -56,6 +57,7 @@ from zkchat_cli.vault.chunks import passages
 from zkchat_cli.vault.graph import Direction, Hub, LinkPath, Neighbour
 from zkchat_cli.vault.index import Index, LinkRow, chunk
 from zkchat_cli.vault.indexing import Progress
+from zkchat_cli.vault.keeping import Summaries, SummaryStore
 from zkchat_cli.vault.markdown import ParsedNote
 from zkchat_cli.vault.markup import Heading, Markup
 from zkchat_cli.vault.names import Completion
@@ -113,8 +115,8 @@ class Vault:
         self.index_file = index_file
         self._upkeep = Upkeep(root, index_file, ignore)
         self._ask = self._upkeep.ask
-        store = VectorStore(index_file.with_suffix(".vectors.db"))
-        self._semantic = Semantic(embedder, store, self._ask) if embedder else None
+        self.summaries = Summaries(root, self._upkeep, SummaryStore(index_file.with_suffix(".summaries.db")))
+        self._semantic = Semantic(embedder, VectorStore(index_file.with_suffix(".vectors.db")), self._ask) if embedder else None
 
     @classmethod
     def open(cls, folder: Path, cache_dir: Path, *, ignore: Sequence[str] = (), embedder: Embedder | None = None) -> "Vault":
@@ -123,13 +125,12 @@ class Vault:
         Raises VaultError when there is no such folder or it cannot be read.
         """
         root = filesystem.root_of(folder)
-        digest = blake2b(os.fsencode(root), digest_size=16).hexdigest()
-        return cls(root, cache_dir / "index" / f"{digest}.db", ignore, embedder)
+        return cls(root, cache_dir / "index" / f"{blake2b(os.fsencode(root), digest_size=16).hexdigest()}.db", ignore, embedder)
 
     def close(self) -> None:
-        self._upkeep.close()
-        if self._semantic:
-            self._semantic.close()
+        for part in (self._upkeep, self.summaries, self._semantic):
+            if part:
+                part.close()
 
     @property
     def indexed(self) -> bool:
@@ -143,6 +144,7 @@ class Vault:
         them mean that anything may have. Raises VaultError when the folder holds no Markdown file.
         """
         refreshed = self._upkeep.refresh(full=full, progress=progress, only=only)
+        self.summaries.follow(refreshed, full=full)
         return self._ask(lambda index: self._report(index, refreshed))
 
     def status(self) -> IndexReport:

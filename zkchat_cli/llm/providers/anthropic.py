@@ -96,7 +96,7 @@ class AnthropicModel:
                 gateway = self._loaded()
             await gateway.stream(self.model, request, self._abilities(), put, self._names, self.first_delay)
 
-        yield from pumped(call, self.server, Patience(self.settings.timeout, self.settings.stall_timeout))
+        yield from pumped(call, self.server, Patience(self.settings.timeout, self.settings.stall_timeout), request.wanted)
 
     def _abilities(self) -> "Abilities":
         """What the model can do, by its server's listing as far as that goes."""

@@ -90,7 +90,7 @@ class OllamaModel:
             )
             await recovery.deltas(events, put, self.server, model=self.model, models=self._names)
 
-        yield from pumped(call, self.server, Patience(self.settings.timeout, self.settings.stall_timeout))
+        yield from pumped(call, self.server, Patience(self.settings.timeout, self.settings.stall_timeout), request.wanted)
 
     def _names(self) -> tuple[str, ...]:
         try:

@@ -108,7 +108,7 @@ class OpenaiModel:
             )
             await compatible.deltas(events, put, self.server, model=self.model, models=self._names)
 
-        yield from pumped(call, self.server, Patience(self.settings.timeout, self.settings.stall_timeout))
+        yield from pumped(call, self.server, Patience(self.settings.timeout, self.settings.stall_timeout), request.wanted)
 
     def _names(self) -> tuple[str, ...]:
         try:
