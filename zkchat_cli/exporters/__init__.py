@@ -14,7 +14,7 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ConversationArchive, DocumentReference, ToolCall, ZkChatMessage
 from zkchat_cli.words import shorten
 
-SPEAKERS = {"user": "You", "assistant": "zkchat", "system": "System", "tool": "Tool"}
+SPEAKERS = {"user": "You", "assistant": "zkchat", "system": "System"}
 UNANSWERED = {
     "pending": "Not answered yet.",
     "unfinished": "Unfinished: the answer was cut off here.",
