@@ -170,7 +170,7 @@ def test_every_command_works(zkchat: Program, script: Script, tmp_path: Path) ->
             ("/help", "Ctrl+R"),
             ("/context", "compaction is not due"),
             ("/refs", "direct · named once"),
-            ("/sources", "[1] ✗ no such source was in the prompt"),
+            ("/sources", "[1] ○ [[Compost]]   Garden/Compost.md:1-3"),
             ("/why Compost", "you named it in turn 1: [[Compost]]"),
             ("/compact", "Nothing to compact"),
             ("/compact undo", "There is no compaction to take back"),
