@@ -26,10 +26,11 @@ _INTRODUCES = re.compile(r"[)\]*_]*+(?:\s*+[\w'’-]++){0,5}+\s*+[,:，：]?\s*+
 _LONGEST_INTRODUCTION = 60
 _SENTENCE_ENDS = re.compile(r"[.!?…][\"'”’»)\]*_]*+\s|[。！？]")
 _YEARS = range(1000, 3000)
-_NUMBERED, _NAMED, _END = "\ue000", "\ue002", "\ue001"
-"""What a mark is replaced with while sentences are told apart: one of the first two, its place among the marks, and the third."""
-_RESERVED = str.maketrans(dict.fromkeys((_NUMBERED, _NAMED, _END), " "))
-_REPLACED = re.compile(f"[{_NUMBERED}{_NAMED}]([0-9]+){_END}")
+_NUMBERED, _NAMED, _END = "\ue000", "[", "\ue001"
+"""What a mark is replaced with while sentences are told apart: one of the first two, its place among the marks, and the third. A name may
+begin a sentence, as a bracket may."""
+_RESERVED = str.maketrans(dict.fromkeys((_NUMBERED, _END), " "))
+_REPLACED = re.compile(rf"[{_NUMBERED}\[]([0-9]+){_END}")
 _BEHIND_END = re.compile(rf"""([.!?…。！？]["'”’»」』*_)）]*+)[ \t]*+((?:{_NUMBERED}[0-9]+{_END}[ \t,]{{0,3}})+)""")
 """A number behind a full stop belongs to the sentence before it."""
 
@@ -114,7 +115,7 @@ def _citing(written: Sequence[Mark], answer: str, sources: Sources) -> Iterator[
                 yield _Citing(mark, notes)
         else:
             for start in _possible_starts(mark, answer, end, sources):
-                if notes := sources.notes(answer[start : mark.start] + mark.name):
+                if notes := sources.notes(answer[start : mark.start + len(mark.name)]):
                     yield _Citing(replace(mark, start=start), notes)
                     break
         end = mark.end

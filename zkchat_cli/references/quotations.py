@@ -9,7 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
 from zkchat_cli.models import ContentChunk
@@ -181,17 +181,26 @@ class Excerpt:
 
         Of words with gaps (`…`, `[...]`) each part must stand there, in order.
         """
-        quote = quote.strip(_ENDS)
-        gaps = [quote]
-        if _GAP.search(quote):
-            gaps = [part for part in (part.strip(_ENDS) for part in _GAP.split(quote)) if part]
-        for parts in ([quote], gaps) if len(gaps) > 1 else ([quote],):
-            for wording in (_as_written, _as_read):
-                wanted = [wording(part).text for part in parts]
-                place = _place(self._written if wording is _as_written else self._read, [part for part in wanted if part])
+        for gaps in (False, True):
+            for as_read in (False, True):
+                parts = _parts(quote, as_read, gaps)
+                place = _place(self._read if as_read else self._written, parts) if parts else None
                 if place:
                     return self.chunk.start_line + place[0], self.chunk.start_line + place[1]
         return None
+
+
+@lru_cache(maxsize=8)
+def _parts(quote: str, as_read: bool, gaps: bool) -> tuple[str, ...]:
+    """What to look for, in order; cut at its `gaps`, and nothing where it has none.
+
+    Remembered, because one quotation may be looked for in many chunks.
+    """
+    if gaps and not _GAP.search(quote.strip(_ENDS)):
+        return ()
+    wording = _as_read if as_read else _as_written
+    parts = (wording(part.strip(_ENDS)).text for part in (_GAP.split(quote) if gaps else [quote]))
+    return tuple(part for part in parts if part)
 
 
 def locate(quote: str, chunk: ContentChunk) -> tuple[int, int] | None:
@@ -201,7 +210,7 @@ def locate(quote: str, chunk: ContentChunk) -> tuple[int, int] | None:
 
 def _place(wording: _Wording, parts: Sequence[str]) -> tuple[int, int] | None:
     """The lines, from 0, on which the first of the parts begins and the last ends; several must be a quotation's length together."""
-    if not parts or (len(parts) > 1 and sum(map(len, parts)) < MIN_QUOTE):
+    if len(parts) > 1 and sum(map(len, parts)) < MIN_QUOTE:
         return None
     first = end = 0
     for number, part in enumerate(parts):
