@@ -106,17 +106,17 @@ def shown(text: str, line: int = 3, *quotes: str, note: str | None = NOTE) -> li
 
 def test_an_excerpt_has_its_lines_its_surroundings_and_its_quotes_marked() -> None:
     assert shown("A filter says which tasks you want.\nIt may be long.", 3, "which tasks") == [
-        "  1 │ # Filters",
-        "  2 │",
+        "  1 ┊ # Filters",
+        "  2 ┊",
         "> 3 │ A filter says »which tasks« you want.",
         "  4 │ It may be long.",
-        "  5 │",
-        "  6 │ ## Dates",
+        "  5 ┊",
+        "  6 ┊ ## Dates",
     ]
 
 
 def test_empty_lines_at_the_edges_are_not_shown() -> None:
-    assert shown("## Dates", 6, note="a\n\n\n\n\n## Dates\n\nDue\n\n\nend") == ["  6 │ ## Dates", "  7 │", "  8 │ Due"]
+    assert shown("## Dates", 6, note="a\n\n\n\n\n## Dates\n\nDue\n\n\nend") == ["  6 │ ## Dates", "  7 ┊", "  8 ┊ Due"]
 
 
 def test_a_quote_over_two_lines_is_marked_on_both() -> None:

@@ -104,7 +104,7 @@ def test_an_excerpt_has_lines_of_its_note_around_it(session: ZkChatSession) -> N
     note = compost(session)
     note.write_text(note.read_text() + "\n## Use\n\nOn beds.\n", encoding="utf-8")
     text = answer("/sources 1", session)
-    assert "  5 │ ## Use" in text
+    assert "  5 ┊ ## Use" in text
     assert "edited" not in text, "its own lines are as they were"
 
 

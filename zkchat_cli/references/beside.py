@@ -81,7 +81,8 @@ def _folded(text: str) -> tuple[str, list[int]]:
 
 
 def show(chunk: ContentChunk, first: int, quotes: Iterable[str], note: str | None) -> list[Line]:
-    """The excerpt with numbered lines from `first` on, its quoted words marked, and, of a `note` that still has it, the lines around it."""
+    """The excerpt with numbered lines from `first` on, its quoted words marked, and, of a `note` that still has it, the lines
+    around it, behind a broken rule."""
     words = chunk.text.removesuffix(CUT)
     marked = _merged(place for quote in quotes if (place := quoted_at(words, quote)))
     own = words.split("\n")
@@ -93,18 +94,18 @@ def show(chunk: ContentChunk, first: int, quotes: Iterable[str], note: str | Non
     while after and not after[-1].strip():
         del after[-1]
     digits = len(str(first + len(own) + len(after) - 1))
-    shown = [_line(first - len(before) + i, _around(text), " ", digits) for i, text in enumerate(before)]
+    shown = [_line(first - len(before) + i, _around(text), " ", digits, "┊") for i, text in enumerate(before)]
     at = 0
     for number, text in enumerate(own, first):
         spans = _spans(text, at, marked)
         shown.append(_line(number, spans, ">" if any(span.quoted for span in spans) else " ", digits))
         at += len(text) + 1
-    shown += [_line(first + len(own) + i, _around(text), " ", digits) for i, text in enumerate(after)]
+    shown += [_line(first + len(own) + i, _around(text), " ", digits, "┊") for i, text in enumerate(after)]
     return shown
 
 
-def _line(number: int, spans: Sequence[Span], mark: str, digits: int) -> Line:
-    return Line((Span(f"{mark} {number:>{digits}} │{' ' if spans else ''}", "dim"), *spans), indent=digits + 5)
+def _line(number: int, spans: Sequence[Span], mark: str, digits: int, rule: str = "│") -> Line:
+    return Line((Span(f"{mark} {number:>{digits}} {rule}{' ' if spans else ''}", "dim"), *spans), indent=digits + 5)
 
 
 def _spans(text: str, at: int, marked: Sequence[tuple[int, int]]) -> tuple[Span, ...]:

@@ -13,7 +13,8 @@ Measure = Callable[[str], int]
 GAP = "   "
 _BARE = Span("")
 WIDEST_LEFT = 60
-"""Columns up to which what stands before a column of its own moves that column; what is longer pushes it aside for its own line only."""
+"""Columns, or else half the screen, up to which what stands before a column of its own moves that column; what is longer pushes it aside
+for its own line only."""
 
 
 def lay_out(lines: Iterable[Line], width: int | None, *, plain: bool) -> list[tuple[Span, ...]]:
@@ -48,7 +49,7 @@ def _column(lines: Sequence[Line], width: int | None, measure: Measure) -> int:
     fitting = [(left, right) for left, right in sizes if width is None or left + len(GAP) + right <= width]
     if not fitting:
         return 0
-    widest = max([left for left, _ in fitting if left <= WIDEST_LEFT], default=0)
+    widest = max([left for left, _ in fitting if left <= max(WIDEST_LEFT, (width or 0) // 2)], default=0)
     return widest if width is None else min(widest, width - len(GAP) - max(right for _, right in fitting))
 
 
