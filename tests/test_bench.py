@@ -15,6 +15,8 @@ MEASURED = (
     "prompt visible",
     "peak memory, ask",
     "tokens of 500 characters",
+    "verify an answer",
+    "read its citations",
     "store a turn",
     "overhead a message, new conversation",
     "overhead a message, after 20 turns",

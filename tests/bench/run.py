@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import citations
 import models
 import pexpect
 import vault
@@ -134,6 +135,7 @@ def conversing(ground: Ground) -> Iterator[Row]:
 PARTS: dict[str, Callable[[Ground], Iterator[Row]]] = {
     "start": starting,
     "tokens": counting,
+    "citations": citations.figures,
     "conversation": conversing,
     "models": models.figures,
     "vault": vault.figures,  # last, because it changes notes

@@ -47,6 +47,12 @@ class Verdict:
     unused: tuple[str, ...] = ()
 
 
+_LABEL = 12
+"""Characters before a label on its line: marks of a list, a quote, a heading, of emphasis."""
+_LABEL_BEGINS = re.compile(r"(?:\A|\n)[ \t*_#>-]*\Z")
+_LABEL_ENDS = re.compile(r"[*_]{0,3}[ \t]?:[*_]{0,3}[ \t]{0,3}(?:\n|\Z)")
+
+
 @dataclass(frozen=True, slots=True)
 class _Citing:
     """A mark that cites, and, if it does so by name, the `notes` from the prompt that it may mean."""
@@ -111,7 +117,7 @@ def _citing(written: Sequence[Mark], answer: str, sources: Sources) -> Iterator[
             if not all(number in _YEARS and number > sources.highest for number in mark.numbers):
                 yield _Citing(mark)
         elif answer[mark.start] == "[":
-            if notes := sources.notes(mark.name):
+            if not _is_label(mark, answer) and (notes := sources.notes(mark.name)):
                 yield _Citing(mark, notes)
         else:
             for start in _possible_starts(mark, answer, end, sources):
@@ -119,6 +125,11 @@ def _citing(written: Sequence[Mark], answer: str, sources: Sources) -> Iterator[
                     yield _Citing(replace(mark, start=start), notes)
                     break
         end = mark.end
+
+
+def _is_label(mark: Mark, answer: str) -> bool:
+    """Whether a link has a line for itself that ends with a colon: it says what the lines below it are about, and cites nothing."""
+    return bool(_LABEL_ENDS.match(answer, mark.end) and _LABEL_BEGINS.search(answer[max(0, mark.start - _LABEL) : mark.start]))
 
 
 def _possible_starts(mark: Mark, answer: str, earliest: int, sources: Sources) -> Iterator[int]:
