@@ -14,6 +14,7 @@ from conftest import write
 from zkchat_cli.config import Config, ContextSettings, LlmSettings
 from zkchat_cli.errors import ProviderError, StoreError, UsageError
 from zkchat_cli.events import (
+    Cited,
     Event,
     MessageStored,
     Notice,
@@ -61,7 +62,16 @@ def step_to(turn: Generator[Event, None, None], wanted: type) -> Any:
 def test_a_turn_tells_what_happens_in_order(room: Room) -> None:
     events, _ = ended(room.session(Deltas([COMPOST, says("It needs ", "air [1].")])).send("What does compost need?"))
     assert [type(event) for event in events] == [
-        MessageStored, ToolCallStarted, ToolCallFinished, TextDelta, TextDelta, TurnCompleted,
+        MessageStored, ToolCallStarted, ToolCallFinished, TextDelta, TextDelta, Cited, TurnCompleted,
+    ]  # fmt: skip
+
+
+def test_a_citation_is_told_as_soon_as_it_is_certain(room: Room) -> None:
+    events, _ = ended(room.session(Deltas([COMPOST, says("It needs air [1", "] and [[Com", "post]] `[2]`", " [9]")])).send("What?"))
+    told = [event for event in events if isinstance(event, TextDelta | Cited)]
+    assert told == [
+        TextDelta("It needs air [1"), TextDelta("] and [[Com"), Cited((1,), None, 13, 16),
+        TextDelta("post]] `[2]`"), Cited((), "Compost", 21, 32), TextDelta(" [9]"), Cited((9,), None, 39, 42),
     ]  # fmt: skip
 
 

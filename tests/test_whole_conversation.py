@@ -20,13 +20,13 @@ TYPED = """
 How do I link to a heading? See [[Links to headings and blocks]] and [[Setings]].
 and what happens when I rename it?
 What does compaction do? [[Compaction]]>1
-What is on the list? @shopping.txt
+When do I buy onions? @shopping.txt
+/save --yes Answers/shopping
+How many onions did I want to buy?
 Which whale sings in B flat?
 /sources 1
 /why Compaction
 /refs
-/save --yes Answers/shopping
-What did I save?
 /export md talk.md
 /context
 """.strip()

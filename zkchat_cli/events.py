@@ -3,7 +3,7 @@
 A turn's events come in this order, and end with exactly one of the last two:
 
     MessageStored, (Notice | CompactionStarted, CompactionDone)*,
-    (Waiting | ReasoningDelta | TextDelta | CompactionStarted, CompactionDone | ToolCallStarted+, Notice*, ToolCallFinished+)*,
+    (Waiting | ReasoningDelta | TextDelta | Cited | CompactionStarted, CompactionDone | ToolCallStarted+, Notice*, ToolCallFinished+)*,
     TurnCompleted | TurnFailed
 """
 
@@ -58,6 +58,19 @@ class TextDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class Cited:
+    """A place in the streamed text that cites, told as soon as it is certain: by `numbers` of excerpts, or by the `name` of a note.
+
+    `start` and `end` count the characters of the text since the turn began or tools last ran. Whether it holds is told at the turn's end.
+    """
+
+    numbers: tuple[int, ...]
+    name: str | None
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCallStarted:
     call: ToolCall
 
@@ -92,6 +105,7 @@ Event = (
     | Waiting
     | ReasoningDelta
     | TextDelta
+    | Cited
     | ToolCallStarted
     | ToolCallFinished
     | TurnCompleted

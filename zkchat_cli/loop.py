@@ -6,7 +6,7 @@ call over and over, tools without end), the turn's messages stay well-formed: ea
 
 import json
 import logging
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 
 from zkchat_cli import events
@@ -15,6 +15,7 @@ from zkchat_cli.context.turns import call_tokens, render
 from zkchat_cli.errors import PromptTooLarge, ProviderError, StoreError
 from zkchat_cli.llm import Failed, Finished, Reasoning, Request, Text, Thinking, ToolCalls, Waiting, Window
 from zkchat_cli.llm.endpoint import limit_said
+from zkchat_cli.marks import Mark, MarkReader
 from zkchat_cli.models import FinishReason, Prompt, TokenUsage, ToolCall, ZkChatMessage
 from zkchat_cli.standing import Standing
 from zkchat_cli.toolbox import Looked, Toolbox, ToolResult
@@ -134,6 +135,7 @@ class ToolLoop:
             prompt.usage.total_tokens,
         )
         request = Request(prompt.messages, prompt.tools, parts.options, self._standing.window.tokens)
+        reader = MarkReader()
         with closing(parts.model.stream(request)) as stream:
             while True:
                 with turn.timer("model"):
@@ -142,6 +144,7 @@ class ToolLoop:
                     case Text(text):
                         turn.text += encodable(text)
                         yield events.TextDelta(encodable(text))
+                        yield from _cited(reader.feed(encodable(text)))
                     case Reasoning(text):
                         turn.reasoning += encodable(text)
                         yield events.ReasoningDelta(encodable(text))
@@ -152,6 +155,7 @@ class ToolLoop:
                     case Waiting(seconds, reason):
                         yield events.Waiting(seconds, encodable(reason))
                     case Finished(reason, usage):
+                        yield from _cited(reader.close())
                         turn.add_usage(usage, prompt, parts.counter)
                         self._learn(prompt, usage)
                         _log.info("%s ended with %s, %d tool calls, %s", parts.model.name, reason, len(calls), usage)
@@ -246,3 +250,7 @@ class ToolLoop:
 def _same(call: ToolCall) -> tuple[str, str]:
     """What two calls that ask for the same have in common."""
     return call.name, call.malformed or json.dumps(call.arguments, sort_keys=True)
+
+
+def _cited(found: Iterable[Mark]) -> Iterator[events.Cited]:
+    return (events.Cited(mark.numbers, mark.name, mark.start, mark.end) for mark in found if not mark.defines)

@@ -152,7 +152,8 @@ def understand(messages: Sequence[PromptMessage], asked: int) -> Asked:
     text = without_links(whole)
     earlier = _earlier(messages[: max(asked, 0)])
     said = _said(messages[: max(asked, 0)])
-    back = bool(earlier or said) and points_back(text)
+    brings = any(not title for title in LINK.findall(whole))  # a file is what the message is about
+    back = bool(earlier or said) and not brings and points_back(text)
     pointed = _pointed(text[:FARTHEST_IN], said) if earlier or said else None
     text = _NUMBER.sub(" ", text) if pointed else text
     linked = LINK.findall(whole)

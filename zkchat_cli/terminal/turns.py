@@ -97,6 +97,7 @@ def _show(
             thinking = False
         if isinstance(event, events.TextDelta):
             answer.add(event.text)
+        if isinstance(event, events.TextDelta | events.Cited):
             continue
         answer.end()
         if isinstance(event, events.Notice | events.ToolCallFinished | events.CompactionDone):
