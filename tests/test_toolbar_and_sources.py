@@ -14,7 +14,7 @@ from prompt_toolkit.utils import get_cwidth
 
 from zkchat_cli.lines import Line, Span, line, plain
 from zkchat_cli.models import BudgetStatus, BudgetStatuses, Citation, CompactionDue, ContextUsage, DocumentReference, MessageBreakdown
-from zkchat_cli.references.sources import listing, ranges
+from zkchat_cli.references.listing import listing, ranges
 from zkchat_cli.terminal.laying import lay_out
 from zkchat_cli.terminal.links import opener
 from zkchat_cli.terminal.safe import neutralise_name

@@ -9,8 +9,8 @@ from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.lines import Line, Span, line
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.references import excerpts, provenance
+from zkchat_cli.references.listing import MARKS, listing, name_of, place, ranges, status
 from zkchat_cli.references.manager import CUT, merge
-from zkchat_cli.references.sources import MARKS, listing, name_of, place, ranges, status
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.slash import Outcome, SlashCommand
 from zkchat_cli.words import shorten
