@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.models import ContentChunk
-from zkchat_cli.references.citations import MIN_QUOTE, Verdict, locate, verify
+from zkchat_cli.references.citations import MIN_QUOTE, Sources, Verdict, locate, verify
 
 CHUNKS = {
     1: chunk(1, "# Filters\n\nFilters say which tasks you want to see.\nEach filter is a line of its own, and `limit 10` is none."),
@@ -22,7 +22,7 @@ FILTERS = "Filters say which tasks you want to see."
 
 
 def check(answer: str) -> Verdict:
-    return verify(answer, CHUNKS.get)
+    return verify(answer, Sources.of(CHUNKS.values()))
 
 
 def numbers(answer: str) -> list[int]:
@@ -88,7 +88,7 @@ def numbers(answer: str) -> list[int]:
         ("argv[1][2]", [2]),
         ("[[1]] and [[Note 1]]", []),
         ("- [ ] open\n- [x] done", []),
-        ("Footnote [^1].", []),
+        ("Footnote [^1].", [1]),
         ("On [2024-01-05] it rained.", []),
         ("[1/3] done", []),
         ("[1.5]", []),
@@ -163,7 +163,7 @@ def test_a_citation_says_where_its_quote_stands() -> None:
 def test_a_citation_names_the_heading_its_quote_stands_under() -> None:
     text = "## Air\nTurn the heap every week.\n## Water\nKeep the heap as damp as a sponge."
     merged = chunk(1, text).model_copy(update={"heading": "Air"})
-    cited = verify("“Turn the heap every week” [1] and “damp as a sponge” [1], so [1]. “Not in there” [1].", {1: merged}.get).citations
+    cited = verify("“Turn the heap every week” [1] and “damp as a sponge” [1], so [1]. “Not in there” [1].", Sources.of([merged])).citations
     assert [(c.heading, c.valid) for c in cited] == [("Air", True), ("Water", True), ("Air", True), ("Air", False)]
 
 
@@ -313,8 +313,8 @@ def many(count: int) -> Sequence[ContentChunk]:
 
 
 def test_a_long_answer_with_many_chunks_is_checked_whole() -> None:
-    chunks = {c.number: c for c in many(50)}
+    chunks = many(50)
     answer = " ".join(f"“Sentence number {n} says something of its own” [{n}]." for n in range(1, 51)) + " And so on, word by word." * 200
-    verdict = verify(answer, chunks.get)
+    verdict = verify(answer, Sources.of(chunks))
     assert [c.valid for c in verdict.citations] == [True] * 50
     assert verdict.uncited == 200

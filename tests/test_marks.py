@@ -66,3 +66,92 @@ def test_pieces_put_together_are_the_text(text: str) -> None:
     assert "".join(piece for piece, _ in cut) == text
     assert [mark for _, mark in cut if mark] == found
     assert all(piece for piece, _ in cut)
+
+
+def test_a_mark_is_given_as_soon_as_nothing_can_change_it() -> None:
+    reader = MarkReader()
+    assert reader.feed("Filters select tasks [1]") == []
+    assert [mark.numbers for mark in reader.feed(" ")] == [(1,)]
+    assert [mark.numbers for mark in reader.feed("and dates 【2】, or so [[No")] == [(2,)]
+    assert [mark.name for mark in reader.feed("te]]")] == ["Note"]
+    assert reader.close() == []
+
+
+def test_behind_a_backtick_marks_wait_until_it_is_closed_or_its_paragraph_ends() -> None:
+    reader = MarkReader()
+    assert reader.feed("a ` stray [1] one\nand [2]\n") == []
+    assert [mark.numbers for mark in reader.feed("\n`so [3]` and [4] ")] == [(1,), (2,), (4,)]
+
+
+def test_code_is_told_by_its_places() -> None:
+    text = "so `x` and\n\n    y\n\n```\nz\n"
+    assert [text[start:end] for start, end in read(text).code] == ["`x`", "    y", "```", "z"]
+    assert read(text).closing == "```"
+
+
+def test_marks_that_do_not_fit_the_text_are_no_pieces() -> None:
+    wrong = [Mark(0, 2), Mark(1, 3), Mark(3, 3), Mark(4, 9)]
+    assert [piece for piece, _ in pieces("abcd", wrong)] == ["ab", "cd"]
+    assert list(pieces("", [])) == []
+
+
+def citation(number: int, *spans: tuple[int, int]) -> Citation:
+    return Citation(number=number, relative_path="Filters.md", spans=spans)
+
+
+def test_the_marks_of_citations_are_those_where_they_stand() -> None:
+    text = "so [1, 3], “so [3]” [1] and [[Filters]], All Filters.md\n[1]: x\n[9]: y"
+    found = cited(text, [citation(3, (3, 9), (28, 39), (41, 55)), citation(1, (3, 9), (20, 23))])
+    assert [(text[m.start : m.end], m.numbers, m.name) for m in found] == [
+        ("[1, 3]", (1, 3), None),
+        ("[1]", (1,), None),
+        ("[[Filters]]", (3,), "Filters"),
+        ("All Filters.md", (3,), "All Filters.md"),
+        ("[1]", (1,), None),
+    ]
+    assert [m.defines for m in found] == [False] * 4 + [True]
+
+
+def test_the_citations_of_older_answers_are_all_marks_with_their_numbers() -> None:
+    assert [m.numbers for m in cited("so [1, 3], so [2] and [[Filters]]", [citation(1)])] == [(1, 3)]
+
+
+@pytest.mark.parametrize("span", [(-1, 2), (2, 2), (3, 1), (0, 99)])
+def test_a_span_that_is_none_is_left_out(span: tuple[int, int]) -> None:
+    assert cited("so [1]", [citation(1, span)]) == []
+
+
+@settings(deadline=None)
+@given(awkward, st.lists(st.tuples(st.integers(0, 9), st.tuples(st.integers(-5, 50), st.integers(-5, 50))), max_size=5))
+def test_whatever_spans_an_import_brings_the_text_stays_whole(text: str, spans: list[tuple[int, tuple[int, int]]]) -> None:
+    found = cited(text, [citation(number, span) for number, span in spans])
+    assert "".join(piece for piece, _ in pieces(text, found)) == text
+
+
+ENDLESS = [
+    *AWKWARD,
+    "` `` ",
+    "a²",
+    "[1, ",
+    "\\`",
+    "x.md ",
+    "/a.md:1",
+    "[[a ",
+    "\n[",
+    "【1†",
+    "`\n\n",
+    "[1] ` ",
+    "\n|",
+    "1. ",
+    "- ",
+    "[1-50]",
+]
+
+
+@pytest.mark.parametrize("piece", ENDLESS)
+def test_endless_repetition_is_read_in_linear_time(piece: str) -> None:
+    """A thousand times as long would take a million times as long, were it quadratic; here the test would time out."""
+    text = "x" + piece * (60_000 // len(piece))
+    reader = MarkReader()
+    count = sum(len(reader.feed(text[at : at + 5])) for at in range(0, len(text), 5))
+    assert count + len(reader.close()) == len(marks(text))

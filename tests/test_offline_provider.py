@@ -16,7 +16,7 @@ from zkchat_cli.llm.answering import answer_from
 from zkchat_cli.llm.providers.offline import OfflineModel
 from zkchat_cli.llm.questions import understand
 from zkchat_cli.models import PromptMessage, PromptTool, ToolCall
-from zkchat_cli.references.citations import verify
+from zkchat_cli.references.citations import Sources, verify
 
 
 @pytest.fixture
@@ -310,7 +310,7 @@ def test_a_named_document_without_a_sentence_is_only_named() -> None:
 def test_what_it_quotes_stands_in_the_note(text: str, question: str) -> None:
     found = json.dumps({"excerpts": [{"source": 1, "title": "T", "heading": None, "text": text}]})
     for asked in (question, text, "T"):
-        verdict = verify(said_to(asked, prompt_message("tool", found, "tool_results")), {1: chunk(text=text)}.get)
+        verdict = verify(said_to(asked, prompt_message("tool", found, "tool_results")), Sources.of([chunk(text=text)]))
         assert all(c.valid for c in verdict.citations)
 
 

@@ -1,6 +1,7 @@
 """Words, sentences, and cutting: the one notion of both that search, quoting and summaries share."""
 
 import sqlite3
+import unicodedata
 from contextlib import closing
 
 import pytest
@@ -267,3 +268,9 @@ def test_the_words_of_an_index_are_those_of_the_text(text: str) -> None:
 )
 def test_the_words_of_an_index_are_those_of_any_text(text: str) -> None:
     assert tokens(indexed(text)) == parted(text)
+
+
+def test_no_combining_character_of_any_script_survives_folding() -> None:
+    for at in range(0x110000):
+        if unicodedata.combining(chr(at)):
+            assert not any(map(unicodedata.combining, fold(f"a{chr(at)}b"))), hex(at)

@@ -18,7 +18,7 @@ from zkchat_cli.models import (
     TurnReport,
     ZkChatMessage,
 )
-from zkchat_cli.references.citations import verify
+from zkchat_cli.references.citations import Sources, verify
 from zkchat_cli.references.extraction import warning
 from zkchat_cli.references.manager import documents_of, merge
 from zkchat_cli.references.summaries import DocumentSummaryService
@@ -203,8 +203,8 @@ class ZkChatSession(Standing):
         """Verify the citations and gather all there is to say about the turn."""
         assert turn.prompt is not None
         sent = {source for m in turn.prompt.messages if m.kind == "tool_results" for source in m.source_ids}
-        seen = {c.number: c for m in (*self.history, *turn.messages) if m.id in sent for c in m.chunks if c.number is not None}
-        verdict = verify(turn.text, seen.get)
+        sources = Sources.of(c for m in (*self.history, *turn.messages) if m.id in sent for c in m.chunks)
+        verdict = verify(turn.text, sources, (chunk.relative_path for chunk in turn.chunks))
         return TurnReport(
             conversation_id=self.conversation.id,
             message_id=self.parts.new_id(),

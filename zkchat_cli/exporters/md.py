@@ -1,7 +1,7 @@
 """`md`: the current branch as a note to keep: who said what, the sources as footnotes, the summaries apart.
 
 For reading, so it leaves out what only a program needs (tool results, other branches); `json` has it all. An answer is Markdown already
-and goes in as it is, with two exceptions: its `[n]` become footnotes, and a code block it left open is closed, lest it swallow the rest.
+and goes in as it is, with two exceptions: its numbers become footnotes, and a code block it left open is closed, lest it swallow the rest.
 """
 
 import json
@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
+from zkchat_cli import marks
 from zkchat_cli.exporters import Exporter
 from zkchat_cli.models import Citation, Compaction, ConversationArchive, ToolCall, ZkChatMessage
 from zkchat_cli.words import shorten
@@ -19,10 +20,6 @@ _MARKS = {
     "unfinished": "*Unfinished: the answer was cut off here.*",
     "failed": "*Failed: there is no answer.*",
 }
-_FENCE = re.compile(r"^([ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)*)(`{3,}(?=[^`]*$)|~{3,})")
-_LIST_ITEM = re.compile(r"^([ \t]*(?:[-*+]|\d+[.)])[ \t]+)\S")
-_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:.*?[^`])?\1(?!`)", re.DOTALL)
-_CITATION = re.compile(r"(?<![\\!\[])\[(\d{1,9})\](?![(\]])")
 
 _ToolAnswers = dict[tuple[str, str], ZkChatMessage]
 
@@ -137,74 +134,27 @@ def _footnote(number: int, citations: Sequence[Citation]) -> str:
 
 
 def _with_footnotes(message: ZkChatMessage, cited: dict[int, list[Citation]]) -> str:
-    """The message's text with `[n]` as `[^n]` where n is one of its citations; notes in `cited` which ones it met."""
+    """The message's text with `[n]` as `[^n]` where n is one of its citations, however it is written; notes in `cited` which ones it met.
+
+    A note that is cited by its name is linked already.
+    """
     known: dict[int, list[Citation]] = {}
     for citation in message.citations:
         known.setdefault(citation.number, []).append(citation)
-
-    def footnote(found: re.Match[str]) -> str:
-        number = int(found[1])
-        if number not in known:
-            return found[0]
-        met.add(number)
-        before, after = found.string[: found.start()], found.string[found.end() : found.end() + 1]
-        defines = after == ":" and not before.rpartition("\n")[2].strip()
-        return f"[^{number}]\\" if defines else f"[^{number}]"  # at a line's start `[^1]:` would define the footnote
-
-    met: set[int] = set()
-    text = "".join(piece if is_code else _CITATION.sub(footnote, piece) for piece, is_code in _pieces(message.content.strip("\n")))
-    for number in met:
-        cited.setdefault(number, []).extend(known[number])
-    return text
-
-
-def _pieces(text: str) -> Iterator[tuple[str, bool]]:
-    """`text` cut into prose and code; put together again it is the same, but for an open code block, which is closed."""
-    prose = ""
-    opening: re.Match[str] | None = None
-    margin = 0
-    after_blank = True
-    for line in text.splitlines(keepends=True):
-        if opening and ">" in opening[1] and not line.lstrip().startswith(">"):
-            opening = None  # the quote is over, and its code block with it
-        if opening:
-            yield line, True
-            rest = line.strip(" \t\r\n>")
-            if len(rest) >= len(opening[2]) and set(rest) == set(opening[2]):
-                opening = None
+    written: list[str] = []
+    for piece, mark in marks.pieces(message.content, marks.cited(message.content, message.citations)):
+        if mark is None or mark.name is not None:
+            written.append(piece)
             continue
-        blank = not line.strip()
-        indent = len(line[: len(line) - len(line.lstrip())].expandtabs(4))
-        indented_code = after_blank and not blank and indent >= margin + 4
-        opening = None if indented_code else _FENCE.match(line)
-        if indented_code or opening:
-            yield from _spans(prose)
-            yield line, True
-            prose = ""
-        else:
-            prose += line
-        if item := _LIST_ITEM.match(line):
-            margin = len(item[1].expandtabs(4))
-        elif not blank and indent == 0:
-            margin = 0
-        after_blank = blank or indented_code
-    yield from _spans(prose)
-    if opening and not opening[1].strip() and len(opening[1].expandtabs(4)) < (margin or 4):  # one in a list or a quote ends with that
-        yield ("" if text.endswith("\n") else "\n") + opening[2], True
-
-
-def _spans(prose: str) -> Iterator[tuple[str, bool]]:
-    """Prose with its `code spans`; a span does not reach over a blank line."""
-    for number, piece in enumerate(re.split(r"(\n[ \t]*\n)", prose)):
-        if number % 2:
-            yield piece, False
-            continue
-        end = 0
-        for span in _CODE_SPAN.finditer(piece):
-            yield piece[end : span.start()], False
-            yield span[0], True
-            end = span.end()
-        yield piece[end:], False
+        for number in mark.numbers:
+            cited.setdefault(number, []).extend(known.pop(number, ()))
+        footnotes = "".join(f"[^{number}]" for number in mark.numbers)
+        written.append(f"{footnotes}\\" if mark.defines else footnotes)  # at a line's start `[^1]:` would define the footnote
+    text = "".join(written)
+    closing = marks.read(text).closing
+    if closing:
+        text = text.removesuffix("\n") + "\n" + closing
+    return text.strip("\n")
 
 
 EXPORTER = Exporter(name="md", suffix=".md", help="a readable note: the current branch, sources as footnotes", export=export)

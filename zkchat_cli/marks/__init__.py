@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from zkchat_cli.marks.grammar import Mark
+from zkchat_cli.marks.grammar import LONGEST_PATH, Mark
 from zkchat_cli.marks.reader import MarkReader
 from zkchat_cli.models import Citation
 
-__all__ = ["Mark", "MarkReader", "Reading", "cited", "marks", "pieces", "read"]
+__all__ = ["LONGEST_PATH", "Mark", "MarkReader", "Reading", "cited", "marks", "pieces", "read"]
 
 
 class Reading(NamedTuple):

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from string import ascii_letters, digits
 
-from zkchat_cli.words import CJK
+from zkchat_cli.words import cjk
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +42,17 @@ _MOST_DIGITS = 9
 
 _SPACE = r"[ \t\u00a0\u202f]{0,3}"
 _BREAK = rf"{_SPACE}(?:\r?\n)?{_SPACE}"
-_NUMBER = rf"(?:<{_SPACE})?(?:(?i:sources?)[ \t\u00a0_:#-]{{0,3}})?[*_]{{0,3}}\^?\d{{1,9}}[*_]{{0,3}}(?:{_SPACE}>)?"
-_RANGE = rf"{_NUMBER}(?:{_SPACE}[-–—]{_SPACE}{_NUMBER})?"
-_LIST = rf"{_RANGE}(?:{_BREAK}[,;，、；]{_BREAK}{_RANGE})*+"
-_OF_A_LIST = r"[\d\s,;，、；\-–—*_<>^:#SOURCEsourceſ]*+"
-_SQUARE = re.compile(rf"\[{_BREAK}({_LIST}){_BREAK}\]")
-_SQUARE_BEGINS = re.compile(rf"\[{_OF_A_LIST}\Z")
-_BROAD = re.compile(rf"[【［]{_SPACE}({_LIST}){_SPACE}(?::\d{{1,9}})?(?:†[^【】［］\[\]\n`]*+)?[】］]")
-_BROAD_BEGINS = re.compile(rf"[【［]{_OF_A_LIST}(?:†[^【】［］\[\]\n`]*+)?\Z")
+_NUMBER = rf"(?:<{_SPACE})?(?:(?i:sources?)[ \t\u00a0_:#-]{{0,3}})?[*_]{{0,3}}\^?(\d{{1,9}})[*_]{{0,3}}(?:{_SPACE}>)?"
+_ITEM = re.compile(rf"{_BREAK}{_NUMBER}(?:{_SPACE}[-–—]{_SPACE}{_NUMBER})?{_BREAK}")
+_SEPARATOR = re.compile("[,;，、；]")
+_LIST = r"[\d\s,;，、；\-–—*_<>^:#SOURCEsourceſ]*+"
+"""All characters that a list of numbers may be made of."""
+_SQUARE = re.compile(rf"\[({_LIST})\]")
+_SQUARE_BEGINS = re.compile(rf"\[{_LIST}\Z")
+_BROAD = re.compile(rf"[【［]({_LIST})(?:†[^【】［］\[\]\n`]*+)?[】］]")
+_BROAD_BEGINS = re.compile(rf"[【［]{_LIST}(?:†[^【】［］\[\]\n`]*+)?\Z")
+_PART = re.compile(r"(?<=\d):\d{1,9}\Z")
+"""In `【4:0†source】` the number of a passage within a source; ours have none."""
 _WIKILINK = re.compile(r"\[\[([^\[\]\n`]++)\]\]")
 _WIKILINK_BEGINS = re.compile(r"\[\[[^\[\]\n`]*+\]?\Z")
 _NEVER_BEFORE = frozenset(ascii_letters + digits + "_[!")
@@ -64,7 +67,6 @@ _GOES_ON = frozenset("⁺⁻⁄⁽ⁿ")
 _POWER = frozenset("⁺⁻⁄⁾₀₁₂₃₄₅₆₇₈₉=/^")
 _LETTERS = re.compile(rf"[^\W\d_{RAISED}]++\Z")
 _LETTERS_SEEN = 5
-_CJK = re.compile(f"[{CJK}]")
 _UNITS = frozenset("sec min mol rad deg sin cos tan log exp chi yds kwh".split())
 """Words of three letters that are raised to a power. All of two letters are taken for some: `cm²`, `ft³`, `mc²`."""
 
@@ -87,21 +89,24 @@ def bracket(text: str, at: int, *, final: bool) -> Step:
     end = found.end()
     if end == len(text) and not final:
         return None
-    if text[end : end + 1] in ("(", "]"):  # a link; a bracket too many
-        return at + 1, None
-    return end, Mark(at, end, numbers(found[1]))
+    cited = () if text[end : end + 1] in ("(", "]") else numbers(found[1])  # a link; a bracket too many
+    return (end, Mark(at, end, cited)) if cited else (at + 1, None)
 
 
 def broad_bracket(text: str, at: int, *, final: bool) -> Step:
     """`【1】`, and `【1†source】` as some models are taught to write."""
     found = _BROAD.match(text, at, at + LONGEST)
-    return (found.end(), Mark(at, found.end(), numbers(found[1]))) if found else _nothing(_BROAD_BEGINS, text, at, final)
+    if not found:
+        return _nothing(_BROAD_BEGINS, text, at, final)
+    cited = numbers(_PART.sub("", found[1]))
+    return (found.end(), Mark(at, found.end(), cited)) if cited else (at + 1, None)
 
 
 def definition(text: str, at: int) -> Mark | None:
     """The number that a line defines, whose `[` stands at `at`."""
     found = _SQUARE.match(text, at, at + LONGEST)
-    return Mark(at, found.end(), numbers(found[1]), defines=True) if found else None
+    cited = numbers(found[1]) if found else ()
+    return Mark(at, text.index("]", at) + 1, cited, defines=True) if cited else None
 
 
 def _wikilink(text: str, at: int, final: bool) -> Step:
@@ -119,11 +124,12 @@ def _nothing(begins: re.Pattern[str], text: str, at: int, final: bool) -> Step:
 
 
 def numbers(written: str) -> tuple[int, ...]:
-    """The numbers of `1, 3-5`, each once."""
+    """The numbers of `1, source 3-5`, each once; none when it is no such list."""
     found: list[int] = []
-    for item in re.split(r"[,;，、；]", written):
-        ends = re.findall(r"\d+", item)
-        found += _range(int(ends[0]), int(ends[-1]))
+    for item in _SEPARATOR.split(written):
+        if not (ends := _ITEM.fullmatch(item)):
+            return ()
+        found += _range(int(ends[1]), int(ends[2] or ends[1]))
     return tuple(dict.fromkeys(found))
 
 
@@ -150,7 +156,7 @@ def _is_power(text: str, at: int, raised: str) -> bool:
     """Whether raised digits are a power or belong to a unit (m², x², 10³) rather than to a word."""
     before = text[at - 1]
     word = _LETTERS.search(text, max(0, at - _LETTERS_SEEN), at)
-    if not word or _CJK.match(before):
+    if not word or cjk().match(before):
         return before.isdigit() or before in _POWER or (before in ")]}" and raised in "²³")
     letters = word[0].lower()
     return len(letters) == 1 or letters in _UNITS or (len(letters) == 2 and raised in "²³")

@@ -1,183 +1,211 @@
-"""Does the answer say where it comes from, and is it true? Reads `[n]` from an answer and checks each against the chunk it names.
+"""Does the answer say where it comes from, and is it true? Looks up each of its citations in what was in the prompt.
 
-Deterministic and cheap: regular expressions over the answer, one normalised search per quote. No second model call.
+Deterministic and cheap: one reading of the answer, one search per quotation in a chunk made comparable once. No second model call.
 """
 
 import re
-from bisect import bisect_right
-from collections.abc import Callable
-from dataclasses import dataclass
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from zkchat_cli.models import Citation, ContentChunk
-from zkchat_cli.vault.sections import heading_over
-from zkchat_cli.words import Sentence, cjk, fold, sentences
+from zkchat_cli import marks
+from zkchat_cli.marks import Mark
+from zkchat_cli.models import Citation, CitationStatus
+from zkchat_cli.references.quotations import MIN_QUOTE, Excerpt, Quotation, locate, quotations
+from zkchat_cli.references.sources import MOST_WORDS, Sources
+from zkchat_cli.words import Sentence, cjk, sentences
 
-_FENCE = re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d+[.)][ \t]+)?(`{3,}|~{3,})(.*)")
-_TICKS = re.compile(r"`+")
-_BLANK_LINE = re.compile(r"\n[ \t>]*(?=\n)")
-_DEFINITION = re.compile(r"^[ \t>]*\[[^\[\]\n]+\]:[^\n]*", re.MULTILINE)
-_ITEM = r"\d{1,9}(?:\s{0,3}[-–—]\s{0,3}\d{1,9})?"
-_MARKER = re.compile(rf"(?<![A-Za-z0-9_\[!])\[\s{{0,3}}({_ITEM}(?:\s{{0,3}}[,;，、]\s{{0,3}}{_ITEM})*)\s{{0,3}}\](?![(\]])")
-"""Not `a[1]`, `![1]`, `[[1]]` or `[1](link)`. A CJK character may stand right before one: there are no spaces to put between."""
-_QUOTE = re.compile(
-    r"“([^“”]*(?:“[^“”]*”[^“”]*)*)”|„([^„“”]*)[“”]|«([^«»]*)»|「([^「」]*)」|『([^『』]*)』|"
-    r"(?<![A-Za-z0-9_\"])\"(?=\S)((?:[^\"\n]|\n(?![ \t>]*\n))*)(?<=\S)\"(?![A-Za-z0-9_])"
-)
-_QUOTE_MARK = re.compile('[“”„«»「」『』"]')
-_MARKER_FOLLOWS = re.compile(r"[\s.,;:!?。，]{0,3}\[\s{0,3}\d")
-_MARKER_AFTER_END = re.compile(r"""([.!?…。！？]["'”’»」』*_)）]*)[ \t]*((?:\[\d[\d \t,;，、–—-]*\][ \t,]{0,3})+)(?!\()""")
-"""A citation behind a full stop belongs to the sentence before it."""
-_LARGEST_RANGE = 50
-MIN_QUOTE = 10
-_STRAIGHT = {**dict.fromkeys(map(ord, "‘’"), "'"), **dict.fromkeys(map(ord, "“”„«»"), '"'), **dict.fromkeys(map(ord, "*`"), None)}
+__all__ = ["MIN_QUOTE", "Sources", "Verdict", "locate", "verify"]
+
+_BLANK_LINE = re.compile(r"\n[ \t>]*+(?=\n)")
+_NOT_NEWLINE = re.compile(r"[^\n]")
+_BETWEEN = re.compile(r"[\s.,;:!?。，(（]{0,3}")
+"""What may stand between a quotation and the mark that cites it, if the quotation may hold a mark of its own."""
+_INTRODUCES = re.compile(r"[)\]*_]*+(?:\s*+[\w'’-]++){0,5}+\s*+[,:，：]?\s*+")
+"""What stands between a mark and a quotation that it introduces: `[[Filters]] says that “…”`."""
+_LONGEST_INTRODUCTION = 60
+_SENTENCE_ENDS = re.compile(r"[.!?…][\"'”’»)\]*_]*+\s|[。！？]")
+_YEARS = range(1000, 3000)
+_NUMBERED, _NAMED, _END = "\ue000", "[", "\ue001"
+"""What a mark is replaced with while sentences are told apart: one of the first two, its place among the marks, and the third. A name may
+begin a sentence, as a bracket may."""
+_RESERVED = str.maketrans(dict.fromkeys((_NUMBERED, _END), " "))
+_REPLACED = re.compile(rf"[{_NUMBERED}\[]([0-9]+){_END}")
+_BEHIND_END = re.compile(rf"""([.!?…。！？]["'”’»」』*_)）]*+)[ \t]*+((?:{_NUMBERED}[0-9]+{_END}[ \t,]{{0,3}})+)""")
+"""A number behind a full stop belongs to the sentence before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`citations` in the answer's order, each (number, quote) once; `uncited` sentences that state something without a source."""
+    """`citations` in the answer's order, each (number, quote) once; `uncited` sentences that state something without a source.
+
+    `unused` are the notes brought in for this turn that nothing cites, by path.
+    """
 
     citations: tuple[Citation, ...]
     uncited: int
+    unused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class _Quotation:
-    """Quoted words and where they stand in the answer, quotation marks included."""
+class _Citing:
+    """A mark that cites, and, if it does so by name, the `notes` from the prompt that it may mean."""
 
-    start: int
-    end: int
-    words: str
+    mark: Mark
+    notes: tuple[str, ...] = ()
 
 
-def verify(answer: str, chunk: Callable[[int], ContentChunk | None]) -> Verdict:
-    """Check every `[n]` of `answer`. `chunk` gives what was in the prompt under a number, None when nothing was.
+def verify(answer: str, sources: Sources, brought: Iterable[str] = ()) -> Verdict:
+    """Check every citation of `answer` against `sources`; `brought` are the paths of what this turn brought in.
 
-    A citation is valid when its chunk was in the prompt and the words quoted just before it (10 or more characters in quotation marks)
-    stand in that chunk, white space, case, emphasis and typographic quotes aside; its lines are then the quote's own.
+    A citation is `verified` when its chunk was in the prompt and the words quoted with it (10 or more characters in quotation marks) stand
+    in that chunk, white space, case, emphasis and typography aside; its lines are then the quotation's own. The words may stand before
+    the mark, in the same paragraph, or be introduced by it.
+
+    A year in brackets cites nothing: a number of four digits from 1000 to 2999, higher than any that was in the prompt.
     """
-    text = _DEFINITION.sub(_blank, _without_code(answer))
-    found: dict[tuple[int, str | None], Citation] = {}
-    quotations = _quotations(answer, text)
-    ends = [q.end for q in quotations]
-    paragraphs = [m.start() for m in _BLANK_LINE.finditer(text)]
-    earlier_marker_end = 0
-    for marker in _MARKER.finditer(text):
-        before = bisect_right(ends, marker.start())
-        if before < len(quotations) and quotations[before].start < marker.start() and _MARKER_FOLLOWS.match(text, ends[before]):
-            continue  # the quoted note's own footnote: what cites it follows the quotation
-        paragraph = bisect_right(paragraphs, marker.start())
-        since = max(earlier_marker_end, paragraphs[paragraph - 1] if paragraph else 0)
-        quote = quotations[before - 1].words if before and ends[before - 1] > since else None
-        for number in _numbers(marker[1]):
-            if (number, quote) not in found:
-                found[number, quote] = _cite(number, quote, chunk(number))
-        if not (quote and text[marker.end() : marker.end() + 1] == "["):
-            earlier_marker_end = marker.end()
-    said = sentences(_MARKER_AFTER_END.sub(r" \2\1 ", text))
-    uncited = sum(1 for s in said if _states_something(s) and not _MARKER.search(s.text))
-    return Verdict(tuple(found.values()), uncited)
+    reading = marks.read(answer)
+    text = _without(reading.code, answer)
+    quoted = quotations(answer, text)
+    written = [mark for mark in reading.marks if not mark.defines]
+    own = _own_marks_of_notes(written, quoted, answer)
+    citing = list(_citing([mark for mark in written if mark not in own], answer, sources))
+    citing, uncited = _told_apart(citing, text, sources)
+    quotes = _quotes(citing, quoted, text)
+    found: dict[tuple[int, str | None], list[tuple[int, int]]] = {}
+    for cited, quote in zip(citing, quotes, strict=True):
+        mark = cited.mark
+        for number in mark.numbers or (sources.number_of(cited.notes, quote, mark.heading, mark.line),):
+            found.setdefault((number, quote), []).append(mark.span)
+    citations = tuple(_cite(number, quote, sources.excerpt(number), tuple(spans)) for (number, quote), spans in found.items())
+    used = {citation.relative_path for citation in citations}
+    return Verdict(citations, uncited, tuple(dict.fromkeys(path for path in brought if path not in used)))
 
 
-def _blank(found: re.Match[str]) -> str:
-    return re.sub(r"[^\n]", " ", found[0])
-
-
-def _without_code(text: str) -> str:
-    """The text with code, fenced and between backticks, blanked out; every other character where it was."""
-    fence = ""
-    lines: list[str] = []
-    for line in text.split("\n"):
-        mark = _FENCE.match(line)
-        if fence:
-            lines.append(" " * len(line))
-            if mark and mark[1].startswith(fence) and not mark[2].strip():
-                fence = ""
-        elif mark and not (mark[1][0] == "`" and "`" in mark[2]):
-            fence = mark[1]
-            lines.append(" " * len(line))
-        else:
-            lines.append(line)
-    return "".join(_without_spans(part) for part in re.split(r"(\n[ \t>]*(?=\n))", "\n".join(lines)))
-
-
-def _without_spans(paragraph: str) -> str:
-    """A run of backticks opens a span that the next run of the same length closes; one that nothing closes is text."""
-    runs = list(_TICKS.finditer(paragraph))
-    closing: dict[int, int] = {}
-    partner = [0] * len(runs)
-    for i in range(len(runs) - 1, -1, -1):
-        partner[i] = closing.get(len(runs[i][0]), -1)
-        closing[len(runs[i][0])] = i
+def _without(code: Iterable[tuple[int, int]], text: str) -> str:
+    """The text with its code blanked out; every other character and every line where it was."""
     pieces: list[str] = []
-    at = i = 0
-    while i < len(runs):
-        if partner[i] < 0:
-            i += 1
-            continue
-        end = runs[partner[i]].end()
-        pieces += [paragraph[at : runs[i].start()], re.sub(r"[^\n]", " ", paragraph[runs[i].start() : end])]
-        at, i = end, partner[i] + 1
-    return "".join([*pieces, paragraph[at:]])
+    at = 0
+    for start, end in code:
+        pieces += [text[at:start], _NOT_NEWLINE.sub(" ", text[start:end])]
+        at = end
+    return "".join([*pieces, text[at:]])
 
 
-def _quotations(answer: str, text: str) -> list[_Quotation]:
-    """The quotations long enough to be checked. They may hold `code`, but quotation marks inside code are none (`text` is without)."""
-    marks = _QUOTE_MARK.sub(lambda m: m[0] if text[m.start()] == m[0] else " ", answer)
-    found = (_Quotation(m.start(), m.end(), answer[slice(*m.span(m.lastindex or 0))]) for m in _QUOTE.finditer(marks))
-    return [q for q in found if len(q.words) >= MIN_QUOTE]
+def _own_marks_of_notes(written: Sequence[Mark], quoted: Sequence[Quotation], answer: str) -> set[Mark]:
+    """The marks that stand within a quotation which another mark follows: these are the quoted note's."""
+    starts = [mark.start for mark in written]
+    own: set[Mark] = set()
+    for quotation in quoted:
+        first, following = bisect_left(starts, quotation.start), bisect_left(starts, quotation.end)
+        if first < following < len(starts) and _BETWEEN.fullmatch(answer, quotation.end, starts[following]):
+            own.update(written[first:following])
+    return own
 
 
-def _numbers(marker: str) -> list[int]:
-    """The numbers of `1, 3-5`; of a range that runs backwards or is too long to be meant, its two ends."""
-    numbers: list[int] = []
-    for item in re.split(r"[,;，、]", marker):
-        first, *rest = (int(n) for n in re.split(r"[-–—]", item))
-        last = rest[0] if rest else first
-        numbers += range(first, last + 1) if first <= last < first + _LARGEST_RANGE else [first, last]
-    return numbers
+def _citing(written: Sequence[Mark], answer: str, sources: Sources) -> Iterator[_Citing]:
+    """Those of the marks that cite, a path with all its words. A link to a note that was not in the prompt is just a link."""
+    end = 0
+    for mark in written:
+        if mark.name is None:
+            if not all(number in _YEARS and number > sources.highest for number in mark.numbers):
+                yield _Citing(mark)
+        elif answer[mark.start] == "[":
+            if notes := sources.notes(mark.name):
+                yield _Citing(mark, notes)
+        else:
+            for start in _possible_starts(mark, answer, end, sources):
+                if notes := sources.notes(answer[start : mark.start + len(mark.name)]):
+                    yield _Citing(replace(mark, start=start), notes)
+                    break
+        end = mark.end
 
 
-def _cite(number: int, quote: str | None, chunk: ContentChunk | None) -> Citation:
-    if chunk is None:
-        return Citation(number=number, quote=quote)
-    lines = locate(quote, chunk) if quote else (chunk.start_line, chunk.end_line)
+def _possible_starts(mark: Mark, answer: str, earliest: int, sources: Sources) -> Iterator[int]:
+    """Where a path may begin: words before it if a file's name may have several, where it stands, and behind CJK text before it."""
+    assert mark.name is not None
+    if sources.may_end_a_name(mark.name):
+        line = max(earliest, mark.start - marks.LONGEST_PATH, 0)
+        line = max(line, answer.rfind("\n", line, mark.start) + 1)
+        words = [found.start() + line for found in re.finditer(r"\S+", answer[line : mark.start])]
+        yield from words[-MOST_WORDS:]
+    yield mark.start
+    for found in cjk().finditer(answer, mark.start, mark.start + len(mark.name)):
+        yield found.end()
+
+
+def _told_apart(citing: Sequence[_Citing], text: str, sources: Sources) -> tuple[list[_Citing], int]:
+    """The citing marks without names beside a number of the same note, in one sentence; and how many sentences cite nothing."""
+    replaced: list[str] = []
+    by_span = {cited.mark.span: number for number, cited in enumerate(citing)}
+    for piece, mark in marks.pieces(text, (cited.mark for cited in citing)):
+        replaced.append(f"{_NUMBERED if mark.numbers else _NAMED}{by_span[mark.span]}{_END}" if mark else piece.translate(_RESERVED))
+    uncited = 0
+    beside: set[int] = set()
+    for sentence in sentences(_BEHIND_END.sub(r" \2\1 ", "".join(replaced))):
+        places = [int(number) for number in _REPLACED.findall(sentence.text)]
+        uncited += not places and _states_something(sentence)
+        numbered = {number for place in places for number in citing[place].mark.numbers}
+        paths = {sources.by_number[number].relative_path for number in numbered if number in sources.by_number}
+        beside.update(place for place in places if not paths.isdisjoint(citing[place].notes))
+    return [cited for place, cited in enumerate(citing) if place not in beside], uncited
+
+
+def _quotes(citing: Sequence[_Citing], quoted: Sequence[Quotation], text: str) -> list[str | None]:
+    """The words that each mark is given for: those quoted before it, behind the mark before; else those that it introduces.
+
+    Marks side by side share them.
+    """
+    starts, ends = [q.start for q in quoted], [q.end for q in quoted]
+    introduced = {place: at for at, cited in enumerate(citing) if (place := _introduced(cited.mark, starts, text)) is not None}
+    paragraphs = [found.start() for found in _BLANK_LINE.finditer(text)]
+    quotes: list[str | None] = []
+    since = 0
+    taken: set[int] = set()
+    for at, cited in enumerate(citing):
+        mark = cited.mark
+        paragraph = bisect_right(paragraphs, mark.start)
+        place = bisect_right(ends, mark.start) - 1
+        here = place >= 0 and ends[place] > max(since, paragraphs[paragraph - 1] if paragraph else 0)
+        if here and not (place in introduced and _SENTENCE_ENDS.search(text, ends[place] - 2, mark.start)):
+            quotes.append(quoted[place].words)
+            taken.add(place)
+        else:
+            quotes.append(None)
+        if not (quotes[-1] and at + 1 < len(citing) and citing[at + 1].mark.start == mark.end):
+            since = mark.end
+    for place, at in introduced.items():
+        if place not in taken and quotes[at] is None:
+            quotes[at] = quoted[place].words
+    return quotes
+
+
+def _introduced(mark: Mark, starts: Sequence[int], text: str) -> int | None:
+    """The place among the quotations, which begin at `starts`, of the one that follows the mark after a few words."""
+    place = bisect_left(starts, mark.end)
+    if place < len(starts) and starts[place] - mark.end <= _LONGEST_INTRODUCTION and not _BLANK_LINE.search(text, mark.end, starts[place]):
+        return place if _INTRODUCES.fullmatch(text, mark.end, starts[place]) else None
+    return None
+
+
+def _cite(number: int, quote: str | None, excerpt: Excerpt | None, spans: tuple[tuple[int, int], ...]) -> Citation:
+    if excerpt is None:
+        return Citation(number=number, quote=quote, spans=spans)
+    chunk = excerpt.chunk
+    lines = excerpt.locate(quote) if quote else None
     start, end = lines or (chunk.start_line, chunk.end_line)
+    status: CitationStatus = "cited" if quote is None else "verified" if lines else "misquoted"
     return Citation(
         number=number,
         relative_path=chunk.relative_path,
-        heading=(quote and lines and heading_over(start, chunk.text, chunk.start_line)) or chunk.heading,
+        heading=(excerpt.heading_over(start) if lines else None) or chunk.heading,
         start_line=start,
         end_line=end,
         quote=quote,
-        valid=lines is not None,
+        valid=status != "misquoted",
+        status=status,
+        spans=spans,
     )
-
-
-def locate(quote: str, chunk: ContentChunk) -> tuple[int, int] | None:
-    """The lines of the note on which the quoted words begin and end; None when they do not stand in the chunk."""
-    wanted = " ".join(filter(None, (_normal(line) for line in quote.strip(" \n.…").split("\n"))))
-    if not wanted:
-        return None
-    lines: list[str] = []
-    starts: list[int] = []
-    length = 0
-    for line in chunk.text.split("\n"):
-        starts.append(length)
-        bare = _normal(line)
-        lines += [bare] if bare else []
-        length += len(bare) + 1 if bare else 0
-    at = " ".join(lines).find(wanted)
-    if at < 0:
-        return None
-    first = bisect_right(starts, at) - 1
-    last = bisect_right(starts, at + len(wanted) - 1) - 1
-    return chunk.start_line + first, chunk.start_line + last
-
-
-def _normal(line: str) -> str:
-    """A line for comparing: without block-quote marks, emphasis and backticks, folded, its quotation marks straight."""
-    bare = re.sub(r"^\s*(?:>\s?)+", "", line).translate(_STRAIGHT)
-    return " ".join(fold(bare).split())
 
 
 def _states_something(sentence: Sentence) -> bool:

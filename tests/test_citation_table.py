@@ -1,0 +1,347 @@
+"""Every way of citing that models are known for, in a table: what is cited, where it stands in the answer, and what it comes to.
+
+`⟦…⟧` is put around each place that cites; it is not part of the answer. Each row is read whole and streamed at every split point.
+"""
+
+import re
+from dataclasses import dataclass
+
+import pytest
+from building import chunk
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_marks import AWKWARD
+
+from zkchat_cli.marks import Mark, MarkReader, marks, read
+from zkchat_cli.references.citations import Sources, locate, verify
+
+FILTERS = """# Filters
+Filters say **which tasks** you want to see.
+Each filter is a line of its own, and `limit 10` is none.
+
+- first comes the *due* date
+- then the [start date](Dates.md) of [[Dates#Start|the task]]
+
+> He wrote “never mind the gap”
+> in a letter, twice.
+
+| field | what it holds |
+|---|---|
+| due | the last day of a task |
+
+## Boolean operators
+AND, OR and NOT are written in capitals[^1] – always."""
+SOURCES = Sources.of(
+    [
+        chunk(1, FILTERS, id="1", relative_path="Queries/Filters.md", start_line=1, heading="Filters"),
+        chunk(
+            2,
+            "## Limits\nA limit cuts the list short – it’s the last thing applied to naïve ﬁlters… or so it seems.",
+            relative_path="Queries/Filters.md",
+            start_line=40,
+            heading="Limits",
+        ),
+        chunk(
+            3,
+            "Dates are compared by day.\nA due date is the last day.",
+            relative_path="Dates.md",
+            title="Dates and times",
+            start_line=5,
+            heading="Due",
+        ),
+        chunk(
+            4,
+            "過濾器決定\n你想看到哪些任務，並且可以組合使用 tasks 查詢。\n🌱 Compost ❤️ needs air.",
+            relative_path="中文/過濾.md",
+            title="過濾",
+        ),
+        chunk(12, "Conditions are combined line by line.", relative_path="Queries/Combining Filters.md", title="Combining Filters"),
+        chunk(13, "The archive has filters of its own.", relative_path="Archive/2024/Filters.md", title="Filters"),
+    ]
+)
+WORDS = "Filters say which tasks you want to see"
+
+
+@dataclass(frozen=True)
+class Row:
+    """`places`: the numbers cited at each `⟦…⟧`, in order; `citations`: number and status of each citation, in order."""
+
+    marked: str
+    places: list[tuple[int, ...]]
+    citations: str
+
+    @property
+    def answer(self) -> str:
+        return self.marked.replace("⟦", "").replace("⟧", "")
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """Where in the answer the places are: before the n-th of them 2n brackets were put in."""
+        starts = [m.start() for m in re.finditer("⟦", self.marked)]
+        ends = [m.start() for m in re.finditer("⟧", self.marked)]
+        return [(start - 2 * n, end - 2 * n - 1) for n, (start, end) in enumerate(zip(starts, ends, strict=True))]
+
+
+def row(marked: str, *places: int | tuple[int, ...], is_: str = "") -> Row:
+    numbers = [place if isinstance(place, tuple) else (place,) for place in places]
+    every = dict.fromkeys(number for place in numbers for number in place)
+    return Row(marked, numbers, is_ or ", ".join(f"{number} cited" for number in every))
+
+
+TABLE = [
+    # Numbers in brackets
+    row("Filters select tasks ⟦[1]⟧.", 1),
+    row("Filters select tasks. ⟦[1]⟧", 1),
+    row("⟦[1, 3]⟧", (1, 3)),
+    row("⟦[1,3]⟧ and ⟦[2; 12]⟧", (1, 3), (2, 12)),
+    row("⟦[1]⟧⟦[2]⟧", 1, 2),
+    row("⟦[1]⟧ ⟦[2]⟧, ⟦[3]⟧", 1, 2, 3),
+    row("⟦[1-3]⟧", (1, 2, 3)),
+    row("⟦[1–3, 12]⟧", (1, 2, 3, 12)),
+    row("⟦[3-1]⟧", (3, 1)),
+    row("⟦[source 1]⟧", 1),
+    row("⟦[Source_2]⟧ and ⟦[SOURCE 3]⟧", 2, 3),
+    row("⟦[sources 1, 3]⟧", (1, 3)),
+    row("⟦[source 1, source 3]⟧", (1, 3)),
+    row("⟦[Source: 1]⟧, ⟦[source #2]⟧, ⟦[source-3]⟧", 1, 2, 3),
+    row("⟦[<source 2>]⟧", 2),
+    row("⟦[**3**]⟧ and **⟦[1]⟧**", 3, 1),
+    row("tasks⟦[source 1]⟧", 1),
+    row("⟦【1】⟧⟦【3】⟧", 1, 3),
+    row("⟦【1†source】⟧ and ⟦【3†L5-L6】⟧", 1, 3),
+    row("⟦【4:0†source】⟧", 4),
+    row("⟦［1］⟧", 1),
+    row("tasks⟦[^1]⟧, dates ⟦[^3]⟧", 1, 3),
+    row("過濾器可以組合⟦[4]⟧。", 4),
+    row("⟦[\n1\n]⟧", 1),
+    row("⟦[1]⟧ and ⟦[1]⟧ and ⟦[1, 3]⟧", 1, 1, (1, 3)),
+    row("- [ ] open ⟦[1]⟧\n- [x] done ⟦[3]⟧", 1, 3),
+    row("| due | ⟦[1]⟧ |\n|---|---|\n| start | ⟦[3]⟧ |", 1, 3),
+    # Raised digits
+    row("Filters select tasks⟦¹⟧ by date⟦³⟧.", 1, 3),
+    row("Filters select tasks.⟦¹²⟧ Next.", 12),
+    row("Filters select tasks⟦¹⟧,⟦³⟧ and more ⟦²⟧", 1, 3, 2),
+    row("tasks⟦¹⁻³⟧", (1, 2, 3)),
+    row("過濾器⟦⁴⟧。", 4),
+    row("“so”⟦¹⟧ (so)⟦¹⟧", 1, 1),
+    row("m², km³, x², 10³, 5 cm², mc², sin², (a+b)², x⁻¹, Ca²⁺, ½¹, 1¹⁄₂"),
+    row("¹ A note under the text"),
+    # Names and paths of notes
+    row("⟦[[Filters]]⟧ select tasks.", 1),
+    row("⟦[[filters]]⟧, ⟦[[FILTERS.md]]⟧, ⟦[[Queries/Filters]]⟧", 1, 1, 1),
+    row("⟦[[Filters#Limits]]⟧ and ⟦[[Filters#Boolean operators|operators]]⟧", 2, 1),
+    row("⟦[[Archive/2024/Filters]]⟧", 13),
+    row("⟦[[Dates and times]]⟧ and ⟦[[dates]]⟧", 3, 3),
+    row("⟦[[過濾]]⟧，⟦[[中文/過濾.md]]⟧", 4, 4),
+    row("⟦Queries/Filters.md⟧ says so.", 1),
+    row("See ⟦Queries/Filters.md:41⟧, ⟦Dates.md:5-6⟧.", 2, 3),
+    row("(⟦queries/filters.MD⟧) and **⟦./Dates.md⟧**", 1, 3),
+    row("See ⟦Queries/Combining Filters.md⟧.", 12),
+    row("請看⟦中文/過濾.md⟧。", 4),
+    row("[[Filters]] ⟦[1]⟧ select tasks.", 1),
+    row("[[Filters]] select tasks ⟦[2]⟧, Dates.md days ⟦[3]⟧.", 2, 3),
+    row("⟦[[Filters]]⟧ select tasks. Days count ⟦[3]⟧.", 1, 3),
+    row("[[Nowhere]], Nowhere.md, https://x.org/Dates.md, me@Dates.md, [see](Dates.md), [Dates.md](x), a/Dates.md.bak"),
+    row("[[Filters]](x) ⟦[1]⟧ [[#Limits]] [[]]", 1),
+    # What is none
+    row("a[1], list_[2], x9[3], `a [1]`, ``b ` [1]``, ![1], \\[1], [1](https://example.org)"),
+    row("```py\n[1] [[Filters]] tasks¹\n```\n⟦[3]⟧", 3),
+    row("~~~\n[1]\n```\n[2]"),
+    row("text\n\n    code [1]\n\ntext ⟦[3]⟧", 3),
+    row("- item\n  ```\n  [1]\n  ```\n  ⟦[3]⟧", 3),
+    row("> ```\n> [1]\n\n⟦[3]⟧", 3),
+    row("A stray ` and ⟦[1]⟧.\n\n- another ` there\n- and ` here ⟦[3]⟧", 1, 3),
+    row("So ⟦[^1]⟧.\n\n[^1]: Filters.md [3]\n[2]: https://example.org", 1),
+    row("resource 2, [resource 2], [a1], [1a], [one], [1.5], [1/3], [-1], [2024-01-05], [9999999999]"),
+    row("In [2024], [1914-1918] and [1066, 1492] it rained."),
+    row(
+        "So ⟦[77]⟧, ⟦[1, 99]⟧ and ⟦[0]⟧, ⟦[12345]⟧.", 77, (1, 99), 0, 12345, is_="77 missing, 1 cited, 99 missing, 0 missing, 12345 missing"
+    ),
+    # Quotations
+    row(f"“{WORDS}” ⟦[1]⟧", 1, is_="1 verified"),
+    row(f"“{WORDS}” ⟦[1]⟧⟦[3]⟧", 1, 3, is_="1 verified, 3 misquoted"),
+    row(f"“{WORDS}” ⟦[77]⟧", 77, is_="77 missing"),
+    row("“Filters” ⟦[1]⟧", 1),
+    row("“Filters hide the tasks you dislike” ⟦[1]⟧", 1, is_="1 misquoted"),
+    row('"FILTERS  say **which** tasks" ⟦【1】⟧', 1, is_="1 verified"),
+    row("»Filters say which tasks« und »each filter is a line« ⟦[1]⟧", 1, is_="1 verified"),
+    row("„Filters say which tasks“ ⟦[1]⟧ „you want to see“ ⟦[1]⟧", 1, 1, is_="1 verified, 1 verified"),
+    row("「你想看到哪些任務」⟦[4]⟧ 『過濾器決定你想看到所有任務』⟦[4]⟧", 4, 4, is_="4 cited, 4 misquoted"),
+    row("「過濾器決定你想看到哪些任務，並且可以組合」⟦【4】⟧", 4, is_="4 verified"),
+    row("「並且可以組合使用tasks查詢」⟦⁴⟧", 4, is_="4 verified"),
+    row("“🌱 compost ❤ needs air” ⟦[4]⟧", 4, is_="4 verified"),
+    row("“it's the last thing applied to nai\u0308ve filters” ⟦[2]⟧", 2, is_="2 verified"),
+    row("“A limit cuts the list short - it's the last thing” ⟦[2]⟧", 2, is_="2 verified"),
+    row("“naïve filters... or so it seems” ⟦[2]⟧", 2, is_="2 verified"),
+    row("“A limit […] the last thing … so it seems” ⟦[2]⟧", 2, is_="2 verified"),
+    row("“so it seems … A limit cuts” ⟦[2]⟧", 2, is_="2 misquoted"),
+    row("“first comes the due date then the start date of the task” ⟦[1]⟧", 1, is_="1 verified"),
+    row("“then the [start date](Dates.md) of [[Dates#Start|the task]]” ⟦[1]⟧", 1, is_="1 verified"),
+    row("“He wrote ‘never mind the gap’ in a letter” ⟦[1]⟧", 1, is_="1 verified"),
+    row("“He wrote “never mind the gap” in a letter” ⟦[1]⟧", 1, is_="1 verified"),
+    row("“due the last day of a task” ⟦[1]⟧", 1, is_="1 verified"),
+    row("“AND, OR and NOT are written in capitals – always” ⟦[1]⟧", 1, is_="1 verified"),
+    row("“written in capitals [^1] for [[Dates]]” ⟦[1]⟧", 1, is_="1 misquoted"),
+    row(f"⟦[[Filters]]⟧ says that “{WORDS}”.", 1, is_="1 verified"),
+    row("As ⟦[[Filters]]⟧ says, “a limit cuts the list short”.", 2, is_="2 verified"),
+    row("“a limit cuts the list short” (⟦Queries/Filters.md⟧)", 2, is_="2 verified"),
+    row("“the archive has filters of its own” ⟦[[Filters]]⟧", 13, is_="13 verified"),
+    row("⟦[1]⟧ says “Filters hide all tasks”. Days count ⟦[3]⟧.", 1, 3, is_="1 misquoted, 3 cited"),
+    row("Filters ⟦[1]⟧, he added, are “something else altogether”.", 1),
+    row(f"> “Filters say\n> which tasks” ⟦[1]⟧\n\nand “{WORDS}”\n\nelsewhere ⟦[3]⟧", 1, 3, is_="1 verified, 3 cited"),
+]
+
+
+def test_the_table_is_long_enough_to_mean_something() -> None:
+    assert len(TABLE) >= 60
+    assert {status for row in TABLE for status in row.citations.replace(",", "").split() if status.isalpha()} == {
+        "verified",
+        "cited",
+        "misquoted",
+        "missing",
+    }
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.marked)
+def test_what_is_cited_where_and_what_it_comes_to(row: Row) -> None:
+    citations = verify(row.answer, SOURCES).citations
+    assert ", ".join(f"{c.number} {c.status}" for c in citations) == row.citations
+    assert sorted({span for c in citations for span in c.spans}) == row.spans
+    for span, numbers in zip(row.spans, row.places, strict=True):
+        assert {c.number for c in citations if span in c.spans} == set(numbers)
+    assert all(c.valid == (c.status in ("verified", "cited")) for c in citations)
+    assert all((c.relative_path is None) == (c.status == "missing") for c in citations)
+
+
+def streamed(*parts: str) -> list[Mark]:
+    reader = MarkReader()
+    return [mark for part in parts for mark in reader.feed(part)] + reader.close()
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.marked)
+def test_streamed_at_every_split_point_it_is_the_same(row: Row) -> None:
+    whole = marks(row.answer)
+    assert streamed(*row.answer) == whole
+    for at in range(len(row.answer) + 1):
+        assert streamed(row.answer[:at], row.answer[at:]) == whole
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.marked)
+def test_two_rows_in_one_answer_do_not_disturb_each_other(row: Row) -> None:
+    if not read(row.answer).closing:
+        shift = len(row.answer) + 2
+        assert marks(f"{row.answer}\n\n{row.answer}\n")[len(marks(row.answer)) :] == [
+            Mark(m.start + shift, m.end + shift, m.numbers, m.name, m.heading, m.line) for m in marks(row.answer)
+        ]
+
+
+# What the table does not show
+
+
+def test_a_citation_has_all_places_where_it_stands() -> None:
+    answer = f"So [1]. “{WORDS}” [1], and [1, 3], “{WORDS}” [1]."
+    citations = verify(answer, SOURCES).citations
+    assert [(c.number, c.quote, [answer[start:end] for start, end in c.spans]) for c in citations] == [
+        (1, None, ["[1]", "[1, 3]"]),
+        (1, WORDS, ["[1]", "[1]"]),
+        (3, None, ["[1, 3]"]),
+    ]
+
+
+def test_what_this_turn_brought_in_and_nothing_cites_is_unused() -> None:
+    brought = ("Dates.md", "Queries/Filters.md", "Dates.md", "中文/過濾.md")
+    assert verify("So [[Filters]] say.", SOURCES, brought).unused == ("Dates.md", "中文/過濾.md")
+    assert verify("“Words that stand nowhere” [3]", SOURCES, brought[:1]).unused == ()
+    assert verify("So it is.", SOURCES).unused == ()
+
+
+@pytest.mark.parametrize(
+    ("answer", "uncited"),
+    [
+        ("[[Filters]] select the tasks to show.", 0),
+        ("Filters.md selects the tasks to show.", 0),
+        ("Nowhere.md selects the tasks to show.", 1),
+        ("[[Nowhere]] selects the tasks to show.", 1),
+        ("Filters select the tasks to show.¹ They stand on lines.【1】", 0),
+        ("Filters select the tasks to show. [[Dates]] are days that count.", 1),
+        ("In the year [2024] it rained a lot.", 1),
+        ("Private characters \ue0000\ue001 cite nothing at all.", 1),
+    ],
+)
+def test_a_sentence_is_cited_in_whatever_way(answer: str, uncited: int) -> None:
+    assert verify(answer, SOURCES).uncited == uncited
+
+
+def test_a_number_in_a_long_conversation_is_no_year() -> None:
+    sources = Sources.of([chunk(2030)])
+    assert [(c.number, c.status) for c in verify("So [2024], [2031].", sources).citations] == [(2024, "missing")]
+
+
+def test_a_quotation_says_which_lines_and_which_heading_it_stands_under() -> None:
+    answer = (
+        "“AND, OR and NOT” [1], “then the start date” [1], “gap” and “gap … in a letter” [1], “Each … none. First comes the due date” [1]"
+    )
+    citations = verify(answer, SOURCES).citations
+    assert [(c.heading, c.start_line, c.end_line) for c in citations] == [
+        ("Boolean operators", 16, 16),
+        ("Filters", 6, 6),
+        ("Filters", 8, 9),
+        ("Filters", 3, 5),
+    ]
+
+
+def test_headings_in_the_code_of_a_note_are_none() -> None:
+    sources = Sources.of([chunk(1, "# Air\n```sh\n# Water\nturn the heap every week\n```", heading=None)])
+    assert verify("“turn the heap every week” [1]", sources).citations[0].heading == "Air"
+
+
+def test_a_path_has_as_many_words_as_the_note_it_names() -> None:
+    answer = "See Combining Filters.md, Lost Filters.md and Conditions.md."
+    assert [(c.number, answer[slice(*c.spans[0])]) for c in verify(answer, SOURCES).citations] == [
+        (12, "Combining Filters.md"),
+        (1, "Filters.md"),
+    ]
+
+
+awkward = st.lists(
+    st.sampled_from([*AWKWARD, "“", "”", "“Filters say which tasks”", "[[Filters]]", "Dates.md", ". ", "…", "「", "」", "»", "«"])
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(awkward.map("".join), awkward.map("".join))
+def test_any_answer_about_any_note_gets_the_same_verdict_twice(answer: str, text: str) -> None:
+    def fresh() -> Sources:
+        return Sources.of(
+            [chunk(1, text, relative_path="Filters.md"), chunk(2, text + "\n" + answer, title=text, relative_path="Dates.md")]
+        )
+
+    verdict = verify(answer, fresh(), ("Filters.md",))
+    assert verdict == verify(answer, fresh(), ("Filters.md",))
+    spans = {mark.span for mark in marks(answer)}
+    assert all(span in spans or "." in answer[slice(*span)] for citation in verdict.citations for span in citation.spans)
+
+
+@settings(deadline=None, max_examples=300)
+@given(awkward.map("".join), st.data())
+def test_words_out_of_a_note_stand_in_it(text: str, data: st.DataObject) -> None:
+    start, end = sorted(data.draw(st.tuples(st.integers(0, len(text)), st.integers(0, len(text)))))
+    place = locate(text[start:end], chunk(1, text, start_line=3))
+    if any(c.isalnum() for c in text[start:end]):
+        assert place is not None
+        assert 3 <= place[0] <= place[1] <= 3 + text.count("\n")
+
+
+def test_five_hundred_chunks_are_no_more_work_than_those_that_are_cited() -> None:
+    chunks = [chunk(n, f"Sentence {n} says something of its own.\n" * 20, relative_path=f"Note {n % 7}.md") for n in range(1, 501)]
+    answer = "".join(f"“Sentence {n} says something” [{n}] and “Sentence {n} says” [[Note {n % 7}]]. " for n in range(1, 501))
+    verdict = verify(answer, Sources.of(chunks))
+    assert [c.status for c in verdict.citations] == ["verified"] * len(verdict.citations)
+    assert {c.number for c in verdict.citations} == set(range(1, 501))
+
+
+@pytest.mark.parametrize(
+    "piece", [*AWKWARD, "“a", "„“", "»a «", "“Filters say which tasks” [1] ", "[[Dates]] [3] ", "“x … ", "x.md ", ". [1]"]
+)
+def test_an_endless_answer_is_verified_in_linear_time(piece: str) -> None:
+    verify("“" + piece * (60_000 // len(piece)) + "” [1]", SOURCES)
