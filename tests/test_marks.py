@@ -1,9 +1,11 @@
 """Which places of a text cite, and that a text in pieces has the same marks as the whole."""
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.marks import Mark, MarkReader, marks, pieces, read
+from zkchat_cli.marks import Mark, MarkReader, cited, marks, pieces, read
+from zkchat_cli.models import Citation
 
 AWKWARD = [
     *"[]()^*_`\\:;,.-–0123459 \n\t\r>#|<'\"“”【】［］†¹²³⁻⁺aAsS漢é",

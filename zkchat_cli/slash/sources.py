@@ -43,14 +43,21 @@ def _of_number(session: ZkChatSession, argument: str) -> list[Line]:
         raise UsageError(f"there is no source {shorten(argument, 40)}", f"There are: {there}" if there else "Nothing has been found yet.")
     cited = provenance.citations_of(chunk.number, session.history)
     found = _standing(session, chunk)
-    quotes = [each.citation.quote for each in cited if each.citation.quote]
     head = Line(
         (Span(f"[{chunk.number}] ", "bold"), Span(name_of(chunk.relative_path, chunk.heading), "bold")),
         (Span(f"{found.path}:{place(found.first, found.last)}", "cyan", found.path),),
     )
     told = [line(found.news, "yellow", indent=0)] if found.news else []
     cut = [line("It was cut there: it was too long for the context window.", "dim")] if chunk.text.endswith(CUT) else []
-    return [head, *told, line(), *excerpts.show(chunk, found.first, quotes, found.note), *cut, line(), *_uses(cited)]
+    return [
+        head,
+        *told,
+        line(),
+        *excerpts.show(chunk, found.first, (each.citation for each in cited), found.note),
+        *cut,
+        line(),
+        *_uses(cited),
+    ]
 
 
 @dataclass(frozen=True, slots=True)
