@@ -179,6 +179,7 @@ class ZkChatSession(Standing):
                 "reasoning": turn.reasoning or None,
                 "references": documents_of(turn.chunks, self._summaries.summary),
                 "citations": report.citations if report else (),
+                "uncited_statements": report.uncited_statements if report else None,
                 "usage": turn.usage if report else None,
             }
             messages.append(answer.model_copy(update=update))
