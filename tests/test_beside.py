@@ -1,6 +1,7 @@
 """An excerpt beside its note: where it stands now, and which of its words are quoted."""
 
 import time
+from typing import Any
 
 import pytest
 from building import chunk
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zkchat_cli.lines import plain
-from zkchat_cli.models import ContentChunk
+from zkchat_cli.models import Citation, ContentChunk
 from zkchat_cli.references.beside import Now, locate_now, quoted_at, show
 from zkchat_cli.references.excerpts import CUT
 
@@ -17,6 +18,17 @@ NOTE = "# Filters\n\nA filter says which tasks you want.\nIt may be long.\n\n## 
 
 def part(text: str, line: int = 3) -> ContentChunk:
     return chunk(1, text, start_line=line)
+
+
+def quoting(quote: str, first: int, last: int | None = None, **more: Any) -> Citation:
+    values: dict[str, Any] = {
+        "number": 1,
+        "relative_path": "Filters.md",
+        "start_line": first,
+        "end_line": last or first,
+        "status": "verified",
+    }
+    return Citation.model_validate({**values, "quote": quote, "valid": True} | more)
 
 
 # where it stands
@@ -63,45 +75,64 @@ def test_a_hostile_note_is_compared_in_linear_time() -> None:
         ("It is *ready* after nine months.", "ready after nine", "ready* after nine"),
         ("It is\nready  after", "it is Ready after", "It is\nready  after"),
         ("> It is\n> ready after", "It is ready after", "It is\n> ready after"),
-        (" > > deep", "deep", "deep"),
-        ("a > b is greater", "a > b is", "a > b is"),
-        ("He said “so it is”", 'said "so it is"', "said “so it is”"),
+        ("- one\n- two", "one two", "one\n- two"),
+        ("| a | b |", "a | b", "a | b"),
+        ("He said “so it is”", 'said "so it is"', "said “so it is"),
         ("All is well. More.", "All is well.", "All is well."),
-        ("All is well. More.", "All is well…", "All is well"),
-        ("知识花园，是一座花园。", "是一座花园", "是一座花园"),
+        ("All is well. More.", "all is well!", "All is well"),
+        ("知识花园，是一座花园。", "是一座 花园", "是一座花园"),
         ("Le cafe\u0301 est fermé", "le café est ferme", "Le cafe\u0301 est fermé"),
         ("한국어 정원", "\u1112\u1161\u11ab국어 정원", "한국어 정원"),
-        ("ﬁlters \U0001f600 here", "filters \U0001f600", "ﬁlters \U0001f600"),
+        ("ﬁlters \U0001f600 here", "filters \U0001f600 here", "ﬁlters \U0001f600 here"),
     ],
 )
 def test_quoted_words_are_found_as_they_stand(text: str, quote: str, words: str) -> None:
-    found = quoted_at(text, quote)
-    assert found is not None
+    [found] = quoted_at(text, quote)
     assert text[slice(*found)] == words
+
+
+@pytest.mark.parametrize("gap", ["…", " ... ", " [...] ", "(…)"])
+def test_what_a_quotation_leaves_out_is_not_marked(gap: str) -> None:
+    text = "It is ready, they say, after nine months."
+    assert [text[slice(*found)] for found in quoted_at(text, f"It is ready{gap}after nine")] == ["It is ready", "after nine"]
+    assert quoted_at(text, f"after nine{gap}It is ready") == []
 
 
 @pytest.mark.parametrize("quote", ["other words", "", " … ", "**"])
 def test_what_is_not_said_is_not_found(quote: str) -> None:
-    assert quoted_at("It is ready.", quote) is None
+    assert quoted_at("It is ready.", quote) == []
+
+
+@given(st.text(max_size=60), st.text(max_size=20))
+def test_places_are_within_the_text_and_in_order(text: str, quote: str) -> None:
+    flat = [at for place in quoted_at(text, quote) for at in place]
+    assert flat == sorted(flat)
+    assert all(0 <= at <= len(text) for at in flat)
 
 
 @given(st.text(max_size=60), st.integers(0, 60), st.integers(1, 20))
-def test_whatever_is_quoted_word_for_word_is_found_within_the_text(text: str, start: int, length: int) -> None:
-    found = quoted_at(text, text[start : start + length])
-    assert found is None or 0 <= found[0] < found[1] <= len(text)
+def test_letters_that_are_quoted_word_for_word_are_found(text: str, start: int, length: int) -> None:
+    quote = text[start : start + length]
+    assert quoted_at(text, quote) or not any(c.isalnum() for c in quote) or "…" in text or "..." in text
 
 
-@given(st.text(st.sampled_from("ab >*\n.“é"), max_size=60), st.text(st.sampled_from("ab >*\n.“é"), max_size=9))
+@given(st.text(st.sampled_from("ab >*\n.“é"), max_size=60), st.text(st.sampled_from("ab >*\n.“é"), min_size=1, max_size=9))
 def test_marking_changes_no_word(text: str, quote: str) -> None:
-    shown = plain(show(part(text, 1), 1, [quote], None)).replace("»", "").replace("«", "")
+    shown = plain(show(part(text, 1), 1, [quoting(quote, 1)], None)).replace("»", "").replace("«", "")
     assert [row.partition("│")[2].removeprefix(" ") for row in shown.split("\n")] == text.split("\n")
+
+
+def test_a_hostile_excerpt_is_marked_in_linear_time() -> None:
+    began = time.perf_counter()
+    show(part("a " * 200_000 + "\n" * 20_000, 1), 1, [quoting("a " * 50_000 + "b", 1)], None)
+    assert time.perf_counter() - began < 5
 
 
 # how it is shown
 
 
 def shown(text: str, line: int = 3, *quotes: str, note: str | None = NOTE) -> list[str]:
-    return plain(show(part(text, line), line, quotes, note)).split("\n")
+    return plain(show(part(text, line), line, [quoting(quote, line) for quote in quotes], note)).split("\n")
 
 
 def test_an_excerpt_has_its_lines_its_surroundings_and_its_quotes_marked() -> None:
@@ -124,9 +155,21 @@ def test_a_quote_over_two_lines_is_marked_on_both() -> None:
 
 
 def test_quotes_that_overlap_are_one_mark_and_others_are_their_own() -> None:
-    assert shown("one two three four five", 1, "two three", "one two", "five", "never said", note=None) == [
-        "> 1 │ »one two three« four »five«"
-    ]
+    assert shown("one two three four five", 1, "two three", "one two", "five", note=None) == ["> 1 │ »one two three« four »five«"]
+
+
+def test_where_the_words_cannot_be_told_apart_their_lines_are_marked() -> None:
+    text = "one [two](http://two.example) three\nfour\nfive"
+    rows = plain(show(part(text, 5), 5, [quoting("two three four", 5, 6)], None)).split("\n")
+    assert rows == ["> 5 │ »one [two](http://two.example) three«", "> 6 │ »four«", "  7 │ five"]
+    outside = plain(show(part(text, 5), 5, [quoting("two three four", 1, 90)], None)).split("\n")
+    assert all(row.startswith(">") for row in outside)
+
+
+def test_only_a_quotation_that_holds_is_marked() -> None:
+    wrong = quoting("one", 3, status="misquoted", valid=False)
+    unquoted = Citation(number=1, relative_path="Filters.md", status="cited", valid=True)
+    assert plain(show(part("one two"), 3, [wrong, unquoted], None)) == "  3 │ one two"
 
 
 def test_without_the_note_there_is_only_what_the_model_saw() -> None:

@@ -131,6 +131,12 @@ def test_a_path_is_meant_before_a_name() -> None:
     assert meant("Filters.md", [called("t", "find", *several)]) == ("Queries/Filters.md", "Old/Filters.md")
 
 
+def test_a_path_that_is_none_means_nothing() -> None:
+    assert (
+        meant("anything", [called("t", "find", *(chunk(n, relative_path=path, id=path) for n, path in enumerate(("", ".", "/"), 1)))]) == ()
+    )
+
+
 # the last answer
 
 

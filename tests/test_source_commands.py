@@ -77,6 +77,13 @@ def test_sources_alone_lists_those_of_the_last_answer_again(session: ZkChatSessi
     assert "✗ [[Compst]] not found" in text
 
 
+def test_sources_alone_counts_what_has_no_citation(room: Room) -> None:
+    one = room.session(Deltas([calls(find("compost heap")), says("It needs air [1]. It costs nothing to anybody at all.")]))
+    completed(one.send("What does compost need?"))
+    assert "1 sentence has no citation" in answer("/sources", one)
+    assert "1 sentence has no citation" in answer("/sources", room.resumed(one))
+
+
 def test_sources_are_the_same_when_the_conversation_is_resumed(room: Room, session: ZkChatSession) -> None:
     assert answer("/sources", room.resumed(session)) == answer("/sources", session)
     assert answer("/sources 1", room.resumed(session)) == answer("/sources 1", session)

@@ -14,7 +14,7 @@ from prompt_toolkit.utils import get_cwidth
 
 from zkchat_cli.lines import Line, Span, line, plain
 from zkchat_cli.models import BudgetStatus, BudgetStatuses, Citation, CompactionDue, ContextUsage, DocumentReference, MessageBreakdown
-from zkchat_cli.references.sources import listing, ranges
+from zkchat_cli.references.listing import listing, ranges
 from zkchat_cli.terminal.laying import lay_out
 from zkchat_cli.terminal.links import opener
 from zkchat_cli.terminal.safe import neutralise_name
@@ -327,8 +327,8 @@ def test_a_source_without_a_quotation_has_nothing_to_verify() -> None:
     assert "[1] ○ [[Filters]]   " in shown(citations=(cited(1),))
 
 
-def test_several_quotations_of_a_source_are_one_line_with_all_places() -> None:
-    text = shown(citations=(quoting(1, "aaa"), quoting(1, "bbb", start_line=20, end_line=20), cited(1)))
+def test_several_quotations_of_a_source_are_one_line_with_all_their_places() -> None:
+    text = shown(citations=(quoting(1, "aaa"), quoting(1, "bbb", start_line=20, end_line=20), cited(1, end_line=90)))
     assert text == "Sources\n  [1] ✓ [[Filters]]   Queries/Filters.md:12-14, 20"
 
 

@@ -182,6 +182,7 @@ class ZkChatSession(Standing):
                 "reasoning": turn.reasoning or None,
                 "references": merge(turn.injected, documents_of(turn.chunks, self._summaries.summary)),
                 "citations": report.citations if report else (),
+                "uncited_statements": report.uncited_statements if report else None,
                 "usage": turn.usage if report else None,
                 "uncited_statements": report.uncited_statements if report else None,
             }

@@ -7,11 +7,13 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Literal
 
 from zkchat_cli.lines import Line, Span
-from zkchat_cli.models import ContentChunk
+from zkchat_cli.models import Citation, ContentChunk
 from zkchat_cli.references.excerpts import CUT
+from zkchat_cli.references.listing import status
 from zkchat_cli.words import fold
 
 CONTEXT = 3
@@ -20,8 +22,8 @@ LONGEST_AROUND = 400
 """Characters of a line around it that are shown."""
 MOST_PLACES = 1000
 """Places where a text stands, of which the nearest is looked for."""
-_QUOTE_MARKS = str.maketrans({**dict.fromkeys("‘’", "'"), **dict.fromkeys("“”„«»", '"')})
-_BLOCK_QUOTE = re.compile(r"^[^\S\n]*+(?:>[^\S\n]?)++", re.MULTILINE)
+_GAP = re.compile(r"[\[(]?(?:…|\.{3,}|\. \. \.)[\])]?")
+"""Where a quotation leaves words out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,39 +54,59 @@ def locate_now(chunk: ContentChunk, note: str) -> Now:
     return Now("same" if best == chunk.start_line else "moved", best, best + height)
 
 
-def quoted_at(text: str, quote: str) -> tuple[int, int] | None:
-    """From where to where (characters) `text` says the quoted words, as far as citing them allows: in any case, with other white space,
-    quotation marks and emphasis. None where it does not say them.
+def quoted_at(text: str, quote: str) -> list[tuple[int, int]]:
+    """From where to where (characters) `text` says the quoted words, in pieces where the quotation leaves some out; none where it does
+    not say them.
+
+    Letters and digits alone are compared: that a quotation holds has been found out before, more strictly (quotations.py). This is to
+    show where, whatever stands between the words: emphasis, marks of lists and quoted lines, typography.
     """
-    said, places = _folded(text)
-    wanted = _folded(quote.strip(" \n.…"))[0].strip()
-    at = said.find(wanted) if wanted else -1
-    if at < 0:
-        return None
-    end = places[at + len(wanted) - 1] + 1
-    return places[at], end + (quote.rstrip()[-1:] == text[end : end + 1] == ".")
+    said, places = _letters(text)
+    found: list[tuple[int, int]] = []
+    at = 0
+    for part in _GAP.split(quote):
+        wanted, _ = _letters(part)
+        begin = said.find(wanted, at)
+        if begin < 0:
+            return []
+        if wanted:
+            at = begin + len(wanted)
+            end = places[at - 1] + 1
+            found.append((places[begin], end + (part.rstrip()[-1:] == text[end : end + 1] != "")))
+    return found
 
 
-def _folded(text: str) -> tuple[str, list[int]]:
-    """The text for comparing, and for each of its characters where it stood."""
-    skipped = {i for mark in _BLOCK_QUOTE.finditer(text) for i in range(*mark.span())}
+def _letters(text: str) -> tuple[str, list[int]]:
+    """The letters and digits of a text, folded, and where each of them stands."""
     said: list[str] = []
     places: list[int] = []
-    for i, c in enumerate(text.translate(_QUOTE_MARKS)):
-        if c in "*`" or i in skipped:
-            continue
-        for folded in " " if c.isspace() else unicodedata.normalize("NFD", fold(c)):
-            if folded != " " or (said and said[-1] != " "):
-                said.append(folded)
-                places.append(i)
+    for i, c in enumerate(text):
+        if c.isalnum():
+            folded = c.lower() if c.isascii() else unicodedata.normalize("NFD", fold(c))
+            said.append(folded)
+            places += [i] * len(folded)
     return "".join(said), places
 
 
-def show(chunk: ContentChunk, first: int, quotes: Iterable[str], note: str | None) -> list[Line]:
-    """The excerpt with numbered lines from `first` on, its quoted words marked, and, of a `note` that still has it, the lines
-    around it, behind a broken rule."""
+def _places(words: str, chunk: ContentChunk, citation: Citation) -> list[tuple[int, int]]:
+    """Where the words that a citation quotes stand in the excerpt's; where they cannot be told apart (a link in them), their lines."""
+    if status(citation) != "verified" or not citation.quote:
+        return []
+    if found := quoted_at(words, citation.quote):
+        return found
+    first, last = ((line or 0) - chunk.start_line for line in (citation.start_line, citation.end_line))
+    lines = words.split("\n")
+    begins = list(accumulate((len(each) + 1 for each in lines), initial=0))
+    return [(begins[i], begins[i] + len(lines[i])) for i in range(max(0, first), min(last + 1, len(lines)))]
+
+
+def show(chunk: ContentChunk, first: int, citations: Iterable[Citation], note: str | None) -> list[Line]:
+    """The excerpt with numbered lines from `first` on, the words marked that these citations quote from it.
+
+    Of a `note` that still has it the lines around it are shown, too, behind a broken rule.
+    """
     words = chunk.text.removesuffix(CUT)
-    marked = _merged(place for quote in quotes if (place := quoted_at(words, quote)))
+    marked = _merged(place for citation in citations for place in _places(words, chunk, citation))
     own = words.split("\n")
     around = note.split("\n") if note is not None else []
     before = around[max(0, first - 1 - CONTEXT) : first - 1]

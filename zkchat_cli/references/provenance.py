@@ -5,7 +5,7 @@ Pure: from the messages of a branch to values. Who renders them adds what only t
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from posixpath import basename, splitext
 from typing import Any
 
 from zkchat_cli.models import Citation, ContentChunk, DocumentReference, Prompt, ReferenceType, ZkChatMessage
@@ -141,17 +141,14 @@ def meant(text: str, messages: Iterable[ZkChatMessage]) -> tuple[str, ...]:
     """
     bare = text.strip().removeprefix("!").removeprefix("[[").removesuffix("]]")
     wanted = {fold(text.strip()), fold(bare), fold(bare.partition("|")[0].partition("#")[0].strip())}
-    exact: dict[str, None] = {}
-    near: dict[str, None] = {}
+    called: dict[str, dict[str, None]] = {}
     for message in messages:
-        names: list[tuple[str, tuple[str, ...]]] = [(key_of(r), (r.wikilink, r.wikilink.strip("![]"))) for r in message.references]
-        names += [(chunk.relative_path, (chunk.title,)) for chunk in message.chunks]
-        for key, others in names:
-            path = PurePosixPath(key)
-            if wanted & {fold(key), fold(str(path.with_suffix("")) if path.suffix else key)}:
-                exact[key] = None
-            elif wanted & {fold(path.name), fold(path.stem), *map(fold, others)}:
-                near[key] = None
+        for reference in message.references:
+            called.setdefault(key_of(reference), {}).update(dict.fromkeys((reference.wikilink, reference.wikilink.strip("![]"))))
+        for chunk in message.chunks:
+            called.setdefault(chunk.relative_path, {})[chunk.title] = None
+    exact = [key for key in called if wanted & {fold(key), fold(splitext(key)[0])}]
+    near = [key for key, names in called.items() if wanted & {fold(basename(key)), fold(splitext(basename(key))[0]), *map(fold, names)}]
     return tuple(exact or near)
 
 

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from zkchat_cli import marks
 from zkchat_cli.models import Citation
-from zkchat_cli.references.sources import place, status
+from zkchat_cli.references.listing import place, status
 from zkchat_cli.words import shorten
 
 LONGEST_QUESTION = 2000

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from zkchat_cli.lines import Line, Span, line
 from zkchat_cli.references import provenance
-from zkchat_cli.references.sources import ranges
+from zkchat_cli.references.listing import ranges
 from zkchat_cli.references.summaries import DocumentSummaryService
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.slash import Outcome, SlashCommand

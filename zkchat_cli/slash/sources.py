@@ -11,7 +11,7 @@ from zkchat_cli.models import ContentChunk
 from zkchat_cli.references import beside, provenance
 from zkchat_cli.references.documents import merge
 from zkchat_cli.references.excerpts import CUT
-from zkchat_cli.references.sources import MARKS, listing, name_of, place, ranges, status
+from zkchat_cli.references.listing import MARKS, listing, name_of, place, ranges, status
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.slash import Outcome, SlashCommand
 from zkchat_cli.words import shorten
@@ -44,14 +44,14 @@ def _of_number(session: ZkChatSession, argument: str) -> list[Line]:
         raise UsageError(f"there is no source {shorten(argument, 40)}", f"There are: {there}" if there else "Nothing has been found yet.")
     cited = provenance.citations_of(chunk.number, session.history)
     found = _standing(session, chunk)
-    quotes = [each.citation.quote for each in cited if each.citation.quote]
     head = Line(
         (Span(f"[{chunk.number}] ", "bold"), Span(name_of(chunk.relative_path, chunk.heading), "bold")),
         (Span(f"{found.path}:{place(found.first, found.last)}", "cyan", found.path),),
     )
     told = [line(found.news, "yellow", indent=0)] if found.news else []
     cut = [line("It was cut there: it was too long for the context window.", "dim")] if chunk.text.endswith(CUT) else []
-    return [head, *told, line(), *beside.show(chunk, found.first, quotes, found.note), *cut, line(), *_uses(cited)]
+    shown = beside.show(chunk, found.first, (each.citation for each in cited), found.note)
+    return [head, *told, line(), *shown, *cut, line(), *_uses(cited)]
 
 
 @dataclass(frozen=True, slots=True)

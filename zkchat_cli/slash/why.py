@@ -7,8 +7,8 @@ from zkchat_cli.errors import UsageError, VaultError, ZkchatError
 from zkchat_cli.lines import Line, Span, line
 from zkchat_cli.models import Prompt
 from zkchat_cli.references import provenance
+from zkchat_cli.references.listing import MARKS, place, status
 from zkchat_cli.references.provenance import Cited, Found, Named, Provenance
-from zkchat_cli.references.sources import MARKS, place, status
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.slash import Outcome, SlashCommand
 from zkchat_cli.words import shorten

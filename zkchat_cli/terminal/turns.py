@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from zkchat_cli import events
 from zkchat_cli.errors import ZkchatError
+from zkchat_cli.references.listing import listing
 from zkchat_cli.references.provenance import asked
-from zkchat_cli.references.sources import listing
 from zkchat_cli.terminal.countdown import Countdown
 from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.terminal.screen import Screen

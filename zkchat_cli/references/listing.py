@@ -95,7 +95,8 @@ def _cited(number: int, citations: Sequence[Citation], digits: int) -> list[Line
     indent = digits + 7
     if first.relative_path is None:
         return [Line((*head, Span(" no such source was in the prompt", style)), indent=indent)]
-    places = ", ".join(dict.fromkeys(place(c.start_line, c.end_line) for c in citations if c.start_line))
+    exact = [c for c in citations if status(c) == "verified"] or citations
+    places = ", ".join(dict.fromkeys(place(c.start_line, c.end_line) for c in exact if c.start_line))
     where = Span(f"{first.relative_path}:{places}" if places else first.relative_path, "dim", first.relative_path)
     lines = [Line((*head, Span(" "), Span(name_of(first.relative_path, first.heading))), (where,), indent)]
     for citation in citations:
