@@ -261,7 +261,7 @@ def test_a_link_opens_the_file_or_obsidian_or_nothing() -> None:
 def test_no_name_can_break_out_of_its_link(style: str, path: str) -> None:
     made = opened("/notes", style, path)
     assert made is None or re.fullmatch(r"[!-~]+", made)
-    if made is not None and ".." not in path and "//" not in path and "./" not in path:
+    if made is not None and ".." not in path and "//" not in path and "./" not in path and path != ".":
         assert unquote_to_bytes(made).endswith(os.fsencode(path.rstrip("/")).removesuffix(b"/."))
 
 

@@ -184,7 +184,6 @@ class ZkChatSession(Standing):
                 "citations": report.citations if report else (),
                 "uncited_statements": report.uncited_statements if report else None,
                 "usage": turn.usage if report else None,
-                "uncited_statements": report.uncited_statements if report else None,
             }
             messages.append(answer.model_copy(update=update))
         alone = len(messages) == 1

@@ -71,9 +71,19 @@ def quoted_at(text: str, quote: str) -> list[tuple[int, int]]:
             return []
         if wanted:
             at = begin + len(wanted)
-            end = places[at - 1] + 1
-            found.append((places[begin], end + (part.rstrip()[-1:] == text[end : end + 1] != "")))
+            found.append(_with_marks(text, places[begin], places[at - 1] + 1, part.strip()))
     return found
+
+
+def _with_marks(text: str, start: int, end: int, part: str) -> tuple[int, int]:
+    """The place of quoted letters with what the quotation has before and behind them: a full stop, the brackets of a link."""
+    before = next((i for i, c in enumerate(part) if c.isalnum()), 0)
+    after = next((i for i, c in enumerate(reversed(part)) if c.isalnum()), 0)
+    for c in reversed(part[:before]):
+        start -= start > 0 and text[start - 1] == c
+    for c in part[len(part) - after :]:
+        end += text[end : end + 1] == c
+    return start, end
 
 
 def _letters(text: str) -> tuple[str, list[int]]:
