@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -178,3 +178,14 @@ def servers(httpserver: HTTPServer) -> Iterator[Servers]:
     """Ollama and OpenAI, offering the tests' embedding model."""
     yield Servers(httpserver)
     httpserver.check_assertions()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A failure that shows half of a surrogate pair is told, too: it could not be sent from the process that ran the test."""
+    report = yield
+    if report.longrepr is not None and not isinstance(report.longrepr, tuple):
+        shown = str(report.longrepr)
+        if shown.encode("utf-8", "replace").decode() != shown:
+            report.longrepr = shown.encode("utf-8", "backslashreplace").decode()
+    return report
