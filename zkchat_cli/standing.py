@@ -188,8 +188,8 @@ class Standing:
             self.parts.store.calibrate(self.parts.model.name, max(CALIBRATION[0], min(CALIBRATION[1], factor)))
 
     def _calibrate(self) -> None:
-        """Count as this model is known to count."""
-        factor, exact = self.parts.store.calibration(self.parts.model.name), self.parts.model.exact
+        """Count as this model is known to count. In steps of a hundredth: with each new factor every turn is counted anew."""
+        factor, exact = round(self.parts.store.calibration(self.parts.model.name), 2), self.parts.model.exact
         if (factor, exact) != self._counting:
             self._counting = (factor, exact)
             self.parts = replace(self.parts, counter=self.parts.counter.calibrated(factor, exact=exact))
