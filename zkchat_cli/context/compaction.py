@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from zkchat_cli.context.extractive import summarize
+from zkchat_cli.context.prompt import covered_by
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import Compaction
 from zkchat_cli.tokens import TokenCounter
@@ -93,6 +94,24 @@ def left_out(fold: Fold) -> str:
     days = sorted({message.timestamp[:10] for turn in fold.turns for message in turn.messages} - {""})
     when = f", {days[0]} to {days[-1]}," if days else ""
     return f"[{sum(len(turn.messages) for turn in fold.turns)} earlier messages{when} are left out here without a summary.]"
+
+
+@dataclass(frozen=True, slots=True)
+class Covers:
+    """What a summary stands for."""
+
+    turns: int
+    messages: int
+    first_date: str | None
+    last_date: str | None
+
+
+def covered(compaction: Compaction, turns: Sequence[Turn]) -> Covers:
+    """What the summary of a compaction covers of a branch."""
+    folded = turns[: covered_by(compaction, turns)] if compaction.summary else ()
+    messages = [message for turn in folded if not turn.failed for message in turn.messages]
+    days = [message.timestamp[:10] for message in messages if message.timestamp]
+    return Covers(sum(not turn.failed for turn in folded), len(messages), min(days, default=None), max(days, default=None))
 
 
 def asked_in_vain(compactions: Sequence[Compaction], turns: Sequence[Turn], *, automatic: bool) -> bool:

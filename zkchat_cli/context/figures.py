@@ -1,5 +1,6 @@
 """The figures of a prompt as a table with bars: the same text for `context stats` and `/context`."""
 
+from zkchat_cli.context.compaction import Covers
 from zkchat_cli.models import Compaction, ContextUsage, Prompt
 from zkchat_cli.words import shorten
 
@@ -118,6 +119,19 @@ def _made(compaction: Compaction) -> str:
 
 def _cost(compaction: Compaction) -> str:
     return f", {compaction.usage.prompt_tokens + compaction.usage.completion_tokens} tokens" if compaction.usage else ""
+
+
+def standing(compaction: Compaction, covers: Covers) -> str:
+    """What stands in the prompt in place of older turns."""
+    told = []
+    if compaction.summary:
+        told.append(
+            f"{covers.turns} turns ({covers.messages} messages), {covers.first_date} to {covers.last_date}, "
+            f"in {compaction.summary_tokens} tokens ({compaction.mode})"
+        )
+    if compaction.masked:
+        told.append(f"{len(compaction.masked)} old results and documents without their middles")
+    return f"{'; '.join(told)}:" if compaction.summary else f"No summary; {'; '.join(told)}."
 
 
 def saved(compaction: Compaction) -> str:
