@@ -109,6 +109,7 @@ class Room:
             "now": lambda: NOON,
             "clock": self.clock,
             "new_id": self.new_id,
+            "summarizes": lambda name: name != "offline",
         }
         return ZkChatSession(Parts(**{**parts, **changes}), conversation)
 

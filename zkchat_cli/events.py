@@ -2,9 +2,11 @@
 
 A turn's events come in this order, and end with exactly one of the last two:
 
-    MessageStored, (Notice | CompactionStarted, CompactionDone)*,
-    (Waiting | ReasoningDelta | TextDelta | Cited | CompactionStarted, CompactionDone | ToolCallStarted+, Notice*, ToolCallFinished+)*,
-    TurnCompleted | TurnFailed
+    MessageStored, (Notice | Compacting)*,
+    (Waiting | ReasoningDelta | TextDelta | Cited | Compacting | ToolCallStarted+, Notice*, ToolCallFinished+)*,
+    Compacting?, TurnCompleted | TurnFailed
+
+Compacting is CompactionStarted, Waiting*, CompactionDone | Notice.
 """
 
 from dataclasses import dataclass

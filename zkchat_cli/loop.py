@@ -13,6 +13,7 @@ from zkchat_cli import events
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
 from zkchat_cli.context.turns import call_tokens, render
 from zkchat_cli.errors import PromptTooLarge, ProviderError, StoreError
+from zkchat_cli.ladder import relieve
 from zkchat_cli.llm import Failed, Finished, Reasoning, Request, Text, Thinking, ToolCalls, Waiting, Window
 from zkchat_cli.llm.endpoint import limit_said
 from zkchat_cli.marks import Mark, MarkReader
@@ -85,6 +86,9 @@ class ToolLoop:
         """One model call; if it finds the prompt too long, once more with a smaller one."""
         try:
             prompt = self._prompt(offer_tools=offer_tools)
+            if len(self._turn.messages) > 1 and prompt.usage.compaction.due:  # what tools found may have filled the window
+                yield from relieve(self._standing, self._turn, prompt.usage.compaction.reason or "")
+                prompt = self._prompt(offer_tools=offer_tools)
         except PromptTooLarge as e:
             if len(self._turn.messages) == 1:
                 raise
@@ -111,17 +115,17 @@ class ToolLoop:
         return prompt
 
     def _shrink(self, refused: ProviderError) -> Iterator[events.Event]:
-        """Take the window for as large as the server says, or for smaller than the refused prompt, and fold what can be folded."""
+        """Take the window for as large as the server says, or for smaller than the refused prompt, and fold what can be folded.
+
+        Without asking the model, which has just refused to read so much, and whose window is a guess for now.
+        """
         standing, turn = self._standing, self._turn
         assert turn.prompt is not None
         used = standing.window.tokens
         said = limit_said(refused.message)
         guess = int(SMALLER * turn.prompt.usage.total_tokens / turn.prompt.usage.effective_limit * used)
-        yield events.CompactionStarted(refused.message)
-        with turn.timer("prepare"):
-            standing.refusal = Window(said if said and said < used else guess, "a refusal of the server")
-            turn.compaction = standing.compact()
-        yield events.CompactionDone(turn.compaction)
+        standing.refusal = Window(said if said and said < used else guess, "a refusal of the server")
+        yield from relieve(standing, turn, refused.message, ask=False)
 
     def _call_model(self, prompt: Prompt) -> Generator[events.Event, None, tuple[tuple[ToolCall, ...], FinishReason]]:
         """Stream one model call; returns its tool calls and finish reason. Raises the ProviderError it ends with."""

@@ -166,7 +166,12 @@ class ZkChatMessage(Value):
 
 
 class Compaction(Value):
-    """A summary that stands in the prompt for the messages from the conversation's start through `last_id`. It deletes nothing."""
+    """What stands in the prompt in place of what was said: a summary for the messages from the conversation's start through `last_id`, and
+    shortened versions of the results and documents that the `masked` messages brought in. It deletes nothing.
+
+    One that only masks has no summary: an earlier one goes on to hold. `mode` "none" is stored where a model was asked in vain, so that it
+    is not asked again at once; it holds nothing.
+    """
 
     id: str
     created_at: str
@@ -181,6 +186,13 @@ class Compaction(Value):
     model_calls: int = 0
     instructions: str | None = None
     preview: bool = False
+    masked: tuple[str, ...] = ()
+    made_after: str | None = None
+    """The newest message when it was made."""
+    usage: TokenUsage | None = None
+    """What its model calls cost."""
+    problem: str | None = None
+    """Why it is not the summary that the model was asked for first."""
 
 
 class Conversation(Value):

@@ -8,10 +8,13 @@ from collections.abc import Generator, Iterator
 from contextlib import suppress
 
 from zkchat_cli import events
+from zkchat_cli.context.budget import due
 from zkchat_cli.describing import Describing
 from zkchat_cli.errors import StoreError, UsageError, VaultError, ZkchatError
+from zkchat_cli.ladder import Ladder, Wish, relieve, summarizes
 from zkchat_cli.loop import ToolLoop
 from zkchat_cli.models import (
+    Compaction,
     Conversation,
     FinishReason,
     IndexReport,
@@ -139,17 +142,43 @@ class ZkChatSession(Standing):
             self._unsaved.pop(0)
         return True
 
+    def compact(
+        self, *, instructions: str | None = None, target: int | None = None, keep: int | None = None, preview: bool = False
+    ) -> Compaction:
+        """Fold the older turns into a summary and store that; `mode` is "none", and nothing stored, when that would gain nothing.
+
+        `target` tokens at most for the summary, `keep` newest messages stay whole (default: the settings', fewer when there are fewer or
+        they do not fit). `preview` only says what would happen, though it may ask the model. Tokens are those of the prompt with all
+        turns that no summary covers.
+        """
+        climbing = self.compacting(Wish(instructions=instructions, target=target, keep=keep, preview=preview))
+        while True:
+            try:
+                next(climbing)
+            except StopIteration as end:
+                done: Compaction = end.value
+                return done
+
+    def compacting(self, wish: Wish) -> Generator[events.Event, None, Compaction]:
+        """`compact`, with the events of it; closing it stops the model, and then nothing is stored."""
+        return Ladder(self, wish, Timer(self.parts.clock)).climb()
+
     def _compact_if_due(self, turn: TurnInProgress) -> Iterator[events.Event]:
-        settings = self.parts.settings.context
         with turn.timer("prepare"):
-            due = self.assembled((turn.user,)).usage.compaction
-            worthwhile = due.due and settings.auto_summarize and self._plan(None)
-        if not worthwhile:
-            return
-        yield events.CompactionStarted(due.reason or "the context window fills")
-        with turn.timer("prepare"):
-            turn.compaction = self.compact()
-        yield events.CompactionDone(turn.compaction)
+            wanted = self.assembled((turn.user,)).usage.compaction
+        if wanted.due:
+            yield from relieve(self, turn, wanted.reason or "")
+
+    def _compact_after(self, turn: TurnInProgress) -> Iterator[events.Event]:
+        """What the next turn would have to do first is done now, while the answer is read, as far as it takes no time: without a model.
+
+        A summary by the model waits for the next message, which may never come, or comes after the user has looked at the figures.
+        """
+        assert turn.prompt is not None
+        usage, answer = turn.prompt.usage, self.parts.counter.count(turn.text)
+        now = due(usage.message_tokens + answer, usage.total_tokens + answer, self.budget)
+        if now.due and self.parts.strategy.summarizes:
+            yield from relieve(self, turn, now.reason or "", fold=not summarizes(self), ask=False)
 
     def _answer(self, turn: TurnInProgress) -> Iterator[events.Event]:
         finish = yield from ToolLoop(self, turn).run()
@@ -160,7 +189,8 @@ class ZkChatSession(Standing):
         if problem is not None:
             yield events.TurnFailed(problem, turn.user.id, turn.text)
         else:
-            yield events.TurnCompleted(report.model_copy(update={"timings_ms": turn.timer.timings()}))
+            yield from self._compact_after(turn)
+            yield events.TurnCompleted(report.model_copy(update={"timings_ms": turn.timer.timings(), "compaction": turn.compaction}))
 
     def _close(
         self, turn: TurnInProgress, status: MessageStatus, finish: FinishReason, report: TurnReport | None = None

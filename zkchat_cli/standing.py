@@ -6,16 +6,15 @@ messages cut into turns and rendered) is kept and only added to.
 
 import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from zkchat_cli.config import Config
-from zkchat_cli.context import compaction as compacting
-from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget, room_for_turns
-from zkchat_cli.context.compaction import Fold
+from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget
 from zkchat_cli.context.instructions import INSTRUCTIONS
-from zkchat_cli.context.prompt import Material, assemble, covered_by, whole
+from zkchat_cli.context.masking import masked
+from zkchat_cli.context.prompt import Material, assemble, whole
 from zkchat_cli.context.strategies import Strategy
 from zkchat_cli.context.turns import Turn, turns_of
 from zkchat_cli.errors import PromptTooLarge, UsageError, VaultError
@@ -98,6 +97,8 @@ class Parts:
     offers: Callable[[], tuple[Offered, ...]] = tuple
     describes: Callable[[str], bool] = bool
     """Whether the model of that name is one that can say in a sentence what a note is about."""
+    summarizes: Callable[[str], bool] = bool
+    """Whether the model of that name can summarise a conversation."""
     folder: Path | None = None
     """The current folder: what a message imports is looked for there first."""
 
@@ -121,6 +122,7 @@ class Standing:
         )
         self._cut: tuple[Turn, ...] = ()
         self._cut_from: tuple[ZkChatMessage, ...] = ()
+        self._shown: tuple[tuple[Turn, ...], tuple[str, ...], tuple[Turn, ...]] | None = None
         self.refusal: Window | None = None
         """What this model's server was found not to take more than, by its own words or by guess; until another model is used."""
         self._offers: tuple[float, tuple[Offered, ...]] | None = None
@@ -234,81 +236,67 @@ class Standing:
 
     @property
     def compaction(self) -> Compaction | None:
-        """The compaction that holds on this branch, the newest one."""
-        return next((c for c in reversed(self.compactions) if any(m.id == c.last_id for m in reversed(self.history))), None)
+        """The compaction that holds on this branch, the newest one; one that only masks goes on with the summary that held before it."""
+        newest: Compaction | None = None
+        for compaction in self._holding():
+            newest = newest or compaction
+            if compaction.summary:
+                kept = {name: getattr(compaction, name) for name in ("summary", "summary_tokens", "last_id")}
+                return newest if newest is compaction else newest.model_copy(update=kept)
+        return newest
+
+    def _holding(self) -> Iterator[Compaction]:
+        """The compactions that hold on this branch, the newest first."""
+        for compaction in reversed(self.compactions):
+            if compaction.mode != "none" and any(m.id == compaction.last_id for m in reversed(self.history)):
+                yield compaction
 
     # compaction
 
-    def compact(
-        self, *, instructions: str | None = None, target: int | None = None, keep: int | None = None, preview: bool = False
-    ) -> Compaction:
-        """Fold the older turns into a summary and store that; `mode` is "none", and nothing stored, when that would gain nothing.
-
-        `target` tokens at most for the summary, `keep` newest messages stay whole (default: the settings', fewer when there are fewer or
-        they do not fit). `preview` only says what would happen. Tokens are those of the prompt with all turns that no summary covers.
-        """
-        parts = self.parts
-        before = self._whole(self.compaction)
-        nothing = Compaction(
-            id=parts.new_id(), created_at=parts.now(), tokens_before=before, tokens_after=before, messages_folded=0, mode="none",
-            instructions=instructions, preview=preview,
-        )  # fmt: skip
-        fold = self._plan(keep)
-        limit = self._largest_summary if target is None else min(target, self._largest_summary)
-        summary = compacting.extract(fold, limit, parts.counter, instructions) if fold else None
-        if fold is None or summary is None:
-            return nothing
-        made = {
-            "last_id": fold.last_id,
-            "messages_folded": fold.messages_folded,
-            "summary": summary,
-            "summary_tokens": parts.counter.count(summary),
-            "mode": "extractive",
-        }
-        compaction = nothing.model_copy(update=made)
-        after = self._whole(compaction)
-        if after >= before:
-            return nothing
-        compaction = compaction.model_copy(update={"tokens_after": after})
-        if not preview:
-            parts.store.compact(self.conversation.id, compaction)
-            self.compactions += (compaction,)
-        return compaction
+    def take(self, compaction: Compaction) -> None:
+        """Store a compaction; from now on it holds. Raises StoreError."""
+        if self._stored:
+            self.parts.store.compact(self.conversation.id, compaction)
+        self.compactions += (compaction,)
 
     def undo_compaction(self) -> Compaction | None:
-        """Take the last compaction back: the prompt is what it was before. None when there is none."""
-        undone = self.parts.store.undo_compaction(self.conversation.id) if self._stored else None
-        if undone is not None:
-            self.compactions = self.parts.store.compactions(self.conversation.id)
+        """Take back the last compaction that holds on this branch: the prompt is what it was before. None when there is none."""
+        last = next(self._holding(), None)
+        if last is None:
+            return None
+        undone = self.parts.store.undo_compaction(self.conversation.id, last.id)
+        self.compactions = self.parts.store.compactions(self.conversation.id)
         return undone
 
     @property
-    def _largest_summary(self) -> int:
+    def largest_summary(self) -> int:
+        """Tokens that a summary may take."""
         return int(self.parts.settings.context.summary_ratio * self.budget.effective_limit)
 
-    def _turns(self) -> tuple[Turn, ...]:
-        """The branch cut into turns; what was cut before is taken over."""
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The branch cut into turns, every word of them; what was cut before is taken over."""
         if self._cut_from is not self.history:
             self._cut = turns_of(self.history, self.parts.counter, self._cut)
             self._cut_from = self.history
         return self._cut
 
-    def _plan(self, keep: int | None) -> Fold | None:
-        """What to fold so that `keep` messages stay; None: as many of the settings' number as have room."""
-        turns = [turn for turn in self._turns() if not turn.failed]
-        holding = self.compaction
-        covered = 0
-        # one that is too large is from a larger window, and is made anew
-        if holding is not None and holding.summary and holding.summary_tokens <= self._largest_summary:
-            covered = covered_by(holding, turns)
-        if keep is not None:
-            return compacting.plan(turns, covered, keep)
-        always = self._assembled(replace(self._material((), None), history=())).usage
-        room = room_for_turns(always, self._largest_summary, self.budget)
-        return compacting.plan(turns, covered, self.parts.settings.context.recent_messages_to_keep, room=room)
+    def shown(self, compaction: Compaction | None) -> tuple[Turn, ...]:
+        """The branch's turns as a prompt has them under this compaction: with old results masked."""
+        turns = self.turns
+        if compaction is None or not compaction.masked or not self.parts.strategy.summarizes:
+            return turns
+        if self._shown is None or self._shown[0] is not turns or self._shown[1] != compaction.masked:
+            self._shown = turns, compaction.masked, masked(turns, compaction.masked, self.parts.counter)
+        return self._shown[2]
 
-    def _whole(self, compaction: Compaction | None) -> int:
+    def whole(self, compaction: Compaction | None) -> int:
+        """Tokens of the prompt with all turns that no summary covers."""
         return whole(self._material((), compaction), self.budget, self.parts.strategy, self.parts.counter)
+
+    def always(self, current: tuple[ZkChatMessage, ...]) -> ContextUsage:
+        """The figures of a prompt without any history. Raises PromptTooLarge."""
+        return self._assembled(replace(self._material(current, None), history=())).usage
 
     # making values
 
@@ -334,7 +322,7 @@ class Standing:
     def _material(self, current: tuple[ZkChatMessage, ...], compaction: Compaction | None, *, offer_tools: bool = True) -> Material:
         return Material(
             instructions=INSTRUCTIONS,
-            history=self._turns(),
+            history=self.shown(compaction),
             current=current,
             memory=self.memory,
             compaction=compaction,

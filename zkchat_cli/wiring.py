@@ -81,6 +81,7 @@ class Bench:
             use=lambda name: open_model(check(self.loaded.with_model(name)), self.env),
             offers=lambda: offers(self.loaded, self.env),
             describes=_is_language_model,
+            summarizes=_summarizes,
             counter=self.counter,
             now=now,
             clock=time.monotonic,
@@ -218,6 +219,10 @@ def _offered(name: str, reach: Reach) -> Offered:
 def _is_language_model(name: str) -> bool:
     """Whether a model is behind a server: the offline provider quotes as the notes' own summaries do, a script has no words for it."""
     return providers.provider(name.partition("/")[0]).reach is not None
+
+
+def _summarizes(name: str) -> bool:
+    return providers.provider(name.partition("/")[0]).summarizes
 
 
 def reach_of(name: str, loaded: Loaded, env: Mapping[str, str]) -> Reach | None:

@@ -1,8 +1,9 @@
 """See, shrink, export and import what the model sees."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -10,8 +11,11 @@ import typer
 
 from zkchat_cli import cli, exporters, wiring
 from zkchat_cli.context import figures
+from zkchat_cli.context.compaction import covered
 from zkchat_cli.errors import StoreError, UsageError
-from zkchat_cli.models import ConversationArchive, Prompt
+from zkchat_cli.events import CompactionStarted, Event, Waiting
+from zkchat_cli.ladder import Wish, summarizes
+from zkchat_cli.models import Compaction, ConversationArchive, Prompt
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.store.imports import read_archive
 from zkchat_cli.terminal.screen import Screen
@@ -19,7 +23,7 @@ from zkchat_cli.wiring import Choices
 
 COMMAND = cli.app("What the model sees: the exact prompt, its figures, its summaries; out to a file and in again.")
 
-PreviewOption = Annotated[bool, typer.Option("--preview", help="Only say what would happen.")]
+PreviewOption = Annotated[bool, typer.Option("--preview", help="Only say what would happen; the model may be asked for that.")]
 
 
 FINDING_OUT = 10.0
@@ -109,12 +113,13 @@ def summary(
     screen = Screen.of()
     with _session(Choices(vault, config_file=config), id_) as session:
         compaction = session.compaction
+        covers = covered(compaction, session.turns) if compaction else None
     if as_json:
-        screen.json([compaction.model_dump(mode="json")] if compaction else [])
-    elif compaction is None:
+        screen.json([{**compaction.model_dump(mode="json"), "covers": asdict(covers)}] if compaction and covers else [])
+    elif compaction is None or covers is None:
         screen.print("No summary: every turn is sent as it is.")
     else:
-        screen.print(f"{compaction.messages_folded} messages in {compaction.summary_tokens} tokens ({compaction.mode}):", "bold")
+        screen.print(figures.standing(compaction, covers), "bold")
         screen.print(compaction.summary or "")
 
 
@@ -164,12 +169,27 @@ def compact(
                 raise UsageError("there is no compaction to take back", "zkchat context summary shows the one that holds.")
             done, text = undone, "Taken back: the prompt is what it was before."
         else:
-            done = session.compact(instructions=instructions, target=target, keep=keep, preview=preview)
+            wish = Wish(instructions=instructions, target=target, keep=keep, preview=preview)
+            done = _told(session.compacting(wish), screen, session.parts.model.name if summarizes(session) else "")
             text = figures.describe(done) + (f"\n\n{done.summary}" if preview and done.summary else "")
     if as_json:
         screen.json(done)
     else:
         screen.print(text)
+
+
+def _told(climbing: Generator[Event, None, Compaction], screen: Screen, model: str) -> Compaction:
+    """The compaction, and meanwhile, if a model is asked for it, a word on what takes its time."""
+    while True:
+        try:
+            event = next(climbing)
+        except StopIteration as end:
+            done: Compaction = end.value
+            return done
+        if model and isinstance(event, CompactionStarted):
+            screen.progress(f"{model} is asked for a summary …")
+        elif isinstance(event, Waiting):
+            screen.progress(f"waiting for {event.seconds:.0f} s: {event.reason}")
 
 
 @COMMAND.command()

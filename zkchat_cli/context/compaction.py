@@ -1,4 +1,4 @@
-"""Compaction: which turns a summary should stand for, and whether it is worth it. Decides; the session stores.
+"""Compaction: which turns a summary should stand for, and which summary is worth having. Decides; `ladder.py` acts.
 
 Nothing is deleted: a compaction is a row that says which messages its summary covers. That makes preview, undo and export free.
 """
@@ -7,11 +7,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from zkchat_cli.context.extractive import summarize
+from zkchat_cli.context.prompt import covered_by
 from zkchat_cli.context.turns import Turn
+from zkchat_cli.models import Compaction
 from zkchat_cli.tokens import TokenCounter
 
 SMALLER_BY = 0.8
 """A summary may take at most this share of what it replaces; otherwise folding gains nothing worth the loss of detail."""
+USUAL_SIZE = 0.12
+"""Of the messages' budget, what a model is asked to summarise a conversation in. It is sent to it again with each summary: with more, a
+long conversation would cost much more than its own words."""
+RELIEF = 0.75
+"""Of the room there is for summary and turns, what masking must come down to, or turns are folded: a smaller relief would not last, and
+each change of the prompt's front costs a provider's cache."""
+NEWS = 0.1
+"""Of a prompt that a model failed to summarise, the tokens that must have come before it is asked again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +46,20 @@ def plan(turns: Sequence[Turn], covered: int, keep: int, *, room: int | None = N
     `covered` turns at the front are in a summary already. Given a `room` in tokens for what stays whole, `keep` is only a wish: fewer
     stay when they do not fit, or when a short conversation would have nothing to fold; but always the last turn, unless `keep` is 0.
     """
-    border = _border(turns, keep)
+    border = kept_from(turns, keep)
     if room is not None:
         while border == 0 and keep > 1:
             keep //= 2
-            border = _border(turns, keep)
-        while border < len(turns) - 1 and sum(turn.tokens for turn in turns[border:]) > room:
+            border = kept_from(turns, keep)
+        over = sum(turn.tokens for turn in turns[border:]) - room
+        while border < len(turns) - 1 and over > 0:
+            over -= turns[border].tokens
             border += 1
     return Fold(tuple(turns[:border]), tuple(turns[covered:border])) if border > covered else None
 
 
-def _border(turns: Sequence[Turn], keep: int) -> int:
+def kept_from(turns: Sequence[Turn], keep: int) -> int:
+    """The first of the turns that hold the last `keep` messages."""
     border, kept = len(turns), 0
     while border > 0 and kept < keep:
         border -= 1
@@ -62,3 +75,56 @@ def extract(fold: Fold, target: int, counter: TokenCounter, instructions: str | 
     """
     room = min(target, int(SMALLER_BY * sum(turn.tokens for turn in fold.turns)))
     return summarize(fold.turns, room, counter, instructions or "") if room > 0 else None
+
+
+def flaw(summary: str | None, limit: int, replaced: int, counter: TokenCounter) -> str | None:
+    """Why a model's summary is not taken; None for one that is."""
+    if summary is None:
+        return "the model's answer held no summary"
+    tokens = counter.count(summary)
+    if tokens > limit:
+        return f"the model's summary has {tokens} tokens; at most {limit} are allowed"
+    if tokens >= replaced:
+        return f"the model's summary has {tokens} tokens and would stand for {replaced}"
+    return None
+
+
+def left_out(fold: Fold) -> str:
+    """What is said in place of turns that nothing could summarise."""
+    days = sorted({message.timestamp[:10] for turn in fold.turns for message in turn.messages} - {""})
+    when = f", {days[0]} to {days[-1]}," if days else ""
+    return f"[{sum(len(turn.messages) for turn in fold.turns)} earlier messages{when} are left out here without a summary.]"
+
+
+@dataclass(frozen=True, slots=True)
+class Covers:
+    """What a summary stands for."""
+
+    turns: int
+    messages: int
+    first_date: str | None
+    last_date: str | None
+
+
+def covered(compaction: Compaction, turns: Sequence[Turn]) -> Covers:
+    """What the summary of a compaction covers of a branch."""
+    folded = turns[: covered_by(compaction, turns)] if compaction.summary else ()
+    messages = [message for turn in folded if not turn.failed for message in turn.messages]
+    days = [message.timestamp[:10] for message in messages if message.timestamp]
+    return Covers(sum(not turn.failed for turn in folded), len(messages), min(days, default=None), max(days, default=None))
+
+
+def asked_in_vain(compactions: Sequence[Compaction], turns: Sequence[Turn], *, automatic: bool) -> bool:
+    """Whether a model failed to summarise this conversation a short while ago, as the stored compactions tell.
+
+    It is asked again after so much news (`NEWS`); by a user who wishes it, after any.
+    """
+    last = next((c for c in reversed(compactions) if c.model_calls), None)
+    if last is None or last.mode in ("full", "simple"):
+        return False
+    news = 0
+    for turn in reversed(turns):
+        if any(message.id == last.made_after for message in turn.messages):
+            return news < NEWS * last.tokens_before if automatic else news == 0
+        news += turn.tokens
+    return False

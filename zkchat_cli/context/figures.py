@@ -1,5 +1,6 @@
 """The figures of a prompt as a table with bars: the same text for `context stats` and `/context`."""
 
+from zkchat_cli.context.compaction import Covers
 from zkchat_cli.models import Compaction, ContextUsage, Prompt
 from zkchat_cli.words import shorten
 
@@ -86,11 +87,61 @@ def state(usage: ContextUsage) -> str:
 
 def describe(compaction: Compaction) -> str:
     """What a compaction did, or would do."""
+    problem = f" The model's summary failed: {compaction.problem.rstrip('.')}." if compaction.problem else ""
     if compaction.mode == "none":
-        return "Nothing to compact: there are no older turns that a summary would make smaller."
-    verb = "would fold" if compaction.preview else "folded"
+        return f"Nothing to compact: there are no older turns that a summary would make smaller.{problem}"
+    would = compaction.preview
+    means = []
+    if compaction.mode != "masked":
+        kind = "a note that they are left out" if compaction.mode == "truncated" else f"a summary of {compaction.summary_tokens} tokens"
+        means.append(f"{'would fold' if would else 'folded'} {compaction.messages_folded} messages into {kind}{_made(compaction)}")
+    if compaction.results_masked:
+        means.append(f"{'would shorten' if would else 'shortened'} {compaction.results_masked} old results and documents")
     return (
-        f"Compaction {verb} {compaction.messages_folded} messages into a summary of {compaction.summary_tokens} tokens: "
-        f"the prompt {'would go' if compaction.preview else 'went'} from {compaction.tokens_before} to {compaction.tokens_after} tokens. "
-        "Nothing is deleted; /compact undo takes it back."
+        f"Compaction {' and '.join(means)}: "
+        f"the prompt {'would go' if would else 'went'} from {compaction.tokens_before} to {compaction.tokens_after} tokens."
+        f"{problem} Nothing is deleted; {'nothing was changed' if would else '/compact undo takes it back'}."
     )
+
+
+_MADE = {
+    "full": " written by the model",
+    "simple": " written by the model from a shortened conversation",
+    "extractive": " of its own sentences",
+}
+
+
+def _made(compaction: Compaction) -> str:
+    calls = compaction.model_calls
+    asked = f" ({calls} model call{'' if calls == 1 else 's'}{_cost(compaction)})" if calls else ""
+    return _MADE.get(compaction.mode, "") + asked
+
+
+def _cost(compaction: Compaction) -> str:
+    return f", {compaction.usage.prompt_tokens + compaction.usage.completion_tokens} tokens" if compaction.usage else ""
+
+
+def standing(compaction: Compaction, covers: Covers) -> str:
+    """What stands in the prompt in place of older turns."""
+    told = []
+    if compaction.summary:
+        told.append(
+            f"{covers.turns} turns ({covers.messages} messages), {covers.first_date} to {covers.last_date}, "
+            f"in {compaction.summary_tokens} tokens ({compaction.mode})"
+        )
+    if compaction.masked:
+        told.append(f"{len(compaction.masked)} old results and documents without their middles")
+    return f"{'; '.join(told)}:" if compaction.summary else f"No summary; {'; '.join(told)}."
+
+
+def saved(compaction: Compaction) -> str:
+    """What a compaction did, in one line of a chat."""
+    done = []
+    if compaction.messages_folded:
+        done.append(f"{compaction.messages_folded} messages folded{_made(compaction)}")
+    if compaction.results_masked:
+        done.append(f"{compaction.results_masked} old results shortened")
+    if not done:
+        return f"nothing could be made smaller{'; ' + compaction.problem if compaction.problem else ''}"
+    failed = f"; the model's summary failed: {compaction.problem}" if compaction.problem else ""
+    return f"{', '.join(done)}, {compaction.tokens_before - compaction.tokens_after} tokens saved{failed}; /compact undo takes it back"

@@ -11,6 +11,7 @@ came before a failure is not lost.
     recovery     mojentic's streams as deltas; `compatible` (OpenAI's language) and `native` (Ollama's) are its gateways
     messages_api Anthropic's language on its SDK; `messages_request` and `messages_reply` are its pure halves
     describing   a note's text in one sentence
+    summarising  one call whose answer is wanted whole
     quiet        makes libraries log instead of print
     answering    the offline provider: what it looks for and answers; `questions` understands what is asked, `passages` cuts notes into
                  quotable pieces, `quoting` chooses among them
@@ -169,7 +170,8 @@ class Reach:
 class Provider:
     """One way to reach models. `open` raises ProviderError for a name that cannot be one.
 
-    `tools`: the names of those its models can call, where they cannot call any; describing others would only cost tokens.
+    `tools`: the names of those its models can call, where they cannot call any; describing others would only cost tokens. `summarizes`:
+    whether they can summarise a conversation in words of their own.
     `settings` is its own table in the settings file; `reach` is there if it sends what it is given to a server.
     """
 
@@ -179,3 +181,4 @@ class Provider:
     settings: type[Section] = Section
     tools: frozenset[str] | None = None
     reach: Callable[[Setup], Reach] | None = None
+    summarizes: bool = True

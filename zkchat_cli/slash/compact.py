@@ -1,6 +1,10 @@
 """/compact: summarise the older turns now; `/compact undo` takes the last summary back."""
 
+from collections.abc import Generator
+
 from zkchat_cli.context.figures import describe
+from zkchat_cli.events import Event, Notice
+from zkchat_cli.ladder import Wish, summarizes
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.slash import Outcome, SlashCommand
 
@@ -9,7 +13,16 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:
     if argument == "undo":
         undone = session.undo_compaction()
         return Outcome("There is no compaction to take back." if undone is None else "Taken back: the prompt is what it was before.")
+    if summarizes(session):
+        return Outcome(turn=_compacting(session, argument))
     return Outcome(describe(session.compact(instructions=argument or None)))
+
+
+def _compacting(session: ZkChatSession, instructions: str) -> Generator[Event, None, None]:
+    """With a model it takes its time: the screen says what it waits for, and Ctrl-C ends it."""
+    done = yield from session.compacting(Wish(instructions=instructions or None))
+    if done.mode == "none" and not done.model_calls:
+        yield Notice(describe(done))
 
 
 COMMAND = SlashCommand("compact", "summarise older turns now; `undo` takes the last one back", _run, "[instructions | undo]")

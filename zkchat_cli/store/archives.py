@@ -17,7 +17,14 @@ def with_fresh_ids(archive: ConversationArchive, new_id: Callable[[], str]) -> C
                 for message in archive.messages
             ),
             "compactions": tuple(
-                compaction.model_copy(update={"id": new_id(), "last_id": fresh.get(compaction.last_id or "")})
+                compaction.model_copy(
+                    update={
+                        "id": new_id(),
+                        "last_id": fresh.get(compaction.last_id or ""),
+                        "made_after": fresh.get(compaction.made_after or ""),
+                        "masked": tuple(fresh[id_] for id_ in compaction.masked if id_ in fresh),
+                    }
+                )
                 for compaction in archive.compactions
             ),
         }

@@ -176,12 +176,12 @@ class ChatSessionStore:
             self._known(conversation_id)
             self._insert_compaction(conversation_id, compaction)
 
-    def undo_compaction(self, conversation_id: str) -> Compaction | None:
-        """Take back the last summary that still holds, and return it; None when there is none."""
+    def undo_compaction(self, conversation_id: str, compaction_id: str | None = None) -> Compaction | None:
+        """Take back that summary, or the last one of any branch that still holds, and return it; None when there is none."""
         with self._writing("take a summary back"):
             self._known(conversation_id)
-            query = f"{_COMPACTION} WHERE conversation_id = ? AND NOT undone ORDER BY seq DESC LIMIT 1"
-            row = self._db.execute(query, (conversation_id,)).fetchone()
+            query = f"{_COMPACTION} WHERE conversation_id = ? AND NOT undone AND id = coalesce(?, id) ORDER BY seq DESC LIMIT 1"
+            row = self._db.execute(query, (conversation_id, compaction_id)).fetchone()
             if row is None:
                 return None
             self._db.execute("UPDATE compaction SET undone = 1 WHERE id = ?", (row[0],))

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from zkchat_cli import events
+from zkchat_cli.context.figures import saved
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.references.listing import listing
 from zkchat_cli.references.provenance import asked
@@ -108,10 +109,9 @@ def _show(
             case events.ToolCallFinished(call, run, excerpts):
                 aside(tool_line(call.name, call.arguments, run.ok, excerpts, run.tokens, run.duration_ms), "dim")
             case events.CompactionStarted(reason):
-                aside(f"  summarising older turns: {reason}", "dim")
-            case events.CompactionDone(compaction) if compaction.mode != "none":
-                saved = compaction.tokens_before - compaction.tokens_after
-                aside(f"  {compaction.messages_folded} messages folded, {saved} tokens saved; /compact undo takes it back", "dim")
+                aside(f"  making older turns smaller: {reason}", "dim")
+            case events.CompactionDone(compaction):
+                aside(f"  {saved(compaction)}", "dim")
             case events.TurnFailed():
                 last = event
             case events.TurnCompleted(report):

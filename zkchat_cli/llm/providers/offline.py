@@ -33,4 +33,6 @@ def _open(setup: Setup) -> Model:
     return OfflineModel()
 
 
-PROVIDER = Provider("offline", "quotes your notes, no model", _open, tools=frozenset(("find_excerpts", "read_zk_document")))
+PROVIDER = Provider(
+    "offline", "quotes your notes, no model", _open, tools=frozenset(("find_excerpts", "read_zk_document")), summarizes=False
+)

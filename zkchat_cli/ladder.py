@@ -1,0 +1,350 @@
+"""The compaction ladder: makes a conversation smaller by the cheapest means that do, and stores what it came to.
+
+    mask        old results and documents lose their middles                 (context/masking.py)
+    full        the model folds the oldest turns into its rolling summary    (context/summarising.py)
+    simple      if it fails: one request more, with long items cut
+    extractive  if it fails again, or cannot: sentences, word for word       (context/extractive.py)
+    truncated   if there are none: the oldest turns go, and that is said
+
+Each step is taken once, and a failure is followed by the next step; so the number of model calls is bounded. What still cannot be sent is
+PromptTooLarge, which names the largest items (context/prompt.py).
+"""
+
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from zkchat_cli import events
+from zkchat_cli.context import compaction as decide
+from zkchat_cli.context.budget import room_for_turns
+from zkchat_cli.context.compaction import Fold
+from zkchat_cli.context.masking import maskable
+from zkchat_cli.context.prompt import covered_by
+from zkchat_cli.context.summarising import LEAST_ROOM, Wanted, ask, overhead, shortened, summary_in, take, transcript
+from zkchat_cli.context.turns import Turn
+from zkchat_cli.errors import PromptTooLarge, StoreError
+from zkchat_cli.llm import Effort, Options, Request
+from zkchat_cli.llm.summarising import Said, listen
+from zkchat_cli.models import Compaction, CompactionMode, ContextUsage, PromptMessage, TokenUsage, ZkChatMessage
+from zkchat_cli.standing import Standing
+from zkchat_cli.turn import Timer, TurnInProgress
+from zkchat_cli.words import encodable
+
+MOST_PARTS = 40
+"""Requests for one summary; a conversation that would take more is summarised in simple mode."""
+WORTH_ASKING = 0.02
+"""Of the limit, what must be folded for a model to be asked when nobody wished for a summary."""
+SMALLEST, LARGEST = 40, 3000
+"""Tokens of a summary that a model is asked for."""
+LONGEST_ANSWER = 8192
+"""Tokens that nearly all models can answer in; some servers refuse a call that allows for more."""
+_FOR_ANALYSIS = 1000
+"""Tokens that an answer may take besides the largest summary: a model may think aloud before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is wanted of a compaction.
+
+    `target` tokens at most for the summary; `keep` newest messages stay whole (None: as many of the settings' number as have room).
+    A `reason` makes it automatic: it may stop at masking, and goes on to dropping turns. `fold`: whether it may do more than mask;
+    `ask`: whether a model may be called for that.
+    """
+
+    reason: str | None = None
+    instructions: str | None = None
+    target: int | None = None
+    keep: int | None = None
+    preview: bool = False
+    fold: bool = True
+    ask: bool = True
+    current: tuple[ZkChatMessage, ...] = ()
+    """The turn in progress, which takes room too."""
+
+
+def summarizes(standing: Standing) -> bool:
+    """Whether the model in use can summarise a conversation."""
+    return standing.parts.summarizes(standing.parts.model.name)
+
+
+def relieve(standing: Standing, turn: TurnInProgress, reason: str, *, fold: bool = True, ask: bool = True) -> Iterator[events.Event]:
+    """Compact on the conversation's own account, where the settings allow that. What cannot be stored is told, and the turn goes on.
+
+    A model is asked for a summary once a turn at most.
+    """
+    if not standing.parts.settings.context.auto_summarize:
+        return
+    asked = turn.compaction is not None and turn.compaction.model_calls > 0
+    current = () if turn.closed else tuple(turn.messages)
+    try:
+        done = yield from Ladder(standing, Wish(reason, fold=fold, ask=ask and not asked, current=current), turn.timer).climb()
+    except StoreError as e:
+        yield events.Notice(f"the conversation was not compacted: {e.message}", e.hint)
+        return
+    if done.mode != "none" or done.model_calls:
+        turn.compaction = done
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """What the model was asked for one summary, and what came of it."""
+
+    summary: str | None = None
+    mode: CompactionMode = "full"
+    calls: int = 0
+    usage: TokenUsage | None = None
+    problem: str | None = None
+
+    def add(self, usage: TokenUsage | None) -> None:
+        if usage is not None:
+            before = self.usage or TokenUsage(prompt_tokens=0, completion_tokens=0, estimated=False)
+            self.usage = TokenUsage(
+                prompt_tokens=before.prompt_tokens + usage.prompt_tokens,
+                completion_tokens=before.completion_tokens + usage.completion_tokens,
+                estimated=usage.estimated or before.estimated,
+            )
+
+
+@dataclass
+class Ladder:
+    """One compaction of a conversation. `climb` may be used once."""
+
+    standing: Standing
+    wish: Wish = field(default_factory=Wish)
+    timer: Timer = field(default_factory=lambda: Timer(lambda: 0.0))
+
+    def climb(self) -> Generator[events.Event, None, Compaction]:
+        """Yields that it has begun, that the model is waited for, and what was done, or nothing at all when there is nothing to do.
+
+        Returns the compaction, stored unless it is a preview; its mode is "none" when nothing would be gained. Raises StoreError.
+        """
+        with self.timer("prepare"):
+            done, fold = self._without_summary()
+        if done is not None:
+            yield events.CompactionStarted(self._why)
+        elif fold is not None and self.wish.fold:
+            yield events.CompactionStarted(self._why)
+            attempt = (yield from self._by_model(fold)) if self._may_ask(fold) else _Attempt()
+            with self.timer("prepare"):
+                done = self._folded(fold, attempt)
+        else:
+            return self._before
+        with self.timer("store"):
+            if not self.wish.preview and (done.mode != "none" or done.model_calls):
+                self.standing.take(done)
+        yield events.CompactionDone(done)
+        return done
+
+    @property
+    def _why(self) -> str:
+        return self.wish.reason or "as you wish"
+
+    def _without_summary(self) -> tuple[Compaction | None, Fold | None]:
+        """What masking does, if that is all there is to do; or else what to fold."""
+        masked = self._by_masking
+        if self.wish.reason and masked is not None and self._relieves(masked):
+            return masked, None
+        fold = self._plan()
+        return (masked if fold is None and self.wish.fold else None), fold
+
+    # what stands
+
+    @cached_property
+    def _before(self) -> Compaction:
+        """A compaction that changes nothing."""
+        standing = self.standing
+        tokens = standing.whole(self._held)
+        newest = standing.history[-1].id if standing.history else None
+        return Compaction(
+            id=standing.parts.new_id(), created_at=standing.parts.now(), tokens_before=tokens, tokens_after=tokens, messages_folded=0,
+            mode="none", instructions=self.wish.instructions, preview=self.wish.preview, made_after=newest,
+        )  # fmt: skip
+
+    @cached_property
+    def _held(self) -> Compaction | None:
+        return self.standing.compaction
+
+    @cached_property
+    def _earlier(self) -> str | None:
+        """The summary that holds; one that is too large is from a larger window, and is made anew."""
+        held = self._held
+        return held.summary if held is not None and held.summary_tokens <= self.standing.largest_summary else None
+
+    def _turns(self, compaction: Compaction | None) -> list[Turn]:
+        return [turn for turn in self.standing.shown(compaction) if not turn.failed]
+
+    def _covered(self, turns: list[Turn]) -> int:
+        return covered_by(self._held, turns) if self._held is not None and self._earlier else 0
+
+    def _with(self, **changes: object) -> Compaction | None:
+        """A compaction with its figures; None when it would not make the prompt smaller."""
+        made = self._before.model_copy(update=changes)
+        after = self.standing.whole(made)
+        return made.model_copy(update={"tokens_after": after}) if after < made.tokens_before else None
+
+    # masking
+
+    @cached_property
+    def _by_masking(self) -> Compaction | None:
+        """A compaction that only masks: what is older than the newest messages, or, if that does not do, all but the last turn."""
+        turns = self._turns(self._held)
+        recent = turns[self._covered(turns) :]
+        keep = self.standing.parts.settings.context.recent_messages_to_keep if self.wish.keep is None else self.wish.keep
+        found: Compaction | None = None
+        for border in dict.fromkeys((min(decide.kept_from(recent, keep), len(recent) - 1), len(recent) - 1)):
+            made = self._masking(recent[: max(border, 0)])
+            found = made or found
+            if self.wish.keep is not None or (made is not None and self._relieves(made)):
+                break
+        return found
+
+    def _masking(self, turns: list[Turn]) -> Compaction | None:
+        held = self._held
+        new = maskable(turns, self.standing.parts.counter)
+        if not new:
+            return None
+        already = held.masked if held is not None else ()
+        summary = {"summary": held.summary, "summary_tokens": held.summary_tokens, "last_id": held.last_id} if held is not None else {}
+        measured = self._with(mode="masked", masked=(*already, *new), results_masked=len(new), **summary)
+        if measured is None:
+            return None
+        return measured.model_copy(update={"summary": None, "summary_tokens": 0, "last_id": new[-1]})
+
+    def _relieves(self, made: Compaction) -> bool:
+        """Whether the conversation will not be due for compaction again at once."""
+        always, budget = self._always, self.standing.budget
+        room = min(budget.messages - always.message_tokens, budget.trigger - always.total_tokens)
+        return made.tokens_after - self.standing.always(()).total_tokens <= decide.RELIEF * room
+
+    @cached_property
+    def _always(self) -> ContextUsage:
+        """What is sent without any history, with the turn in progress if it has room at all."""
+        try:
+            return self.standing.always(self.wish.current)
+        except PromptTooLarge:
+            return self.standing.always(())
+
+    # folding
+
+    @cached_property
+    def _shown(self) -> list[Turn]:
+        """The turns to fold from, and how those that stay are shown."""
+        return self._turns(self._by_masking if self.wish.reason else self._held)
+
+    def _plan(self) -> Fold | None:
+        turns = self._shown
+        covered = self._covered(turns)
+        if self.wish.keep is not None:
+            return decide.plan(turns, covered, self.wish.keep)
+        room = room_for_turns(self._always, self.standing.largest_summary, self.standing.budget)
+        return decide.plan(turns, covered, self.standing.parts.settings.context.recent_messages_to_keep, room=room)
+
+    def _folded(self, fold: Fold, attempt: _Attempt) -> Compaction:
+        """The compaction with the first summary that makes the prompt smaller."""
+        asked = {"model_calls": attempt.calls, "usage": attempt.usage, "problem": attempt.problem}
+        for mode, summary in self._summaries(fold, attempt):
+            tokens = self.standing.parts.counter.count(summary)
+            made = self._with(summary=summary, summary_tokens=tokens, mode=mode, **self._folding(fold), **asked)
+            if made is not None:
+                return made
+        rest = self._by_masking if self.wish.reason else None
+        return (rest or self._before).model_copy(update=asked)
+
+    def _folding(self, fold: Fold) -> dict[str, object]:
+        kept = {message.id for turn in self._shown[len(fold.turns) :] for message in turn.messages}
+        source = (self._by_masking if self.wish.reason else None) or self._held
+        masked = tuple(id_ for id_ in source.masked if id_ in kept) if source is not None else ()
+        new = set(masked) - set(self._held.masked if self._held is not None else ())
+        return {"last_id": fold.last_id, "messages_folded": fold.messages_folded, "masked": masked, "results_masked": len(new)}
+
+    def _summaries(self, fold: Fold, attempt: _Attempt) -> Iterator[tuple[CompactionMode, str]]:
+        if attempt.summary is not None:
+            yield attempt.mode, attempt.summary
+        extracted = decide.extract(fold, self._limit, self.standing.parts.counter, self.wish.instructions)
+        if extracted is not None:
+            yield "extractive", extracted
+        if self.wish.reason:
+            yield "truncated", decide.left_out(fold)
+
+    @property
+    def _limit(self) -> int:
+        largest = self.standing.largest_summary
+        return largest if self.wish.target is None else min(self.wish.target, largest)
+
+    # asking the model
+
+    def _may_ask(self, fold: Fold) -> bool:
+        standing = self.standing
+        if not (self.wish.ask and summarizes(standing)) or self._limit < SMALLEST:
+            return False
+        if self.wish.reason and sum(turn.tokens for turn in fold.new) < WORTH_ASKING * standing.budget.effective_limit:
+            return False
+        return not decide.asked_in_vain(standing.compactions, standing.turns, automatic=bool(self.wish.reason))
+
+    def _by_model(self, fold: Fold) -> Generator[events.Event, None, _Attempt]:
+        """A summary of the turns that are not in the earlier one, which is taken in: part by part, and if that fails in one go."""
+        counter, attempt = self.standing.parts.counter, _Attempt()
+        items = transcript(fold.new)
+        replaced = sum(turn.tokens for turn in fold.new) + (self._held.summary_tokens if self._held is not None else 0)
+        total = sum(counter.count(item) + 1 for item in items)
+        summary = self._earlier if len(fold.new) < len(fold.turns) else None
+        while items and attempt.problem is None:
+            wanted = Wanted(self._size, summary, self.wish.instructions)
+            room = self._room(wanted)
+            if room < LEAST_ROOM or total > MOST_PARTS * room:
+                attempt.problem = "the model's window is too small to summarise so much in parts"
+                break
+            part, rest = take(items, room, counter)
+            made = yield from self._ask(ask(part, wanted, counter), attempt)
+            if attempt.problem is None:
+                attempt.problem = decide.flaw(made, self.standing.largest_summary if rest else self._limit, replaced, counter)
+            if attempt.problem is None:
+                summary, items = made, rest
+        if attempt.problem is None:
+            attempt.summary = summary if attempt.calls else None
+            return attempt
+        problem, attempt.problem, attempt.mode = attempt.problem, None, "simple"
+        wanted = Wanted(self._size, summary, self.wish.instructions)
+        room = min(self._room(wanted) // 2, total // 2)
+        if room >= LEAST_ROOM // 2:
+            made = yield from self._ask(ask(shortened(items, room, counter), wanted, counter, simple=True), attempt)
+            if attempt.problem is None and decide.flaw(made, self._limit, replaced, counter) is None:
+                attempt.summary = made
+        attempt.problem = problem
+        return attempt
+
+    @property
+    def _size(self) -> int:
+        """Tokens of the summary that is asked for."""
+        usual = max(SMALLEST, min(LARGEST, int(decide.USUAL_SIZE * self.standing.budget.messages)))
+        return min(self._limit, usual) if self.wish.target is None else self._limit
+
+    @property
+    def _answer(self) -> int:
+        """Tokens that an answer may take."""
+        return min(self.standing.largest_summary + _FOR_ANALYSIS, LONGEST_ANSWER, self.standing.window.tokens // 3)
+
+    def _room(self, wanted: Wanted) -> int:
+        """Tokens of conversation that a request may hold."""
+        most = min(self.standing.budget.effective_limit, self.standing.window.tokens - self._answer)
+        return int(0.97 * (most - overhead(wanted, self.standing.parts.counter)))  # texts that are joined may take a little more
+
+    def _ask(self, messages: tuple[PromptMessage, ...], attempt: _Attempt) -> Generator[events.Event, None, str | None]:
+        """One request; the summary in its answer."""
+        parts = self.standing.parts
+        effort: Effort | None = "low" if parts.options.reasoning_effort else None
+        options = Options(self._answer, temperature=0.0, reasoning_effort=effort)
+        attempt.calls += 1
+        with closing(listen(parts.model, Request(messages, options=options, window=self.standing.window.tokens))) as stream:
+            while True:
+                with self.timer("model"):
+                    try:
+                        waiting = next(stream)
+                    except StopIteration as end:
+                        said: Said = end.value
+                        break
+                yield events.Waiting(waiting.seconds, encodable(waiting.reason))
+        attempt.problem = said.problem
+        attempt.add(said.usage)
+        return summary_in(said.text)
