@@ -55,7 +55,8 @@ def mistake(notes: Vault, tool: str, **arguments: Any) -> str:
 def test_there_are_these_tools() -> None:
     assert list(TOOLS) == [
         *("find_backlinks", "find_excerpts", "find_forward_links", "find_link_path", "find_zk_documents_related_to"),
-        *("list_zk_documents", "read_zk_document", "resolve_wikilink"),
+        *("list_zk_documents", "read_zk_document", "recall_conversation", "resolve_wikilink"),
+        *("retrieve_from_smart_memory", "store_in_smart_memory"),
     ]
 
 

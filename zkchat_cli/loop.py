@@ -229,7 +229,7 @@ class ToolLoop:
         A call that was made before in this turn is answered from what it found then.
         """
         parts, timer = self._standing.parts, self._turn.timer
-        toolbox = Toolbox(parts.tools, parts.vault, self._standing.manager, parts.counter, parts.clock)
+        toolbox = Toolbox(parts.tools, parts.vault, self._standing.manager, parts.counter, parts.clock, self._standing.keeper)
         fresh = {_same(call): call for call in reversed(calls) if _same(call) not in self._answered}
         looking = toolbox.look([call for call in calls if fresh.get(_same(call)) is call])
         for call in calls:

@@ -225,6 +225,43 @@ class Mention(Value):
     held: int = 0
 
 
+class Fact(Value):
+    """Something that somebody asked to remember. A newer one with its `key` takes its place; it is then kept as history (`ended_at`).
+
+    `source` is who asked: `user`, `model`, or the path of the file it was imported from; the conversation and the message say where.
+    """
+
+    key: str
+    content: str
+    source: str
+    conversation_id: str | None = None
+    message_id: str | None = None
+    created_at: str
+    last_accessed: str | None = None
+    """When it last went into a prompt, to the day."""
+    ended_at: str | None = None
+    title: str | None = None
+    """Of the conversation, where it has one and is still there."""
+
+
+class OftenCited(Value):
+    """A note that answers in several conversations cited; `last_cited` is when, the newest time."""
+
+    relative_path: str
+    conversations: int
+    answers: int
+    last_cited: str
+
+
+class Said(Value):
+    """A message of some conversation that a search found; `score` is higher for better, comparable within one search only."""
+
+    conversation_id: str
+    title: str | None
+    message: ZkChatMessage
+    score: float
+
+
 class ConversationArchive(Value):
     """A whole conversation for export and import: every branch of its log, every compaction that still holds. Lossless."""
 

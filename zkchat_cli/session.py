@@ -13,6 +13,7 @@ from zkchat_cli.describing import Describing
 from zkchat_cli.errors import StoreError, UsageError, VaultError, ZkchatError
 from zkchat_cli.ladder import Ladder, Wish, relieve, summarizes
 from zkchat_cli.loop import ToolLoop
+from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import (
     Compaction,
     Conversation,
@@ -62,6 +63,7 @@ class ZkChatSession(Standing):
             notices += [events.Notice(*each) for each in made.told]
         with timer("store"):
             notices += self._store_user(user)
+            self.keeper.message_id = user.id
         turn = TurnInProgress([user], timer)
         try:
             yield events.MessageStored(user.id, user.references)
@@ -69,6 +71,7 @@ class ZkChatSession(Standing):
             with timer("model"):
                 self.prepare()
             yield from self._compact_if_due(turn)
+            yield from (events.Notice(w.message, w.hint) for w in self.keeper.take_warnings())
             yield from self._answer(turn)
         except (GeneratorExit, KeyboardInterrupt):
             if not turn.closed:
@@ -93,6 +96,12 @@ class ZkChatSession(Standing):
         if last is None or last.role != "assistant" or (last.finish_reason != "length" and last.status != "unfinished"):
             raise UsageError("the last answer was not cut", "There is nothing to go on with; ask for more in your own words.")
         return self.send(GO_ON)
+
+    def memory_for(self, text: str = "") -> tuple[MemoryItem, ...]:
+        """All memory that a prompt for `text` would hold, or without one the prompt for the last question."""
+        last = tuple(message for message in self.history if message.role == "user")[-1:]
+        current = (self._user_message(encodable(text), self.manager.copy()).message,) if text else last
+        return (*self.memory, *self.memory_beside(current))
 
     def _refresh(self) -> list[events.Event]:
         """See what changed in the vault since the last turn; a vault that is gone is a notice, the conversation goes on."""
@@ -186,6 +195,8 @@ class ZkChatSession(Standing):
             report = self._report(turn, finish)
         with turn.timer("store"):
             problem = self._close(turn, "complete", finish, report)
+            with suppress(StoreError):  # a date
+                self.keeper.accessed()
         if problem is not None:
             yield events.TurnFailed(problem, turn.user.id, turn.text)
         else:

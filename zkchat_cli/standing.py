@@ -19,7 +19,8 @@ from zkchat_cli.context.strategies import Strategy
 from zkchat_cli.context.turns import Turn, turns_of
 from zkchat_cli.errors import PromptTooLarge, UsageError, VaultError
 from zkchat_cli.llm import Model, Options, Window
-from zkchat_cli.memory.project import ALSO_READ, MemoryItem, project_memory
+from zkchat_cli.memory.keeper import Memory
+from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import (
     Compaction,
     ContentChunk,
@@ -43,7 +44,8 @@ from zkchat_cli.tools import Tool
 from zkchat_cli.vault import Vault
 from zkchat_cli.words import encodable
 
-MEMORY_SHARE = 0.2
+RECENT_TURNS = 2
+"""Turns before this one whose notes are still in play."""
 OFFERS_LAST = 60.0
 """Seconds for which a server's list of models is taken for current."""
 CALIBRATION = (0.5, 5.0)
@@ -129,6 +131,8 @@ class Standing:
         self._counting = (1.0, True)
         self._calibrate()
         self._summaries = self._summarised()
+        self.keeper = Memory(parts.vault, parts.store, parts.settings, parts.now, about=lambda path: self._summaries.summary(path))
+        self.keeper.conversation_id = self.conversation.id
         self._load()
 
     def _load(self) -> None:
@@ -228,11 +232,12 @@ class Standing:
     @property
     def memory(self) -> tuple[MemoryItem, ...]:
         """The memory files that go into each prompt, in the order they do."""
-        settings = self.parts.settings
-        if not settings.context.memory_integration:
-            return ()
-        names = (settings.memory.project_file, ALSO_READ)
-        return project_memory(self.parts.vault, names, int(MEMORY_SHARE * self.budget.messages), self.parts.counter)
+        return self.keeper.project(self.budget.messages, self.parts.counter)
+
+    def memory_beside(self, current: Sequence[ZkChatMessage]) -> tuple[MemoryItem, ...]:
+        """The memory that goes into the prompt with the messages of this turn alone."""
+        recent = [message for turn in self._turns()[-RECENT_TURNS:] for message in turn.messages]
+        return self.keeper.beside(current, recent, self.budget.messages, self.parts.counter) if current else ()
 
     @property
     def compaction(self) -> Compaction | None:
@@ -325,6 +330,7 @@ class Standing:
             history=self.shown(compaction),
             current=current,
             memory=self.memory,
+            smart=self.memory_beside(current),
             compaction=compaction,
             descriptors=tuple(tool.descriptor for tool in self.parts.tools) if offer_tools else (),
         )

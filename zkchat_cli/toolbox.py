@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
+from zkchat_cli.memory.keeper import Memory
 from zkchat_cli.models import ContentChunk, ToolCall, ToolRun
 from zkchat_cli.references.excerpts import LARGEST_NUMBER, Count, present
 from zkchat_cli.references.manager import ReferenceManager
@@ -67,6 +68,7 @@ class Toolbox:
     manager: ReferenceManager
     counter: TokenCounter
     clock: Callable[[], float]
+    memory: Memory | None = None
 
     def run(self, call: ToolCall, room: int) -> ToolResult:
         """The result of one call in about `room` tokens."""
@@ -89,7 +91,7 @@ class Toolbox:
     def _look(self, call: ToolCall) -> "Looked":
         start = self.clock()
         try:
-            finding, ok = self._tool(call.name).call(_arguments(call), self.vault), True
+            finding, ok = self._tool(call.name).call(_arguments(call), self.vault, self.memory), True
         except ToolMistake as e:
             finding, ok = Finding(data={"error": str(e)}), False
         except Exception as e:  # a defect of a tool: the model hears of it, and may do without  # noqa: BLE001

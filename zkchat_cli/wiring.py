@@ -197,7 +197,8 @@ def open_model(loaded: Loaded, env: Mapping[str, str]) -> Using:
     """The model the settings name, and the tools that it can call. Nothing is contacted or loaded yet."""
     name, _, model = loaded.values.model.partition("/")
     provider = providers.provider(name)
-    callable_ = tuple(tool for tool in tools.tools() if provider.tools is None or tool.name in provider.tools)
+    known = [tool for tool in tools.tools() if tool.of != "memory" or loaded.values.context.memory_integration]
+    callable_ = tuple(tool for tool in known if provider.tools is None or tool.name in provider.tools)
     return Using(provider.open(setup(provider, loaded, env, model)), callable_)
 
 

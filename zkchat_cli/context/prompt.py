@@ -39,6 +39,7 @@ class Material:
     history: tuple[Turn, ...]
     current: tuple[ZkChatMessage, ...] = ()
     memory: tuple[MemoryItem, ...] = ()
+    smart: tuple[MemoryItem, ...] = ()
     compaction: Compaction | None = None
     descriptors: tuple[dict[str, Any], ...] = ()
 
@@ -56,7 +57,10 @@ def assemble(material: Material, budget: Budget, strategy: Strategy, counter: To
     if wanted.total_tokens > budget.effective_limit:  # a smaller window than the one the summary was made for
         parts = replace(parts, summary=())
     before = parts.measure(budget, counter)
-    if before.total_tokens > budget.effective_limit:  # nor may a smaller window have room for the documents named
+    if before.total_tokens > budget.effective_limit:  # nor may a smaller window have room for what was remembered
+        parts = replace(parts, smart=())
+        before = parts.measure(budget, counter)
+    if before.total_tokens > budget.effective_limit:  # nor for the documents named
         parts = replace(parts, current=render(material.current, counter, thinking=True, documents=False))
         before = parts.measure(budget, counter)
     if before.total_tokens > budget.effective_limit:
@@ -65,7 +69,7 @@ def assemble(material: Material, budget: Budget, strategy: Strategy, counter: To
     question = next((m.content for m in material.current if m.role == "user"), "")
     choice = _fitted(strategy.choose(Offer(parts.recent, parts.folded, question, room, counter)), room, counter)
     history = (*(m for turn in choice.kept for m in turn.prompt), *_recalled(choice.recalled, counter))
-    messages = (*parts.head, *parts.summary, *history, *parts.current)
+    messages = (*parts.head, *parts.summary, *history, *parts.smart, *parts.current)
     return Prompt(
         messages=messages,
         tools=parts.tools,
@@ -92,6 +96,7 @@ class _Parts:
     tools: tuple[PromptTool, ...]
     head: tuple[PromptMessage, ...]
     summary: tuple[PromptMessage, ...]
+    smart: tuple[PromptMessage, ...]
     current: tuple[PromptMessage, ...]
     failed: tuple[Turn, ...]
     folded: tuple[Turn, ...]
@@ -99,7 +104,7 @@ class _Parts:
 
     @property
     def always(self) -> tuple[PromptMessage, ...]:
-        return (*self.head, *self.summary, *self.current)
+        return (*self.head, *self.summary, *self.smart, *self.current)
 
     def measure(self, budget: Budget, counter: TokenCounter) -> ContextUsage:
         return measure(self.always, self.tools, budget, estimated=counter.estimated)
@@ -114,6 +119,7 @@ def _lay_out(material: Material, strategy: Strategy, counter: TokenCounter) -> _
         tools=tuple(_describe(descriptor, counter) for descriptor in material.descriptors),
         head=(_fixed(material.instructions, "system", "system", counter), *(_memory(item, counter) for item in material.memory)),
         summary=_summary(material.compaction, strategy, counter),
+        smart=_smart(material.smart, counter),
         current=render(material.current, counter, thinking=True),
         failed=tuple(turn for turn in turns if turn.failed),
         folded=tuple(turn for turn in turns[:border] if not turn.failed),
@@ -164,6 +170,18 @@ def fence(tag: str, text: str, about: str = "") -> str:
 def _memory(item: MemoryItem, counter: TokenCounter) -> PromptMessage:
     text = fence("project-memory", item.content, f" path={json.dumps(item.relative_path, ensure_ascii=False)}")
     return _fixed(text, "memory", "system", counter, (item.relative_path,))
+
+
+def _smart(items: Sequence[MemoryItem], counter: TokenCounter) -> tuple[PromptMessage, ...]:
+    """Memory that comes with this message alone: a message for each file, one for all that was remembered. None of it is the system's,
+    which some providers take to the front, where it would change with every turn."""
+    files = [_memory(item, counter).model_copy(update={"role": "user"}) for item in items if item.kind == "file"]
+    remembered = [item for item in items if item.kind != "file"]
+    if not remembered:
+        return tuple(files)
+    text = fence("smart-memory", "\n".join(item.content for item in remembered))
+    ids = tuple(item.relative_path or f"fact:{item.key}" for item in remembered)
+    return (*files, _fixed(text, "memory", "user", counter, ids))
 
 
 def _summary(compaction: Compaction | None, strategy: Strategy, counter: TokenCounter) -> tuple[PromptMessage, ...]:

@@ -1,1 +1,3 @@
-"""What outlasts a conversation. For now: the vault's project memory, notes that are sent with every message."""
+"""What outlasts a conversation: memory files in the vault (`files`, `project`), facts and notes that are often cited (`smart`), what was
+said in earlier conversations (`sayings`). `keeper` has all of it for one session.
+"""

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import get_args
 
-from zkchat_cli.models import Mention, MentionKind
+from zkchat_cli.models import Mention, MentionKind, OftenCited
 from zkchat_cli.words import shorten
 
 LONGEST_QUESTION = 120
@@ -36,6 +36,19 @@ _USES = f"""
     ORDER BY julianday(message.timestamp) DESC, message.seq DESC, mention.how, mention.number
 """
 """The uses of a note, newest first, each with the question above it: the nearest message on the way up that is the user's."""
+
+
+MOST_OFTEN = 200
+RECENT_MESSAGES = 20_000
+"""Messages that are looked through for notes that are often cited: what was cited before them is no longer often."""
+
+_OFTEN = """
+    SELECT mention.relative_path, count(DISTINCT message.conversation_id) AS conversations, count(DISTINCT message.seq),
+        max(message.timestamp)
+    FROM message JOIN mention ON mention.message_seq = message.seq JOIN conversation ON conversation.id = message.conversation_id
+    WHERE message.seq > (SELECT max(seq) FROM message) - :recent AND mention.how = 'cited' AND conversation.vault = :vault
+    GROUP BY mention.relative_path HAVING conversations > 1 ORDER BY conversations DESC, 4 DESC LIMIT :most
+"""
 
 
 @dataclass
@@ -87,3 +100,9 @@ def read(connection: sqlite3.Connection, vault: str, path: str) -> tuple[Mention
     named = {answer.seq: answer.how for answer in found.values() if answer.is_question}
     answered = {answer.question_seq for answer in found.values() if not answer.is_question}
     return tuple(a.mention(named.get(a.question_seq or 0, ())) for a in found.values() if not (a.is_question and a.seq in answered))
+
+
+def often_cited(connection: sqlite3.Connection, vault: str) -> tuple[OftenCited, ...]:
+    """The notes that more than one conversation with `vault` cited, most conversations first."""
+    found = connection.execute(_OFTEN, {"vault": vault, "recent": RECENT_MESSAGES, "most": MOST_OFTEN})
+    return tuple(OftenCited(relative_path=path, conversations=n, answers=answers, last_cited=last) for path, n, answers, last in found)

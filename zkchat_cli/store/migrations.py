@@ -116,6 +116,34 @@ SCRIPTS: tuple[str, ...] = (
 
     INSERT INTO mention SELECT * FROM mentioned;
     """,
+    # What somebody asked to remember: a fact outlasts the conversation it comes from, hence no foreign key; of each key one holds. And the
+    # words of what was said, as `words.indexed` makes them, which SQL cannot: `unspoken` are the messages that wait for it until somebody
+    # searches, so that storing a turn costs no more than it did.
+    """
+    CREATE TABLE fact (
+        seq INTEGER PRIMARY KEY,
+        vault TEXT NOT NULL,
+        key TEXT NOT NULL,
+        content TEXT NOT NULL,
+        source TEXT NOT NULL,
+        conversation_id TEXT,
+        message_id TEXT,
+        created_at TEXT NOT NULL,
+        last_accessed TEXT,
+        ended_at TEXT
+    ) STRICT;
+    CREATE UNIQUE INDEX fact_holding ON fact (vault, key) WHERE ended_at IS NULL;
+
+    CREATE VIRTUAL TABLE spoken USING fts5 (words, tokenize = 'ascii');
+    CREATE TABLE unspoken (message_seq INTEGER PRIMARY KEY REFERENCES message (seq) ON DELETE CASCADE) STRICT;
+    INSERT INTO unspoken SELECT seq FROM message WHERE content <> '';
+
+    CREATE TRIGGER message_unspoken AFTER INSERT ON message WHEN NEW.content <> ''
+    BEGIN INSERT INTO unspoken VALUES (NEW.seq); END;
+
+    CREATE TRIGGER message_gone AFTER DELETE ON message
+    BEGIN DELETE FROM spoken WHERE rowid = OLD.seq; END;
+    """,
 )
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from zkchat_cli.errors import StoreError
-from zkchat_cli.models import Compaction, Conversation, ConversationArchive, Mention, ZkChatMessage
-from zkchat_cli.store import archives, mentions, rows
+from zkchat_cli.models import Compaction, Conversation, ConversationArchive, Fact, Mention, OftenCited, Said, ZkChatMessage
+from zkchat_cli.store import archives, facts, mentions, rows, spoken
 from zkchat_cli.store.faults import told
 from zkchat_cli.store.file import connect, transaction
 
@@ -105,6 +105,47 @@ class ChatSessionStore:
     def rename(self, conversation_id: str, title: str) -> None:
         with self._writing("rename a conversation"):
             self._change(conversation_id, "title = ?", rows.storable(title))
+
+    # Memory
+
+    def remember(self, vault: str, fact: Fact) -> Fact | None:
+        """Let a fact about `vault` hold from now on; returns the one of the same key that it replaces, which stays as history."""
+        with self._writing("remember"):
+            return facts.remember(self._db, rows.storable(vault), fact)
+
+    def facts(self, vault: str) -> tuple[Fact, ...]:
+        """The facts that hold, the newest first."""
+        with self._reading("read what was remembered"):
+            return facts.read(self._db, rows.storable(vault))
+
+    def fact_history(self, vault: str, key: str) -> tuple[Fact, ...]:
+        """Every fact that ever had the key, the newest first."""
+        with self._reading("read what was remembered"):
+            return facts.history(self._db, rows.storable(vault), key)
+
+    def forget(self, vault: str, key: str) -> Fact | None:
+        """Delete a fact with its history, and return it; None when there is none of that key."""
+        with self._writing("forget"):
+            return facts.forget(self._db, rows.storable(vault), key)
+
+    def access_facts(self, vault: str, keys: Sequence[str], at: str) -> None:
+        """Note when these facts were last of use."""
+        with self._writing("note which facts were of use"):
+            facts.access(self._db, rows.storable(vault), keys, at)
+
+    def often_cited(self, vault: str) -> tuple[OftenCited, ...]:
+        """The notes that the answers of more than one conversation cited, most conversations first."""
+        with self._reading("look for notes that are often cited"):
+            return mentions.often_cited(self._db, rows.storable(vault))
+
+    def search(self, vault: str, text: str, *, conversation_id: str | None = None, limit: int = 10) -> tuple[Said, ...]:
+        """The messages that bear most on `text`, best first: of one conversation, or of all with `vault`; of every branch."""
+        with told(self._file, "search what was said"):
+            more = True
+            while more:
+                with transaction(self._db):
+                    more = spoken.index(self._db)
+            return spoken.search(self._db, rows.storable(vault), text, _text(conversation_id), limit)
 
     # Models
 

@@ -1,16 +1,18 @@
 """Drawer: what the model may call. Each file declares `TOOL`: a name, a descriptor in the OpenAI function form, and `run`.
 
-A tool gets the model's arguments as they came and answers with a Finding; wrong arguments are a ToolMistake, which goes back to the model
-as a short error that it can correct. Tools are plain values of our own, so that the offline provider never loads a model library.
+A tool gets the model's arguments as they came and what it is `of`, the notes or memory, and answers with a Finding; wrong arguments are a
+ToolMistake, which goes back to the model as a short error that it can correct. Tools are plain values of our own, so that the offline
+provider never loads a model library.
 """
 
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from zkchat_cli import drawer
-from zkchat_cli.errors import VaultError
+from zkchat_cli.errors import StoreError, UsageError, VaultError
+from zkchat_cli.memory.keeper import Memory
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.vault import Vault
 
@@ -41,16 +43,19 @@ class Tool:
     parameters: Mapping[str, Mapping[str, Any]]
     """JSON schema of each argument."""
     required: tuple[str, ...]
-    run: Callable[[Mapping[str, Any], Vault], Finding]
+    run: Callable[[Mapping[str, Any], Any], Finding]
+    """Gets the arguments and the Vault; or, where the tool is not `of` the notes, the Memory."""
     parallel: bool = True
-    """Whether it only reads, so that several such calls may run at once."""
+    """Whether it only reads, so that several such calls may run at once. What is of memory does not: its store belongs to one thread."""
+    of: Literal["notes", "memory", "conversation"] = "notes"
+    """What it is about. A tool of memory is not there while `context.memory_integration` is off."""
 
     @property
     def descriptor(self) -> dict[str, Any]:
         schema = {"type": "object", "properties": {k: dict(v) for k, v in self.parameters.items()}, "required": list(self.required)}
         return {"type": "function", "function": {"name": self.name, "description": self.description, "parameters": schema}}
 
-    def call(self, arguments: Mapping[str, Any], vault: Vault) -> Finding:
+    def call(self, arguments: Mapping[str, Any], vault: Vault, memory: Memory | None = None) -> Finding:
         """Check the arguments against the schema and run. Raises ToolMistake for what the model can correct."""
         missing = [name for name in self.required if _is_empty(arguments.get(name))]
         if missing:
@@ -61,9 +66,11 @@ class Tool:
             wanted = self.parameters[name]["type"]
             if value is not None and not _is(value, wanted):
                 raise ToolMistake(f"{self.name}: {name} must be of type {wanted}, not {value!r:.60}")
+        if self.of != "notes" and memory is None:
+            raise ToolMistake(f"{self.name} is of no use here: there is no memory")
         try:
-            return self.run({k: v for k, v in arguments.items() if v is not None}, vault)
-        except VaultError as e:
+            return self.run({k: v for k, v in arguments.items() if v is not None}, vault if self.of == "notes" else memory)
+        except (VaultError, StoreError, UsageError) as e:
             raise ToolMistake(f"{e.message}. {e.hint}".strip()) from e
 
 

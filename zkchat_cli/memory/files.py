@@ -1,0 +1,62 @@
+"""Reading memory files: what is wrong with one (it is binary, huge, a link that leaves the vault) is a warning and never an error.
+
+They are looked at for every prompt, so a file is read again only when it has changed.
+"""
+
+import os
+from collections.abc import Callable
+from stat import S_ISREG
+
+from zkchat_cli.errors import VaultError
+from zkchat_cli.vault import Vault, filesystem
+from zkchat_cli.vault.filesystem import NoteBytes
+
+LARGEST = 1_000_000
+"""Bytes of a memory file that are read: more than any share of a window takes."""
+CUT = "\n[… cut: this file is longer than its share of the context window]"
+
+Warn = Callable[[str, str], None]
+"""Takes what is wrong, and what to do about it."""
+
+
+class MemoryFiles:
+    """The files of a vault as memory reads them."""
+
+    def __init__(self, vault: Vault, warn: Warn) -> None:
+        self._root = vault.root
+        self.warn = warn
+        self._read: dict[str, tuple[tuple[int, int, int], str]] = {}
+
+    def read(self, path: str) -> str | None:
+        """The file's text, trimmed; None when there is none of that path, empty when it cannot be of use."""
+        try:
+            file = filesystem.confined(self._root, path)
+            stat = file.stat()
+            if not S_ISREG(stat.st_mode):
+                return None
+            stamp = (stat.st_ino, stat.st_mtime_ns, stat.st_size)
+            if path not in self._read or self._read[path][0] != stamp:
+                with file.open("rb") as opened:
+                    self._read[path] = stamp, self._text(path, opened.read(LARGEST + 1))
+            return self._read[path][1]
+        except VaultError as e:
+            if os.path.lexists(self._root / path) if "\0" not in path else False:
+                self.warn(f"memory: {e.message}", e.hint)
+                return ""
+        except FileNotFoundError:
+            pass
+        except OSError as e:
+            self.warn(f"memory: {filesystem.printable(path)} cannot be read: {(e.strerror or str(e)).lower()}", "Check its permissions.")
+            return ""
+        return None
+
+    def _text(self, path: str, raw: bytes) -> str:
+        shown = filesystem.printable(path)
+        if b"\0" in raw and not raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+            self.warn(f"memory: {shown} is not a text file; it is left out", "Memory is Markdown or plain text.")
+            return ""
+        whole = len(raw) <= LARGEST
+        text, problem = filesystem.decode(NoteBytes(raw if whole else raw[:LARGEST].rpartition(b"\n")[0] or raw[:LARGEST]))
+        if problem:
+            self.warn(f"memory: {shown} is {problem}", "")
+        return text.strip() if whole else text.strip() + CUT

@@ -1,0 +1,184 @@
+"""Memory as one conversation has it: the vault's memory files, what somebody asked to remember, and what was said before.
+
+The session, the tools, the commands and the command line all go through it. With `context.memory_integration` off it has nothing and takes
+nothing; what is stored then still can be listed, searched and forgotten.
+"""
+
+import difflib
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from zkchat_cli.config import Config
+from zkchat_cli.errors import StoreError, UsageError, VaultError, ZkchatError
+from zkchat_cli.memory import smart
+from zkchat_cli.memory.files import MemoryFiles
+from zkchat_cli.memory.project import ALSO_READ, MemoryItem, folder_memory, in_play, root_memory
+from zkchat_cli.memory.sayings import shown
+from zkchat_cli.memory.smart import Relevant, Remembered
+from zkchat_cli.models import Fact, ZkChatMessage
+from zkchat_cli.store import ChatSessionStore
+from zkchat_cli.tokens import TokenCounter
+from zkchat_cli.vault import Vault
+
+SHARE, ROOT_SHARE, FOLDER_SHARE = 0.2, 0.12, 0.04
+"""Of the messages' budget: all of memory, its files in the root, and those in folders. Facts get what these leave."""
+MOST_SAID = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A fact that holds now, and the one it took the place of."""
+
+    fact: Fact
+    replaced: Fact | None
+
+
+class Memory:
+    """What outlasts a conversation, for one of them. `about` says what a document is about, in a line."""
+
+    def __init__(
+        self,
+        vault: Vault,
+        store: ChatSessionStore,
+        settings: Config,
+        now: Callable[[], str],
+        *,
+        about: Callable[[str], str | None] = lambda _: None,
+    ) -> None:
+        self._vault, self._store, self._now, self._about = vault, store, now, about
+        self.on = settings.context.memory_integration
+        self._names = tuple(dict.fromkeys(filter(None, (settings.memory.project_file, ALSO_READ))))
+        self._told: set[str] = set()
+        self._warnings: list[ZkchatError] = []
+        self._files = MemoryFiles(vault, self._warn)
+        self._documents: tuple[Remembered, ...] | None = None
+        self._chosen: tuple[tuple[str, int, TokenCounter], tuple[MemoryItem, ...]] | None = None
+        self._facts: tuple[Fact, ...] | None = None
+        with suppress(StoreError):
+            self.facts()
+        self.conversation_id: str | None = None
+        self.message_id: str | None = None
+        """What is being talked about when something is remembered."""
+
+    # in the prompt
+
+    def project(self, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
+        """The memory files in the vault's root, for a prompt whose messages may take so many tokens."""
+        return root_memory(self._files, self._names, int(ROOT_SHARE * budget), counter) if self.on else ()
+
+    def beside(
+        self, current: Sequence[ZkChatMessage], recent: Sequence[ZkChatMessage], budget: int, counter: TokenCounter
+    ) -> tuple[MemoryItem, ...]:
+        """What comes with this turn's messages alone: memory of the folders of the notes in play, then what bears on its question."""
+        if not self.on:
+            return ()
+        root = self.project(budget, counter)
+        left = int(SHARE * budget) - sum(item.tokens for item in root)
+        folders = folder_memory(self._files, self._names, in_play(current, recent), int(FOLDER_SHARE * budget), counter, root)
+        question = next((m.content for m in current if m.role == "user"), "")
+        return (*folders, *self._bearing(question, left - sum(item.tokens for item in folders), counter))
+
+    def _bearing(self, question: str, room: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
+        """Chosen once for a question, so that the prompts of one turn begin alike."""
+        asked = (question, room, counter)
+        if self._chosen is None or self._chosen[0] != asked:
+            try:
+                self._chosen = asked, smart.choose(self.relevant(question), room, counter)
+            except StoreError as e:
+                self._warn(e.message, e.hint)
+                return ()
+        return self._chosen[1]
+
+    def accessed(self) -> None:
+        """Note that the facts chosen last were of use. They are told apart by the day, so that few turns have to write it down."""
+        today = self._now()[:10]
+        keys = {item.key for item in self._chosen[1] if item.kind == "fact"} if self._chosen else set()
+        stale = [fact.key for fact in self._facts or () if fact.key in keys and (fact.last_accessed or "")[:10] != today]
+        if stale:
+            self._store.access_facts(self._at, stale, self._now())
+            self._facts = None
+
+    def take_warnings(self) -> list[ZkchatError]:
+        """What was wrong with memory since this was last asked; each is told once."""
+        taken, self._warnings = self._warnings, []
+        return taken
+
+    def _warn(self, message: str, hint: str) -> None:
+        if message not in self._told:
+            self._told.add(message)
+            self._warnings.append(VaultError(message, hint))
+
+    # facts
+
+    @property
+    def _at(self) -> str:
+        return str(self._vault.root)
+
+    def facts(self) -> tuple[Fact, ...]:
+        """The facts that hold, the newest first. Another process may have changed them: they are read again for each question."""
+        self._facts = self._store.facts(self._at)
+        return self._facts
+
+    def keys(self) -> list[str]:
+        """The keys of the facts as they were last read; may be asked from any thread."""
+        return [fact.key for fact in self._facts or ()]
+
+    def everything(self) -> tuple[Remembered, ...]:
+        """The facts, and the notes that several conversations cited as it was when this one began."""
+        if self._documents is None:
+            notes = set(self._vault.notes())
+            cited = [each for each in self._store.often_cited(self._at) if each.relative_path in notes]
+            self._documents = tuple(smart.of_document(each, self._about(each.relative_path)) for each in cited)
+        return (*map(smart.of_fact, self.facts()), *self._documents)
+
+    def relevant(self, text: str) -> tuple[Relevant, ...]:
+        """Everything remembered that shares a word with the text, what bears most on it first."""
+        return smart.rank(text, self.everything(), self._now()) if text.strip() else ()
+
+    def remember(self, text: str, *, key: str = "", source: str = "user") -> Kept:
+        """Keep a fact; of the same key, it replaces the older one. Raises UsageError for none, one that is too long, and while off."""
+        if not self.on:
+            raise UsageError("memory is switched off", "Switch it on: zkchat config set context.memory_integration true")
+        content = smart.clean(text)
+        if not any(c.isalnum() for c in content):
+            raise UsageError("there is nothing to remember", "Say what, as: the roofer's number is 0171 5550")
+        if len(content) > smart.LONGEST_FACT:
+            problem = f"that is too long to remember: {len(content)} characters of at most {smart.LONGEST_FACT}"
+            raise UsageError(problem, "Write a note, which can be searched, and remember where it is.")
+        taken = {fact.key: fact.content for fact in self.facts()}
+        key = smart.slug(key) or smart.key_of(content, taken)
+        fact = Fact(
+            key=key,
+            content=content,
+            source=source,
+            conversation_id=self.conversation_id,
+            message_id=self.message_id,
+            created_at=self._now(),
+        )
+        replaced = self._store.remember(self._at, fact)
+        self._facts = None
+        return Kept(fact, replaced)
+
+    def forget(self, key: str) -> Fact:
+        """Delete a fact, named by its key or the beginning of it. Raises UsageError that names the nearest when it is not one."""
+        keys = [fact.key for fact in self.facts()]
+        wanted = smart.slug(key)
+        matches = [wanted] if wanted in keys else [known for known in keys if wanted and known.startswith(wanted)]
+        if len(matches) != 1:
+            near = matches or difflib.get_close_matches(wanted, keys, n=3, cutoff=0.4) or keys
+            problem = f"{wanted!r} begins {len(matches)} keys" if matches else f"nothing is remembered as {wanted!r}"
+            raise UsageError(problem, f"Nearest: {', '.join(near[:5])}" if near else "Nothing has been remembered yet.")
+        forgotten = self._store.forget(self._at, matches[0])
+        self._facts = None
+        if forgotten is None:
+            raise UsageError(f"nothing is remembered as {matches[0]!r} any more", "Somebody else has just forgotten it.")
+        return forgotten
+
+    # what was said
+
+    def recall(self, query: str, limit: int) -> list[dict[str, object]]:
+        """What was said in this conversation and, while memory is on, in earlier ones with this vault, best first."""
+        only = None if self.on else self.conversation_id or ""
+        found = self._store.search(self._at, query, conversation_id=only, limit=min(limit, MOST_SAID))
+        return [shown(said, query, here=said.conversation_id == self.conversation_id) for said in found]

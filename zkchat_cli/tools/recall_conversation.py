@@ -1,0 +1,31 @@
+"""Search everything that was said, in this conversation and in earlier ones: who said what, when, and on which notes it rested."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from zkchat_cli.memory.keeper import MOST_SAID, Memory
+from zkchat_cli.tools import Finding, Tool, join, limited
+
+DEFAULT_LIMIT = 5
+
+
+def _run(arguments: Mapping[str, Any], memory: Memory) -> Finding:
+    limit, clamped = limited(arguments, DEFAULT_LIMIT, MOST_SAID)
+    found = memory.recall(arguments["query"], limit)
+    if not found:
+        return Finding(note="Nothing was said about that. Try fewer or other words.")
+    return Finding(data={"said": found}, note=join(clamped, "To cite a note named here, read it first."))
+
+
+TOOL = Tool(
+    name="recall_conversation",
+    description="Search what was said before, in this conversation (parts that were summarised or left out too) and in earlier ones.",
+    parameters={
+        "query": {"type": "string", "description": "words to search for"},
+        "limit": {"type": "integer", "description": f"1 to {MOST_SAID}, default {DEFAULT_LIMIT}"},
+    },
+    required=("query",),
+    run=_run,
+    parallel=False,
+    of="conversation",
+)

@@ -1,0 +1,32 @@
+"""Look up what was remembered: facts with their keys, dates and sources, and notes that are often cited."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from zkchat_cli.memory.keeper import Memory
+from zkchat_cli.tools import Finding, Tool, join, limited
+
+DEFAULT_LIMIT, MOST = 5, 20
+
+
+def _run(arguments: Mapping[str, Any], memory: Memory) -> Finding:
+    limit, clamped = limited(arguments, DEFAULT_LIMIT, MOST)
+    found = memory.relevant(arguments["query"])
+    if not found:
+        return Finding(note="Nothing is remembered about that.")
+    more = f"{len(found) - limit} more share fewer words with the query." if len(found) > limit else ""
+    return Finding(data={"memories": [relevant.item.told.removeprefix("- ") for relevant in found[:limit]]}, note=join(clamped, more))
+
+
+TOOL = Tool(
+    name="retrieve_from_smart_memory",
+    description="Search what was remembered in earlier conversations: facts with key, date and source, and notes that are often cited.",
+    parameters={
+        "query": {"type": "string", "description": "words to search for"},
+        "limit": {"type": "integer", "description": f"1 to {MOST}, default {DEFAULT_LIMIT}"},
+    },
+    required=("query",),
+    run=_run,
+    parallel=False,
+    of="memory",
+)

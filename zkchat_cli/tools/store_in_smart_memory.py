@@ -1,0 +1,30 @@
+"""Remember a fact beyond this conversation; one of the same key is replaced."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from zkchat_cli.memory.keeper import Memory
+from zkchat_cli.memory.smart import LONGEST_FACT
+from zkchat_cli.tools import Finding, Tool
+
+
+def _run(arguments: Mapping[str, Any], memory: Memory) -> Finding:
+    kept = memory.remember(arguments["content"], key=arguments.get("key", ""), source="model")
+    data: dict[str, object] = {"remembered": kept.fact.content, "key": kept.fact.key}
+    if kept.replaced is not None and kept.replaced.content != kept.fact.content:
+        data["replaces"] = kept.replaced.content
+    return Finding(data=data, note=f"The user can take it back with /forget {kept.fact.key}.")
+
+
+TOOL = Tool(
+    name="store_in_smart_memory",
+    description="Remember a fact about the user or their work for later conversations, when asked to or when it will matter again.",
+    parameters={
+        "content": {"type": "string", "description": f"one sentence that stands by itself, at most {LONGEST_FACT} characters"},
+        "key": {"type": "string", "description": "what it is about, as roof-deadline; a newer fact of the same key replaces the older"},
+    },
+    required=("content",),
+    run=_run,
+    parallel=False,
+    of="memory",
+)
