@@ -236,7 +236,7 @@ class Standing:
 
     def memory_beside(self, current: Sequence[ZkChatMessage]) -> tuple[MemoryItem, ...]:
         """The memory that goes into the prompt with the messages of this turn alone."""
-        recent = [message for turn in self._turns()[-RECENT_TURNS:] for message in turn.messages]
+        recent = [message for turn in self.turns[-RECENT_TURNS:] for message in turn.messages]
         return self.keeper.beside(current, recent, self.budget.messages, self.parts.counter) if current else ()
 
     @property
