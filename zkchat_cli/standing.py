@@ -16,6 +16,7 @@ from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget, room_for_turns
 from zkchat_cli.context.compaction import Fold
 from zkchat_cli.context.instructions import INSTRUCTIONS
 from zkchat_cli.context.prompt import Material, assemble, covered_by, whole
+from zkchat_cli.context.recall import RecallIndex
 from zkchat_cli.context.strategies import Strategy
 from zkchat_cli.context.turns import Turn, turns_of
 from zkchat_cli.errors import PromptTooLarge, UsageError, VaultError
@@ -121,6 +122,7 @@ class Standing:
         )
         self._cut: tuple[Turn, ...] = ()
         self._cut_from: tuple[ZkChatMessage, ...] = ()
+        self._recall = RecallIndex()
         self.refusal: Window | None = None
         """What this model's server was found not to take more than, by its own words or by guess; until another model is used."""
         self._offers: tuple[float, tuple[Offered, ...]] | None = None
@@ -339,6 +341,7 @@ class Standing:
             memory=self.memory,
             compaction=compaction,
             descriptors=tuple(tool.descriptor for tool in self.parts.tools) if offer_tools else (),
+            index=self._recall,
         )
 
     def message(self, role: Role, content: str, parent: str | None = None, **fields: object) -> ZkChatMessage:
