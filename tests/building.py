@@ -9,6 +9,7 @@ from typing import Any
 from zkchat_cli import tools
 from zkchat_cli.config import Config
 from zkchat_cli.context import strategies
+from zkchat_cli.context.recall import RecallIndex, recall
 from zkchat_cli.context.turns import Turn, turns_of
 from zkchat_cli.events import Event, TurnCompleted, TurnFailed
 from zkchat_cli.llm import Delta, Finished, Model, Request, Text, ToolCalls, Window
@@ -175,6 +176,13 @@ def talk(*exchanges: tuple[str, str], prefix: str = "t") -> tuple[ZkChatMessage,
 
 def turns(*exchanges: tuple[str, str]) -> tuple[Turn, ...]:
     return turns_of(talk(*exchanges), COUNTER)
+
+
+def recalled(question: str, among: Sequence[Turn], room: int = 1000, asked_at: str = NOON) -> list[str]:
+    """What recall finds in some turns, as lines with their speakers."""
+    index = RecallIndex()
+    index.update(among)
+    return [passage.line for passage in recall(index, question, asked_at, len(among), room, COUNTER)]
 
 
 def stored(room: Room, history: Sequence[ZkChatMessage], **changes: Any) -> ZkChatSession:

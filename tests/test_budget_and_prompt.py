@@ -13,9 +13,9 @@ from zkchat_cli import tools
 from zkchat_cli.config import ContextSettings
 from zkchat_cli.context import figures, strategies
 from zkchat_cli.context.budget import Budget, due, measure, room_for_turns
+from zkchat_cli.context.passages import passages_of
 from zkchat_cli.context.prompt import Material, assemble, fence, whole
-from zkchat_cli.context.recall import bm25, cost, recall
-from zkchat_cli.context.strategies import Choice, Strategy
+from zkchat_cli.context.strategies import Choice, Offer, Strategy
 from zkchat_cli.context.turns import INTERRUPTED, newest_that_fit, render, turns_of
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.memory.project import MemoryItem
@@ -239,7 +239,7 @@ def test_what_was_said_long_ago_comes_back_when_a_question_bears_on_it() -> None
     history = talk(("My anvil stands on shelf seven.", "Noted."), *((f"Chatter number {i}? " * 20, "Indeed. " * 20) for i in range(30)))
     prompt = prompt_of(history, "Where is the anvil?", window=2000)
     (recalled,) = [m for m in prompt.messages if m.content.startswith("<recalled-conversation>")]
-    assert "(2025-05-02) user: My anvil stands on shelf seven." in recalled.content
+    assert "Friday, 2 May 2025:\nuser: My anvil stands on shelf seven." in recalled.content
     assert "no room; quoted because it bears on the message" in {d.reason for d in prompt.dropped if d.id == "t1-u"}
     assert prompt.messages[-1].content == "Where is the anvil?"
 
@@ -269,29 +269,15 @@ def test_recalled_words_cannot_close_their_tags() -> None:
 
 
 def test_a_strategy_that_recalls_too_much_cannot_burst_the_window() -> None:
-    greedy = Strategy("greedy", "quotes everything", summarizes=True, choose=lambda offer: Choice((), offer.recent))
+    def everything(offer: Offer) -> Choice:
+        return Choice((), tuple(p for n, turn in enumerate(offer.recent) for m in turn.messages for p in passages_of(m, n)))
+
+    greedy = Strategy("greedy", "quotes everything", summarizes=True, choose=everything)
     history = talk(*((f"Chatter number {i}? " * 20, "Indeed. " * 20) for i in range(30)))
     prompt = assemble(material(history, "And?"), budget(1500), greedy, COUNTER)
     (recalled,) = [m for m in prompt.messages if m.content.startswith("<recalled-conversation>")]
     assert "number 29" in recalled.content
     assert prompt.usage.message_tokens <= 900
-
-
-def test_recalled_turns_fit_their_room_in_their_order() -> None:
-    some = turns(("The anvil is red.", "Yes."), ("Chatter.", "Yes."), ("The anvil is blue.", "Yes."))
-    assert recall("anvil", some, 1000, COUNTER) == (some[0], some[2])
-    assert recall("anvil", some, 45, COUNTER) == ()
-    assert recall("xylophone", some, 1000, COUNTER) == ()
-    assert cost((), COUNTER) == 0
-
-
-def test_bm25_prefers_rare_words_and_knows_stems() -> None:
-    assert bm25("filtering", ["filters", "notes"])[1] == 0
-    common, rare = bm25("anvil chatter", ["chatter here", "anvil here", "chatter there"])[:2]
-    assert rare > common
-    assert bm25("anything", []) == []
-    assert bm25("", ["a"]) == [0]
-    assert bm25("x", ["", "…"]) == [0, 0]
 
 
 # limits
@@ -352,7 +338,7 @@ def pairs_are_whole(messages: Sequence[PromptMessage]) -> bool:
 
 def is_recall(message: PromptMessage) -> bool:
     """Whether it quotes turns that are not sent themselves, even if it is only one message of one turn."""
-    return message.content.startswith("<recalled-conversation")
+    return message.content.startswith(("<recalled-conversation", "<kept-message"))
 
 
 @settings(max_examples=150, deadline=None)

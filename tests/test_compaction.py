@@ -172,11 +172,9 @@ def test_a_summary_is_never_over_its_room_and_always_the_same(history: tuple[ZkC
     assert summarize(cut, room, COUNTER, wanted) == summary
 
 
-@pytest.mark.parametrize(
-    "script", ["summarize(turns(*MOVES), 90, COUNTER, 'shelf')", "recall('shelf reason day', turns(*MOVES), 150, COUNTER)"]
-)
+@pytest.mark.parametrize("script", ["summarize(turns(*MOVES), 90, COUNTER, 'shelf')", "recalled('shelf reason day', turns(*MOVES), 150)"])
 def test_another_process_makes_the_same_choice(script: str) -> None:
-    code = f"from test_compaction import *; from zkchat_cli.context.recall import recall; print({script})"
+    code = f"from test_compaction import *; from building import recalled; print({script})"
     printed = {
         subprocess.run(
             [sys.executable, "-c", code],

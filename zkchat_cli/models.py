@@ -163,6 +163,8 @@ class ZkChatMessage(Value):
     tool_tokens: int | None = None
     pinned: bool = False
     priority: int = Field(default=5, ge=1, le=10)
+    priority_set: bool = False
+    """Whether the user set `priority`; else it follows from rules (see context/priorities.py)."""
 
 
 class Compaction(Value):

@@ -15,6 +15,7 @@ from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget
 from zkchat_cli.context.instructions import INSTRUCTIONS
 from zkchat_cli.context.masking import masked
 from zkchat_cli.context.prompt import Material, assemble, whole
+from zkchat_cli.context.recall import RecallIndex
 from zkchat_cli.context.strategies import Strategy
 from zkchat_cli.context.turns import Turn, turns_of
 from zkchat_cli.errors import PromptTooLarge, UsageError, VaultError
@@ -125,6 +126,7 @@ class Standing:
         self._cut: tuple[Turn, ...] = ()
         self._cut_from: tuple[ZkChatMessage, ...] = ()
         self._shown: tuple[tuple[Turn, ...], tuple[str, ...], tuple[Turn, ...]] | None = None
+        self._recall = RecallIndex()
         self.refusal: Window | None = None
         """What this model's server was found not to take more than, by its own words or by guess; until another model is used."""
         self._offers: tuple[float, tuple[Offered, ...]] | None = None
@@ -333,6 +335,7 @@ class Standing:
             smart=self.memory_beside(current),
             compaction=compaction,
             descriptors=tuple(tool.descriptor for tool in self.parts.tools) if offer_tools else (),
+            index=self._recall,
         )
 
     def message(self, role: Role, content: str, parent: str | None = None, **fields: object) -> ZkChatMessage:

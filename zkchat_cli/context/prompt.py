@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget, due, measure
-from zkchat_cli.context.recall import quote
+from zkchat_cli.context.recall import RecallIndex, quote
 from zkchat_cli.context.strategies import Choice, Offer, Strategy
 from zkchat_cli.context.turns import Turn, render
 from zkchat_cli.errors import PromptTooLarge
@@ -42,6 +42,8 @@ class Material:
     smart: tuple[MemoryItem, ...] = ()
     compaction: Compaction | None = None
     descriptors: tuple[dict[str, Any], ...] = ()
+    index: RecallIndex | None = None
+    """What recall knows of the history so far, to be kept from prompt to prompt; without one it is made anew."""
 
 
 def assemble(material: Material, budget: Budget, strategy: Strategy, counter: TokenCounter, *, explain: bool = True) -> Prompt:
@@ -49,27 +51,39 @@ def assemble(material: Material, budget: Budget, strategy: Strategy, counter: To
 
     `dropped` names what is left out only when asked to `explain`: in a long conversation that is thousands of messages with each call.
 
-    Instructions, tools, memory and the turn in progress are always sent, and the summary unless it alone is too much; the history gets
-    what is left of the messages' budget. Raises PromptTooLarge, naming the largest items, when the first alone are over the limit.
+    Instructions, tools, memory, what is pinned or instructed, and the turn in progress are always sent, and the summary unless it alone is
+    too much; the history gets what is left of the messages' budget. Raises PromptTooLarge, naming the largest items, when the first alone
+    are over the limit.
     """
     parts = _lay_out(material, strategy, counter)
     wanted = parts.measure(budget, counter)
-    if wanted.total_tokens > budget.effective_limit:  # a smaller window than the one the summary was made for
+    kept = parts.fixed_recent
+    if wanted.total_tokens + kept > budget.effective_limit:  # a smaller window than the one the summary was made for
         parts = replace(parts, summary=())
     before = parts.measure(budget, counter)
-    if before.total_tokens > budget.effective_limit:  # nor may a smaller window have room for what was remembered
+    if before.total_tokens + kept > budget.effective_limit:  # nor may a smaller window have room for what was remembered
         parts = replace(parts, smart=())
         before = parts.measure(budget, counter)
-    if before.total_tokens > budget.effective_limit:  # nor for the documents named
+    if before.total_tokens + kept > budget.effective_limit:  # nor for the documents named
         parts = replace(parts, current=render(material.current, counter, thinking=True, documents=False))
         before = parts.measure(budget, counter)
-    if before.total_tokens > budget.effective_limit:
-        raise _too_large(before, parts.always, parts.tools)
+    if before.total_tokens + kept > budget.effective_limit:
+        raise _too_large(before, parts, kept)
     room = max(0, min(budget.messages - before.message_tokens, budget.effective_limit - before.total_tokens))
-    question = next((m.content for m in material.current if m.role == "user"), "")
-    choice = _fitted(strategy.choose(Offer(parts.recent, parts.folded, question, room, counter)), room, counter)
-    history = (*(m for turn in choice.kept for m in turn.prompt), *_recalled(choice.recalled, counter))
-    messages = (*parts.head, *parts.summary, *history, *parts.smart, *parts.current)
+    asked = next((m for m in material.current if m.role == "user"), None)
+    offer = Offer(
+        parts.recent,
+        parts.folded,
+        asked.content if asked else "",
+        room,
+        counter,
+        asked_at=asked.timestamp if asked else "",
+        index=material.index or RecallIndex(),
+    )
+    choice = _fitted(strategy.choose(offer), offer)
+    left = parts.recent[: len(parts.recent) - len(choice.kept)]
+    history = (*(m for turn in left for m in turn.fixed), *(m for turn in choice.kept for m in turn.prompt), *_recalled(choice, counter))
+    messages = (*parts.head, *parts.summary, *parts.fixed, *history, *parts.smart, *parts.current)
     return Prompt(
         messages=messages,
         tools=parts.tools,
@@ -91,12 +105,16 @@ def whole(material: Material, budget: Budget, strategy: Strategy, counter: Token
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """The material rendered: turns that failed (never sent), those the summary covers, those after it; and what is sent always."""
+    """The material rendered: turns that failed (never sent), those the summary covers, those after it; and what is sent always.
+
+    `fixed` is what is pinned or instructed in turns that failed or are covered.
+    """
 
     tools: tuple[PromptTool, ...]
     head: tuple[PromptMessage, ...]
     summary: tuple[PromptMessage, ...]
     smart: tuple[PromptMessage, ...]
+    fixed: tuple[PromptMessage, ...]
     current: tuple[PromptMessage, ...]
     failed: tuple[Turn, ...]
     folded: tuple[Turn, ...]
@@ -104,7 +122,12 @@ class _Parts:
 
     @property
     def always(self) -> tuple[PromptMessage, ...]:
-        return (*self.head, *self.summary, *self.smart, *self.current)
+        return (*self.head, *self.summary, *self.fixed, *self.smart, *self.current)
+
+    @property
+    def fixed_recent(self) -> int:
+        """Tokens that the turns after the summary take at the least."""
+        return sum(turn.fixed_tokens for turn in self.recent if turn.fixed)
 
     def measure(self, budget: Budget, counter: TokenCounter) -> ContextUsage:
         return measure(self.always, self.tools, budget, estimated=counter.estimated)
@@ -120,6 +143,7 @@ def _lay_out(material: Material, strategy: Strategy, counter: TokenCounter) -> _
         head=(_fixed(material.instructions, "system", "system", counter), *(_memory(item, counter) for item in material.memory)),
         summary=_summary(material.compaction, strategy, counter),
         smart=_smart(material.smart, counter),
+        fixed=tuple(m for position, turn in enumerate(turns) if turn.fixed and (position < border or turn.failed) for m in turn.fixed),
         current=render(material.current, counter, thinking=True),
         failed=tuple(turn for turn in turns if turn.failed),
         folded=tuple(turn for turn in turns[:border] if not turn.failed),
@@ -135,12 +159,20 @@ def covered_by(compaction: Compaction, turns: Sequence[Turn]) -> int:
     return 0
 
 
-def _fitted(choice: Choice, room: int, counter: TokenCounter) -> Choice:
-    """The choice with fewer recalled turns where quoting them takes more than was thought: the oldest give way."""
-    recalled, spare = choice.recalled, room - sum(turn.tokens for turn in choice.kept)
-    while recalled and sum(m.tokens for m in _recalled(recalled, counter)) > spare:
-        recalled = recalled[1:]
-    return replace(choice, recalled=recalled)
+def _fitted(choice: Choice, offer: Offer) -> Choice:
+    """The choice with fewer quotations where they take more than was thought: the oldest give way."""
+    left = offer.recent[: len(offer.recent) - len(choice.kept)]
+    room = offer.room - sum(turn.tokens for turn in choice.kept) - sum(turn.fixed_tokens for turn in left if turn.fixed)
+    while choice.recalled:
+        over = sum(m.tokens for m in _recalled(choice, offer.counter)) - room
+        if over <= 0:
+            break
+        going = 0
+        while going < len(choice.recalled) and over > 0:
+            over -= choice.recalled[going].tokens(offer.counter)
+            going += 1
+        choice = replace(choice, recalled=choice.recalled[going:])
+    return choice
 
 
 def _due(always: ContextUsage, recent: Sequence[Turn], strategy: Strategy, budget: Budget) -> CompactionDue:
@@ -195,11 +227,11 @@ def summary_text(summary: str) -> str:
     return fence("conversation-summary", summary)
 
 
-def _recalled(recalled: Sequence[Turn], counter: TokenCounter) -> tuple[PromptMessage, ...]:
-    if not recalled:
+def _recalled(choice: Choice, counter: TokenCounter) -> tuple[PromptMessage, ...]:
+    if not choice.recalled:
         return ()
-    text = fence("recalled-conversation", "\n".join(quote(turn) for turn in recalled))
-    return (_fixed(text, "conversation", "user", counter, tuple(m.id for turn in recalled for m in turn.messages)),)
+    text = fence("recalled-conversation", quote(choice.recalled))
+    return (_fixed(text, "conversation", "user", counter, tuple(dict.fromkeys(p.message.id for p in choice.recalled))),)
 
 
 def _documents(messages: Sequence[ZkChatMessage]) -> tuple[DocumentReference, ...]:
@@ -210,22 +242,31 @@ def _documents(messages: Sequence[ZkChatMessage]) -> tuple[DocumentReference, ..
 
 def _dropped(parts: _Parts, choice: Choice) -> list[Dropped]:
     sent = {turn.id for turn in choice.kept}
-    recalled = {turn.id for turn in choice.recalled}
+    recalled = {passage.message.id for passage in choice.recalled}
     reasons = [(turn, "the model call failed") for turn in parts.failed]
     reasons += [(turn, "in the summary" if parts.summary else "no room, nor for the summary") for turn in parts.folded]
     reasons += [(turn, "no room") for turn in parts.recent if turn.id not in sent]
     return [
-        Dropped(id=message.id, reason=f"{reason}; quoted because it bears on the message" if turn.id in recalled else reason)
+        Dropped(id=message.id, reason=f"{reason}; quoted because it bears on the message" if message.id in recalled else reason)
         for turn, reason in reasons
+        for fixed in [{id_ for m in turn.fixed for id_ in m.source_ids}]
         for message in turn.messages
+        if message.id not in fixed
     ]
 
 
-def _too_large(usage: ContextUsage, messages: Sequence[PromptMessage], tools: Sequence[PromptTool]) -> PromptTooLarge:
-    items = [(m.tokens, f"{m.kind.replace('_', ' ')} “{shorten(m.content, 40)}”") for m in messages]
-    items.append((usage.tool_tokens, f"{len(tools)} tool descriptions"))
+def _too_large(usage: ContextUsage, parts: _Parts, kept: int) -> PromptTooLarge:
+    """What is fixed is named with the turn it stands in, since that can be undone."""
+    fixed = [(turn.fixed_tokens, turn.number) for turn in (*parts.failed, *parts.folded, *parts.recent) if turn.fixed]
+    items = [(m.tokens, f"{m.kind.replace('_', ' ')} “{shorten(m.content, 40)}”") for m in (*parts.head, *parts.summary, *parts.current)]
+    items.append((usage.tool_tokens, f"{len(parts.tools)} tool descriptions"))
+    items += [(tokens, f"kept of turn {number} (/unpin {number})") for tokens, number in fixed]
     largest = ", ".join(f"{name}: {tokens}" for tokens, name in sorted(items, reverse=True)[:3])
+    remedy = "Shorten the message, or raise context.max_tokens if the model has a larger window."
+    if fixed:
+        remedy = f"Take back what is kept in every prompt, /unpin {max(fixed)[1]} first; /pin lists it. Or: {remedy[0].lower()}{remedy[1:]}"
     return PromptTooLarge(
-        f"what must be sent takes {usage.total_tokens} tokens; the limit is {usage.effective_limit} of a window of {usage.max_context}",
-        f"Largest: {largest}. Shorten the message, or raise context.max_tokens if the model has a larger window.",
+        f"what must be sent takes {usage.total_tokens + kept} tokens; "
+        f"the limit is {usage.effective_limit} of a window of {usage.max_context}",
+        f"Largest: {largest}. {remedy}",
     )

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from zkchat_cli.context import keeping
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
 from zkchat_cli.models import PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage
 from zkchat_cli.references.delivery import introduce
@@ -29,6 +30,10 @@ class Turn:
 
     messages: tuple[ZkChatMessage, ...]
     prompt: tuple[PromptMessage, ...]
+    number: int = 0
+    """How many of the user's messages there have been: how a person counts turns."""
+    fixed: tuple[PromptMessage, ...] = ()
+    """Its pinned messages and the user's instructions, as they are sent when the turn itself is not."""
 
     @property
     def id(self) -> str:
@@ -39,14 +44,22 @@ class Turn:
         return sum(m.tokens for m in self.prompt)
 
     @cached_property
+    def fixed_tokens(self) -> int:
+        return sum(m.tokens for m in self.fixed)
+
+    @cached_property
     def text(self) -> str:
         return "\n".join(m.content for m in self.messages if m.role in ("user", "assistant") and m.content)
 
     @cached_property
     def failed(self) -> bool:
         """A turn that came to nothing (the call failed, was stopped before a word, or the process died) never goes into a prompt."""
-        last = self.messages[-1]
-        return any(m.status == "failed" for m in self.messages) or (last.role == "user" and last.status in ("pending", "unfinished"))
+        return came_to_nothing(self.messages)
+
+
+def came_to_nothing(messages: Sequence[ZkChatMessage]) -> bool:
+    last = messages[-1]
+    return any(m.status == "failed" for m in messages) or (last.role == "user" and last.status in ("pending", "unfinished"))
 
 
 def turns_of(messages: Iterable[ZkChatMessage], counter: TokenCounter, known: Sequence[Turn] = ()) -> tuple[Turn, ...]:
@@ -60,13 +73,15 @@ def turns_of(messages: Iterable[ZkChatMessage], counter: TokenCounter, known: Se
             groups.append([])
         groups[-1].append(message)
     there = {turn.id: turn for turn in known}
-    return tuple(_turn(tuple(group), there.get(group[0].id), counter) for group in groups)
+    first = 1 if groups and groups[0][0].role == "user" else 0
+    return tuple(_turn(tuple(group), number, there.get(group[0].id), counter) for number, group in enumerate(groups, first))
 
 
-def _turn(messages: tuple[ZkChatMessage, ...], known: Turn | None, counter: TokenCounter) -> Turn:
+def _turn(messages: tuple[ZkChatMessage, ...], number: int, known: Turn | None, counter: TokenCounter) -> Turn:
     if known is not None and len(known.messages) == len(messages) and all(map(operator.is_, known.messages, messages)):
         return known
-    return Turn(messages, _ended(render(messages, counter), counter))
+    fixed = keeping.fixed(messages, number, counter, failed=came_to_nothing(messages))
+    return Turn(messages, _ended(render(messages, counter), counter), number, fixed)
 
 
 def _ended(rendered: tuple[PromptMessage, ...], counter: TokenCounter) -> tuple[PromptMessage, ...]:
@@ -175,10 +190,14 @@ def _content_tokens(message: ZkChatMessage, counter: TokenCounter) -> int:
 
 
 def newest_that_fit(turns: Sequence[Turn], room: int) -> tuple[Turn, ...]:
-    """The newest turns that take at most `room` tokens together. Stops at the first misfit: a history has no holes."""
+    """The newest turns that take at most `room` tokens together. Stops at the first misfit: a history has no holes.
+
+    What is fixed in the others is sent all the same, and takes of the room, too.
+    """
     kept: list[Turn] = []
+    room -= sum(turn.fixed_tokens for turn in turns if turn.fixed)
     for turn in reversed(turns):
-        room -= turn.tokens
+        room -= turn.tokens - turn.fixed_tokens
         if room < 0:
             break
         kept.append(turn)

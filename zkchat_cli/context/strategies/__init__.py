@@ -8,27 +8,35 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from zkchat_cli import drawer
+from zkchat_cli.context.passages import Passage
+from zkchat_cli.context.recall import RecallIndex
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.tokens import TokenCounter
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What there is to choose from: `recent` turns stand after the summary, `folded` ones are covered by it."""
+    """What there is to choose from: `recent` turns stand after the summary, `folded` ones are covered by it.
+
+    What is fixed in a recent turn that is not kept is sent, too, and takes of the `room`; `newest_that_fit` sees to that.
+    """
 
     recent: tuple[Turn, ...]
     folded: tuple[Turn, ...]
     question: str
     room: int
     counter: TokenCounter
+    asked_at: str
+    """ISO 8601; empty where nobody asks."""
+    index: RecallIndex
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """`kept`: the newest turns, contiguous, sent whole. `recalled`: older ones that are quoted because they bear on the question."""
+    """`kept`: the newest turns, contiguous, sent whole. `recalled`: what is quoted of older ones because it bears on the question."""
 
     kept: tuple[Turn, ...]
-    recalled: tuple[Turn, ...] = ()
+    recalled: tuple[Passage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

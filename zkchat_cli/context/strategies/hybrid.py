@@ -1,27 +1,45 @@
-"""A rolling summary, the newest turns, and any older turn that bears on the new message."""
+"""A rolling summary, the newest turns, and whatever was said before that bears on the new message.
+
+Of the messages' room, memory has 20 %, what is critical 30 %, what is important 25 %, the newest turns 20 %, and 5 % are a buffer for
+counting that is not exact; what one does not use flows on to the next. Memory and what is critical (pinned, instructions) are taken off
+before a strategy is asked. What they leave is for recall, which finds what is important to the message at hand, and recall leaves what it
+does not need to the newest turns.
+"""
 
 from zkchat_cli.context.recall import cost, recall
 from zkchat_cli.context.strategies import Choice, Offer, Strategy
 from zkchat_cli.context.turns import newest_that_fit
 
-RECALL_SHARE = 0.4
-"""Of the room, once not everything fits: what was said long ago but bears on the question beats more of what was said just now."""
+NEWEST_SHARE = 0.2
+"""Of the room: the least that the newest turns get."""
+NEWEST_SHARE_BESIDE_A_SUMMARY = 0.6
+"""There, older turns are told of already, and compaction has left turns that all fit: to drop many at once would break every cache."""
+BUFFER_SHARE = 0.05
+MOST_RECALLED = 4000
+"""Tokens, however large the window: quotations are paid for with each message, and no provider's cache helps."""
 
 
 def choose(offer: Offer) -> Choice:
     kept = newest_that_fit(offer.recent, offer.room)
-    if len(kept) == len(offer.recent) and not offer.folded:
+    if not offer.question or (len(kept) == len(offer.recent) and not offer.folded):
         return Choice(kept)
-    if not offer.question:
-        return Choice(kept)
-    spare = offer.room - sum(turn.tokens for turn in kept)
-    reserved = max(spare, int(offer.room * RECALL_SHARE))
-    kept = newest_that_fit(offer.recent, offer.room - reserved)
-    older = (offer.folded + offer.recent)[: len(offer.folded) + len(offer.recent) - len(kept)]
-    recalled = recall(offer.question, older, offer.room - sum(turn.tokens for turn in kept), offer.counter)
-    kept = newest_that_fit(offer.recent, offer.room - cost(recalled, offer.counter))  # what recall does not need is the newest turns'
-    whole = {turn.id for turn in kept}
-    return Choice(kept, tuple(turn for turn in recalled if turn.id not in whole))
+    room = offer.room - (int(BUFFER_SHARE * offer.room) if offer.counter.estimated else 0)
+    share, fixed = NEWEST_SHARE_BESIDE_A_SUMMARY if offer.folded else NEWEST_SHARE, taken(offer, 0)
+    least = newest_that_fit(offer.recent, fixed + int(share * (room - fixed))) or kept[-1:]
+    turns = offer.folded + offer.recent
+    offer.index.update(turns)
+    left = min(room - taken(offer, len(least)), MOST_RECALLED)
+    recalled = recall(offer.index, offer.question, offer.asked_at, len(turns) - len(least), left, offer.counter)
+    kept = newest_that_fit(offer.recent, room - cost(recalled, offer.counter))  # what recall does not need is the newest turns'
+    kept = max(kept, least, key=len)
+    return Choice(kept, tuple(passage for passage in recalled if passage.turn < len(turns) - len(kept)))
+
+
+def taken(offer: Offer, kept: int) -> int:
+    """Tokens of the newest `kept` turns, and of what is fixed in the others."""
+    border = len(offer.recent) - kept
+    fixed = sum(turn.fixed_tokens for turn in offer.recent[:border] if turn.fixed)
+    return fixed + sum(turn.tokens for turn in offer.recent[border:])
 
 
 STRATEGY = Strategy("hybrid", "summary, newest turns, and older ones that bear on the question", summarizes=True, choose=choose)
