@@ -118,6 +118,10 @@ def test_the_citations_of_older_answers_are_all_marks_with_their_numbers() -> No
     assert [m.numbers for m in cited("so [1, 3], so [2] and [[Filters]]", [citation(1)])] == [(1, 3)]
 
 
+def test_code_between_ticks_is_code_behind_a_tick_that_nothing_closes() -> None:
+    assert [mark.numbers for mark in marks("a ` b `` [1] `` c [2]\n\n` [3] `")] == [(2,)]
+
+
 @pytest.mark.parametrize("span", [(-1, 2), (2, 2), (3, 1), (0, 99)])
 def test_a_span_that_is_none_is_left_out(span: tuple[int, int]) -> None:
     assert cited("so [1]", [citation(1, span)]) == []
