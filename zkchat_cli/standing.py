@@ -234,6 +234,12 @@ class Standing:
         names = (settings.memory.project_file, ALSO_READ)
         return project_memory(self.parts.vault, names, int(MEMORY_SHARE * self.budget.messages), self.parts.counter)
 
+    def mark(self, changed: Sequence[ZkChatMessage]) -> None:
+        """Take in messages of this branch whose marks (pin, priority) were changed; what they say is as it was. Raises StoreError."""
+        self.parts.store.mark(self.conversation.id, changed)
+        instead = {message.id: message for message in changed}
+        self.history = tuple(instead.get(message.id, message) for message in self.history)
+
     @property
     def compaction(self) -> Compaction | None:
         """The compaction that holds on this branch, the newest one."""
