@@ -8,6 +8,7 @@ from zkchat_cli.context.priorities import NEUTRAL, is_fixed, is_instruction, pri
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.standing import Standing
+from zkchat_cli.words import shorten
 
 Part = Literal["question", "answer"]
 LAST = "last"
@@ -43,7 +44,7 @@ def meant(history: Sequence[ZkChatMessage], text: str) -> tuple[Numbered, ...]:
     highest = known[-1].turn
     turn = highest if number == LAST else int(number) if number.isascii() and number.isdecimal() and len(number) < 10 else None
     if turn is None or part not in ("", "question", "answer"):
-        raise UsageError(f"{text!r} is no turn" if text else "which turn?", _EXAMPLE)
+        raise UsageError(f"{shorten(text, 40)!r} is no turn" if text else "which turn?", _EXAMPLE)
     found = tuple(each for each in known if each.turn == turn and part in ("", each.part))
     if not found:
         said = f"turn {turn} has no {part}" if part and any(each.turn == turn for each in known) else f"there is no turn {turn}"

@@ -86,7 +86,7 @@ class Period:
 
 def periods(question: str, today: date, years: Iterable[int]) -> tuple[Period, ...]:
     """What days a question means, seen from `today`; a month without its year is that month in each of `years`."""
-    text = question[:_LONGEST_QUESTION].casefold()
+    text = " ".join(question[:_LONGEST_QUESTION].casefold().split())
     known = tuple(years)[-MOST_YEARS:]
     found: list[Period] = []
     for match in _NAMED.finditer(text):
