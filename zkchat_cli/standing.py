@@ -241,6 +241,12 @@ class Standing:
         recent = [message for turn in self.turns[-RECENT_TURNS:] for message in turn.messages]
         return self.keeper.beside(current, recent, self.budget.messages, self.parts.counter) if current else ()
 
+    def mark(self, changed: Sequence[ZkChatMessage]) -> None:
+        """Take in messages of this branch whose marks (pin, priority) were changed; what they say is as it was. Raises StoreError."""
+        self.parts.store.mark(self.conversation.id, changed)
+        instead = {message.id: message for message in changed}
+        self.history = tuple(instead.get(message.id, message) for message in self.history)
+
     @property
     def compaction(self) -> Compaction | None:
         """The compaction that holds on this branch, the newest one; one that only masks goes on with the summary that held before it."""

@@ -31,14 +31,15 @@ LONGEST_RULED = 2000
 """Characters; what is longer is a text to work on, not an instruction, a decision or a correction."""
 LONGEST_ACKNOWLEDGEMENT = 40
 
-_START = r"(?:^|(?<=[.!?。！？\n]))\s*(?:[-*]\s+)?(?:(?:and|but|so|please|also|und|aber|bitte|请)[\s,，]*)*"
+_START = r"(?:^|(?<=[.!?。！？\n]))[ \t]{0,8}(?:[-*] )?(?:(?:and|but|so|please|also|und|aber|bitte|请)[ ,，]{0,2}){0,3}"
+"""Where a sentence begins. Nothing in it repeats without end: a text of blank lines must not take a second."""
 _WAYS = (
     r"(?:answer|reply|respond|use|write|cite|quote|mention|include|add|say|tell|call|ask|show|give me|translate|invent|guess|summari[sz]e|"
     r"assume|change|delete|link|list|refer|format|explain|keep (?:it|your|answers)|be (?:brief|concise|short|precise|exact|honest|polite))"
 )
 _INSTRUCTION = (
     rf"(?:always|never|don't ever|do not ever) {_WAYS}\b|(?:don't|do not) {_WAYS}\b",
-    r"(?:make sure|be sure|remember|you (?:must|should|are to|shall))(?: to| that you)? (?:always|never)\b",
+    r"(?:make sure|be sure|remember|you (?:must|should|are to|shall))(?: to| that you| you)? (?:always|never)\b",
     r"(?:from (?:now|here|today) on|from this point on|going forward|for the rest of (?:this|our) (?:chat|conversation))\b",
     r"(?:in (?:all )?(?:your )?(?:future|further) (?:answers|replies)|in (?:all|every one of) your (?:answers|replies))\b",
     r"(?:remember (?:that|:)|keep in mind (?:that|:)|don't forget that|do not forget that)",
@@ -98,7 +99,7 @@ def kind(message: ZkChatMessage) -> MessageKind:
             return "system"
         case "assistant":
             return "tool_call" if message.tool_calls and not message.content.strip() else "answer"
-        case "user":
+        case _:
             return _users(message.content)
 
 

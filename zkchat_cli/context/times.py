@@ -48,7 +48,7 @@ _NAMED = re.compile(
 )
 _ISO = re.compile(r"\b(\d{4})-(\d{1,2})(?:-(\d{1,2}))?\b")
 _CHINESE = re.compile(r"(?:(\d{4})\s*年)?\s*(\d{1,2})\s*月(?:\s*(\d{1,2})\s*[日号])?")
-_YEAR = re.compile(r"(?:\b(?:in|during|of|since|im jahr)\s+|^)((?:19|20)\d\d)\b|((?:19|20)\d\d)\s*年(?!\s*\d)")
+_YEAR = re.compile(r"(?:\b(?:in|during|of|since|im jahr)\s+|^)((?:19|20)\d\d)\b(?!-)|((?:19|20)\d\d)\s*年(?!\s*\d)")
 _AGO = re.compile(
     r"\b(?P<n>\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten)\s+(?P<unit>day|week|month|year)s?\s+ago\b"
     r"|\bvor\s+(?P<zahl>\d{1,3}|eine[mnr]|zwei|drei|vier|fünf|sechs)\s+(?P<einheit>tag|woche|monat|jahr)"
@@ -86,7 +86,7 @@ class Period:
 
 def periods(question: str, today: date, years: Iterable[int]) -> tuple[Period, ...]:
     """What days a question means, seen from `today`; a month without its year is that month in each of `years`."""
-    text = question[:_LONGEST_QUESTION].casefold()
+    text = " ".join(question[:_LONGEST_QUESTION].casefold().split())
     known = tuple(years)[-MOST_YEARS:]
     found: list[Period] = []
     for match in _NAMED.finditer(text):

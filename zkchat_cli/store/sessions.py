@@ -191,6 +191,15 @@ class ChatSessionStore:
             head = answer[-1].id if answer else user.id
             self._change(conversation_id, "head_id = ?, updated_at = ?, title = coalesce(title, ?)", *map(_text, (head, updated_at, title)))
 
+    def mark(self, conversation_id: str, messages: Sequence[ZkChatMessage]) -> None:
+        """Take in what was changed in stored messages but not said: a pin, a priority. All of them or none."""
+        with self._writing("mark a message"):
+            self._known(conversation_id)
+            for message in messages:
+                update = "UPDATE message SET rest = :rest WHERE id = :id AND conversation_id = :conversation_id"
+                if self._db.execute(update, rows.from_message(message) | {"conversation_id": conversation_id}).rowcount == 0:
+                    raise StoreError(f"The message {message.id} is not in conversation {conversation_id}", "Nothing was changed.")
+
     def move_head(self, conversation_id: str, message_id: str | None) -> None:
         """Make another message the end of the current branch; None: the conversation's empty beginning."""
         with self._writing("move in a conversation"):

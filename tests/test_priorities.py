@@ -1,0 +1,152 @@
+"""Kinds and priorities: rules that one can read, in several languages, and that never take a text for an instruction."""
+
+from typing import Any
+
+import pytest
+from building import said
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zkchat_cli.context.priorities import LONGEST_RULED, is_acknowledgement, is_fixed, kind, priority
+from zkchat_cli.models import Citation, ToolCall, ZkChatMessage
+
+
+def user(content: str, **more: Any) -> ZkChatMessage:
+    return said("user", content, "u", **more)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Always answer in German.",
+        "From now on, cite the line numbers.",
+        "Thanks! From now on be brief.",
+        "Please don't mention the archive.",
+        "never invent a title",
+        "Remember that I am allergic to nuts.",
+        "Make sure you always quote the original.",
+        "- Always use metric units\n- Never use tables",
+        "Answer in English.",
+        "In all your answers, leave out the sources.",
+        "Ab jetzt bitte auf Deutsch.",
+        "Bitte antworte immer kurz.",
+        "Merk dir: mein Hund heißt Otto.",
+        "从现在开始用中文回答。",
+        "请始终引用原文。",
+        "谢谢。以后不要用表格。",
+    ],
+)
+def test_a_standing_instruction_is_kept_in_every_prompt(content: str) -> None:
+    assert kind(user(content)) == "instruction"
+    assert is_fixed(user(content))
+    assert priority(user(content)) == 9
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Never mind.",
+        "Remember that note about owls?",
+        "Do you always answer in German?",
+        "He said: never use nails",
+        "I have always used nails.",
+        "Summarise this note.",
+        "Don't worry about it.",
+        "So what? Is it always so?",
+        "以后会怎么样？",
+        "Translate: " + "long text. Always answer in German. " * 200,
+    ],
+)
+def test_what_only_sounds_like_an_instruction_is_none(content: str) -> None:
+    assert kind(user(content)) != "instruction"
+    assert not is_fixed(user(content))
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("We decided to use the oak shelf.", "decision"),
+        ("OK, let's go with the second one.", "decision"),
+        ("Decision: oak.", "decision"),
+        ("Ich habe mich für Eiche entschieden.", "decision"),
+        ("我决定用橡木。", "decision"),
+        ("No, it was on Tuesday.", "correction"),
+        ("That's wrong.", "correction"),
+        ("I meant the other one", "correction"),
+        ("Das stimmt nicht.", "correction"),
+        ("不对，是星期二。", "correction"),
+        ("Thanks!", "acknowledgement"),
+        ("ok, got it", "acknowledgement"),
+        ("Danke dir", "acknowledgement"),
+        ("好的，谢谢！", "acknowledgement"),
+        ("👍", "acknowledgement"),
+        ("Where is the anvil?", "question"),
+        ("how do I combine filters", "question"),
+        ("Wo steht der Amboss", "question"),
+        ("铁砧在哪里呢", "question"),
+        ("铁砧在哪里？", "question"),
+        ("The anvil stands on shelf seven.", "statement"),
+        ("Je suis d'accord avec ce texte.", "statement"),
+        ("thank you for the list, which I will read tomorrow evening", "statement"),
+        ("x" * (LONGEST_RULED + 1), "statement"),
+        ("x" * LONGEST_RULED + " why?", "question"),
+    ],
+)
+def test_what_a_user_says_has_a_kind(content: str, expected: str) -> None:
+    assert kind(user(content)) == expected
+
+
+def test_the_others_have_theirs_by_their_roles() -> None:
+    call = ToolCall(id="1", name="find_excerpts")
+    assert kind(said("tool", "Always answer in German.", "t")) == "tool_result"
+    assert kind(said("system", "Cite.", "s")) == "system"
+    assert kind(said("assistant", "Always answer in German.", "a")) == "answer"
+    assert kind(said("assistant", "", "a", tool_calls=(call,))) == "tool_call"
+    assert kind(said("assistant", "Let me look.", "a", tool_calls=(call,))) == "answer"
+
+
+def test_what_was_decided_or_corrected_matters_more_and_thanks_matter_less() -> None:
+    contents = ("Thanks!", "The anvil is red.", "No, it is blue.")
+    assert [priority(user(content)) for content in contents] == [2, 5, 8]
+    assert priority(said("tool", "text", "t")) == 3
+
+
+def test_an_answer_that_cites_matters_more() -> None:
+    held = Citation(number=1, relative_path="A.md", valid=True)
+    assert priority(said("assistant", "So [1].", "a", citations=(held,))) == 7
+    assert priority(said("assistant", "So [1].", "a", citations=(Citation(number=9),))) == 5
+
+
+def test_what_the_user_set_wins_over_the_rules() -> None:
+    assert priority(user("Thanks!", priority=9, priority_set=True)) == 9
+    assert priority(user("Thanks!", priority=9)) == 2
+    assert priority(user("We decided.", priority=1, priority_set=True)) == 1
+    assert priority(user("Thanks!", priority=1, priority_set=True, pinned=True)) == 10
+
+
+def test_what_came_to_nothing_hardly_matters() -> None:
+    assert priority(user("We decided to go.", status="failed")) == 1
+
+
+def test_an_instruction_is_fixed_until_its_priority_is_lowered() -> None:
+    assert not is_fixed(user("Always answer in German.", priority=5, priority_set=True))
+    assert is_fixed(user("Always answer in German.", priority=8, priority_set=True))
+    assert is_fixed(user("Always answer in German.", priority=1, priority_set=True, pinned=True))
+
+
+def test_anything_may_be_pinned() -> None:
+    assert is_fixed(said("assistant", "So.", "a", pinned=True))
+    assert not is_fixed(said("assistant", "Always answer in German.", "a"))
+
+
+@given(st.text(max_size=300))
+def test_any_text_has_a_kind_and_a_priority(content: str) -> None:
+    assert 1 <= priority(user(content)) <= 10
+    assert kind(user(content)) in ("instruction", "decision", "correction", "question", "statement", "acknowledgement")
+
+
+@pytest.mark.parametrize("piece", ["please ", "no ", "und ", "\n", ". ", "ich habe mich ", "antworte ", "always ", "- ", "，", "? "])
+def test_hostile_texts_are_judged_at_once(piece: str) -> None:
+    kind(user(piece * (LONGEST_RULED // len(piece))))
+    kind(user(piece * 1_000_000))
+    assert is_acknowledgement("") is True

@@ -1,0 +1,288 @@
+"""Recall: what was said earlier and bears on the new message is found, however long ago, and quoted with its date and speaker."""
+
+import random
+import string
+from collections.abc import Sequence
+from datetime import date
+
+import pytest
+from building import COUNTER, NOON, recalled, said, talk, turns
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zkchat_cli.context.passages import PIECE, WHOLE, passages_of, pieces
+from zkchat_cli.context.recall import MOST_MISFITS, MOST_PASSAGES, RecallIndex, cost, quote, recall
+from zkchat_cli.context.times import Period, periods
+from zkchat_cli.context.turns import Turn, turns_of
+from zkchat_cli.models import ZkChatMessage
+
+CHATTER = [(f"Chatter number {i}, is it?", f"Indeed, {i} it is.") for i in range(12)]
+TODAY = date(2025, 5, 15)  # a Thursday
+
+
+def on(day: str, *contents: str) -> list[ZkChatMessage]:
+    """What a user said on a day."""
+    return [said("user", text, f"{day}-{i}", timestamp=f"{day}T12:00:00Z") for i, text in enumerate(contents)]
+
+
+def found_in(messages: Sequence[ZkChatMessage], question: str, **more: object) -> list[str]:
+    return recalled(question, turns_of(messages, COUNTER), **more)  # type: ignore[arg-type]
+
+
+# what is found
+
+
+def test_the_words_of_a_question_find_what_has_them() -> None:
+    assert recalled("anvil", turns(("The anvil is red.", "Yes."), *CHATTER))[0] == "user: The anvil is red."
+
+
+def test_rare_words_count_for_more_than_common_ones() -> None:
+    some = turns(*CHATTER, ("An anvil.", "Ah."), *CHATTER)
+    assert "user: An anvil." in recalled("chatter about an anvil", some, 60)
+
+
+def test_words_are_found_in_other_forms() -> None:
+    assert recalled("filtering?", turns(("I filter tasks.", "So."), *CHATTER))[0] == "user: I filter tasks."
+    assert recalled("about adoption?", turns(("We want to adopt a dog.", "So."), *CHATTER))[0] == "user: We want to adopt a dog."
+
+
+def test_what_stands_beside_a_hit_comes_along() -> None:
+    assert recalled("anvil", turns(*CHATTER, ("Where is the anvil?", "On shelf seven."), *CHATTER), 75) == [
+        "user: Where is the anvil?",
+        "assistant: On shelf seven.",
+    ]
+
+
+def test_chinese_is_found() -> None:
+    assert recalled("铁砧在哪里？", turns(("我的铁砧在七号架上。", "好的。"), *CHATTER))[0] == "user: 我的铁砧在七号架上。"
+
+
+def test_what_was_found_stands_in_its_order_and_fits_its_room() -> None:
+    some = turns(("The anvil is red.", "Yes."), *CHATTER, ("The anvil is blue.", "Yes."))
+    lines = recalled("anvil", some)
+    assert lines.index("user: The anvil is red.") < lines.index("user: The anvil is blue.")
+    assert recalled("anvil", some, 45) == []
+
+
+@pytest.mark.parametrize("question", ["xylophone", "", "?!", "thanks!", "ok", "谢谢"])
+def test_a_question_of_which_nothing_is_known_reminds_of_nothing(question: str) -> None:
+    assert recalled(question, turns(("Thanks, ok?", "谢谢"), *CHATTER)) == []
+
+
+def test_nothing_is_found_in_nothing() -> None:
+    assert recalled("anvil in May?", ()) == []
+    assert recalled("anvil", turns(("…", "?"))) == []
+    assert cost((), COUNTER) == 0
+
+
+def test_the_cost_is_rather_too_high_than_too_low() -> None:
+    passages = passages_of(said("user", LONG, "a"), 0)
+    assert 0 <= cost(passages[3:20:4], COUNTER) - COUNTER.count(quote(passages[3:20:4])) <= 60
+
+
+def test_the_room_is_filled_with_what_fits() -> None:
+    some = turns(("anvil " * 100, "So."), *((f"anvil {'x' * i}", "So.") for i in range(30)))
+    lines = recalled("anvil", some, 100)
+    assert 0 < len(lines) < MOST_MISFITS
+    assert COUNTER.count("\n".join(lines)) <= 60
+    assert all("anvil anvil" not in line for line in lines)
+
+
+def test_of_very_many_passages_the_best_thousand_are_looked_at() -> None:
+    some = turns(*((f"anvil {i}", "anvil?") for i in range(700)), ("The anvil. " * 5, "So."))
+    assert len(recalled("Where is the anvil?", some, 100_000)) == MOST_PASSAGES
+
+
+def test_what_the_user_gave_priority_is_found_first() -> None:
+    history = [said("user", "The anvil is red.", "a"), said("user", "The anvil is wet.", "b", priority=10, priority_set=True)]
+    assert found_in(history, "anvil", room=60) == ["user: The anvil is wet."]
+
+
+def test_only_turns_before_the_border_are_found() -> None:
+    some = turns(("The anvil is red.", "Yes."), ("The anvil is blue.", "Yes."))
+    index = RecallIndex()
+    index.update(some)
+    assert {p.turn for p in recall(index, "anvil", NOON, 1, 1000, COUNTER)} == {0}
+
+
+# times
+
+
+@pytest.mark.parametrize(
+    ("question", "day"),
+    [
+        ("What did we talk about in May?", "2023-05-20"),
+        ("What was it on 3 June 2023?", "2023-06-03"),
+        ("And yesterday?", "2025-05-14"),
+        ("Was war letzte Woche?", "2025-05-08"),
+    ],
+)
+def test_a_question_for_a_time_finds_what_was_said_then(question: str, day: str) -> None:
+    messages = on("2022-01-01", "Apples.") + on(day, "Pears.") + on("2024-02-02", "Plums.")
+    assert found_in(messages, question, asked_at="2025-05-15T12:00:00Z")[:1] == ["user: Pears."]
+
+
+def test_among_what_has_the_words_the_time_decides() -> None:
+    messages = on("2023-03-01", "The anvil is red.") + on("2023-06-01", "The anvil is blue.")
+    assert found_in(messages, "Which anvil in June?", room=60) == ["user: The anvil is blue."]
+
+
+@pytest.mark.parametrize("asked_at", ["", "soon"])
+def test_without_a_date_the_words_alone_count(asked_at: str) -> None:
+    assert found_in(on("2023-03-01", "The anvil."), "anvil in March 2023?", asked_at=asked_at) == ["user: The anvil."]
+    assert found_in([said("user", "The anvil.", "a", timestamp="never")], "anvil in March 2023?") == ["user: The anvil."]
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "last"),
+    [
+        ("on 2023-06-10", "2023-06-07", "2023-06-13"),
+        ("in 2023-06", "2023-06-01", "2023-06-30"),
+        ("on June 10th, 2023", "2023-06-07", "2023-06-13"),
+        ("am 10. Juni 2023", "2023-06-07", "2023-06-13"),
+        ("2023年6月10日", "2023-06-07", "2023-06-13"),
+        ("in December 2023", "2023-12-01", "2023-12-31"),
+        ("in 2023", "2023-01-01", "2023-12-31"),
+        ("2023年呢", "2023-01-01", "2023-12-31"),
+        ("today", "2025-05-14", "2025-05-16"),
+        ("gestern", "2025-05-13", "2025-05-15"),
+        ("前天", "2025-05-12", "2025-05-14"),
+        ("last week", "2025-05-01", "2025-05-12"),
+        ("上周", "2025-05-01", "2025-05-12"),
+        ("two weeks ago", "2025-04-28", "2025-05-04"),
+        ("3 days ago", "2025-05-11", "2025-05-13"),
+        ("vor einem Monat", "2025-03-31", "2025-04-30"),
+        ("last Monday", "2025-05-11", "2025-05-13"),
+        ("on Thursday", "2025-05-07", "2025-05-09"),
+    ],
+)
+def test_a_time_is_understood(question: str, first: str, last: str) -> None:
+    assert periods(question, TODAY, ()) == (Period(date.fromisoformat(first), date.fromisoformat(last)),)
+
+
+def test_a_month_without_a_year_is_that_of_each_year() -> None:
+    assert [p.first for p in periods("in June", TODAY, range(2023, 2025))] == [date(2023, 6, 1), date(2024, 6, 1)]
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["", "May I?", "we march on", "the 99th of June 2023", "2023-13", "at 0000-01-01", "9999 things", "no time at all", "in June"],
+)
+def test_what_is_no_time_is_not_taken_for_one(question: str) -> None:
+    assert periods(question, TODAY, ()) == ()
+
+
+def test_times_at_the_end_of_the_calendar_break_nothing() -> None:
+    assert periods("9999-12-31 0001-01-01", TODAY, ()) == (Period(date.max, date.max), Period(date.min, date.min))
+    assert periods("today", date.max, ()) == (Period(date.max, date.max),)
+    assert periods("900 years ago", date(20, 1, 1), ()) == ()
+    assert periods("x" * 1_000_000 + " today", TODAY, ()) == ()
+
+
+# long messages
+
+
+LONG = "\n".join(f"Line {i} says that item {i} weighs {i} pounds and has a colour of its own." for i in range(300))
+
+
+def test_of_a_long_message_the_lines_that_bear_are_quoted_and_gaps_are_marked() -> None:
+    history = turns_of([said("user", LONG, "a"), said("assistant", "Noted.", "b")], COUNTER)
+    index = RecallIndex()
+    index.update(history)
+    text = quote(recall(index, "How heavy is item 150?", NOON, 1, 400, COUNTER))
+    assert "Line 150 says that item 150 weighs 150 pounds" in text
+    assert text.count("[…]") >= 3  # what the introduction says of it, and both ends
+    assert COUNTER.count(text) <= 400
+
+
+def test_pieces_that_follow_each_other_are_quoted_as_one() -> None:
+    first, second, third, *_ = passages_of(said("user", LONG, "a"), 0)
+    text = quote((first, second))
+    assert text.endswith(f"Thursday, 8 May 2025:\nuser: {first.text}\n{second.text} […]")
+    assert quote((first, third)).endswith(f"{first.text} […]\nuser: […] {third.text} […]")
+
+
+def test_each_day_stands_over_what_was_said_on_it() -> None:
+    messages = [*on("2025-05-08", "One.", "Two."), *on("2025-05-09", "Three."), said("user", "Four.", "d", timestamp="once upon a time")]
+    passages = tuple(p for i, m in enumerate(messages) for p in passages_of(m, i))
+    assert quote(passages).split("\n")[1:] == [
+        "Thursday, 8 May 2025:",
+        *("user: One.", "user: Two."),
+        "Friday, 9 May 2025:",
+        "user: Three.",
+        "once upon :",
+        "user: Four.",
+    ]
+
+
+def test_results_of_tools_and_empty_messages_have_no_passages() -> None:
+    assert passages_of(said("tool", "text", "t"), 0) == passages_of(said("assistant", " \n", "a"), 0) == ()
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(st.sampled_from("ab漢😀 \n\t\ud800."), max_size=200), st.integers(1, 60))
+def test_pieces_hold_everything_that_is_not_blank(text: str, times: int) -> None:
+    found = pieces(text * times)
+    assert "".join("".join(found).split()) == "".join((text * times).split())
+    assert all(len(piece.encode("utf-8", "surrogatepass")) <= WHOLE for piece in found)
+    assert len(found) <= 1 or all(len(piece) <= PIECE for piece in found)
+
+
+def test_blanks_are_no_piece() -> None:
+    (only,) = pieces("x" * 300 + " " * 5000 + "y")
+    assert only.split() == ["x" * 300, "y"]
+    assert len(only) < 1000
+
+
+def test_a_message_as_long_as_a_book_is_read_in_linear_time() -> None:
+    index = RecallIndex()
+    index.update(turns_of([said("user", "x" * 300_000 + " anvil " + "漢" * 100_000 + " \n" * 100_000, "a", token_count=200_000)], COUNTER))
+    assert any("anvil" in p.text for p in recall(index, "anvil? " + "y " * 200_000, NOON, 1, 500, COUNTER))
+
+
+# the index
+
+
+def state(index: RecallIndex, question: str) -> list[tuple[str, str]]:
+    return [(p.message.id, p.text) for p in recall(index, question, NOON, 10**6, 1000, COUNTER)]
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 20), st.lists(st.sampled_from("anvil anchor apple adopt adoption".split()), max_size=4)), max_size=8)
+)
+def test_an_index_that_was_kept_is_the_one_that_would_be_made_anew(moves: list[tuple[int, list[str]]]) -> None:
+    """Each move goes back to some turn and says other things from there: what undo, retry and edit do to a branch."""
+    kept, history = RecallIndex(), list[Turn]()
+    for number, (back, words) in enumerate(moves):
+        history = history[:back] + list(turns_of([said("user", f"{w} {number}", f"{number}-{i}") for i, w in enumerate(words)], COUNTER))
+        kept.update(history)
+        fresh = RecallIndex()
+        fresh.update(history)
+        for question in ("anvil or adoption?", "apples 1"):
+            assert state(kept, question) == state(fresh, question)
+
+
+def test_a_turn_that_is_rendered_anew_is_not_read_again() -> None:
+    messages, index = talk(("The anvil is red.", "Yes.")), RecallIndex()
+    index.update(turns_of(messages, COUNTER))
+    passages = list(index.passages)
+    index.update(turns_of(messages, COUNTER.calibrated(2.0)))
+    assert all(map(lambda a, b: a is b, passages, index.passages))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 2**32), st.integers(1, 60), st.data())
+def test_a_fact_with_a_word_of_its_own_is_always_found(seed: int, size: int, data: st.DataObject) -> None:
+    dice = random.Random(seed)
+    common = ["anvil", "shelf", "note", "garden", "filter", "漢字", "Überblick"]
+    fact = "".join(dice.choices(string.ascii_lowercase + string.digits, k=10))
+    where = data.draw(st.integers(0, size - 1))
+    messages = []
+    for i in range(size):
+        words = dice.choices(common, k=dice.randint(1, 400))
+        if i == where:
+            words.insert(dice.randint(0, len(words)), fact)
+        messages.append(said(dice.choice(["user", "assistant"]), " ".join(words), f"m{i}"))
+    lines = found_in(messages, f"What was it with {fact} and the note?", room=500)
+    assert any(fact in line for line in lines)

@@ -1,0 +1,31 @@
+"""/priority: how much a turn matters, from 1 to 10; by rules unless the user says so."""
+
+from zkchat_cli import marking
+from zkchat_cli.errors import UsageError
+from zkchat_cli.session import ZkChatSession
+from zkchat_cli.slash import Outcome, SlashCommand
+
+BY_RULE = "auto"
+
+
+def _run(session: ZkChatSession, argument: str) -> Outcome:
+    which, _, last = argument.rpartition(" ")
+    if not which:
+        which, last = argument, ""
+    if last.isalpha() and last.lower() != BY_RULE:  # `last answer` asks for nothing to be set
+        which, last = argument, ""
+    if not last:
+        found = marking.meant(session.history, which)
+    else:
+        found = marking.prioritise(session, which, None if last.lower() == BY_RULE else _number(last))
+    return Outcome("\n".join(f"turn {each.turn}, {each.part}: {marking.because(each.message)}" for each in found))
+
+
+def _number(text: str) -> int:
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else 0
+    if not 1 <= number <= 10:
+        raise UsageError(f"{text!r} is no priority", f"/priority N P: P from 1 to 10, where 10 matters most, or `{BY_RULE}` for the rules.")
+    return number
+
+
+COMMAND = SlashCommand("priority", "how much turn N matters to recall, 1 to 10, or `auto`; alone: how much it does now", _run, "N [P]")
