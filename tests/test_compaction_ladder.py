@@ -1,15 +1,13 @@
 """The compaction ladder, climbed by sessions: masking, the model's summary, and what follows when that fails."""
 
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from building import COUNTER, Deltas, Room, a_room, calls, completed, find, says, stored, talk
-from conftest import Program, write
+from conftest import write
 from folding import SUMMARY, Summariser, fails, searches, sound, summary, things
 
-from zkchat_cli.config import Config, ContextSettings
 from zkchat_cli.context.figures import describe, saved
 from zkchat_cli.events import CompactionDone, CompactionStarted, Event, Notice, Waiting
 from zkchat_cli.ladder import MOST_PARTS, Wish
@@ -40,106 +38,6 @@ def compaction_in(events: list[Event]) -> Compaction:
 
 def prompt(session: ZkChatSession) -> str:
     return session.prompt().model_dump_json()
-
-
-# masking
-
-
-def test_old_results_are_masked_before_anything_is_folded(room: Room) -> None:
-    room.max_context = 8000
-    model = Summariser([summary()])
-    session = stored(room, searches(12), model=model)
-    done = compaction_in(list(session.send("And now?")))
-    assert (done.mode, done.messages_folded, done.summary, done.model_calls) == ("masked", 0, None, 0)
-    assert done.results_masked == len(done.masked) > 5
-    assert done.tokens_after < done.tokens_before
-    assert model.asked == []
-    shown = {m.source_ids[0]: m.content for m in session.prompt().messages if m.kind == "tool_results"}
-    assert shown["r1"].startswith("Found: thing1.")
-    assert shown["r1"].endswith("The end of 1.")
-    assert "left out" in shown["r1"]
-    assert "left out" not in shown["r12"]
-    assert not session.usage.compaction.due
-    sound(session.prompt())
-
-
-def test_the_front_of_the_prompt_stays_the_same_between_compactions(room: Room) -> None:
-    room.max_context = 8000
-    session = stored(room, searches(12), model=Summariser())
-    list(session.send("And now?"))
-    before = session.prompt().messages
-    for _ in range(3):
-        assert completed(session.send("And now?")).compaction is None
-        after = session.prompt().messages
-        assert after[: len(before)] == before
-        before = after
-
-
-def test_masked_results_stay_masked_in_another_process_and_come_back_with_undo(room: Room) -> None:
-    room.max_context = 8000
-    session = stored(room, searches(12), model=Summariser())
-    before = session.shown(None)
-    list(session.send("And now?"))
-    assert prompt(room.resumed(session)) == prompt(session)
-    undone = session.undo_compaction()
-    assert undone is not None
-    assert undone.mode == "masked"
-    assert session.compaction is None
-    assert session.shown(session.compaction)[: len(before)] == before
-
-
-def test_what_was_masked_can_be_masked_further_and_folded_later(room: Room) -> None:
-    room.max_context = 8000
-    session = stored(room, searches(12), model=Summariser([summary()]))
-    modes = []
-    for i in range(60):
-        report = completed(session.send(f"I put thing{i} on the shelf that stands behind door {i}. " * 12))
-        sound(session.prompt())
-        if report.compaction:
-            modes.append(report.compaction.mode)
-    assert modes[0] == "masked"
-    assert "full" in modes
-    while session.undo_compaction():
-        sound(session.prompt())
-
-
-def test_pinned_results_are_not_masked(room: Room) -> None:
-    room.max_context = 9000
-    session = stored(room, searches(12, pinned=[2]), model=Summariser())
-    assert "r2" not in compaction_in(list(session.send("And now?"))).masked
-
-
-def test_masking_goes_on_with_the_summary_that_held_before(room: Room) -> None:
-    session = stored(room, searches(10, after=talk(*things(4, 5))), model=Summariser([summary()]))
-    history = session.history
-    assert session.compact(keep=40).mode == "full"
-    room.max_context = 8000
-    again = room.resumed(session)
-    done = compaction_in(list(again.send("And now?")))
-    assert (done.mode, done.summary) == ("masked", None)
-    assert again.compaction is not None
-    assert (again.compaction.summary, again.compaction.id, again.compaction.last_id) == (SUMMARY, done.id, history[7].id)
-    assert SUMMARY in prompt(again)
-    again.undo_compaction()
-    assert again.compaction is not None
-    assert again.compaction.mode == "full"
-
-
-def test_with_nothing_to_fold_a_wish_is_fulfilled_by_masking(room: Room) -> None:
-    session = stored(room, searches(3), model=Summariser([summary()]))
-    assert session.compact(keep=12).mode == "none"
-    done = session.compact(keep=4)
-    assert done.mode == "full"
-    session.undo_compaction()
-    room.settings = Config(context=ContextSettings(recent_messages_to_keep=10_000))
-    assert room.resumed(session).compact(keep=8).mode == "full"
-
-
-def test_the_discard_strategy_sends_results_whole(room: Room) -> None:
-    room.max_context = 8000
-    session = stored(room, searches(12), model=Summariser())
-    list(session.send("And now?"))
-    assert "left out" not in prompt(room.resumed(session, strategy="discard"))
 
 
 # the model's summary
@@ -510,69 +408,3 @@ def test_undo_takes_the_newest_that_holds_on_this_branch(room: Room) -> None:
     back.undo_compaction()
     assert back.compaction is None
     assert prompt(back) != before
-
-
-# on the command line
-
-
-@pytest.fixture
-def imported(zkchat: Program, tmp_path: Path) -> str:
-    messages = [{"role": role, "content": text, "timestamp": f"2026-03-{i:02d}T10:00:00+00:00"}
-                for i, pair in enumerate(things(12), 1) for role, text in zip(("user", "assistant"), pair, strict=True)]  # fmt: skip
-    file = tmp_path / "talk.json"
-    file.write_text(json.dumps(messages))
-    conversation: str = zkchat("context", "import", "--file", file, "--json").json["conversation_id"]
-    return conversation
-
-
-A_SUMMARY = {"text": f"<analysis>Hm.</analysis>\n<conversation-summary>\n{SUMMARY}\n</conversation-summary>"}
-
-
-def test_a_scripted_model_summarises_on_the_command_line(zkchat: Program, imported: str, script: Callable[..., str]) -> None:
-    done = zkchat("context", "compact", imported, "--keep", 4, "--json", "--model", script(A_SUMMARY)).json
-    assert (done["mode"], done["summary"], done["model_calls"], done["messages_folded"]) == ("full", SUMMARY, 1, 20)
-    listed = zkchat("context", "summary", imported, "--json").json
-    assert listed[0]["covers"] == {"turns": 10, "messages": 20, "first_date": "2026-03-01", "last_date": "2026-03-10"}
-    out = zkchat("context", "summary", imported).out
-    assert "10 turns (20 messages), 2026-03-01 to 2026-03-10" in out
-    assert SUMMARY in out
-
-
-@pytest.mark.parametrize("error", ["timeout", "rate_limit", "context_length", "auth", "server", "connection", "cut", "empty"])
-def test_each_error_of_a_scripted_model_is_followed_by_the_next_step(
-    zkchat: Program, imported: str, script: Callable[..., str], error: str
-) -> None:
-    command = ("context", "compact", imported, "--keep", 4, "--preview", "--json", "--model")
-    simple = zkchat(*command, script({"error": error}, A_SUMMARY)).json
-    assert (simple["mode"], simple["model_calls"], simple["summary"]) == ("simple", 2, SUMMARY)
-    extracted = zkchat(*command, script({"error": error})).json
-    assert (extracted["mode"], extracted["model_calls"]) == ("extractive", 2)
-
-
-def test_a_preview_with_a_model_changes_nothing(zkchat: Program, imported: str, script: Callable[..., str]) -> None:
-    before = zkchat("context", "show", imported, "--json").out
-    done = zkchat("context", "compact", imported, "--keep", 4, "--preview", "--model", script(A_SUMMARY))
-    assert "would fold 20 messages" in done.out
-    assert "1 model call" in done.out
-    assert SUMMARY in done.out
-    assert zkchat("context", "show", imported, "--json").out == before
-
-
-def test_an_echo_is_no_summary(zkchat: Program, imported: str, script: Callable[..., str]) -> None:
-    done = zkchat("context", "compact", imported, "--keep", 4, "--json", "--model", script({"echo": True})).json
-    assert done["mode"] == "extractive"
-
-
-def test_undo_and_import_give_the_identical_prompt(zkchat: Program, imported: str, script: Callable[..., str], tmp_path: Path) -> None:
-    def shown(id_: str) -> list[tuple[str, str, int]]:
-        return [(m["role"], m["content"], m["tokens"]) for m in zkchat("context", "show", id_, "--json").json["messages"]]
-
-    before = shown(imported)
-    zkchat("context", "compact", imported, "--keep", 4, "--model", script(A_SUMMARY))
-    after, file = shown(imported), tmp_path / "out.json"
-    zkchat("context", "export", imported, "--format", "json", "-o", file)
-    copy = zkchat("context", "import", "--file", file, "--json").json["conversation_id"]
-    assert shown(copy) == after != before
-    zkchat("context", "compact", "--undo", copy)
-    zkchat("context", "compact", "--undo", imported)
-    assert shown(copy) == before == shown(imported)
