@@ -96,14 +96,13 @@ class _Attempt:
     usage: TokenUsage | None = None
     problem: str | None = None
 
-    def add(self, usage: TokenUsage | None) -> None:
-        if usage is not None:
-            before = self.usage or TokenUsage(prompt_tokens=0, completion_tokens=0, estimated=False)
-            self.usage = TokenUsage(
-                prompt_tokens=before.prompt_tokens + usage.prompt_tokens,
-                completion_tokens=before.completion_tokens + usage.completion_tokens,
-                estimated=usage.estimated or before.estimated,
-            )
+    def add(self, usage: TokenUsage) -> None:
+        before = self.usage or TokenUsage(prompt_tokens=0, completion_tokens=0, estimated=False)
+        self.usage = TokenUsage(
+            prompt_tokens=before.prompt_tokens + usage.prompt_tokens,
+            completion_tokens=before.completion_tokens + usage.completion_tokens,
+            estimated=usage.estimated or before.estimated,
+        )
 
 
 @dataclass
@@ -346,5 +345,6 @@ class Ladder:
                         break
                 yield events.Waiting(waiting.seconds, encodable(waiting.reason))
         attempt.problem = said.problem
-        attempt.add(said.usage)
+        counted = TokenUsage(prompt_tokens=sum(m.tokens for m in messages), completion_tokens=parts.counter.count(said.text))
+        attempt.add(said.usage or counted)
         return summary_in(said.text)

@@ -138,7 +138,8 @@ def saved(compaction: Compaction) -> str:
     """What a compaction did, in one line of a chat."""
     done = []
     if compaction.messages_folded:
-        done.append(f"{compaction.messages_folded} messages folded{_made(compaction)}")
+        how = "left out" if compaction.mode == "truncated" else f"folded into a summary{_made(compaction)}"
+        done.append(f"{compaction.messages_folded} messages {how}")
     if compaction.results_masked:
         done.append(f"{compaction.results_masked} old results shortened")
     if not done:

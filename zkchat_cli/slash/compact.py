@@ -3,7 +3,7 @@
 from collections.abc import Generator
 
 from zkchat_cli.context.figures import describe
-from zkchat_cli.events import Event, Notice
+from zkchat_cli.events import CompactionDone, Event, TextDelta
 from zkchat_cli.ladder import Wish, summarizes
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.slash import Outcome, SlashCommand
@@ -20,9 +20,15 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:
 
 def _compacting(session: ZkChatSession, instructions: str) -> Generator[Event, None, None]:
     """With a model it takes its time: the screen says what it waits for, and Ctrl-C ends it."""
-    done = yield from session.compacting(Wish(instructions=instructions or None))
-    if done.mode == "none" and not done.model_calls:
-        yield Notice(describe(done))
+    climbing = session.compacting(Wish(instructions=instructions or None))
+    while True:
+        try:
+            event = next(climbing)
+        except StopIteration as end:
+            yield TextDelta(describe(end.value))
+            return
+        if not isinstance(event, CompactionDone):  # told in full at the end
+            yield event
 
 
 COMMAND = SlashCommand("compact", "summarise older turns now; `undo` takes the last one back", _run, "[instructions | undo]")

@@ -1,0 +1,113 @@
+"""What the tests of the compaction ladder share: conversations, and a model that summarises in every way a model can."""
+
+import re
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+
+from building import COUNTER, chunk, said
+
+from zkchat_cli.context.summarising import INSTRUCTIONS
+from zkchat_cli.errors import ProviderError, ProviderErrorKind
+from zkchat_cli.llm import Delta, Failed, Finished, Request, Text, Window
+from zkchat_cli.models import Prompt, TokenUsage, ToolCall, ZkChatMessage
+
+SUMMARY = "The user moves things: the anvil to shelf 7, see [[Filters]] [3]."
+
+
+def is_for_summary(request: Request) -> bool:
+    """Whether a request asks for a summary."""
+    return INSTRUCTIONS in request.messages[0].content
+
+
+def summary(text: str = SUMMARY) -> list[Delta]:
+    """A model call that summarises."""
+    return [
+        Text(f"<conversation-summary>{text}</conversation-summary>"),
+        Finished("stop", TokenUsage(prompt_tokens=50, completion_tokens=9)),
+    ]
+
+
+def fails(kind: ProviderErrorKind, *before: Delta) -> list[Delta]:
+    return [*before, Failed(ProviderError(kind, f"it failed: {kind}", "Again."))]
+
+
+@dataclass
+class Summariser:
+    """A model that answers "Noted." and summarises as it is told, one way a call, the last one again and again; or not at all."""
+
+    ways: Sequence[Sequence[Delta]] = ()
+    name: str = "summariser"
+    window: Window | None = None
+    exact: bool = True
+    answer: Sequence[Delta] = (Text("Noted."), Finished("stop"))
+    asked: list[Request] = field(default_factory=list)
+    """The requests for summaries."""
+    requests: list[Request] = field(default_factory=list)
+    write: Callable[[int], str] | None = None
+    """Writes a summary of so many words."""
+
+    def prepare(self) -> None: ...
+
+    def stream(self, request: Request) -> Generator[Delta, None, None]:
+        self.requests.append(request)
+        if not is_for_summary(request):
+            yield from self.answer
+            return
+        self.asked.append(request)
+        if self.write is not None:
+            words = re.search(r"at most (\d+) words", request.messages[-1].content)
+            assert words is not None
+            yield from summary(self.write(int(words[1])))
+        else:
+            yield from self.ways[min(len(self.asked), len(self.ways)) - 1]
+
+    @property
+    def sent(self) -> int:
+        """Tokens that it was sent for summaries."""
+        return sum(m.tokens for request in self.asked for m in request.messages)
+
+
+def things(count: int = 12, words: int = 1) -> list[tuple[str, str]]:
+    """Exchanges, each with facts of its own."""
+    return [
+        (f"On day {i} I moved thing{i} to shelf {i * 7}. " * words, f"Noted: thing{i} is on shelf {i * 7} now, since day {i}. " * words)
+        for i in range(1, count + 1)
+    ]
+
+
+def searches(count: int = 12, words: int = 60, *, pinned: Sequence[int] = (), after: Sequence[ZkChatMessage] = ()) -> list[ZkChatMessage]:
+    """Turns in each of which a tool found something long; they go on with the conversation `after`."""
+    messages: list[ZkChatMessage] = [*after]
+    for i in range(1, count + 1):
+        call = ToolCall(id=f"call-{i}", name="find_excerpts", arguments={"query": f"thing{i}"})
+        result = f"Found: thing{i}. " + f"All that is known of thing number {i}. " * words + f"The end of {i}."
+        more = (
+            said("user", f"Where is thing{i}?", f"u{i}"),
+            said("assistant", "", f"c{i}", tool_calls=(call,)),
+            said("tool", result, f"r{i}", tool_call_id=call.id, tool_name=call.name, chunks=(chunk(i),), pinned=i in pinned),
+            said("assistant", f"On shelf {i * 7} [{i}].", f"a{i}"),
+        )
+        for message in more:
+            messages.append(message.model_copy(update={"parent_id": messages[-1].id if messages else None}))
+    return messages
+
+
+def sound(prompt: Prompt) -> None:
+    """What holds of every prompt: within the limit, each call with its result and each result with its call, the sums exact."""
+    usage = prompt.usage
+    assert usage.total_tokens <= usage.effective_limit
+    assert usage.total_tokens == sum(m.tokens for m in prompt.messages) + sum(t.tokens for t in prompt.tools)
+    assert usage.total_tokens == usage.system_tokens + usage.tool_tokens + usage.message_tokens
+    assert usage.message_tokens == sum(usage.message_breakdown.model_dump().values())
+    for m in prompt.messages:
+        if not m.thinking:
+            calls = sum(COUNTER.count(c.name) + COUNTER.count(str(c.arguments).replace("'", '"')) for c in m.tool_calls)
+            assert m.tokens == COUNTER.count(m.content) + calls + 4
+    waiting: list[str] = []
+    for m in prompt.messages:
+        if m.role == "tool":
+            assert m.tool_call_id == waiting.pop(0)
+        else:
+            assert not waiting
+            waiting = [call.id for call in m.tool_calls]
+    assert not waiting

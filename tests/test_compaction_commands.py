@@ -1,0 +1,98 @@
+"""Compaction with a model on the command line and in the chat, with the scripted provider."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Program
+from folding import SUMMARY, things
+
+
+@pytest.fixture
+def imported(zkchat: Program, tmp_path: Path) -> str:
+    messages = [{"role": role, "content": text, "timestamp": f"2026-03-{i:02d}T10:00:00+00:00"}
+                for i, pair in enumerate(things(12), 1) for role, text in zip(("user", "assistant"), pair, strict=True)]  # fmt: skip
+    file = tmp_path / "talk.json"
+    file.write_text(json.dumps(messages))
+    conversation: str = zkchat("context", "import", "--file", file, "--json").json["conversation_id"]
+    return conversation
+
+
+A_SUMMARY = {"text": f"<analysis>Hm.</analysis>\n<conversation-summary>\n{SUMMARY}\n</conversation-summary>"}
+
+
+def test_a_scripted_model_summarises_on_the_command_line(zkchat: Program, imported: str, script: Callable[..., str]) -> None:
+    done = zkchat("context", "compact", imported, "--keep", 4, "--json", "--model", script(A_SUMMARY)).json
+    assert (done["mode"], done["summary"], done["model_calls"], done["messages_folded"]) == ("full", SUMMARY, 1, 20)
+    listed = zkchat("context", "summary", imported, "--json").json
+    assert listed[0]["covers"] == {"turns": 10, "messages": 20, "first_date": "2026-03-01", "last_date": "2026-03-10"}
+    out = zkchat("context", "summary", imported).out
+    assert "10 turns (20 messages), 2026-03-01 to 2026-03-10" in out
+    assert SUMMARY in out
+
+
+@pytest.mark.parametrize("error", ["timeout", "rate_limit", "context_length", "auth", "server", "connection", "cut", "empty"])
+def test_each_error_of_a_scripted_model_is_followed_by_the_next_step(
+    zkchat: Program, imported: str, script: Callable[..., str], error: str
+) -> None:
+    command = ("context", "compact", imported, "--keep", 4, "--preview", "--json", "--model")
+    simple = zkchat(*command, script({"error": error}, A_SUMMARY)).json
+    assert (simple["mode"], simple["model_calls"], simple["summary"]) == ("simple", 2, SUMMARY)
+    extracted = zkchat(*command, script({"error": error})).json
+    assert (extracted["mode"], extracted["model_calls"]) == ("extractive", 2)
+
+
+def test_a_preview_with_a_model_changes_nothing(zkchat: Program, imported: str, script: Callable[..., str]) -> None:
+    before = zkchat("context", "show", imported, "--json").out
+    done = zkchat("context", "compact", imported, "--keep", 4, "--preview", "--model", script(A_SUMMARY))
+    assert "would fold 20 messages" in done.out
+    assert "1 model call" in done.out
+    assert SUMMARY in done.out
+    assert zkchat("context", "show", imported, "--json").out == before
+
+
+def test_an_echo_is_no_summary(zkchat: Program, imported: str, script: Callable[..., str]) -> None:
+    done = zkchat("context", "compact", imported, "--keep", 4, "--json", "--model", script({"echo": True})).json
+    assert done["mode"] == "extractive"
+
+
+def test_undo_and_import_give_the_identical_prompt(zkchat: Program, imported: str, script: Callable[..., str], tmp_path: Path) -> None:
+    def shown(id_: str) -> list[tuple[str, str, int]]:
+        return [(m["role"], m["content"], m["tokens"]) for m in zkchat("context", "show", id_, "--json").json["messages"]]
+
+    before = shown(imported)
+    zkchat("context", "compact", imported, "--keep", 4, "--model", script(A_SUMMARY))
+    after, file = shown(imported), tmp_path / "out.json"
+    zkchat("context", "export", imported, "--format", "json", "-o", file)
+    copy = zkchat("context", "import", "--file", file, "--json").json["conversation_id"]
+    assert shown(copy) == after != before
+    zkchat("context", "compact", "--undo", copy)
+    zkchat("context", "compact", "--undo", imported)
+    assert shown(copy) == before == shown(imported)
+
+
+def test_a_conversation_that_fills_a_small_window_is_summarised_by_itself(zkchat: Program, script: Callable[..., str]) -> None:
+    model = script({"text": f"{A_SUMMARY['text']} Noted."})
+    flags = ("--json", "--model", model, "--max-context", 2000)
+    done = zkchat("ask", "I moved the anvil to the shelf that stands by the door. " * 20, *flags).json
+    for _ in range(4):
+        done = zkchat("ask", "-c", "I moved the kettle to the shelf that stands by the door. " * 20, *flags).json
+        assert done["context"]["total_tokens"] <= done["context"]["effective_limit"]
+        if done["compaction"]:
+            break
+    assert (done["compaction"]["mode"], done["compaction"]["model_calls"]) == ("full", 1)
+    assert done["compaction"]["usage"]["estimated"]
+    listed = zkchat("context", "summary", done["conversation_id"], "--json").json
+    assert listed[0]["summary"] == SUMMARY
+
+
+def test_the_chat_says_what_a_summary_saved_and_takes_it_back(zkchat: Program, imported: str, script: Callable[..., str]) -> None:
+    model = script({"error": "timeout"}, A_SUMMARY)
+    done = zkchat("chat", "--resume", imported, "--model", model, stdin="/compact keep thing3\n/compact\n/compact undo\n")
+    first, second, third = (line for line in done.out.splitlines() if line)
+    assert "written by the model from a shortened conversation (2 model calls" in first
+    assert "The model's summary failed: " in first
+    assert second.startswith("Nothing to compact")
+    assert third.startswith("Taken back")
+    assert zkchat("context", "summary", imported, "--json").json == []

@@ -1,0 +1,82 @@
+"""Masking: old tool results and documents lose their middles; the log keeps every word."""
+
+from building import COUNTER, chunk, said, turns
+
+from zkchat_cli.context.masking import maskable, masked
+from zkchat_cli.context.turns import Turn, turns_of
+from zkchat_cli.models import DocumentReference, ToolCall, ZkChatMessage
+
+LONG = "The beginning. " + "All the words that stand between. " * 200 + "The end."
+
+
+def looked_up(name: str, result: str = LONG, **more: object) -> list[ZkChatMessage]:
+    """A turn in which a tool found something."""
+    call = ToolCall(id=f"{name}-1", name="find_excerpts", arguments={"query": name})
+    return [
+        said("user", f"What of {name}?", f"{name}-u"),
+        said("assistant", "", f"{name}-c", tool_calls=(call,)),
+        said("tool", result, f"{name}-r", tool_call_id=call.id, tool_name="find_excerpts", chunks=(chunk(3), chunk(4)), **more),
+        said("assistant", "So it is [3].", f"{name}-a"),
+    ]
+
+
+def cut(*messages: ZkChatMessage) -> tuple[Turn, ...]:
+    return turns_of(messages, COUNTER)
+
+
+def test_a_long_result_keeps_its_head_its_tail_and_its_sources() -> None:
+    (turn,) = masked(cut(*looked_up("anvil")), ["anvil-r"], COUNTER)
+    (result,) = (m for m in turn.prompt if m.kind == "tool_results")
+    assert result.content.startswith("The beginning.")
+    assert result.content.endswith("The end.")
+    assert "Its sources: 3 Filters.md:5, 4 Filters.md:5." in result.content
+    assert "Call find_excerpts again" in result.content
+    assert result.tokens == COUNTER.count(result.content) + 4
+    assert result.tool_call_id == "anvil-1"
+
+
+def test_documents_that_were_injected_are_masked_too() -> None:
+    reference = DocumentReference(wikilink="[[Filters]]", relative_path="Filters.md", reference_type="direct", delivery="injected")
+    asked = said("user", "What of [[Filters]]?", "u", references=(reference,), chunks=tuple(chunk(i, LONG) for i in range(1, 13)))
+    whole = cut(asked, said("assistant", "So [1].", "a"))
+    assert maskable(whole, COUNTER) == ("u",)
+    (turn,) = masked(whole, ["u"], COUNTER)
+    documents, question, _ = turn.prompt
+    assert documents.kind == "documents"
+    assert "[[Filters]] (Filters.md)" in documents.content
+    assert "and 4 more" in documents.content
+    assert "Read them again" in documents.content
+    assert question.content == "What of [[Filters]]?"
+
+
+def test_only_what_gets_much_smaller_is_worth_masking() -> None:
+    turns_ = cut(
+        *looked_up("anvil"), *looked_up("bellows", "Short."), *looked_up("chisel", LONG[:700]), *looked_up("drill", LONG, pinned=True)
+    )
+    assert maskable(turns_, COUNTER) == ("anvil-r",)
+    assert maskable(turns(("Hm?", LONG)), COUNTER) == ()
+
+
+def test_masking_twice_changes_nothing_more() -> None:
+    once = masked(cut(*looked_up("anvil")), ["anvil-r"], COUNTER)
+    assert maskable(once, COUNTER) == ()
+    short = cut(*looked_up("anvil", "Short."))
+    assert masked(short, ["anvil-r"], COUNTER) == short
+
+
+def test_other_turns_stay_as_they_are() -> None:
+    whole = cut(*looked_up("anvil"), *looked_up("bellows"), *looked_up("chisel"))
+    shown = masked(whole, ["bellows-r", "of another branch"], COUNTER)
+    assert (shown[0] is whole[0], shown[2] is whole[2]) == (True, True)
+    assert shown[1].tokens < whole[1].tokens / 2
+    assert shown[1].messages is whole[1].messages
+    assert shown[1].text == whole[1].text
+    assert masked(whole, [], COUNTER) == whole
+
+
+def test_a_result_without_sources_names_none() -> None:
+    call = ToolCall(id="1", name="list", arguments={})
+    history = [said("user", "?", "u"), said("assistant", "", "c", tool_calls=(call,)), said("tool", LONG, "r", tool_call_id="1")]
+    (turn,) = masked(cut(*history), ["r"], COUNTER)
+    assert "sources" not in turn.prompt[2].content
+    assert turn.prompt[2].content.startswith("The beginning.")
