@@ -14,7 +14,10 @@ from zkchat_cli.events import Event
 from zkchat_cli.lines import Line
 from zkchat_cli.session import ZkChatSession
 
-MOST_USED_FIRST = ("help", "context", "refs", "compact", "continue", "sources", "why", "new", "export", "save", "model", "quit")
+MOST_USED_FIRST = (
+    *("help", "context", "refs", "compact", "continue", "sources", "why", "new", "export", "save", "model"),
+    *("memory", "remember", "forget", "quit"),
+)
 
 
 @dataclass(frozen=True, slots=True)
