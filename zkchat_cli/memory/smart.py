@@ -35,7 +35,7 @@ _NAMED = re.compile(r"([^\s:=：][^:=：\n]{0,80}?)\s*(?::(?=\s)|：|\s=\s)\s*\S
 _IS = re.compile(r"(\S[^.!?\n]{0,80}?)(?:\s+(?:is|are|was|were)\s+|是)([^\n]{1,60})$", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _MARKER = re.compile(r"\s*(?:>\s?)*(?:[-*+]|\d{1,9}[.)])\s+(?:\[.\]\s+)?")
-_LEADING = re.compile(r"(?:(?:the|a|an|my|our|your|his|her|their|that|this|please|remember|note)\s+)+(?=\S)", re.IGNORECASE)
+_LEADING = re.compile(r"^(?:(?:the|a|an|my|our|your|his|her|their|that|this|please|remember|note)\s+)+(?=\S)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +83,14 @@ def key_of(content: str, taken: Mapping[str, str]) -> str:
     words = [word for word in _words(named) if word not in ("the", "of")]
     if len(words) <= MOST_NAMING and any(word not in STOPWORDS for word in words):
         return slug(" ".join(words))
-    first = slug(" ".join([word for word in _words(content) if word not in STOPWORDS][:MOST_NAMING])) or "fact"
+    first = slug(" ".join([word for word in _words(content[:LONGEST_FACT]) if word not in STOPWORDS][:MOST_NAMING])) or "fact"
     keys = (first, *(f"{first}-{n}" for n in range(2, len(taken) + 3)))
     return next(key for key in keys if taken.get(key, content) == content)
 
 
 def facts_in(text: str) -> list[str]:
     """The facts of a file: each list item and each paragraph is one. Headings, rules and code say nothing by themselves."""
-    found: list[str] = []
+    found: list[list[str]] = []
     fenced = apart = False
     for line in text.split("\n"):
         stripped = line.strip()
@@ -100,11 +100,11 @@ def facts_in(text: str) -> list[str]:
         if fence or fenced or not any(c.isalnum() for c in stripped) or stripped.startswith("#"):
             apart = True
         elif marker or apart or not found:
-            found.append(line[marker.end() :] if marker else stripped)
+            found.append([line[marker.end() :] if marker else stripped])
             apart = False
         else:
-            found[-1] = f"{found[-1]} {stripped}"
-    return [fact for each in found if (fact := clean(each))]
+            found[-1].append(stripped)
+    return [fact for each in found if (fact := clean(" ".join(each)))]
 
 
 def slug(text: str) -> str:
