@@ -82,7 +82,7 @@ def test_a_fact_is_kept_on_one_line_without_control_characters() -> None:
 
 
 def test_hostile_texts_take_no_time_to_be_named() -> None:
-    for text in (" is" * 10**6, "a" * 10**6, ": " * 10**6, "= " * 10**6, "the " * 10**6, "-" * 10**6, "a\n" * 10**6):
+    for text in (" is" * 10**5, "a" * 10**5, ": " * 10**5, "= " * 10**5, "the " * 10**5, "-" * 10**5, "a\n" * 10**5):
         assert key_of(clean(text), {})
         facts_in(text)
 
