@@ -103,7 +103,7 @@ class Room:
             "store": self.store,
             "model": model or OfflineModel(),
             "strategy": strategies.strategy(changes.pop("strategy", self.strategy)),
-            "tools": tuple(tools.tools()),
+            "tools": tuple(tool for tool in tools.tools() if tool.of == "notes"),  # room in small windows
             "settings": self.settings,
             "max_context": self.max_context,
             "counter": COUNTER,

@@ -77,7 +77,7 @@ class ContextSettings(Section):
     recent_messages_to_keep: int = Field(10, ge=0, description="newest messages that a summary leaves word for word")
     summary_ratio: float = Field(0.3, gt=0, le=1, description="largest share of the limit a summary may take")
     injection_ratio: float = Field(0.2, ge=0, le=1, description="largest share of what is left for a document put into the prompt")
-    memory_integration: bool = Field(True, description="send project memory with each message")
+    memory_integration: bool = Field(True, description="send memory with messages, and look through earlier conversations")
     tool_filter: str = Field("auto", pattern="^(auto|off)$", description="auto or off: leave out tools a message does not need")
     show_token_count: bool = Field(True, description="show the budget bar in the toolbar")
 
@@ -101,7 +101,7 @@ class ReferenceSettings(Section):
 
 
 class MemorySettings(Section):
-    project_file: str = Field("ZKCHAT.md", description="note in the vault's root that is always sent (WILK.md is read too)")
+    project_file: str = Field("ZKCHAT.md", description="sent with every message, or from a folder with its notes (WILK.md too)")
 
 
 class SemanticSettings(Section):

@@ -63,7 +63,7 @@ class ZkChatSession(Standing):
             notices += [events.Notice(*each) for each in made.told]
         with timer("store"):
             notices += self._store_user(user)
-            self.keeper.message_id = user.id
+            self.keeper.conversation_id, self.keeper.message_id = self.conversation.id, user.id
         turn = TurnInProgress([user], timer)
         try:
             yield events.MessageStored(user.id, user.references)

@@ -134,7 +134,7 @@ class Standing:
         self._calibrate()
         self._summaries = self._summarised()
         self.keeper = Memory(parts.vault, parts.store, parts.settings, parts.now, about=lambda path: self._summaries.summary(path))
-        self.keeper.conversation_id = self.conversation.id
+        self.keeper.conversation_id = self.conversation.id if self._stored else None
         self._load()
 
     def _load(self) -> None:

@@ -15,6 +15,7 @@ from zkchat_cli.context.compaction import covered
 from zkchat_cli.errors import StoreError, UsageError
 from zkchat_cli.events import CompactionStarted, Event, Waiting
 from zkchat_cli.ladder import Wish, summarizes
+from zkchat_cli.memory.listing import NONE, included
 from zkchat_cli.models import Compaction, ConversationArchive, Prompt
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.store.imports import read_archive
@@ -126,6 +127,7 @@ def summary(
 @COMMAND.command()
 def memory(
     id_: cli.ConversationArgument = None,
+    next_: Annotated[str, typer.Option("--next", metavar="TEXT", help="For this message.")] = "",
     as_json: cli.JsonOption = False,
     vault: cli.VaultOption = None,
     config: cli.ConfigOption = None,
@@ -133,16 +135,19 @@ def memory(
     """The memory that would be included, and why."""
     screen = Screen.of()
     with cli.opened(Choices(vault, config_file=config)) as bench:
-        conversation = bench.store.find(id_, str(bench.vault.root)) if id_ else None
-        items = bench.session(conversation).memory
+        if next_:
+            bench.vault.refresh()
+        session = bench.session(bench.store.find(id_, str(bench.vault.root)) if id_ else None)
+        items = session.memory_for(next_)
+        for warning in session.keeper.take_warnings():
+            screen.warn(warning.message, warning.hint)
     if as_json:
-        screen.json([{f: getattr(item, f) for f in item.__dataclass_fields__} for item in items])
+        values = ({f: getattr(item, f) for f in item.__dataclass_fields__} for item in items)
+        screen.json([{**value, "relative_path": value["relative_path"] or None} for value in values])
         return
-    for item in items:
-        screen.print(f"── {item.relative_path} · {item.tokens} tokens · {item.reason}{' · cut' if item.cut else ''}", "bold")
-        screen.print(item.content)
+    screen.show([*included(items)])
     if not items:
-        screen.print("No memory: a note ZKCHAT.md in the vault's root would be sent with every message.")
+        screen.print(NONE)
 
 
 @COMMAND.command()

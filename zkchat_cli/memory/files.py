@@ -15,6 +15,7 @@ LARGEST = 1_000_000
 """Bytes of a memory file that are read: more than any share of a window takes."""
 CUT = "\n[… cut: this file is longer than its share of the context window]"
 
+Stamp = tuple[int, int, int]
 Warn = Callable[[str, str], None]
 """Takes what is wrong, and what to do about it."""
 
@@ -25,22 +26,23 @@ class MemoryFiles:
     def __init__(self, vault: Vault, warn: Warn) -> None:
         self._root = vault.root
         self.warn = warn
-        self._read: dict[str, tuple[tuple[int, int, int], str]] = {}
+        self._read: dict[str, tuple[Stamp, str]] = {}
+        self.looked_at: dict[str, Stamp] = {}
+        """Every path that was read, or looked for, and how it was then."""
 
     def read(self, path: str) -> str | None:
         """The file's text, trimmed; None when there is none of that path, empty when it cannot be of use."""
+        stamp = self.looked_at[path] = self.stamp(path)
         try:
             file = filesystem.confined(self._root, path)
-            stat = file.stat()
-            if not S_ISREG(stat.st_mode):
+            if not S_ISREG(file.stat().st_mode):
                 return None
-            stamp = (stat.st_ino, stat.st_mtime_ns, stat.st_size)
             if path not in self._read or self._read[path][0] != stamp:
                 with file.open("rb") as opened:
                     self._read[path] = stamp, self._text(path, opened.read(LARGEST + 1))
             return self._read[path][1]
         except VaultError as e:
-            if os.path.lexists(self._root / path) if "\0" not in path else False:
+            if path and "\0" not in path and os.path.lexists(self._root / path):
                 self.warn(f"memory: {e.message}", e.hint)
                 return ""
         except FileNotFoundError:
@@ -49,6 +51,14 @@ class MemoryFiles:
             self.warn(f"memory: {filesystem.printable(path)} cannot be read: {(e.strerror or str(e)).lower()}", "Check its permissions.")
             return ""
         return None
+
+    def stamp(self, path: str) -> Stamp:
+        """What is another when the file has changed; the same for all that are not there."""
+        try:
+            stat = os.stat(f"{self._root}/{path}")  # noqa: PTH116 - for each prompt
+        except (OSError, ValueError):
+            return (0, 0, 0)
+        return stat.st_ino, stat.st_mtime_ns, stat.st_size
 
     def _text(self, path: str, raw: bytes) -> str:
         shown = filesystem.printable(path)

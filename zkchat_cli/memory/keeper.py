@@ -8,18 +8,19 @@ import difflib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from zkchat_cli.config import Config
 from zkchat_cli.errors import StoreError, UsageError, VaultError, ZkchatError
 from zkchat_cli.memory import smart
-from zkchat_cli.memory.files import MemoryFiles
+from zkchat_cli.memory.files import MemoryFiles, Stamp
 from zkchat_cli.memory.project import ALSO_READ, MemoryItem, folder_memory, in_play, root_memory
 from zkchat_cli.memory.sayings import shown
 from zkchat_cli.memory.smart import Relevant, Remembered
 from zkchat_cli.models import Fact, ZkChatMessage
 from zkchat_cli.store import ChatSessionStore
 from zkchat_cli.tokens import TokenCounter
-from zkchat_cli.vault import Vault
+from zkchat_cli.vault import Vault, filesystem
 
 SHARE, ROOT_SHARE, FOLDER_SHARE = 0.2, 0.12, 0.04
 """Of the messages' budget: all of memory, its files in the root, and those in folders. Facts get what these leave."""
@@ -54,7 +55,10 @@ class Memory:
         self._files = MemoryFiles(vault, self._warn)
         self._documents: tuple[Remembered, ...] | None = None
         self._chosen: tuple[tuple[str, int, TokenCounter], tuple[MemoryItem, ...]] | None = None
-        self._facts: tuple[Fact, ...] | None = None
+        self._made: dict[str, tuple[object, dict[str, Stamp], tuple[MemoryItem, ...]]] = {}
+        self._facts: tuple[Fact, ...] = ()
+        self._told_facts: tuple[Remembered, ...] = ()
+        self._version: tuple[int, int] | None = None
         with suppress(StoreError):
             self.facts()
         self.conversation_id: str | None = None
@@ -65,7 +69,19 @@ class Memory:
 
     def project(self, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
         """The memory files in the vault's root, for a prompt whose messages may take so many tokens."""
-        return root_memory(self._files, self._names, int(ROOT_SHARE * budget), counter) if self.on else ()
+        if not self.on:
+            return ()
+        room = int(ROOT_SHARE * budget)
+        return self._unchanged("root", (room, counter), lambda: root_memory(self._files, self._names, room, counter))
+
+    def _unchanged(self, name: str, asked: object, make: Callable[[], tuple[MemoryItem, ...]]) -> tuple[MemoryItem, ...]:
+        """What was made last time, unless something else is asked for or a file has changed: it is asked for with every prompt."""
+        made = self._made.get(name)
+        if made is None or made[0] != asked or any(self._files.stamp(path) != stamp for path, stamp in made[1].items()):
+            self._files.looked_at = {}
+            items = make()
+            made = self._made[name] = asked, self._files.looked_at, items
+        return made[2]
 
     def beside(
         self, current: Sequence[ZkChatMessage], recent: Sequence[ZkChatMessage], budget: int, counter: TokenCounter
@@ -75,7 +91,9 @@ class Memory:
             return ()
         root = self.project(budget, counter)
         left = int(SHARE * budget) - sum(item.tokens for item in root)
-        folders = folder_memory(self._files, self._names, in_play(current, recent), int(FOLDER_SHARE * budget), counter, root)
+        notes, room = in_play(current, recent), int(FOLDER_SHARE * budget)
+        make = partial(folder_memory, self._files, self._names, notes, room, counter, root)
+        folders = self._unchanged("folders", (notes, room, counter, root), make)
         question = next((m.content for m in current if m.role == "user"), "")
         return (*folders, *self._bearing(question, left - sum(item.tokens for item in folders), counter))
 
@@ -85,7 +103,7 @@ class Memory:
         if self._chosen is None or self._chosen[0] != asked:
             try:
                 self._chosen = asked, smart.choose(self.relevant(question), room, counter)
-            except StoreError as e:
+            except (StoreError, VaultError) as e:
                 self._warn(e.message, e.hint)
                 return ()
         return self._chosen[1]
@@ -94,10 +112,9 @@ class Memory:
         """Note that the facts chosen last were of use. They are told apart by the day, so that few turns have to write it down."""
         today = self._now()[:10]
         keys = {item.key for item in self._chosen[1] if item.kind == "fact"} if self._chosen else set()
-        stale = [fact.key for fact in self._facts or () if fact.key in keys and (fact.last_accessed or "")[:10] != today]
+        stale = [fact.key for fact in self._facts if fact.key in keys and (fact.last_accessed or "")[:10] != today]
         if stale:
             self._store.access_facts(self._at, stale, self._now())
-            self._facts = None
 
     def take_warnings(self) -> list[ZkchatError]:
         """What was wrong with memory since this was last asked; each is told once."""
@@ -116,25 +133,42 @@ class Memory:
         return str(self._vault.root)
 
     def facts(self) -> tuple[Fact, ...]:
-        """The facts that hold, the newest first. Another process may have changed them: they are read again for each question."""
-        self._facts = self._store.facts(self._at)
+        """The facts that hold, the newest first; read again when somebody may have changed them."""
+        version = self._store.facts_version()
+        if version != self._version:
+            self._facts, self._version = self._store.facts(self._at), version
+            self._told_facts = tuple(map(smart.of_fact, self._facts))
         return self._facts
 
     def keys(self) -> list[str]:
         """The keys of the facts as they were last read; may be asked from any thread."""
-        return [fact.key for fact in self._facts or ()]
+        return [fact.key for fact in self._facts]
 
     def everything(self) -> tuple[Remembered, ...]:
         """The facts, and the notes that several conversations cited as it was when this one began."""
         if self._documents is None:
-            notes = set(self._vault.notes())
-            cited = [each for each in self._store.often_cited(self._at) if each.relative_path in notes]
+            cited = [each for each in self._store.often_cited(self._at) if self._is_there(each.relative_path)]
             self._documents = tuple(smart.of_document(each, self._about(each.relative_path)) for each in cited)
-        return (*map(smart.of_fact, self.facts()), *self._documents)
+        self.facts()
+        return (*self._told_facts, *self._documents)
+
+    def _is_there(self, path: str) -> bool:
+        try:
+            return filesystem.confined(self._vault.root, path).is_file()
+        except (VaultError, OSError):
+            return False
 
     def relevant(self, text: str) -> tuple[Relevant, ...]:
         """Everything remembered that shares a word with the text, what bears most on it first."""
         return smart.rank(text, self.everything(), self._now()) if text.strip() else ()
+
+    def search(self, text: str, budget: int, counter: TokenCounter) -> tuple[Relevant, ...]:
+        """`relevant`, and the memory files in the vault's root besides."""
+        files = [
+            Remembered("file", item.relative_path, item.content, item.content, "", item.relative_path)
+            for item in self.project(budget, counter)
+        ]
+        return smart.rank(text, (*self.everything(), *files), self._now()) if text.strip() else ()
 
     def remember(self, text: str, *, key: str = "", source: str = "user") -> Kept:
         """Keep a fact; of the same key, it replaces the older one. Raises UsageError for none, one that is too long, and while off."""
@@ -157,7 +191,6 @@ class Memory:
             created_at=self._now(),
         )
         replaced = self._store.remember(self._at, fact)
-        self._facts = None
         return Kept(fact, replaced)
 
     def forget(self, key: str) -> Fact:
@@ -170,7 +203,6 @@ class Memory:
             problem = f"{wanted!r} begins {len(matches)} keys" if matches else f"nothing is remembered as {wanted!r}"
             raise UsageError(problem, f"Nearest: {', '.join(near[:5])}" if near else "Nothing has been remembered yet.")
         forgotten = self._store.forget(self._at, matches[0])
-        self._facts = None
         if forgotten is None:
             raise UsageError(f"nothing is remembered as {matches[0]!r} any more", "Somebody else has just forgotten it.")
         return forgotten

@@ -89,6 +89,8 @@ def folder_memory(
     taking = _Taking(files, room, counter, {item.relative_path for item in there})
     found: dict[str, list[MemoryItem]] = {}
     for note in notes:
+        if posixpath.basename(note.relative_path) in names:
+            continue  # a search may find memory itself
         nearest = folder = posixpath.dirname(note.relative_path)
         while folder.strip("/.") and not folder.startswith(".."):
             if folder not in found:

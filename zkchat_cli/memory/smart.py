@@ -34,7 +34,8 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _NAMED = re.compile(r"([^\s:=：][^:=：\n]{0,80}?)\s*(?::(?=\s)|：|\s=\s)\s*\S")
 _IS = re.compile(r"(\S[^.!?\n]{0,80}?)(?:\s+(?:is|are|was|were)\s+|是)([^\n]{1,60})$", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-_LEADING = re.compile(r"(?:(?:the|a|an|my|our|your|his|her|their|that|this|please|remember|note)\s+)+(?=\S)", re.IGNORECASE)
+_MARKER = re.compile(r"\s*(?:>\s?)*(?:[-*+]|\d{1,9}[.)])\s+(?:\[.\]\s+)?")
+_LEADING = re.compile(r"^(?:(?:the|a|an|my|our|your|his|her|their|that|this|please|remember|note)\s+)+(?=\S)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +80,31 @@ def key_of(content: str, taken: Mapping[str, str]) -> str:
     if not named and (match := _IS.match(content)) and len(match[2].split()) <= MOST_VALUE:
         named = match[1]
     named = _LEADING.sub("", named, count=1) if named else ""
-    if 0 < len(named.split()) <= MOST_NAMING and any(word not in STOPWORDS for word in _words(named)) and (key := slug(named)):
-        return key
-    first = slug(" ".join([word for word in _words(content) if word not in STOPWORDS][:MOST_NAMING])) or "fact"
+    words = [word for word in _words(named) if word not in ("the", "of")]
+    if len(words) <= MOST_NAMING and any(word not in STOPWORDS for word in words):
+        return slug(" ".join(words))
+    first = slug(" ".join([word for word in _words(content[:LONGEST_FACT]) if word not in STOPWORDS][:MOST_NAMING])) or "fact"
     keys = (first, *(f"{first}-{n}" for n in range(2, len(taken) + 3)))
     return next(key for key in keys if taken.get(key, content) == content)
+
+
+def facts_in(text: str) -> list[str]:
+    """The facts of a file: each list item and each paragraph is one. Headings, rules and code say nothing by themselves."""
+    found: list[list[str]] = []
+    fenced = apart = False
+    for line in text.split("\n"):
+        stripped = line.strip()
+        fence = stripped.startswith(("```", "~~~"))
+        fenced ^= fence
+        marker = _MARKER.match(line)
+        if fence or fenced or not any(c.isalnum() for c in stripped) or stripped.startswith("#"):
+            apart = True
+        elif marker or apart or not found:
+            found.append([line[marker.end() :] if marker else stripped])
+            apart = False
+        else:
+            found[-1].append(stripped)
+    return [fact for each in found if (fact := clean(" ".join(each)))]
 
 
 def slug(text: str) -> str:

@@ -38,7 +38,7 @@ _USES = f"""
 """The uses of a note, newest first, each with the question above it: the nearest message on the way up that is the user's."""
 
 
-MOST_OFTEN = 200
+MOST_OFTEN = 30
 RECENT_MESSAGES = 20_000
 """Messages that are looked through for notes that are often cited: what was cited before them is no longer often."""
 

@@ -47,6 +47,7 @@ class ChatSessionStore:
     def __init__(self, connection: sqlite3.Connection, file: Path | None = None) -> None:
         self._db = connection
         self._file = file
+        self._facts_written = 0
 
     @classmethod
     def open(cls, file: Path | None) -> "ChatSessionStore":
@@ -110,6 +111,7 @@ class ChatSessionStore:
 
     def remember(self, vault: str, fact: Fact) -> Fact | None:
         """Let a fact about `vault` hold from now on; returns the one of the same key that it replaces, which stays as history."""
+        self._facts_written += 1
         with self._writing("remember"):
             return facts.remember(self._db, rows.storable(vault), fact)
 
@@ -118,6 +120,11 @@ class ChatSessionStore:
         with self._reading("read what was remembered"):
             return facts.read(self._db, rows.storable(vault))
 
+    def facts_version(self) -> tuple[int, int]:
+        """Another value whenever the facts may be others: this store has written some, or another process anything."""
+        with self._reading("see whether it has changed"):
+            return self._facts_written, int(self._db.execute("PRAGMA data_version").fetchone()[0])
+
     def fact_history(self, vault: str, key: str) -> tuple[Fact, ...]:
         """Every fact that ever had the key, the newest first."""
         with self._reading("read what was remembered"):
@@ -125,11 +132,13 @@ class ChatSessionStore:
 
     def forget(self, vault: str, key: str) -> Fact | None:
         """Delete a fact with its history, and return it; None when there is none of that key."""
+        self._facts_written += 1
         with self._writing("forget"):
             return facts.forget(self._db, rows.storable(vault), key)
 
     def access_facts(self, vault: str, keys: Sequence[str], at: str) -> None:
         """Note when these facts were last of use."""
+        self._facts_written += 1
         with self._writing("note which facts were of use"):
             facts.access(self._db, rows.storable(vault), keys, at)
 

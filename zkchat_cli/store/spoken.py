@@ -26,8 +26,8 @@ _SEARCH = f"""
 
 def index(connection: sqlite3.Connection) -> bool:
     """Make messages searchable that wait for it, some at a time; whether there were any."""
-    waiting = "SELECT message.seq, substr(message.content, 1, ?) FROM unspoken JOIN message ON message.seq = unspoken.message_seq LIMIT ?"
-    found = connection.execute(waiting, (LONGEST, AT_ONCE)).fetchall()
+    waiting = "SELECT message.seq, message.content FROM unspoken JOIN message ON message.seq = unspoken.message_seq LIMIT ?"
+    found = [(seq, content[:LONGEST]) for seq, content in connection.execute(waiting, (AT_ONCE,))]
     connection.executemany("INSERT INTO spoken (rowid, words) VALUES (?, ?)", [(seq, indexed(content)) for seq, content in found])
     connection.executemany("DELETE FROM unspoken WHERE message_seq = ?", [(seq,) for seq, _ in found])
     return bool(found)

@@ -19,7 +19,7 @@ def _run(arguments: Mapping[str, Any], memory: Memory) -> Finding:
 
 TOOL = Tool(
     name="recall_conversation",
-    description="Search what was said before, in this conversation (parts that were summarised or left out too) and in earlier ones.",
+    description="Search all that was said in this conversation, what was summarised too, and in earlier ones.",
     parameters={
         "query": {"type": "string", "description": "words to search for"},
         "limit": {"type": "integer", "description": f"1 to {MOST_SAID}, default {DEFAULT_LIMIT}"},

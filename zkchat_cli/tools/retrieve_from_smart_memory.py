@@ -20,7 +20,7 @@ def _run(arguments: Mapping[str, Any], memory: Memory) -> Finding:
 
 TOOL = Tool(
     name="retrieve_from_smart_memory",
-    description="Search what was remembered in earlier conversations: facts with key, date and source, and notes that are often cited.",
+    description="Search what was remembered: facts with key, date and source, and notes that are often cited.",
     parameters={
         "query": {"type": "string", "description": "words to search for"},
         "limit": {"type": "integer", "description": f"1 to {MOST}, default {DEFAULT_LIMIT}"},

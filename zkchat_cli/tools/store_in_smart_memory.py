@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from zkchat_cli.memory.keeper import Memory
-from zkchat_cli.memory.smart import LONGEST_FACT
 from zkchat_cli.tools import Finding, Tool
 
 
@@ -18,10 +17,10 @@ def _run(arguments: Mapping[str, Any], memory: Memory) -> Finding:
 
 TOOL = Tool(
     name="store_in_smart_memory",
-    description="Remember a fact about the user or their work for later conversations, when asked to or when it will matter again.",
+    description="Remember a fact for later conversations, when asked to or when it will matter again.",
     parameters={
-        "content": {"type": "string", "description": f"one sentence that stands by itself, at most {LONGEST_FACT} characters"},
-        "key": {"type": "string", "description": "what it is about, as roof-deadline; a newer fact of the same key replaces the older"},
+        "content": {"type": "string", "description": "one sentence that stands by itself"},
+        "key": {"type": "string", "description": "what it is about, as roof-deadline; replaces the fact with this key"},
     },
     required=("content",),
     run=_run,

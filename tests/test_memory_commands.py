@@ -1,0 +1,244 @@
+"""Memory as people handle it: /memory, /remember and /forget in a chat, `zkchat memory` and `zkchat context memory` in a shell."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from building import Deltas, Room, a_room, completed, says
+from conftest import Program, write
+
+from zkchat_cli import slash
+from zkchat_cli.config import Config
+from zkchat_cli.errors import UsageError
+from zkchat_cli.lines import plain
+from zkchat_cli.session import ZkChatSession
+
+
+@pytest.fixture
+def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
+    made = a_room(vault, tmp_path / "cache")
+    yield made
+    made.store.close()
+    made.vault.close()
+
+
+def answer(line: str, session: ZkChatSession) -> str:
+    outcome = slash.run(line, session)
+    return outcome.text or plain(outcome.lines)
+
+
+def refused(line: str, session: ZkChatSession) -> UsageError:
+    with pytest.raises(UsageError) as e:
+        slash.run(line, session)
+    assert e.value.hint
+    return e.value
+
+
+# in the chat
+
+
+def test_a_fact_is_remembered_corrected_and_forgotten(room: Room) -> None:
+    session = room.session()
+    assert answer("/remember The deadline is 1 May", session) == "Remembered as deadline: The deadline is 1 May"
+    assert answer("/remem The deadline is 3 June", session).endswith("It replaces what you said on 2025-05-08: The deadline is 1 May")
+    assert "replaces" not in answer("/remember The deadline is 3 June", session)
+    assert answer("/forget dead", session) == "Forgotten: The deadline is 3 June (deadline)"
+    assert "nothing is remembered as 'deadline'" in refused("/forget deadline", session).message
+
+
+def test_what_cannot_be_remembered_or_forgotten_says_how_to(room: Room) -> None:
+    session = room.session()
+    assert refused("/remember", session).message == "there is nothing to remember"
+    assert "too long" in refused("/remember " + "word " * 1000, session).message
+    assert refused("/forget", session).message == "forget what?"
+
+
+def test_forget_completes_the_keys(room: Room) -> None:
+    session = room.session()
+    for text in ("cat: Tom", "dog: Rex"):
+        session.keeper.remember(text)
+    [command] = [command for command in slash.commands() if command.name == "forget"]
+    assert command.values is not None
+    session.keeper.facts()
+    assert command.values(session) == ["dog", "cat"]
+
+
+def test_memory_shows_what_would_be_sent_and_why_and_all_that_is_remembered(room: Room) -> None:
+    write(room.vault.root, {"ZKCHAT.md": "Be brief.\n" * 3000})
+    session = room.session(Deltas([says("So.")]))
+    session.keeper.remember("The roof deadline is 3 June")
+    session.keeper.remember("cat: Tom")
+    before = answer("/memory", session)
+    assert "In the prompt for your first message:" in before
+    assert "its end is cut" in before
+    assert "! memory: ZKCHAT.md is longer than its share" in before
+    asked = answer("/memory When is the roof deadline?", session)
+    assert "In the prompt for that message:" in asked
+    assert "tokens · shares roof, deadline with the message\n  The roof deadline is 3 June (roof-deadline; 2025-05-08" in asked
+    assert "Remembered: 2\ncat · 2025-05-08 · told by the user\n  cat: Tom" in asked
+    completed(session.send("When is the roof deadline?"))
+    assert "In the prompt for your last message:" in answer("/memory", session)
+
+
+def test_memory_without_any_says_how_to_begin(room: Room) -> None:
+    session = room.session()
+    assert "/remember TEXT keeps a fact" in answer("/memory", session)
+    session.keeper.remember("cat: Tom")
+    assert answer("/memory", session).startswith("Nothing goes into the prompt for your first message.\n\nRemembered: 1")
+    session.keeper.forget("cat")
+    write(room.vault.root, {"ZKCHAT.md": "Be brief."})
+    assert "Remembered" not in answer("/memory", session)
+
+
+def test_memory_that_is_off_says_how_to_switch_it_on(room: Room) -> None:
+    room.settings = Config.model_validate({"context": {"memory_integration": False}})
+    session = room.session()
+    assert "zkchat config set context.memory_integration true" in answer("/memory", session)
+    assert "switched off" in refused("/remember cat: Tom", session).message
+
+
+# in a shell
+
+
+def test_facts_are_added_listed_searched_and_forgotten(zkchat: Program) -> None:
+    added = zkchat("memory", "add", "The deadline of the roof is 1 May", "--json").json
+    assert (added["key"], added["kind"], added["replaced"], added["conversation_id"]) == ("deadline-roof", "fact", None, None)
+    assert "it replaces" in zkchat("memory", "add", "The deadline of the roof is 3 June").out
+    zkchat("memory", "add", "We moved it again, to July", "--key", "deadline-roof")
+    zkchat("memory", "add", "-", stdin="cat: Tom\n")
+    assert [(f["key"], f["content"]) for f in zkchat("memory", "list", "--json").json] == [
+        ("cat", "cat: Tom"),
+        ("deadline-roof", "We moved it again, to July"),
+    ]
+    assert "cat: Tom" in zkchat("memory", "list").out
+    [result] = zkchat("memory", "search", "roof", "--json").json
+    assert list(result) == ["key", "content", "kind", "score", "relative_path", "last_accessed"]
+    assert result["score"] > 0
+    assert "deadline-roof" in zkchat("memory", "search", "roof").out
+    assert zkchat("memory", "forget", "dead", "--json").json["content"] == "We moved it again, to July"
+    assert zkchat("memory", "forget", "cat").out == "Forgotten: cat: Tom (cat)\n"
+    assert zkchat("memory", "list", "--json").json == []
+    assert "zkchat memory add" in zkchat("memory", "list").out
+
+
+def test_a_search_finds_memory_files_too(zkchat: Program) -> None:
+    write(zkchat.vault, {"ZKCHAT.md": "We garden in zone 7."})
+    [result] = zkchat("memory", "search", "garden zones", "--json").json
+    assert (result["key"], result["kind"], result["relative_path"]) == ("ZKCHAT.md", "file", "ZKCHAT.md")
+    assert zkchat("memory", "search", "zeppelin").out == "Nothing is remembered about that.\n"
+    assert zkchat("memory", "search", " ", "--json").json == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("add", " "), "there is nothing to remember"),
+        (("add", "word " * 1000), "too long to remember"),
+        (("forget", "zzz"), "nothing is remembered as 'zzz'"),
+        (("import", "@"), "is not a path"),
+    ],
+)
+def test_what_cannot_be_done_is_wrong_usage_with_the_way_out(zkchat: Program, arguments: tuple[str, ...], message: str) -> None:
+    done = zkchat("memory", *arguments, "--json")
+    assert done.exit_status == 2
+    assert message in done.json["error"]["message"]
+    assert done.json["error"]["hint"]
+
+
+def test_a_fact_of_a_megabyte_on_standard_input_is_refused(zkchat: Program) -> None:
+    done = zkchat("memory", "add", "-", stdin="word " * 200_000)
+    assert done.exit_status == 2
+    assert "too long to remember" in done.err
+
+
+def test_control_characters_do_not_reach_the_terminal(zkchat: Program) -> None:
+    zkchat("memory", "add", "roof: \x1b[2Jred \u202e done")
+    for command in (("memory", "list"), ("memory", "search", "roof"), ("context", "memory", "--next", "roof?")):
+        out = zkchat(*command).out
+        assert "roof" in out
+        assert "\x1b" not in out and "\u202e" not in out
+
+
+def test_the_facts_of_a_file_are_imported(zkchat: Program) -> None:
+    long = "word " * 1000
+    write(zkchat.vault, {"Meta/My facts.md": f"# Facts\n\n- cat: Tom\n- The roof deadline is\n  3 June\n\nWe garden.\n\n- {long}\n"})
+    done = zkchat("memory", "import", "@Meta/My facts.md", "--json")
+    assert [(f["key"], f["source"]) for f in done.json["imported"]] == [
+        ("cat", "Meta/My facts.md"),
+        ("roof-deadline", "Meta/My facts.md"),
+        ("garden", "Meta/My facts.md"),
+    ]
+    assert done.json["skipped"] == 1
+    assert "1 were left out" in done.err
+    assert "Remembered as cat: cat: Tom" in zkchat("memory", "import", "Meta/My facts.md").out
+
+
+@pytest.mark.parametrize("path", ["@nowhere.md", "@../secret.md", "@empty.md", "@picture.png", "@out.md"])
+def test_what_cannot_be_imported_is_an_error_and_nothing_is_kept(zkchat: Program, tmp_path: Path, path: str) -> None:
+    (tmp_path / "secret.md").write_text("- The secret is 42.")
+    (zkchat.vault / "out.md").symlink_to(tmp_path / "secret.md")
+    (zkchat.vault / "picture.png").write_bytes(b"\x89PNG\0\0")
+    write(zkchat.vault, {"empty.md": "# Nothing\n"})
+    done = zkchat("memory", "import", path)
+    assert done.exit_status in (2, 3)
+    assert done.err
+    assert zkchat("memory", "list", "--json").json == []
+
+
+def test_relevance_says_how_far_each_thing_bears_on_the_conversation(zkchat: Program) -> None:
+    zkchat("memory", "add", "The roof deadline is 3 June")
+    for i in range(9):
+        zkchat("memory", "add", f"roof tile {i} of row {i}: {i * 7} " + "and more of it " * 20, "--key", f"tile{i}")
+    zkchat("ask", "When is the deadline of the roof?", "--answer-only")
+    ranked = zkchat("memory", "relevance", "--json").json
+    assert ranked[0]["key"] == "roof-deadline"
+    assert ranked[0]["included"] is True
+    assert ranked[0]["reason"] == "shares deadline, roof with the message"
+    assert ranked[-1]["included"] is False
+    assert "too far from the message" in zkchat("memory", "relevance").out
+    assert zkchat("memory", "relevance", "--next", "Do cats garden?", "--json").json == []
+
+
+def test_context_memory_says_what_the_next_message_would_bring(zkchat: Program) -> None:
+    write(zkchat.vault, {"ZKCHAT.md": "We garden. @nowhere.md", "Queries/ZKCHAT.md": "Queries are in capitals."})
+    zkchat("memory", "add", "The filter deadline is 3 June")
+    done = zkchat("context", "memory", "--next", "How do I join filters? [[Combining]]", "--json")
+    assert [(item["relative_path"], item["kind"], item["key"], item["cut"]) for item in done.json] == [
+        ("ZKCHAT.md", "file", None, False),
+        ("Queries/ZKCHAT.md", "file", None, False),
+        (None, "fact", "filter-deadline", False),
+    ]
+    assert done.json[1]["reason"] == "in the folder of Queries/Combining.md, which you named"
+    assert "@nowhere.md" in done.err
+    assert "filter-deadline · " in zkchat("context", "memory", "--next", "filters").out
+
+
+def test_the_model_is_sent_what_was_remembered(zkchat: Program, script: Callable[..., str]) -> None:
+    zkchat("memory", "add", "The roof deadline is 3 June")
+    document = zkchat("ask", "When is the roof deadline?", "--model", script({"echo": True}), "--json").json
+    sent = [m["content"] for m in json.loads(document["answer"])["messages"] if m["kind"] == "memory"]
+    assert len(sent) == 1
+    assert "The roof deadline is 3 June" in sent[0]
+    [listed] = zkchat("memory", "list", "--json").json
+    assert listed["last_accessed"]
+
+
+def test_what_the_model_remembers_is_told_and_kept(zkchat: Program, script: Callable[..., str]) -> None:
+    store: dict[str, Any] = {"tool_calls": [{"name": "store_in_smart_memory", "arguments": {"content": "The roof is red"}}]}
+    done = zkchat("chat", "--model", script(store, {"text": "Noted."}), stdin="The roof is red.\n/memory\n")
+    assert "Noted." in done.out
+    assert "roof · " in done.out and "noted by the assistant in “The roof is red.”" in done.out
+
+
+def test_no_store_keeps_no_memory(zkchat: Program, script: Callable[..., str]) -> None:
+    done = zkchat("chat", "--no-store", "--model", script({"text": "x"}), stdin="/remember cat: Tom\n/memory\n")
+    assert "Remembered: 1" in done.out
+    assert zkchat("memory", "list", "--json").json == []
+
+
+def test_offline_answers_from_notes_as_before_with_facts_in_the_prompt(zkchat: Program) -> None:
+    before = zkchat("ask", "How long until compost is ready?", "--answer-only").out
+    zkchat("memory", "add", "The compost is ready when Anna says so [1]")
+    assert zkchat("ask", "How long until compost is ready?", "--answer-only").out == before

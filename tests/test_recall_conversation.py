@@ -1,0 +1,253 @@
+"""recall_conversation: everything that was ever said can be found again, in this conversation and in earlier ones."""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from building import NOON, Deltas, Room, a_compaction, a_room, calls, completed, find, said, says, stored, talk
+
+from zkchat_cli import tools
+from zkchat_cli.config import Config
+from zkchat_cli.errors import StoreError
+from zkchat_cli.memory.sayings import LONGEST, excerpt, linked, shown
+from zkchat_cli.models import Citation, Conversation, Said, ToolCall, ZkChatMessage
+from zkchat_cli.store import ChatSessionStore
+from zkchat_cli.store.file import connect
+from zkchat_cli.store.migrations import SCRIPTS
+
+TOOLS = tuple(tools.tools())
+
+
+@pytest.fixture
+def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
+    made = a_room(vault, tmp_path / "cache", tmp_path / "c.db")
+    yield made
+    made.store.close()
+    made.vault.close()
+
+
+def tell(store: ChatSessionStore, id_: str, *messages: ZkChatMessage, vault: str = "/notes") -> None:
+    store.start(Conversation(id=id_, vault=vault, title=f"Talk {id_}", created_at=NOON, updated_at=NOON))
+    for message in messages:
+        store.add(id_, message)
+
+
+def found(store: ChatSessionStore, text: str, **more: Any) -> list[str]:
+    return [each.message.id for each in store.search("/notes", text, **more)]
+
+
+# the store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[ChatSessionStore]:
+    opened = ChatSessionStore.open(tmp_path / "s.db")
+    yield opened
+    opened.close()
+
+
+def test_the_message_that_has_the_rarest_words_comes_first(store: ChatSessionStore) -> None:
+    tell(store, "c1", said("user", "The roof leaks.", "a"), said("assistant", "The roof is of slate from Wales.", "b"))
+    tell(store, "c2", said("user", "Slate roof, slate tiles.", "c"), said("user", "Nothing of that.", "d"))
+    assert found(store, "which slate?") == ["c", "b"]
+    assert found(store, "roof", conversation_id="c1") == ["a", "b"]
+    assert found(store, "roof", limit=1) == ["a"]
+    [first, *_] = store.search("/notes", "Wales")
+    assert (first.conversation_id, first.title) == ("c1", "Talk c1")
+
+
+def test_another_vaults_conversations_are_not_searched(store: ChatSessionStore) -> None:
+    tell(store, "c1", said("user", "The roof leaks.", "a"), vault="/elsewhere")
+    assert found(store, "roof") == []
+
+
+@pytest.mark.parametrize("query", ["", "  ", "…", '"', "a AND (", "NEAR(x", "spoken:x", "*", "\x00", "\ud800", "x" * 10_000, "w " * 10_000])
+def test_no_query_is_an_error(store: ChatSessionStore, query: str) -> None:
+    tell(store, "c1", said("user", "The roof leaks.", "a"))
+    assert found(store, query) == []
+
+
+def test_words_are_found_without_case_and_accents_and_chinese_ones_too(store: ChatSessionStore) -> None:
+    tell(
+        store, "c1", said("user", "L'Équipe est à Köln.", "a"), said("user", "项目的截止日期是五月一日", "b"), said("user", "a\0b nul", "c")
+    )
+    assert found(store, "equipe koln") == ["a"]
+    assert found(store, "截止日期") == ["b"]
+    assert found(store, "nul") == ["c"]
+
+
+def test_results_of_tools_and_other_branches_are_found_but_no_question_still_being_answered(store: ChatSessionStore) -> None:
+    tell(store, "c1", said("user", "What of slate?", "q"), said("tool", "slate from Wales", "t", parent_id="q", tool_call_id="1"))
+    store.move_head("c1", "q")
+    store.add("c1", said("user", "slate, pending", "p", parent_id="q", status="pending"))
+    assert set(found(store, "slate")) == {"q", "t"}
+
+
+def test_what_is_said_later_is_found_by_the_next_search(store: ChatSessionStore) -> None:
+    tell(store, "c1", said("user", "slate", "a"))
+    assert found(store, "slate") == ["a"]
+    store.add("c1", said("assistant", "slate and more slate", "b", parent_id="a"))
+    assert set(found(store, "slate")) == {"a", "b"}
+
+
+def test_what_was_said_is_gone_with_its_conversation(store: ChatSessionStore, tmp_path: Path) -> None:
+    tell(store, "c1", said("user", "slate", "a"))
+    tell(store, "c2", said("user", "slate", "b"))
+    assert set(found(store, "slate")) == {"a", "b"}
+    store.add("c1", said("user", "slate again", "c"))
+    database = connect(tmp_path / "s.db")
+    database.execute("DELETE FROM conversation WHERE id = 'c1'")
+    assert database.execute("SELECT count(*) FROM spoken").fetchone() == (1,)
+    assert database.execute("SELECT count(*) FROM unspoken").fetchone() == (0,)
+    database.close()
+    tell(store, "c3", said("user", "wood", "d"))
+    assert found(store, "slate") == ["b"]
+
+
+def test_a_store_from_before_is_searched_like_any_other(tmp_path: Path) -> None:
+    old = connect(tmp_path / "old.db", SCRIPTS[:3])
+    old.execute("PRAGMA synchronous = OFF")
+    tell(ChatSessionStore(old), "c1", *(said("user", f"slate {i}", f"m{i}") for i in range(1100)), said("assistant", "", "none"))
+    old.close()
+    store = ChatSessionStore.open(tmp_path / "old.db")
+    assert len(found(store, "slate", limit=5000)) == 1100
+    assert found(store, "1034") == ["m1034"]
+    store.close()
+
+
+def test_two_processes_index_each_message_once(store: ChatSessionStore, tmp_path: Path) -> None:
+    tell(store, "c1", *(said("user", f"slate {i}", f"m{i}") for i in range(50)))
+    other = ChatSessionStore.open(tmp_path / "s.db")
+    assert len(found(other, "slate", limit=100)) == len(found(store, "slate", limit=100)) == 50
+    other.close()
+
+
+def test_a_message_of_a_megabyte_is_found_by_how_it_begins(store: ChatSessionStore) -> None:
+    tell(store, "c1", said("user", "slate " + "word " * 200_000 + "wales", "a"))
+    assert found(store, "slate") == ["a"]
+    assert found(store, "wales") == []
+
+
+def test_a_store_that_cannot_be_searched_says_so(store: ChatSessionStore, tmp_path: Path) -> None:
+    database = connect(tmp_path / "s.db")
+    database.execute("DROP TABLE spoken")
+    database.close()
+    tell(store, "c1", said("user", "slate", "a"))
+    with pytest.raises(StoreError, match="cannot search what was said"):
+        found(store, "slate")
+
+
+def test_storing_a_turn_does_not_wait_for_the_index(store: ChatSessionStore, tmp_path: Path) -> None:
+    tell(store, "c1", said("user", "slate", "a"))
+    database = connect(tmp_path / "s.db")
+    assert database.execute("SELECT count(*) FROM spoken").fetchone() == (0,)
+    database.close()
+
+
+# as the model gets it
+
+
+def test_a_short_message_is_shown_whole_and_of_a_long_one_what_answers() -> None:
+    assert excerpt("Short.", "short") == "Short."
+    text = " ".join(f"Sentence {i} is about thing {i}." for i in range(200)) + " The slate comes from Wales. " + "More of it. " * 100
+    part = excerpt(text, "where does slate come from?")
+    assert "slate comes from Wales" in part
+    assert part.startswith("… ") and part.endswith(" …")
+    assert len(part) <= LONGEST + 4
+    assert excerpt("slate " + "x" * 5000, "slate").startswith("slate ")
+    assert excerpt("word " * 500 + "slate", "slate").endswith("slate")
+
+
+def test_hostile_messages_are_cut_in_no_time() -> None:
+    start = time.perf_counter()
+    for text in ("x" * 10**6, "a " * 500_000, "\n" * 10**6, "[1]" * 300_000):
+        assert len(excerpt(text, "a x")) <= LONGEST + 4
+    assert time.perf_counter() - start < 20
+
+
+def cited(number: int, path: str | None = "Queries/Filters.md", **more: object) -> Citation:
+    return Citation.model_validate({"number": number, "relative_path": path, "valid": True, **more})
+
+
+def test_an_answer_of_another_conversation_has_links_in_place_of_numbers() -> None:
+    answer = said(
+        "assistant", "In capitals [1], [2] says. But [7] is not there, `[1]` is code.", "a", citations=(cited(1), cited(2, "B.md"))
+    )
+    assert linked(answer) == "In capitals [[Queries/Filters]], [[B]] says. But [7] is not there, `[1]` is code."
+    both = said("assistant", "Both [1, 2].", "b", citations=(cited(1), cited(2, "B.md"), cited(3, None)))
+    assert linked(both) == "Both [[Queries/Filters]] [[B]]."
+
+
+def test_what_is_shown_says_who_when_where_and_on_which_notes() -> None:
+    answer = said("assistant", "In capitals [1], see [[Filters]].", "a", citations=(cited(1),))
+    other = Said(conversation_id="c1", title="Talk of roofs", message=answer, score=1.0)
+    assert shown(other, "capitals", here=False) == {
+        "who": "assistant",
+        "when": "2025-05-08 12:00",
+        "conversation": "Talk of roofs",
+        "said": "In capitals [[Queries/Filters]], see [[Filters]].",
+        "notes": ["[[Queries/Filters]]"],
+    }
+    here = shown(other, "capitals", here=True)
+    assert (here["conversation"], here["said"]) == ("this one", "In capitals [1], see [[Filters]].")
+    system = Said(conversation_id="c1", title=None, message=said("system", "Be brief.", "s"), score=1.0)
+    assert shown(system, "brief", here=False)["conversation"] == "c1"
+
+
+# the tool
+
+
+def recalled(room: Room, query: str, session: Any = None, **more: Any) -> dict[str, Any]:
+    call = ToolCall(id="r", name="recall_conversation", arguments={"query": query, **more})
+    session = session or room.session()
+    model = Deltas([calls(call), says("So.")])
+    session = room.resumed(session, model, tools=TOOLS) if session.history else room.session(model, tools=TOOLS)
+    completed(session.send("What did we say?"))
+    return dict(json.loads([m for m in session.history if m.role == "tool"][-1].content))
+
+
+def test_the_model_finds_what_was_said_long_ago_although_it_was_folded(room: Room) -> None:
+    session = stored(room, talk(*((f"I put thing {i} on shelf {i * 7}.", f"Noted: shelf {i * 7}.") for i in range(1, 40))))
+    room.store.compact(session.conversation.id, a_compaction("They spoke of shelves.", "t39-a"))
+    result = recalled(room, "thing 23", session)
+    assert result["said"][0]["said"] == "I put thing 23 on shelf 161."
+    assert result["said"][0]["conversation"] == "this one"
+    assert len(result["said"]) == 5
+
+
+def test_the_model_finds_earlier_conversations_by_their_titles(room: Room) -> None:
+    completed(room.session(Deltas([calls(find("compost heap")), says("It needs air [1].")])).send("What does compost need?"))
+    first = next(entry for entry in recalled(room, "compost air")["said"] if entry["who"] == "assistant")
+    assert first["conversation"] == "What does compost need?"
+    assert first["said"] == "It needs air [[Garden/Compost]]."
+    assert first["notes"] == ["[[Garden/Compost]]"]
+
+
+def test_with_memory_off_only_this_conversation_is_searched(room: Room) -> None:
+    completed(room.session(Deltas([says("Slate.")])).send("What of the roof?"))
+    room.settings = Config.model_validate({"context": {"memory_integration": False}})
+    assert "said" not in recalled(room, "roof slate")
+    here = stored(room, talk(("My roof is red", "So it is.")))
+    assert [entry["said"] for entry in recalled(room, "roof", here)["said"]] == ["My roof is red"]
+
+
+def test_what_was_never_said_is_not_found(room: Room) -> None:
+    assert "Nothing was said about that" in recalled(room, "zeppelin")["note"]
+
+
+def test_a_limit_beyond_the_most_is_told(room: Room) -> None:
+    session = stored(room, talk(*((f"slate {i}", "ok") for i in range(30))))
+    result = recalled(room, "slate", session, limit=1000)
+    assert len(result["said"]) <= 20
+    assert "20 is the most at once" in result["note"]
+
+
+def test_results_take_no_more_than_the_room_there_is(room: Room) -> None:
+    session = stored(room, talk(*((f"slate {i} " + "and more of it " * 60, "ok") for i in range(30))), max_context=4000)
+    room.max_context = 4000
+    result = recalled(room, "slate", session, limit=20)
+    assert 0 < len(result["said"]) < 20
+    assert "Left out" in result["note"]
