@@ -8,10 +8,12 @@ from collections.abc import Generator, Iterator
 from contextlib import suppress
 
 from zkchat_cli import events
+from zkchat_cli.context.budget import warnings
 from zkchat_cli.describing import Describing
 from zkchat_cli.errors import StoreError, UsageError, VaultError, ZkchatError
 from zkchat_cli.loop import ToolLoop
 from zkchat_cli.models import (
+    ContextUsage,
     Conversation,
     FinishReason,
     IndexReport,
@@ -39,6 +41,7 @@ class ZkChatSession(Standing):
         super().__init__(parts, conversation)
         self._refreshed_at = float("-inf")
         self._rebuilt: str | None = None
+        self._warned: set[str] = set()
         self._unsaved: list[tuple[ZkChatMessage, list[ZkChatMessage]]] = []
         self.describing = Describing(self)
 
@@ -142,7 +145,10 @@ class ZkChatSession(Standing):
     def _compact_if_due(self, turn: TurnInProgress) -> Iterator[events.Event]:
         settings = self.parts.settings.context
         with turn.timer("prepare"):
-            due = self.assembled((turn.user,)).usage.compaction
+            usage = self.assembled((turn.user,)).usage
+            due = usage.compaction
+        yield from self._warn(usage)
+        with turn.timer("prepare"):
             worthwhile = due.due and settings.auto_summarize and self._plan(None)
         if not worthwhile:
             return
@@ -150,6 +156,13 @@ class ZkChatSession(Standing):
         with turn.timer("prepare"):
             turn.compaction = self.compact()
         yield events.CompactionDone(turn.compaction)
+
+    def _warn(self, usage: ContextUsage) -> Iterator[events.Event]:
+        """Tell once of instructions or tools that take more than their share."""
+        for name, told in warnings(usage).items():
+            if name not in self._warned:
+                self._warned.add(name)
+                yield events.Notice(*told)
 
     def _answer(self, turn: TurnInProgress) -> Iterator[events.Event]:
         finish = yield from ToolLoop(self, turn).run()
@@ -189,7 +202,7 @@ class ZkChatSession(Standing):
         alone = len(messages) == 1
         messages[0] = messages[0].model_copy(update={"status": status if status == "failed" or alone else "complete"})
         self.manager.add_references(messages[-1].citations)
-        self.history += tuple(messages)
+        self._add(tuple(messages))
         try:
             self._commit(messages[0], messages[1:])
         except StoreError as e:
@@ -207,8 +220,10 @@ class ZkChatSession(Standing):
     def _report(self, turn: TurnInProgress, finish: FinishReason) -> TurnReport:
         """Verify the citations and gather all there is to say about the turn."""
         assert turn.prompt is not None
-        sent = {source for m in turn.prompt.messages if m.kind in ("tool_results", "documents") for source in m.source_ids}
-        sources = Sources.of(c for m in (*self.history, *turn.messages) if m.id in sent for c in m.chunks)
+        sent = dict.fromkeys(source for m in turn.prompt.messages if m.kind in ("tool_results", "documents") for source in m.source_ids)
+        history = self._turns()
+        earlier = (m for source in sent if (m := history.message(source)))
+        sources = Sources.of(c for m in (*earlier, *(m for m in turn.messages if m.id in sent)) for c in m.chunks)
         verdict = verify(turn.text, sources, (chunk.relative_path for chunk in turn.chunks))
         return TurnReport(
             conversation_id=self.conversation.id,

@@ -1,7 +1,8 @@
 """Assembly of the prompt: one pure function from the log to what the model gets, the same for a call and for `context show`.
 
 The order keeps the front byte for byte the same from turn to turn, so that a provider's prompt cache hits: instructions, memory, summary,
-recent turns; then what belongs to this message alone (recalled turns); then the message itself with what its tools have found so far.
+recent turns; then what belongs to this message alone (recalled turns, smart memory); then the message itself, after the documents it
+names, with what its tools have found so far.
 """
 
 import json
@@ -10,7 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget, due, measure
+from zkchat_cli.context import tool_filter
+from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget, due, left_for_messages, measure
+from zkchat_cli.context.history import History
 from zkchat_cli.context.recall import quote
 from zkchat_cli.context.strategies import Choice, Offer, Strategy
 from zkchat_cli.context.turns import Turn, render
@@ -33,14 +36,21 @@ from zkchat_cli.words import shorten
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """All a prompt is made of. `history` holds the branch's finished turns; `current` the turn in progress."""
+    """All a prompt is made of. `history` holds the branch's finished turns; `current` the turn in progress.
+
+    `memory` goes into every prompt, `smart` is what bears on this message. Tools are `filtered` where they are too much; `offered` names
+    those that the last prompt had, which stay while there is room.
+    """
 
     instructions: str
-    history: tuple[Turn, ...]
+    history: Sequence[Turn]
     current: tuple[ZkChatMessage, ...] = ()
     memory: tuple[MemoryItem, ...] = ()
     compaction: Compaction | None = None
     descriptors: tuple[dict[str, Any], ...] = ()
+    smart: tuple[MemoryItem, ...] = ()
+    filtered: bool = False
+    offered: frozenset[str] = frozenset()
 
 
 def assemble(material: Material, budget: Budget, strategy: Strategy, counter: TokenCounter, *, explain: bool = True) -> Prompt:
@@ -49,28 +59,32 @@ def assemble(material: Material, budget: Budget, strategy: Strategy, counter: To
     `dropped` names what is left out only when asked to `explain`: in a long conversation that is thousands of messages with each call.
 
     Instructions, tools, memory and the turn in progress are always sent, and the summary unless it alone is too much; the history gets
-    what is left of the messages' budget. Raises PromptTooLarge, naming the largest items, when the first alone are over the limit.
+    what is left of the messages' budget, to which flows what instructions and tools leave of theirs. Raises PromptTooLarge, naming the
+    largest items, when the first alone are over the limit.
     """
-    parts = _lay_out(material, strategy, counter)
-    wanted = parts.measure(budget, counter)
-    if wanted.total_tokens > budget.effective_limit:  # a smaller window than the one the summary was made for
+    parts = _lay_out(material, budget, strategy, counter)
+    wanted = before = parts.measure(budget, counter)
+    if before.total_tokens > budget.effective_limit and parts.smart:
+        parts = replace(parts, smart=())
+        before = parts.measure(budget, counter)
+    if before.total_tokens > budget.effective_limit and parts.summary:  # a smaller window than the one the summary was made for
         parts = replace(parts, summary=())
-    before = parts.measure(budget, counter)
+        before = parts.measure(budget, counter)
     if before.total_tokens > budget.effective_limit:  # nor may a smaller window have room for the documents named
         parts = replace(parts, current=render(material.current, counter, thinking=True, documents=False))
         before = parts.measure(budget, counter)
     if before.total_tokens > budget.effective_limit:
         raise _too_large(before, parts.always, parts.tools)
-    room = max(0, min(budget.messages - before.message_tokens, budget.effective_limit - before.total_tokens))
-    question = next((m.content for m in material.current if m.role == "user"), "")
-    choice = _fitted(strategy.choose(Offer(parts.recent, parts.folded, question, room, counter)), room, counter)
+    room = left_for_messages(before)
+    choice = _fitted(strategy.choose(Offer(parts.recent, parts.folded, _question(material), room, counter)), room, counter)
     history = (*(m for turn in choice.kept for m in turn.prompt), *_recalled(choice.recalled, counter))
-    messages = (*parts.head, *parts.summary, *history, *parts.current)
+    messages = (*parts.head, *parts.summary, *history, *parts.smart, *parts.current)
+    compaction = _due(wanted, parts.recent_tokens, strategy, budget)
     return Prompt(
         messages=messages,
         tools=parts.tools,
-        usage=measure(messages, parts.tools, budget, estimated=counter.estimated, compaction=_due(wanted, parts.recent, strategy, budget)),
-        dropped=tuple(_dropped(parts, choice)) if explain else (),
+        usage=measure(messages, parts.tools, budget, estimated=counter.estimated, calibration=counter.factor, compaction=compaction),
+        dropped=(*_dropped(parts, choice), *_unsayable(material, choice, messages), *_left_out(material, parts)) if explain else (),
         documents=_documents((*(m for turn in choice.kept for m in turn.messages), *material.current)) if explain else (),
         strategy=strategy.name,
     )
@@ -81,44 +95,65 @@ def whole(material: Material, budget: Budget, strategy: Strategy, counter: Token
 
     The prompt itself will not do: made to fit, it may be as large after a compaction that was badly needed as before.
     """
-    parts = _lay_out(material, strategy, counter)
-    return parts.measure(budget, counter).total_tokens + sum(turn.tokens for turn in parts.recent)
+    parts = _lay_out(material, budget, strategy, counter)
+    return parts.measure(budget, counter).total_tokens + parts.recent_tokens
 
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
     """The material rendered: turns that failed (never sent), those the summary covers, those after it; and what is sent always."""
 
-    tools: tuple[PromptTool, ...]
+    filtered: tool_filter.Filtered
     head: tuple[PromptMessage, ...]
     summary: tuple[PromptMessage, ...]
+    smart: tuple[PromptMessage, ...]
     current: tuple[PromptMessage, ...]
     failed: tuple[Turn, ...]
     folded: tuple[Turn, ...]
     recent: tuple[Turn, ...]
+    recent_tokens: int
+
+    @property
+    def tools(self) -> tuple[PromptTool, ...]:
+        return self.filtered.tools
 
     @property
     def always(self) -> tuple[PromptMessage, ...]:
-        return (*self.head, *self.summary, *self.current)
+        return (*self.head, *self.summary, *self.smart, *self.current)
 
     def measure(self, budget: Budget, counter: TokenCounter) -> ContextUsage:
         return measure(self.always, self.tools, budget, estimated=counter.estimated)
 
 
-def _lay_out(material: Material, strategy: Strategy, counter: TokenCounter) -> _Parts:
-    turns = material.history
+def _lay_out(material: Material, budget: Budget, strategy: Strategy, counter: TokenCounter) -> _Parts:
+    history = History.of(material.history)
     border = 0
     if material.compaction and material.compaction.summary and strategy.summarizes:
-        border = covered_by(material.compaction, turns)
+        border = history.through(material.compaction.last_id)
     return _Parts(
-        tools=tuple(_describe(descriptor, counter) for descriptor in material.descriptors),
+        filtered=_tools(material, history, budget, counter),
         head=(_fixed(material.instructions, "system", "system", counter), *(_memory(item, counter) for item in material.memory)),
         summary=_summary(material.compaction, strategy, counter),
+        smart=tuple(_smart(item, counter) for item in material.smart),
         current=render(material.current, counter, thinking=True),
-        failed=tuple(turn for turn in turns if turn.failed),
-        folded=tuple(turn for turn in turns[:border] if not turn.failed),
-        recent=tuple(turn for turn in turns[border:] if not turn.failed),
+        failed=history.failed,
+        folded=history.sent(last=border),
+        recent=history.sent(border),
+        recent_tokens=history.tokens(border),
     )
+
+
+def _tools(material: Material, history: History, budget: Budget, counter: TokenCounter) -> tool_filter.Filtered:
+    described = tuple(_describe(descriptor, counter) for descriptor in material.descriptors)
+    if not material.filtered:
+        return tool_filter.Filtered(described)
+    called = {call.name for message in material.current for call in message.tool_calls}
+    talk = tool_filter.Talk(_question(material), [t.text for t in history[-tool_filter.RECENT :]], history.tools | called, material.offered)
+    return tool_filter.chosen(described, talk, budget.tools, budget.max_context)
+
+
+def _question(material: Material) -> str:
+    return next((m.content for m in material.current if m.role == "user"), "")
 
 
 def covered_by(compaction: Compaction, turns: Sequence[Turn]) -> int:
@@ -137,12 +172,12 @@ def _fitted(choice: Choice, room: int, counter: TokenCounter) -> Choice:
     return replace(choice, recalled=recalled)
 
 
-def _due(always: ContextUsage, recent: Sequence[Turn], strategy: Strategy, budget: Budget) -> CompactionDue:
+def _due(always: ContextUsage, history: int, strategy: Strategy, budget: Budget) -> CompactionDue:
     """Judged by what the conversation would send if it could, not by what was made to fit."""
     if not strategy.summarizes:
         return CompactionDue(due=False)
-    history = sum(turn.tokens for turn in recent)
-    return due(always.message_tokens + history, always.total_tokens + history, budget)
+    allowed = always.budget_status.messages.budget
+    return due(always.message_tokens + history, always.total_tokens + history, budget, allowed)
 
 
 def _describe(descriptor: dict[str, Any], counter: TokenCounter) -> PromptTool:
@@ -164,6 +199,12 @@ def fence(tag: str, text: str, about: str = "") -> str:
 def _memory(item: MemoryItem, counter: TokenCounter) -> PromptMessage:
     text = fence("project-memory", item.content, f" path={json.dumps(item.relative_path, ensure_ascii=False)}")
     return _fixed(text, "memory", "system", counter, (item.relative_path,))
+
+
+def _smart(item: MemoryItem, counter: TokenCounter) -> PromptMessage:
+    """Remembered because it bears on this message: not among the instructions, as it changes with each."""
+    about = f" from={json.dumps(item.relative_path, ensure_ascii=False)} because={json.dumps(item.reason, ensure_ascii=False)}"
+    return _fixed(fence("remembered", item.content, about), "memory", "user", counter, (item.relative_path,))
 
 
 def _summary(compaction: Compaction | None, strategy: Strategy, counter: TokenCounter) -> tuple[PromptMessage, ...]:
@@ -200,6 +241,26 @@ def _dropped(parts: _Parts, choice: Choice) -> list[Dropped]:
         Dropped(id=message.id, reason=f"{reason}; quoted because it bears on the message" if turn.id in recalled else reason)
         for turn, reason in reasons
         for message in turn.messages
+    ]
+
+
+def _unsayable(material: Material, choice: Choice, messages: Sequence[PromptMessage]) -> list[Dropped]:
+    """Messages of turns that are sent which no provider would take: only an import or a stopped turn has them."""
+    sent = {id_ for message in messages for id_ in message.source_ids}
+    there = (*(m for turn in choice.kept for m in turn.messages), *material.current)
+    return [
+        Dropped(id=m.id, reason="a tool result without its call" if m.role == "tool" else "it says nothing")
+        for m in there
+        if m.id not in sent
+    ]
+
+
+def _left_out(material: Material, parts: _Parts) -> list[Dropped]:
+    """Tools that the filter left out, as `tool:NAME`, and what was remembered but has no room."""
+    sent = {id_ for message in parts.smart for id_ in message.source_ids}
+    return [
+        *(Dropped(id=f"tool:{name}", reason=reason) for name, reason in parts.filtered.left_out),
+        *(Dropped(id=item.relative_path, reason="no room") for item in material.smart if item.relative_path not in sent),
     ]
 
 

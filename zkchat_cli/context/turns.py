@@ -139,11 +139,13 @@ def _said(message: ZkChatMessage, calls: tuple[ToolCall, ...], counter: TokenCou
     cut = message.role == "assistant" and message.status == "unfinished" and message.content
     content = message.content + INTERRUPTED if cut else message.content
     tokens = counter.count(content) if cut else _content_tokens(message, counter)
+    called = call_tokens(calls, counter)
     return PromptMessage(
         role=message.role,
         content=content,
         tool_calls=calls,
-        tokens=tokens + call_tokens(calls, counter) + MESSAGE_OVERHEAD,
+        tokens=tokens + called + MESSAGE_OVERHEAD,
+        call_tokens=called,
         kind="conversation",
         source_ids=(message.id,),
     )
@@ -151,7 +153,7 @@ def _said(message: ZkChatMessage, calls: tuple[ToolCall, ...], counter: TokenCou
 
 def _with_thinking(said: PromptMessage, blocks: ThinkingBlocks, counter: TokenCounter) -> PromptMessage:
     tokens = counter.count(json.dumps(blocks.blocks, ensure_ascii=False))
-    return said.model_copy(update={"thinking": blocks, "tokens": said.tokens + tokens})
+    return said.model_copy(update={"thinking": blocks, "tokens": said.tokens + tokens, "thinking_tokens": tokens})
 
 
 def _tool_result(message: ZkChatMessage, counter: TokenCounter) -> PromptMessage:
