@@ -12,6 +12,7 @@ from zkchat_cli.config import ContextSettings
 from zkchat_cli.context import figures, strategies
 from zkchat_cli.context.budget import Budget
 from zkchat_cli.context.prompt import Material, assemble
+from zkchat_cli.context.tool_filter import CORE
 from zkchat_cli.context.turns import turns_of
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import CompactionDue, DocumentReference, Prompt, ToolCall, ZkChatMessage
@@ -83,7 +84,7 @@ def test_the_ten_largest_items_are_named_with_what_to_do_about_each() -> None:
         ("tool results: Found.", "/compact folds old results"),
         ("conversation: Yes.", "/unpin 4"),
         ("conversation: find_excerpts", "/compact folds older turns"),
-        ("documents: The message below", "/compact folds it with its turn; name fewer documents at once"),
+        ("documents: The message below", "/compact; name fewer documents at once"),
         ("memory: <project-memory", "shorten ZKCHAT.md, or set context.memory_integration = false"),
         ("memory: <remembered", "/forget colour"),
         ("summary: <conversation-summary>", "lower context.summary_ratio; /new starts without it"),
@@ -91,6 +92,12 @@ def test_the_ten_largest_items_are_named_with_what_to_do_about_each() -> None:
         [line] = [line for line in largest if kind in line]
         assert line.endswith(f"({advice})"), line
     assert len(drawn(prompt_of(CHATTER)).partition("largest:\n")[2].splitlines()[:-1]) == 10
+
+
+def test_nothing_can_be_done_about_the_core_tools() -> None:
+    core = tuple(d for d in DESCRIPTORS if d["function"]["name"] in CORE)
+    (line,) = [line for line in drawn(prompt_of(descriptors=core)).splitlines() if "3 tool descriptions" in line]
+    assert line.endswith("descriptions")
 
 
 def test_a_single_turn_cannot_be_folded_so_a_new_conversation_is_what_helps() -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from zkchat_cli.context.budget import warnings
+from zkchat_cli.context.tool_filter import CORE
 from zkchat_cli.models import Compaction, ContextUsage, Prompt, PromptMessage
 from zkchat_cli.words import shorten
 
@@ -27,7 +28,7 @@ _DELIVERED = {"injected": "whole", "partly": "in part", "offered": "to be read"}
 _ADVICE = {
     "tool_results": "/compact folds old results",
     "conversation": "/compact folds older turns",
-    "documents": "/compact folds it with its turn; name fewer documents at once",
+    "documents": "/compact; name fewer documents at once",
     "summary": "lower context.summary_ratio; /new starts without it",
 }
 
@@ -175,7 +176,8 @@ def _snippet(text: str, room: int) -> str:
 def _items(prompt: Prompt, pinned: Mapping[str, int]) -> Iterator[_Item]:
     if prompt.tools:
         count = f"{len(prompt.tools)} tool descriptions"
-        yield _Item(prompt.usage.tool_tokens, count, "", 'fewer tools, or context.tool_filter = "auto"')
+        advice = 'fewer tools, or context.tool_filter = "auto"' if any(tool.name not in CORE for tool in prompt.tools) else ""
+        yield _Item(prompt.usage.tool_tokens, count, "", advice)
     alone = sum(1 for m in prompt.messages if m.role == "user" and m.kind == "conversation") < 2
     for message in prompt.messages:
         if message.kind != "system":
