@@ -20,6 +20,8 @@ MEASURED = (
     "store a turn",
     "overhead a message, new conversation",
     "overhead a message, after 20 turns",
+    "assemble, discard, 20 turns",
+    "assemble, hybrid, 200 turns",
     "a token through the loop",
     "a token through openai",
     "a token through ollama",
@@ -52,6 +54,13 @@ def test_the_benchmark_prints_every_figure_beside_its_floor() -> None:
     for what in MEASURED:
         [row] = [row for row in rows if row.startswith(what)]
         assert row.count(" / ") == 2, row
+    for strategy in ("discard", "hybrid", "summarize"):
+        [row] = [row for row in rows if row.startswith(f"prompt changed, {strategy}")]
+        assert " ok " in row  # that is no matter of speed
+
+
+def test_the_promises_of_prompts_can_be_tried_on_as_many_histories_as_one_likes() -> None:
+    assert bench("properties.py", "--histories", "20").startswith("20 random histories keep all promises")
 
 
 def test_one_part_of_the_benchmark_can_be_measured_alone() -> None:

@@ -5,21 +5,19 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from building import COUNTER, NOON, a_compaction, said, talk, turns
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from building import COUNTER, a_compaction, said, talk, turns
 
 from zkchat_cli import tools
 from zkchat_cli.config import ContextSettings
-from zkchat_cli.context import figures, strategies
-from zkchat_cli.context.budget import Budget, due, measure, room_for_turns
+from zkchat_cli.context import strategies
+from zkchat_cli.context.budget import Budget, due, measure, room_for_turns, warnings
 from zkchat_cli.context.passages import passages_of
 from zkchat_cli.context.prompt import Material, assemble, fence, whole
 from zkchat_cli.context.strategies import Choice, Offer, Strategy
 from zkchat_cli.context.turns import INTERRUPTED, newest_that_fit, render, turns_of
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.memory.project import MemoryItem
-from zkchat_cli.models import CompactionDue, DocumentReference, Prompt, PromptMessage, ToolCall, ZkChatMessage
+from zkchat_cli.models import DocumentReference, Prompt, ToolCall, ZkChatMessage
 
 DESCRIPTORS = tuple(tool.descriptor for tool in tools.tools())
 STRATEGIES = ["discard", "summarize", "hybrid"]
@@ -63,10 +61,30 @@ def test_a_prompt_is_due_for_compaction_when_it_passes_the_threshold() -> None:
 
 
 def test_turns_beside_a_summary_get_half_the_room_below_both_borders() -> None:
-    always = measure([], [], budget(10_000), estimated=False)
-    assert room_for_turns(always, 1000, budget(10_000)) == 2500
-    assert room_for_turns(always, 1000, budget(10_000, summarization_threshold=0.4)) == 1300
-    assert room_for_turns(always, 9000, budget(10_000)) == 0
+    low = budget(10_000, message_budget_ratio=0.2)
+    assert room_for_turns(measure([], [], budget(10_000), estimated=False), 1000, budget(10_000)) == (7200 - 1000) // 2
+    assert room_for_turns(measure([], [], low, estimated=False), 1000, low) == (6000 - 1000) // 2
+    assert room_for_turns(measure([], [], low, estimated=False), 9000, low) == 0
+
+
+def test_what_instructions_and_tools_do_not_use_goes_to_messages_as_far_as_the_limit_lets_it() -> None:
+    assert budget(10_000, message_budget_ratio=0.2).for_messages(system=400, tools=3000) == 2000 + 600
+    assert budget(10_000, message_budget_ratio=0.2).for_messages(system=1500, tools=2900) == 2000 + 100
+    assert budget(10_000).for_messages(system=400, tools=900) == 9000 - 400 - 900
+    assert budget(10_000).for_messages(system=9000, tools=900) == 0
+
+
+def test_the_status_of_messages_has_what_flowed_on_to_it_and_the_others_their_own() -> None:
+    status = prompt_of(question="Why?", window=10_000).usage.budget_status
+    assert (status.system.budget, status.tools.budget, status.messages.budget) == (1000, 3000, 9000 - status.system.used)
+
+
+def test_instructions_and_tools_beyond_their_share_are_warned_of_with_the_figures() -> None:
+    usage = prompt_of(question="Why?", window=1000, instructions="word " * 200, descriptors=DESCRIPTORS[:4]).usage
+    told = warnings(usage)
+    assert set(told) == {"instructions", "tools"}
+    assert told["instructions"][0].startswith(f"instructions alone take {usage.system_tokens} tokens of their budget of 100;")
+    assert not warnings(prompt_of(question="Why?", descriptors=DESCRIPTORS).usage)
 
 
 def test_figures_of_nothing_are_zero() -> None:
@@ -277,7 +295,7 @@ def test_a_strategy_that_recalls_too_much_cannot_burst_the_window() -> None:
     prompt = assemble(material(history, "And?"), budget(1500), greedy, COUNTER)
     (recalled,) = [m for m in prompt.messages if m.content.startswith("<recalled-conversation>")]
     assert "number 29" in recalled.content
-    assert prompt.usage.message_tokens <= 900
+    assert prompt.usage.total_tokens <= 1350
 
 
 # limits
@@ -292,7 +310,8 @@ def test_what_cannot_fit_is_an_error_that_names_the_largest_items() -> None:
 
 
 def test_the_turn_in_progress_is_sent_even_beyond_the_messages_own_budget() -> None:
-    prompt = prompt_of(talk(("Before?", "Yes.")), "word " * 700, window=1000)
+    small = budget(1000, message_budget_ratio=0.2)
+    prompt = assemble(material(talk(("Before?", "Yes.")), "word " * 700), small, strategies.strategy("hybrid"), COUNTER)
     assert [m.kind for m in prompt.messages] == ["system", "conversation"]
 
 
@@ -300,126 +319,6 @@ def test_whole_is_what_would_be_sent_if_it_fitted() -> None:
     history = talk(*((f"Chatter number {i}? " * 20, "Indeed. " * 20) for i in range(30)))
     ample = prompt_of(history, window=100_000).usage.total_tokens
     assert whole(material(history), budget(1000), strategies.strategy("hybrid"), COUNTER) == ample
-
-
-words = st.text(st.sampled_from("ab cd. \n<>/漢😀"), max_size=40) | st.just("anvil " * 30) | st.just("x" * 500)
-call_ids = st.sampled_from(["call-1-1", "call-1-2", "offline-3-1"])
-
-
-@st.composite
-def histories(draw: st.DrawFn) -> tuple[ZkChatMessage, ...]:
-    """Any mixture of messages that an import may bring."""
-    messages: list[ZkChatMessage] = []
-    for i in range(draw(st.integers(0, 25))):
-        role = draw(st.sampled_from(["user", "assistant", "assistant", "tool", "tool", "system"]))
-        more: dict[str, Any] = {"status": draw(st.sampled_from(["complete"] * 6 + ["failed", "unfinished", "pending"]))}
-        if role == "assistant":
-            more["tool_calls"] = tuple(ToolCall(id=c, name="find_excerpts") for c in draw(st.lists(call_ids, max_size=3)))
-        if role == "tool":
-            more["tool_call_id"] = draw(call_ids | st.none())
-        more["token_count"] = draw(st.none() | st.integers(-50, 5000))
-        messages.append(said(role, draw(words), f"m{i}", timestamp=NOON, **more))
-    return tuple(messages)
-
-
-def pairs_are_whole(messages: Sequence[PromptMessage]) -> bool:
-    waiting: list[str] = []
-    for m in messages:
-        if m.role == "tool":
-            if m.tool_call_id not in waiting:
-                return False
-            waiting.remove(m.tool_call_id)
-        elif waiting:
-            return False
-        else:
-            waiting = [call.id for call in m.tool_calls]
-    return not waiting
-
-
-def is_recall(message: PromptMessage) -> bool:
-    """Whether it quotes turns that are not sent themselves, even if it is only one message of one turn."""
-    return message.content.startswith(("<recalled-conversation", "<kept-message"))
-
-
-@settings(max_examples=150, deadline=None)
-@given(histories(), st.sampled_from(STRATEGIES), st.integers(512, 4000), st.sampled_from(["", "anvil?", "x" * 800]), st.data())
-def test_any_history_makes_a_prompt_that_keeps_all_promises(
-    history: tuple[ZkChatMessage, ...], strategy: str, window: int, question: str, data: st.DataObject
-) -> None:
-    last = data.draw(st.sampled_from([m.id for m in history])) if history else "none"
-    summary = data.draw(st.sampled_from([None, "They spoke of the anvil.", "They spoke at length. " * 100]))
-    given_ = material(
-        history,
-        question,
-        descriptors=DESCRIPTORS[:1],
-        memory=(MemoryItem("ZKCHAT.md", "Be brief.", 3, "why"),),
-        compaction=a_compaction(summary, last),
-    )
-    prompt = assemble(given_, budget(window), strategies.strategy(strategy), COUNTER)
-    usage = prompt.usage
-
-    assert usage.total_tokens <= usage.effective_limit
-    assert usage.total_tokens == sum(m.tokens for m in prompt.messages) + sum(t.tokens for t in prompt.tools)
-    assert usage.total_tokens == usage.system_tokens + usage.tool_tokens + usage.message_tokens
-    assert usage.message_tokens == sum(usage.message_breakdown.model_dump().values())
-    assert usage.available_tokens == window - usage.total_tokens
-    assert all(m.tokens >= 0 for m in prompt.messages)
-
-    assert [m.kind for m in prompt.messages[:2]] == ["system", "memory"]
-    assert pairs_are_whole(prompt.messages)
-    assert not question or prompt.messages[-1].content == question
-
-    cut = [turn for turn in turns_of(history, COUNTER) if not turn.failed and turn.prompt]
-    whole_ids = {m.source_ids[0] for m in prompt.messages if len(m.source_ids) == 1 and not is_recall(m)}
-    kept = [turn for turn in cut if all(m.source_ids[0] in whole_ids for m in turn.prompt if m.kind != "documents" and m.source_ids)]
-    assert kept == cut[len(cut) - len(kept) :]
-
-    assert assemble(given_, budget(window), strategies.strategy(strategy), COUNTER) == prompt
-
-
-# figures
-
-
-def test_the_table_names_every_component_and_what_to_do_about_the_largest() -> None:
-    history = talk(*((f"Chatter number {i}? " * 40, "Indeed. " * 40) for i in range(12)))
-    table = figures.table(
-        prompt_of(history, "And?", window=3000, descriptors=DESCRIPTORS, memory=(MemoryItem("Z.md", "Be brief.", 3, "why"),))
-    )
-    for part in ("instructions", "tools", "messages", "memory", "conversation", "largest:", "not sent:", "compaction is due:"):
-        assert part in table
-    assert "/compact folds older turns" in table
-
-
-def test_the_table_of_an_empty_conversation_says_that_compaction_is_not_due() -> None:
-    table = figures.table(prompt_of())
-    assert "largest" not in table
-    assert "compaction is not due" in table
-
-
-def test_estimates_are_marked_in_the_table() -> None:
-    prompt = prompt_of(question="Why?")
-    assert "~" in figures.table(prompt.model_copy(update={"usage": prompt.usage.model_copy(update={"estimated": True})}))
-    assert "~" not in figures.table(prompt)
-
-
-def test_a_budget_of_nothing_makes_no_trouble() -> None:
-    figures.table(assemble(material(), budget(tool_budget_ratio=0), strategies.strategy("hybrid"), COUNTER))
-
-
-@pytest.mark.parametrize(("share", "drawn"), [(0, "░░░░"), (0.001, "█░░░"), (0.5, "██░░"), (1, "████"), (7, "████")])
-def test_a_bar_shows_a_share(share: float, drawn: str) -> None:
-    assert figures.bar(share, 4) == drawn
-
-
-@pytest.mark.parametrize(("tokens", "short"), [(0, "0"), (999, "999"), (1000, "1.0k"), (12_149, "12.1k"), (128_000, "128k")])
-def test_thousands_are_short(tokens: int, short: str) -> None:
-    assert figures.thousands(tokens) == short
-
-
-@pytest.mark.parametrize(("used", "colour"), [(0, "green"), (629, "green"), (630, "yellow"), (809, "yellow"), (810, "red"), (5000, "red")])
-def test_the_colour_of_a_budget(used: int, colour: str) -> None:
-    usage = prompt_of(window=1000).usage.model_copy(update={"total_tokens": used, "compaction": CompactionDue(due=False)})
-    assert figures.state(usage) == colour
 
 
 def test_every_strategy_has_a_name_and_a_help() -> None:

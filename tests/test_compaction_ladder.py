@@ -25,7 +25,7 @@ def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
     made.vault.close()
 
 
-def full(room: Room, model: Summariser | Deltas, turns: int = 12) -> ZkChatSession:
+def full(room: Room, model: Summariser | Deltas, turns: int = 16) -> ZkChatSession:
     """A conversation for which compaction is due."""
     room.max_context = 4000
     return stored(room, talk(*things(turns, 5)), model=model)

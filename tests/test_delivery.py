@@ -140,7 +140,7 @@ def test_what_one_document_takes_is_not_there_for_the_next(room: Room) -> None:
 
 def test_in_a_full_window_documents_are_offered(room: Room) -> None:
     room.max_context = 1200
-    assert [r.delivery for r in room.session(tools=()).prompt("[[Filters]] " + "word " * 500).documents] == ["offered"]
+    assert [r.delivery for r in room.session(tools=()).prompt("[[Filters]] " + "word " * 800).documents] == ["offered"]
 
 
 def test_a_prompt_that_no_longer_fits_a_smaller_window_does_without_the_documents(room: Room) -> None:
@@ -245,7 +245,7 @@ def test_an_imported_file_for_which_there_is_no_room_at_all_is_told(room: Room, 
     room.max_context = 700
     folder = write(tmp_path / "code", {"main.py": "word " * 900})
     told = [e.message for e in room.session(deltas(), folder=folder, tools=()).send("@main.py?") if isinstance(e, events.Notice)]
-    assert told == ["@main.py does not fit, and the model cannot read it by itself"]
+    assert "@main.py does not fit, and the model cannot read it by itself" in told
 
 
 # the rule by itself

@@ -283,6 +283,9 @@ class PromptMessage(Value):
     tool_call_id: str | None = None
     thinking: ThinkingBlocks | None = None
     tokens: int
+    """All it takes; `call_tokens` and `thinking_tokens` of them are its tool calls and the reasoning that is sent back."""
+    call_tokens: int = 0
+    thinking_tokens: int = 0
     kind: PromptKind
     source_ids: tuple[str, ...] = ()
 
@@ -309,6 +312,17 @@ class MessageBreakdown(Value):
     conversation: int = 0
 
 
+class PromptComponents(Value):
+    """The tokens of a prompt by what they are spent on; together they are all of it. `content` is what is said: instructions, memory,
+    summary, documents, results and talk, by themselves in the other figures. `overhead` is what a provider takes for each message."""
+
+    content: int = 0
+    tools: int = 0
+    tool_calls: int = 0
+    reasoning: int = 0
+    overhead: int = 0
+
+
 class BudgetStatuses(Value):
     system: BudgetStatus
     tools: BudgetStatus
@@ -318,6 +332,8 @@ class BudgetStatuses(Value):
 class CompactionDue(Value):
     due: bool
     reason: str | None = None
+    at: int | None = None
+    """Tokens of a prompt from which on it is due; None with a strategy that does not summarise."""
 
 
 class ContextUsage(Value):
@@ -339,6 +355,9 @@ class ContextUsage(Value):
     compaction: CompactionDue
     window_source: str | None = None
     """Who says that the window (`max_context`) is that large."""
+    components: PromptComponents = PromptComponents()
+    calibration: float = 1.0
+    """How many tokens this model makes of each that zkchat counts, by what its provider has reported."""
 
 
 class Dropped(Value):

@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterator
 from contextlib import suppress
 
 from zkchat_cli import events
-from zkchat_cli.context.budget import due
+from zkchat_cli.context.budget import due, warnings
 from zkchat_cli.describing import Describing
 from zkchat_cli.errors import StoreError, UsageError, VaultError, ZkchatError
 from zkchat_cli.ladder import Ladder, Wish, relieve, summarizes
@@ -16,6 +16,7 @@ from zkchat_cli.loop import ToolLoop
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import (
     Compaction,
+    ContextUsage,
     Conversation,
     FinishReason,
     IndexReport,
@@ -43,6 +44,7 @@ class ZkChatSession(Standing):
         super().__init__(parts, conversation)
         self._refreshed_at = float("-inf")
         self._rebuilt: str | None = None
+        self._warned: set[str] = set()
         self._unsaved: list[tuple[ZkChatMessage, list[ZkChatMessage]]] = []
         self.describing = Describing(self)
 
@@ -174,9 +176,10 @@ class ZkChatSession(Standing):
 
     def _compact_if_due(self, turn: TurnInProgress) -> Iterator[events.Event]:
         with turn.timer("prepare"):
-            wanted = self.assembled((turn.user,)).usage.compaction
-        if wanted.due:
-            yield from relieve(self, turn, wanted.reason or "")
+            usage = self.assembled((turn.user,)).usage
+        yield from self._warn(usage)
+        if usage.compaction.due:
+            yield from relieve(self, turn, usage.compaction.reason or "")
 
     def _compact_after(self, turn: TurnInProgress) -> Iterator[events.Event]:
         """What the next turn would have to do first is done now, while the answer is read, as far as it takes no time: without a model.
@@ -185,9 +188,16 @@ class ZkChatSession(Standing):
         """
         assert turn.prompt is not None
         usage, answer = turn.prompt.usage, self.parts.counter.count(turn.text)
-        now = due(usage.message_tokens + answer, usage.total_tokens + answer, self.budget)
+        now = due(usage.message_tokens + answer, usage.total_tokens + answer, self.budget, usage.budget_status.messages.budget)
         if now.due and self.parts.strategy.summarizes:
             yield from relieve(self, turn, now.reason or "", fold=not summarizes(self), ask=False)
+
+    def _warn(self, usage: ContextUsage) -> Iterator[events.Event]:
+        """Tell once of instructions or tools that take more than their share."""
+        for name, told in warnings(usage).items():
+            if name not in self._warned:
+                self._warned.add(name)
+                yield events.Notice(*told)
 
     def _answer(self, turn: TurnInProgress) -> Iterator[events.Event]:
         finish = yield from ToolLoop(self, turn).run()
@@ -230,7 +240,7 @@ class ZkChatSession(Standing):
         alone = len(messages) == 1
         messages[0] = messages[0].model_copy(update={"status": status if status == "failed" or alone else "complete"})
         self.manager.add_references(messages[-1].citations)
-        self.history += tuple(messages)
+        self._add(tuple(messages))
         try:
             self._commit(messages[0], messages[1:])
         except StoreError as e:
@@ -248,8 +258,10 @@ class ZkChatSession(Standing):
     def _report(self, turn: TurnInProgress, finish: FinishReason) -> TurnReport:
         """Verify the citations and gather all there is to say about the turn."""
         assert turn.prompt is not None
-        sent = {source for m in turn.prompt.messages if m.kind in ("tool_results", "documents") for source in m.source_ids}
-        sources = Sources.of(c for m in (*self.history, *turn.messages) if m.id in sent for c in m.chunks)
+        sent = dict.fromkeys(source for m in turn.prompt.messages if m.kind in ("tool_results", "documents") for source in m.source_ids)
+        history = self.turns
+        earlier = (m for source in sent if (m := history.message(source)))
+        sources = Sources.of(c for m in (*earlier, *(m for m in turn.messages if m.id in sent)) for c in m.chunks)
         verdict = verify(turn.text, sources, (chunk.relative_path for chunk in turn.chunks))
         return TurnReport(
             conversation_id=self.conversation.id,

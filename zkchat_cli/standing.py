@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from zkchat_cli.config import Config
-from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget
+from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget, left_for_messages
+from zkchat_cli.context.history import History
 from zkchat_cli.context.instructions import INSTRUCTIONS
 from zkchat_cli.context.masking import masked
 from zkchat_cli.context.prompt import Material, assemble, whole
 from zkchat_cli.context.recall import RecallIndex
 from zkchat_cli.context.strategies import Strategy
-from zkchat_cli.context.turns import Turn, turns_of
+from zkchat_cli.context.turns import turns_of
 from zkchat_cli.errors import PromptTooLarge, UsageError, VaultError
 from zkchat_cli.llm import Model, Options, Window
 from zkchat_cli.memory.keeper import Memory
@@ -50,6 +51,8 @@ RECENT_TURNS = 2
 OFFERS_LAST = 60.0
 """Seconds for which a server's list of models is taken for current."""
 CALIBRATION = (0.5, 5.0)
+STEADY = 0.02
+"""How far (a share of it) a calibration may move before the conversation is counted anew: that takes a second for 5 000 turns."""
 PLAUSIBLE = (0.25, 10.0)
 DEEPEST = 50
 """Levels of a tool call's arguments; none of ours has more than one."""
@@ -123,10 +126,11 @@ class Standing:
         self.conversation = conversation or Conversation(
             id=parts.new_id(), vault=str(parts.vault.root), created_at=parts.now(), updated_at=parts.now()
         )
-        self._cut: tuple[Turn, ...] = ()
-        self._cut_from: tuple[ZkChatMessage, ...] = ()
-        self._shown: tuple[tuple[Turn, ...], tuple[str, ...], tuple[Turn, ...]] | None = None
+        self._cut: History | None = None
+        self._shown: tuple[History, tuple[str, ...], History] | None = None
         self._recall = RecallIndex()
+        self._offered: frozenset[str] = frozenset()
+        self._last: tuple[tuple[object, ...], Prompt] | None = None
         self.refusal: Window | None = None
         """What this model's server was found not to take more than, by its own words or by guess; until another model is used."""
         self._offers: tuple[float, tuple[Offered, ...]] | None = None
@@ -144,6 +148,20 @@ class Standing:
         log = store.log(id_) if self._stored else ()
         self.manager = ReferenceManager.of(log, self.history)
         self._call_ids = {call.id for message in log for call in message.tool_calls}
+
+    @property
+    def history(self) -> tuple[ZkChatMessage, ...]:
+        """The messages of the branch in use, oldest first."""
+        return self._history
+
+    @history.setter
+    def history(self, messages: tuple[ZkChatMessage, ...]) -> None:
+        self._history, self._cut = messages, None
+
+    def _add(self, turn: tuple[ZkChatMessage, ...]) -> None:
+        """A finished turn at the end of the branch: what is known of the others stays."""
+        cut = self.turns.plus(turns_of(turn, self.parts.counter, first=self.turns[-1].number + 1 if self.turns else None))
+        self._history, self._cut = self._history + turn, cut  # at once: a Ctrl-C must not find one without the other
 
     # the model
 
@@ -196,12 +214,13 @@ class Standing:
             self.parts.store.calibrate(self.parts.model.name, max(CALIBRATION[0], min(CALIBRATION[1], factor)))
 
     def _calibrate(self) -> None:
-        """Count as this model is known to count. In steps of a hundredth: with each new factor every turn is counted anew."""
-        factor, exact = round(self.parts.store.calibration(self.parts.model.name), 2), self.parts.model.exact
-        if (factor, exact) != self._counting:
+        """Count as this model is known to count."""
+        factor, exact = self.parts.store.calibration(self.parts.model.name), self.parts.model.exact
+        used, was_exact = self._counting
+        if exact != was_exact or abs(factor - used) > STEADY * used:
             self._counting = (factor, exact)
             self.parts = replace(self.parts, counter=self.parts.counter.calibrated(factor, exact=exact))
-            self._cut, self._cut_from = (), ()
+            self._cut = None
 
     # the prompt
 
@@ -261,7 +280,7 @@ class Standing:
     def _holding(self) -> Iterator[Compaction]:
         """The compactions that hold on this branch, the newest first."""
         for compaction in reversed(self.compactions):
-            if compaction.mode != "none" and any(m.id == compaction.last_id for m in reversed(self.history)):
+            if compaction.mode != "none" and self.turns.through(compaction.last_id):
                 yield compaction
 
     # compaction
@@ -287,21 +306,24 @@ class Standing:
         return int(self.parts.settings.context.summary_ratio * self.budget.effective_limit)
 
     @property
-    def turns(self) -> tuple[Turn, ...]:
-        """The branch cut into turns, every word of them; what was cut before is taken over."""
-        if self._cut_from is not self.history:
-            self._cut = turns_of(self.history, self.parts.counter, self._cut)
-            self._cut_from = self.history
+    def turns(self) -> History:
+        """The branch cut into turns, every word of them, which is done once: rendering and counting is what a long conversation costs."""
+        if self._cut is None:
+            self._cut = History(turns_of(self.history, self.parts.counter))
         return self._cut
 
-    def shown(self, compaction: Compaction | None) -> tuple[Turn, ...]:
+    def shown(self, compaction: Compaction | None) -> History:
         """The branch's turns as a prompt has them under this compaction: with old results masked."""
         turns = self.turns
         if compaction is None or not compaction.masked or not self.parts.strategy.summarizes:
             return turns
-        if self._shown is None or self._shown[0] is not turns or self._shown[1] != compaction.masked:
-            self._shown = turns, compaction.masked, masked(turns, compaction.masked, self.parts.counter)
-        return self._shown[2]
+        known = self._shown
+        if known is not None and known[1] == compaction.masked and turns.goes_on_from(known[0]):
+            shown = known[2].plus(turns[len(known[0]) :])  # what is masked stands further up
+        else:
+            shown = History(masked(turns, compaction.masked, self.parts.counter))
+        self._shown = turns, compaction.masked, shown
+        return shown
 
     def whole(self, compaction: Compaction | None) -> int:
         """Tokens of the prompt with all turns that no summary covers."""
@@ -315,10 +337,18 @@ class Standing:
 
     def assembled(self, current: tuple[ZkChatMessage, ...], *, offer_tools: bool = True) -> Prompt:
         """The prompt of the next call in a turn whose messages so far are `current`."""
-        return self._assembled(self._material(current, self.compaction, offer_tools=offer_tools))
+        prompt = self._assembled(self._material(current, self.compaction, offer_tools=offer_tools))
+        if current and offer_tools:
+            self._offered = frozenset(tool.name for tool in prompt.tools)
+        return prompt
 
     def _assembled(self, material: Material, *, explain: bool = False) -> Prompt:
-        return assemble(material, self.budget, self.parts.strategy, self.parts.counter, explain=explain)
+        """The prompt of this material; the last one again when nothing has changed, as between looking whether compaction is due and the
+        call itself."""
+        made_of = (material, self.budget, self.parts.strategy, self.parts.counter, explain)
+        if self._last is None or self._last[0] != made_of:
+            self._last = made_of, assemble(material, self.budget, self.parts.strategy, self.parts.counter, explain=explain)
+        return self._last[1]
 
     def distinct(self, call: ToolCall) -> ToolCall:
         """The call under an id that no other call of this conversation has: some models number theirs afresh in every process, or turn,
@@ -342,6 +372,8 @@ class Standing:
             compaction=compaction,
             descriptors=tuple(tool.descriptor for tool in self.parts.tools) if offer_tools else (),
             index=self._recall,
+            filtered=self.parts.settings.context.tool_filter == "auto",
+            offered=self._offered,
         )
 
     def message(self, role: Role, content: str, parent: str | None = None, **fields: object) -> ZkChatMessage:
@@ -370,12 +402,11 @@ class Standing:
     def _means(self, message: ZkChatMessage) -> Means:
         """What there is for the documents that a message names: so much of the messages' budget as it leaves without them."""
         try:
-            usage = self.assembled((message,)).usage
-            left = min(self.budget.messages - usage.message_tokens, self.budget.effective_limit - usage.total_tokens)
+            left = left_for_messages(self.assembled((message,)).usage)
         except PromptTooLarge:
             left = 0
         return Means(
-            left=max(0, left),
+            left=left,
             ratio=self.parts.settings.context.injection_ratio,
             cost=lambda chunk: cost(chunk, self.parts.counter.count),
             text=self._text,

@@ -20,6 +20,7 @@ from pathlib import Path
 import citations
 import models
 import pexpect
+import prompts
 import vault
 import vaults
 from ground import PYTHON, STORE, ZKCHAT, Ground, bare, insert, walk
@@ -137,6 +138,7 @@ PARTS: dict[str, Callable[[Ground], Iterator[Row]]] = {
     "tokens": counting,
     "citations": citations.figures,
     "conversation": conversing,
+    "prompts": prompts.figures,
     "models": models.figures,
     "vault": vault.figures,  # last, because it changes notes
 }

@@ -1,5 +1,6 @@
 """See, shrink, export and import what the model sees."""
 
+import shutil
 import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -97,10 +98,11 @@ def stats(
     screen = Screen.of()
     with _session(Choices(vault, model, config, strategy, max_context), id_) as session:
         prompt = session.prompt()
+        pinned = {message.id: number for number, message in enumerate(session.history, 1) if message.pinned}
     if as_json:
         screen.json(prompt.usage)
     else:
-        screen.print(figures.table(prompt))
+        screen.print(figures.table(prompt, shutil.get_terminal_size((figures.WIDTH, 24)).columns, pinned))
 
 
 @COMMAND.command()

@@ -1,7 +1,7 @@
 """How much of a context window may be used for what (document 0's ratios), and how much of it is.
 
 The effective limit is 90 % of the window: what is left is the answer's. Ratios are shares of the whole window; what instructions and tools
-do not use is not lost, it only never lets the history grow past the messages' own budget.
+do not use of theirs flows on to the messages, as far as the limit lets it be sent.
 """
 
 from collections.abc import Sequence
@@ -14,6 +14,7 @@ from zkchat_cli.models import (
     CompactionDue,
     ContextUsage,
     MessageBreakdown,
+    PromptComponents,
     PromptMessage,
     PromptTool,
 )
@@ -55,6 +56,11 @@ class Budget:
         """Tokens of a prompt from which on the conversation should be compacted."""
         return int(self.threshold * self.effective_limit)
 
+    def for_messages(self, system: int, tools: int) -> int:
+        """The messages' budget with what instructions and tools of so many tokens leave of theirs; never more than then can be sent."""
+        unused = max(0, self.system - system) + max(0, self.tools - tools)
+        return max(0, min(self.messages + unused, self.effective_limit - system - tools))
+
 
 def measure(
     messages: Sequence[PromptMessage],
@@ -62,12 +68,16 @@ def measure(
     budget: Budget,
     *,
     estimated: bool,
+    calibration: float = 1.0,
     compaction: CompactionDue = CompactionDue(due=False),  # noqa: B008  frozen
 ) -> ContextUsage:
-    """The figures of a prompt. They add up to the token: total = system + tools + messages, messages = the sum of the breakdown."""
+    """The figures of a prompt. They add up to the token: total = system + tools + messages = the sum of the components, messages = the sum
+    of the breakdown. The budget of messages has what instructions and tools leave of theirs in it."""
     parts = dict.fromkeys(MessageBreakdown.model_fields, 0)
-    system = 0
+    system = calls = thinking = 0
     for message in messages:
+        calls += message.call_tokens
+        thinking += message.thinking_tokens
         if message.kind == "system":
             system += message.tokens
         else:
@@ -75,6 +85,14 @@ def measure(
     described = sum(tool.tokens for tool in tools)
     said = sum(parts.values())
     total = system + described + said
+    overhead = MESSAGE_OVERHEAD * len(messages)
+    components = PromptComponents(
+        tools=described,
+        tool_calls=calls,
+        reasoning=thinking,
+        overhead=overhead,
+        content=total - described - calls - thinking - overhead,
+    )
     return ContextUsage(
         system_tokens=system,
         tool_tokens=described,
@@ -89,8 +107,10 @@ def measure(
         budget_status=BudgetStatuses(
             system=_status(system, budget.system),
             tools=_status(described, budget.tools),
-            messages=_status(said, budget.messages),
+            messages=_status(said, budget.for_messages(system, described)),
         ),
+        components=components,
+        calibration=calibration,
         compaction=compaction,
     )
 
@@ -99,13 +119,40 @@ def _status(used: int, budget: int) -> BudgetStatus:
     return BudgetStatus(used=used, budget=budget, percentage=round(100 * used / budget, 1) if budget else 0.0)
 
 
-def due(messages: int, total: int, budget: Budget) -> CompactionDue:
-    """Whether a conversation that would like to send so many tokens should be compacted first (documents 0 and 4)."""
-    if messages > budget.messages:
-        return CompactionDue(due=True, reason=f"messages take {messages} tokens of their budget of {budget.messages}")
-    if total > budget.trigger:
-        return CompactionDue(due=True, reason=f"{total} tokens are over {budget.threshold:.0%} of the limit of {budget.effective_limit}")
-    return CompactionDue(due=False)
+def left_for_messages(usage: ContextUsage) -> int:
+    """Tokens that messages may take besides those of a prompt with these figures: within their budget and the limit."""
+    return max(0, usage.budget_status.messages.budget - usage.message_tokens)
+
+
+def warnings(usage: ContextUsage) -> dict[str, tuple[str, str]]:
+    """What alone takes more than its share of the window ("instructions", "tools"), each with what to say of it and what can be done."""
+    found = {}
+    for name, status, hint in (
+        (
+            "instructions",
+            usage.budget_status.system,
+            "Use a larger window, or raise context.system_budget_ratio.",
+        ),
+        ("tools", usage.budget_status.tools, 'Offer fewer tools (context.tool_filter = "auto"), or raise context.tool_budget_ratio.'),
+    ):
+        if status.used > status.budget:
+            share = f"{status.used} tokens of their budget of {status.budget}"
+            found[name] = (f"{name} alone take {share}; messages have {usage.budget_status.messages.budget} left", hint)
+    return found
+
+
+def due(messages: int, total: int, budget: Budget, allowed: int | None = None) -> CompactionDue:
+    """Whether a conversation that would like to send so many tokens should be compacted first (documents 0 and 4).
+
+    `allowed` is the messages' budget with what flowed on to it; without it, the one that the settings say.
+    """
+    allowed = budget.messages if allowed is None else allowed
+    reason = None
+    if messages > allowed:
+        reason = f"messages take {messages} tokens of their budget of {allowed}"
+    elif total > budget.trigger:
+        reason = f"{total} tokens are over {budget.threshold:.0%} of the limit of {budget.effective_limit}"
+    return CompactionDue(due=reason is not None, reason=reason, at=min(budget.trigger, allowed + total - messages))
 
 
 def room_for_turns(always: ContextUsage, summary: int, budget: Budget) -> int:
@@ -113,4 +160,4 @@ def room_for_turns(always: ContextUsage, summary: int, budget: Budget) -> int:
 
     Half of what there is: filled up, it would be due again with the next turn, and each one costs a provider's prompt cache.
     """
-    return max(0, min(budget.messages - always.message_tokens, budget.trigger - always.total_tokens) - summary) // 2
+    return max(0, min(left_for_messages(always), budget.trigger - always.total_tokens) - summary) // 2

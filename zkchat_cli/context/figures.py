@@ -1,18 +1,36 @@
-"""The figures of a prompt as a table with bars: the same text for `context stats` and `/context`."""
+"""The figures of a prompt as a table with bars: the same text for `context stats` and `/context`, for a screen of any width.
 
+What is too long for a line goes on below it, so that nothing is cut that says what to do.
+"""
+
+import textwrap
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from zkchat_cli.context.budget import warnings
 from zkchat_cli.context.compaction import Covers
-from zkchat_cli.models import Compaction, ContextUsage, Prompt
+from zkchat_cli.context.tool_filter import CORE
+from zkchat_cli.models import Compaction, ContextUsage, Prompt, PromptMessage
 from zkchat_cli.words import shorten
 
 BAR_CELLS = 20
+LEAST_CELLS = 4
+WIDTH = 80
+NARROW = 60
+"""Columns below which the column of budgets gives way to the bars."""
+LARGEST = 10
+LEAST_SNIPPET = 12
+TOOL = "tool:"
+"""What stands before the name of a tool that is left out, among the messages that are."""
 _DELIVERED = {"injected": "whole", "partly": "in part", "offered": "to be read"}
 _ADVICE = {
-    "tool_results": "/compact folds old results into a summary",
-    "conversation": "/compact folds older turns into a summary",
-    "documents": "name fewer documents at once",
-    "memory": "shorten ZKCHAT.md, or set context.memory_integration = false",
-    "summary": "lower context.summary_ratio",
-    "system": "",
+    "tool_results": "/compact folds old results",
+    "conversation": "/compact folds older turns",
+    "documents": "/compact; name fewer documents at once",
+    "summary": "lower context.summary_ratio; /new starts without it",
 }
 
 
@@ -29,34 +47,100 @@ def thousands(tokens: int) -> str:
     return f"{tokens / 1000:.1f}k" if tokens < 100_000 else f"{tokens / 1000:.0f}k"
 
 
-def table(prompt: Prompt) -> str:
-    """Tokens per component against its budget, the largest items with what to do about them, and whether compaction is due."""
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """Something in a prompt that takes tokens, and what would make it take fewer."""
+
+    tokens: int
+    kind: str
+    text: str
+    advice: str
+
+
+def table(prompt: Prompt, width: int = WIDTH, pinned: Mapping[str, int] = MappingProxyType({})) -> str:
+    """Tokens per component against its budget, the largest items with what to do about each, what was left out, and whether compaction is
+    due, in lines of at most `width` columns (40 or more). `pinned` has the numbers of pinned messages, by their ids."""
     usage = prompt.usage
-    mark = "~" if usage.estimated else ""
-    lines = [f"{'component':<14} {'tokens':>8} {'budget':>8}"]
-    for name, status in (
-        ("instructions", usage.budget_status.system),
-        ("tools", usage.budget_status.tools),
-        ("messages", usage.budget_status.messages),
-    ):
-        share = status.used / status.budget if status.budget else 0.0
-        lines.append(f"{name:<14} {mark + str(status.used):>8} {status.budget:>8}  {bar(share)} {share:4.0%}")
-        if name == "messages":
-            lines += [
-                f"  {part.replace('_', ' '):<12} {mark + str(tokens):>8}"
-                for part, tokens in usage.message_breakdown.model_dump().items()
-                if tokens
-            ]
-    share = usage.total_tokens / usage.effective_limit
-    lines.append(f"{'total':<14} {mark + str(usage.total_tokens):>8} {usage.effective_limit:>8}  {bar(share)} {share:4.0%}")
-    source = f" ({usage.window_source})" if usage.window_source else ""
-    lines.append(f"window {usage.max_context}{source}, at most {usage.effective_limit} are sent; strategy {prompt.strategy}")
-    lines += documents(prompt)
-    lines += _largest(prompt)
-    if prompt.dropped:
-        lines.append(f"not sent: {len(prompt.dropped)} messages ({', '.join(dict.fromkeys(d.reason for d in prompt.dropped))})")
-    lines.append(f"compaction is due: {usage.compaction.reason}" if usage.compaction.due else "compaction is not due")
+    lines = [*_components(usage, width), ""]
+    for each in (*_facts(prompt), *(f"{what}. {hint}" for what, hint in warnings(usage).values())):
+        lines += _wrapped(each, width)
+    for each in (*documents(prompt), *_left_out(prompt)):
+        lines += _wrapped(each, width)
+    lines += _largest(prompt, width, pinned)
+    lines += _wrapped(_compaction(prompt), width)
     return "\n".join(lines)
+
+
+def _components(usage: ContextUsage, width: int) -> Iterator[str]:
+    mark = "~" if usage.estimated else ""
+    narrow = width < NARROW
+    cells = max(LEAST_CELLS, min(BAR_CELLS, width - (30 if narrow else 40)))
+
+    def row(name: str, tokens: int, of: int, *, budgeted: bool = True) -> str:
+        share = tokens / of if of else float(tokens > 0)
+        budget = "" if narrow else f" {of if budgeted else '':>8}"
+        return f"{name:<14} {mark + str(tokens):>8}{budget}  {bar(share, cells)} {min(share, 9.99):4.0%}"
+
+    yield f"{'component':<14} {'tokens':>8}" + ("" if narrow else f" {'budget':>8}")
+    status = usage.budget_status
+    yield row("instructions", status.system.used, status.system.budget)
+    yield row("tools", status.tools.used, status.tools.budget)
+    yield row("messages", status.messages.used, status.messages.budget)
+    for part, tokens in usage.message_breakdown.model_dump().items():
+        if tokens:
+            yield row(f"  {part.replace('_', ' ')}", tokens, status.messages.budget, budgeted=False)
+    yield row("total", usage.total_tokens, usage.effective_limit)
+
+
+def _facts(prompt: Prompt) -> Iterator[str]:
+    usage = prompt.usage
+    source = f" ({usage.window_source})" if usage.window_source else ""
+    yield f"window {usage.max_context}{source}, at most {usage.effective_limit} are sent; strategy {prompt.strategy}"
+    parts = {name.replace("_", " "): tokens for name, tokens in usage.components.model_dump().items() if tokens}
+    yield "spent on " + ", ".join(f"{name} {tokens}" for name, tokens in parts.items())
+    if not usage.estimated:
+        yield "counted with the model's own vocabulary"
+    elif usage.calibration != 1:
+        yield f"~ estimated, calibrated by what the provider reported (× {usage.calibration:.2f})"
+    else:
+        yield "~ estimated: the provider has reported no figures yet"
+
+
+def _left_out(prompt: Prompt) -> Iterator[str]:
+    """Messages by the reason, tools by their names."""
+    messages = Counter(dropped.reason for dropped in prompt.dropped if not dropped.id.startswith(TOOL))
+    if messages:
+        reasons = ", ".join(f"{count} {reason}" for reason, count in messages.items())
+        yield f"not sent: {sum(messages.values())} messages ({reasons})"
+    tools = [dropped for dropped in prompt.dropped if dropped.id.startswith(TOOL)]
+    if tools:
+        yield f"tools left out: {len(tools)} of {len(tools) + len(prompt.tools)}"
+        yield from (f"  {dropped.id.removeprefix(TOOL)}: {dropped.reason}" for dropped in tools)
+
+
+def _compaction(prompt: Prompt) -> str:
+    due = prompt.usage.compaction
+    if due.due:
+        return f"compaction is due: {due.reason}"
+    if due.at is None:
+        return f"compaction is not due: with the strategy {prompt.strategy} the oldest turns are left out instead"
+    return f"compaction is not due before {due.at} tokens: {max(0, due.at - prompt.usage.total_tokens)} to go"
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """A line, going on below where it is too long."""
+    if columns(text) <= width:
+        return [text]
+    indent = " " * (len(text) - len(text.lstrip()) + 2)
+    wide = 2 if columns(text) > len(text) else 1
+    return textwrap.wrap(text, width // wide, subsequent_indent=indent, break_on_hyphens=False) or [text]
+
+
+def columns(text: str) -> int:
+    """How many columns a text takes on a screen."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
 
 
 def documents(prompt: Prompt) -> list[str]:
@@ -66,17 +150,53 @@ def documents(prompt: Prompt) -> list[str]:
     return ["documents:", *lines] if lines else []
 
 
-def _largest(prompt: Prompt) -> list[str]:
-    items = sorted((m for m in prompt.messages if m.kind != "system"), key=lambda m: -m.tokens)[:5]
-    if not items:
-        return []
-    lines = ["largest:"]
+def _largest(prompt: Prompt, width: int, pinned: Mapping[str, int]) -> Iterator[str]:
+    """The largest items with what is to be done about each: below it, where there is no room beside it."""
+    items = sorted(_items(prompt, pinned), key=lambda item: -item.tokens)[:LARGEST]
+    if items:
+        yield "largest:"
     for item in items:
-        advice = _ADVICE[item.kind]
-        lines.append(
-            f"  {item.tokens:>6}  {item.kind.replace('_', ' ')}: {shorten(item.content, 48)}" + (f"  ({advice})" if advice else "")
-        )
-    return lines
+        label = f"  {item.tokens:>6}  {item.kind}"
+        advice = f"  ({item.advice})" if item.advice else ""
+        room = width - columns(label) - 2 - columns(advice)
+        beside = room >= LEAST_SNIPPET
+        snippet = _snippet(item.text, room if beside else width - columns(label) - 2)
+        yield label + (f": {snippet}" if snippet else "") + (advice if beside else "")
+        if advice and not beside:
+            yield from textwrap.wrap(item.advice, width, initial_indent=" " * 10, subsequent_indent=" " * 10)
+
+
+def _snippet(text: str, room: int) -> str:
+    """The beginning of a text in so many columns."""
+    snippet = shorten(text, room) if room > 0 else ""
+    while columns(snippet) > room and len(snippet) > 1:
+        snippet = shorten(snippet, max(1, len(snippet) - max(1, (columns(snippet) - room) // 2)))
+    return snippet
+
+
+def _items(prompt: Prompt, pinned: Mapping[str, int]) -> Iterator[_Item]:
+    if prompt.tools:
+        count = f"{len(prompt.tools)} tool descriptions"
+        advice = 'fewer tools, or context.tool_filter = "auto"' if any(tool.name not in CORE for tool in prompt.tools) else ""
+        yield _Item(prompt.usage.tool_tokens, count, "", advice)
+    alone = sum(1 for m in prompt.messages if m.role == "user" and m.kind == "conversation") < 2
+    for message in prompt.messages:
+        if message.kind != "system":
+            text = message.content or ", ".join(call.name for call in message.tool_calls)
+            yield _Item(message.tokens, message.kind.replace("_", " "), text, _advice(message, pinned, alone))
+
+
+def _advice(message: PromptMessage, pinned: Mapping[str, int], alone: bool) -> str:
+    """What to do about a message; `alone`: there is only one turn, so nothing that could be folded."""
+    if numbers := [pinned[id_] for id_ in message.source_ids if id_ in pinned]:
+        return f"/unpin {numbers[0]}"
+    if message.kind == "memory":
+        of = message.source_ids[0]
+        fact = of.removeprefix("fact:")
+        return f"/forget {fact}" if fact != of else f"shorten {of}, or set context.memory_integration = false"
+    if alone and message.kind != "summary":
+        return "/new starts without it"
+    return _ADVICE[message.kind]
 
 
 def state(usage: ContextUsage) -> str:

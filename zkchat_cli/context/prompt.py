@@ -1,7 +1,8 @@
 """Assembly of the prompt: one pure function from the log to what the model gets, the same for a call and for `context show`.
 
 The order keeps the front byte for byte the same from turn to turn, so that a provider's prompt cache hits: instructions, memory, summary,
-recent turns; then what belongs to this message alone (recalled turns); then the message itself with what its tools have found so far.
+recent turns; then what belongs to this message alone (recalled turns, smart memory); then the message itself, after the documents it
+names, with what its tools have found so far.
 """
 
 import json
@@ -10,7 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget, due, measure
+from zkchat_cli.context import tool_filter
+from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget, due, left_for_messages, measure
+from zkchat_cli.context.history import History
 from zkchat_cli.context.recall import RecallIndex, quote
 from zkchat_cli.context.strategies import Choice, Offer, Strategy
 from zkchat_cli.context.turns import Turn, render
@@ -33,15 +36,21 @@ from zkchat_cli.words import shorten
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """All a prompt is made of. `history` holds the branch's finished turns; `current` the turn in progress."""
+    """All a prompt is made of. `history` holds the branch's finished turns; `current` the turn in progress.
+
+    `memory` goes into every prompt, `smart` is what bears on this message. Tools are `filtered` where they are too much; `offered` names
+    those that the last prompt had, which stay while there is room.
+    """
 
     instructions: str
-    history: tuple[Turn, ...]
+    history: Sequence[Turn]
     current: tuple[ZkChatMessage, ...] = ()
     memory: tuple[MemoryItem, ...] = ()
     smart: tuple[MemoryItem, ...] = ()
     compaction: Compaction | None = None
     descriptors: tuple[dict[str, Any], ...] = ()
+    filtered: bool = False
+    offered: frozenset[str] = frozenset()
     index: RecallIndex | None = None
     """What recall knows of the history so far, to be kept from prompt to prompt; without one it is made anew."""
 
@@ -52,43 +61,44 @@ def assemble(material: Material, budget: Budget, strategy: Strategy, counter: To
     `dropped` names what is left out only when asked to `explain`: in a long conversation that is thousands of messages with each call.
 
     Instructions, tools, memory, what is pinned or instructed, and the turn in progress are always sent, and the summary unless it alone is
-    too much; the history gets what is left of the messages' budget. Raises PromptTooLarge, naming the largest items, when the first alone
-    are over the limit.
+    too much; the history gets what is left of the messages' budget, to which flows what instructions and tools leave of theirs. Raises
+    PromptTooLarge, naming the largest items, when the first alone are over the limit.
     """
-    parts = _lay_out(material, strategy, counter)
-    wanted = parts.measure(budget, counter)
+    parts = _lay_out(material, budget, strategy, counter)
     kept = parts.fixed_recent
-    if wanted.total_tokens + kept > budget.effective_limit:  # a smaller window than the one the summary was made for
-        parts = replace(parts, summary=())
-    before = parts.measure(budget, counter)
-    if before.total_tokens + kept > budget.effective_limit:  # nor may a smaller window have room for what was remembered
+    wanted = before = parts.measure(budget, counter)
+    if before.total_tokens + kept > budget.effective_limit and parts.smart:
         parts = replace(parts, smart=())
         before = parts.measure(budget, counter)
-    if before.total_tokens + kept > budget.effective_limit:  # nor for the documents named
+    if before.total_tokens + kept > budget.effective_limit and parts.summary:  # a smaller window than the one the summary was made for
+        parts = replace(parts, summary=())
+        before = parts.measure(budget, counter)
+    if before.total_tokens + kept > budget.effective_limit:  # nor may a smaller window have room for the documents named
         parts = replace(parts, current=render(material.current, counter, thinking=True, documents=False))
         before = parts.measure(budget, counter)
     if before.total_tokens + kept > budget.effective_limit:
         raise _too_large(before, parts, kept)
-    room = max(0, min(budget.messages - before.message_tokens, budget.effective_limit - before.total_tokens))
     asked = next((m for m in material.current if m.role == "user"), None)
     offer = Offer(
         parts.recent,
         parts.folded,
         asked.content if asked else "",
-        room,
+        left_for_messages(before),
         counter,
         asked_at=asked.timestamp if asked else "",
         index=material.index or RecallIndex(),
     )
     choice = _fitted(strategy.choose(offer), offer)
-    left = parts.recent[: len(parts.recent) - len(choice.kept)]
+    first_kept = choice.kept[0].number if choice.kept else None
+    left = (turn for turn in parts.fixed_turns if first_kept is None or turn.number < first_kept)
     history = (*(m for turn in left for m in turn.fixed), *(m for turn in choice.kept for m in turn.prompt), *_recalled(choice, counter))
     messages = (*parts.head, *parts.summary, *parts.fixed, *history, *parts.smart, *parts.current)
+    compaction = _due(wanted, parts.recent_tokens, strategy, budget)
     return Prompt(
         messages=messages,
         tools=parts.tools,
-        usage=measure(messages, parts.tools, budget, estimated=counter.estimated, compaction=_due(wanted, parts.recent, strategy, budget)),
-        dropped=tuple(_dropped(parts, choice)) if explain else (),
+        usage=measure(messages, parts.tools, budget, estimated=counter.estimated, calibration=counter.factor, compaction=compaction),
+        dropped=(*_dropped(parts, choice), *_unsayable(material, choice, messages), *_left_out(material, parts)) if explain else (),
         documents=_documents((*(m for turn in choice.kept for m in turn.messages), *material.current)) if explain else (),
         strategy=strategy.name,
     )
@@ -99,26 +109,36 @@ def whole(material: Material, budget: Budget, strategy: Strategy, counter: Token
 
     The prompt itself will not do: made to fit, it may be as large after a compaction that was badly needed as before.
     """
-    parts = _lay_out(material, strategy, counter)
-    return parts.measure(budget, counter).total_tokens + sum(turn.tokens for turn in parts.recent)
+    parts = _lay_out(material, budget, strategy, counter)
+    return parts.measure(budget, counter).total_tokens + parts.recent_tokens
 
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
     """The material rendered: turns that failed (never sent), those the summary covers, those after it; and what is sent always.
 
-    `fixed` is what is pinned or instructed in turns that failed or are covered.
+    Something is pinned or instructed in `fixed_before`, turns that failed or are covered, and in `fixed_turns`, those after the summary.
     """
 
-    tools: tuple[PromptTool, ...]
+    filtered: tool_filter.Filtered
     head: tuple[PromptMessage, ...]
     summary: tuple[PromptMessage, ...]
     smart: tuple[PromptMessage, ...]
-    fixed: tuple[PromptMessage, ...]
+    fixed_before: tuple[Turn, ...]
+    fixed_turns: tuple[Turn, ...]
     current: tuple[PromptMessage, ...]
     failed: tuple[Turn, ...]
     folded: tuple[Turn, ...]
     recent: tuple[Turn, ...]
+    recent_tokens: int
+
+    @property
+    def tools(self) -> tuple[PromptTool, ...]:
+        return self.filtered.tools
+
+    @property
+    def fixed(self) -> tuple[PromptMessage, ...]:
+        return tuple(m for turn in self.fixed_before for m in turn.fixed)
 
     @property
     def always(self) -> tuple[PromptMessage, ...]:
@@ -127,28 +147,43 @@ class _Parts:
     @property
     def fixed_recent(self) -> int:
         """Tokens that the turns after the summary take at the least."""
-        return sum(turn.fixed_tokens for turn in self.recent if turn.fixed)
+        return sum(turn.fixed_tokens for turn in self.fixed_turns)
 
     def measure(self, budget: Budget, counter: TokenCounter) -> ContextUsage:
         return measure(self.always, self.tools, budget, estimated=counter.estimated)
 
 
-def _lay_out(material: Material, strategy: Strategy, counter: TokenCounter) -> _Parts:
-    turns = material.history
-    border = 0
+def _lay_out(material: Material, budget: Budget, strategy: Strategy, counter: TokenCounter) -> _Parts:
+    history = History.of(material.history)
+    border, fixed = 0, history.fixed()
     if material.compaction and material.compaction.summary and strategy.summarizes:
-        border = covered_by(material.compaction, turns)
+        border = history.through(material.compaction.last_id)
     return _Parts(
-        tools=tuple(_describe(descriptor, counter) for descriptor in material.descriptors),
+        filtered=_tools(material, history, budget, counter),
         head=(_fixed(material.instructions, "system", "system", counter), *(_memory(item, counter) for item in material.memory)),
         summary=_summary(material.compaction, strategy, counter),
         smart=_smart(material.smart, counter),
-        fixed=tuple(m for position, turn in enumerate(turns) if turn.fixed and (position < border or turn.failed) for m in turn.fixed),
+        fixed_before=tuple(turn for place, turn in fixed if place < border or turn.failed),
+        fixed_turns=tuple(turn for place, turn in fixed if place >= border and not turn.failed),
         current=render(material.current, counter, thinking=True),
-        failed=tuple(turn for turn in turns if turn.failed),
-        folded=tuple(turn for turn in turns[:border] if not turn.failed),
-        recent=tuple(turn for turn in turns[border:] if not turn.failed),
+        failed=history.failed,
+        folded=history.sent(last=border),
+        recent=history.sent(border),
+        recent_tokens=history.tokens(border),
     )
+
+
+def _tools(material: Material, history: History, budget: Budget, counter: TokenCounter) -> tool_filter.Filtered:
+    described = tuple(_describe(descriptor, counter) for descriptor in material.descriptors)
+    if not material.filtered:
+        return tool_filter.Filtered(described)
+    called = {call.name for message in material.current for call in message.tool_calls}
+    talk = tool_filter.Talk(_question(material), [t.text for t in history[-tool_filter.RECENT :]], history.tools | called, material.offered)
+    return tool_filter.chosen(described, talk, budget.tools, budget.max_context)
+
+
+def _question(material: Material) -> str:
+    return next((m.content for m in material.current if m.role == "user"), "")
 
 
 def covered_by(compaction: Compaction, turns: Sequence[Turn]) -> int:
@@ -175,12 +210,12 @@ def _fitted(choice: Choice, offer: Offer) -> Choice:
     return choice
 
 
-def _due(always: ContextUsage, recent: Sequence[Turn], strategy: Strategy, budget: Budget) -> CompactionDue:
+def _due(always: ContextUsage, history: int, strategy: Strategy, budget: Budget) -> CompactionDue:
     """Judged by what the conversation would send if it could, not by what was made to fit."""
     if not strategy.summarizes:
         return CompactionDue(due=False)
-    history = sum(turn.tokens for turn in recent)
-    return due(always.message_tokens + history, always.total_tokens + history, budget)
+    allowed = always.budget_status.messages.budget
+    return due(always.message_tokens + history, always.total_tokens + history, budget, allowed)
 
 
 def _describe(descriptor: dict[str, Any], counter: TokenCounter) -> PromptTool:
@@ -212,8 +247,12 @@ def _smart(items: Sequence[MemoryItem], counter: TokenCounter) -> tuple[PromptMe
     if not remembered:
         return tuple(files)
     text = fence("smart-memory", "\n".join(item.content for item in remembered))
-    ids = tuple(item.relative_path or f"fact:{item.key}" for item in remembered)
+    ids = tuple(map(_source, remembered))
     return (*files, _fixed(text, "memory", "user", counter, ids))
+
+
+def _source(item: MemoryItem) -> str:
+    return item.relative_path or f"fact:{item.key}"
 
 
 def _summary(compaction: Compaction | None, strategy: Strategy, counter: TokenCounter) -> tuple[PromptMessage, ...]:
@@ -255,9 +294,29 @@ def _dropped(parts: _Parts, choice: Choice) -> list[Dropped]:
     ]
 
 
+def _unsayable(material: Material, choice: Choice, messages: Sequence[PromptMessage]) -> list[Dropped]:
+    """Messages of turns that are sent which no provider would take: only an import or a stopped turn has them."""
+    sent = {id_ for message in messages for id_ in message.source_ids}
+    there = (*(m for turn in choice.kept for m in turn.messages), *material.current)
+    return [
+        Dropped(id=m.id, reason="a tool result without its call" if m.role == "tool" else "it says nothing")
+        for m in there
+        if m.id not in sent
+    ]
+
+
+def _left_out(material: Material, parts: _Parts) -> list[Dropped]:
+    """Tools that the filter left out, as `tool:NAME`, and what was remembered but has no room."""
+    sent = {id_ for message in parts.smart for id_ in message.source_ids}
+    return [
+        *(Dropped(id=f"tool:{name}", reason=reason) for name, reason in parts.filtered.left_out),
+        *(Dropped(id=_source(item), reason="no room") for item in material.smart if _source(item) not in sent),
+    ]
+
+
 def _too_large(usage: ContextUsage, parts: _Parts, kept: int) -> PromptTooLarge:
     """What is fixed is named with the turn it stands in, since that can be undone."""
-    fixed = [(turn.fixed_tokens, turn.number) for turn in (*parts.failed, *parts.folded, *parts.recent) if turn.fixed]
+    fixed = [(turn.fixed_tokens, turn.number) for turn in (*parts.fixed_before, *parts.fixed_turns)]
     items = [(m.tokens, f"{m.kind.replace('_', ' ')} “{shorten(m.content, 40)}”") for m in (*parts.head, *parts.summary, *parts.current)]
     items.append((usage.tool_tokens, f"{len(parts.tools)} tool descriptions"))
     items += [(tokens, f"kept of turn {number} (/unpin {number})") for tokens, number in fixed]

@@ -5,7 +5,6 @@ from its question.
 """
 
 import json
-import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -62,24 +61,22 @@ def came_to_nothing(messages: Sequence[ZkChatMessage]) -> bool:
     return any(m.status == "failed" for m in messages) or (last.role == "user" and last.status in ("pending", "unfinished"))
 
 
-def turns_of(messages: Iterable[ZkChatMessage], counter: TokenCounter, known: Sequence[Turn] = ()) -> tuple[Turn, ...]:
+def turns_of(messages: Iterable[ZkChatMessage], counter: TokenCounter, first: int | None = None) -> tuple[Turn, ...]:
     """Cut a branch of the log into turns. What precedes the first user message (an import may begin so) is a turn of its own.
 
-    `known` turns, cut from the same branch when it was shorter, are taken over as they are: rendering is paid once a turn.
+    They are numbered from `first`, where they go on from others; else the first question is 1.
     """
     groups: list[list[ZkChatMessage]] = []
     for message in messages:
         if message.role == "user" or not groups:
             groups.append([])
         groups[-1].append(message)
-    there = {turn.id: turn for turn in known}
-    first = 1 if groups and groups[0][0].role == "user" else 0
-    return tuple(_turn(tuple(group), number, there.get(group[0].id), counter) for number, group in enumerate(groups, first))
+    if first is None:
+        first = 1 if groups and groups[0][0].role == "user" else 0
+    return tuple(_turn(tuple(group), number, counter) for number, group in enumerate(groups, first))
 
 
-def _turn(messages: tuple[ZkChatMessage, ...], number: int, known: Turn | None, counter: TokenCounter) -> Turn:
-    if known is not None and len(known.messages) == len(messages) and all(map(operator.is_, known.messages, messages)):
-        return known
+def _turn(messages: tuple[ZkChatMessage, ...], number: int, counter: TokenCounter) -> Turn:
     fixed = keeping.fixed(messages, number, counter, failed=came_to_nothing(messages))
     return Turn(messages, _ended(render(messages, counter), counter), number, fixed)
 
@@ -154,11 +151,13 @@ def _said(message: ZkChatMessage, calls: tuple[ToolCall, ...], counter: TokenCou
     cut = message.role == "assistant" and message.status == "unfinished" and message.content
     content = message.content + INTERRUPTED if cut else message.content
     tokens = counter.count(content) if cut else _content_tokens(message, counter)
+    called = call_tokens(calls, counter)
     return PromptMessage(
         role=message.role,
         content=content,
         tool_calls=calls,
-        tokens=tokens + call_tokens(calls, counter) + MESSAGE_OVERHEAD,
+        tokens=tokens + called + MESSAGE_OVERHEAD,
+        call_tokens=called,
         kind="conversation",
         source_ids=(message.id,),
     )
@@ -166,7 +165,7 @@ def _said(message: ZkChatMessage, calls: tuple[ToolCall, ...], counter: TokenCou
 
 def _with_thinking(said: PromptMessage, blocks: ThinkingBlocks, counter: TokenCounter) -> PromptMessage:
     tokens = counter.count(json.dumps(blocks.blocks, ensure_ascii=False))
-    return said.model_copy(update={"thinking": blocks, "tokens": said.tokens + tokens})
+    return said.model_copy(update={"thinking": blocks, "tokens": said.tokens + tokens, "thinking_tokens": tokens})
 
 
 def _tool_result(message: ZkChatMessage, counter: TokenCounter) -> PromptMessage:

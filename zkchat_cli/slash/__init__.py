@@ -33,9 +33,13 @@ class Confirm:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What to show, and what the chat does next: ask for a yes, run a turn, go on (with another session, if given) or leave."""
+    """What to show, and what the chat does next: ask for a yes, run a turn, go on (with another session, if given) or leave.
+
+    `fitted` makes the text for a screen of so many columns, where there is one.
+    """
 
     text: str = ""
+    fitted: Callable[[int], str] | None = None
     lines: Sequence[Line] = ()
     session: ZkChatSession | None = None
     leave: bool = False

@@ -6,7 +6,13 @@ from zkchat_cli.slash import Outcome, SlashCommand
 
 
 def _run(session: ZkChatSession, argument: str) -> Outcome:  # noqa: ARG001  every command has this shape
-    return Outcome(figures.table(session.prompt()))
+    prompt = session.prompt()
+    pinned = {message.id: number for number, message in enumerate(session.history, 1) if message.pinned}
+
+    def fitted(width: int) -> str:
+        return figures.table(prompt, width, pinned)
+
+    return Outcome(fitted(figures.WIDTH), fitted)
 
 
-COMMAND = SlashCommand("context", "tokens per component against their budgets", _run)
+COMMAND = SlashCommand("context", "tokens per component against their budgets, and what to do about the largest", _run)

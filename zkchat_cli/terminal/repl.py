@@ -140,7 +140,8 @@ class Repl:
 
     def _carry_out(self, outcome: slash.Outcome) -> bool:
         if outcome.text:
-            self._screen.print(outcome.text)
+            columns = self._screen.columns
+            self._screen.print(outcome.fitted(columns()) if outcome.fitted is not None and columns is not None else outcome.text)
         self._screen.show(outcome.lines)
         if outcome.session is not None:
             self._session.describing.stop()

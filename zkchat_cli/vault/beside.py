@@ -99,6 +99,7 @@ class FileBeside:
                     db.execute(f"PRAGMA user_version = {self.version}")
         if _version(db) != self.version:
             raise IndexDamaged(f"the {self.what} {self.file} were made by another version of zkchat", "They are made anew.")
+        db.execute("PRAGMA synchronous = NORMAL")  # a message may keep ten summaries; after a power cut the last are made again
 
     def _moved(self) -> bool:
         """Whether another process has replaced the file."""

@@ -1,0 +1,102 @@
+"""What making a prompt costs in a long conversation, and how much of it is the same from call to call, as a provider's cache wants it."""
+
+import json
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import vaults
+from ground import Ground
+from measuring import Goal, Row, in_turns, timed
+
+from zkchat_cli import wiring
+from zkchat_cli.context import strategies
+from zkchat_cli.events import TurnCompleted
+from zkchat_cli.llm import Delta, Request, Window
+from zkchat_cli.llm.providers.offline import OfflineModel
+from zkchat_cli.models import ZkChatMessage
+from zkchat_cli.session import ZkChatSession
+from zkchat_cli.toolbox import Toolbox
+
+PATTERN = 200
+"""Turns after which a long conversation says the same again, under other ids."""
+STEADY_TURNS = 40
+
+
+@dataclass
+class Remembering:
+    """The offline model, with a memory of what it was sent."""
+
+    name = "offline"
+    window: Window | None = None
+    exact = True
+    sent: list[str] = field(default_factory=list)
+    _model: OfflineModel = field(default_factory=OfflineModel)
+
+    def prepare(self) -> None:
+        self._model.prepare()
+
+    def stream(self, request: Request) -> Generator[Delta, None, None]:
+        tools = [json.dumps(tool.descriptor) for tool in request.tools]
+        messages = [f"{m.role}: {m.content} {[(c.name, c.arguments) for c in m.tool_calls]}" for m in request.messages]
+        self.sent.append("\n".join((*tools, *messages)))
+        return self._model.stream(request)
+
+
+def figures(ground: Ground) -> Iterator[Row]:
+    bench = wiring.open_bench(wiring.Choices(vault=ground.vault, model="offline", store=False), ground.env, ground.vault)
+    bench.vault.refresh()
+    plain = bench.session()
+    toolbox = Toolbox(plain.parts.tools, bench.vault, plain.manager, bench.counter, plain.parts.clock)
+    pattern = vaults.conversation(min(PATTERN, ground.turns), ground.words, toolbox, str(bench.vault.root), wiring.new_id).messages
+    for turns, limit in ((ground.turns, 5.0), (10 * ground.turns, 10.0)):
+        yield from assembling(ground, bench, repeated(pattern, turns), turns, limit)
+    for strategy in strategies.names():
+        yield steadiness(ground, bench, strategy)
+    bench.close()
+
+
+def repeated(pattern: Sequence[ZkChatMessage], turns: int) -> tuple[ZkChatMessage, ...]:
+    """A conversation of so many turns of four messages."""
+    again = (message.model_copy(update={"id": f"{i}-{message.id}"}) for i in range(-(-4 * turns // len(pattern))) for message in pattern)
+    return tuple(message for message, _ in zip(again, range(4 * turns), strict=False))
+
+
+def assembling(ground: Ground, bench: wiring.Bench, history: tuple[ZkChatMessage, ...], turns: int, limit: float) -> Iterator[Row]:
+    """Prompts for one new message after another; the floor gathers the same messages and adds up their tokens."""
+    parts = bench.session().parts
+    for strategy in strategies.names():
+        session = ZkChatSession(replace(parts, strategy=strategies.strategy(strategy)))
+        session.history = history
+        made = {question: (session.message("user", question),) for question in (ground.words.question() for _ in ground.times(100))}
+        floor = session.assembled(())
+
+        def assemble(question: str, session: ZkChatSession = session, made: dict[str, tuple[ZkChatMessage]] = made) -> object:
+            return session.assembled(made[question])
+
+        def gather(_: str, messages: Sequence[object] = floor.messages) -> object:
+            return sum(message.tokens for message in tuple(messages))  # type: ignore[attr-defined]
+
+        measured = in_turns(timed(assemble), timed(gather), made)
+        yield Row(f"assemble, {strategy}, {turns} turns", *measured, "gather and add up the same messages", Goal(limit, "p95"))
+
+
+def steadiness(ground: Ground, bench: wiring.Bench, strategy: str) -> Row:
+    """Of all that is sent in a conversation with tools, the share that does not stand at the same place in the next prompt, so that a cache
+    has kept it in vain; not across compactions. Where a strategy leaves the oldest turns out, that is nearly all of the prompt."""
+    model = Remembering()
+    session = ZkChatSession(replace(bench.session().parts, model=model, strategy=strategies.strategy(strategy)))
+    pairs: list[tuple[str, str]] = []
+    calls = 0
+    for _ in range(4 if ground.quick else STEADY_TURNS):
+        last = list(session.send(ground.words.question()))[-1]
+        assert isinstance(last, TurnCompleted), last
+        pairs += pairwise(model.sent[calls if last.report.compaction else max(0, calls - 1) :])
+        calls = len(model.sent)
+    changed = 1 - sum(same(*pair) for pair in pairs) / sum(len(before) for before, _ in pairs)
+    return Row(f"prompt changed, {strategy}", [100 * changed], goal=Goal(5, "median"), unit="%")
+
+
+def same(one: str, other: str) -> int:
+    """Characters that two texts have in common from the start."""
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

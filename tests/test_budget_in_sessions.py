@@ -1,0 +1,80 @@
+"""The budget of a running session: what it warns of, what it refuses, and that a conversation is counted once, however long."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from building import Deltas, Room, a_room, completed, failed, says, stored, talk
+
+from zkchat_cli.config import Config, ContextSettings
+from zkchat_cli.context.turns import turns_of
+from zkchat_cli.events import Notice
+from zkchat_cli.llm import Finished, Text
+from zkchat_cli.models import TokenUsage
+from zkchat_cli.session import ZkChatSession
+
+
+@pytest.fixture
+def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
+    made = a_room(vault, tmp_path / "cache", tmp_path / "store.db")
+    yield made
+    made.store.close()
+    made.vault.close()
+
+
+def notices(session: ZkChatSession, text: str) -> list[str]:
+    return [event.message for event in session.send(text) if isinstance(event, Notice)]
+
+
+def test_tools_beyond_their_share_are_warned_of_once(room: Room) -> None:
+    room.settings = Config(context=ContextSettings(tool_filter="off", tool_budget_ratio=0.01))
+    session = room.session(Deltas([says("Yes.")]))
+    (told,) = notices(session, "Is it so?")
+    assert told.startswith("tools alone take ")
+    assert "of their budget of 327; messages have " in told
+    assert notices(session, "And now?") == []
+
+
+def test_instructions_and_tools_beyond_the_limit_are_an_error_before_any_call(room: Room) -> None:
+    room.max_context = 600
+    model = Deltas([says("Yes.")])
+    session = room.session(model, settings=Config(context=ContextSettings(tool_filter="off")))
+    error = failed(session.send("Is it so?")).error
+    assert error.code == "prompt_too_large"
+    assert "8 tool descriptions: " in error.hint
+    assert not model.requests
+
+
+def test_a_turn_is_added_to_what_is_known_of_the_others(room: Room) -> None:
+    session = stored(room, talk(("Why?", "So."), ("Who?", "She.")), model=Deltas([says("Yes.")]))
+    before = session.turns
+    completed(session.send("Is it so?"))
+    after = session.turns
+    assert [a is b for a, b in zip(before, after, strict=False)] == [True, True]
+    assert list(after) == list(turns_of(session.history, session.parts.counter))
+    assert room.resumed(session).prompt() == session.prompt()
+
+
+def test_what_a_provider_reports_again_and_again_does_not_have_the_conversation_counted_anew(room: Room) -> None:
+    def reporting(tokens: int) -> list[Text | Finished]:
+        return [Text("Yes."), Finished("stop", TokenUsage(prompt_tokens=tokens, completion_tokens=1, estimated=False))]
+
+    model = Deltas([reporting(1500)] * 3 + [reporting(1505), reporting(1505), reporting(3000), reporting(1500)])
+    session = stored(room, talk(("Why?", "So."), ("Who?", "She.")), model=model)
+    kept = []
+    for _ in range(6):
+        completed(session.send("Is it so?"))
+        kept.append(session.turns[0])
+        usage = session.usage
+        assert usage.total_tokens == sum(usage.components.model_dump().values())
+    session.prepare()
+    assert kept[2] is kept[3] is kept[4]
+    assert session.turns[0] is not kept[5]  # twice as much is another matter
+
+
+def test_with_a_prompt_nobody_has_changed_nothing_is_assembled_twice(room: Room) -> None:
+    session = stored(room, talk(("Why?", "So.")))
+    assert session.assembled(()) is session.assembled(())
+    first = session.assembled(())
+    completed(session.send("What does compost need?"))
+    assert session.assembled(()) is not first

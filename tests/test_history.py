@@ -1,0 +1,77 @@
+"""The history of a conversation: what is noted of its turns is what looking through all of them would find."""
+
+from collections.abc import Sequence
+
+import pytest
+from building import COUNTER, said, talk, turns
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zkchat_cli.context.history import History
+from zkchat_cli.context.turns import Turn, turns_of
+from zkchat_cli.models import ToolCall
+
+
+def some(*kinds: str) -> tuple[Turn, ...]:
+    """A turn each: `f` one that failed, `t` one with a tool call, anything else one without."""
+    messages = []
+    for i, kind in enumerate(kinds):
+        messages.append(said("user", f"Question {i}?", f"u{i}", status="failed" if kind == "f" else "complete"))
+        if kind == "t":
+            messages.append(said("assistant", "", f"c{i}", tool_calls=(ToolCall(id=f"k{i}", name=f"tool_{i}"),)))
+            messages.append(said("tool", "Found.", f"r{i}", tool_call_id=f"k{i}"))
+        messages.append(said("assistant", f"Answer {i}.", f"a{i}"))
+    return turns_of(messages, COUNTER)
+
+
+def looked_through(history: History, known: Sequence[Turn]) -> None:
+    """Everything that a history says, beside what its turns say."""
+    good = [turn for turn in known if not turn.failed]
+    assert (len(history), list(history), history[:]) == (len(known), list(known), tuple(known))
+    assert history.failed == tuple(turn for turn in known if turn.failed)
+    assert history.tools == {call.name for turn in known for m in turn.messages for call in m.tool_calls}
+    for first in range(len(known) + 1):
+        after = tuple(turn for turn in known[first:] if not turn.failed)
+        assert history.sent(first) == after
+        assert history.sent(last=first) == tuple(turn for turn in known[:first] if not turn.failed)
+        assert history.tokens(first) == sum(turn.tokens for turn in after)
+    assert history.tokens() == sum(turn.tokens for turn in good)
+    for i, turn in enumerate(known):
+        assert all(history.through(m.id) == i + 1 and history.message(m.id) is m for m in turn.messages)
+    assert history.through(None) == history.through("elsewhere") == 0
+    assert history.message("elsewhere") is None
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from("fts"), max_size=12), st.lists(st.integers(0, 3), max_size=4))
+def test_a_history_knows_what_looking_through_its_turns_would_find(kinds: list[str], pieces: list[int]) -> None:
+    known = some(*kinds)
+    history, at, earlier = History(), 0, []
+    for piece in pieces:
+        earlier.append((history, at))
+        history, at = history.plus(known[at : at + piece]), min(at + piece, len(known))
+    looked_through(history.plus(known[at:]), known)
+    for each, length in earlier:  # those it grew from have not changed
+        looked_through(each, known[:length])
+
+
+def test_two_histories_that_grew_from_one_do_not_see_each_others_turns() -> None:
+    first, left, right = some("s", "t", "f")
+    trunk = History([first])
+    one, other = trunk.plus([left]), trunk.plus([right])
+    looked_through(one, [first, left])
+    looked_through(other, [first, right])
+
+
+def test_turns_are_found_by_their_place() -> None:
+    one, two = turns(("a?", "b"), ("c?", "d"))
+    history = History([one]).plus([two])
+    assert (history[0], history[-1], history[1:]) == (one, two, (two,))
+    with pytest.raises(IndexError):
+        history[2]
+
+
+def test_a_history_of_a_history_is_itself() -> None:
+    history = History(turns_of(talk(("a?", "b")), COUNTER))
+    assert History.of(history) is history
+    assert list(History.of(tuple(history))) == list(history)

@@ -1,0 +1,10 @@
+"""What every prompt promises, for thousands of random histories (`tests/bench/properties.py` tries as many more as one likes)."""
+
+from histories import any_history_makes_a_prompt_that_keeps_all_promises
+from hypothesis import settings
+
+HISTORIES = 2000
+
+
+def test_any_history_makes_a_prompt_that_keeps_all_promises() -> None:
+    settings(max_examples=HISTORIES, deadline=None)(any_history_makes_a_prompt_that_keeps_all_promises)()

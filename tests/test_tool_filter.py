@@ -1,0 +1,172 @@
+"""The tool filter: which tools are offered where all of them are too much."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from building import COUNTER, Deltas, Room, a_room, calls, completed, find, said, says, talk
+
+from zkchat_cli import tools
+from zkchat_cli.config import Config, ContextSettings
+from zkchat_cli.context import figures, strategies
+from zkchat_cli.context.budget import Budget
+from zkchat_cli.context.prompt import Material, assemble
+from zkchat_cli.context.tool_filter import CORE, SMALL_WINDOW, Filtered, Talk, chosen
+from zkchat_cli.context.turns import turns_of
+from zkchat_cli.models import PromptTool, ToolCall
+
+ALL = {tool.name for tool in tools.tools()}
+AMPLE, LARGE = 10_000, SMALL_WINDOW + 1
+
+
+@pytest.fixture
+def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
+    made = a_room(vault, tmp_path / "cache")
+    yield made
+    made.store.close()
+    made.vault.close()
+
+
+def tool(name: str, description: str = "", tokens: int = 100) -> PromptTool:
+    function = {"name": name, "description": description, "parameters": {}}
+    return PromptTool(name=name, descriptor={"type": "function", "function": function}, tokens=tokens)
+
+
+REAL = tuple(tool(each.name, each.description) for each in tools.tools())
+
+
+def offered(filtered: Filtered) -> set[str]:
+    return {each.name for each in filtered.tools}
+
+
+def test_all_tools_are_offered_where_they_fit_and_the_window_is_not_small() -> None:
+    assert chosen(REAL, Talk("Hello!"), AMPLE, LARGE) == Filtered(REAL)
+
+
+def test_in_a_small_window_only_core_tools_are_offered_for_a_message_that_needs_no_other() -> None:
+    filtered = chosen(REAL, Talk("Hello!"), AMPLE, SMALL_WINDOW)
+    assert offered(filtered) == CORE
+    assert dict(filtered.left_out)["find_link_path"] == "it does not bear on the message, and a window of 8192 is small"
+
+
+@pytest.mark.parametrize(
+    ("message", "wanted"),
+    [
+        ("Which notes are linking to Filters? I mean its backlinks", "find_backlinks"),
+        ("Is there a path of links from A to B?", "find_link_path"),
+        ("List the documents in the folder Garden", "list_zk_documents"),
+        ("What is related to composting?", "find_zk_documents_related_to"),
+    ],
+)
+def test_what_bears_on_the_message_is_offered_too(message: str, wanted: str) -> None:
+    assert wanted in offered(chosen(REAL, Talk(message), AMPLE, 4096))
+
+
+def test_what_bears_on_the_turns_before_is_offered_too() -> None:
+    assert "list_zk_documents" in offered(chosen(REAL, Talk("And the next ones?", ["List my documents"]), AMPLE, 4096))
+
+
+def test_a_tool_that_the_conversation_has_used_is_offered_again() -> None:
+    assert "find_link_path" in offered(chosen(REAL, Talk("Hello!", used=frozenset({"find_link_path"})), AMPLE, 4096))
+
+
+def test_beyond_their_budget_the_tools_that_bear_most_on_the_message_are_offered() -> None:
+    filtered = chosen(REAL, Talk("What is related to composting?"), 400, LARGE)
+    assert offered(filtered) == {*CORE, "find_zk_documents_related_to"}
+    assert (
+        dict(filtered.left_out)["list_zk_documents"]
+        == f"no room: all {len(REAL)} tools take {100 * len(REAL)} tokens of their budget of 400"
+    )
+
+
+def test_core_tools_and_used_ones_are_offered_whatever_the_budget() -> None:
+    filtered = chosen(REAL, Talk("Hello!", used=frozenset({"find_link_path"})), 0, 1000)
+    assert offered(filtered) == {*CORE, "find_link_path"}
+
+
+def test_a_small_tool_is_offered_where_a_larger_one_has_no_room() -> None:
+    some = (tool("compare_notes", "compare", 500), tool("count_words", "words", 40))
+    assert offered(chosen(some, Talk("compare, in words"), 100, LARGE)) == {"count_words"}
+
+
+def test_what_was_offered_before_stays_while_there_is_room_so_that_the_front_of_the_prompt_does_not_change() -> None:
+    before = frozenset({*CORE, "find_link_path"})
+    assert offered(chosen(REAL, Talk("Hello!", offered=before), AMPLE, 4096)) == before
+    assert offered(chosen(REAL, Talk("What is related?", offered=before), 400, LARGE)) == before
+
+
+def test_tools_keep_their_order() -> None:
+    filtered = chosen(REAL, Talk("What is related to composting?", used=frozenset({"list_zk_documents"})), AMPLE, 4096)
+    assert [each.name for each in filtered.tools] == [each.name for each in REAL if each.name in offered(filtered)]
+
+
+@pytest.mark.parametrize("talk_", [Talk(), Talk("的" * 50), Talk("\x00" * 9, ["…", ""]), Talk("word " * 100_000)])
+def test_any_words_will_do(talk_: Talk) -> None:
+    assert offered(chosen(REAL, talk_, 300, 4096)) == CORE
+
+
+def test_a_tool_without_words_is_no_trouble() -> None:
+    bare = PromptTool(name="", descriptor={"function": {"name": "", "description": None}}, tokens=1)
+    assert chosen((bare,), Talk("Hello!"), AMPLE, 4096).tools == ()
+    assert chosen((), Talk("Hello!"), 0, 4096) == Filtered(())
+
+
+# in a prompt
+
+
+def material(question: str, **more: Any) -> Material:
+    descriptors = tuple(each.descriptor for each in tools.tools())
+    asked = said("user", question, "now", status="pending")
+    values: dict[str, Any] = {"instructions": "Cite.", "history": (), "current": (asked,), "descriptors": descriptors, "filtered": True}
+    return Material(**{**values, **more})
+
+
+def small(made_of: Material) -> Any:
+    return assemble(made_of, Budget.of(ContextSettings(), 4096), strategies.strategy("hybrid"), COUNTER)
+
+
+def test_a_prompt_names_the_tools_that_it_leaves_out() -> None:
+    prompt = small(material("Hello!"))
+    assert {t.name for t in prompt.tools} == CORE
+    assert {d.id for d in prompt.dropped} == {f"tool:{name}" for name in ALL - CORE}
+    assert prompt.usage.tool_tokens == sum(t.tokens for t in prompt.tools)
+    assert f"tools left out: {len(ALL - CORE)} of {len(ALL)}" in figures.table(prompt)
+
+
+def test_a_prompt_offers_what_was_called_in_the_conversation_or_in_the_turn_itself() -> None:
+    call = ToolCall(id="1", name="find_link_path")
+    called = (said("assistant", "", "c", tool_calls=(call,)), said("tool", "None.", "r", tool_call_id="1"))
+    asked = material("Hello!")
+    earlier = turns_of((*talk(("Hm?", "So.")), said("user", "?", "q"), *called), COUNTER)
+    for made_of in (material("Hello!", history=earlier), material("Hello!", current=(*asked.current, *called))):
+        assert {t.name for t in small(made_of).tools} == {*CORE, "find_link_path"}
+
+
+def test_a_session_filters_by_its_setting_and_keeps_what_it_offered(room: Room) -> None:
+    room.max_context = 4096
+    model = Deltas([says("Yes.")])
+    session = room.session(model)
+    completed(session.send("What is related to composting?"))
+    completed(session.send("Thank you!"))
+    first, second = ({t.name for t in request.tools} for request in model.requests)
+    there = {tool.name for tool in session.parts.tools}
+    assert "find_zk_documents_related_to" in first == second < there
+    off = room.session(model, settings=Config(context=ContextSettings(tool_filter="off")))
+    completed(off.send("Hello!"))
+    assert {t.name for t in model.requests[-1].tools} == there
+
+
+def test_the_tools_of_a_turn_are_the_same_in_all_its_rounds(room: Room) -> None:
+    room.max_context = 4096
+    model = Deltas([calls(find("links")), says("Yes.")])
+    completed(room.session(model).send("Which backlinks has Filters?"))
+    assert model.requests[0].tools == model.requests[1].tools
+
+
+def test_a_tool_that_was_not_offered_runs_when_it_is_called_and_is_offered_from_then_on(room: Room) -> None:
+    room.max_context = 4096
+    model = Deltas([calls(ToolCall(id="1", name="list_zk_documents")), says("Three.")])
+    report = completed(room.session(model).send("Hello!"))
+    assert [run.ok for run in report.tools] == [True]
+    assert [("list_zk_documents" in {t.name for t in request.tools}) for request in model.requests] == [False, True]

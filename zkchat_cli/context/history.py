@@ -1,0 +1,126 @@
+"""The finished turns of a conversation, with what every prompt asks of them: which can be sent, how many tokens they take together, in
+which turn a message stands, which tools were called.
+
+A conversation of ten thousand turns is asked with each message, so nothing here is worked out over all of them: it is noted when a turn is
+added. A history never changes; the one that comes of adding a turn shares its storage and sees one turn more of it.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import overload
+
+from zkchat_cli.context.turns import Turn
+from zkchat_cli.models import ZkChatMessage
+
+
+@dataclass(slots=True)
+class _Notes:
+    """What is known of the turns of a branch, oldest first. Only ever added to."""
+
+    turns: list[Turn] = field(default_factory=list)
+    sent: list[Turn] = field(default_factory=list)
+    """Those that can be sent."""
+    failed: list[Turn] = field(default_factory=list)
+    before: list[int] = field(default_factory=lambda: [0])
+    """How many of the first n turns can be sent."""
+    tokens: list[int] = field(default_factory=lambda: [0])
+    """How many tokens the first n turns that can be sent take."""
+    places: dict[str, int] = field(default_factory=dict)
+    """The turn of each message, by its id."""
+    fixed: list[int] = field(default_factory=list)
+    """The turns of which something is in every prompt."""
+    tools: dict[str, int] = field(default_factory=dict)
+    """The first turn in which each tool was called."""
+
+    def add(self, turn: Turn) -> None:
+        place = len(self.turns)
+        self.turns.append(turn)
+        if turn.failed:
+            self.failed.append(turn)
+        else:
+            self.sent.append(turn)
+            self.tokens.append(self.tokens[-1] + turn.tokens)
+        self.before.append(len(self.sent))
+        if turn.fixed:
+            self.fixed.append(place)
+        for message in turn.messages:
+            self.places[message.id] = place
+            for call in message.tool_calls:
+                self.tools.setdefault(call.name, place)
+
+
+class History(Sequence[Turn]):
+    """Finished turns, oldest first; see the module. A slice of it is a tuple."""
+
+    __slots__ = ("_length", "_notes")
+
+    def __init__(self, turns: Iterable[Turn] = ()) -> None:
+        self._notes = _Notes()
+        for turn in turns:
+            self._notes.add(turn)
+        self._length = len(self._notes.turns)
+
+    @classmethod
+    def of(cls, turns: Sequence[Turn]) -> "History":
+        """These turns as a history; one that is a history already is itself."""
+        return turns if isinstance(turns, History) else cls(turns)
+
+    def plus(self, turns: Iterable[Turn]) -> "History":
+        """This history with newer turns behind it. Costs what those cost, unless others were added to this one before."""
+        notes = self._notes if len(self._notes.turns) == self._length else History(self)._notes
+        for turn in turns:
+            notes.add(turn)
+        longer = History()
+        longer._notes, longer._length = notes, len(notes.turns)
+        return longer
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, at: int) -> Turn: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Turn, ...]: ...
+    def __getitem__(self, at: int | slice) -> Turn | tuple[Turn, ...]:
+        if isinstance(at, slice):
+            return tuple(self._notes.turns[: self._length][at])
+        return self._notes.turns[range(self._length)[at]]
+
+    def __iter__(self) -> Iterator[Turn]:
+        return iter(self._notes.turns[: self._length])
+
+    def goes_on_from(self, other: "History") -> bool:
+        """Whether this history is that one with newer turns behind it, or that one itself."""
+        return self._notes is other._notes and len(self) >= len(other)
+
+    def fixed(self) -> tuple[tuple[int, Turn], ...]:
+        """The turns of which something is in every prompt, each with its place."""
+        return tuple((place, self._notes.turns[place]) for place in self._notes.fixed if place < self._length)
+
+    def through(self, message_id: str | None) -> int:
+        """How many turns there are from the first through the one that holds this message; 0 when none does."""
+        place = -1 if message_id is None else self._notes.places.get(message_id, -1)
+        return place + 1 if place < self._length else 0
+
+    def message(self, message_id: str) -> ZkChatMessage | None:
+        place = self.through(message_id)
+        return next((m for m in self._notes.turns[place - 1].messages if m.id == message_id), None) if place else None
+
+    def sent(self, first: int = 0, last: int | None = None) -> tuple[Turn, ...]:
+        """Of the turns from `first` on, before `last`, those that can be sent: that have not failed."""
+        before = self._notes.before
+        return tuple(self._notes.sent[before[first] : before[self._length if last is None else last]])
+
+    def tokens(self, first: int = 0) -> int:
+        """Tokens of the turns that can be sent, from `first` on."""
+        before, tokens = self._notes.before, self._notes.tokens
+        return tokens[before[self._length]] - tokens[before[first]]
+
+    @property
+    def failed(self) -> tuple[Turn, ...]:
+        return tuple(self._notes.failed[: self._length - self._notes.before[self._length]])
+
+    @property
+    def tools(self) -> frozenset[str]:
+        """The names of the tools that were called."""
+        return frozenset(name for name, place in self._notes.tools.items() if place < self._length)
