@@ -18,7 +18,7 @@ from zkchat_cli.context.history import History
 from zkchat_cli.context.instructions import INSTRUCTIONS
 from zkchat_cli.context.prompt import Material, assemble, covered_by, whole
 from zkchat_cli.context.strategies import Strategy
-from zkchat_cli.context.turns import turns_of
+from zkchat_cli.context.turns import Turn, turns_of
 from zkchat_cli.errors import PromptTooLarge, UsageError, VaultError
 from zkchat_cli.llm import Model, Options, Window
 from zkchat_cli.memory.project import ALSO_READ, MemoryItem, project_memory
@@ -123,6 +123,7 @@ class Standing:
             id=parts.new_id(), vault=str(parts.vault.root), created_at=parts.now(), updated_at=parts.now()
         )
         self._cut: History | None = None
+        self._known: Sequence[Turn] = ()
         self._offered: frozenset[str] = frozenset()
         self._last: tuple[tuple[object, ...], Prompt] | None = None
         self.refusal: Window | None = None
@@ -148,6 +149,8 @@ class Standing:
 
     @history.setter
     def history(self, messages: tuple[ZkChatMessage, ...]) -> None:
+        if self._cut is not None:
+            self._known = self._cut
         self._history, self._cut = messages, None
 
     def _add(self, turn: tuple[ZkChatMessage, ...]) -> None:
@@ -212,7 +215,7 @@ class Standing:
         if exact != was_exact or abs(factor - used) > STEADY * used:
             self._counting = (factor, exact)
             self.parts = replace(self.parts, counter=self.parts.counter.calibrated(factor, exact=exact))
-            self._cut = None
+            self._cut, self._known = None, ()
 
     # the prompt
 
@@ -306,9 +309,10 @@ class Standing:
         return int(self.parts.settings.context.summary_ratio * self.budget.effective_limit)
 
     def _turns(self) -> History:
-        """The branch cut into turns, which is done once: rendering and counting them is what a long conversation costs."""
+        """The branch cut into turns, which is done once: rendering and counting them is what a long conversation costs. After a change of
+        the branch, turns that are still the same are taken over."""
         if self._cut is None:
-            self._cut = History(turns_of(self.history, self.parts.counter))
+            self._cut, self._known = History(turns_of(self.history, self.parts.counter, self._known)), ()
         return self._cut
 
     def _plan(self, keep: int | None) -> Fold | None:
