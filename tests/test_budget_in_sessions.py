@@ -55,6 +55,16 @@ def test_a_turn_is_added_to_what_is_known_of_the_others(room: Room) -> None:
     assert room.resumed(session).prompt() == session.prompt()
 
 
+def test_after_a_change_of_the_branch_the_turns_that_are_still_the_same_are_taken_over(room: Room) -> None:
+    session = stored(room, talk(("Why?", "So."), ("Who?", "She."), ("When?", "Now.")))
+    before = session.turns
+    changed = session.history[2].model_copy(update={"content": "Who else?"})
+    session.history = (*session.history[:2], changed, session.history[3])
+    after = session.turns
+    assert [turn.text for turn in after] == ["Why?\nSo.", "Who else?\nShe."]
+    assert after[0] is before[0]
+
+
 def test_what_a_provider_reports_again_and_again_does_not_have_the_conversation_counted_anew(room: Room) -> None:
     def reporting(tokens: int) -> list[Text | Finished]:
         return [Text("Yes."), Finished("stop", TokenUsage(prompt_tokens=tokens, completion_tokens=1, estimated=False))]

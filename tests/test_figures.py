@@ -94,6 +94,12 @@ def test_the_ten_largest_items_are_named_with_what_to_do_about_each() -> None:
     assert len(drawn(prompt_of(CHATTER)).partition("largest:\n")[2].splitlines()[:-1]) == 10
 
 
+def test_a_pinned_message_is_named_by_its_turn() -> None:
+    first, answer, second, other = talk(("Why?", "So."), ("Who?", "She."))
+    pinned = second.model_copy(update={"pinned": True})
+    assert figures.pinned((first, answer.model_copy(update={"pinned": True}), pinned, other)) == {answer.id: 1, second.id: 2}
+
+
 def test_nothing_can_be_done_about_the_core_tools() -> None:
     core = tuple(d for d in DESCRIPTORS if d["function"]["name"] in CORE)
     (line,) = [line for line in drawn(prompt_of(descriptors=core)).splitlines() if "3 tool descriptions" in line]

@@ -18,7 +18,7 @@ from zkchat_cli.context.masking import masked
 from zkchat_cli.context.prompt import Material, assemble, whole
 from zkchat_cli.context.recall import RecallIndex
 from zkchat_cli.context.strategies import Strategy
-from zkchat_cli.context.turns import turns_of
+from zkchat_cli.context.turns import Turn, turns_of
 from zkchat_cli.errors import PromptTooLarge, UsageError, VaultError
 from zkchat_cli.llm import Model, Options, Window
 from zkchat_cli.memory.keeper import Memory
@@ -129,6 +129,7 @@ class Standing:
         self._cut: History | None = None
         self._shown: tuple[History, tuple[str, ...], History] | None = None
         self._recall = RecallIndex()
+        self._known: Sequence[Turn] = ()
         self._offered: frozenset[str] = frozenset()
         self._last: tuple[tuple[object, ...], Prompt] | None = None
         self.refusal: Window | None = None
@@ -156,6 +157,8 @@ class Standing:
 
     @history.setter
     def history(self, messages: tuple[ZkChatMessage, ...]) -> None:
+        if self._cut is not None:
+            self._known = self._cut
         self._history, self._cut = messages, None
 
     def _add(self, turn: tuple[ZkChatMessage, ...]) -> None:
@@ -220,7 +223,7 @@ class Standing:
         if exact != was_exact or abs(factor - used) > STEADY * used:
             self._counting = (factor, exact)
             self.parts = replace(self.parts, counter=self.parts.counter.calibrated(factor, exact=exact))
-            self._cut = None
+            self._cut, self._known = None, ()
 
     # the prompt
 
@@ -307,9 +310,10 @@ class Standing:
 
     @property
     def turns(self) -> History:
-        """The branch cut into turns, every word of them, which is done once: rendering and counting is what a long conversation costs."""
+        """The branch cut into turns, every word of them, which is done once: rendering and counting is what a long conversation costs.
+        After a change of the branch, turns that are still the same are taken over."""
         if self._cut is None:
-            self._cut = History(turns_of(self.history, self.parts.counter))
+            self._cut, self._known = History(turns_of(self.history, self.parts.counter, self._known)), ()
         return self._cut
 
     def shown(self, compaction: Compaction | None) -> History:

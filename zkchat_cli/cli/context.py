@@ -98,7 +98,7 @@ def stats(
     screen = Screen.of()
     with _session(Choices(vault, model, config, strategy, max_context), id_) as session:
         prompt = session.prompt()
-        pinned = {message.id: number for number, message in enumerate(session.history, 1) if message.pinned}
+        pinned = figures.pinned(session.history)
     if as_json:
         screen.json(prompt.usage)
     else:

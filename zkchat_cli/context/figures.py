@@ -6,14 +6,14 @@ What is too long for a line goes on below it, so that nothing is cut that says w
 import textwrap
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from zkchat_cli.context.budget import warnings
 from zkchat_cli.context.compaction import Covers
 from zkchat_cli.context.tool_filter import CORE
-from zkchat_cli.models import Compaction, ContextUsage, Prompt, PromptMessage
+from zkchat_cli.models import Compaction, ContextUsage, Prompt, PromptMessage, ZkChatMessage
 from zkchat_cli.words import shorten
 
 BAR_CELLS = 20
@@ -59,7 +59,7 @@ class _Item:
 
 def table(prompt: Prompt, width: int = WIDTH, pinned: Mapping[str, int] = MappingProxyType({})) -> str:
     """Tokens per component against its budget, the largest items with what to do about each, what was left out, and whether compaction is
-    due, in lines of at most `width` columns (40 or more). `pinned` has the numbers of pinned messages, by their ids."""
+    due, in lines of at most `width` columns (40 or more). `pinned` is what `pinned` says of the conversation."""
     usage = prompt.usage
     lines = [*_components(usage, width), ""]
     for each in (*_facts(prompt), *(f"{what}. {hint}" for what, hint in warnings(usage).values())):
@@ -69,6 +69,16 @@ def table(prompt: Prompt, width: int = WIDTH, pinned: Mapping[str, int] = Mappin
     lines += _largest(prompt, width, pinned)
     lines += _wrapped(_compaction(prompt), width)
     return "\n".join(lines)
+
+
+def pinned(history: Iterable[ZkChatMessage]) -> dict[str, int]:
+    """The turns of the pinned messages, by the messages' ids: how many of the user's messages there have been, as `/unpin` counts."""
+    found, turn = {}, 0
+    for message in history:
+        turn += message.role == "user"
+        if message.pinned:
+            found[message.id] = turn
+    return found
 
 
 def _components(usage: ContextUsage, width: int) -> Iterator[str]:

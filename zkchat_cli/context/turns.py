@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import is_
 
 from zkchat_cli.context import keeping
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
@@ -61,10 +62,13 @@ def came_to_nothing(messages: Sequence[ZkChatMessage]) -> bool:
     return any(m.status == "failed" for m in messages) or (last.role == "user" and last.status in ("pending", "unfinished"))
 
 
-def turns_of(messages: Iterable[ZkChatMessage], counter: TokenCounter, first: int | None = None) -> tuple[Turn, ...]:
+def turns_of(
+    messages: Iterable[ZkChatMessage], counter: TokenCounter, known: Sequence[Turn] = (), *, first: int | None = None
+) -> tuple[Turn, ...]:
     """Cut a branch of the log into turns. What precedes the first user message (an import may begin so) is a turn of its own.
 
-    They are numbered from `first`, where they go on from others; else the first question is 1.
+    They are numbered from `first`, where they go on from others; else the first question is 1. `known` turns of the same messages are taken
+    over as they are: rendering is paid once a turn.
     """
     groups: list[list[ZkChatMessage]] = []
     for message in messages:
@@ -73,10 +77,13 @@ def turns_of(messages: Iterable[ZkChatMessage], counter: TokenCounter, first: in
         groups[-1].append(message)
     if first is None:
         first = 1 if groups and groups[0][0].role == "user" else 0
-    return tuple(_turn(tuple(group), number, counter) for number, group in enumerate(groups, first))
+    there = {turn.id: turn for turn in known}
+    return tuple(_turn(tuple(group), number, there.get(group[0].id), counter) for number, group in enumerate(groups, first))
 
 
-def _turn(messages: tuple[ZkChatMessage, ...], number: int, counter: TokenCounter) -> Turn:
+def _turn(messages: tuple[ZkChatMessage, ...], number: int, known: Turn | None, counter: TokenCounter) -> Turn:
+    if known is not None and known.number == number and len(known.messages) == len(messages) and all(map(is_, known.messages, messages)):
+        return known
     fixed = keeping.fixed(messages, number, counter, failed=came_to_nothing(messages))
     return Turn(messages, _ended(render(messages, counter), counter), number, fixed)
 

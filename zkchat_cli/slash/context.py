@@ -7,7 +7,7 @@ from zkchat_cli.slash import Outcome, SlashCommand
 
 def _run(session: ZkChatSession, argument: str) -> Outcome:  # noqa: ARG001  every command has this shape
     prompt = session.prompt()
-    pinned = {message.id: number for number, message in enumerate(session.history, 1) if message.pinned}
+    pinned = figures.pinned(session.history)
 
     def fitted(width: int) -> str:
         return figures.table(prompt, width, pinned)
