@@ -282,6 +282,17 @@ def test_stopping_in_the_middle_of_a_summary_loses_nothing(room: Room, after: in
     assert done.mode == "full"
 
 
+def test_a_process_that_is_killed_in_the_middle_of_a_summary_loses_nothing(room: Room) -> None:
+    session = full(room, Summariser([[Wait(1.0, "busy"), *summary()]]))
+    before = session.prompt().messages
+    turn = session.send("And now?")
+    next(event for event in turn if isinstance(event, Waiting))
+    found = room.resumed(session, Summariser([summary()]))  # as another process finds it
+    assert found.prompt().messages == before
+    assert compaction_in(list(found.send("And now?"))).mode == "full"
+    turn.close()
+
+
 def test_a_wish_that_is_stopped_stores_nothing(room: Room) -> None:
     session = full(room, Summariser([[Wait(1.0, "busy"), *summary()]]))
     climbing = session.compacting(Wish())
@@ -359,6 +370,17 @@ def test_after_the_answer_a_summary_by_the_model_waits_for_the_next_message(room
     done = completed(session.send("And then?")).compaction
     assert done is not None
     assert done.mode == "full"
+
+
+def test_without_a_model_a_long_conversation_is_compacted_now_and_then(room: Room) -> None:
+    room.max_context = 3100
+    session = room.session(Deltas([says("Noted, and well done. " * 10)], name="offline"))
+    compactions = 0
+    for i in range(40):
+        report = completed(session.send(f"On day {i} I moved thing{i % 12} to shelf {i * 7}, as only day {i} knows. " * 2))
+        compactions += report.compaction is not None
+        assert not session.usage.compaction.due
+    assert 2 <= compactions <= 12
 
 
 def test_a_server_that_refuses_the_prompt_is_not_asked_for_a_summary_of_it(room: Room) -> None:

@@ -9,6 +9,8 @@ from contextlib import suppress
 
 from zkchat_cli import events
 from zkchat_cli.context.budget import due
+from zkchat_cli.context.prompt import covered_by
+from zkchat_cli.context.turns import Turn
 from zkchat_cli.describing import Describing
 from zkchat_cli.errors import StoreError, UsageError, VaultError, ZkchatError
 from zkchat_cli.ladder import Ladder, Wish, relieve, summarizes
@@ -175,10 +177,21 @@ class ZkChatSession(Standing):
         A summary by the model waits for the next message, which may never come, or comes after the user has looked at the figures.
         """
         assert turn.prompt is not None
-        usage, answer = turn.prompt.usage, self.parts.counter.count(turn.text)
-        now = due(usage.message_tokens + answer, usage.total_tokens + answer, self.budget)
-        if now.due and self.parts.strategy.summarizes:
+        if not self.parts.strategy.summarizes:
+            return
+        with turn.timer("prepare"):
+            usage, recent = turn.prompt.usage, self._recent()
+            messages = usage.message_breakdown.summary + usage.message_breakdown.memory + sum(each.tokens for each in recent)
+            now = due(messages, usage.system_tokens + usage.tool_tokens + messages, self.budget)
+        if now.due:
             yield from relieve(self, turn, now.reason or "", fold=not summarizes(self), ask=False)
+
+    def _recent(self) -> list[Turn]:
+        """The turns that no summary covers."""
+        held = self.compaction
+        turns = self.shown(held)
+        border = covered_by(held, turns) if held is not None and held.summary else 0
+        return [turn for turn in turns[border:] if not turn.failed]
 
     def _answer(self, turn: TurnInProgress) -> Iterator[events.Event]:
         finish = yield from ToolLoop(self, turn).run()
