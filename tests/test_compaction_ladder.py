@@ -262,6 +262,13 @@ def test_a_summary_that_would_not_be_smaller_is_not_taken(room: Room) -> None:
     assert session.compact(keep=0).mode == "none"
 
 
+def test_a_summary_that_would_not_make_the_prompt_smaller_is_not_taken_either(room: Room) -> None:
+    session = stored(room, talk(("Hm, where is it?", "So it is there.")), model=Summariser([summary("a b c d e f g h i j k l m n o")]))
+    done = session.compact(keep=0)
+    assert (done.mode, done.model_calls, done.problem) == ("none", 1, "it would not make the prompt smaller")
+    assert session.compact(keep=0).model_calls == 0
+
+
 # stopped
 
 
