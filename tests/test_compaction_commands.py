@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from conftest import Program
 from folding import SUMMARY, things
+from terminal_screen import CTRL_C, ENDLESS, Chat
 
 
 @pytest.fixture
@@ -96,3 +97,30 @@ def test_the_chat_says_what_a_summary_saved_and_takes_it_back(zkchat: Program, i
     assert second.startswith("Nothing to compact")
     assert third.startswith("Taken back")
     assert zkchat("context", "summary", imported, "--json").json == []
+
+
+def test_ctrl_c_in_the_middle_of_a_summary_changes_nothing_and_the_next_try_works(
+    zkchat: Program, imported: str, script: Callable[..., str]
+) -> None:
+    with Chat(zkchat, "--resume", imported, "--model", script(ENDLESS), columns=120) as chat:
+        chat.say("/compact keep thing3")
+        chat.wait_for("making older turns smaller: as you wish")
+        chat.type(CTRL_C)
+        chat.wait_for("stopped")
+        chat.ask("/model offline", "offline")
+        chat.ask("/compact keep thing3", "messages into a summary")
+        chat.ask("/compact undo", "Taken back")
+        chat.ask("/compact undo", "There is no compaction to take back")
+    assert zkchat("context", "summary", imported, "--json").json == []
+
+
+def test_a_turn_says_why_the_conversation_is_made_smaller_and_what_that_saved(
+    zkchat: Program, imported: str, script: Callable[..., str]
+) -> None:
+    zkchat("config", "set", "context.max_tokens", "2200")
+    with Chat(zkchat, "--resume", imported, "--model", script(A_SUMMARY, {"text": "So it is."}), columns=120) as chat:
+        chat.ask("What of the shelf? " * 30, "So it is.")
+        seen = chat.everything()
+    assert "making older turns smaller: " in seen
+    assert "messages folded into a summary written by the model (1 model call" in seen
+    assert "tokens saved; /compact undo takes it back" in " ".join(seen.split())

@@ -262,6 +262,13 @@ def test_a_summary_that_would_not_be_smaller_is_not_taken(room: Room) -> None:
     assert session.compact(keep=0).mode == "none"
 
 
+def test_a_summary_that_would_not_make_the_prompt_smaller_is_not_taken_either(room: Room) -> None:
+    session = stored(room, talk(("Hm, where is it?", "So it is there.")), model=Summariser([summary("a b c d e f g h i j k l m n o")]))
+    done = session.compact(keep=0)
+    assert (done.mode, done.model_calls, done.problem) == ("none", 1, "it would not make the prompt smaller")
+    assert session.compact(keep=0).model_calls == 0
+
+
 # stopped
 
 
@@ -280,6 +287,17 @@ def test_stopping_in_the_middle_of_a_summary_loses_nothing(room: Room, after: in
     again = room.resumed(session, Summariser([summary()]))
     done = compaction_in(list(again.send("And now?")))
     assert done.mode == "full"
+
+
+def test_a_process_that_is_killed_in_the_middle_of_a_summary_loses_nothing(room: Room) -> None:
+    session = full(room, Summariser([[Wait(1.0, "busy"), *summary()]]))
+    before = session.prompt().messages
+    turn = session.send("And now?")
+    next(event for event in turn if isinstance(event, Waiting))
+    found = room.resumed(session, Summariser([summary()]))  # as another process finds it
+    assert found.prompt().messages == before
+    assert compaction_in(list(found.send("And now?"))).mode == "full"
+    turn.close()
 
 
 def test_a_wish_that_is_stopped_stores_nothing(room: Room) -> None:
@@ -359,6 +377,17 @@ def test_after_the_answer_a_summary_by_the_model_waits_for_the_next_message(room
     done = completed(session.send("And then?")).compaction
     assert done is not None
     assert done.mode == "full"
+
+
+def test_without_a_model_a_long_conversation_is_compacted_now_and_then(room: Room) -> None:
+    room.max_context = 3100
+    session = room.session(Deltas([says("Noted, and well done. " * 10)], name="offline"))
+    compactions = 0
+    for i in range(40):
+        report = completed(session.send(f"On day {i} I moved thing{i % 12} to shelf {i * 7}, as only day {i} knows. " * 2))
+        compactions += report.compaction is not None
+        assert not session.usage.compaction.due
+    assert 2 <= compactions <= 12
 
 
 def test_a_server_that_refuses_the_prompt_is_not_asked_for_a_summary_of_it(room: Room) -> None:

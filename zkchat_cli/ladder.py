@@ -96,6 +96,11 @@ class _Attempt:
     usage: TokenUsage | None = None
     problem: str | None = None
 
+    @property
+    def told(self) -> dict[str, object]:
+        """What a compaction says of it."""
+        return {"model_calls": self.calls, "usage": self.usage, "problem": self.problem}
+
     def add(self, usage: TokenUsage) -> None:
         before = self.usage or TokenUsage(prompt_tokens=0, completion_tokens=0, estimated=False)
         self.usage = TokenUsage(
@@ -241,14 +246,15 @@ class Ladder:
 
     def _folded(self, fold: Fold, attempt: _Attempt) -> Compaction:
         """The compaction with the first summary that makes the prompt smaller."""
-        asked = {"model_calls": attempt.calls, "usage": attempt.usage, "problem": attempt.problem}
         for mode, summary in self._summaries(fold, attempt):
             tokens = self.standing.parts.counter.count(summary)
-            made = self._with(summary=summary, summary_tokens=tokens, mode=mode, **self._folding(fold), **asked)
+            made = self._with(summary=summary, summary_tokens=tokens, mode=mode, **self._folding(fold))
             if made is not None:
-                return made
-        rest = self._by_masking if self.wish.reason else None
-        return (rest or self._before).model_copy(update=asked)
+                return made.model_copy(update=attempt.told)
+            if summary is attempt.summary:
+                attempt.problem = "it would not make the prompt smaller"
+        rest = (self._by_masking if self.wish.reason else None) or self._before
+        return rest.model_copy(update=attempt.told)
 
     def _folding(self, fold: Fold) -> dict[str, object]:
         kept = {message.id for turn in self._shown[len(fold.turns) :] for message in turn.messages}

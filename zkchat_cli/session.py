@@ -187,10 +187,21 @@ class ZkChatSession(Standing):
         A summary by the model waits for the next message, which may never come, or comes after the user has looked at the figures.
         """
         assert turn.prompt is not None
-        usage, answer = turn.prompt.usage, self.parts.counter.count(turn.text)
-        now = due(usage.message_tokens + answer, usage.total_tokens + answer, self.budget, usage.budget_status.messages.budget)
-        if now.due and self.parts.strategy.summarizes:
+        if not self.parts.strategy.summarizes:
+            return
+        with turn.timer("prepare"):
+            usage = turn.prompt.usage
+            messages = usage.message_breakdown.summary + usage.message_breakdown.memory + self._recent_tokens()
+            fixed = usage.system_tokens + usage.tool_tokens
+            now = due(messages, fixed + messages, self.budget, usage.budget_status.messages.budget)
+        if now.due:
             yield from relieve(self, turn, now.reason or "", fold=not summarizes(self), ask=False)
+
+    def _recent_tokens(self) -> int:
+        """Tokens of the turns that no summary covers."""
+        held = self.compaction
+        turns = self.shown(held)
+        return turns.tokens(turns.through(held.last_id) if held is not None and held.summary else 0)
 
     def _warn(self, usage: ContextUsage) -> Iterator[events.Event]:
         """Tell once of instructions or tools that take more than their share."""
