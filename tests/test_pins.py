@@ -121,10 +121,11 @@ def histories(draw: st.DrawFn) -> tuple[ZkChatMessage, ...]:
     return tuple(messages)
 
 
-@settings(max_examples=250, deadline=None)
-@given(histories(), st.sampled_from(STRATEGIES), st.integers(300, 3000), st.data())
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@settings(max_examples=700, deadline=None)
+@given(history=histories(), window=st.integers(300, 3000), data=st.data())
 def test_whatever_is_fixed_is_in_any_prompt_byte_for_byte(
-    history: tuple[ZkChatMessage, ...], strategy: str, window: int, data: st.DataObject
+    strategy: str, history: tuple[ZkChatMessage, ...], window: int, data: st.DataObject
 ) -> None:
     compaction = data.draw(st.none() | st.sampled_from([a_compaction("They spoke.", m.id) for m in history]))
     turns = turns_of(history, COUNTER)
