@@ -49,7 +49,8 @@ def pinned(history: Sequence[ZkChatMessage], *ids: str) -> tuple[ZkChatMessage, 
 def test_an_old_instruction_stands_word_for_word_before_the_newest_turns(strategy: str) -> None:
     prompt = prompt_of(talk(("Hello", "Hi"), (RULE, "Gern."), *CHATTER), strategy)
     (rule,) = kept(prompt)
-    assert rule == (f'<kept-message-2 turn=2 role="user" date="2025-05-03" why="an instruction of the user">\n{RULE}\n</kept-message-2>')
+    about = 'turn=2 role="user" date="2025-05-03" why="an instruction of the user that still holds"'
+    assert rule == f"<kept-message-2 {about}>\n{RULE}\n</kept-message-2>"
     assert [m.content.startswith("<kept") for m in prompt.messages].index(True) == 1
     assert "t2-u" not in {d.id for d in prompt.dropped}
 
