@@ -49,7 +49,8 @@ def pinned(history: Sequence[ZkChatMessage], *ids: str) -> tuple[ZkChatMessage, 
 def test_an_old_instruction_stands_word_for_word_before_the_newest_turns(strategy: str) -> None:
     prompt = prompt_of(talk(("Hello", "Hi"), (RULE, "Gern."), *CHATTER), strategy)
     (rule,) = kept(prompt)
-    assert rule == (f'<kept-message-2 turn=2 role="user" date="2025-05-03" why="an instruction of the user">\n{RULE}\n</kept-message-2>')
+    about = 'turn=2 role="user" date="2025-05-03" why="an instruction of the user that still holds"'
+    assert rule == f"<kept-message-2 {about}>\n{RULE}\n</kept-message-2>"
     assert [m.content.startswith("<kept") for m in prompt.messages].index(True) == 1
     assert "t2-u" not in {d.id for d in prompt.dropped}
 
@@ -121,10 +122,11 @@ def histories(draw: st.DrawFn) -> tuple[ZkChatMessage, ...]:
     return tuple(messages)
 
 
-@settings(max_examples=250, deadline=None)
-@given(histories(), st.sampled_from(STRATEGIES), st.integers(300, 3000), st.data())
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@settings(max_examples=700, deadline=None)
+@given(history=histories(), window=st.integers(300, 3000), data=st.data())
 def test_whatever_is_fixed_is_in_any_prompt_byte_for_byte(
-    history: tuple[ZkChatMessage, ...], strategy: str, window: int, data: st.DataObject
+    strategy: str, history: tuple[ZkChatMessage, ...], window: int, data: st.DataObject
 ) -> None:
     compaction = data.draw(st.none() | st.sampled_from([a_compaction("They spoke.", m.id) for m in history]))
     turns = turns_of(history, COUNTER)

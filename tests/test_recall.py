@@ -271,16 +271,18 @@ def test_a_turn_that_is_rendered_anew_is_not_read_again() -> None:
     assert all(map(lambda a, b: a is b, passages, index.passages))
 
 
-@settings(max_examples=150, deadline=None)
-@given(st.integers(0, 2**32), st.integers(1, 60), st.data())
-def test_a_fact_with_a_word_of_its_own_is_always_found(seed: int, size: int, data: st.DataObject) -> None:
+@pytest.mark.parametrize("longest", [5, 40, 150])
+@settings(max_examples=700, deadline=None)
+@given(seed=st.integers(0, 2**32), size=st.integers(1, 25), data=st.data())
+def test_a_fact_with_a_word_of_its_own_is_always_found(longest: int, seed: int, size: int, data: st.DataObject) -> None:
+    """In a message of up to `longest` words among others like it."""
     dice = random.Random(seed)
     common = ["anvil", "shelf", "note", "garden", "filter", "漢字", "Überblick"]
     fact = "".join(dice.choices(string.ascii_lowercase + string.digits, k=10))
     where = data.draw(st.integers(0, size - 1))
     messages = []
     for i in range(size):
-        words = dice.choices(common, k=dice.randint(1, 400))
+        words = dice.choices(common, k=dice.randint(1, longest))
         if i == where:
             words.insert(dice.randint(0, len(words)), fact)
         messages.append(said(dice.choice(["user", "assistant"]), " ".join(words), f"m{i}"))

@@ -25,7 +25,7 @@ def _kept(message: ZkChatMessage, number: int, counter: TokenCounter) -> PromptM
         turn=number,
         role=message.role,
         date=message.timestamp[:10],
-        why="pinned by the user" if message.pinned else "an instruction of the user",
+        why="pinned by the user" if message.pinned else "an instruction of the user that still holds",
     )
     tokens = counter.count(content) + MESSAGE_OVERHEAD
     return PromptMessage(role="user", content=content, tokens=tokens, kind="conversation", source_ids=(message.id,))

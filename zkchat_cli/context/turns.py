@@ -23,7 +23,7 @@ _LONGEST_TOKEN = 128
 
 @dataclass(frozen=True)
 class Turn:
-    """Messages of one turn and how they stand in a prompt; `text` is what was said, without tool results.
+    """Messages of one turn and how they stand in a prompt.
 
     What is derived is computed once: a long conversation asks for it again with every message.
     """
@@ -46,10 +46,6 @@ class Turn:
     @cached_property
     def fixed_tokens(self) -> int:
         return sum(m.tokens for m in self.fixed)
-
-    @cached_property
-    def text(self) -> str:
-        return "\n".join(m.content for m in self.messages if m.role in ("user", "assistant") and m.content)
 
     @cached_property
     def failed(self) -> bool:
