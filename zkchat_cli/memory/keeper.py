@@ -205,17 +205,14 @@ class Memory:
 
     def forget(self, key: str) -> Fact:
         """Delete a fact, named by its key or the beginning of it. Raises UsageError that names the nearest when it is not one."""
-        keys = [fact.key for fact in self.facts()]
+        known = {fact.key: fact for fact in self.facts()}
         wanted = smart.slug(key)
-        matches = [wanted] if wanted in keys else [known for known in keys if wanted and known.startswith(wanted)]
+        matches = [wanted] if wanted in known else [key for key in known if wanted and key.startswith(wanted)]
         if len(matches) != 1:
-            near = matches or difflib.get_close_matches(wanted, keys, n=3, cutoff=0.4) or keys
+            near = matches or difflib.get_close_matches(wanted, known, n=3, cutoff=0.4) or list(known)
             problem = f"{wanted!r} begins {len(matches)} keys" if matches else f"nothing is remembered as {wanted!r}"
             raise UsageError(problem, f"Nearest: {', '.join(near[:5])}" if near else "Nothing has been remembered yet.")
-        forgotten = self._store.forget(self._at, matches[0])
-        if forgotten is None:
-            raise UsageError(f"nothing is remembered as {matches[0]!r} any more", "Somebody else has just forgotten it.")
-        return forgotten
+        return self._store.forget(self._at, matches[0]) or known[matches[0]]
 
     # what was said
 
