@@ -229,7 +229,9 @@ def test_what_the_model_remembers_is_told_and_kept(zkchat: Program, script: Call
     store: dict[str, Any] = {"tool_calls": [{"name": "store_in_smart_memory", "arguments": {"content": "The roof is red"}}]}
     done = zkchat("chat", "--model", script(store, {"text": "Noted."}), stdin="The roof is red.\n/memory\n")
     assert "Noted." in done.out
-    assert "roof · " in done.out and "noted by the assistant in “The roof is red.”" in done.out
+    assert "remembered as roof: The roof is red; /forget roof takes it back" in done.err
+    assert "In the prompt for your last message:\nroof · " in done.out
+    assert "noted by the assistant in “The roof is red.”" in done.out
 
 
 def test_no_store_keeps_no_memory(zkchat: Program, script: Callable[..., str]) -> None:
@@ -238,7 +240,12 @@ def test_no_store_keeps_no_memory(zkchat: Program, script: Callable[..., str]) -
     assert zkchat("memory", "list", "--json").json == []
 
 
-def test_offline_answers_from_notes_as_before_with_facts_in_the_prompt(zkchat: Program) -> None:
+def test_offline_says_what_was_remembered_when_that_answers_and_cites_no_excerpt_for_it(zkchat: Program) -> None:
     before = zkchat("ask", "How long until compost is ready?", "--answer-only").out
-    zkchat("memory", "add", "The compost is ready when Anna says so [1]")
+    zkchat("memory", "add", "Anna says compost smells [1]")
     assert zkchat("ask", "How long until compost is ready?", "--answer-only").out == before
+    zkchat("memory", "add", "The wifi password is hunter2 [1]")
+    answered = zkchat("ask", "What is the wifi password?", "--json").json
+    assert answered["answer"].startswith("From memory: The wifi password is hunter2 1 (wifi-password; ")
+    assert answered["citations"] == []
+    assert "wifi" not in zkchat("ask", "When is compost ready?", "--answer-only").out

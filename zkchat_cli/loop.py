@@ -240,6 +240,7 @@ class ToolLoop:
                 with timer("tools"):
                     self._answered[_same(call)] = next(looking)
                 yield from (events.Notice(w.message, w.hint) for w in parts.vault.take_warnings())
+                yield from (events.Notice(*each) for each in self._standing.keeper.take_notices())
             looked.append(self._answered[_same(call)].for_call(call))
         with timer("tools"):
             found = list(zip(calls, toolbox.results(looked, room), strict=True))

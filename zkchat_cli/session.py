@@ -65,7 +65,7 @@ class ZkChatSession(Standing):
             notices += [events.Notice(*each) for each in made.told]
         with timer("store"):
             notices += self._store_user(user)
-            self.keeper.conversation_id, self.keeper.message_id = self.conversation.id, user.id
+            self.keeper.begin(self.conversation.id, user.id)
         turn = TurnInProgress([user], timer)
         try:
             yield events.MessageStored(user.id, user.references)
@@ -73,7 +73,7 @@ class ZkChatSession(Standing):
             with timer("model"):
                 self.prepare()
             yield from self._compact_if_due(turn)
-            yield from (events.Notice(w.message, w.hint) for w in self.keeper.take_warnings())
+            yield from (events.Notice(*each) for each in self.keeper.take_notices())
             yield from self._answer(turn)
         except (GeneratorExit, KeyboardInterrupt):
             if not turn.closed:

@@ -105,7 +105,7 @@ def _context_lines(session: ZkChatSession, report: TurnReport) -> str:
     """Document 2's example: what the prompt was made of, with tokens."""
     usage = report.context
     parts = [f"{name} {tokens}" for name, tokens in usage.message_breakdown.model_dump().items() if tokens]
-    parts += [f"{item.relative_path} {item.tokens}" for item in session.memory]
+    parts += [f"{item.key or item.relative_path} {item.tokens}" for item in session.memory_for()]
     return (
         f"Context: {usage.total_tokens} of {usage.effective_limit} tokens "
         f"(system {usage.system_tokens}, tools {usage.tool_tokens}, {', '.join(parts)})\n"

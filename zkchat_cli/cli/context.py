@@ -141,8 +141,8 @@ def memory(
             bench.vault.refresh()
         session = bench.session(bench.store.find(id_, str(bench.vault.root)) if id_ else None)
         items = session.memory_for(next_)
-        for warning in session.keeper.take_warnings():
-            screen.warn(warning.message, warning.hint)
+        for message, hint in session.keeper.take_notices():
+            screen.warn(message, hint)
     if as_json:
         values = ({f: getattr(item, f) for f in item.__dataclass_fields__} for item in items)
         screen.json([{**value, "relative_path": value["relative_path"] or None} for value in values])

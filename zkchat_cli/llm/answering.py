@@ -59,11 +59,20 @@ def reply(request: Request) -> Generator[Delta, None, None]:
     read = {c.id for m in now for c in m.tool_calls if c.name == "read_zk_document" and _introduced(request.messages, asked)}
     named = [*given, *(m for m in found if m.tool_call_id in read)]
     text = "" if found or _excerpts(given) else (_retold(understood, request.messages) or digest(request.messages))
-    for line in (text or answer_from(understood, [*given, *found], named)).splitlines(keepends=True):
+    answer = remembered(understood, request.messages[:asked]) + (text or answer_from(understood, [*given, *found], named))
+    for line in answer.splitlines(keepends=True):
         words = line.split(" ")
         for i, word in enumerate(words):
             yield Text(word if i == len(words) - 1 else word + " ")
     yield Finished("stop")
+
+
+def remembered(asked: Asked, before: Sequence[PromptMessage]) -> str:
+    """The facts of smart memory that answer the question, as they were kept; those of an earlier message are not there any more."""
+    told = [m.content for m in before if m.kind == "memory" and m.content.startswith("<smart-memory>")]
+    facts = [line[2:] for content in told for line in content.split("\n") if line.startswith("- ") and not line.startswith("- [[")]
+    answering = (fact for fact in facts if any(ranked(q, [Excerpt(0, "", "", None, fact)])[1] >= ENOUGH for q in asked.questions))
+    return "".join(f"From memory: {_MARKS.sub('', fact)}\n\n" for fact in list(answering)[:MOST_OF_A_PART])
 
 
 def _calls(request: Request, understood: Asked, asked: int) -> tuple[ToolCall, ...]:

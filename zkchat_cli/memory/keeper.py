@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from zkchat_cli.config import Config
-from zkchat_cli.errors import StoreError, UsageError, VaultError, ZkchatError
+from zkchat_cli.errors import StoreError, UsageError, VaultError
 from zkchat_cli.memory import smart
 from zkchat_cli.memory.files import MemoryFiles, Stamp
 from zkchat_cli.memory.project import ALSO_READ, MemoryItem, folder_memory, in_play, root_memory
@@ -51,7 +51,7 @@ class Memory:
         self.on = settings.context.memory_integration
         self._names = tuple(dict.fromkeys(filter(None, (settings.memory.project_file, ALSO_READ))))
         self._told: set[str] = set()
-        self._warnings: list[ZkchatError] = []
+        self._notices: list[tuple[str, str]] = []
         self._files = MemoryFiles(vault, self._warn)
         self._documents: tuple[Remembered, ...] | None = None
         self._chosen: tuple[tuple[str, int, TokenCounter], tuple[MemoryItem, ...]] | None = None
@@ -108,23 +108,30 @@ class Memory:
                 return ()
         return self._chosen[1]
 
+    def begin(self, conversation_id: str, message_id: str) -> None:
+        """A turn begins, with this message: what is remembered from now on is of it."""
+        self.conversation_id, self.message_id = conversation_id, message_id
+        self._chosen = None
+
     def accessed(self) -> None:
-        """Note that the facts chosen last were of use. They are told apart by the day, so that few turns have to write it down."""
+        """A turn has ended: note that the facts chosen for it were of use; to the day, so that few turns have to write it down."""
         today = self._now()[:10]
         keys = {item.key for item in self._chosen[1] if item.kind == "fact"} if self._chosen else set()
         stale = [fact.key for fact in self._facts if fact.key in keys and (fact.last_accessed or "")[:10] != today]
         if stale:
             self._store.access_facts(self._at, stale, self._now())
+        self._chosen = None
 
-    def take_warnings(self) -> list[ZkchatError]:
-        """What was wrong with memory since this was last asked; each is told once."""
-        taken, self._warnings = self._warnings, []
+    def take_notices(self) -> list[tuple[str, str]]:
+        """What the user should know since this was last asked, and what to do about it: what was wrong with memory, each once, and what
+        the model has remembered."""
+        taken, self._notices = self._notices, []
         return taken
 
     def _warn(self, message: str, hint: str) -> None:
         if message not in self._told:
             self._told.add(message)
-            self._warnings.append(VaultError(message, hint))
+            self._notices.append((message, hint))
 
     # facts
 
@@ -191,21 +198,21 @@ class Memory:
             created_at=self._now(),
         )
         replaced = self._store.remember(self._at, fact)
+        if source == "model":
+            instead = f", in place of: {replaced.content}" if replaced and replaced.content != content else ""
+            self._notices.append((f"remembered as {key}: {content}{instead}", f"/forget {key} takes it back"))
         return Kept(fact, replaced)
 
     def forget(self, key: str) -> Fact:
         """Delete a fact, named by its key or the beginning of it. Raises UsageError that names the nearest when it is not one."""
-        keys = [fact.key for fact in self.facts()]
+        known = {fact.key: fact for fact in self.facts()}
         wanted = smart.slug(key)
-        matches = [wanted] if wanted in keys else [known for known in keys if wanted and known.startswith(wanted)]
+        matches = [wanted] if wanted in known else [key for key in known if wanted and key.startswith(wanted)]
         if len(matches) != 1:
-            near = matches or difflib.get_close_matches(wanted, keys, n=3, cutoff=0.4) or keys
+            near = matches or difflib.get_close_matches(wanted, known, n=3, cutoff=0.4) or list(known)
             problem = f"{wanted!r} begins {len(matches)} keys" if matches else f"nothing is remembered as {wanted!r}"
             raise UsageError(problem, f"Nearest: {', '.join(near[:5])}" if near else "Nothing has been remembered yet.")
-        forgotten = self._store.forget(self._at, matches[0])
-        if forgotten is None:
-            raise UsageError(f"nothing is remembered as {matches[0]!r} any more", "Somebody else has just forgotten it.")
-        return forgotten
+        return self._store.forget(self._at, matches[0]) or known[matches[0]]
 
     # what was said
 

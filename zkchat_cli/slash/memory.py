@@ -11,7 +11,7 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:
     if not keeper.on:
         return Outcome("Memory is switched off. Switch it on: zkchat config set context.memory_integration true")
     items, remembered = session.memory_for(argument), keeper.facts()
-    warnings = [line(f"! {warning.message}{'; ' + warning.hint if warning.hint else ''}", "yellow") for warning in keeper.take_warnings()]
+    warnings = [line(f"! {message}{'; ' + hint if hint else ''}", "yellow") for message, hint in keeper.take_notices()]
     if not items and not remembered:
         return Outcome(lines=[*warnings, line(NONE)])
     question = "that message" if argument else "your last message" if session.history else "your first message"
