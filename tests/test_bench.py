@@ -20,6 +20,8 @@ MEASURED = (
     "store a turn",
     "overhead a message, new conversation",
     "overhead a message, after 20 turns",
+    "summary of 25000 tokens",
+    "summary of the same again",
     "a token through the loop",
     "a token through openai",
     "a token through ollama",

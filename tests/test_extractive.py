@@ -39,7 +39,7 @@ def test_a_date_and_a_speaker_are_said_once_and_the_year_when_it_changes() -> No
         said("user", "The gouge needs a sharper edge.", "5", timestamp="2025-01-03T10:00:00Z"),
     ]
     assert of(*history) == (
-        "- 31 December 2024, user: The anvil stands on shelf seven. The bellows hang near the door.\n"
+        "- 31 December 2024, user: The anvil stands on shelf seven. / The bellows hang near the door.\n"
         "- assistant: Then both have found their place.\n"
         "- 2 January 2025, user: The chisel lies beneath the bench.\n"
         "- 3 January, user: The gouge needs a sharper edge."
@@ -58,8 +58,8 @@ def test_what_has_no_date_behind_what_has_one_says_so() -> None:
     ]
 
 
-def test_what_was_said_without_a_full_stop_is_parted_from_what_follows() -> None:
-    assert "user: combining filters; sorting tasks" in of(said("user", "combining filters", "1"), said("user", "sorting tasks", "2"))
+def test_two_messages_of_one_speaker_in_a_row_share_a_line() -> None:
+    assert "user: combining filters / sorting tasks" in of(said("user", "combining filters", "1"), said("user", "sorting tasks", "2"))
 
 
 def test_names_in_an_imported_log_take_the_place_of_the_role() -> None:
@@ -240,7 +240,7 @@ def test_a_summary_keeps_to_its_room_and_to_the_words_that_were_said(cut: Sequen
         assert all(any(piece in text for text in there) for piece in pieces if piece in said_so)
         while said_so:
             piece = max((p for p in pieces if said_so.startswith(p)), key=len)
-            said_so = said_so[len(piece) :].lstrip("; ")
+            said_so = said_so[len(piece) :].lstrip(" /")
 
 
 def test_a_room_is_used_when_there_is_more_to_say() -> None:

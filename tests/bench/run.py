@@ -20,6 +20,7 @@ from pathlib import Path
 import citations
 import models
 import pexpect
+import summary
 import vault
 import vaults
 from ground import PYTHON, STORE, ZKCHAT, Ground, bare, insert, walk
@@ -138,6 +139,7 @@ PARTS: dict[str, Callable[[Ground], Iterator[Row]]] = {
     "citations": citations.figures,
     "conversation": conversing,
     "models": models.figures,
+    "summary": summary.figures,
     "vault": vault.figures,  # last, because it changes notes
 }
 

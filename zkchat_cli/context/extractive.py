@@ -29,8 +29,9 @@ _LEFT = 0.02
 _MONTHS = "January February March April May June July August September October November December".split()
 _DATE = re.compile(r"(\d{4})-(0[1-9]|1[0-2])-(\d\d)")
 _SPEAKER = re.compile(r"(?:(\([^()\n]{1,60}\))\s*)?(?P<name>[^\W\d_a-z][\w.'’-]{0,30}(?: [^\W\d_a-z][\w.'’-]{0,30})?): ?(?=\S)")
-_ENDS = tuple(".!?…;:；：,，\"'”’」』)]*_")
-_PHRASE = re.compile(r'"([^"]{2,})"|“([^”]{2,})”|„([^“]{2,})“|«([^»]{2,})»|「([^」]{2,})」')
+_BETWEEN = " / "
+"""Between what one speaker said in two messages: one token, where a line of its own takes four."""
+_PHRASE = re.compile(r'"([^"]{2,200})"|“([^”]{2,200})”|„([^“]{2,200})“|«([^»]{2,200})»|「([^」]{2,200})」')
 
 
 class _Spoken:
@@ -38,7 +39,7 @@ class _Spoken:
 
     def __init__(self, message: ZkChatMessage, named: frozenset[str]) -> None:
         self.role = message.role
-        self.date = message.timestamp[:10]
+        self.date = " ".join(message.timestamp[:10].split())
         start = _SPEAKER.match(message.content) if message.role in named else None
         self.speaker = start["name"] if start else message.role
         begin = 0
@@ -160,33 +161,33 @@ def _asked_for(flat: Sequence[Statement], wanted: str) -> dict[int, float]:
 
 
 def _write(chosen: Sequence[Sequence[Candidate]], spoken: Sequence[_Spoken], consulted: str) -> str:
+    """A list, in the order of the conversation: a line says when and who where that changes."""
     lines: list[str] = []
-    date = year = speaker = ""
+    year = ""
+    before: int | None = None
     for candidate in sorted((c for group in chosen for c in group), key=lambda c: c.position):
-        message = spoken[candidate.message]
-        text = candidate.said.text
-        if message.date == date and message.speaker == speaker and lines:
-            lines[-1] += f"{_glue(lines[-1])}{text}"
-            continue
-        day = ""
-        if message.date != date:
-            day, year = _day(message.date, year)
-        date, speaker = message.date, message.speaker
-        lines.append(f"- {day}{speaker}: {text}")
+        message, text = spoken[candidate.message], candidate.said.text
+        previous = None if before is None else spoken[before]
+        if previous is not None and (previous.date, previous.speaker) == (message.date, message.speaker):
+            lines[-1] += f"{_glue(lines[-1]) if before == candidate.message else _BETWEEN}{text}"
+        elif previous is not None and previous.date == message.date:
+            lines.append(f"- {message.speaker}: {text}")
+        else:
+            day, year = _day(message.date, year, first=previous is None)
+            lines.append(f"- {day}{message.speaker}: {text}")
+        before = candidate.message
     return "\n".join([*lines, consulted] if consulted else lines)
 
 
 def _glue(line: str) -> str:
-    if line.endswith(("。", "！", "？")):
-        return ""
-    return " " if line.endswith(_ENDS) else "; "
+    return "" if line.endswith(("。", "！", "？")) else " "
 
 
-def _day(date: str, year: str) -> tuple[str, str]:
+def _day(date: str, year: str, *, first: bool) -> tuple[str, str]:
     """A date as people write it, without the year when that is the one written last; and the year."""
     known = _DATE.fullmatch(date)
-    if not known:
-        return (f"{date}, " if date else "undated, "), ""
+    if known is None:
+        return f"{date}, " if date else "" if first else "undated, ", ""
     day = f"{int(known[3])} {_MONTHS[int(known[2]) - 1]}"
     return (f"{day}, " if known[1] == year else f"{day} {known[1]}, "), known[1]
 
