@@ -22,6 +22,8 @@ MEASURED = (
     "overhead a message, after 20 turns",
     "assemble, discard, 20 turns",
     "assemble, hybrid, 200 turns",
+    "summary of 25000 tokens",
+    "summary of the same again",
     "a token through the loop",
     "a token through openai",
     "a token through ollama",

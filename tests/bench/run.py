@@ -21,6 +21,7 @@ import citations
 import models
 import pexpect
 import prompts
+import summary
 import vault
 import vaults
 from ground import PYTHON, STORE, ZKCHAT, Ground, bare, insert, walk
@@ -140,6 +141,7 @@ PARTS: dict[str, Callable[[Ground], Iterator[Row]]] = {
     "conversation": conversing,
     "prompts": prompts.figures,
     "models": models.figures,
+    "summary": summary.figures,
     "vault": vault.figures,  # last, because it changes notes
 }
 

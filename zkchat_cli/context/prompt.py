@@ -178,7 +178,8 @@ def _tools(material: Material, history: History, budget: Budget, counter: TokenC
     if not material.filtered:
         return tool_filter.Filtered(described)
     called = {call.name for message in material.current for call in message.tool_calls}
-    talk = tool_filter.Talk(_question(material), [t.text for t in history[-tool_filter.RECENT :]], history.tools | called, material.offered)
+    recent = ["\n".join(m.content for m in turn.messages if m.role != "tool") for turn in history[-tool_filter.RECENT :]]
+    talk = tool_filter.Talk(_question(material), recent, history.tools | called, material.offered)
     return tool_filter.chosen(described, talk, budget.tools, budget.max_context)
 
 

@@ -1,0 +1,45 @@
+"""The summary without a model: of 25 000 tokens seen for the first time, and of a conversation that was summarised before."""
+
+from collections.abc import Iterator, Sequence
+
+from ground import Ground
+from measuring import Goal, Row, in_turns, timed
+
+from zkchat_cli.context.extractive import summarize
+from zkchat_cli.context.turns import Turn
+from zkchat_cli.models import ZkChatMessage
+from zkchat_cli.tokens import TokenCounter, load_vocabulary
+from zkchat_cli.words import sentences
+
+TOKENS, ROOM, SENTENCES_A_MESSAGE = 25_000, 2000, 3
+FLOOR = "sentences, tiktoken"
+
+
+def figures(ground: Ground) -> Iterator[Row]:
+    encoder = load_vocabulary("o200k_base")
+    counter = TokenCounter(load=lambda _: encoder)
+
+    def floor(talk: Sequence[Turn]) -> None:
+        for turn in talk:
+            for message in turn.messages:
+                for sentence in sentences(message.content):
+                    encoder.encode_ordinary(sentence.text)
+
+    def summary(talk: Sequence[Turn]) -> None:
+        summarize(talk, ROOM, counter)
+
+    def told() -> tuple[Turn, ...]:
+        """A conversation nobody has seen yet."""
+        turns: list[Turn] = []
+        left = TOKENS
+        while left > 0:
+            texts = [" ".join(ground.words.sentence() for _ in range(SENTENCES_A_MESSAGE)) for _ in range(2)]
+            left -= sum(len(encoder.encode_ordinary(text)) for text in texts)
+            date = f"2025-{1 + len(turns) // 28 % 12:02d}-{1 + len(turns) % 28:02d}"
+            pair = zip(("user", "assistant"), texts, strict=True)
+            turns.append(Turn(tuple(ZkChatMessage(id=f"m{role}", role=role, content=text, timestamp=date) for role, text in pair), ()))
+        return tuple(turns)
+
+    talks = [told() for _ in ground.times(20)]
+    yield Row("summary of 25000 tokens", *in_turns(timed(summary), timed(floor), talks), FLOOR, Goal(500, "p95"))
+    yield Row("summary of the same again", *in_turns(timed(summary), timed(floor), talks[-2:] * len(talks)), FLOOR)

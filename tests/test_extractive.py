@@ -1,0 +1,279 @@
+"""The summary without a model: what it keeps, what belongs together, what it leaves out, and that it never takes more room than it has."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from building import COUNTER, said, talk, turns
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zkchat_cli.context.extractive import summarize
+from zkchat_cli.context.statements import statements
+from zkchat_cli.context.turns import Turn, turns_of
+from zkchat_cli.models import ZkChatMessage
+
+CHATTER = tuple((f"Tell me of the {thing}.", f"The {thing} is a fine and useful thing, people say.") for thing in ("harp", "lute", "oboe"))
+
+
+def summary(*exchanges: tuple[str, str], room: int = 1000, wanted: str = "") -> str:
+    return summarize(turns(*exchanges), room, COUNTER, wanted) or ""
+
+
+def of(*messages: ZkChatMessage, room: int = 1000) -> str:
+    return summarize(turns_of(messages, COUNTER), room, COUNTER) or ""
+
+
+# who and when, in few tokens
+
+
+def test_a_date_and_a_speaker_are_said_once_and_the_year_when_it_changes() -> None:
+    history = [
+        said("user", "The anvil stands on shelf seven.", "1", timestamp="2024-12-31T10:00:00Z"),
+        said("user", "The bellows hang near the door.", "2", timestamp="2024-12-31T11:00:00Z"),
+        said("assistant", "Then both have found their place.", "3", timestamp="2024-12-31T11:01:00Z"),
+        said("user", "The chisel lies beneath the bench.", "4", timestamp="2025-01-02T10:00:00Z"),
+        said("user", "The gouge needs a sharper edge.", "5", timestamp="2025-01-03T10:00:00Z"),
+    ]
+    assert of(*history) == (
+        "- 31 December 2024, user: The anvil stands on shelf seven. / The bellows hang near the door.\n"
+        "- assistant: Then both have found their place.\n"
+        "- 2 January 2025, user: The chisel lies beneath the bench.\n"
+        "- 3 January, user: The gouge needs a sharper edge."
+    )
+
+
+def test_what_has_no_date_behind_what_has_one_says_so() -> None:
+    history = [
+        said("user", "The anvil stands on shelf seven.", "1"),
+        said("user", "The bellows hang near the door.", "2", timestamp=""),
+        said("user", "The chisel lies beneath the bench.", "3", timestamp="last week"),
+    ]
+    assert of(*history).splitlines()[1:] == [
+        "- undated, user: The bellows hang near the door.",
+        "- last week, user: The chisel lies beneath the bench.",
+    ]
+
+
+def test_two_messages_of_one_speaker_in_a_row_share_a_line() -> None:
+    assert "user: combining filters / sorting tasks" in of(said("user", "combining filters", "1"), said("user", "sorting tasks", "2"))
+
+
+def test_names_in_an_imported_log_take_the_place_of_the_role() -> None:
+    history = [
+        said("user", "(1:56 pm on 8 May, 2025) Zoe: I moved the anvil to Lyon.", "1"),
+        said("assistant", "Max Lind: I sold the bellows to Otto.", "2"),
+        said("user", "Zoe: Then the chisel stays with me.", "3"),
+        said("assistant", "Max Lind: That is fair enough, the chisel was always yours.", "4"),
+    ]
+    assert of(*history).splitlines()[:2] == [
+        "- 8 May 2025, Zoe: I moved the anvil to Lyon.",
+        "- Max Lind: I sold the bellows to Otto.",
+    ]
+
+
+def test_a_date_in_an_imported_log_stays_when_it_is_not_that_of_the_message() -> None:
+    history = [
+        said("user", "(1:56 pm on 8 May, 2019) Zoe: I moved the anvil to Lyon.", "1"),
+        said("user", "Zoe: The bellows hang near the door.", "2"),
+    ]
+    assert of(*history).startswith("- 8 May 2025, Zoe: (1:56 pm on 8 May, 2019) Zoe: I moved the anvil")
+
+
+def test_a_colon_now_and_then_makes_no_name() -> None:
+    history = [said("user", text, text) for text in ("Note: the anvil is red.", "The bellows are blue.", "The gouge is green.")]
+    assert "user: Note: the anvil is red." in of(*history)
+
+
+# what belongs together
+
+
+def test_a_sentence_that_points_back_comes_with_what_it_points_to() -> None:
+    text = "My sister Ada left Lyon. She moved to Grenoble in May 1999 with eleven suitcases and two canaries."
+    for room in range(10, 60):
+        short = summary(*CHATTER, (text, "I see."), room=room)
+        assert "She moved" not in short or "My sister Ada left Lyon. She moved" in short
+    assert "She moved" in summary(*CHATTER, (text, "I see."), room=60)
+
+
+def test_a_long_run_of_pointing_back_is_taken_from_its_beginning() -> None:
+    text = "Ada left Lyon. " + " ".join(f"She bought {thing} number {i}." for i, thing in enumerate(["one harp", "a lute", "an oboe"] * 5))
+    short = summary((text, "I see."), room=40)
+    assert "Ada left Lyon. She bought" in short
+
+
+def test_an_answer_that_says_nothing_alone_comes_with_its_question() -> None:
+    exchanges = (*CHATTER, ("Did Ada ever visit Grenoble?", "Yes, in May 1999."), *CHATTER)
+    for room in range(10, 60):
+        short = summary(*exchanges, room=room)
+        assert "in May" not in short or "user: Did Ada ever visit Grenoble?\n- assistant: Yes, in May 1999." in short
+    assert "Yes, in May 1999." in summary(*exchanges, room=60)
+
+
+def test_a_first_sentence_that_points_back_comes_with_the_message_before() -> None:
+    history = [said("user", "Ada left Lyon.", "1"), said("assistant", "That surprises me, given all her canaries.", "2")]
+    for room in range(10, 60):
+        short = of(*history, room=room)
+        assert "surprises" not in short or "Ada left Lyon." in short
+
+
+def test_a_quotation_from_the_notes_comes_with_the_question_and_without_the_number_of_its_source() -> None:
+    quoted = "From your notes:\n\n“A filter selects tasks by their properties.” [3]\n\n“Filters are joined by AND.” [4]"
+    assert summary(("How do filters work?", quoted)) == (
+        "- 2 May 2025, user: How do filters work?\n- assistant: “A filter selects tasks by their properties.” “Filters are joined by AND.”"
+    )
+
+
+def test_what_the_user_says_goes_before_quotations_from_the_notes() -> None:
+    exchanges = [("We use the Dataview format for all dates from now on.", "“Dataview reads inline fields from lists.” [3]")] * 1
+    assert "We use the Dataview" in summary(*exchanges, room=25)
+
+
+def test_a_correction_takes_the_place_of_what_it_corrects() -> None:
+    exchanges = (
+        ("The anvil stands on shelf seven.", "Noted, the anvil stands on shelf seven."),
+        ("The bellows hang near the door.", "Good to know where those bellows hang."),
+        ("Actually, the anvil stands on shelf nine.", "Thanks for the correction."),
+    )
+    whole = summary(*exchanges)
+    assert "Actually, the anvil stands on shelf nine." in whole
+    assert "seven" not in whole
+    assert "bellows hang near the door" in whole
+
+
+def test_what_is_corrected_in_other_words_is_never_kept_without_the_correction() -> None:
+    exchanges = (*CHATTER, ("When do we meet?", "The committee convenes on Tuesday, 4 May."), ("No, Thursday!", "I see."))
+    for room in range(10, 100):
+        short = summary(*exchanges, room=room)
+        assert "Tuesday" not in short or "No, Thursday!" in short
+    assert "Tuesday" in summary(*exchanges, room=100)
+
+
+def test_a_no_that_answers_a_question_corrects_nothing() -> None:
+    history = [said("assistant", "Does the anvil still stand on shelf seven?", "1"), said("user", "No, the cellar holds it.", "2")]
+    assert "on shelf seven?" in of(*history)
+
+
+# what was asked for
+
+
+def test_a_quoted_phrase_is_kept_before_all_else() -> None:
+    short = summary(*CHATTER, ("We met on 3 May 2020 in Lyon.", "It is hardly ever so."), room=35, wanted='keep "HARDLY ever" as it is')
+    assert "It is hardly ever so." in short
+
+
+def test_words_that_were_asked_for_come_first_unless_everybody_says_them() -> None:
+    assert "lute" in summary(*CHATTER, room=30, wanted="the lute, please")
+    many = [(f"Number {i} is the tool of day {i * 7}.", f"Then day {i * 13} is for {i * 19} more.") for i in range(1, 20)]
+    assert summary(*many, room=60, wanted="keep every tool") == summary(*many, room=60)
+
+
+# what is left out, and other languages
+
+
+def test_code_tables_and_repetitions_are_left_out() -> None:
+    answer = "Use a query block.\n\n```tasks\nnot done\n```\n\n| a | b |\n|---|---|\n| one | two |\n\nUse a query block."
+    assert summary(("How do I list tasks?", answer)).partition("assistant: ")[2] == "Use a query block."
+
+
+def test_links_stay_word_for_word() -> None:
+    assert "Look at [[Filters#By date|the dates]] first." in summary(("Where?", "Look at [[Filters#By date|the dates]] first."))
+
+
+def test_chinese_sentences_are_kept_one_by_one() -> None:
+    short = summary(("安娜去年搬到里昂。天气很好。她在那里买了一架竖琴！", "好的。"), room=40)
+    assert "安娜去年搬到里昂。" in short
+    assert "里昂。天气很好。她在那里" in short
+    assert "天气很好" not in summary(("安娜去年搬到里昂。天气很好。", "好的。"), room=18)
+
+
+def test_a_chat_without_capital_letters_is_cut_at_its_full_stops() -> None:
+    texts = [s.text for s in statements("i left lyon. it rained, e.g. on tuesday. we met etc. and so on! then home")]
+    assert texts == ["i left lyon.", "it rained, e.g. on tuesday.", "we met etc. and so on!", "then home"]
+
+
+@pytest.mark.parametrize(("text", "glue"), [("a word, then more " * 100, ""), ("x" * 1000, ""), ("漢字仮名" * 300, "")])
+def test_what_has_no_end_is_taken_in_pieces(text: str, glue: str) -> None:
+    numbered = "".join(f"{text[i : i + 40]}{i}" for i in range(0, len(text), 40))
+    pieces = [s.text for s in statements(numbered)]
+    assert all(len(piece) <= 400 for piece in pieces)
+    assert glue.join(pieces).replace(" ", "") == numbered.replace(" ", "")
+
+
+def test_german_nouns_weigh_no_more_than_other_words() -> None:
+    noun, verb = statements("Der Amboss steht dort."), statements("der amboss steht dort.")
+    assert (noun[0].weight, noun[0].words) == (verb[0].weight, verb[0].words)
+
+
+# for every conversation
+
+
+words = st.sampled_from(
+    ["Ada", "lyon", "she", "He", "Yes,", "No,", "Actually,", "the", "anvil", "shelf", "7", "[[Filters]]", "“so”", "漢字。", "x"]
+)
+phrases = st.lists(words, min_size=1, max_size=9).map(" ".join)
+texts = st.lists(st.tuples(phrases, st.sampled_from([".", "?", "!", ":", " [3].", ""])).map("".join), max_size=6).map(" ".join)
+talks = st.lists(st.tuples(texts, texts), max_size=8).map(lambda pairs: turns_of(talk(*pairs), COUNTER))
+
+
+def in_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+@settings(deadline=None)
+@given(talks, st.integers(-5, 300), st.sampled_from(["", "anvil", 'keep "the anvil"', "漢字"]), st.sampled_from([1.0, 1.7]))
+def test_a_summary_keeps_to_its_room_and_to_the_words_that_were_said(cut: Sequence[Turn], room: int, wanted: str, factor: float) -> None:
+    counter = COUNTER.calibrated(factor)
+    made = summarize(cut, room, counter, wanted)
+    assert summarize(cut, room, counter, wanted) == made
+    if made is None:
+        return
+    assert 0 < counter.count(made) <= room
+    there = [in_one_line(m.content) for turn in cut for m in turn.messages]
+    for line in made.splitlines():
+        said_so = line.partition(": ")[2]
+        assert said_so
+        pieces = {s.text for turn in cut for m in turn.messages for s in statements(m.content)}
+        assert all(any(piece in text for text in there) for piece in pieces if piece in said_so)
+        while said_so:
+            piece = max((p for p in pieces if said_so.startswith(p)), key=len)
+            said_so = said_so[len(piece) :].lstrip(" /")
+
+
+def test_a_room_is_used_when_there_is_more_to_say() -> None:
+    exchanges = [
+        (f"On day {i} Ada bought {i * 37} nails of kind {i * 91}.", f"Then {i * 13} boards from mill {i * 71} go with that.")
+        for i in range(200)
+    ]
+    for room in (100, 500, 2000):
+        assert 0.9 * room <= COUNTER.count(summary(*exchanges, room=room)) <= room
+
+
+def test_another_process_makes_the_same_summary() -> None:
+    code = "from test_extractive import *; print(summary(*CHATTER, ('Ada left. She moved in May.', 'Yes!'), room=60, wanted='lute oboe'))"
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"},
+            cwd=Path(__file__).parent,
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(printed) == 1
+    assert printed.pop().strip()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["(" * 100_000, "a" * 100_000, '"' * 100_000, "He saw it. " * 10_000, "A. " * 30_000, "[1] " * 30_000, "no " * 30_000, "漢" * 100_000],
+)
+def test_hostile_texts_take_no_more_than_their_room(text: str) -> None:
+    for exchange in ((text, "The anvil is red."), ("The anvil is red.", text)):
+        made = summary(exchange, room=80)
+        assert "anvil" in made
+        assert COUNTER.count(made) <= 80
