@@ -61,7 +61,7 @@ def test_after_a_change_of_the_branch_the_turns_that_are_still_the_same_are_take
     changed = session.history[2].model_copy(update={"content": "Who else?"})
     session.history = (*session.history[:2], changed, session.history[3])
     after = session.turns
-    assert [turn.text for turn in after] == ["Why?\nSo.", "Who else?\nShe."]
+    assert [[m.content for m in turn.messages] for turn in after] == [["Why?", "So."], ["Who else?", "She."]]
     assert after[0] is before[0]
 
 

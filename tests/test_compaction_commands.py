@@ -117,7 +117,7 @@ def test_ctrl_c_in_the_middle_of_a_summary_changes_nothing_and_the_next_try_work
 def test_a_turn_says_why_the_conversation_is_made_smaller_and_what_that_saved(
     zkchat: Program, imported: str, script: Callable[..., str]
 ) -> None:
-    zkchat("config", "set", "context.max_tokens", "2200")
+    zkchat("config", "set", "context.max_tokens", "1650")
     with Chat(zkchat, "--resume", imported, "--model", script(A_SUMMARY, {"text": "So it is."}), columns=120) as chat:
         chat.ask("What of the shelf? " * 30, "So it is.")
         seen = chat.everything()

@@ -258,7 +258,7 @@ def test_what_cannot_be_reduced_is_an_error_that_names_the_largest(room: Room) -
 
 
 def test_a_summary_that_would_not_be_smaller_is_not_taken(room: Room) -> None:
-    session = stored(room, talk(("Hm?", "So."), ("Hm?", "So."), ("Hm?", "So.")), model=Summariser([summary(SUMMARY * 3)]))
+    session = stored(room, talk(("Hm?", "So.")), model=Summariser([summary(SUMMARY * 3)]))
     assert session.compact(keep=0).mode == "none"
 
 

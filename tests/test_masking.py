@@ -70,7 +70,6 @@ def test_other_turns_stay_as_they_are() -> None:
     assert (shown[0] is whole[0], shown[2] is whole[2]) == (True, True)
     assert shown[1].tokens < whole[1].tokens / 2
     assert shown[1].messages is whole[1].messages
-    assert shown[1].text == whole[1].text
     assert masked(whole, [], COUNTER) == whole
 
 

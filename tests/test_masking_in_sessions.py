@@ -76,7 +76,7 @@ def test_masked_results_stay_masked_in_another_process_and_come_back_with_undo(r
     assert undone is not None
     assert undone.mode == "masked"
     assert session.compaction is None
-    assert session.shown(session.compaction)[: len(before)] == before
+    assert session.shown(session.compaction)[: len(before)] == tuple(before)
 
 
 def test_what_was_masked_can_be_masked_further_and_folded_later(room: Room) -> None:
