@@ -119,7 +119,7 @@ def test_a_turn_says_why_the_conversation_is_made_smaller_and_what_that_saved(
 ) -> None:
     zkchat("config", "set", "context.max_tokens", "1650")
     with Chat(zkchat, "--resume", imported, "--model", script(A_SUMMARY, {"text": "So it is."}), columns=120) as chat:
-        chat.ask("What of the shelf? " * 30, "So it is.")
+        chat.ask("What of the shelf? " * 60, "So it is.")
         seen = chat.everything()
     assert "making older turns smaller: " in seen
     assert "messages folded into a summary written by the model (1 model call" in seen
