@@ -10,7 +10,7 @@ import pytest
 from building import NOON, Deltas, Room, a_compaction, a_room, calls, completed, find, said, says, stored, talk
 
 from zkchat_cli import tools
-from zkchat_cli.config import Config
+from zkchat_cli.config import Config, ContextSettings
 from zkchat_cli.errors import StoreError
 from zkchat_cli.memory.sayings import LONGEST, excerpt, linked, shown
 from zkchat_cli.models import Citation, Conversation, Said, ToolCall, ZkChatMessage
@@ -248,6 +248,7 @@ def test_a_limit_beyond_the_most_is_told(room: Room) -> None:
 def test_results_take_no_more_than_the_room_there_is(room: Room) -> None:
     session = stored(room, talk(*((f"slate {i} " + "and more of it " * 60, "ok") for i in range(30))), max_context=4000)
     room.max_context = 4000
+    room.settings = Config(context=ContextSettings(auto_summarize=False))  # the model's first reply is to be its call
     result = recalled(room, "slate", session, limit=20)
     assert 0 < len(result["said"]) < 20
     assert "Left out" in result["note"]
