@@ -152,6 +152,18 @@ def zkchat(vault: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Progr
     return Program(vault, tmp_path / "home", measured=getattr(request.module, "MEASURED", True))
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    """`untraced` tests try thousands of cases of what other tests measure: coverage's tracer would be most of their time."""
+    tracer = sys.gettrace()
+    if item.get_closest_marker("untraced"):
+        sys.settrace(None)
+    try:
+        return (yield)
+    finally:
+        sys.settrace(tracer)
+
+
 @pytest.fixture
 def untraced() -> Iterator[None]:
     """Without coverage's tracer, which would be most of the time that is compared."""

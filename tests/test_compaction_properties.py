@@ -100,6 +100,7 @@ def contiguous(session: ZkChatSession, prompt: Prompt) -> None:
     assert plainly == sorted(plainly)
 
 
+@pytest.mark.untraced
 @settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(histories, ways, st.integers(0, 1000), st.sampled_from([1500, 3000, 6000]), st.lists(st.sampled_from([None, 0, 2, 5]), max_size=3))
 def test_every_prompt_is_sound_and_undo_and_import_give_the_identical_one(
@@ -129,6 +130,7 @@ def test_every_prompt_is_sound_and_undo_and_import_give_the_identical_one(
     assert plain(copy.prompt()) == plain(session.prompt())
 
 
+@pytest.mark.untraced
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(histories, st.integers(0, 1000), st.lists(st.sampled_from([6, 4, 2, 0]), min_size=1, max_size=3))
 def test_undo_gives_each_earlier_prompt_back(shelf: Room, kinds: list[str], seed: int, keeps: list[int]) -> None:

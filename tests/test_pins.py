@@ -122,6 +122,7 @@ def histories(draw: st.DrawFn) -> tuple[ZkChatMessage, ...]:
     return tuple(messages)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @settings(max_examples=700, deadline=None)
 @given(history=histories(), window=st.integers(300, 3000), data=st.data())

@@ -271,6 +271,7 @@ def test_a_turn_that_is_rendered_anew_is_not_read_again() -> None:
     assert all(map(lambda a, b: a is b, passages, index.passages))
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("longest", [5, 40, 150])
 @settings(max_examples=700, deadline=None)
 @given(seed=st.integers(0, 2**32), size=st.integers(1, 25), data=st.data())
