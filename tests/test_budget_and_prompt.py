@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from building import COUNTER, a_compaction, said, talk, turns
+from building import COUNTER, a_compaction, prompt_message, said, talk, turns
 
 from zkchat_cli import tools
 from zkchat_cli.config import ContextSettings
 from zkchat_cli.context import strategies
-from zkchat_cli.context.budget import Budget, due, measure, room_for_turns, warnings
+from zkchat_cli.context.budget import Budget, due, measure, room_for_history, room_for_turns, warnings
 from zkchat_cli.context.passages import passages_of
 from zkchat_cli.context.prompt import Material, assemble, covered_by, fence, whole
 from zkchat_cli.context.strategies import Choice, Offer, Strategy
@@ -62,9 +62,17 @@ def test_a_prompt_is_due_for_compaction_when_it_passes_the_threshold() -> None:
 
 def test_turns_beside_a_summary_get_half_the_room_below_both_borders() -> None:
     low = budget(10_000, message_budget_ratio=0.2)
-    assert room_for_turns(measure([], [], budget(10_000), estimated=False), 1000, budget(10_000)) == (7200 - 1000) // 2
-    assert room_for_turns(measure([], [], low, estimated=False), 1000, low) == (6000 - 1000) // 2
+    assert room_for_turns(measure([], [], budget(10_000), estimated=False), 1000, budget(10_000)) == (6000 - 1000) // 2
+    assert room_for_turns(measure([], [], low, estimated=False), 1000, low) == (2000 - 1000) // 2
     assert room_for_turns(measure([], [], low, estimated=False), 9000, low) == 0
+
+
+def test_history_keeps_to_the_share_of_messages_and_the_message_at_hand_uses_what_is_left_of_the_others() -> None:
+    at_hand = measure([prompt_message("user", "x", tokens=3000)], [], budget(10_000), estimated=False)
+    assert room_for_history(measure([], [], budget(10_000), estimated=False), budget(10_000)) == 6000
+    assert room_for_history(at_hand, budget(10_000)) == 6000
+    larger = measure([prompt_message("user", "x", tokens=4500)], [], budget(10_000), estimated=False)
+    assert room_for_history(larger, budget(10_000)) == 9000 - 4500
 
 
 def test_what_instructions_and_tools_do_not_use_goes_to_messages_as_far_as_the_limit_lets_it() -> None:

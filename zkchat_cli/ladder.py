@@ -17,7 +17,7 @@ from functools import cached_property
 
 from zkchat_cli import events
 from zkchat_cli.context import compaction as decide
-from zkchat_cli.context.budget import left_for_messages, room_for_turns
+from zkchat_cli.context.budget import room_for_history, room_for_turns
 from zkchat_cli.context.compaction import Fold
 from zkchat_cli.context.masking import maskable
 from zkchat_cli.context.prompt import covered_by
@@ -218,7 +218,7 @@ class Ladder:
     def _relieves(self, made: Compaction) -> bool:
         """Whether the conversation will not be due for compaction again at once."""
         always, budget = self._always, self.standing.budget
-        room = min(left_for_messages(always), budget.trigger - always.total_tokens)
+        room = min(room_for_history(always, budget), budget.trigger - always.total_tokens)
         return made.tokens_after - self.standing.always(()).total_tokens <= decide.RELIEF * room
 
     @cached_property

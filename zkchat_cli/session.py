@@ -193,7 +193,7 @@ class ZkChatSession(Standing):
             usage = turn.prompt.usage
             messages = usage.message_breakdown.summary + usage.message_breakdown.memory + self._recent_tokens()
             fixed = usage.system_tokens + usage.tool_tokens
-            now = due(messages, fixed + messages, self.budget, usage.budget_status.messages.budget)
+            now = due(messages, fixed + messages, self.budget)
         if now.due:
             yield from relieve(self, turn, now.reason or "", fold=not summarizes(self), ask=False)
 

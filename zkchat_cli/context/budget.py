@@ -124,6 +124,16 @@ def left_for_messages(usage: ContextUsage) -> int:
     return max(0, usage.budget_status.messages.budget - usage.message_tokens)
 
 
+def room_for_history(usage: ContextUsage, budget: Budget) -> int:
+    """Tokens that earlier turns may take besides a prompt with these figures: the share that the settings give to messages.
+
+    What instructions and tools leave of theirs is for the message in progress, its documents and what its tools find: a history that grew
+    into it would have to shrink again with the first search.
+    """
+    flowed = max(0, usage.budget_status.messages.budget - budget.messages)
+    return max(0, min(budget.messages - max(0, usage.message_tokens - flowed), left_for_messages(usage)))
+
+
 def warnings(usage: ContextUsage) -> dict[str, tuple[str, str]]:
     """What alone takes more than its share of the window ("instructions", "tools"), each with what to say of it and what can be done."""
     found = {}
@@ -160,4 +170,4 @@ def room_for_turns(always: ContextUsage, summary: int, budget: Budget) -> int:
 
     Half of what there is: filled up, it would be due again with the next turn, and each one costs a provider's prompt cache.
     """
-    return max(0, min(left_for_messages(always), budget.trigger - always.total_tokens) - summary) // 2
+    return max(0, min(room_for_history(always, budget), budget.trigger - always.total_tokens) - summary) // 2

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from zkchat_cli.context import tool_filter
-from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget, due, left_for_messages, measure
+from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget, due, measure, room_for_history
 from zkchat_cli.context.history import History
 from zkchat_cli.context.recall import RecallIndex, quote
 from zkchat_cli.context.strategies import Choice, Offer, Strategy
@@ -61,8 +61,8 @@ def assemble(material: Material, budget: Budget, strategy: Strategy, counter: To
     `dropped` names what is left out only when asked to `explain`: in a long conversation that is thousands of messages with each call.
 
     Instructions, tools, memory, what is pinned or instructed, and the turn in progress are always sent, and the summary unless it alone is
-    too much; the history gets what is left of the messages' budget, to which flows what instructions and tools leave of theirs. Raises
-    PromptTooLarge, naming the largest items, when the first alone are over the limit.
+    too much; the history gets what is left of the messages' budget (see `room_for_history`). Raises PromptTooLarge, naming the largest
+    items, when the first alone are over the limit.
     """
     parts = _lay_out(material, budget, strategy, counter)
     kept = parts.fixed_recent
@@ -83,7 +83,7 @@ def assemble(material: Material, budget: Budget, strategy: Strategy, counter: To
         parts.recent,
         parts.folded,
         asked.content if asked else "",
-        left_for_messages(before),
+        room_for_history(before, budget),
         counter,
         asked_at=asked.timestamp if asked else "",
         index=material.index or RecallIndex(),
@@ -215,7 +215,7 @@ def _due(always: ContextUsage, history: int, strategy: Strategy, budget: Budget)
     """Judged by what the conversation would send if it could, not by what was made to fit."""
     if not strategy.summarizes:
         return CompactionDue(due=False)
-    allowed = always.budget_status.messages.budget
+    allowed = always.message_tokens + room_for_history(always, budget)
     return due(always.message_tokens + history, always.total_tokens + history, budget, allowed)
 
 
