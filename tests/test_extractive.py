@@ -257,7 +257,7 @@ def test_another_process_makes_the_same_summary() -> None:
     printed = {
         subprocess.run(
             [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"},
+            env={k: v for k, v in os.environ.items() if not k.startswith("COV")} | {"PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"},
             cwd=Path(__file__).parent,
             capture_output=True,
             check=True,
