@@ -19,6 +19,7 @@ from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
+from prompt_toolkit.utils import is_dumb_terminal
 
 from zkchat_cli import __version__, slash
 from zkchat_cli.errors import ZkchatError
@@ -194,7 +195,10 @@ class Repl:
             style=Style.from_dict({"bottom-toolbar": "noreverse", "bottom-toolbar.text": ""}),
         )
         prompt.layout.current_window.dont_extend_height = Always()  # the toolbar stands under the line, not at the screen's end
-        prompt.app.after_render += self._start_preparing
+        if is_dumb_terminal():
+            self._background.start()  # the prompt of such a terminal is never drawn
+        else:
+            prompt.app.after_render += self._start_preparing
         prompt.default_buffer.on_text_changed += lambda buffer: self._line_changed(buffer.text)
         return prompt
 
