@@ -235,8 +235,12 @@ def test_a_missing_file_is_a_warning_with_the_nearest_names(places: Places) -> N
     assert [(r.status, r.candidates[0]) for r in found.references] == [("broken", "main.py"), ("broken", "Queries/Combining.md")]
     assert found.warnings == [
         ("@man.py not found", "nearest: @main.py"),
-        ("@Combning.md not found", "nearest: @Queries/Combining.md, @Queries/Limiting.md"),
+        ("@Combning.md not found", "nearest: @Queries/Combining.md"),
     ]
+
+
+def test_a_suffix_in_common_makes_no_name_near(places: Places) -> None:
+    assert nearest(imports_in("@nope.md")[0], places) == ()
 
 
 def test_a_missing_file_like_no_other_says_so(places: Places) -> None:

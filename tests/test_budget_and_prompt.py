@@ -378,3 +378,11 @@ def test_every_strategy_has_a_name_and_a_help() -> None:
 def test_tools_are_counted_as_they_are_described() -> None:
     prompt = prompt_of(descriptors=DESCRIPTORS)
     assert [t.tokens for t in prompt.tools] == [COUNTER.count(json.dumps(d, ensure_ascii=False)) for d in DESCRIPTORS]
+
+
+def test_the_newest_turn_is_sent_though_it_takes_more_than_the_share_of_history() -> None:
+    history = talk(("Chatter?", "Indeed. " * 40), ("What stands in all these notes? " * 240, "Much."))
+    prompt = prompt_of(history, "And who wrote them?", window=2500)
+    assert history[-2].content in contents(prompt)
+    assert history[0].content not in contents(prompt)
+    assert prompt.usage.total_tokens > 0.6 * 2500

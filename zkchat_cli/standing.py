@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from zkchat_cli.config import Config
-from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget, left_for_messages
+from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget, room_for_history
 from zkchat_cli.context.history import History
 from zkchat_cli.context.instructions import INSTRUCTIONS
 from zkchat_cli.context.masking import masked
@@ -406,7 +406,7 @@ class Standing:
     def _means(self, message: ZkChatMessage) -> Means:
         """What there is for the documents that a message names: so much of the messages' budget as it leaves without them."""
         try:
-            left = left_for_messages(self.assembled((message,)).usage)
+            left = room_for_history(self.assembled((message,)).usage, self.budget)
         except PromptTooLarge:
             left = 0
         return Means(

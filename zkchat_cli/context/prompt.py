@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from zkchat_cli.context import tool_filter
-from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget, due, measure, room_for_history
+from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget, due, left_for_messages, measure, room_for_history
 from zkchat_cli.context.history import History
 from zkchat_cli.context.recall import RecallIndex, quote
 from zkchat_cli.context.strategies import Choice, Offer, Strategy
@@ -83,7 +83,7 @@ def assemble(material: Material, budget: Budget, strategy: Strategy, counter: To
         parts.recent,
         parts.folded,
         asked.content if asked else "",
-        room_for_history(before, budget),
+        _room(before, parts, budget),
         counter,
         asked_at=asked.timestamp if asked else "",
         index=material.index or RecallIndex(),
@@ -171,6 +171,13 @@ def _lay_out(material: Material, budget: Budget, strategy: Strategy, counter: To
         recent=history.sent(border),
         recent_tokens=history.tokens(border),
     )
+
+
+def _room(before: ContextUsage, parts: _Parts, budget: Budget) -> int:
+    """Tokens for earlier turns. The newest is sent whatever share it takes, if it can be: the next question is most likely about it."""
+    room, left = room_for_history(before, budget), left_for_messages(before)
+    newest = parts.recent[-1].tokens + parts.fixed_recent - parts.recent[-1].fixed_tokens if parts.recent else 0
+    return max(room, newest) if newest <= left else room
 
 
 def _tools(material: Material, history: History, budget: Budget, counter: TokenCounter) -> tool_filter.Filtered:

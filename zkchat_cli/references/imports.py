@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from zkchat_cli import marks
 from zkchat_cli.errors import VaultError
@@ -142,15 +142,16 @@ def _missing(wanted: Import) -> VaultError:
 
 def nearest(wanted: Import, places: Places, limit: int = 3) -> tuple[str, ...]:
     """The paths that a missing one may have meant, from the current folder and the vault, the nearest first."""
+    suffix = PurePosixPath(wanted.path).suffix.casefold()  # that two names end alike does not make them near
     names: dict[str, str] = {}
     for base in filter(None, (places.folder, places.vault.root)):
         for path in _files(base):
-            names.setdefault(path.casefold(), path)
-            names.setdefault(path.rpartition("/")[2].casefold(), path)
-    name = wanted.path.casefold().removeprefix("./")
-    close = difflib.get_close_matches(name[:200], names, limit, 0.6) + difflib.get_close_matches(
-        name.rpartition("/")[2][:200], names, limit, 0.7
-    )
+            whole = path.casefold().removesuffix(suffix)
+            names.setdefault(whole, path)
+            names.setdefault(whole.rpartition("/")[2], path)
+    name = wanted.path.casefold().removeprefix("./").removesuffix(suffix)
+    close = difflib.get_close_matches(name[:200], names, limit, 0.6)
+    close += difflib.get_close_matches(name.rpartition("/")[2][:200], names, limit, 0.7)
     return tuple(dict.fromkeys(names[near] for near in close))[:limit]
 
 
