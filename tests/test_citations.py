@@ -101,6 +101,11 @@ def test_which_brackets_are_citations(answer: str, expected: list[int]) -> None:
     assert numbers(answer) == expected
 
 
+def test_that_the_notes_are_silent_needs_no_source() -> None:
+    assert check("Your notes don’t say more. The notes do not mention whales at all. [1]").uncited == 0
+    assert check("Your notes don't lie about the whales at all.").uncited == 1
+
+
 @pytest.mark.parametrize(
     ("answer", "quote", "valid"),
     [

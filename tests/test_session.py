@@ -546,13 +546,6 @@ def test_the_prompt_shown_is_the_prompt_sent(room: Room) -> None:
     assert model.requests[0].tools == shown.tools
 
 
-def test_the_documents_of_a_conversation_are_listed_once_first_mention_first(room: Room) -> None:
-    session = room.session(Deltas([COMPOST, says("Air [1]."), says("So.")]))
-    completed(session.send("[[Filters]] and [[Nowhere]]"))
-    completed(session.send("[[Nowhere]] and [[Compost]] and [[Filters]]"))
-    assert [r.relative_path or r.wikilink for r in session.document_references()] == ["Filters.md", "[[Nowhere]]", "Garden/Compost.md"]
-
-
 # project memory
 
 

@@ -28,7 +28,6 @@ from zkchat_cli.models import (
     ContentChunk,
     ContextUsage,
     Conversation,
-    DocumentReference,
     Prompt,
     Role,
     ToolCall,
@@ -236,14 +235,6 @@ class Standing:
     def usage(self) -> ContextUsage:
         """The figures of `prompt()`, for who needs nothing else of it."""
         return self.assembled(()).usage
-
-    def document_references(self) -> tuple[DocumentReference, ...]:
-        """Every document that this branch of the conversation mentions or its tools brought in, each once, first mention first."""
-        found: dict[str, DocumentReference] = {}
-        for message in self.history:
-            for reference in message.references:
-                found.setdefault(reference.relative_path or reference.wikilink, reference)
-        return tuple(found.values())
 
     @property
     def summaries(self) -> DocumentSummaryService:

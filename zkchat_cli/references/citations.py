@@ -47,6 +47,7 @@ class Verdict:
     unused: tuple[str, ...] = ()
 
 
+_SILENT = re.compile(r"(?:your|the) notes (?:don['’]t|do not) (?:say|mention)\b", re.IGNORECASE)
 _LABEL = 12
 """Characters before a label on its line: marks of a list, a quote, a heading, of emphasis."""
 _LABEL_BEGINS = re.compile(r"(?:\A|\n)[ \t*_#>-]*\Z")
@@ -220,10 +221,13 @@ def _cite(number: int, quote: str | None, excerpt: Excerpt | None, spans: tuple[
 
 
 def _states_something(sentence: Sentence) -> bool:
-    """Questions, lead-ins that end in a colon and scraps of up to three words claim nothing that would need a source.
+    """Questions, lead-ins that end in a colon and scraps of up to three words claim nothing that would need a source; nor does it take one
+    to say that the notes are silent.
 
     Two CJK characters are taken for a word.
     """
     bare = sentence.text.strip(" *_\"'”")
+    if _SILENT.match(bare):
+        return False
     size = max(len(bare.split()), len(cjk().findall(bare)) // 2)
     return size > 3 and not bare.endswith((":", "?", "：", "？"))

@@ -262,9 +262,6 @@ class Index:
     def paths(self) -> list[str]:
         return [str(path) for (path,) in self.rows("SELECT path FROM notes ORDER BY path")]
 
-    def has_note(self, path: str) -> bool:
-        return bool(self.rows("SELECT 1 FROM notes WHERE path = ?", path))
-
     def has_file(self, path: str) -> bool:
         return bool(self.rows("SELECT 1 FROM names WHERE path = ?", path))
 
