@@ -4,6 +4,7 @@ They are pydantic models because each of them crosses a border (the store, an ex
 way in and dumped on the way out. Missing is `None`, never absent. Line numbers start at 1; paths are relative to the vault with `/`.
 """
 
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -165,6 +166,18 @@ class ZkChatMessage(Value):
     priority: int = Field(default=5, ge=1, le=10)
     priority_set: bool = False
     """Whether the user set `priority`; else it follows from rules (see context/priorities.py)."""
+
+
+def exchanges(messages: Iterable[ZkChatMessage]) -> Iterator[list[ZkChatMessage]]:
+    """Each question with what follows it; what an import has before the first one comes by itself."""
+    turn: list[ZkChatMessage] = []
+    for message in messages:
+        if message.role == "user" and turn:
+            yield turn
+            turn = []
+        turn.append(message)
+    if turn:
+        yield turn
 
 
 class Compaction(Value):

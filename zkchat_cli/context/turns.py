@@ -12,7 +12,7 @@ from operator import is_
 
 from zkchat_cli.context import keeping
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
-from zkchat_cli.models import PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage
+from zkchat_cli.models import PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage, exchanges
 from zkchat_cli.references.delivery import introduce
 from zkchat_cli.tokens import TokenCounter
 
@@ -66,11 +66,7 @@ def turns_of(
     They are numbered from `first`, where they go on from others; else the first question is 1. `known` turns of the same messages are taken
     over as they are: rendering is paid once a turn.
     """
-    groups: list[list[ZkChatMessage]] = []
-    for message in messages:
-        if message.role == "user" or not groups:
-            groups.append([])
-        groups[-1].append(message)
+    groups = list(exchanges(messages))
     if first is None:
         first = 1 if groups and groups[0][0].role == "user" else 0
     there = {turn.id: turn for turn in known}

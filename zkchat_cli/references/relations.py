@@ -4,12 +4,12 @@ The graph is a value; drawing it, as DOT or Mermaid, is turning that into text. 
 there: what has a meaning in those languages is escaped, what is not printable becomes U+FFFD.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
-from zkchat_cli.models import Citation, DocumentReference, ReferenceType, ZkChatMessage
+from zkchat_cli.models import Citation, DocumentReference, ReferenceType, ZkChatMessage, exchanges
 from zkchat_cli.words import shorten
 
 NodeKind = Literal["question", "answer", "note", "broken"]
@@ -72,7 +72,7 @@ class _Drawing:
     titles: dict[str, str] = field(default_factory=dict)
 
     def of(self, messages: Iterable[ZkChatMessage]) -> Relations:
-        for number, turn in enumerate(_turns(messages), 1):
+        for number, turn in enumerate(exchanges(messages), 1):
             self.titles |= {chunk.relative_path: chunk.title for message in turn for chunk in message.chunks}
             self._turn(number, turn)
         edges = (
@@ -129,18 +129,6 @@ class _Drawing:
         numbers, citations = self.edges.setdefault((source, target, kind), (set(), []))
         numbers.update([] if number is None else [number])
         citations.extend([] if citation is None else [citation])
-
-
-def _turns(messages: Iterable[ZkChatMessage]) -> Iterator[list[ZkChatMessage]]:
-    """A turn begins with each question; what an import has before the first is one as well."""
-    turn: list[ZkChatMessage] = []
-    for message in messages:
-        if message.role == "user" and turn:
-            yield turn
-            turn = []
-        turn.append(message)
-    if turn:
-        yield turn
 
 
 def _standing(citations: Sequence[Citation]) -> Standing | None:

@@ -17,7 +17,7 @@ from zkchat_cli.exporters.html.prose import rendered
 from zkchat_cli.exporters.html.sources import Sources, unused, where
 from zkchat_cli.exporters.html.style import STYLE
 from zkchat_cli.marks import cited
-from zkchat_cli.models import Compaction, ContentChunk, ConversationArchive, ToolCall, ZkChatMessage
+from zkchat_cli.models import Compaction, ContentChunk, ConversationArchive, ToolCall, ZkChatMessage, exchanges
 from zkchat_cli.words import shorten
 
 _QUESTION = 80
@@ -28,7 +28,7 @@ _RESULT = 2000
 def export(archive: ConversationArchive) -> str:
     messages = branch(archive)
     page = _Page(tool_answers(messages), _chunks(archive.messages))
-    turns = "".join(page.turn(turn) for turn in _turns(messages))
+    turns = "".join(page.turn(turn) for turn in exchanges(messages))
     body = element(
         "body",
         element("a", "Skip to the conversation", href="#conversation", class_="skip"),
@@ -97,18 +97,6 @@ def _chunks(messages: Iterable[ZkChatMessage]) -> dict[int, ContentChunk]:
             if chunk.number is not None:
                 found.setdefault(chunk.number, chunk)
     return found
-
-
-def _turns(messages: Iterable[ZkChatMessage]) -> Iterator[list[ZkChatMessage]]:
-    """Each question with what follows it; what an import has before the first one is a turn as well."""
-    turn: list[ZkChatMessage] = []
-    for message in messages:
-        if message.role == "user" and turn:
-            yield turn
-            turn = []
-        turn.append(message)
-    if turn:
-        yield turn
 
 
 @dataclass
