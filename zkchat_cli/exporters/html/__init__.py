@@ -6,7 +6,7 @@ What notes and models wrote is Markdown in which nothing acts (`prose`), and tex
 
 import base64
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from zkchat_cli import __version__
