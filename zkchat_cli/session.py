@@ -8,6 +8,7 @@ from collections.abc import Generator, Iterator
 from contextlib import suppress
 
 from zkchat_cli import events
+from zkchat_cli.agents.addressing import Address, address
 from zkchat_cli.context.budget import due, warnings
 from zkchat_cli.describing import Describing
 from zkchat_cli.errors import StoreError, UsageError, VaultError, ZkchatError
@@ -21,11 +22,13 @@ from zkchat_cli.models import (
     FinishReason,
     IndexReport,
     MessageStatus,
+    Prompt,
     TurnReport,
     ZkChatMessage,
 )
 from zkchat_cli.references.citations import verify
 from zkchat_cli.references.documents import documents_of, merge
+from zkchat_cli.references.imports import Import, read
 from zkchat_cli.references.lookup import Sources
 from zkchat_cli.standing import Parts, Standing
 from zkchat_cli.turn import Timer, TurnInProgress
@@ -47,20 +50,48 @@ class ZkChatSession(Standing):
         self._warned: set[str] = set()
         self._unsaved: list[tuple[ZkChatMessage, list[ZkChatMessage]]] = []
         self.describing = Describing(self)
+        self.sent: Prompt | None = None
+        """The prompt of the last model call."""
 
-    def send(self, text: str, *, typed: str | None = None) -> Generator[events.Event, None, None]:
+    def send(self, text: str, *, typed: str | None = None, goal: str | None = None) -> Generator[events.Event, None, None]:
         """Run one turn and yield its events, the last one TurnCompleted or TurnFailed (see events.py). Closing it stops the turn.
 
-        `typed` is what the user wrote of a text that came through a pipe besides: only that may import files.
+        `typed` is what the user wrote of a text that came through a pipe besides: only that may import files, and call an agent by
+        `@name` for this turn. `goal` is what an agent run works on.
         Raises UsageError for a message without text and StoreError when the message cannot be stored: then nothing was sent.
         """
         text = encodable(text)
         if not text.strip():
             raise UsageError("there is nothing to ask", "Give a question as an argument or on standard input.")
+        called, notices = self.called(text if typed is None else encodable(typed)) if goal is None else (None, [])
+        usual = self.parts
+        if called is not None:
+            self.become(called.name)
+        try:
+            yield from self._send(text, typed, notices, goal=goal, addressed=called.written if called is not None else None)
+        finally:
+            if called is not None:
+                self.lead(usual)
+
+    def called(self, typed: str) -> tuple[Address | None, list[events.Event]]:
+        """The agent that a message calls for its turn alone, and what to tell of that. A file of its name is imported instead."""
+        called = address(typed)
+        if called is None or called.name not in self.parts.agents():
+            return None, []
+        if not called.question.strip():
+            hint = f"{called.written} QUESTION asks it once; /agent {called.name} goes on with it."
+            raise UsageError(f"there is nothing to ask the agent {called.name}", hint)
+        with suppress(VaultError):
+            file = read(Import(called.written, called.written[1:], 0), self.places)
+            hint = f"/agent {called.name} goes on with the agent"
+            return None, [events.Notice(f"{called.written} is taken for the file {file.relative_path}, not for the agent", hint)]
+        return called, [events.Notice(f"the agent {called.name} answers this message")]
+
+    def _send(self, text: str, typed: str | None, notices: list[events.Event], **fields: str | None) -> Generator[events.Event, None, None]:
         timer = Timer(self.parts.clock)
         with timer("prepare"):
-            notices = self._refresh()
-            made = self._user_message(text, self.manager, encodable(typed) if typed is not None else None)
+            notices += self._refresh()
+            made = self._user_message(text, self.manager, encodable(typed) if typed is not None else None, **fields)
             user = made.message
             notices += [events.Notice(*each) for each in made.told]
         with timer("store"):
@@ -211,7 +242,10 @@ class ZkChatSession(Standing):
                 yield events.Notice(*told)
 
     def _answer(self, turn: TurnInProgress) -> Iterator[events.Event]:
-        finish = yield from ToolLoop(self, turn).run()
+        try:
+            finish = yield from ToolLoop(self, turn).run()
+        finally:
+            self.sent = turn.prompt
         with turn.timer("prepare"):
             report = self._report(turn, finish)
         with turn.timer("store"):
@@ -289,4 +323,5 @@ class ZkChatSession(Standing):
             compaction=turn.compaction,
             timings_ms=turn.timer.timings(),
             uncited_statements=verdict.uncited,
+            agent=self.parts.agent.name if self.parts.agent is not None else None,
         )

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from zkchat_cli.agents.loading import NONE
+from zkchat_cli.agents.profile import Agent
 from zkchat_cli.config import Config
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget, room_for_history
 from zkchat_cli.context.history import History
@@ -19,7 +21,7 @@ from zkchat_cli.context.prompt import Material, assemble, whole
 from zkchat_cli.context.recall import RecallIndex
 from zkchat_cli.context.strategies import Strategy
 from zkchat_cli.context.turns import Turn, turns_of
-from zkchat_cli.errors import PromptTooLarge, UsageError, VaultError
+from zkchat_cli.errors import ConfigError, PromptTooLarge, ProviderError, UsageError, VaultError
 from zkchat_cli.llm import Model, Options, Window
 from zkchat_cli.memory.keeper import Memory
 from zkchat_cli.memory.project import MemoryItem
@@ -106,6 +108,16 @@ class Parts:
     """Whether the model of that name can summarise a conversation."""
     folder: Path | None = None
     """The current folder: what a message imports is looked for there first."""
+    instructions: str = INSTRUCTIONS
+    """The system prompt."""
+    agent: Agent | None = None
+    """Who leads the conversation."""
+    agents: Callable[[], Sequence[str]] = tuple
+    """The names of those who could."""
+    become: "Callable[[str | None, str | None], Parts] | None" = None
+    """The parts with another agent, or none, and a model that counts for more than its own."""
+    picked: str | None = None
+    """The model that was chosen since the conversation began."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +149,10 @@ class Standing:
         self._counting = (1.0, True)
         self._calibrate()
         self._summaries = self._summarised()
-        self.keeper = Memory(parts.vault, parts.store, parts.settings, parts.now, about=lambda path: self._summaries.summary(path))
-        self.keeper.conversation_id = self.conversation.id if self._stored else None
+        self.keeper = self._keeper()
         self._load()
+        if self._stored:
+            self._take_up()
 
     def _load(self) -> None:
         store, id_ = self.parts.store, self.conversation.id
@@ -165,6 +178,44 @@ class Standing:
         cut = self.turns.plus(turns_of(turn, self.parts.counter, first=self.turns[-1].number + 1 if self.turns else None))
         self._history, self._cut = self._history + turn, cut  # at once: a Ctrl-C must not find one without the other
 
+    # the agent
+
+    def become(self, name: str | None) -> None:
+        """Let this agent lead from here on: its instructions, tools, strategy, model, budget and memory; None or "none": no agent.
+
+        Raises ConfigError and ProviderError, and then nothing changes.
+        """
+        if self.parts.become is None:
+            raise UsageError("this conversation cannot change its agent", "Start another with --agent.")
+        self.lead(self.parts.become(None if name == NONE else name, self.parts.picked))
+
+    def lead(self, parts: Parts) -> None:
+        """Go on with other parts, of which the counting and the picked model stay."""
+        other_model = parts.model.name != self.parts.model.name
+        self.parts = replace(parts, counter=self.parts.counter, picked=self.parts.picked)
+        self.refusal = None if other_model else self.refusal
+        self._calibrate()
+        self.keeper = self._keeper()
+
+    def _keeper(self) -> Memory:
+        parts = self.parts
+        keeper = Memory(
+            parts.vault, parts.store, parts.settings, parts.now, about=lambda path: self._summaries.summary(path), agent=parts.agent
+        )
+        keeper.conversation_id = self.conversation.id if self._stored else None
+        return keeper
+
+    def _take_up(self) -> None:
+        """Go on with the agent that the conversation had; one that is gone, or spoilt, is told with the next message."""
+        last = next((m for m in reversed(self.history) if m.role == "user" and not m.addressed), None)
+        name = last.agent if last is not None else None
+        if self.parts.become is None or name == (self.parts.agent.name if self.parts.agent else None):
+            return
+        try:
+            self.become(name)
+        except (ConfigError, ProviderError) as e:
+            self.keeper.tell(f"this conversation was led by the agent {name}, and goes on without it: {e.message}", e.hint)
+
     # the model
 
     @property
@@ -183,7 +234,7 @@ class Standing:
         if self.parts.use is None:
             raise UsageError("this conversation cannot change its model", "Start another with --model.")
         using = self.parts.use(name)
-        self.parts = replace(self.parts, model=using.model, tools=using.tools)
+        self.parts = replace(self.parts, model=using.model, tools=using.tools, picked=name)
         self.refusal = None
         self._calibrate()
 
@@ -247,7 +298,7 @@ class Standing:
     @property
     def memory(self) -> tuple[MemoryItem, ...]:
         """The memory files that go into each prompt, in the order they do."""
-        return self.keeper.project(self.budget.messages, self.parts.counter)
+        return self.keeper.front(self.budget.messages, self.parts.counter)
 
     def memory_beside(self, current: Sequence[ZkChatMessage]) -> tuple[MemoryItem, ...]:
         """The memory that goes into the prompt with the messages of this turn alone."""
@@ -359,7 +410,7 @@ class Standing:
 
     def _material(self, current: tuple[ZkChatMessage, ...], compaction: Compaction | None, *, offer_tools: bool = True) -> Material:
         return Material(
-            instructions=INSTRUCTIONS,
+            instructions=self.parts.instructions,
             history=self.shown(compaction),
             current=current,
             memory=self.memory,
@@ -376,16 +427,18 @@ class Standing:
         values = {"id": self.parts.new_id(), "parent_id": parent, "role": role, "content": content, "timestamp": self.parts.now()}
         return ZkChatMessage.model_validate({**values, **fields})
 
-    def _user_message(self, text: str, manager: ReferenceManager, typed: str | None = None) -> "UserMessage":
+    def _user_message(self, text: str, manager: ReferenceManager, typed: str | None = None, **fields: object) -> "UserMessage":
         """The user's message with the documents it names, the text of those that go into the prompt numbered by `manager`, and what the
         user should be told of them. `augmented_token_count` includes what the model gets of the documents."""
         parts, count = self.parts, self.parts.counter.raw
         parent = self.history[-1].id if self.history else None
-        tokens = count(text)
-        bare = self.message("user", text, parent, status="pending", token_count=tokens, augmented_token_count=tokens)
+        agent = parts.agent.name if parts.agent is not None else None
+        bare = self.message("user", text, parent, status="pending", agent=agent, **fields)
+        tokens, text = count(bare.asked), bare.asked
+        typed = bare.model_copy(update={"content": typed}).asked if typed is not None else None
+        bare = bare.model_copy(update={"token_count": tokens, "augmented_token_count": tokens})
         try:
-            limit = 1024 * parts.settings.references.import_max_kilobytes
-            named = extract(text, Places(parts.vault, parts.folder, limit), self._summaries.summary, typed)
+            named = extract(text, self.places, self._summaries.summary, typed)
             delivered = deliver(named, text, self._means(bare)) if named.references else Delivered(told=tuple(named.warnings))
         except VaultError:  # gone: `_refresh` has said so, and the message counts for more than its links
             return UserMessage(bare, ())
@@ -393,6 +446,11 @@ class Standing:
         references = delivered.numbered(chunks)
         update = {"references": references, "chunks": chunks, "augmented_token_count": tokens + count(introduce(references, chunks))}
         return UserMessage(bare.model_copy(update=update), delivered.told)
+
+    @property
+    def places(self) -> Places:
+        """Where a message may import files from."""
+        return Places(self.parts.vault, self.parts.folder, 1024 * self.parts.settings.references.import_max_kilobytes)
 
     def _means(self, message: ZkChatMessage) -> Means:
         """What there is for the documents that a message names: so much of the messages' budget as it leaves without them."""

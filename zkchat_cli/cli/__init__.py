@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from zkchat_cli.vault import Vault
     from zkchat_cli.wiring import Bench, Choices
 
-MOST_USED_FIRST = ("chat", "ask", "context", "memory", "sessions", "vault", "config", "tokens", "doctor")
+MOST_USED_FIRST = ("chat", "ask", "context", "memory", "sessions", "vault", "agent", "config", "tokens", "doctor")
 
 VaultOption = Annotated[Path | None, typer.Option("--vault", "-v", metavar="PATH", help="Folder of notes.")]
 
@@ -45,6 +45,19 @@ StrategyOption = Annotated[str | None, typer.Option("--strategy", metavar="S", h
 MaxContextOption = Annotated[int | None, typer.Option("--max-context", metavar="N", help="Context window in tokens.")]
 ConversationArgument = Annotated[
     str | None, typer.Argument(metavar="[ID]", help="Conversation id or a unique prefix; the latest if left out.")
+]
+
+
+def agent_names(incomplete: str) -> list[str]:
+    """For the shell's completion of an agent's name."""
+    from zkchat_cli import config  # as in `opened`
+    from zkchat_cli.agents import loading
+
+    return [name for name in loading.names(loading.folder(config.places(os.environ).config_file)) if name.startswith(incomplete.lower())]
+
+
+AgentOption = Annotated[
+    str | None, typer.Option("--agent", metavar="NAME", help="Who leads: zkchat agent list; none: nobody.", autocompletion=agent_names)
 ]
 NoStoreOption = Annotated[bool, typer.Option("--no-store", help="Keep nothing on disk.")]
 

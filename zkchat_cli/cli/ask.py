@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -9,15 +10,19 @@ import typer
 from pydantic import BaseModel
 
 from zkchat_cli import cli, events
+from zkchat_cli.context.overview import overview
 from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.models import Conversation, TurnReport
-from zkchat_cli.session import ZkChatSession
+from zkchat_cli.solving import MOST_ITERATIONS, solve
 from zkchat_cli.terminal.links import opener
+from zkchat_cli.terminal.safe import neutralise
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.turns import show, to_stderr
+from zkchat_cli.terminal.turns import show, to_stderr, unmet_line
 from zkchat_cli.wiring import Bench, Choices
 
 COMMAND = cli.app()
+NOT_MET = 1
+"""How an agent run ends whose goal is not met: it is no error of the usage, the vault or the provider, and a script must see it."""
 
 
 @COMMAND.command()
@@ -28,7 +33,12 @@ def ask(
     answer_only: Annotated[bool, typer.Option("--answer-only", help="Print the answer without its sources.")] = False,
     stream_json: Annotated[bool, typer.Option("--stream-json", help="Print one JSON event per line.")] = False,
     show_context: Annotated[bool, typer.Option("--show-context", help="Say on stderr what the prompt is made of.")] = False,
+    iterations: Annotated[
+        int,
+        typer.Option("--iterations", metavar="N", min=0, max=MOST_ITERATIONS, help="Take PROMPT for a goal, and work on it in N rounds."),
+    ] = 0,
     as_json: cli.JsonOption = False,
+    agent: cli.AgentOption = None,
     strategy: cli.StrategyOption = None,
     max_context: cli.MaxContextOption = None,
     no_store: cli.NoStoreOption = False,
@@ -37,9 +47,10 @@ def ask(
     config: cli.ConfigOption = None,
 ) -> None:
     """Ask one question about your notes. stdout is the answer and its sources."""
-    text, typed = _question(prompt)
+    going_on = continue_ or cid is not None
+    text, typed = _question(prompt, needed=not (iterations and going_on))
     screen = Screen.of()
-    choices = Choices(vault, model, config, strategy, max_context, store=not no_store)
+    choices = Choices(vault, model, config, strategy, max_context, store=not no_store, agent=agent)
     with cli.opened(choices) as bench:
         screen = replace(screen, address=opener(bench.vault.root, bench.loaded.values.references.link_style))
         warming = bench.counter.warm()
@@ -52,22 +63,28 @@ def ask(
         session = bench.session(_conversation(bench, cid, continue_=continue_))
         session.just_refreshed()
         warming.join()
-        if as_json or stream_json:
-            report = _run_as_json(session.send(text, typed=typed), screen, stream=stream_json)
-        else:
-            shown = 0 if answer_only else bench.loaded.values.references.max_displayed
-            report = _outcome(show(session.send(text, typed=typed), screen, to_stderr(screen), max_sources=shown))
-        if show_context:
-            screen.err.write(_context_lines(session, report))
+        turn = solve(session, text, iterations) if iterations else session.send(text, typed=typed)
+        try:
+            with closing(turn):
+                if as_json or stream_json:
+                    report = _run_as_json(turn, screen, stream=stream_json)
+                else:
+                    shown = 0 if answer_only else bench.loaded.values.references.max_displayed
+                    report = _outcome(show(turn, screen, to_stderr(screen), max_sources=shown))
+        finally:
+            if show_context and session.sent is not None:
+                named = next((m.references for m in reversed(session.history) if m.role == "user"), ())
+                for line in overview(session.sent, named):
+                    screen.err.write(neutralise(line) + "\n")
+    if report.run is not None and not report.run.met:
+        raise typer.Exit(NOT_MET)
 
 
-def _question(prompt: str | None) -> tuple[str, str]:
+def _question(prompt: str | None, *, needed: bool) -> tuple[str, str]:
     """The whole message, and what of it was typed: a text that is piped in besides is data, and must not import files."""
     piped = "" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.read()
-    if prompt is None and sys.stdin is not None and sys.stdin.isatty():
-        raise UsageError("there is nothing to ask", 'Say zkchat ask "…", or pipe a text in.')
     text = "\n\n".join(part.strip("\n") for part in (piped, prompt or "") if part.strip())
-    if not text:
+    if not text and needed:
         raise UsageError("there is nothing to ask", 'Say zkchat ask "…", or pipe a text in.')
     return text, prompt.strip("\n") if prompt and prompt.strip() else text
 
@@ -87,6 +104,8 @@ def _run_as_json(turn: Iterable[events.Event], screen: Screen, *, stream: bool) 
     report = _outcome(last)
     if not stream:
         screen.json(report)
+    if report.run is not None and (unmet := unmet_line(report.run)):
+        screen.warn(unmet)
     return report
 
 
@@ -99,17 +118,6 @@ def _outcome(last: events.Event | None) -> TurnReport:
             error.partial = partial
             raise error
     raise ZkchatError("the turn ended without a result", "This is a defect of zkchat; please report it.")
-
-
-def _context_lines(session: ZkChatSession, report: TurnReport) -> str:
-    """Document 2's example: what the prompt was made of, with tokens."""
-    usage = report.context
-    parts = [f"{name} {tokens}" for name, tokens in usage.message_breakdown.model_dump().items() if tokens]
-    parts += [f"{item.key or item.relative_path} {item.tokens}" for item in session.memory_for()]
-    return (
-        f"Context: {usage.total_tokens} of {usage.effective_limit} tokens "
-        f"(system {usage.system_tokens}, tools {usage.tool_tokens}, {', '.join(parts)})\n"
-    )
 
 
 def as_document(event: events.Event) -> dict[str, Any]:

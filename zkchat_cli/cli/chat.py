@@ -28,6 +28,7 @@ def chat(
     resume: Annotated[str | None, typer.Option("--resume", metavar="ID", help="Go on with this conversation.")] = None,
     continue_: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the vault's latest conversation.")] = False,
     demo: Annotated[bool, typer.Option("--demo", help="Chat with the built-in notes, offline.")] = False,
+    agent: cli.AgentOption = None,
     strategy: cli.StrategyOption = None,
     max_context: cli.MaxContextOption = None,
     no_store: cli.NoStoreOption = False,
@@ -43,7 +44,7 @@ def chat(
         if vault is not None:
             raise UsageError("--demo brings its own notes", "Leave out --vault, or leave out --demo.")
         vault = wiring.demo_vault(config.places(config.environment(), config_file))
-    with cli.opened(Choices(vault, model, config_file, strategy, max_context, store=not no_store)) as bench:
+    with cli.opened(Choices(vault, model, config_file, strategy, max_context, store=not no_store, agent=agent)) as bench:
         screen = replace(screen, address=opener(bench.vault.root, bench.loaded.values.references.link_style))
         interactive = sys.stdin.isatty() and sys.stdout.isatty()
         if not interactive or not bench.vault.indexed:

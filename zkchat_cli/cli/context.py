@@ -50,6 +50,7 @@ def _session(choices: Choices, id_: str | None, *, indexed: bool = False) -> Ite
 def show(
     id_: cli.ConversationArgument = None,
     next_: Annotated[str | None, typer.Option("--next", metavar="TEXT", help="Show the prompt for this message.")] = None,
+    agent: cli.AgentOption = None,
     strategy: cli.StrategyOption = None,
     max_context: cli.MaxContextOption = None,
     as_json: cli.JsonOption = False,
@@ -59,7 +60,7 @@ def show(
 ) -> None:
     """The exact messages and tools the next call would send."""
     screen = Screen.of()
-    with _session(Choices(vault, model, config, strategy, max_context), id_, indexed=next_ is not None) as session:
+    with _session(Choices(vault, model, config, strategy, max_context, agent=agent), id_, indexed=next_ is not None) as session:
         prompt = session.prompt(next_)
     if as_json:
         screen.json(prompt)
@@ -87,6 +88,7 @@ def _print_prompt(screen: Screen, prompt: Prompt) -> None:
 @COMMAND.command()
 def stats(
     id_: cli.ConversationArgument = None,
+    agent: cli.AgentOption = None,
     strategy: cli.StrategyOption = None,
     max_context: cli.MaxContextOption = None,
     as_json: cli.JsonOption = False,
@@ -96,7 +98,7 @@ def stats(
 ) -> None:
     """Tokens per component against budgets, and what to do about the largest."""
     screen = Screen.of()
-    with _session(Choices(vault, model, config, strategy, max_context), id_) as session:
+    with _session(Choices(vault, model, config, strategy, max_context, agent=agent), id_) as session:
         prompt = session.prompt()
         pinned = figures.pinned(session.history)
     if as_json:
@@ -130,13 +132,14 @@ def summary(
 def memory(
     id_: cli.ConversationArgument = None,
     next_: Annotated[str, typer.Option("--next", metavar="TEXT", help="For this message.")] = "",
+    agent: cli.AgentOption = None,
     as_json: cli.JsonOption = False,
     vault: cli.VaultOption = None,
     config: cli.ConfigOption = None,
 ) -> None:
     """The memory that would be included, and why."""
     screen = Screen.of()
-    with cli.opened(Choices(vault, config_file=config)) as bench:
+    with cli.opened(Choices(vault, config_file=config, agent=agent)) as bench:
         if next_:
             bench.vault.refresh()
         session = bench.session(bench.store.find(id_, str(bench.vault.root)) if id_ else None)

@@ -15,8 +15,24 @@ from zkchat_cli.lines import Line
 from zkchat_cli.session import ZkChatSession
 
 MOST_USED_FIRST = (
-    *("help", "context", "refs", "compact", "continue", "pin", "unpin", "priority", "sources", "why", "new", "export", "save", "model"),
-    *("memory", "remember", "forget", "quit"),
+    *(
+        "help",
+        "context",
+        "refs",
+        "compact",
+        "continue",
+        "pin",
+        "unpin",
+        "priority",
+        "sources",
+        "why",
+        "new",
+        "export",
+        "save",
+        "model",
+        "agent",
+    ),
+    *("solve", "memory", "remember", "forget", "quit"),
 )
 
 
