@@ -4,15 +4,15 @@ Synchronous, and never prints: the screen, the one-shot command, JSON lines and 
 (Ctrl-C) stops the model and stores the partial answer as unfinished; a failure leaves the user's message stored and marked.
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 
 from zkchat_cli import events
-from zkchat_cli.agents.addressing import Address, address
 from zkchat_cli.context.budget import due, warnings
 from zkchat_cli.describing import Describing
 from zkchat_cli.errors import StoreError, UsageError, VaultError, ZkchatError
 from zkchat_cli.ladder import Ladder, Wish, relieve, summarizes
+from zkchat_cli.leading import Led
 from zkchat_cli.loop import ToolLoop
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import (
@@ -28,9 +28,8 @@ from zkchat_cli.models import (
 )
 from zkchat_cli.references.citations import verify
 from zkchat_cli.references.documents import documents_of, merge
-from zkchat_cli.references.imports import Import, read
 from zkchat_cli.references.lookup import Sources
-from zkchat_cli.standing import Parts, Standing
+from zkchat_cli.standing import Parts
 from zkchat_cli.turn import Timer, TurnInProgress
 from zkchat_cli.words import encodable, shorten
 
@@ -40,8 +39,8 @@ FRESH_FOR = 2.0
 """Seconds for which a scan of the vault counts as fresh, so that one command does not scan twice."""
 
 
-class ZkChatSession(Standing):
-    """A conversation that goes on: what stands (see Standing), and `send`, which runs a turn."""
+class ZkChatSession(Led):
+    """A conversation that goes on: what stands (see Standing), who leads it (see Led), and `send`, which runs a turn."""
 
     def __init__(self, parts: Parts, conversation: Conversation | None = None) -> None:
         super().__init__(parts, conversation)
@@ -73,24 +72,12 @@ class ZkChatSession(Standing):
             if called is not None:
                 self.lead(usual)
 
-    def called(self, typed: str) -> tuple[Address | None, list[events.Event]]:
-        """The agent that a message calls for its turn alone, and what to tell of that. A file of its name is imported instead."""
-        called = address(typed)
-        if called is None or called.name not in self.parts.agents():
-            return None, []
-        if not called.question.strip():
-            hint = f"{called.written} QUESTION asks it once; /agent {called.name} goes on with it."
-            raise UsageError(f"there is nothing to ask the agent {called.name}", hint)
-        with suppress(VaultError):
-            file = read(Import(called.written, called.written[1:], 0), self.places)
-            hint = f"/agent {called.name} goes on with the agent"
-            return None, [events.Notice(f"{called.written} is taken for the file {file.relative_path}, not for the agent", hint)]
-        return called, [events.Notice(f"the agent {called.name} answers this message")]
-
-    def _send(self, text: str, typed: str | None, notices: list[events.Event], **fields: str | None) -> Generator[events.Event, None, None]:
+    def _send(
+        self, text: str, typed: str | None, notices: Sequence[events.Event], **fields: str | None
+    ) -> Generator[events.Event, None, None]:
         timer = Timer(self.parts.clock)
         with timer("prepare"):
-            notices += self._refresh()
+            notices = [*notices, *self._refresh()]
             made = self._user_message(text, self.manager, encodable(typed) if typed is not None else None, **fields)
             user = made.message
             notices += [events.Notice(*each) for each in made.told]

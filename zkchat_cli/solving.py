@@ -16,7 +16,7 @@ from zkchat_cli.marks import MarkReader
 from zkchat_cli.models import RunReport, Timings, TokenUsage, TurnReport, ZkChatMessage, exchanges
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.standing import Parts
-from zkchat_cli.tools import FINISH, finish
+from zkchat_cli.tools import FINISH, that_ends_a_run
 
 ITERATIONS, MOST_ITERATIONS = 5, 100
 INSTRUCTIONS = """You are working on a goal by yourself, in several rounds; nobody answers questions meanwhile.
@@ -129,7 +129,7 @@ def _run(session: ZkChatSession, goal: str, iterations: int, *, resumed: bool) -
 
 def _working(parts: Parts) -> Parts:
     """The parts of a session while it works on a goal."""
-    return replace(parts, tools=(*parts.tools, finish()), instructions=f"{parts.instructions}\n\n{INSTRUCTIONS}")
+    return replace(parts, tools=(*parts.tools, that_ends_a_run()), instructions=f"{parts.instructions}\n\n{INSTRUCTIONS}")
 
 
 def _message(goal: str, number: int, of: int, *, resumed: bool) -> str:

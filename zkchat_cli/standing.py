@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from zkchat_cli.agents.loading import NONE
 from zkchat_cli.agents.profile import Agent
 from zkchat_cli.config import Config
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget, room_for_history
@@ -21,7 +20,7 @@ from zkchat_cli.context.prompt import Material, assemble, whole
 from zkchat_cli.context.recall import RecallIndex
 from zkchat_cli.context.strategies import Strategy
 from zkchat_cli.context.turns import Turn, turns_of
-from zkchat_cli.errors import ConfigError, PromptTooLarge, ProviderError, UsageError, VaultError
+from zkchat_cli.errors import PromptTooLarge, UsageError, VaultError
 from zkchat_cli.llm import Model, Options, Window
 from zkchat_cli.memory.keeper import Memory
 from zkchat_cli.memory.project import MemoryItem
@@ -147,12 +146,10 @@ class Standing:
         """What this model's server was found not to take more than, by its own words or by guess; until another model is used."""
         self._offers: tuple[float, tuple[Offered, ...]] | None = None
         self._counting = (1.0, True)
-        self._calibrate()
+        self.calibrate()
         self._summaries = self._summarised()
-        self.keeper = self._keeper()
+        self.keeper = self.remembering()
         self._load()
-        if self._stored:
-            self._take_up()
 
     def _load(self) -> None:
         store, id_ = self.parts.store, self.conversation.id
@@ -178,43 +175,14 @@ class Standing:
         cut = self.turns.plus(turns_of(turn, self.parts.counter, first=self.turns[-1].number + 1 if self.turns else None))
         self._history, self._cut = self._history + turn, cut  # at once: a Ctrl-C must not find one without the other
 
-    # the agent
-
-    def become(self, name: str | None) -> None:
-        """Let this agent lead from here on: its instructions, tools, strategy, model, budget and memory; None or "none": no agent.
-
-        Raises ConfigError and ProviderError, and then nothing changes.
-        """
-        if self.parts.become is None:
-            raise UsageError("this conversation cannot change its agent", "Start another with --agent.")
-        self.lead(self.parts.become(None if name == NONE else name, self.parts.picked))
-
-    def lead(self, parts: Parts) -> None:
-        """Go on with other parts, of which the counting and the picked model stay."""
-        other_model = parts.model.name != self.parts.model.name
-        self.parts = replace(parts, counter=self.parts.counter, picked=self.parts.picked)
-        self.refusal = None if other_model else self.refusal
-        self._calibrate()
-        self.keeper = self._keeper()
-
-    def _keeper(self) -> Memory:
+    def remembering(self) -> Memory:
+        """Memory as these parts, and this agent, have it."""
         parts = self.parts
         keeper = Memory(
             parts.vault, parts.store, parts.settings, parts.now, about=lambda path: self._summaries.summary(path), agent=parts.agent
         )
         keeper.conversation_id = self.conversation.id if self._stored else None
         return keeper
-
-    def _take_up(self) -> None:
-        """Go on with the agent that the conversation had; one that is gone, or spoilt, is told with the next message."""
-        last = next((m for m in reversed(self.history) if m.role == "user" and not m.addressed), None)
-        name = last.agent if last is not None else None
-        if self.parts.become is None or name == (self.parts.agent.name if self.parts.agent else None):
-            return
-        try:
-            self.become(name)
-        except (ConfigError, ProviderError) as e:
-            self.keeper.tell(f"this conversation was led by the agent {name}, and goes on without it: {e.message}", e.hint)
 
     # the model
 
@@ -236,7 +204,7 @@ class Standing:
         using = self.parts.use(name)
         self.parts = replace(self.parts, model=using.model, tools=using.tools, picked=name)
         self.refusal = None
-        self._calibrate()
+        self.calibrate()
 
     def offers(self) -> tuple[Offered, ...]:
         """The models that could be used instead; asked for anew after a minute."""
@@ -253,7 +221,7 @@ class Standing:
         thread = threading.Thread(target=self.parts.model.prepare, name="prepare model", daemon=True)
         thread.start()
         thread.join(seconds)
-        self._calibrate()
+        self.calibrate()
 
     def learn(self, prompt: Prompt, reported: int) -> None:
         """Take in how many tokens the provider counted in a prompt; the next turn is counted by it. Raises StoreError.
@@ -266,7 +234,7 @@ class Standing:
         if PLAUSIBLE[0] <= factor <= PLAUSIBLE[1]:
             self.parts.store.calibrate(self.parts.model.name, max(CALIBRATION[0], min(CALIBRATION[1], factor)))
 
-    def _calibrate(self) -> None:
+    def calibrate(self) -> None:
         """Count as this model is known to count."""
         factor, exact = self.parts.store.calibration(self.parts.model.name), self.parts.model.exact
         used, was_exact = self._counting
@@ -277,9 +245,9 @@ class Standing:
 
     # the prompt
 
-    def prompt(self, next_text: str | None = None) -> Prompt:
+    def prompt(self, next_text: str | None = None, *, addressed: str | None = None) -> Prompt:
         """What the next model call would send: with `next_text` as the user's message, or for the conversation as it stands."""
-        current = (self._user_message(encodable(next_text), self.manager.copy()).message,) if next_text else ()
+        current = (self._user_message(encodable(next_text), self.manager.copy(), addressed=addressed).message,) if next_text else ()
         return self._assembled(self._material(current, self.compaction), explain=True)
 
     @property

@@ -18,6 +18,8 @@ NONE = "none"
 """What one says to be without an agent; so none can be called that."""
 LARGEST_PROMPT = 200_000
 """Bytes of a system prompt's file: more than any instructions, less than what makes a prompt too large by mistake."""
+SAME = (("system_prompt", "system_prompt_file"), ("strategy", "context.strategy"), ("memory", "context.memory_integration"))
+"""Keys that take each other's place."""
 _NAME = re.compile(r"[^\W_][\w-]{0,47}")
 
 
@@ -77,10 +79,9 @@ def checked(origin: str, given: Mapping[str, object]) -> dict[str, Any]:
     """The same values, each of its own type. Raises ConfigError for a key that no agent has, or a value that does not do."""
     for key in given:
         require(key, origin)
-    if "system_prompt" in given and "system_prompt_file" in given:
-        raise ConfigError(f"{origin}: system_prompt and system_prompt_file are both there", "Keep one of them.")
-    if "strategy" in given and "context.strategy" in given:
-        raise ConfigError(f"{origin}: strategy and context.strategy say the same", "Keep one of them.")
+    for one, other in SAME:
+        if one in given and other in given:
+            raise ConfigError(f"{origin}: {one} and {other} are both there", "They say the same: keep one of them.")
     valid = config.flat(config.validated(given, dict.fromkeys(given, origin), Profile))
     return {key: valid[key] for key in given}
 

@@ -19,10 +19,6 @@ COMMAND = cli.app("Agents: named profiles of model, system prompt, tools, strate
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="An agent's name.", autocompletion=cli.agent_names)]
 
 
-INSTEAD = ({"system_prompt", "system_prompt_file"}, {"strategy", "context.strategy"})
-"""Keys that take each other's place."""
-
-
 def _keys(incomplete: str) -> list[str]:
     return [key for key in config.keys(Profile) if key.startswith(incomplete)]
 
@@ -174,7 +170,7 @@ def config_(
         _tell(screen, name, key, found, as_json=as_json)
         return
     given = _given(file) if file.exists() else writing.as_given(loading.load(where, name))
-    replaced = {key} | next((keys for keys in INSTEAD if key in keys and not unset), set())
+    replaced = {key} | next((set(keys) for keys in loading.SAME if key in keys and not unset), set())
     valid = loading.checked(str(file), {k: v for k, v in given.items() if k not in replaced})
     valid |= {} if unset else loading.checked("command line", {key: value})
     wiring.check_agent(Agent(name, valid, file=Path("command line")))

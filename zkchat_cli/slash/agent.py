@@ -30,6 +30,8 @@ def _described(session: ZkChatSession) -> Iterator[Line]:
     yield line(
         f"  model {parts.model.name}, a window of {window.tokens} tokens ({window.source}); strategy {parts.strategy.name}", indent=4
     )
+    if agent is not None and agent.given.get("model") not in (None, "", parts.model.name):
+        yield line(f"  its own model, {agent.given['model']}, gives way to the one that you chose", "dim", indent=4)
     yield line(f"  tools: {', '.join(tool.name for tool in parts.tools) or 'none'}", indent=4)
     if agent is not None and agent.tools is not None:
         absent = [name for name in agent.tools if name not in {tool.name for tool in parts.tools}]

@@ -70,7 +70,7 @@ class Repl:
         self._background.daemon = True
         self._drawing = threading.Lock()
         self._toolbar = Toolbar(
-            bench.model.name,
+            session.leader,
             bench.vault.name,
             session.budget.effective_limit,
             threshold=settings.context.summarization_threshold,
@@ -166,6 +166,7 @@ class Repl:
         name = self._session.parts.model.name
         notes = len(self._bench.vault.notes())
         model = f"offline: {providers.provider(name).help}" if name == "offline" else shortened(name, LONGEST_NAME)
+        model = f"{agent.name} · {model}" if (agent := self._session.parts.agent) is not None else model
         self._screen.print(neutralise_name(f"zkchat {__version__} · {self._bench.vault.name} ({notes}) · {model}"), "bold")
         if self._session.history:
             title = shorten(self._session.conversation.title or self._session.conversation.id, 60)
@@ -262,7 +263,7 @@ class Repl:
 
     def _measure_prompt(self) -> None:
         session = self._session
-        current = {"model": session.parts.model.name, "limit": session.budget.effective_limit}
+        current = {"model": session.leader, "limit": session.budget.effective_limit}
         try:
             self._update_toolbar(usage=session.usage, **current)
         except ZkchatError:

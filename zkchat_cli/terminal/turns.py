@@ -144,7 +144,7 @@ def unmet_line(run: RunReport) -> str:
         case "repeated":
             return f"not met: after {rounds} it only repeated itself"
         case "rounds":
-            return f"not met: {rounds} were not enough; /solve, or zkchat ask -c --iterations N, goes on"
+            return f"not met: {rounds} did not do; /solve, or zkchat ask -c --iterations N, goes on"
 
 
 def tool_line(name: str, arguments: dict[str, object], ok: bool, excerpts: int, tokens: int, milliseconds: float) -> str:

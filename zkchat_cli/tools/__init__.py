@@ -106,7 +106,7 @@ def tools() -> list[Tool]:
     return [tool for tool in drawer.everything(sys.modules[__name__], "TOOL") if tool.of != "run"]
 
 
-def finish() -> Tool:
+def that_ends_a_run() -> Tool:
     """The tool that ends a run."""
     found: Tool = drawer.take(sys.modules[__name__], FINISH, "TOOL")
     return found
