@@ -138,12 +138,14 @@ def test_the_list_has_every_agent_and_what_is_wrong_with_one(zkchat: Program, fo
 
 def test_names_are_completed(zkchat: Program) -> None:
     created(zkchat)
-    from zkchat_cli import cli
-    from zkchat_cli.cli import agent
 
-    assert "context.max_tokens" in agent._keys("context.")
-    zkchat.env |= {"_TYPER_COMPLETE_ARGS": "zkchat agent show ", "_ZKCHAT_COMPLETE": "complete_bash"}
-    assert cli.agent_names("zzz") == []
+    def completed(line: str) -> list[str]:
+        zkchat.env |= {"_ZKCHAT_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
+        return zkchat().out.split()
+
+    assert completed("zkchat agent show ") == ["critic", "editor", "researcher"]
+    assert completed("zkchat ask --agent re") == ["researcher"]
+    assert completed("zkchat agent config critic context.max") == ["context.max_tokens"]
 
 
 def test_context_takes_the_agent_into_account(zkchat: Program, folder: Path, script: Callable[..., str]) -> None:

@@ -53,7 +53,7 @@ def test_a_run_goes_on_until_the_model_says_that_the_goal_is_met(room: Room) -> 
     assert [(c.number, c.relative_path, c.valid) for c in report.citations] == [(1, "Queries/Combining.md", True)]
     assert [tool.name for tool in report.tools] == ["find_excerpts", "finish"]
     assert iterations_in(events) == [(1, 5), (2, 5)]
-    assert [(e.tools, e.excerpts > 0) for e in events if isinstance(e, IterationFinished)] == [(1, True), (1, False)]
+    assert [(e.tools, e.excerpts > 0) for e in events if isinstance(e, IterationFinished)] == [(1, True), (0, False)]
     assert [e.text for e in events if isinstance(e, ReasoningDelta)] == ["I must look closer."]
     assert [e.text for e in events if isinstance(e, TextDelta)] == ["With AND, OR and NOT [1].\n"]
     assert [e.numbers for e in events if isinstance(e, Cited)] == [(1,)]

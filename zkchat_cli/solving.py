@@ -113,7 +113,7 @@ def _run(session: ZkChatSession, goal: str, iterations: int, *, resumed: bool) -
                 return
             turn = session.history[before:]
             news, ended = progress.take(turn, report), _finished(turn)
-            yield events.IterationFinished(number, len(report.tools), progress.fresh)
+            yield events.IterationFinished(number, sum(tool.name != FINISH for tool in report.tools), progress.fresh)
             if ended is not None:
                 run = RunReport(goal=goal, iterations=number, met=not ended[1], unmet=ended[1] or None, stopped="finished")
                 break
@@ -149,6 +149,8 @@ def _iteration(session: ZkChatSession, text: str, goal: str) -> Generator[events
                     yield events.ReasoningDelta(said)
                 case events.Cited():
                     pass
+                case events.ToolCallStarted(call) | events.ToolCallFinished(call) if call.name == FINISH:
+                    pass  # what it says is the run's end, and told as that
                 case events.TurnCompleted(report):
                     return report
                 case events.TurnFailed():

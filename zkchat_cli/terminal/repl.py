@@ -26,6 +26,7 @@ from zkchat_cli.errors import ZkchatError
 from zkchat_cli.events import Event, TurnFailed
 from zkchat_cli.llm import providers
 from zkchat_cli.session import ZkChatSession
+from zkchat_cli.solving import unfinished
 from zkchat_cli.terminal import watching
 from zkchat_cli.terminal.completion import ChatCompleter, argument_typed, command_typed, link_typed
 from zkchat_cli.terminal.keyboard import Interruptions, typing_ahead
@@ -122,7 +123,8 @@ class Repl:
             with interruptions.stoppable():
                 self._turn(self._session.send(line))
         except KeyboardInterrupt:
-            self._screen.print("  stopped" if slash.is_command(line) else "  stopped; what came is kept", "yellow")
+            on = "; what came is kept, and /solve goes on" if unfinished(self._session.history) else ""
+            self._screen.print(f"  stopped{on}" if slash.is_command(line) else "  stopped; what came is kept", "yellow")
         except ZkchatError as e:
             show_error(e, self._screen.print)
         self._screen.print()
