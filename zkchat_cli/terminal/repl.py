@@ -123,7 +123,8 @@ class Repl:
             with interruptions.stoppable():
                 self._turn(self._session.send(line))
         except KeyboardInterrupt:
-            on = "; what came is kept, and /solve goes on" if unfinished(self._session.history) else ""
+            in_run = "/solve".startswith(line.split()[0]) and unfinished(self._session.history)
+            on = "; what came is kept, and /solve goes on" if in_run else ""
             self._screen.print(f"  stopped{on}" if slash.is_command(line) else "  stopped; what came is kept", "yellow")
         except ZkchatError as e:
             show_error(e, self._screen.print)
