@@ -165,9 +165,10 @@ def due(messages: int, total: int, budget: Budget, allowed: int | None = None) -
     return CompactionDue(due=reason is not None, reason=reason, at=min(budget.trigger, allowed + total - messages))
 
 
-def room_for_turns(always: ContextUsage, summary: int, budget: Budget) -> int:
-    """Tokens that turns beside a summary may take after a compaction; `always` is a prompt without either.
+def room_for_turns(always: ContextUsage, beside: int, budget: Budget) -> int:
+    """Tokens that turns may take after a compaction, `beside` the summary and what is kept word for word of others; `always` is a prompt
+    without any of that.
 
     Half of what there is: filled up, it would be due again with the next turn, and each one costs a provider's prompt cache.
     """
-    return max(0, min(room_for_history(always, budget), budget.trigger - always.total_tokens) - summary) // 2
+    return max(0, min(room_for_history(always, budget), budget.trigger - always.total_tokens) - beside) // 2

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from zkchat_cli.context.covering import Candidate, Cover, rarities
+from zkchat_cli.context.priorities import is_fixed
 from zkchat_cli.context.statements import Statement, statements
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import ZkChatMessage
@@ -35,7 +36,7 @@ _PHRASE = re.compile(r'"([^"]{2,200})"|“([^”]{2,200})”|„([^“]{2,200})�
 
 
 class _Spoken:
-    """A message as a summary has it: who says it, on which day, and what."""
+    """A message as a summary has it: who says it, on which day, and what; and whether it is in every prompt without the summary."""
 
     def __init__(self, message: ZkChatMessage, named: frozenset[str]) -> None:
         self.role = message.role
@@ -46,6 +47,7 @@ class _Spoken:
         if start and (not start[1] or _says_the_date(start[1], self.date)):
             begin = start.end()
         self.said = statements(message.content[begin:])
+        self.stays = is_fixed(message)
 
 
 def summarize(turns: Sequence[Turn], room: int, counter: TokenCounter, wanted: str = "") -> str | None:
@@ -100,7 +102,7 @@ def _candidates(spoken: Sequence[_Spoken], counter: TokenCounter, wanted: str) -
             factor = 0.0
         if said.quotes and message.role == "assistant":
             factor *= QUOTATION
-        if said.announces or (position not in needs and said.text in seen):
+        if said.announces or message.stays or (position not in needs and said.text in seen):
             factor = 0.0
         seen.add(said.text)
         needed = (*needs.get(position, ()), *([correction[0]] if correction else []))

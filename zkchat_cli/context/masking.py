@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
+from zkchat_cli.context.priorities import is_fixed
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import ContentChunk, PromptMessage, ZkChatMessage
 from zkchat_cli.tokens import TokenCounter
@@ -29,7 +30,7 @@ def maskable(turns: Iterable[Turn], counter: TokenCounter) -> tuple[str, ...]:
             message.id
             for turn in turns
             for message, shown in _shown(turn)
-            if not message.pinned and _mask(message, shown, counter).tokens <= WORTH * shown.tokens
+            if not is_fixed(message) and _mask(message, shown, counter).tokens <= WORTH * shown.tokens
         )
     )
 

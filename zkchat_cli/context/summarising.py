@@ -51,15 +51,15 @@ class Wanted:
 
 
 def transcript(turns: Iterable[Turn]) -> list[str]:
-    """The turns as the model reads them, an item for each message as the prompt has it. Pinned messages stay in the prompt anyway."""
+    """The turns as the model reads them, an item for each message as the prompt has it; without those that are in every prompt anyway."""
     items: list[str] = []
     date = ""
     for turn in turns:
-        pinned = {message.id for message in turn.messages if message.pinned}
+        there = {id_ for message in turn.fixed for id_ in message.source_ids}
         days = {message.id: message.timestamp[:10] for message in turn.messages}
         for shown in turn.prompt:
             first = shown.source_ids[0] if shown.source_ids else ""
-            if first in pinned:
+            if first in there:
                 continue
             if days.get(first, date) != date:
                 date = days[first]

@@ -47,6 +47,11 @@ class Turn:
     def fixed_tokens(self) -> int:
         return sum(m.tokens for m in self.fixed)
 
+    @property
+    def foldable(self) -> int:
+        """Tokens that a prompt is smaller by when the turn is not sent."""
+        return self.tokens - self.fixed_tokens
+
     @cached_property
     def failed(self) -> bool:
         """A turn that came to nothing (the call failed, was stopped before a word, or the process died) never goes into a prompt."""
@@ -195,7 +200,7 @@ def newest_that_fit(turns: Sequence[Turn], room: int) -> tuple[Turn, ...]:
     kept: list[Turn] = []
     room -= sum(turn.fixed_tokens for turn in turns if turn.fixed)
     for turn in reversed(turns):
-        room -= turn.tokens - turn.fixed_tokens
+        room -= turn.foldable
         if room < 0:
             break
         kept.append(turn)
