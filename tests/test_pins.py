@@ -175,6 +175,9 @@ def test_pins_instructions_and_facts_outlast_ten_compactions(room: Room) -> None
     completed(session.send(RULE))
     completed(session.send("The anvil zq81x stands on shelf seven."))
     answer("/pin 2 question", session)
+    completed(session.send("The rent of the mill is due on the ninth."))
+    answer("/priority 1 10", session)
+    answer("/priority 3 question 10", session)
     for i in range(10):
         for j in range(2):
             completed(session.send(f"Fact f{i}{j}q: thing {i}{j} weighs {i * 7 + j} pounds, as the scale in hall {i} says. " * 3))
@@ -184,6 +187,7 @@ def test_pins_instructions_and_facts_outlast_ten_compactions(room: Room) -> None
         sent = [m.content for m in session.prompt(question).messages]
         assert any(RULE in text for text in sent)
         assert any("The anvil zq81x stands on shelf seven." in text for text in sent)
+        assert any("The rent of the mill is due on the ninth." in text for text in sent)
     for i in range(10):
         sent = [m.content for m in session.prompt(f"What is f{i}1q?").messages]
         assert any(f"Fact f{i}1q:" in text for text in sent if text.startswith("<recalled-conversation>"))
@@ -218,9 +222,7 @@ def test_room_for_what_is_pinned_in_folded_turns_is_planned(room: Room, model: S
 
 def test_the_documents_of_an_instruction_are_not_masked(room: Room) -> None:
     named = {"references": ({"wikilink": "[[A]]", "relative_path": "A.md", "reference_type": "direct"},), "chunks": (chunk(1, "x " * 900),)}
-    history = [
-        said("user", text, id_, **named) for id_, text in (("rule", "Always cite [[A]]."), ("question", "What says [[A]]?"))
-    ]
+    history = [said("user", text, id_, **named) for id_, text in (("rule", "Always cite [[A]]."), ("question", "What says [[A]]?"))]
     assert maskable(turns_of(history, COUNTER), COUNTER) == ("question",)
 
 

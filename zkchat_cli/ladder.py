@@ -191,21 +191,22 @@ class Ladder:
 
     @cached_property
     def _by_masking(self) -> Compaction | None:
-        """A compaction that only masks: what is older than the newest messages, or, if that does not do, all but the last turn."""
+        """A compaction that only masks: what is older than the newest messages; if that does not do, all but the last turn; and only then
+        what the user said is critical."""
         turns = self._turns(self._held)
         recent = turns[self._covered(turns) :]
         keep = self.standing.parts.settings.context.recent_messages_to_keep if self.wish.keep is None else self.wish.keep
         found: Compaction | None = None
-        for border in dict.fromkeys((min(decide.kept_from(recent, keep), len(recent) - 1), len(recent) - 1)):
-            made = self._masking(recent[: max(border, 0)])
+        last = len(recent) - 1
+        for border, spare in ((min(decide.kept_from(recent, keep), last), True), (last, True), (last, False)):
+            made = self._masking(maskable(recent[: max(border, 0)], self.standing.parts.counter, spare_critical=spare))
             found = made or found
             if self.wish.keep is not None or (made is not None and self._relieves(made)):
                 break
         return found
 
-    def _masking(self, turns: list[Turn]) -> Compaction | None:
+    def _masking(self, new: tuple[str, ...]) -> Compaction | None:
         held = self._held
-        new = maskable(turns, self.standing.parts.counter)
         if not new:
             return None
         already = held.masked if held is not None else ()
