@@ -20,6 +20,8 @@ from zkchat_cli.models import (
 )
 
 LIMIT_SHARE = 0.9
+BATCHES = 3
+"""The parts of the messages' budget that turns are left out in: more would break a cache more often, fewer would forget more."""
 MESSAGE_OVERHEAD = 4
 """Tokens a chat format spends on each message's role and borders (OpenAI's cookbook counts 3 to 4)."""
 
@@ -55,6 +57,11 @@ class Budget:
     def trigger(self) -> int:
         """Tokens of a prompt from which on the conversation should be compacted."""
         return int(self.threshold * self.effective_limit)
+
+    @property
+    def batch(self) -> int:
+        """Tokens of turns that are left out at once, where a strategy leaves them out: each time costs a provider's prompt cache."""
+        return max(1, self.messages // BATCHES)
 
     def for_messages(self, system: int, tools: int) -> int:
         """The messages' budget with what instructions and tools of so many tokens leave of theirs; never more than then can be sent."""
