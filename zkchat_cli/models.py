@@ -112,13 +112,15 @@ class Citation(Value):
 
 
 class ToolRun(Value):
-    """What a tool call came to: `tokens` of its result as the model gets it."""
+    """What a tool call came to: `tokens` of its result as the model gets it; `outcome` in a few words for who watches, empty where the
+    number of excerpts says it."""
 
     name: str
     arguments: dict[str, Any]
     ok: bool
     tokens: int
     duration_ms: float
+    outcome: str = ""
 
 
 class TokenUsage(Value):
