@@ -223,6 +223,15 @@ class Conversation(Value):
     head_id: str | None = None
 
 
+class Listed(Value):
+    """A conversation as a list shows it: how many messages its log has, what they say in tokens, and how its first question begins."""
+
+    conversation: Conversation
+    messages: int
+    tokens: int
+    question: str | None = None
+
+
 class Mention(Value):
     """How one answer used one note; or how a question did, whose answer did not (`message_id` is then the question's).
 
