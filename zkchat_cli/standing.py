@@ -18,6 +18,7 @@ from zkchat_cli.context.masking import masked
 from zkchat_cli.context.prompt import Material, assemble, whole
 from zkchat_cli.context.recall import RecallIndex
 from zkchat_cli.context.strategies import Strategy
+from zkchat_cli.context.tree import Tree
 from zkchat_cli.context.turns import Turn, turns_of
 from zkchat_cli.errors import PromptTooLarge, UsageError, VaultError
 from zkchat_cli.llm import Model, Options, Window
@@ -134,6 +135,8 @@ class Standing:
         self.refusal: Window | None = None
         """What this model's server was found not to take more than, by its own words or by guess; until another model is used."""
         self._offers: tuple[float, tuple[Offered, ...]] | None = None
+        self.left: list[str] = []
+        """The heads that were left by going back, the last one last; until something new is said."""
         self._counting = (1.0, True)
         self._calibrate()
         self._summaries = self._summarised()
@@ -145,9 +148,25 @@ class Standing:
         store, id_ = self.parts.store, self.conversation.id
         self.history = store.history(id_) if self._stored else ()
         self.compactions = store.compactions(id_) if self._stored else ()
-        log = store.log(id_) if self._stored else ()
+        log = self.log()
         self.manager = ReferenceManager.of(log, self.history)
         self._call_ids = {call.id for message in log for call in message.tool_calls}
+
+    def log(self) -> tuple[ZkChatMessage, ...]:
+        """Every stored message of every branch, in the order of writing."""
+        return self.parts.store.log(self.conversation.id) if self._stored else ()
+
+    def move(self, head: str | None) -> None:
+        """Go on from another message of the log (None: from the empty beginning), from now on and in the store. Raises StoreError."""
+        if self._stored:
+            self.parts.store.move_head(self.conversation.id, head)
+            self._load()
+
+    def _stand_at(self, head: str | None) -> None:
+        """Go on from there in this session alone, until something said there is stored."""
+        log = self.log()
+        self.history = Tree(log).branch(head)
+        self.manager = ReferenceManager.of(log, self.history)
 
     @property
     def history(self) -> tuple[ZkChatMessage, ...]:
