@@ -221,6 +221,15 @@ class Conversation(Value):
     head_id: str | None = None
 
 
+class Overview(Conversation):
+    """A conversation in a list: how many `messages` on all its branches say something, the `tokens` of all, tools' results included, and
+    the first line that the user said."""
+
+    messages: int
+    first_line: str | None = None
+    tokens: int = 0
+
+
 class Mention(Value):
     """How one answer used one note; or how a question did, whose answer did not (`message_id` is then the question's).
 

@@ -122,6 +122,14 @@ class ZkChatSession(Standing):
         self._save()
         super().move(head)
 
+    def other(self, prefix: str) -> "ZkChatSession":
+        """A session on another conversation with these notes, by its id or the beginning of it. Raises StoreError and UsageError."""
+        found = self.parts.store.find(prefix, str(self.parts.vault.root))
+        if found.vault != str(self.parts.vault.root):
+            hint = f"Resume it there: zkchat chat --vault {found.vault!r} --resume {found.id}"
+            raise UsageError(f"{found.id} is a conversation with other notes, {found.vault}", hint)
+        return ZkChatSession(self.parts, found)
+
     def memory_for(self, text: str = "") -> tuple[MemoryItem, ...]:
         """All memory that a prompt for `text` would hold, or without one the prompt for the last question."""
         last = tuple(message for message in self.history if message.role == "user")[-1:]

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from zkchat_cli.config import Config
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget, room_for_history
@@ -140,9 +141,26 @@ class Standing:
         self._counting = (1.0, True)
         self._calibrate()
         self._summaries = self._summarised()
-        self.keeper = Memory(parts.vault, parts.store, parts.settings, parts.now, about=lambda path: self._summaries.summary(path))
-        self.keeper.conversation_id = self.conversation.id if self._stored else None
+        self.keeper = self._remembering()
         self._load()
+
+    def _remembering(self) -> Memory:
+        parts = self.parts
+        keeper = Memory(parts.vault, parts.store, parts.settings, parts.now, about=lambda path: self._summaries.summary(path))
+        keeper.conversation_id = self.conversation.id if self._stored else None
+        return keeper
+
+    def settle(self, settings: Config, **parts: Any) -> None:
+        """Go on with other settings, and with what else of the parts follows from them."""
+        self.parts = replace(self.parts, settings=settings, **parts)
+        self._summaries = self._summarised()
+        self.keeper = self._remembering()
+
+    def rename(self, title: str) -> None:
+        """Give the conversation a title. Raises StoreError."""
+        if self._stored:
+            self.parts.store.rename(self.conversation.id, title)
+        self.conversation = self.conversation.model_copy(update={"title": title})
 
     def _load(self) -> None:
         store, id_ = self.parts.store, self.conversation.id

@@ -9,11 +9,13 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from zkchat_cli import drawer
+from zkchat_cli import conversations, drawer
 from zkchat_cli.errors import UsageError
 from zkchat_cli.events import Event
 from zkchat_cli.lines import Line
+from zkchat_cli.models import Overview
 from zkchat_cli.session import ZkChatSession
+from zkchat_cli.words import shorten
 
 MOST_USED_FIRST = (
     *("help", "context", "refs", "compact", "undo", "redo", "retry", "edit", "continue", "branches", "pin", "unpin", "priority", "search"),
@@ -106,6 +108,19 @@ class SlashCommand:
     """What the argument may be, for completion; an `Offer` says more of itself. Not asked on the main thread: it may take its time."""
     more: str = ""
     """What `/help NAME` says besides, in whole sentences."""
+
+
+def resumed(session: ZkChatSession, prefix: str) -> Outcome:
+    """Go on with another conversation, named by its id or the beginning of it."""
+    other = session.other(prefix)
+    title = shorten(other.conversation.title or other.conversation.id, conversations.LONGEST_TITLE)
+    return Outcome(f"Going on with “{title}”, {len(other.history)} messages.", session=other)
+
+
+def to_resume(session: ZkChatSession, known: Sequence[Overview]) -> Pick | None:
+    """Conversations to go on with one of; None where there is none."""
+    choices = [Choice(each.id, conversations.name(each), f"{conversations.facts(each)}, {each.id}") for each in known]
+    return Pick("go on with", choices, lambda id_: resumed(session, id_)) if choices else None
 
 
 def names() -> list[str]:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from zkchat_cli.errors import StoreError
-from zkchat_cli.models import Compaction, Conversation, ConversationArchive, Fact, Mention, OftenCited, Said, ZkChatMessage
-from zkchat_cli.store import archives, facts, mentions, rows, spoken
+from zkchat_cli.models import Compaction, Conversation, ConversationArchive, Fact, Mention, OftenCited, Overview, Said, ZkChatMessage
+from zkchat_cli.store import archives, facts, mentions, overviews, rows, spoken
 from zkchat_cli.store.faults import told
 from zkchat_cli.store.file import connect, transaction
 
@@ -21,8 +21,7 @@ _CONVERSATION = f"SELECT {', '.join(rows.CONVERSATION)} FROM conversation"
 _MESSAGE = f"SELECT {', '.join(rows.MESSAGE)}, rest FROM message"
 _COMPACTION = f"SELECT {', '.join(rows.COMPACTION)}, rest FROM compaction"
 
-_NEWEST_FIRST = "ORDER BY julianday(updated_at) DESC, updated_at DESC, seq DESC"
-"""By the instant, not by its spelling: an imported conversation may bring another zone."""
+_NEWEST_FIRST = rows.NEWEST_FIRST
 
 _BRANCH = f"""
     WITH RECURSIVE branch (seq, parent_id) AS (
@@ -98,6 +97,17 @@ class ChatSessionStore:
             found = self._db.execute(query, {"vault": vault and rows.storable(vault), "limit": -1 if limit is None else limit})
             return [rows.to_conversation(row) for row in found]
 
+    def overviews(self, vault: str | None = None, limit: int | None = None) -> list[Overview]:
+        """`conversations`, with what a list shows of each besides."""
+        with self._reading("list conversations"):
+            return overviews.read(self._db, _text(vault), limit)
+
+    def overview(self, conversation_id: str) -> Overview:
+        """The same of one conversation. Raises StoreError when there is none of that id."""
+        conversation = self.conversation(conversation_id)
+        with self._reading("read a conversation"):
+            return overviews.of(self._db, conversation.id)
+
     def mentions(self, vault: str, relative_path: str) -> tuple[Mention, ...]:
         """The answers in `vault`'s conversations, of every branch, that used the note, the newest first."""
         with self._reading("look for a note"):
@@ -147,14 +157,15 @@ class ChatSessionStore:
         with self._reading("look for notes that are often cited"):
             return mentions.often_cited(self._db, rows.storable(vault))
 
-    def search(self, vault: str, text: str, *, conversation_id: str | None = None, limit: int = 10) -> tuple[Said, ...]:
-        """The messages that bear most on `text`, best first: of one conversation, or of all with `vault`; of every branch."""
+    def search(self, vault: str | None, text: str, *, conversation_id: str | None = None, limit: int = 10) -> tuple[Said, ...]:
+        """The messages that bear most on `text`, best first: of one conversation, or of all with `vault` (None: of all
+        there are); of every branch."""
         with told(self._file, "search what was said"):
             more = True
             while more:
                 with transaction(self._db):
                     more = spoken.index(self._db)
-            return spoken.search(self._db, rows.storable(vault), text, _text(conversation_id), limit)
+            return spoken.search(self._db, _text(vault), text, _text(conversation_id), limit)
 
     # Models
 

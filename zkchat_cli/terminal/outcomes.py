@@ -6,8 +6,6 @@ what would have been asked is an error that says how to do without; a list to pi
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, closing
-from dataclasses import replace
-from io import StringIO
 from typing import Protocol
 
 from zkchat_cli import slash
@@ -67,7 +65,8 @@ def run(line: str, chat: Chat, stoppable: Callable[[], AbstractContextManager[No
 def _hand_over(outcome: Outcome, chat: Chat) -> None:
     screen = chat.screen
     if outcome.paged and outcome.pick is None:
-        page(outcome, screen)
+        with programs.paged(screen) as pager:
+            print_(outcome, pager)
     if outcome.copied is not None:
         screen.print(_copied(outcome.copied, programs.copy(outcome.copied, screen)), "dim")
     if outcome.opening is not None:
@@ -115,13 +114,6 @@ def print_(outcome: Outcome, screen: Screen) -> None:
         screen.print(outcome.fitted(columns()) if outcome.fitted is not None and columns is not None else outcome.text)
     if outcome.pick is None or screen.columns is None:
         screen.show(outcome.lines)
-
-
-def page(outcome: Outcome, screen: Screen) -> None:
-    """The same through a pager, where it is long and there is one."""
-    written = StringIO()
-    print_(outcome, replace(screen, out=written))
-    programs.page(written.getvalue(), screen)
 
 
 def run_piped(line: str, session: ZkChatSession, screen: Screen, aside: Aside, max_sources: int) -> ZkChatSession | None:

@@ -14,6 +14,8 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 from zkchat_cli.errors import ConfigError, UsageError
@@ -52,6 +54,17 @@ def page(text: str, screen: Screen, env: Mapping[str, str] = os.environ) -> None
     if command is None or not _paged(command, text, env):
         screen.out.write(text)
         screen.out.flush()
+
+
+@contextmanager
+def paged(screen: Screen) -> Iterator[Screen]:
+    """A screen to write something long to: on a terminal through the pager, when all of it is there; elsewhere at once."""
+    if not screen.out.isatty():
+        yield screen
+        return
+    written = StringIO()
+    yield replace(screen, out=written)
+    page(written.getvalue(), screen)
 
 
 def _pager(env: Mapping[str, str]) -> list[str] | None:
