@@ -241,6 +241,15 @@ def checked(key: str, value: object, origin: str, schema: type[Config] = Config)
     return flat(valid)[key]
 
 
+def changed(values: Config, key: str, value: object, origin: str) -> Config:
+    """The same settings with another value for `key`, checked together with the others. Raises ConfigError as `load` does."""
+    schema = type(values)
+    require(key, origin, schema)
+    defaults = keys(schema)
+    merged = {k: v for k, v in flat(values).items() if v != defaults[k]} | {key: value}
+    return _validate(merged, dict.fromkeys(merged, origin), schema)
+
+
 def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in table.items():
         if isinstance(value, Mapping):

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import ValidationError
-
 from zkchat_cli import config
 from zkchat_cli.config import Config
 from zkchat_cli.context import strategies
@@ -27,34 +25,18 @@ def options(settings: Config) -> Options:
 def change(standing: Standing, key: str, value: str) -> Any:
     """Set `key` for this session, and return the value as it was understood. Raises ConfigError, UsageError and ProviderError; then
     nothing has changed."""
-    settings = standing.parts.settings
-    schema = type(settings)
-    checked = config.checked(key, value, BY, schema)
+    changed = config.changed(standing.parts.settings, key, value, BY)
+    checked = config.flat(changed)[key]
     if key in AT_START or not key.startswith(SETTLED):
         raise UsageError(f"{key} is read when zkchat starts", f"For good, from the next start on: zkchat config set {key} {value}")
+    more: Mapping[str, Any] = {"options": options(changed)}
     if key == "model":
         standing.use(checked)
-    if key == "context.strategy" and checked not in strategies.names():
-        raise ConfigError(f"{BY}: {key} = {checked} is not valid; it must be {' or '.join(strategies.names())}", "Choose one of these.")
-    changed = _with(settings, key, checked)
-    more: Mapping[str, Any] = {"options": options(changed)}
-    if key == "context.strategy":
+    elif key == "context.strategy":
+        if checked not in strategies.names():
+            raise ConfigError(f"{BY}: there is no strategy {checked}", f"There are: {', '.join(strategies.names())}")
         more = {"strategy": strategies.strategy(checked)}
     elif key == "context.max_tokens":
         more = {"window": Window(checked, f"{key}, {BY}")}
     standing.settle(changed, **more)
     return checked
-
-
-def _with(settings: Config, key: str, value: object) -> Config:
-    tree: dict[str, Any] = settings.model_dump()
-    *path, name = key.split(".")
-    table = tree
-    for part in path:
-        table = table[part]
-    table[name] = value
-    try:
-        return type(settings).model_validate(tree)
-    except ValidationError as e:
-        problem = e.errors()[0]["msg"].removeprefix("Value error, ")
-        raise ConfigError(f"{BY}: {key} = {value} does not go with the other settings: {problem}", "/config shows them.") from e

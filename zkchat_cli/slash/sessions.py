@@ -21,7 +21,7 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:
     titled = conversations.titled(by_id.values(), argument)
     said = conversations.spoken(store.search(vault, argument, limit=MOST_FOUND), MOST_SHOWN)
     found = dict.fromkeys([*(each.id for each in titled), *(each.conversation_id for each in said)])
-    lines = [*conversations.listed(titled, session.conversation.id), *conversations.found(said, argument)]
+    lines = [*conversations.listed(titled, mark=False), *conversations.found(said, argument)]
     pick = slash.to_resume(session, [by_id[id_] for id_ in found if id_ in by_id])
     return Outcome(lines=lines or [line("No conversation has these words.")], pick=pick)
 
