@@ -1,9 +1,10 @@
 """/help: the commands by what they are for, and the keys; `/help NAME` one command in detail."""
 
+import textwrap
 from collections.abc import Iterable, Sequence
 
 from zkchat_cli import slash
-from zkchat_cli.lines import Line, Span, line
+from zkchat_cli.lines import Line, line
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.slash import Offer, Outcome, SlashCommand
 
@@ -26,26 +27,41 @@ KEYS = (
 )
 
 
+LEFT = 22
+"""Columns for a command and its argument; one that takes more has a line to itself."""
+UNBROKEN = 10_000
+
+
 def _run(session: ZkChatSession, argument: str) -> Outcome:  # noqa: ARG001  every command has this shape
     if argument:
         return Outcome(lines=list(_detail(slash.find(argument.removeprefix("/")))))
-    return Outcome(lines=list(_overview(slash.commands())), paged=True)
+    commands = slash.commands()
+
+    def fitted(width: int) -> str:
+        return "\n".join(_overview(commands, width))
+
+    return Outcome(fitted(UNBROKEN), fitted, paged=True)
 
 
-def _overview(commands: Sequence[SlashCommand]) -> Iterable[Line]:
+def _overview(commands: Sequence[SlashCommand], width: int) -> Iterable[str]:
     by_name = {command.name: command for command in commands}
-    for title, names in GROUPS:
-        yield from _group(title, [by_name.pop(name) for name in names if name in by_name])
-    yield from _group(REST, list(by_name.values()))
-    yield line("Keys", "bold")
-    yield from (Line((Span(f"  {key}"),), (Span(what),)) for key, what in KEYS)
-    yield line("/help NAME says more of a command. A beginning of its name will do.", "dim")
+    groups = [(title, [by_name.pop(name) for name in names if name in by_name]) for title, names in GROUPS]
+    for title, group in (*groups, (REST, list(by_name.values()))):
+        if group:
+            yield title
+            yield from (row for c in group for row in _row(f"/{c.name} {c.argument}".rstrip(), c.help, width))
+    yield "Keys"
+    yield from (row for key, what in KEYS for row in _row(key, what, width))
+    yield from textwrap.wrap("/help NAME says more of a command. The beginning of its name will do.", max(20, width))
 
 
-def _group(title: str, commands: Sequence[SlashCommand]) -> Iterable[Line]:
-    if commands:
-        yield line(title, "bold")
-        yield from (Line((Span("  "), Span(f"/{c.name} {c.argument}".rstrip(), "cyan")), (Span(c.help),)) for c in commands)
+def _row(left: str, right: str, width: int) -> Iterable[str]:
+    below = textwrap.wrap(right, max(20, width - LEFT - 4)) or [""]
+    if len(left) > LEFT:
+        yield f"  {left}"
+    else:
+        yield f"  {left:<{LEFT}}  {below.pop(0)}"
+    yield from (f"{'':<{LEFT + 4}}{each}" for each in below)
 
 
 def _detail(command: SlashCommand) -> Iterable[Line]:

@@ -61,7 +61,6 @@ class Repl:
         self._session = session
         self._keep_history = keep_history
         settings = bench.loaded.values
-        self._max_sources = settings.references.max_displayed
         self._completer = ChatCompleter(lambda command: command.values(self._session) if command.values else ())
         self._completer.ready.clear()
         self._hint = ""
@@ -162,9 +161,10 @@ class Repl:
     def take_turn(self, events: Generator[Event, None, None]) -> None:
         self._session.describing.stop()
         self._screen.print()
-        reasoning = self._bench.loaded.values.chat.show_reasoning
+        settings = self._session.parts.settings
+        most, reasoning = settings.references.max_displayed, settings.chat.show_reasoning
         with closing(events) as turn:
-            last = show(turn, self._screen, self._screen.print, max_sources=self._max_sources, reasoning=reasoning)
+            last = show(turn, self._screen, self._screen.print, max_sources=most, reasoning=reasoning)
         if isinstance(last, TurnFailed):
             show_error(last.error, self._screen.print, last.partial)
         elif last is not None:
