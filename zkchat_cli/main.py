@@ -21,6 +21,8 @@ from zkchat_cli.errors import ZkchatError
 
 EXIT_CODES = {"unexpected": 1, "usage": 2, "config": 2, "prompt_too_large": 2, "vault": 3, "index": 3, "store": 3, "provider": 4}
 INTERRUPTED = 130
+CLOSED = 141
+"""Who read the output has gone: what a shell sees of a program that SIGPIPE ended, as git and cat are."""
 ANYWHERE = ("--no-color", "--verbose")
 """Options that every command understands: they are moved to the front, where the root declares them once for all."""
 
@@ -126,14 +128,23 @@ def _guarded(arguments: list[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except BrokenPipeError:
-        # the reader has gone (`zkchat ask … | head -1`): nothing is wrong, and the interpreter must not complain at exit either
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return _closed()
+    except SystemExit as e:
+        if isinstance(e.__context__, BrokenPipeError):  # typer ends so, as if something unexpected had happened
+            return _closed()
+        raise
     except Exception as e:  # noqa: BLE001  the last resort: a clear line and an exit code instead of a traceback
         if _is_usage_error(e):
             return _fail(_as_usage(e), arguments)
         return _fail(ZkchatError(f"unexpected {type(e).__name__}: {e}", "Run it again with --verbose to see where."), arguments)
     return outcome if isinstance(outcome, int) else 0
+
+
+def _closed() -> int:
+    """The reader has gone (`zkchat ask … | head -1`): nothing is wrong, and the interpreter must not complain at exit either."""
+    if sys.__stdout__ is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())
+    return CLOSED
 
 
 def _is_usage_error(e: Exception) -> bool:

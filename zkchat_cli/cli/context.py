@@ -3,7 +3,7 @@
 import json
 import shutil
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -23,7 +23,7 @@ from zkchat_cli.references.extraction import linked
 from zkchat_cli.references.summaries import DocumentSummaryService
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.store.imports import LARGEST, read_file
-from zkchat_cli.terminal import saving
+from zkchat_cli.terminal import redrawing, saving
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.vault import Vault
 from zkchat_cli.wiring import Choices
@@ -92,6 +92,7 @@ def _print_prompt(screen: Screen, prompt: Prompt) -> None:
 @COMMAND.command()
 def stats(
     id_: cli.ConversationArgument = None,
+    watch: Annotated[bool, typer.Option("--watch", "-w", help="Show them again whenever they change, until Ctrl-C.")] = False,
     strategy: cli.StrategyOption = None,
     max_context: cli.MaxContextOption = None,
     as_json: cli.JsonOption = False,
@@ -101,13 +102,33 @@ def stats(
 ) -> None:
     """Tokens per component against budgets, and what to do about the largest."""
     screen = Screen.of()
-    with _session(Choices(vault, model, config, strategy, max_context), id_) as session:
+
+    def told(session: ZkChatSession) -> str:
         prompt = session.prompt()
-        pinned = figures.pinned(session.history)
-    if as_json:
-        screen.json(prompt.usage)
-    else:
-        screen.print(figures.table(prompt, shutil.get_terminal_size((figures.WIDTH, 24)).columns, pinned))
+        if as_json:
+            return screen.as_json(prompt.usage)
+        return figures.table(prompt, _columns(), figures.pinned(session.history))
+
+    with _session(Choices(vault, model, config, strategy, max_context), id_) as session:
+        if watch:
+            _watch(session, id_, told, screen)
+        else:
+            screen.print(told(session))
+
+
+def _watch(session: ZkChatSession, id_: str | None, told: Callable[[ZkChatSession], str], screen: Screen) -> None:
+    """Of the conversation that is named, or of whichever is the vault's latest, until Ctrl-C."""
+    parts = session.parts
+
+    def look() -> str:
+        conversation = parts.store.find(id_, str(parts.vault.root))
+        return told(ZkChatSession(parts, conversation))
+
+    redrawing.watch(lambda: (parts.store.facts_version(), _columns()), look, screen)
+
+
+def _columns() -> int:
+    return shutil.get_terminal_size((figures.WIDTH, 24)).columns
 
 
 @COMMAND.command()
