@@ -11,6 +11,7 @@ import os
 import sys
 import traceback
 from itertools import zip_longest
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -90,9 +91,23 @@ def run() -> None:
     rest = [a for i, a in enumerate(arguments) if i >= border or a not in ANYWHERE]
     if "--verbose" in everywhere:
         _log_to_file(rest)
+    if not rest and _is_first_start():
+        rest = ["chat"]
     code = _guarded(everywhere + _with_resume(rest))
     gc.freeze()  # at its end the interpreter looks for cycles among all that was imported: 0.5 s with a provider's library
     sys.exit(code)
+
+
+def _is_first_start() -> bool:
+    """Whether somebody who has no settings yet called the program by its name alone, at a terminal: then it begins by itself."""
+    if sys.stdin is None or not sys.stdin.isatty() or not sys.stdout.isatty():
+        return False
+    from zkchat_cli.terminal import first_start  # loads pydantic: not on the path of --help
+
+    try:
+        return first_start.wanted(os.environ, Path.cwd()) is not None
+    except (ZkchatError, OSError):
+        return False  # the help is the better answer, and a command says what is wrong
 
 
 def _log_to_file(arguments: list[str]) -> None:

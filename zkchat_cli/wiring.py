@@ -124,7 +124,7 @@ def settings(choices: Choices, env: Mapping[str, str], cwd: Path) -> Loaded:
     if choices.config_file is not None and not choices.config_file.is_file():
         raise ConfigError(f"there is no settings file {choices.config_file}", "--config names an existing TOML file.")
     loaded = config.load(choices.flags, env, where, schema=schema())
-    folder = _vault_folder(loaded, cwd)
+    folder = vault_folder(loaded, cwd)
     if folder is not None:
         loaded = config.load(choices.flags, env, where, folder, schema())
     return check(loaded)
@@ -168,7 +168,8 @@ def _options(settings: Config) -> Options:
     return Options(llm.max_output_tokens or None, llm.temperature if llm.temperature >= 0 else None, llm.reasoning_effort or None)  # type: ignore[arg-type]
 
 
-def _vault_folder(loaded: Loaded, cwd: Path) -> Path | None:
+def vault_folder(loaded: Loaded, cwd: Path) -> Path | None:
+    """The folder of notes that the settings name, else the current one if it holds notes; None when nothing says which."""
     if loaded.values.vault.path:
         return Path(loaded.values.vault.path).expanduser()
     return cwd if any(next(cwd.glob(pattern), None) for pattern in MARKDOWN) else None
@@ -176,7 +177,7 @@ def _vault_folder(loaded: Loaded, cwd: Path) -> Path | None:
 
 def open_vault(loaded: Loaded, env: Mapping[str, str], cwd: Path) -> Vault:
     """The vault the settings name, not scanned yet. Raises VaultError when there is none."""
-    folder = _vault_folder(loaded, cwd)
+    folder = vault_folder(loaded, cwd)
     if folder is None:
         raise VaultError(
             f"no vault: {cwd} holds no Markdown files, and none is named",
