@@ -18,7 +18,7 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.events import CompactionStarted, Event, Waiting
 from zkchat_cli.ladder import Wish, summarizes
 from zkchat_cli.memory.listing import NONE, included
-from zkchat_cli.models import Compaction, ConversationArchive, Prompt, ZkChatMessage
+from zkchat_cli.models import Compaction, ConversationArchive, ZkChatMessage
 from zkchat_cli.references.extraction import linked
 from zkchat_cli.references.summaries import DocumentSummaryService
 from zkchat_cli.session import ZkChatSession
