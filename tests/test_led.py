@@ -191,6 +191,19 @@ def test_a_model_that_was_picked_in_the_chat_stays_with_whom_one_goes_on(house: 
     assert "gives way to the one that you chose" in shown
 
 
+def test_what_was_settled_in_the_chat_stays_with_whom_one_goes_on(house: House) -> None:
+    house.agent("critic", CRITIC)
+    session = house.session()
+    slash.run("/config context.injection_ratio 0.5", session)
+    slash.run("/strategy summarize", session)
+    slash.run("/agent critic", session)
+    assert (session.parts.strategy.name, session.parts.settings.context.injection_ratio) == ("summarize", 0.5)
+    assert session.parts.settings.context.max_tokens == 5000
+    slash.run("/config llm.temperature 1.5", session)
+    assert session.leader.startswith("critic")
+    assert session.prompt().messages[0].content.endswith("Find faults.")
+
+
 def test_the_tools_of_an_agent_stay_when_the_model_changes(house: House) -> None:
     house.agent("critic", CRITIC)
     session = house.session(agent="critic")
@@ -301,6 +314,21 @@ def test_who_leads_is_back_when_a_turn_is_stopped(house: House) -> None:
     turn.close()
     assert session.leader == house.model
     assert session.history[0].agent == "critic"
+
+
+@pytest.mark.parametrize("imported", ["", " @plan.md"])
+def test_a_question_that_called_an_agent_calls_it_when_it_is_asked_again(house: House, imported: str) -> None:
+    house.agent("critic", CRITIC)
+    (house.vault / "plan.md").write_text("We plan.")
+    session = house.session()
+    ask(session, f"@critic is it sound?{imported}")
+    outcome = slash.run("/retry", session)
+    assert outcome.turn is not None
+    system, _, last = sent(completed(outcome.turn))
+    assert system.endswith("Find faults.")
+    assert last == f"is it sound?{imported}"
+    assert [r.relative_path for r in session.history[0].references] == (["plan.md"] if imported else [])
+    assert session.leader == house.model
 
 
 def test_the_preview_of_a_message_that_calls_an_agent_is_that_agents(house: House) -> None:

@@ -33,16 +33,16 @@ class Led(Standing):
     def become(self, name: str | None) -> None:
         """Let this agent lead from here on: its instructions, tools, strategy, model, budget and memory; None or "none": no agent.
 
-        A model that the user has picked, or named with the command, stays. Raises ConfigError and ProviderError, and then nothing changes.
+        What the user has chosen in the chat, or with the command, stays. Raises ConfigError and ProviderError, and then nothing changes.
         """
         if self.parts.become is None:
             raise UsageError("this conversation cannot change its agent", "Start another with --agent.")
-        self.lead(self.parts.become(None if name == NONE else name, self.parts.picked))
+        self.lead(self.parts.become(None if name == NONE else name, self.parts.settled))
 
     def lead(self, parts: Parts) -> None:
-        """Go on with other parts, of which the counting and the picked model stay."""
+        """Go on with other parts; the counting stays, and what was settled."""
         other_model = parts.model.name != self.parts.model.name
-        self.parts = replace(parts, counter=self.parts.counter, picked=self.parts.picked)
+        self.parts = replace(parts, counter=self.parts.counter, settled=self.parts.settled)
         self.refusal = None if other_model else self.refusal
         self.calibrate()
         self.keeper = self.remembering()
