@@ -72,6 +72,16 @@ def test_each_iteration_is_a_turn_of_the_conversation_with_one_tool_more(room: R
     assert room.store.history(session.conversation.id) == session.history
 
 
+def test_documents_that_the_goal_names_come_once_and_only_what_was_typed_imports(room: Room) -> None:
+    goal = "@Filters.md is a log\n\nCompare [[Combining]] with @Queries/Limiting.md."
+    model = Deltas([says("One."), says("Two."), finish("Done.")])
+    session = room.session(model)
+    completed(solve(session, goal, 3, typed="Compare [[Combining]] with @Queries/Limiting.md."))
+    asked = [m for m in session.history if m.role == "user"]
+    assert [r.wikilink for r in asked[0].references] == ["[[Combining]]", "@Queries/Limiting.md"]
+    assert [m.references for m in asked[1:]] == [(), ()]
+
+
 def test_after_a_run_the_conversation_is_as_it_was_before(room: Room) -> None:
     model = Deltas([finish("Done."), says("Hello.")])
     session = room.session(model)

@@ -6,6 +6,7 @@ Synchronous, and never prints: the screen, the one-shot command, JSON lines and 
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, suppress
+from typing import Any
 
 from zkchat_cli import events
 from zkchat_cli.context.budget import due, warnings
@@ -52,11 +53,14 @@ class ZkChatSession(Led):
         self.sent: Prompt | None = None
         """The prompt of the last model call."""
 
-    def send(self, text: str, *, typed: str | None = None, goal: str | None = None) -> Generator[events.Event, None, None]:
+    def send(
+        self, text: str, *, typed: str | None = None, goal: str | None = None, documents: bool = True
+    ) -> Generator[events.Event, None, None]:
         """Run one turn and yield its events, the last one TurnCompleted or TurnFailed (see events.py). Closing it stops the turn.
 
         `typed` is what the user wrote of a text that came through a pipe besides: only that may import files, and call an agent by
-        `@name` for this turn. `goal` is what an agent run works on.
+        `@name` for this turn. `goal` is what an agent run works on. Without `documents`, what the message names is not put into the prompt:
+        it is there from the turn before.
         Raises UsageError for a message without text and StoreError when the message cannot be stored: then nothing was sent.
         """
         text = encodable(text)
@@ -67,14 +71,13 @@ class ZkChatSession(Led):
         if called is not None:
             self.become(called.name)
         try:
-            yield from self._send(text, typed, notices, goal=goal, addressed=called.written if called is not None else None)
+            addressed = called.written if called is not None else None
+            yield from self._send(text, typed, notices, documents=documents, goal=goal, addressed=addressed)
         finally:
             if called is not None:
                 self.lead(usual)
 
-    def _send(
-        self, text: str, typed: str | None, notices: Sequence[events.Event], **fields: str | None
-    ) -> Generator[events.Event, None, None]:
+    def _send(self, text: str, typed: str | None, notices: Sequence[events.Event], **fields: Any) -> Generator[events.Event, None, None]:
         timer = Timer(self.parts.clock)
         with timer("prepare"):
             notices = [*notices, *self._refresh()]

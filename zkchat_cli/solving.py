@@ -26,18 +26,23 @@ As soon as the goal is met, or you are sure that the notes do not allow it, call
 with what is unmet."""
 
 
-def solve(session: ZkChatSession, goal: str = "", iterations: int = ITERATIONS) -> Generator[events.Event, None, None]:
+def solve(
+    session: ZkChatSession, goal: str = "", iterations: int = ITERATIONS, *, typed: str | None = None
+) -> Generator[events.Event, None, None]:
     """Run turns on a goal and yield their events, the last one TurnCompleted, whose report has the `run`, or TurnFailed.
 
-    Without a goal, go on with the conversation's unfinished one. Closing it stops the turn that is running; what came is stored.
+    Without a goal, go on with the conversation's unfinished one. `typed` is what the user wrote of a goal that came through a pipe besides,
+    as in `ZkChatSession.send`. Closing it stops the turn that is running; what came is stored.
     Raises UsageError when there is no goal, or the number of iterations is none.
     """
     if not 1 <= iterations <= MOST_ITERATIONS:
         raise UsageError(f"a run cannot have {iterations} iterations", f"It may have 1 to {MOST_ITERATIONS}.")
-    text = goal.strip() or unfinished(session.history)
+    if goal.strip():
+        return _run(session, goal.strip(), iterations, goal if typed is None else typed)
+    text = unfinished(session.history)
     if text is None:
         raise UsageError("there is no unfinished goal in this conversation", "Name one: /solve GOAL, or zkchat ask --iterations N GOAL")
-    return _run(session, text, iterations, resumed=not goal.strip())
+    return _run(session, text, iterations, None)
 
 
 def unfinished(history: Sequence[ZkChatMessage]) -> str | None:
@@ -95,12 +100,13 @@ class _Progress:
         return last.model_copy(update=update)
 
 
-def _run(session: ZkChatSession, goal: str, iterations: int, *, resumed: bool) -> Generator[events.Event, None, None]:
+def _run(session: ZkChatSession, goal: str, iterations: int, typed: str | None) -> Generator[events.Event, None, None]:
+    """`typed` is what the user has just written of the goal; None for one that is taken up again, whose files are not imported again."""
     usual = session.parts
-    called, notices = session.called(goal)
-    if called is not None:
+    called, notices = session.called(typed or "")
+    if called is not None and typed is not None:
         session.become(called.name)
-        goal = called.question
+        goal, typed = goal.replace(typed.strip(), called.question.strip(), 1), called.question
     session.parts = _working(session.parts)
     progress = _Progress()
     try:
@@ -108,11 +114,13 @@ def _run(session: ZkChatSession, goal: str, iterations: int, *, resumed: bool) -
         for number in range(1, iterations + 1):
             yield events.IterationStarted(number, iterations, goal)
             before = len(session.history)
-            report = yield from _iteration(session, _message(goal, number, iterations, resumed=resumed), goal)
+            message = goal if number == 1 and typed is not None else _message(goal, number, iterations)
+            turn = session.send(message, typed=typed or "", goal=goal, documents=number == 1)
+            report = yield from _iteration(turn)
             if report is None:
                 return
-            turn = session.history[before:]
-            news, ended = progress.take(turn, report), _finished(turn)
+            messages = session.history[before:]
+            news, ended = progress.take(messages, report), _finished(messages)
             yield events.IterationFinished(number, sum(tool.name != FINISH for tool in report.tools), progress.fresh)
             if ended is not None:
                 run = RunReport(goal=goal, iterations=number, met=not ended[1], unmet=ended[1] or None, stopped="finished")
@@ -132,17 +140,15 @@ def _working(parts: Parts) -> Parts:
     return replace(parts, tools=(*parts.tools, that_ends_a_run()), instructions=f"{parts.instructions}\n\n{INSTRUCTIONS}")
 
 
-def _message(goal: str, number: int, of: int, *, resumed: bool) -> str:
-    """What the model is asked in an iteration: the goal itself first, then to go on with it."""
-    if number == 1 and not resumed:
-        return goal
+def _message(goal: str, number: int, of: int) -> str:
+    """What the model is asked in an iteration after the first."""
     last = " This is the last round: call finish with what you have." if number == of else ""
     return f"{goal}\n\n(Round {number} of {of}: take this goal up where you left it.{last})"
 
 
-def _iteration(session: ZkChatSession, text: str, goal: str) -> Generator[events.Event, None, TurnReport | None]:
+def _iteration(running: Generator[events.Event, None, None]) -> Generator[events.Event, None, TurnReport | None]:
     """One turn of the run; what is said in it is work, and only at the end of the run an answer. None when it failed."""
-    with closing(session.send(text, goal=goal)) as turn:
+    with closing(running) as turn:
         for event in turn:
             match event:
                 case events.TextDelta(said):

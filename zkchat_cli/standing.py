@@ -38,7 +38,7 @@ from zkchat_cli.models import (
 )
 from zkchat_cli.references.delivery import Delivered, Means, deliver, introduce
 from zkchat_cli.references.excerpts import cost
-from zkchat_cli.references.extraction import extract
+from zkchat_cli.references.extraction import Named, extract
 from zkchat_cli.references.imports import Places
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.references.summaries import DocumentSummaryService
@@ -432,7 +432,9 @@ class Standing:
         values = {"id": self.parts.new_id(), "parent_id": parent, "role": role, "content": content, "timestamp": self.parts.now()}
         return ZkChatMessage.model_validate({**values, **fields})
 
-    def _user_message(self, text: str, manager: ReferenceManager, typed: str | None = None, **fields: object) -> "UserMessage":
+    def _user_message(
+        self, text: str, manager: ReferenceManager, typed: str | None = None, *, documents: bool = True, **fields: object
+    ) -> "UserMessage":
         """The user's message with the documents it names, the text of those that go into the prompt numbered by `manager`, and what the
         user should be told of them. `augmented_token_count` includes what the model gets of the documents."""
         parts, count = self.parts, self.parts.counter.raw
@@ -443,7 +445,7 @@ class Standing:
         typed = bare.model_copy(update={"content": typed}).asked if typed is not None else None
         bare = bare.model_copy(update={"token_count": tokens, "augmented_token_count": tokens})
         try:
-            named = extract(text, self.places, self._summaries.summary, typed)
+            named = extract(text, self.places, self._summaries.summary, typed) if documents else Named()
             delivered = deliver(named, text, self._means(bare)) if named.references else Delivered(told=tuple(named.warnings))
         except VaultError:  # gone: `_refresh` has said so, and the message counts for more than its links
             return UserMessage(bare, ())

@@ -38,9 +38,9 @@ def ask(
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write what stdout would get to this file.")] = None,
     show_context: Annotated[bool, typer.Option("--show-context", help="Say on stderr what the prompt is made of.")] = False,
     iterations: Annotated[
-        int,
-        typer.Option("--iterations", metavar="N", min=0, max=MOST_ITERATIONS, help="Take PROMPT for a goal, and work on it in N rounds."),
-    ] = 0,
+        int | None,
+        typer.Option("--iterations", metavar="N", min=1, max=MOST_ITERATIONS, help="Take PROMPT for a goal, and work on it in N rounds."),
+    ] = None,
     as_json: cli.JsonOption = False,
     agent: cli.AgentOption = None,
     strategy: cli.StrategyOption = None,
@@ -66,7 +66,7 @@ def ask(
         session = bench.session(_conversation(bench, cid, continue_=continue_))
         session.just_refreshed()
         warming.join()
-        turn = solve(session, text, iterations) if iterations else session.send(text, typed=typed)
+        turn = solve(session, text, iterations, typed=typed) if iterations else session.send(text, typed=typed)
         try:
             with closing(turn):  # where the reader has gone, what came of the answer is stored
                 if as_json or stream_json:
