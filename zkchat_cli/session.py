@@ -21,6 +21,7 @@ from zkchat_cli.models import (
     FinishReason,
     IndexReport,
     MessageStatus,
+    Sent,
     TurnReport,
     ZkChatMessage,
 )
@@ -45,7 +46,7 @@ class ZkChatSession(Standing):
         self._refreshed_at = float("-inf")
         self._rebuilt: str | None = None
         self._warned: set[str] = set()
-        self._unsaved: list[tuple[ZkChatMessage, list[ZkChatMessage]]] = []
+        self._unsaved: list[tuple[ZkChatMessage, list[ZkChatMessage], list[Sent]]] = []
         self.describing = Describing(self)
 
     def send(self, text: str, *, typed: str | None = None) -> Generator[events.Event, None, None]:
@@ -147,9 +148,9 @@ class ZkChatSession(Standing):
             return False
         there = {message.id for message in self.parts.store.log(self.conversation.id)}
         while self._unsaved:
-            user, answer = self._unsaved[0]
+            user, answer, sent = self._unsaved[0]
             if not answer or answer[-1].id not in there:  # one that was stopped while it was stored may be there after all
-                self._commit(user, answer)
+                self._commit(user, answer, sent)
             self._unsaved.pop(0)
         return True
 
@@ -246,6 +247,7 @@ class ZkChatSession(Standing):
                 "citations": report.citations if report else (),
                 "uncited_statements": report.uncited_statements if report else None,
                 "usage": turn.usage if report else None,
+                "timings_ms": turn.timer.timings(),
             }
             messages.append(answer.model_copy(update=update))
         alone = len(messages) == 1
@@ -253,18 +255,18 @@ class ZkChatSession(Standing):
         self.manager.add_references(messages[-1].citations)
         self._add(tuple(messages))
         try:
-            self._commit(messages[0], messages[1:])
+            self._commit(messages[0], messages[1:], turn.sent)
         except StoreError as e:
-            self._unsaved.append((messages[0], messages[1:]))
+            self._unsaved.append((messages[0], messages[1:], turn.sent))
             return e
         except KeyboardInterrupt:
-            self._unsaved.append((messages[0], messages[1:]))
+            self._unsaved.append((messages[0], messages[1:], turn.sent))
             raise
         return None
 
-    def _commit(self, user: ZkChatMessage, answer: list[ZkChatMessage]) -> None:
+    def _commit(self, user: ZkChatMessage, answer: list[ZkChatMessage], sent: list[Sent]) -> None:
         title = shorten(user.content, TITLE_LENGTH)
-        self.parts.store.commit(self.conversation.id, user, answer, updated_at=self.parts.now(), title=title)
+        self.parts.store.commit(self.conversation.id, user, answer, updated_at=self.parts.now(), title=title, sent=sent)
 
     def _report(self, turn: TurnInProgress, finish: FinishReason) -> TurnReport:
         """Verify the citations and gather all there is to say about the turn."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Conversation, Listed
 from zkchat_cli.store import rows
+from zkchat_cli.store.packing import storable
 
 _LABEL = ", ".join(rows.CONVERSATION)
 _CONVERSATION = f"SELECT {_LABEL} FROM conversation"
@@ -16,7 +17,7 @@ _NEWEST_FIRST = "ORDER BY julianday(updated_at) DESC, updated_at DESC, seq DESC"
 
 def read(connection: sqlite3.Connection, conversation_id: str) -> Conversation:
     """Raises StoreError, with the most recent ones, when there is none of that id."""
-    row = connection.execute(f"{_CONVERSATION} WHERE id = ?", (rows.storable(conversation_id),)).fetchone()
+    row = connection.execute(f"{_CONVERSATION} WHERE id = ?", (storable(conversation_id),)).fetchone()
     if row is None:
         raise StoreError(f"There is no conversation {conversation_id}", _recent(connection))
     return rows.to_conversation(row)
@@ -32,7 +33,7 @@ def find(connection: sqlite3.Connection, prefix: str | None, vault: str | None) 
             raise StoreError(f"There is no conversation{where} yet", how.strip())
         return newest[0]
     query = f"{_CONVERSATION} WHERE :prefix <> '' AND substr(id, 1, length(:prefix)) = :prefix {_NEWEST_FIRST}"
-    found = _conversations(connection.execute(query, {"prefix": rows.storable(prefix)}))
+    found = _conversations(connection.execute(query, {"prefix": storable(prefix)}))
     whole = [conversation for conversation in found if conversation.id == prefix]
     if len(found) == 1 or whole:
         return (whole or found)[0]
@@ -57,7 +58,7 @@ def listed(connection: sqlite3.Connection, vault: str | None = None, limit: int 
 
 
 def _which(vault: str | None, limit: int | None) -> dict[str, str | int | None]:
-    return {"vault": vault and rows.storable(vault), "limit": -1 if limit is None else limit}
+    return {"vault": vault and storable(vault), "limit": -1 if limit is None else limit}
 
 
 def _conversations(found: Iterable[tuple[str, ...]]) -> list[Conversation]:

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import Conversation, ConversationArchive, DocumentReference, Role, ToolCall, ZkChatMessage
 from zkchat_cli.store.archives import flaw
-from zkchat_cli.store.rows import storable
+from zkchat_cli.store.packing import storable
 from zkchat_cli.words import shorten
 
 _EXPECTED = (
