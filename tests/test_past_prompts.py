@@ -14,7 +14,6 @@ from older_stores import older
 from zkchat_cli.context import past, showing
 from zkchat_cli.context.instructions import INSTRUCTIONS
 from zkchat_cli.errors import ProviderError, UsageError
-from zkchat_cli.lines import plain
 from zkchat_cli.llm import Failed, Request, Text
 from zkchat_cli.models import Prompt, PromptMessage, Sent
 from zkchat_cli.session import ZkChatSession
@@ -254,29 +253,30 @@ def test_changes_are_shown_with_signs(room: Room) -> None:
     turns = [past.past(session.history, n, room.store.prompts(past.asked(session.history, n).id)) for n in (1, 2)]
     found = past.changes(turns[0].calls[0].prompt, turns[1].calls[0].prompt)
     tools = past.Changes((), (), ("a_tool",), ("b_tool",))
-    text = plain(showing.lines((*showing.changed(*turns, found), *showing.changed(*turns, tools))))
+    text = showing.changed(*turns, found) + "\n" + showing.changed(*turns, tools)
     assert text.startswith(f"turn 1: {turns[0].tokens} tokens; turn 2: {turns[1].tokens} (+")
     assert "\n+ user · conversation · " in text and "calls find_excerpts" in text
     assert "\n+ tool a_tool\n- tool b_tool" in text
     last = turns[0].calls[0].prompt.messages[-1]
-    lost = plain(showing.lines(showing.changed(*turns, past.Changes((), ((last, "no room"), (last, "")), (), ())))).splitlines()
+    lost = showing.changed(*turns, past.Changes((), ((last, "no room"), (last, "")), (), ())).splitlines()
     assert lost[1].startswith("- user · conversation · ") and lost[1] == f"{lost[2]} (no room)"
-    assert "The same was sent." in plain(showing.lines(showing.changed(*turns, past.Changes((), (), (), ()))))
+    assert "The same was sent." in showing.changed(*turns, past.Changes((), (), (), ()))
 
 
 def test_a_turn_is_shown_call_by_call(room: Room) -> None:
     session = room.session(looking())
     completed(session.send("One of [[Filters]]?"))
     turn = past.past(session.history, 1, room.store.prompts(session.history[0].id))
-    text = plain(showing.lines(showing.past(turn)))
+    text = showing.past(turn)
     assert text.count("══ turn 1 · call ") == 2 and "call 2 of 2 · deltas" in text
-    assert "\nfind_excerpts({'query': 'filters 1'})\n" in text
+    assert '\nfind_excerpts({"query": "filters 1"})\n' in text
     assert text.count("\nOne of [[Filters]]?\n") == 2 and text.count("documents:\n") >= 2 and "── tool find_excerpts" in text
-    assert plain(showing.lines(showing.past(turn, 2))).count("══ turn") == 1
+    assert showing.past(turn, 2).count("══ turn") == 1
     many = tuple(past.Dropped(id=f"m{n}", reason="no room") for n in range(30))
     long = turn.calls[0].prompt.model_copy(update={"dropped": many})
-    assert "not sent: 10 more; --json names them" in plain(showing.lines(showing.prompt(long, showing.MOST_DROPPED)))
-    assert "m29" in plain(showing.lines(showing.prompt(long)))
+    asked = past.Past(1, (turn.calls[0].model_copy(update={"prompt": long}),))
+    assert "not sent: 10 more; --json names them" in showing.past(asked)
+    assert "m29" in showing.text(long)
 
 
 # packing
