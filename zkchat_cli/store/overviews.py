@@ -36,5 +36,5 @@ def of(connection: sqlite3.Connection, conversation_id: str) -> Overview:
 def _overview(row: tuple[object, ...]) -> Overview:
     *conversation, messages, first, tokens = row
     values = dict(zip(rows.CONVERSATION, conversation, strict=True))
-    lines = str(first or "").strip().splitlines()
-    return Overview.model_validate({**values, "messages": messages, "first_line": lines[0] if lines else None, "tokens": tokens})
+    line = next(iter(str(first or "").strip().splitlines()), "").strip()
+    return Overview.model_validate({**values, "messages": messages, "first_line": line or None, "tokens": tokens})
