@@ -112,13 +112,15 @@ class Citation(Value):
 
 
 class ToolRun(Value):
-    """What a tool call came to: `tokens` of its result as the model gets it."""
+    """What a tool call came to: `tokens` of its result as the model gets it; `outcome` in a few words for who watches, empty where the
+    number of excerpts says it."""
 
     name: str
     arguments: dict[str, Any]
     ok: bool
     tokens: int
     duration_ms: float
+    outcome: str = ""
 
 
 class TokenUsage(Value):
@@ -222,8 +224,7 @@ class Conversation(Value):
 
 
 class Overview(Conversation):
-    """A conversation in a list: how many `messages` on all its branches say something, the `tokens` of all, tools' results included, and
-    the first line that the user said."""
+    """A conversation as a list shows it: how many messages its log has, what they say in tokens, and how its first question begins."""
 
     messages: int
     first_line: str | None = None

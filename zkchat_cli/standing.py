@@ -22,7 +22,7 @@ from zkchat_cli.context.strategies import Strategy
 from zkchat_cli.context.tree import Tree
 from zkchat_cli.context.turns import Turn, turns_of
 from zkchat_cli.errors import PromptTooLarge, UsageError, VaultError
-from zkchat_cli.llm import Model, Options, Window
+from zkchat_cli.llm import Model, Options, Request, Window, body
 from zkchat_cli.memory.keeper import Memory
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import (
@@ -267,6 +267,11 @@ class Standing:
         """What the next model call would send: with `next_text` as the user's message, or for the conversation as it stands."""
         current = (self._user_message(encodable(next_text), self.manager.copy()).message,) if next_text else ()
         return self._assembled(self._material(current, self.compaction), explain=True)
+
+    def request(self, next_text: str | None = None) -> dict[str, Any]:
+        """`prompt` as the model's server would get it: the body of the call, without the key."""
+        prompt, parts = self.prompt(next_text), self.parts
+        return body(parts.model, Request(prompt.messages, prompt.tools, parts.options, self.window.tokens))
 
     @property
     def usage(self) -> ContextUsage:

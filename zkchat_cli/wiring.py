@@ -124,7 +124,7 @@ def settings(choices: Choices, env: Mapping[str, str], cwd: Path) -> Loaded:
     if choices.config_file is not None and not choices.config_file.is_file():
         raise ConfigError(f"there is no settings file {choices.config_file}", "--config names an existing TOML file.")
     loaded = config.load(choices.flags, env, where, schema=schema())
-    folder = _vault_folder(loaded, cwd)
+    folder = vault_folder(loaded, cwd)
     if folder is not None:
         loaded = config.load(choices.flags, env, where, folder, schema())
     return check(loaded)
@@ -163,7 +163,8 @@ def _window_set(loaded: Loaded) -> Window | None:
     return Window(loaded.values.context.max_tokens, f"context.max_tokens, {origin}") if origin else None
 
 
-def _vault_folder(loaded: Loaded, cwd: Path) -> Path | None:
+def vault_folder(loaded: Loaded, cwd: Path) -> Path | None:
+    """The folder of notes that the settings name, else the current one if it holds notes; None when nothing says which."""
     if loaded.values.vault.path:
         return Path(loaded.values.vault.path).expanduser()
     return cwd if any(next(cwd.glob(pattern), None) for pattern in MARKDOWN) else None
@@ -171,7 +172,7 @@ def _vault_folder(loaded: Loaded, cwd: Path) -> Path | None:
 
 def vault_root(loaded: Loaded, cwd: Path) -> str | None:
     """The real path of the vault's folder, as conversations have it; None when none is named."""
-    folder = _vault_folder(loaded, cwd)
+    folder = vault_folder(loaded, cwd)
     return None if folder is None else str(folder.resolve())
 
 
@@ -185,7 +186,7 @@ def no_vault(cwd: Path) -> VaultError:
 
 def open_vault(loaded: Loaded, env: Mapping[str, str], cwd: Path) -> Vault:
     """The vault the settings name, not scanned yet. Raises VaultError when there is none."""
-    folder = _vault_folder(loaded, cwd)
+    folder = vault_folder(loaded, cwd)
     if folder is None:
         raise no_vault(cwd)
     return Vault.open(folder, loaded.places.cache_dir, ignore=loaded.values.vault.ignore, embedder=open_embedder(loaded, env))

@@ -42,6 +42,8 @@ def chat(
         if vault is not None:
             raise UsageError("--demo brings its own notes", "Leave out --vault, or leave out --demo.")
         vault = wiring.demo_vault(config.places(config.environment(), config_file))
+    elif vault is None and model is None and config_file is None:
+        vault, model = cli.first_start(screen)
     with cli.opened(Choices(vault, model, config_file, strategy, max_context, store=not no_store)) as bench:
         screen = replace(screen, address=opener(bench.vault.root, bench.loaded.values.references.link_style))
         interactive = sys.stdin.isatty() and sys.stdout.isatty()

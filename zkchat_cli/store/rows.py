@@ -16,9 +16,6 @@ MESSAGE = ("id", "parent_id", "role", "content", "status", "timestamp")
 COMPACTION = ("id", "created_at", "last_id")
 CONVERSATION = ("id", "vault", "title", "created_at", "updated_at", "head_id")
 
-NEWEST_FIRST = "ORDER BY julianday(updated_at) DESC, updated_at DESC, seq DESC"
-"""Conversations by the instant, not by its spelling: an imported one may bring another zone."""
-
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 

@@ -34,7 +34,7 @@ def index(connection: sqlite3.Connection) -> bool:
 
 
 def search(connection: sqlite3.Connection, vault: str | None, text: str, only: str | None, limit: int) -> tuple[Said, ...]:
-    """The messages that have most of the words of `text`, best first; of the conversation `only`, or of all with `vault` (None: of any)."""
+    """The messages that have most of the words of `text`, best first; of the conversation `only`, or of all with `vault` (None: any)."""
     terms = list(dict.fromkeys(content_terms(text)))[:MOST_TERMS]
     if not terms:
         return ()
