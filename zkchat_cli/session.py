@@ -9,7 +9,7 @@ from contextlib import closing, suppress
 
 from zkchat_cli import events
 from zkchat_cli.context.budget import due, warnings
-from zkchat_cli.describing import Describing
+from zkchat_cli.describing import Describing, made_of
 from zkchat_cli.errors import StoreError, UsageError, VaultError, ZkchatError
 from zkchat_cli.ladder import Ladder, Wish, relieve, summarizes
 from zkchat_cli.loop import ToolLoop
@@ -30,9 +30,8 @@ from zkchat_cli.references.documents import documents_of, merge
 from zkchat_cli.references.lookup import Sources
 from zkchat_cli.standing import Parts, Standing
 from zkchat_cli.turn import Timer, TurnInProgress
-from zkchat_cli.words import encodable, shorten
+from zkchat_cli.words import encodable
 
-TITLE_LENGTH = 60
 GO_ON = "Go on exactly where your last answer stopped. Do not repeat what you have said."
 FRESH_FOR = 2.0
 """Seconds for which a scan of the vault counts as fresh, so that one command does not scan twice."""
@@ -297,7 +296,7 @@ class ZkChatSession(Standing):
         return None
 
     def _commit(self, user: ZkChatMessage, answer: list[ZkChatMessage], sent: list[Sent]) -> None:
-        title = shorten(user.content, TITLE_LENGTH)
+        title = made_of(user.content)
         self.parts.store.commit(self.conversation.id, user, answer, updated_at=self.parts.now(), title=title, sent=sent)
 
     def _report(self, turn: TurnInProgress, finish: FinishReason) -> TurnReport:
