@@ -112,13 +112,15 @@ class Citation(Value):
 
 
 class ToolRun(Value):
-    """What a tool call came to: `tokens` of its result as the model gets it."""
+    """What a tool call came to: `tokens` of its result as the model gets it; `outcome` in a few words for who watches, empty where the
+    number of excerpts says it."""
 
     name: str
     arguments: dict[str, Any]
     ok: bool
     tokens: int
     duration_ms: float
+    outcome: str = ""
 
 
 class TokenUsage(Value):
@@ -219,6 +221,15 @@ class Conversation(Value):
     created_at: str
     updated_at: str
     head_id: str | None = None
+
+
+class Listed(Value):
+    """A conversation as a list shows it: how many messages its log has, what they say in tokens, and how its first question begins."""
+
+    conversation: Conversation
+    messages: int
+    tokens: int
+    question: str | None = None
 
 
 class Mention(Value):

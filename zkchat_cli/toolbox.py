@@ -23,6 +23,7 @@ from zkchat_cli.vault import Vault
 from zkchat_cli.words import shorten
 
 MOST_AT_ONCE = 4
+LONGEST_OUTCOME = 80
 MOST_POINTED_AT = 6
 """Sources that are named because they stand in another result; the rest is counted."""
 _log = logging.getLogger(__name__)
@@ -121,6 +122,7 @@ class Toolbox:
             ok=looked.ok,
             tokens=self.counter.count(content),
             duration_ms=round(looked.duration_ms, 2),
+            outcome=shorten(looked.finding.outcome if looked.ok else str(looked.finding.data["error"]), LONGEST_OUTCOME),
         )
         return ToolResult(content, chunks, run)
 

@@ -87,6 +87,8 @@ def assemble(material: Material, budget: Budget, strategy: Strategy, counter: To
         counter,
         asked_at=asked.timestamp if asked else "",
         index=material.index or RecallIndex(),
+        tokens=parts.recent_tokens,
+        batch=budget.batch,
     )
     choice = _fitted(strategy.choose(offer), offer)
     first_kept = choice.kept[0].number if choice.kept else None

@@ -12,17 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from zkchat_cli.errors import StoreError
-from zkchat_cli.models import Compaction, Conversation, ConversationArchive, Fact, Mention, OftenCited, Said, ZkChatMessage
-from zkchat_cli.store import archives, facts, mentions, rows, spoken
+from zkchat_cli.models import Compaction, Conversation, ConversationArchive, Fact, Listed, Mention, OftenCited, Said, ZkChatMessage
+from zkchat_cli.store import archives, conversations, erasing, facts, mentions, rows, spoken
 from zkchat_cli.store.faults import told
 from zkchat_cli.store.file import connect, transaction
 
-_CONVERSATION = f"SELECT {', '.join(rows.CONVERSATION)} FROM conversation"
 _MESSAGE = f"SELECT {', '.join(rows.MESSAGE)}, rest FROM message"
 _COMPACTION = f"SELECT {', '.join(rows.COMPACTION)}, rest FROM compaction"
-
-_NEWEST_FIRST = "ORDER BY julianday(updated_at) DESC, updated_at DESC, seq DESC"
-"""By the instant, not by its spelling: an imported conversation may bring another zone."""
 
 _BRANCH = f"""
     WITH RECURSIVE branch (seq, parent_id) AS (
@@ -66,37 +62,35 @@ class ChatSessionStore:
 
     def conversation(self, conversation_id: str) -> Conversation:
         with self._reading("read a conversation"):
-            row = self._db.execute(f"{_CONVERSATION} WHERE id = ?", (rows.storable(conversation_id),)).fetchone()
-            if row is None:
-                raise StoreError(f"There is no conversation {conversation_id}", self._recent())
-            return rows.to_conversation(row)
+            return conversations.read(self._db, conversation_id)
 
     def find(self, prefix: str | None, vault: str | None) -> Conversation:
         """The conversation with this id or the only one whose id begins so, of any vault; None: `vault`'s most recently updated."""
-        if prefix is None:
-            newest = self.conversations(vault, limit=1)
-            if not newest:
-                where = f" with {vault}" if vault else ""
-                raise StoreError(
-                    f"There is no conversation{where} yet", f'Start one: zkchat ask "…", or name one by its id. {self._recent()}'.strip()
-                )
-            return newest[0]
         with self._reading("find a conversation"):
-            query = f"{_CONVERSATION} WHERE :prefix <> '' AND substr(id, 1, length(:prefix)) = :prefix {_NEWEST_FIRST}"
-            found = [rows.to_conversation(row) for row in self._db.execute(query, {"prefix": rows.storable(prefix)})]
-        whole = [conversation for conversation in found if conversation.id == prefix]
-        if len(found) == 1 or whole:
-            return (whole or found)[0]
-        if not found:
-            raise StoreError(f"There is no conversation whose id begins with {prefix!r}", self._recent())
-        raise StoreError(f"{prefix!r} is the beginning of {len(found)} conversations: {_listed(found)}", "Give more of the id.")
+            return conversations.find(self._db, prefix, vault)
 
     def conversations(self, vault: str | None = None, limit: int | None = None) -> list[Conversation]:
         """Those of `vault` (None: of all), the most recently updated first."""
         with self._reading("list conversations"):
-            query = f"{_CONVERSATION} WHERE :vault IS NULL OR vault = :vault {_NEWEST_FIRST} LIMIT :limit"
-            found = self._db.execute(query, {"vault": vault and rows.storable(vault), "limit": -1 if limit is None else limit})
-            return [rows.to_conversation(row) for row in found]
+            return conversations.newest_first(self._db, vault, limit)
+
+    def listed(self, vault: str | None = None, limit: int | None = None) -> list[Listed]:
+        """`conversations`, each with the number of its messages, their tokens and its first question."""
+        with self._reading("list conversations"):
+            return conversations.listed(self._db, vault, limit)
+
+    def delete(self, *conversation_ids: str) -> None:
+        """Delete conversations for good: no file of the store, no backup beside it holds a word of them afterwards. What was remembered
+        stays, but no longer says where. Raises StoreError when there is none of that id, or when words of it are left somewhere."""
+        with self._writing("delete a conversation"):
+            for conversation_id in conversation_ids:
+                self._known(conversation_id)
+            ids = [rows.storable(conversation_id) for conversation_id in conversation_ids]
+            erasing.erase(self._db, ids)
+        with told(self._file, "be cleared of a deleted conversation"):
+            erasing.cut_log(self._db, self._file)
+            if self._file is not None:
+                erasing.erase_from_backups(self._file, ids)
 
     def mentions(self, vault: str, relative_path: str) -> tuple[Mention, ...]:
         """The answers in `vault`'s conversations, of every branch, that used the note, the newest first."""
@@ -147,14 +141,14 @@ class ChatSessionStore:
         with self._reading("look for notes that are often cited"):
             return mentions.often_cited(self._db, rows.storable(vault))
 
-    def search(self, vault: str, text: str, *, conversation_id: str | None = None, limit: int = 10) -> tuple[Said, ...]:
-        """The messages that bear most on `text`, best first: of one conversation, or of all with `vault`; of every branch."""
+    def search(self, vault: str | None, text: str, *, conversation_id: str | None = None, limit: int = 10) -> tuple[Said, ...]:
+        """The messages that bear most on `text`, best first: of one conversation, or of all with `vault` (None: of all)."""
         with told(self._file, "search what was said"):
             more = True
             while more:
                 with transaction(self._db):
                     more = spoken.index(self._db)
-            return spoken.search(self._db, rows.storable(vault), text, _text(conversation_id), limit)
+            return spoken.search(self._db, _text(vault), text, _text(conversation_id), limit)
 
     # Models
 
@@ -330,15 +324,6 @@ class ChatSessionStore:
             for one in ids
         )
 
-    def _recent(self) -> str:
-        recent = self.conversations(limit=5)
-        return f"The most recent ones: {_listed(recent)}" if recent else "The store holds none yet."
-
 
 def _text(text: str | None) -> str | None:
     return None if text is None else rows.storable(text)
-
-
-def _listed(conversations: Sequence[Conversation]) -> str:
-    shown = [f"{c.id} ({c.title or 'untitled'}, {c.updated_at[:10]})" for c in conversations[:5]]
-    return ", ".join(shown) + (f" and {len(conversations) - 5} more" if len(conversations) > 5 else "")

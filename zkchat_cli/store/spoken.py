@@ -17,7 +17,7 @@ AT_ONCE = 1000
 _SEARCH = f"""
     SELECT conversation.id, conversation.title, -bm25(spoken), {", ".join(f"message.{column}" for column in (*rows.MESSAGE, "rest"))}
     FROM spoken CROSS JOIN message ON message.seq = spoken.rowid CROSS JOIN conversation ON conversation.id = message.conversation_id
-    WHERE spoken MATCH :query AND conversation.vault = :vault AND (:only IS NULL OR conversation.id = :only)
+    WHERE spoken MATCH :query AND (:vault IS NULL OR conversation.vault = :vault) AND (:only IS NULL OR conversation.id = :only)
         AND message.status <> 'pending'
     ORDER BY bm25(spoken), message.seq DESC LIMIT :limit
 """
@@ -33,8 +33,8 @@ def index(connection: sqlite3.Connection) -> bool:
     return bool(found)
 
 
-def search(connection: sqlite3.Connection, vault: str, text: str, only: str | None, limit: int) -> tuple[Said, ...]:
-    """The messages that have most of the words of `text`, best first; of the conversation `only`, or of all with `vault`."""
+def search(connection: sqlite3.Connection, vault: str | None, text: str, only: str | None, limit: int) -> tuple[Said, ...]:
+    """The messages that have most of the words of `text`, best first; of the conversation `only`, or of all with `vault` (None: any)."""
     terms = list(dict.fromkeys(content_terms(text)))[:MOST_TERMS]
     if not terms:
         return ()
