@@ -148,17 +148,18 @@ def test_a_backup_that_cannot_be_changed_is_named(store: ChatSessionStore, tmp_p
 
 def test_a_list_has_the_figures_of_each_conversation(store: ChatSessionStore) -> None:
     store.start(Conversation(id="c", vault="/notes", created_at=NOON, updated_at=NOON))
-    assert [(each.messages, each.tokens, each.question) for each in store.listed("/notes")] == [(0, 0, None)]
+    assert [(each.messages, each.tokens, each.first_line) for each in store.overviews("/notes")] == [(0, 0, None)]
     question = said("q", "\n  What is it?\nSay it. " + "x" * 999, status="pending", token_count=4)
     store.add("c", question)
     answer = said("a", "That.", "q", "assistant", token_count=2)
     store.commit("c", question.model_copy(update={"token_count": 5}), [answer], updated_at=NOON)
     store.add("c", said("q2", "And now?", "a", token_count=10**30))
-    [listed] = store.listed()
-    assert listed.conversation == store.conversation("c")
+    [listed] = store.overviews()
+    assert listed == store.overview("c")
+    assert (listed.id, listed.updated_at) == ("c", NOON)
     assert (listed.messages, listed.tokens) == (3, 1_000_000_007)
-    assert listed.question is not None and listed.question.startswith("What is it?\nSay it. xxx") and len(listed.question) == 240
-    assert store.listed("/other") == [] and store.listed(None, 0) == []
+    assert listed.first_line == "What is it?"
+    assert store.overviews("/other") == [] and store.overviews(None, 0) == []
 
 
 def test_the_search_goes_through_all_vaults_or_one(store: ChatSessionStore) -> None:

@@ -223,13 +223,12 @@ class Conversation(Value):
     head_id: str | None = None
 
 
-class Listed(Value):
+class Overview(Conversation):
     """A conversation as a list shows it: how many messages its log has, what they say in tokens, and how its first question begins."""
 
-    conversation: Conversation
     messages: int
-    tokens: int
-    question: str | None = None
+    first_line: str | None = None
+    tokens: int = 0
 
 
 class Mention(Value):

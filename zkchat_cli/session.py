@@ -5,7 +5,7 @@ Synchronous, and never prints: the screen, the one-shot command, JSON lines and 
 """
 
 from collections.abc import Generator, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 
 from zkchat_cli import events
 from zkchat_cli.context.budget import due, warnings
@@ -99,6 +99,37 @@ class ZkChatSession(Standing):
             raise UsageError("the last answer was not cut", "There is nothing to go on with; ask for more in your own words.")
         return self.send(GO_ON)
 
+    def ask_again(self, question: ZkChatMessage, text: str | None = None) -> Generator[events.Event, None, None]:
+        """A turn in which a question of this branch is asked again, or `text` instead of it, on a branch of its own; the old one stays.
+
+        Only files that the question named when it was typed are imported again. Raises as `send` does: then all is as it was.
+        """
+        self._save()
+        head = self.history[-1].id
+        typed = " ".join(each.wikilink for each in question.references if each.reference_type == "import") if text is None else None
+        with closing(self.send(question.content if text is None else text, typed=typed)) as turn:
+            self._stand_at(question.parent_id)
+            try:
+                first = next(turn)
+            except BaseException:
+                self._stand_at(head)
+                raise
+            yield first
+            yield from turn
+
+    def move(self, head: str | None) -> None:
+        """As `Standing.move`; a turn that could not be stored when it ended is stored first, lest it be left behind."""
+        self._save()
+        super().move(head)
+
+    def other(self, prefix: str) -> "ZkChatSession":
+        """A session on another conversation with these notes, by its id or the beginning of it. Raises StoreError and UsageError."""
+        found = self.parts.store.find(prefix, str(self.parts.vault.root))
+        if found.vault != str(self.parts.vault.root):
+            hint = f"Resume it there: zkchat chat --vault {found.vault!r} --resume {found.id}"
+            raise UsageError(f"{found.id} is a conversation with other notes, {found.vault}", hint)
+        return ZkChatSession(self.parts, found)
+
     def memory_for(self, text: str = "") -> tuple[MemoryItem, ...]:
         """All memory that a prompt for `text` would hold, or without one the prompt for the last question."""
         last = tuple(message for message in self.history if message.role == "user")[-1:]
@@ -139,6 +170,7 @@ class ZkChatSession(Standing):
             self._stored = True
         saved = self._save()
         store.add(self.conversation.id, user)
+        self.left.clear()
         return [events.Notice("the answer that could not be stored before is stored now")] if saved else []
 
     def _save(self) -> bool:

@@ -19,6 +19,7 @@ from zkchat_cli.context.masking import masked
 from zkchat_cli.context.prompt import Material, assemble, whole
 from zkchat_cli.context.recall import RecallIndex
 from zkchat_cli.context.strategies import Strategy
+from zkchat_cli.context.tree import Tree
 from zkchat_cli.context.turns import Turn, turns_of
 from zkchat_cli.errors import PromptTooLarge, UsageError, VaultError
 from zkchat_cli.llm import Model, Options, Request, Window, body
@@ -135,20 +136,55 @@ class Standing:
         self.refusal: Window | None = None
         """What this model's server was found not to take more than, by its own words or by guess; until another model is used."""
         self._offers: tuple[float, tuple[Offered, ...]] | None = None
+        self.left: list[str] = []
+        """The heads that were left by going back, the last one last; until something new is said."""
         self._counting = (1.0, True)
         self._calibrate()
         self._summaries = self._summarised()
-        self.keeper = Memory(parts.vault, parts.store, parts.settings, parts.now, about=lambda path: self._summaries.summary(path))
-        self.keeper.conversation_id = self.conversation.id if self._stored else None
+        self.keeper = self._remembering()
         self._load()
+
+    def _remembering(self) -> Memory:
+        parts = self.parts
+        keeper = Memory(parts.vault, parts.store, parts.settings, parts.now, about=lambda path: self._summaries.summary(path))
+        keeper.conversation_id = self.conversation.id if self._stored else None
+        return keeper
+
+    def settle(self, settings: Config, **parts: Any) -> None:
+        """Go on with other settings, and with what else of the parts follows from them."""
+        self.parts = replace(self.parts, settings=settings, **parts)
+        self._summaries = self._summarised()
+        self.keeper = self._remembering()
+
+    def rename(self, title: str) -> None:
+        """Give the conversation a title. Raises StoreError."""
+        if self._stored:
+            self.parts.store.rename(self.conversation.id, title)
+        self.conversation = self.conversation.model_copy(update={"title": title})
 
     def _load(self) -> None:
         store, id_ = self.parts.store, self.conversation.id
         self.history = store.history(id_) if self._stored else ()
         self.compactions = store.compactions(id_) if self._stored else ()
-        log = store.log(id_) if self._stored else ()
+        log = self.log()
         self.manager = ReferenceManager.of(log, self.history)
         self._call_ids = {call.id for message in log for call in message.tool_calls}
+
+    def log(self) -> tuple[ZkChatMessage, ...]:
+        """Every stored message of every branch, in the order of writing."""
+        return self.parts.store.log(self.conversation.id) if self._stored else ()
+
+    def move(self, head: str | None) -> None:
+        """Go on from another message of the log (None: from the empty beginning), from now on and in the store. Raises StoreError."""
+        if self._stored:
+            self.parts.store.move_head(self.conversation.id, head)
+            self._load()
+
+    def _stand_at(self, head: str | None) -> None:
+        """Go on from there in this session alone, until something said there is stored."""
+        log = self.log()
+        self.history = Tree(log).branch(head)
+        self.manager = ReferenceManager.of(log, self.history)
 
     @property
     def history(self) -> tuple[ZkChatMessage, ...]:

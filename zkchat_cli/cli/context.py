@@ -12,18 +12,19 @@ from typing import Annotated
 import typer
 
 from zkchat_cli import cli, exporters, wiring
-from zkchat_cli.context import figures
+from zkchat_cli.context import figures, showing
 from zkchat_cli.context.compaction import covered
 from zkchat_cli.errors import UsageError
 from zkchat_cli.events import CompactionStarted, Event, Waiting
 from zkchat_cli.ladder import Wish, summarizes
 from zkchat_cli.memory.listing import NONE, included
-from zkchat_cli.models import Compaction, ConversationArchive, Prompt, ZkChatMessage
+from zkchat_cli.models import Compaction, ConversationArchive, ZkChatMessage
 from zkchat_cli.references.extraction import linked
 from zkchat_cli.references.summaries import DocumentSummaryService
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.store.imports import LARGEST, read_file
 from zkchat_cli.terminal import redrawing, saving
+from zkchat_cli.terminal.programs import paged
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.vault import Vault
 from zkchat_cli.wiring import Choices
@@ -69,24 +70,8 @@ def show(
     if as_json:
         screen.json(prompt)
     else:
-        _print_prompt(screen, prompt)
-
-
-def _print_prompt(screen: Screen, prompt: Prompt) -> None:
-    for message in prompt.messages:
-        screen.print(f"── {message.role} · {message.kind.replace('_', ' ')} · {message.tokens} tokens", "bold")
-        if message.content:
-            screen.print(message.content)
-        for call in message.tool_calls:
-            screen.print(f"{call.name}({call.arguments})", "cyan")
-        screen.print()
-    for tool in prompt.tools:
-        screen.print(f"── tool {tool.name} · {tool.tokens} tokens", "bold")
-        screen.print(tool.descriptor["function"]["description"])
-    for line in figures.documents(prompt):
-        screen.print(line, "dim")
-    for dropped in prompt.dropped:
-        screen.print(f"not sent: {dropped.id} ({dropped.reason})", "dim")
+        with paged(screen) as pager:
+            pager.print(showing.text(prompt))
 
 
 @COMMAND.command()

@@ -2,13 +2,16 @@
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from zkchat_cli.errors import StoreError
-from zkchat_cli.models import Conversation, Listed
+from zkchat_cli.models import Conversation, Overview
 from zkchat_cli.store import rows
 
 _LABEL = ", ".join(rows.CONVERSATION)
 _CONVERSATION = f"SELECT {_LABEL} FROM conversation"
+
+_OVERVIEW = f"SELECT {_LABEL}, messages, tokens, question FROM conversation"
 
 _NEWEST_FIRST = "ORDER BY julianday(updated_at) DESC, updated_at DESC, seq DESC"
 """By the instant, not by its spelling: an imported conversation may bring another zone."""
@@ -46,14 +49,22 @@ def newest_first(connection: sqlite3.Connection, vault: str | None = None, limit
     return _conversations(connection.execute(query, _which(vault, limit)))
 
 
-def listed(connection: sqlite3.Connection, vault: str | None = None, limit: int | None = None) -> list[Listed]:
+def overviews(connection: sqlite3.Connection, vault: str | None, limit: int | None) -> list[Overview]:
     """`newest_first`, each with its figures."""
-    query = f"SELECT {_LABEL}, messages, tokens, question FROM conversation WHERE :vault IS NULL OR vault = :vault"
-    found = connection.execute(f"{query} {_NEWEST_FIRST} LIMIT :limit", _which(vault, limit))
-    return [
-        Listed(conversation=rows.to_conversation(tuple(row)), messages=messages, tokens=tokens, question=question)
-        for *row, messages, tokens, question in found
-    ]
+    query = f"{_OVERVIEW} WHERE :vault IS NULL OR vault = :vault {_NEWEST_FIRST} LIMIT :limit"
+    return [_overview(row) for row in connection.execute(query, _which(vault, limit))]
+
+
+def overview(connection: sqlite3.Connection, conversation_id: str) -> Overview:
+    """One with its figures. Raises StoreError as `read` does."""
+    known = read(connection, conversation_id)
+    return _overview(connection.execute(f"{_OVERVIEW} WHERE id = ?", (rows.storable(known.id),)).fetchone())
+
+
+def _overview(row: Sequence[Any]) -> Overview:
+    *label, messages, tokens, question = row
+    begins = str(question or "").splitlines()
+    return Overview(**dict(rows.to_conversation(tuple(label))), messages=messages, tokens=tokens, first_line=begins[0] if begins else None)
 
 
 def _which(vault: str | None, limit: int | None) -> dict[str, str | int | None]:

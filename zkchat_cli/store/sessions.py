@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from zkchat_cli.errors import StoreError
-from zkchat_cli.models import Compaction, Conversation, ConversationArchive, Fact, Listed, Mention, OftenCited, Said, ZkChatMessage
+from zkchat_cli.models import Compaction, Conversation, ConversationArchive, Fact, Mention, OftenCited, Overview, Said, ZkChatMessage
 from zkchat_cli.store import archives, conversations, erasing, facts, mentions, rows, spoken
 from zkchat_cli.store.faults import told
 from zkchat_cli.store.file import connect, transaction
@@ -74,11 +74,6 @@ class ChatSessionStore:
         with self._reading("list conversations"):
             return conversations.newest_first(self._db, vault, limit)
 
-    def listed(self, vault: str | None = None, limit: int | None = None) -> list[Listed]:
-        """`conversations`, each with the number of its messages, their tokens and its first question."""
-        with self._reading("list conversations"):
-            return conversations.listed(self._db, vault, limit)
-
     def delete(self, *conversation_ids: str) -> None:
         """Delete conversations for good: no file of the store, no backup beside it holds a word of them afterwards. What was remembered
         stays, but no longer says where. Raises StoreError when there is none of that id, or when words of it are left somewhere."""
@@ -91,6 +86,16 @@ class ChatSessionStore:
             erasing.cut_log(self._db, self._file)
             if self._file is not None:
                 erasing.erase_from_backups(self._file, ids)
+
+    def overviews(self, vault: str | None = None, limit: int | None = None) -> list[Overview]:
+        """`conversations`, with what a list shows of each besides."""
+        with self._reading("list conversations"):
+            return conversations.overviews(self._db, vault, limit)
+
+    def overview(self, conversation_id: str) -> Overview:
+        """The same of one conversation. Raises StoreError when there is none of that id."""
+        with self._reading("read a conversation"):
+            return conversations.overview(self._db, conversation_id)
 
     def mentions(self, vault: str, relative_path: str) -> tuple[Mention, ...]:
         """The answers in `vault`'s conversations, of every branch, that used the note, the newest first."""
