@@ -10,7 +10,7 @@ from typing import Any
 
 from zkchat_cli import events
 from zkchat_cli.context.budget import due, warnings
-from zkchat_cli.describing import Describing
+from zkchat_cli.describing import Describing, made_of
 from zkchat_cli.errors import StoreError, UsageError, VaultError, ZkchatError
 from zkchat_cli.ladder import Ladder, Wish, relieve, summarizes
 from zkchat_cli.leading import Led
@@ -24,6 +24,7 @@ from zkchat_cli.models import (
     IndexReport,
     MessageStatus,
     Prompt,
+    Sent,
     TurnReport,
     ZkChatMessage,
 )
@@ -32,9 +33,8 @@ from zkchat_cli.references.documents import documents_of, merge
 from zkchat_cli.references.lookup import Sources
 from zkchat_cli.standing import Parts
 from zkchat_cli.turn import Timer, TurnInProgress
-from zkchat_cli.words import encodable, shorten
+from zkchat_cli.words import encodable
 
-TITLE_LENGTH = 60
 GO_ON = "Go on exactly where your last answer stopped. Do not repeat what you have said."
 FRESH_FOR = 2.0
 """Seconds for which a scan of the vault counts as fresh, so that one command does not scan twice."""
@@ -48,7 +48,7 @@ class ZkChatSession(Led):
         self._refreshed_at = float("-inf")
         self._rebuilt: str | None = None
         self._warned: set[str] = set()
-        self._unsaved: list[tuple[ZkChatMessage, list[ZkChatMessage]]] = []
+        self._unsaved: list[tuple[ZkChatMessage, list[ZkChatMessage], list[Sent]]] = []
         self.describing = Describing(self)
         self.sent: Prompt | None = None
         """The prompt of the last model call."""
@@ -202,9 +202,9 @@ class ZkChatSession(Led):
             return False
         there = {message.id for message in self.parts.store.log(self.conversation.id)}
         while self._unsaved:
-            user, answer = self._unsaved[0]
+            user, answer, sent = self._unsaved[0]
             if not answer or answer[-1].id not in there:  # one that was stopped while it was stored may be there after all
-                self._commit(user, answer)
+                self._commit(user, answer, sent)
             self._unsaved.pop(0)
         return True
 
@@ -304,6 +304,7 @@ class ZkChatSession(Led):
                 "citations": report.citations if report else (),
                 "uncited_statements": report.uncited_statements if report else None,
                 "usage": turn.usage if report else None,
+                "timings_ms": turn.timer.timings(),
             }
             messages.append(answer.model_copy(update=update))
         alone = len(messages) == 1
@@ -311,18 +312,18 @@ class ZkChatSession(Led):
         self.manager.add_references(messages[-1].citations)
         self._add(tuple(messages))
         try:
-            self._commit(messages[0], messages[1:])
+            self._commit(messages[0], messages[1:], turn.sent)
         except StoreError as e:
-            self._unsaved.append((messages[0], messages[1:]))
+            self._unsaved.append((messages[0], messages[1:], turn.sent))
             return e
         except KeyboardInterrupt:
-            self._unsaved.append((messages[0], messages[1:]))
+            self._unsaved.append((messages[0], messages[1:], turn.sent))
             raise
         return None
 
-    def _commit(self, user: ZkChatMessage, answer: list[ZkChatMessage]) -> None:
-        title = shorten(user.content, TITLE_LENGTH)
-        self.parts.store.commit(self.conversation.id, user, answer, updated_at=self.parts.now(), title=title)
+    def _commit(self, user: ZkChatMessage, answer: list[ZkChatMessage], sent: list[Sent]) -> None:
+        title = made_of(user.content)
+        self.parts.store.commit(self.conversation.id, user, answer, updated_at=self.parts.now(), title=title, sent=sent)
 
     def _report(self, turn: TurnInProgress, finish: FinishReason) -> TurnReport:
         """Verify the citations and gather all there is to say about the turn."""
