@@ -22,6 +22,7 @@ from zkchat_cli.errors import ConfigError
 PROJECT_FILE = ".zkchat.toml"
 NOT_FOR_A_VAULT = {
     "vault.path": "which vault to use",
+    "vault.git": "whether git runs",
     "semantic.provider": "who reads the notes",
     "semantic.model": "who reads the notes",
     "semantic.path": "which file is run",
@@ -45,6 +46,8 @@ class Section(BaseModel):
 class VaultSettings(Section):
     path: str = Field("", description="folder of notes to chat with; empty: --vault, ZKCHAT_VAULT or the current folder")
     ignore: tuple[str, ...] = Field((), description="globs of notes that are not indexed, as ['Templates/*']")
+
+    git: bool = Field(False, description="commit each change that a model makes with --unsafe, where the vault is in a git repository")
 
     @field_validator("ignore", mode="before")
     @classmethod

@@ -11,6 +11,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from zkchat_cli import config, tools
+from zkchat_cli.changing import UNASKED, Approve, Policy
 from zkchat_cli.config import Config, Loaded, Places
 from zkchat_cli.context import strategies
 from zkchat_cli.errors import ConfigError, VaultError, ZkchatError
@@ -38,6 +39,8 @@ class Choices:
     strategy: str | None = None
     max_context: int | None = None
     store: bool = True
+    unsafe: bool = False
+    """Whether the model may propose changes of notes."""
 
     @property
     def flags(self) -> dict[str, object]:
@@ -60,6 +63,9 @@ class Bench:
     env: Mapping[str, str]
     using: Using
     counter: TokenCounter = field(default_factory=TokenCounter)
+    unsafe: bool = False
+    approve: Approve | None = None
+    """Who says whether a change of notes is made; None: nobody, and it is not."""
 
     @property
     def model(self) -> Model:
@@ -78,7 +84,8 @@ class Bench:
             max_context=settings.context.max_tokens,
             window=_window_set(self.loaded),
             options=_options(settings),
-            use=lambda name: open_model(check(self.loaded.with_model(name)), self.env),
+            use=lambda name: open_model(check(self.loaded.with_model(name)), self.env, unsafe=self.unsafe),
+            changing=Policy(self.approve or (lambda _: UNASKED), settings.vault.git),
             offers=lambda: offers(self.loaded, self.env),
             describes=_is_language_model,
             summarizes=_summarizes,
@@ -193,11 +200,11 @@ def open_embedder(loaded: Loaded, env: Mapping[str, str]) -> Embedder | None:
     return embedders.embedder(wanted.provider).open(embedders.Wanted(wanted.model, wanted.path, env))
 
 
-def open_model(loaded: Loaded, env: Mapping[str, str]) -> Using:
-    """The model the settings name, and the tools that it can call. Nothing is contacted or loaded yet."""
+def open_model(loaded: Loaded, env: Mapping[str, str], *, unsafe: bool = False) -> Using:
+    """The model the settings name, and the tools that it can call: those that change notes with `unsafe`. Nothing is contacted yet."""
     name, _, model = loaded.values.model.partition("/")
     provider = providers.provider(name)
-    known = [tool for tool in tools.tools() if tool.of != "memory" or loaded.values.context.memory_integration]
+    known = [tool for tool in tools.tools(unsafe=unsafe) if tool.of != "memory" or loaded.values.context.memory_integration]
     callable_ = tuple(tool for tool in known if provider.tools is None or tool.name in provider.tools)
     return Using(provider.open(setup(provider, loaded, env, model)), callable_)
 
@@ -245,10 +252,10 @@ def open_store(loaded: Loaded, *, keep: bool = True) -> ChatSessionStore:
 def open_bench(choices: Choices, env: Mapping[str, str], cwd: Path) -> Bench:
     """Everything a session needs. Raises the ZkchatError of whatever cannot be opened, with nothing left open."""
     loaded = settings(choices, env, cwd)
-    using = open_model(loaded, env)
+    using = open_model(loaded, env, unsafe=choices.unsafe)
     vault = open_vault(loaded, env, cwd)
     try:
-        return Bench(loaded, vault, open_store(loaded, keep=choices.store), env, using)
+        return Bench(loaded, vault, open_store(loaded, keep=choices.store), env, using, unsafe=choices.unsafe)
     except ZkchatError:
         vault.close()
         raise

@@ -46,6 +46,8 @@ MaxContextOption = Annotated[int | None, typer.Option("--max-context", metavar="
 ConversationArgument = Annotated[
     str | None, typer.Argument(metavar="[ID]", help="Conversation id or a unique prefix; the latest if left out.")
 ]
+UnsafeOption = Annotated[bool, typer.Option("--unsafe", help="Let the model change notes; each change is shown, and made if approved.")]
+YesOption = Annotated[bool, typer.Option("--yes", help="With --unsafe: approve all changes beforehand.")]
 NoStoreOption = Annotated[bool, typer.Option("--no-store", help="Keep nothing on disk.")]
 
 

@@ -12,6 +12,7 @@ from zkchat_cli import cli, events
 from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.models import Conversation, TurnReport
 from zkchat_cli.session import ZkChatSession
+from zkchat_cli.terminal.approving import policy, show_change, tell_unable
 from zkchat_cli.terminal.links import opener
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.turns import show, to_stderr
@@ -31,6 +32,8 @@ def ask(
     as_json: cli.JsonOption = False,
     strategy: cli.StrategyOption = None,
     max_context: cli.MaxContextOption = None,
+    unsafe: cli.UnsafeOption = False,
+    yes: cli.YesOption = False,
     no_store: cli.NoStoreOption = False,
     vault: cli.VaultOption = None,
     model: cli.ModelOption = None,
@@ -39,8 +42,11 @@ def ask(
     """Ask one question about your notes. stdout is the answer and its sources."""
     text, typed = _question(prompt)
     screen = Screen.of()
-    choices = Choices(vault, model, config, strategy, max_context, store=not no_store)
+    choices = Choices(vault, model, config, strategy, max_context, store=not no_store, unsafe=unsafe)
+    approve = policy(unsafe=unsafe, yes=yes, screen=screen, interactive=False)
     with cli.opened(choices) as bench:
+        bench = replace(bench, approve=approve)
+        tell_unable(bench.using.tools, bench.model.name, screen, unsafe=unsafe)
         screen = replace(screen, address=opener(bench.vault.root, bench.loaded.values.references.link_style))
         warming = bench.counter.warm()
         with screen.progress_bar("Indexing") as progress:
@@ -84,6 +90,8 @@ def _run_as_json(turn: Iterable[events.Event], screen: Screen, *, stream: bool) 
             screen.json(as_document(event))
         if isinstance(event, events.Notice):
             screen.warn(event.message, event.hint)
+        if isinstance(event, events.ChangeProposed | events.ChangeDecided) and not stream:
+            show_change(event, screen)
     report = _outcome(last)
     if not stream:
         screen.json(report)

@@ -14,6 +14,7 @@ from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.events import TurnFailed
 from zkchat_cli.models import Conversation
 from zkchat_cli.session import ZkChatSession
+from zkchat_cli.terminal.approving import policy, tell_unable
 from zkchat_cli.terminal.keyboard import Interruptions
 from zkchat_cli.terminal.links import opener
 from zkchat_cli.terminal.screen import PROMPT, Screen
@@ -30,6 +31,8 @@ def chat(
     demo: Annotated[bool, typer.Option("--demo", help="Chat with the built-in notes, offline.")] = False,
     strategy: cli.StrategyOption = None,
     max_context: cli.MaxContextOption = None,
+    unsafe: cli.UnsafeOption = False,
+    yes: cli.YesOption = False,
     no_store: cli.NoStoreOption = False,
     vault: cli.VaultOption = None,
     model: cli.ModelOption = None,
@@ -43,9 +46,12 @@ def chat(
         if vault is not None:
             raise UsageError("--demo brings its own notes", "Leave out --vault, or leave out --demo.")
         vault = wiring.demo_vault(config.places(config.environment(), config_file))
-    with cli.opened(Choices(vault, model, config_file, strategy, max_context, store=not no_store)) as bench:
+    interactive = sys.stdin.isatty() and sys.stdout.isatty()
+    approve = policy(unsafe=unsafe, yes=yes, screen=screen, interactive=interactive)
+    with cli.opened(Choices(vault, model, config_file, strategy, max_context, store=not no_store, unsafe=unsafe)) as bench:
+        bench = replace(bench, approve=approve)
+        tell_unable(bench.using.tools, bench.model.name, screen, unsafe=unsafe)
         screen = replace(screen, address=opener(bench.vault.root, bench.loaded.values.references.link_style))
-        interactive = sys.stdin.isatty() and sys.stdout.isatty()
         if not interactive or not bench.vault.indexed:
             with screen.progress_bar("Indexing") as progress:
                 index = bench.vault.refresh(progress=progress)

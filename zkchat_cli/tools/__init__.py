@@ -15,6 +15,7 @@ from zkchat_cli.errors import StoreError, UsageError, VaultError
 from zkchat_cli.memory.keeper import Memory
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.vault import Vault
+from zkchat_cli.vault.changes import Change
 
 FARTHEST = 10**9
 """No note has as many lines, no vault as many notes."""
@@ -34,6 +35,8 @@ class Finding:
     chunks: tuple[ContentChunk, ...] = ()
     data: Mapping[str, object] = field(default_factory=dict)
     note: str = ""
+    change: Change | None = None
+    """What a tool that writes proposes; whoever runs it has it approved, and makes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,8 @@ class Tool:
     """Whether it only reads, so that several such calls may run at once. What is of memory does not: its store belongs to one thread."""
     of: Literal["notes", "memory", "conversation"] = "notes"
     """What it is about. A tool of memory is not there while `context.memory_integration` is off."""
+    writes: bool = False
+    """Whether it proposes changes to the notes. It is there only with --unsafe, and runs alone."""
 
     @property
     def descriptor(self) -> dict[str, Any]:
@@ -99,6 +104,7 @@ def _is(value: object, wanted: str) -> bool:
     return isinstance(value, str) if wanted == "string" else isinstance(value, int) and not isinstance(value, bool)
 
 
-def tools() -> list[Tool]:
-    """All tools, by name."""
-    return drawer.everything(sys.modules[__name__], "TOOL")
+def tools(*, unsafe: bool = False) -> list[Tool]:
+    """All tools that change no note, by name; with `unsafe` all there are."""
+    every: list[Tool] = drawer.everything(sys.modules[__name__], "TOOL")
+    return [tool for tool in every if unsafe or not tool.writes]
