@@ -1,13 +1,14 @@
 """Changes of notes on the screen: each shown as a diff, and in a chat asked for, one by one or all of a turn at once."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from zkchat_cli import events
 from zkchat_cli.changing import ALLOWED, DECLINED, Approve, Verdict
 from zkchat_cli.errors import UsageError
-from zkchat_cli.terminal.safe import neutralise
+from zkchat_cli.terminal.diffs import show_diff
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.tools import Tool
 from zkchat_cli.vault.changes import Change
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 MOST_LINES = 300
 """Of a diff that are shown on a screen: nobody reads a thousand before saying yes."""
-_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 YES, ALL = ("y", "yes"), ("a", "all")
 
 
@@ -67,23 +67,18 @@ def tell_unable(tools: Sequence[Tool], model: str, screen: Screen, *, unsafe: bo
 
 def show_change(event: events.ChangeProposed | events.ChangeDecided, screen: Screen) -> None:
     """A proposed change as a diff, and what became of it: on the screen of a chat, or on stderr beside an answer in a pipe."""
-    for text, style in _lines(event, MOST_LINES if screen.columns is not None else None):
-        if screen.columns is not None:
-            screen.print(text, *([style] if style else []))
-        else:
-            screen.err.write(neutralise(text) + "\n")
-    screen.err.flush()
+    if screen.columns is None:
+        beside = replace(screen, out=screen.err, colour=screen.colour and screen.err_is_terminal)
+        _show(event, beside, None)
+    else:
+        _show(event, screen, MOST_LINES)
 
 
-def _lines(event: events.ChangeProposed | events.ChangeDecided, most: int | None) -> Iterator[tuple[str, str]]:
+def _show(event: events.ChangeProposed | events.ChangeDecided, screen: Screen, most: int | None) -> None:
     if isinstance(event, events.ChangeDecided):
-        yield f"  {event.told}", "dim" if event.made else "yellow"
+        screen.print(f"  {event.told}", "dim" if event.made else "yellow")
         return
-    yield f"  {event.summary}", "bold"
+    screen.print(f"  {event.summary}", "bold")
     if event.note:
-        yield f"  {event.note}", "yellow"
-    lines = event.diff.splitlines()
-    for line in lines[:most]:
-        yield line, "bold" if line.startswith(("--- ", "+++ ")) else _STYLES.get(line[:1], "")
-    if most is not None and len(lines) > most:
-        yield f"  … and {len(lines) - most} more lines", "dim"
+        screen.print(f"  {event.note}", "yellow")
+    show_diff(event.diff, screen, most)
