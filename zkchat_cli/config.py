@@ -139,10 +139,17 @@ class Places:
     config_file: Path
     data_dir: Path
     cache_dir: Path
+    own_folder: Path | None = None
+    """The user's settings folder, where --config names a file elsewhere."""
 
     @property
     def store_file(self) -> Path:
         return self.data_dir / "conversations.db"
+
+    @property
+    def keys_file(self) -> Path:
+        """Where keys of providers are kept: the user's own folder, not that of some file that --config names."""
+        return (self.own_folder or self.config_file.parent) / "keys.toml"
 
 
 def places(env: Mapping[str, str], config_file: Path | None = None) -> Places:
@@ -152,13 +159,16 @@ def places(env: Mapping[str, str], config_file: Path | None = None) -> Places:
             root = Path(home).expanduser()
         except RuntimeError as e:
             raise ConfigError(f"ZKCHAT_HOME={home}: {e}", "It must be a folder, as ~/zkchat or /srv/zkchat.") from e
-        return Places(config_file or root / "config" / "config.toml", root / "data", root / "cache")
+        own = root / "config"
+        return Places(config_file or own / "config.toml", root / "data", root / "cache", own if config_file else None)
     import platformdirs  # 2 ms that nobody with ZKCHAT_HOME needs to pay
 
+    own = platformdirs.user_config_path("zkchat")
     return Places(
-        config_file or platformdirs.user_config_path("zkchat") / "config.toml",
+        config_file or own / "config.toml",
         platformdirs.user_data_path("zkchat"),
         platformdirs.user_cache_path("zkchat"),
+        own if config_file else None,
     )
 
 

@@ -10,11 +10,12 @@ from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from zkchat_cli import config, tools
+from zkchat_cli import config, keys, tools
 from zkchat_cli.changing import UNASKED, Approve, Policy
 from zkchat_cli.config import Config, Loaded, Places
 from zkchat_cli.context import strategies
 from zkchat_cli.errors import ConfigError, VaultError, ZkchatError
+from zkchat_cli.keys import Key
 from zkchat_cli.llm import Model, Options, Provider, Reach, Setup, Window, embedders, providers
 from zkchat_cli.llm.endpoint import is_local
 from zkchat_cli.models import Conversation
@@ -197,7 +198,8 @@ def open_embedder(loaded: Loaded, env: Mapping[str, str]) -> Embedder | None:
     wanted = loaded.values.semantic
     if wanted.provider == NO_EMBEDDER:
         return None
-    return embedders.embedder(wanted.provider).open(embedders.Wanted(wanted.model, wanted.path, env))
+    kept = keys.find("openai", "OPENAI_API_KEY", env, loaded.places) if wanted.provider == "openai" else Key()
+    return embedders.embedder(wanted.provider).open(embedders.Wanted(wanted.model, wanted.path, env, kept))
 
 
 def open_model(loaded: Loaded, env: Mapping[str, str], *, unsafe: bool = False) -> Using:
@@ -241,7 +243,19 @@ def reach_of(name: str, loaded: Loaded, env: Mapping[str, str]) -> Reach | None:
 
 def setup(provider: Provider, loaded: Loaded, env: Mapping[str, str], model: str = "") -> Setup:
     """What a provider gets of the settings: its own table."""
-    return Setup(model, getattr(loaded.values, provider.name, provider.settings()), env)
+    own = getattr(loaded.values, provider.name, provider.settings())
+    variable = getattr(own, "key_variable", "")
+    return Setup(model, own, env, keys.find(provider.name, variable, env, loaded.places) if variable else Key())
+
+
+def key_variables(env: Mapping[str, str]) -> dict[str, str]:
+    """The providers that take a key, each with the environment variable that holds it; where settings are wrong, the usual one."""
+    tables = {name: table for name in providers.names() if "key_variable" in (table := providers.provider(name).settings).model_fields}
+    try:
+        values = config.load({}, env, config.places(env), schema=schema()).values
+    except ConfigError:
+        values = schema()()
+    return {name: getattr(values, name).key_variable for name in tables}
 
 
 def open_store(loaded: Loaded, *, keep: bool = True) -> ChatSessionStore:
