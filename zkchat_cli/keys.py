@@ -95,6 +95,11 @@ def remove(provider: str, where: Places) -> bool:
     return entry is not None
 
 
+def require_readable(where: Places) -> None:
+    """Raises ConfigError where the file of keys is there and says nothing."""
+    _read(where.keys_file)
+
+
 def kept_values(where: Places) -> list[str]:
     """All keys that the file has, for who must take them out of a text."""
     with suppress(ConfigError):
