@@ -99,8 +99,8 @@ def test_editor_and_clipboard(tmp_path: Path) -> None:
     env = {"PATH": str(tmp_path), "EDITOR": "ed -s"}
     assert surroundings.editor(env).detail == "ed -s ($EDITOR)"
     assert surroundings.editor({"PATH": str(tmp_path)}).next_step == "Set $VISUAL or $EDITOR to one."
-    assert surroundings.clipboard(env).detail == "xclip"
-    assert "OSC 52" in surroundings.clipboard({"PATH": ""}).detail
+    assert surroundings.clipboard({**env, "DISPLAY": ":0"}).detail == "xclip"
+    assert "OSC 52" in surroundings.clipboard(env).detail
 
 
 def test_the_terminal_is_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:

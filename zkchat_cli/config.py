@@ -26,6 +26,7 @@ NOT_FOR_A_VAULT = {
     "semantic.provider": "who reads the notes",
     "semantic.model": "who reads the notes",
     "semantic.path": "which file is run",
+    "terminal.open_command": "which program is run",
 }
 """Settings that a vault's own file cannot make: whoever shares a vault must not decide where another person's notes are sent, or what that
 costs. A model's name alone can do it, as some of Ollama's run elsewhere."""
@@ -94,6 +95,11 @@ class ContextSettings(Section):
 
 class ChatSettings(Section):
     show_reasoning: bool = Field(True, description="show a model's reasoning, dimmed, before its answer")
+    model_titles: bool = Field(True, description="let the model name a new conversation, in the background")
+
+
+class TerminalSettings(Section):
+    open_command: str = Field("", description="what /open runs, with {path} and {line}; empty: $VISUAL, $EDITOR or a pager")
 
 
 class ReferenceSettings(Section):
@@ -120,6 +126,7 @@ class Config(Section):
     vault: VaultSettings = VaultSettings()
     llm: LlmSettings = LlmSettings()
     chat: ChatSettings = ChatSettings()
+    terminal: TerminalSettings = TerminalSettings()
     context: ContextSettings = ContextSettings()
     references: ReferenceSettings = ReferenceSettings()
     memory: MemorySettings = MemorySettings()
@@ -246,6 +253,15 @@ def checked(key: str, value: object, origin: str, schema: type[Config] = Config)
     require(key, origin, schema)
     valid = _validate({key: value}, {key: origin}, schema)
     return flat(valid)[key]
+
+
+def changed(values: Config, key: str, value: object, origin: str) -> Config:
+    """The same settings with another value for `key`, checked together with the others. Raises ConfigError as `load` does."""
+    schema = type(values)
+    require(key, origin, schema)
+    defaults = keys(schema)
+    merged = {k: v for k, v in flat(values).items() if v != defaults[k]} | {key: value}
+    return _validate(merged, dict.fromkeys(merged, origin), schema)
 
 
 def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

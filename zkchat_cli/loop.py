@@ -140,6 +140,7 @@ class ToolLoop:
         )
         request = Request(prompt.messages, prompt.tools, parts.options, self._standing.window.tokens)
         reader = MarkReader()
+        turn.asking(parts.model.name, prompt)
         with closing(parts.model.stream(request)) as stream:
             while True:
                 with turn.timer("model"):
@@ -273,7 +274,7 @@ class ToolLoop:
         if made is not None:
             self._answered.clear()
             self._standing.notes_changed()
-        told = made.told if made else str(decided.finding.data.get("reason") or decided.finding.data.get("error"))
+        told = made.told if made else str(decided.finding.data["error"])
         yield events.ChangeDecided(call, made is not None, told)
         if made is not None and made.problem is not None:
             yield events.Notice(made.problem.message, made.problem.hint)

@@ -5,11 +5,11 @@ Synchronous, and never prints: the screen, the one-shot command, JSON lines and 
 """
 
 from collections.abc import Generator, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 
 from zkchat_cli import events
 from zkchat_cli.context.budget import due, warnings
-from zkchat_cli.describing import Describing
+from zkchat_cli.describing import Describing, made_of
 from zkchat_cli.errors import StoreError, UsageError, VaultError, ZkchatError
 from zkchat_cli.ladder import Ladder, Wish, relieve, summarizes
 from zkchat_cli.loop import ToolLoop
@@ -21,6 +21,7 @@ from zkchat_cli.models import (
     FinishReason,
     IndexReport,
     MessageStatus,
+    Sent,
     TurnReport,
     ZkChatMessage,
 )
@@ -29,9 +30,8 @@ from zkchat_cli.references.documents import documents_of, merge
 from zkchat_cli.references.lookup import Sources
 from zkchat_cli.standing import Parts, Standing
 from zkchat_cli.turn import Timer, TurnInProgress
-from zkchat_cli.words import encodable, shorten
+from zkchat_cli.words import encodable
 
-TITLE_LENGTH = 60
 GO_ON = "Go on exactly where your last answer stopped. Do not repeat what you have said."
 FRESH_FOR = 2.0
 """Seconds for which a scan of the vault counts as fresh, so that one command does not scan twice."""
@@ -45,7 +45,7 @@ class ZkChatSession(Standing):
         self._refreshed_at = float("-inf")
         self._rebuilt: str | None = None
         self._warned: set[str] = set()
-        self._unsaved: list[tuple[ZkChatMessage, list[ZkChatMessage]]] = []
+        self._unsaved: list[tuple[ZkChatMessage, list[ZkChatMessage], list[Sent]]] = []
         self.describing = Describing(self)
 
     def send(self, text: str, *, typed: str | None = None) -> Generator[events.Event, None, None]:
@@ -99,6 +99,37 @@ class ZkChatSession(Standing):
             raise UsageError("the last answer was not cut", "There is nothing to go on with; ask for more in your own words.")
         return self.send(GO_ON)
 
+    def ask_again(self, question: ZkChatMessage, text: str | None = None) -> Generator[events.Event, None, None]:
+        """A turn in which a question of this branch is asked again, or `text` instead of it, on a branch of its own; the old one stays.
+
+        Only files that the question named when it was typed are imported again. Raises as `send` does: then all is as it was.
+        """
+        self._save()
+        head = self.history[-1].id
+        typed = " ".join(each.wikilink for each in question.references if each.reference_type == "import") if text is None else None
+        with closing(self.send(question.content if text is None else text, typed=typed)) as turn:
+            self._stand_at(question.parent_id)
+            try:
+                first = next(turn)
+            except BaseException:
+                self._stand_at(head)
+                raise
+            yield first
+            yield from turn
+
+    def move(self, head: str | None) -> None:
+        """As `Standing.move`; a turn that could not be stored when it ended is stored first, lest it be left behind."""
+        self._save()
+        super().move(head)
+
+    def other(self, prefix: str) -> "ZkChatSession":
+        """A session on another conversation with these notes, by its id or the beginning of it. Raises StoreError and UsageError."""
+        found = self.parts.store.find(prefix, str(self.parts.vault.root))
+        if found.vault != str(self.parts.vault.root):
+            hint = f"Resume it there: zkchat chat --vault {found.vault!r} --resume {found.id}"
+            raise UsageError(f"{found.id} is a conversation with other notes, {found.vault}", hint)
+        return ZkChatSession(self.parts, found)
+
     def memory_for(self, text: str = "") -> tuple[MemoryItem, ...]:
         """All memory that a prompt for `text` would hold, or without one the prompt for the last question."""
         last = tuple(message for message in self.history if message.role == "user")[-1:]
@@ -139,6 +170,7 @@ class ZkChatSession(Standing):
             self._stored = True
         saved = self._save()
         store.add(self.conversation.id, user)
+        self.left.clear()
         return [events.Notice("the answer that could not be stored before is stored now")] if saved else []
 
     def _save(self) -> bool:
@@ -147,9 +179,9 @@ class ZkChatSession(Standing):
             return False
         there = {message.id for message in self.parts.store.log(self.conversation.id)}
         while self._unsaved:
-            user, answer = self._unsaved[0]
+            user, answer, sent = self._unsaved[0]
             if not answer or answer[-1].id not in there:  # one that was stopped while it was stored may be there after all
-                self._commit(user, answer)
+                self._commit(user, answer, sent)
             self._unsaved.pop(0)
         return True
 
@@ -246,6 +278,7 @@ class ZkChatSession(Standing):
                 "citations": report.citations if report else (),
                 "uncited_statements": report.uncited_statements if report else None,
                 "usage": turn.usage if report else None,
+                "timings_ms": turn.timer.timings(),
             }
             messages.append(answer.model_copy(update=update))
         alone = len(messages) == 1
@@ -253,18 +286,18 @@ class ZkChatSession(Standing):
         self.manager.add_references(messages[-1].citations)
         self._add(tuple(messages))
         try:
-            self._commit(messages[0], messages[1:])
+            self._commit(messages[0], messages[1:], turn.sent)
         except StoreError as e:
-            self._unsaved.append((messages[0], messages[1:]))
+            self._unsaved.append((messages[0], messages[1:], turn.sent))
             return e
         except KeyboardInterrupt:
-            self._unsaved.append((messages[0], messages[1:]))
+            self._unsaved.append((messages[0], messages[1:], turn.sent))
             raise
         return None
 
-    def _commit(self, user: ZkChatMessage, answer: list[ZkChatMessage]) -> None:
-        title = shorten(user.content, TITLE_LENGTH)
-        self.parts.store.commit(self.conversation.id, user, answer, updated_at=self.parts.now(), title=title)
+    def _commit(self, user: ZkChatMessage, answer: list[ZkChatMessage], sent: list[Sent]) -> None:
+        title = made_of(user.content)
+        self.parts.store.commit(self.conversation.id, user, answer, updated_at=self.parts.now(), title=title, sent=sent)
 
     def _report(self, turn: TurnInProgress, finish: FinishReason) -> TurnReport:
         """Verify the citations and gather all there is to say about the turn."""

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from zkchat_cli.changing import Policy
 from zkchat_cli.config import Config
@@ -19,9 +20,10 @@ from zkchat_cli.context.masking import masked
 from zkchat_cli.context.prompt import Material, assemble, whole
 from zkchat_cli.context.recall import RecallIndex
 from zkchat_cli.context.strategies import Strategy
+from zkchat_cli.context.tree import Tree
 from zkchat_cli.context.turns import Turn, turns_of
 from zkchat_cli.errors import PromptTooLarge, UsageError, VaultError
-from zkchat_cli.llm import Model, Options, Window
+from zkchat_cli.llm import Model, Options, Request, Window, body
 from zkchat_cli.memory.keeper import Memory
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import (
@@ -33,6 +35,7 @@ from zkchat_cli.models import (
     Role,
     ToolCall,
     ZkChatMessage,
+    branch,
 )
 from zkchat_cli.references.delivery import Delivered, Means, deliver, introduce
 from zkchat_cli.references.excerpts import cost
@@ -137,20 +140,56 @@ class Standing:
         self.refusal: Window | None = None
         """What this model's server was found not to take more than, by its own words or by guess; until another model is used."""
         self._offers: tuple[float, tuple[Offered, ...]] | None = None
+        self.left: list[str] = []
+        """The heads that were left by going back, the last one last; until something new is said."""
         self._counting = (1.0, True)
         self._calibrate()
         self._summaries = self._summarised()
-        self.keeper = Memory(parts.vault, parts.store, parts.settings, parts.now, about=lambda path: self._summaries.summary(path))
-        self.keeper.conversation_id = self.conversation.id if self._stored else None
+        self.keeper = self._remembering()
         self._load()
+
+    def _remembering(self) -> Memory:
+        parts = self.parts
+        keeper = Memory(parts.vault, parts.store, parts.settings, parts.now, about=lambda path: self._summaries.summary(path))
+        keeper.conversation_id = self.conversation.id if self._stored else None
+        return keeper
+
+    def settle(self, settings: Config, **parts: Any) -> None:
+        """Go on with other settings, and with what else of the parts follows from them."""
+        self.parts = replace(self.parts, settings=settings, **parts)
+        self._summaries = self._summarised()
+        self.keeper = self._remembering()
+
+    def rename(self, title: str) -> None:
+        """Give the conversation a title. Raises StoreError."""
+        if self._stored:
+            self.parts.store.rename(self.conversation.id, title)
+        self.conversation = self.conversation.model_copy(update={"title": title})
 
     def _load(self) -> None:
         store, id_ = self.parts.store, self.conversation.id
-        self.history = store.history(id_) if self._stored else ()
+        head = store.conversation(id_).head_id if self._stored else None
+        log = self.log()
+        self.history = branch(log, head)  # reading a long one a second time takes a second
         self.compactions = store.compactions(id_) if self._stored else ()
-        log = store.log(id_) if self._stored else ()
         self.manager = ReferenceManager.of(log, self.history)
         self._call_ids = {call.id for message in log for call in message.tool_calls}
+
+    def log(self) -> tuple[ZkChatMessage, ...]:
+        """Every stored message of every branch, in the order of writing."""
+        return self.parts.store.log(self.conversation.id) if self._stored else ()
+
+    def move(self, head: str | None) -> None:
+        """Go on from another message of the log (None: from the empty beginning), from now on and in the store. Raises StoreError."""
+        if self._stored:
+            self.parts.store.move_head(self.conversation.id, head)
+            self._load()
+
+    def _stand_at(self, head: str | None) -> None:
+        """Go on from there in this session alone, until something said there is stored."""
+        log = self.log()
+        self.history = Tree(log).branch(head)
+        self.manager = ReferenceManager.of(log, self.history)
 
     @property
     def history(self) -> tuple[ZkChatMessage, ...]:
@@ -233,6 +272,11 @@ class Standing:
         """What the next model call would send: with `next_text` as the user's message, or for the conversation as it stands."""
         current = (self._user_message(encodable(next_text), self.manager.copy()).message,) if next_text else ()
         return self._assembled(self._material(current, self.compaction), explain=True)
+
+    def request(self, next_text: str | None = None) -> dict[str, Any]:
+        """`prompt` as the model's server would get it: the body of the call, without the key."""
+        prompt, parts = self.prompt(next_text), self.parts
+        return body(parts.model, Request(prompt.messages, prompt.tools, parts.options, self.window.tokens))
 
     @property
     def usage(self) -> ContextUsage:

@@ -26,6 +26,7 @@ from zkchat_cli.vault import Vault
 from zkchat_cli.words import shorten
 
 MOST_AT_ONCE = 4
+LONGEST_OUTCOME = 80
 MOST_POINTED_AT = 6
 """Sources that are named because they stand in another result; the rest is counted."""
 _log = logging.getLogger(__name__)
@@ -112,13 +113,13 @@ class Toolbox:
         assert change is not None
         start = self.clock()
         if not verdict.allowed:
-            return replace(looked, finding=Finding(data={"declined": change.summary, "reason": verdict.told}), ok=False), None
+            return replace(looked, finding=Finding(data={"error": verdict.told, "change": change.summary}), ok=False), None
         try:
             made = changing.make(self.vault, change, git=git)
         except VaultError as e:
             return replace(looked, finding=Finding(data={"error": f"{e.message}. {e.hint}".strip()}), ok=False), None
         took = looked.duration_ms + 1000 * (self.clock() - start)
-        return replace(looked, finding=Finding(data={"done": change.summary}, note=change.note), duration_ms=took), made
+        return replace(looked, finding=Finding(data={"done": change.summary}, note=change.note, outcome=made.told), duration_ms=took), made
 
     def results(self, looked: Sequence["Looked"], room: int) -> tuple[ToolResult, ...]:
         """What the calls of one reply found, in about `room` tokens together.
@@ -142,6 +143,7 @@ class Toolbox:
             ok=looked.ok,
             tokens=self.counter.count(content),
             duration_ms=round(looked.duration_ms, 2),
+            outcome=shorten(looked.finding.outcome if looked.ok else str(looked.finding.data["error"]), LONGEST_OUTCOME),
         )
         return ToolResult(content, chunks, run)
 

@@ -10,13 +10,13 @@ from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from zkchat_cli import config, keys, tools
+from zkchat_cli import config, keys, settling, tools
 from zkchat_cli.changing import UNASKED, Approve, Policy
 from zkchat_cli.config import Config, Loaded, Places
 from zkchat_cli.context import strategies
 from zkchat_cli.errors import ConfigError, VaultError, ZkchatError
 from zkchat_cli.keys import Key
-from zkchat_cli.llm import Model, Options, Provider, Reach, Setup, Window, embedders, providers
+from zkchat_cli.llm import Model, Provider, Reach, Setup, Window, embedders, providers
 from zkchat_cli.llm.endpoint import is_local
 from zkchat_cli.models import Conversation
 from zkchat_cli.session import ZkChatSession
@@ -84,7 +84,7 @@ class Bench:
             settings=settings,
             max_context=settings.context.max_tokens,
             window=_window_set(self.loaded),
-            options=_options(settings),
+            options=settling.options(settings),
             use=lambda name: open_model(check(self.loaded.with_model(name)), self.env, unsafe=self.unsafe),
             changing=Policy(self.approve or (lambda _: UNASKED), settings.vault.git),
             offers=lambda: offers(self.loaded, self.env),
@@ -132,7 +132,7 @@ def settings(choices: Choices, env: Mapping[str, str], cwd: Path) -> Loaded:
     if choices.config_file is not None and not choices.config_file.is_file():
         raise ConfigError(f"there is no settings file {choices.config_file}", "--config names an existing TOML file.")
     loaded = config.load(choices.flags, env, where, schema=schema())
-    folder = _vault_folder(loaded, cwd)
+    folder = vault_folder(loaded, cwd)
     if folder is not None:
         loaded = config.load(choices.flags, env, where, folder, schema())
     return check(loaded)
@@ -171,25 +171,32 @@ def _window_set(loaded: Loaded) -> Window | None:
     return Window(loaded.values.context.max_tokens, f"context.max_tokens, {origin}") if origin else None
 
 
-def _options(settings: Config) -> Options:
-    llm = settings.llm
-    return Options(llm.max_output_tokens or None, llm.temperature if llm.temperature >= 0 else None, llm.reasoning_effort or None)  # type: ignore[arg-type]
-
-
-def _vault_folder(loaded: Loaded, cwd: Path) -> Path | None:
+def vault_folder(loaded: Loaded, cwd: Path) -> Path | None:
+    """The folder of notes that the settings name, else the current one if it holds notes; None when nothing says which."""
     if loaded.values.vault.path:
         return Path(loaded.values.vault.path).expanduser()
     return cwd if any(next(cwd.glob(pattern), None) for pattern in MARKDOWN) else None
 
 
+def vault_root(loaded: Loaded, cwd: Path) -> str | None:
+    """The real path of the vault's folder, as conversations have it; None when none is named."""
+    folder = vault_folder(loaded, cwd)
+    return None if folder is None else str(folder.resolve())
+
+
+def no_vault(cwd: Path) -> VaultError:
+    """None is named, and where we are is none."""
+    return VaultError(
+        f"no vault: {cwd} holds no Markdown files, and none is named",
+        "Name one by --vault DIR, ZKCHAT_VAULT, or `zkchat config set vault.path DIR`; or start in a folder with .md files.",
+    )
+
+
 def open_vault(loaded: Loaded, env: Mapping[str, str], cwd: Path) -> Vault:
     """The vault the settings name, not scanned yet. Raises VaultError when there is none."""
-    folder = _vault_folder(loaded, cwd)
+    folder = vault_folder(loaded, cwd)
     if folder is None:
-        raise VaultError(
-            f"no vault: {cwd} holds no Markdown files, and none is named",
-            "Name one by --vault DIR, ZKCHAT_VAULT, or `zkchat config set vault.path DIR`; or start in a folder with .md files.",
-        )
+        raise no_vault(cwd)
     return Vault.open(folder, loaded.places.cache_dir, ignore=loaded.values.vault.ignore, embedder=open_embedder(loaded, env))
 
 

@@ -4,6 +4,7 @@ The options that commands share stand here once, with the one function that open
 """
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from zkchat_cli import drawer
+
 if TYPE_CHECKING:
+    from zkchat_cli.terminal.screen import Screen
     from zkchat_cli.vault import Vault
     from zkchat_cli.wiring import Bench, Choices
 
@@ -85,3 +89,23 @@ def opened_vault(choices: "Choices") -> "Iterator[Vault]":
         yield vault
     finally:
         vault.close()
+
+
+def first_start(screen: "Screen") -> "tuple[Path | None, str | None]":
+    """The notes and the model that somebody chose who has no settings yet; None, None for everyone else."""
+    from zkchat_cli.terminal import first_start  # as above
+
+    here = Path.cwd()
+    loaded = first_start.wanted(os.environ, here)
+    if loaded is None:
+        return None, None
+    try:
+        return first_start.guide(loaded, os.environ, here, screen, _set)
+    except EOFError:
+        raise typer.Exit from None
+
+
+def _set(key: str, value: str) -> None:
+    """`zkchat config set`, whose file is not ours to import: commands do not know each other."""
+    commands = drawer.take(sys.modules[__name__], "config", "COMMAND").registered_commands
+    next(command.callback for command in commands if command.name == "set")(key, value)

@@ -1,8 +1,11 @@
 """Ask one question and print the answer with its sources."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
+from io import StringIO
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,6 +15,7 @@ from zkchat_cli import cli, events
 from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.models import Conversation, TurnReport
 from zkchat_cli.session import ZkChatSession
+from zkchat_cli.terminal import saving
 from zkchat_cli.terminal.approving import policy, show_change, tell_unable
 from zkchat_cli.terminal.links import opener
 from zkchat_cli.terminal.screen import Screen
@@ -23,11 +27,12 @@ COMMAND = cli.app()
 
 @COMMAND.command()
 def ask(
-    prompt: Annotated[str | None, typer.Argument(metavar="[PROMPT]", help="The question; standard input is put before it.")] = None,
+    prompt: Annotated[list[str] | None, typer.Argument(metavar="[PROMPT]...", help="The question; a piped text is put before it.")] = None,
     continue_: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the vault's latest conversation.")] = False,
     cid: Annotated[str | None, typer.Option("--cid", metavar="ID", help="Go on with this conversation.")] = None,
     answer_only: Annotated[bool, typer.Option("--answer-only", help="Print the answer without its sources.")] = False,
     stream_json: Annotated[bool, typer.Option("--stream-json", help="Print one JSON event per line.")] = False,
+    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write what stdout would get to this file.")] = None,
     show_context: Annotated[bool, typer.Option("--show-context", help="Say on stderr what the prompt is made of.")] = False,
     as_json: cli.JsonOption = False,
     strategy: cli.StrategyOption = None,
@@ -40,12 +45,10 @@ def ask(
     config: cli.ConfigOption = None,
 ) -> None:
     """Ask one question about your notes. stdout is the answer and its sources."""
-    text, typed = _question(prompt)
-    screen = Screen.of()
+    text, typed = _question(prompt or [])
     choices = Choices(vault, model, config, strategy, max_context, store=not no_store, unsafe=unsafe)
-    approve = policy(unsafe=unsafe, yes=yes, screen=screen, interactive=False)
-    with cli.opened(choices) as bench:
-        bench = replace(bench, approve=approve)
+    with _output(Screen.of(), output) as screen, cli.opened(choices) as opened:
+        bench = replace(opened, approve=policy(unsafe=unsafe, yes=yes, screen=screen, interactive=False))
         tell_unable(bench.using.tools, bench.model.name, screen, unsafe=unsafe)
         screen = replace(screen, address=opener(bench.vault.root, bench.loaded.values.references.link_style))
         warming = bench.counter.warm()
@@ -58,24 +61,55 @@ def ask(
         session = bench.session(_conversation(bench, cid, continue_=continue_))
         session.just_refreshed()
         warming.join()
-        if as_json or stream_json:
-            report = _run_as_json(session.send(text, typed=typed), screen, stream=stream_json)
-        else:
-            shown = 0 if answer_only else bench.loaded.values.references.max_displayed
-            report = _outcome(show(session.send(text, typed=typed), screen, to_stderr(screen), max_sources=shown))
+        with closing(session.send(text, typed=typed)) as turn:  # where the reader has gone, what came of the answer is stored
+            if as_json or stream_json:
+                report = _run_as_json(turn, screen, stream=stream_json)
+            else:
+                shown = 0 if answer_only else bench.loaded.values.references.max_displayed
+                report = _outcome(show(turn, screen, to_stderr(screen), max_sources=shown))
         if show_context:
             screen.err.write(_context_lines(session, report))
 
 
-def _question(prompt: str | None) -> tuple[str, str]:
+@contextmanager
+def _output(screen: Screen, file: Path | None) -> Iterator[Screen]:
+    """Where the answer goes: to stdout, or when it is whole into a file. What cannot get there, half of an answer too, is on stdout."""
+    if file is None:
+        yield screen
+        return
+    saving.check(file)
+    collected = StringIO()
+    try:
+        yield replace(screen, out=collected, colour=False)
+        saving.save(file, collected.getvalue())
+    except (ZkchatError, KeyboardInterrupt):
+        screen.write(collected.getvalue())
+        raise
+    screen.progress(f"Written to {file}")
+
+
+def _question(arguments: Sequence[str]) -> tuple[str, str]:
     """The whole message, and what of it was typed: a text that is piped in besides is data, and must not import files."""
-    piped = "" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.read()
-    if prompt is None and sys.stdin is not None and sys.stdin.isatty():
+    waiting = sys.stdin is not None and sys.stdin.isatty()
+    piped = "" if sys.stdin is None or waiting else sys.stdin.read()
+    typed = " ".join(map(_named, arguments)).strip("\n")
+    if not typed.strip() and waiting:
         raise UsageError("there is nothing to ask", 'Say zkchat ask "…", or pipe a text in.')
-    text = "\n\n".join(part.strip("\n") for part in (piped, prompt or "") if part.strip())
+    text = "\n\n".join(part.strip("\n") for part in (piped, typed) if part.strip())
     if not text:
         raise UsageError("there is nothing to ask", 'Say zkchat ask "…", or pipe a text in.')
-    return text, prompt.strip("\n") if prompt and prompt.strip() else text
+    return text, typed if typed.strip() else text
+
+
+def _named(argument: str) -> str:
+    """An argument as it would be typed in a chat: of `@"my notes.md"` the shell has taken the quotation marks away."""
+    name = argument.removeprefix("@")
+    if name == argument or not any(c.isspace() for c in name):
+        return argument
+    try:
+        return f'@"{name}"' if Path(name).expanduser().is_file() and '"' not in name else argument
+    except (OSError, RuntimeError, ValueError):
+        return argument
 
 
 def _conversation(bench: Bench, cid: str | None, *, continue_: bool) -> Conversation | None:

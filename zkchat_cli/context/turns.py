@@ -47,6 +47,11 @@ class Turn:
     def fixed_tokens(self) -> int:
         return sum(m.tokens for m in self.fixed)
 
+    @property
+    def foldable(self) -> int:
+        """Tokens that a prompt is smaller by when the turn is not sent."""
+        return self.tokens - self.fixed_tokens
+
     @cached_property
     def failed(self) -> bool:
         """A turn that came to nothing (the call failed, was stopped before a word, or the process died) never goes into a prompt."""
@@ -187,6 +192,18 @@ def _content_tokens(message: ZkChatMessage, counter: TokenCounter) -> int:
     return counter.count(message.content)
 
 
+def newest_in_batches(turns: Sequence[Turn], total: int, room: int, batch: int) -> tuple[Turn, ...]:
+    """The newest of turns that take `total` tokens together, as many as fit into the room, less what makes those left out a multiple of
+    `batch` tokens: so the first that is kept stays the first for several turns, and with it the front of the prompt. The last is kept."""
+    kept = newest_that_fit(turns, room)
+    left_out = total - sum(turn.tokens for turn in kept)
+    border, first = -(-left_out // batch) * batch, 0
+    while left_out < border and first < len(kept) - 1:
+        left_out += kept[first].tokens
+        first += 1
+    return kept[first:]
+
+
 def newest_that_fit(turns: Sequence[Turn], room: int) -> tuple[Turn, ...]:
     """The newest turns that take at most `room` tokens together. Stops at the first misfit: a history has no holes.
 
@@ -195,7 +212,7 @@ def newest_that_fit(turns: Sequence[Turn], room: int) -> tuple[Turn, ...]:
     kept: list[Turn] = []
     room -= sum(turn.fixed_tokens for turn in turns if turn.fixed)
     for turn in reversed(turns):
-        room -= turn.tokens - turn.fixed_tokens
+        room -= turn.foldable
         if room < 0:
             break
         kept.append(turn)

@@ -14,6 +14,7 @@ from zkchat_cli.config import Config
 from zkchat_cli.errors import StoreError, UsageError, VaultError
 from zkchat_cli.memory import smart
 from zkchat_cli.memory.files import MemoryFiles, Stamp
+from zkchat_cli.memory.keys import key_of, slug
 from zkchat_cli.memory.project import ALSO_READ, MemoryItem, folder_memory, in_play, root_memory
 from zkchat_cli.memory.sayings import shown
 from zkchat_cli.memory.smart import Relevant, Remembered
@@ -188,7 +189,7 @@ class Memory:
             problem = f"that is too long to remember: {len(content)} characters of at most {smart.LONGEST_FACT}"
             raise UsageError(problem, "Write a note, which can be searched, and remember where it is.")
         taken = {fact.key: fact.content for fact in self.facts()}
-        key = smart.slug(key) or smart.key_of(content, taken)
+        key = slug(key) or key_of(content, taken)
         fact = Fact(
             key=key,
             content=content,
@@ -206,7 +207,7 @@ class Memory:
     def forget(self, key: str) -> Fact:
         """Delete a fact, named by its key or the beginning of it. Raises UsageError that names the nearest when it is not one."""
         known = {fact.key: fact for fact in self.facts()}
-        wanted = smart.slug(key)
+        wanted = slug(key)
         matches = [wanted] if wanted in known else [key for key in known if wanted and key.startswith(wanted)]
         if len(matches) != 1:
             near = matches or difflib.get_close_matches(wanted, known, n=3, cutoff=0.4) or list(known)

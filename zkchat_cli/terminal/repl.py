@@ -6,7 +6,7 @@ yesterday and meanwhile, come in the background, while the user reads or types.
 
 import hashlib
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from typing import Any
@@ -26,11 +26,12 @@ from zkchat_cli.errors import ZkchatError
 from zkchat_cli.events import Event, TurnFailed
 from zkchat_cli.llm import providers
 from zkchat_cli.session import ZkChatSession
-from zkchat_cli.terminal import watching
+from zkchat_cli.terminal import outcomes, watching
 from zkchat_cli.terminal.approving import AskEach
 from zkchat_cli.terminal.completion import ChatCompleter, argument_typed, command_typed, link_typed
 from zkchat_cli.terminal.keyboard import Interruptions, typing_ahead
 from zkchat_cli.terminal.keys import bindings
+from zkchat_cli.terminal.picker import Picker
 from zkchat_cli.terminal.question import Question
 from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.terminal.screen import PROMPT, Screen
@@ -61,7 +62,6 @@ class Repl:
         self._session = session
         self._keep_history = keep_history
         settings = bench.loaded.values
-        self._max_sources = settings.references.max_displayed
         self._completer = ChatCompleter(lambda command: command.values(self._session) if command.values else ())
         self._completer.ready.clear()
         self._hint = ""
@@ -80,6 +80,8 @@ class Repl:
         self._prompt = self._make_prompt(colour=screen.colour)
         self._asking = bench.approve if isinstance(bench.approve, AskEach) else None
         self._question = self._asking.question if self._asking is not None else Question(colour=screen.colour)
+        self._picker = Picker(colour=screen.colour)
+        self._typed = ""
         self._screen = replace(screen, columns=lambda: self._prompt.output.get_size().columns)
 
     def run(self) -> int:
@@ -105,7 +107,7 @@ class Repl:
         while going_on and interruptions.ending is None:
             try:
                 self._waiting.set()
-                line = self._prompt.prompt()
+                line = self._prompt.prompt(default=self._taken_up())
             except EOFError:
                 return
             except KeyboardInterrupt:
@@ -118,13 +120,18 @@ class Repl:
                 self._look_again()
             self._line_changed("")
 
+    def _taken_up(self) -> str:
+        """What a command has put into the input line, once."""
+        text, self._typed = self._typed, ""
+        return text
+
     def _handle(self, line: str, interruptions: Interruptions) -> bool:
         """Run a command or a turn; False when the chat is to end."""
         try:
             if slash.is_command(line):
-                return self._run_command(line, interruptions)
+                return outcomes.run(line, self, interruptions.stoppable)
             with interruptions.stoppable():
-                self._turn(self._session.send(line))
+                self.take_turn(self._session.send(line))
         except KeyboardInterrupt:
             self._screen.print("  stopped" if slash.is_command(line) else "  stopped; what came is kept", "yellow")
         except ZkchatError as e:
@@ -132,37 +139,38 @@ class Repl:
         self._screen.print()
         return True
 
-    def _run_command(self, line: str, interruptions: Interruptions) -> bool:
-        with interruptions.stoppable():
-            going_on = self._carry_out(outcome := slash.run(line, self._session))
-        if outcome.confirm is not None:
-            if not self._question.ask(outcome.confirm.question):
-                self._screen.print("  not done")
-                return True
-            with interruptions.stoppable():
-                return self._carry_out(outcome.confirm.run())
-        return going_on
+    # what a command's outcome may ask of the chat: see outcomes.Chat
 
-    def _carry_out(self, outcome: slash.Outcome) -> bool:
-        if outcome.text:
-            columns = self._screen.columns
-            self._screen.print(outcome.fitted(columns()) if outcome.fitted is not None and columns is not None else outcome.text)
-        self._screen.show(outcome.lines)
-        if outcome.session is not None:
-            self._session.describing.stop()
-            self._session = outcome.session
-        if outcome.turn is not None:
-            self._turn(outcome.turn)
-        return not outcome.leave
+    @property
+    def session(self) -> ZkChatSession:
+        return self._session
 
-    def _turn(self, events: Generator[Event, None, None]) -> None:
+    @property
+    def screen(self) -> Screen:
+        return self._screen
+
+    def go_on_with(self, session: ZkChatSession) -> None:
+        self._session.describing.stop()
+        self._session = session
+
+    def ask(self, question: str) -> bool:
+        return self._question.ask(question)
+
+    def pick(self, title: str, rows: Sequence[str]) -> int | None:
+        return self._picker.pick(title, rows)
+
+    def type(self, text: str) -> None:
+        self._typed = text
+
+    def take_turn(self, events: Generator[Event, None, None]) -> None:
         self._session.describing.stop()
         if self._asking is not None:
             self._asking.begin()
         self._screen.print()
-        reasoning = self._bench.loaded.values.chat.show_reasoning
+        settings = self._session.parts.settings
+        most, reasoning = settings.references.max_displayed, settings.chat.show_reasoning
         with closing(events) as turn:
-            last = show(turn, self._screen, self._screen.print, max_sources=self._max_sources, reasoning=reasoning)
+            last = show(turn, self._screen, self._screen.print, max_sources=most, reasoning=reasoning)
         if isinstance(last, TurnFailed):
             show_error(last.error, self._screen.print, last.partial)
         elif last is not None:
@@ -236,6 +244,7 @@ class Repl:
         """End whatever waits for keys; from a signal's handler."""
         self._at_prompt(self._leave_prompt)
         self._question.leave()
+        self._picker.leave()
 
     def _leave_prompt(self) -> None:
         app = self._prompt.app

@@ -15,10 +15,10 @@ from zkchat_cli import keys
 from zkchat_cli.config import Places
 from zkchat_cli.errors import ConfigError, StoreError, UsageError
 from zkchat_cli.terminal.editor import Editor
+from zkchat_cli.terminal.programs import CLIPBOARDS
 
 LEAST_FREE, LITTLE_FREE = 50_000_000, 500_000_000
 """Bytes: below the first nothing can be relied on, below the second it is time to look."""
-CLIPBOARDS = ("pbcopy", "wl-copy", "xclip", "xsel", "clip.exe")
 NARROW = 60
 
 
@@ -108,7 +108,8 @@ def editor(env: Mapping[str, str]) -> Found:
 
 def clipboard(env: Mapping[str, str]) -> Found:
     """What puts a text on the clipboard."""
-    found = next((name for name in CLIPBOARDS if shutil.which(name, path=env.get("PATH"))), None)
+    able = (command[0] for variable, command in CLIPBOARDS if not variable or env.get(variable))
+    found = next((name for name in able if shutil.which(name, path=env.get("PATH"))), None)
     return Found(found or "no program for it; a terminal that understands OSC 52 does it itself")
 
 

@@ -27,7 +27,8 @@ class ToolMistake(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a tool found: chunks that can be cited, other data, and a note (what was left out, how to get it).
+    """What a tool found: chunks that can be cited, other data, a note (what was left out, how to get it), and for who watches what came of
+    it in a few words, where the number of chunks does not say that.
 
     The chunks that matter most come first, or those of a note in its order: when there is no room for all, the last ones go.
     """
@@ -35,6 +36,7 @@ class Finding:
     chunks: tuple[ContentChunk, ...] = ()
     data: Mapping[str, object] = field(default_factory=dict)
     note: str = ""
+    outcome: str = ""
     change: Change | None = None
     """What a tool that writes proposes; whoever runs it has it approved, and makes it."""
 
@@ -94,6 +96,11 @@ def position(arguments: Mapping[str, Any], name: str, default: int) -> int:
 def join(*notes: str) -> str:
     """The notes that say something, as one."""
     return " ".join(note for note in notes if note)
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """`1 note`, `3 notes`, `no notes`."""
+    return f"1 {one}" if number == 1 else f"{number or 'no'} {many or one + 's'}"
 
 
 def _is_empty(value: object) -> bool:
