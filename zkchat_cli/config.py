@@ -22,6 +22,7 @@ from zkchat_cli.errors import ConfigError
 PROJECT_FILE = ".zkchat.toml"
 NOT_FOR_A_VAULT = {
     "vault.path": "which vault to use",
+    "vault.git": "whether git runs",
     "semantic.provider": "who reads the notes",
     "semantic.model": "who reads the notes",
     "semantic.path": "which file is run",
@@ -53,6 +54,8 @@ S = TypeVar("S", bound=Section)
 class VaultSettings(Section):
     path: str = Field("", description="folder of notes to chat with; empty: --vault, ZKCHAT_VAULT or the current folder")
     ignore: tuple[str, ...] = Field((), description="globs of notes that are not indexed, as ['Templates/*']")
+
+    git: bool = Field(False, description="commit each change that a model makes with --unsafe, where the vault is in a git repository")
 
     @field_validator("ignore", mode="before")
     @classmethod
@@ -150,10 +153,17 @@ class Places:
     config_file: Path
     data_dir: Path
     cache_dir: Path
+    own_folder: Path | None = None
+    """The user's settings folder, where --config names a file elsewhere."""
 
     @property
     def store_file(self) -> Path:
         return self.data_dir / "conversations.db"
+
+    @property
+    def keys_file(self) -> Path:
+        """Where keys of providers are kept: the user's own folder, not that of some file that --config names."""
+        return (self.own_folder or self.config_file.parent) / "keys.toml"
 
 
 def places(env: Mapping[str, str], config_file: Path | None = None) -> Places:
@@ -163,13 +173,16 @@ def places(env: Mapping[str, str], config_file: Path | None = None) -> Places:
             root = Path(home).expanduser()
         except RuntimeError as e:
             raise ConfigError(f"ZKCHAT_HOME={home}: {e}", "It must be a folder, as ~/zkchat or /srv/zkchat.") from e
-        return Places(config_file or root / "config" / "config.toml", root / "data", root / "cache")
+        own = root / "config"
+        return Places(config_file or own / "config.toml", root / "data", root / "cache", own if config_file else None)
     import platformdirs  # 2 ms that nobody with ZKCHAT_HOME needs to pay
 
+    own = platformdirs.user_config_path("zkchat")
     return Places(
-        config_file or platformdirs.user_config_path("zkchat") / "config.toml",
+        config_file or own / "config.toml",
         platformdirs.user_data_path("zkchat"),
         platformdirs.user_cache_path("zkchat"),
+        own if config_file else None,
     )
 
 

@@ -3,10 +3,10 @@
 A turn's events come in this order, and end with exactly one of the last two:
 
     MessageStored, (Notice | Compacting)*,
-    (Waiting | ReasoningDelta | TextDelta | Cited | Compacting | ToolCallStarted+, Notice*, ToolCallFinished+)*,
+    (Waiting | ReasoningDelta | TextDelta | Cited | Compacting | ToolCallStarted+, (Notice | Change)*, ToolCallFinished+)*,
     Compacting?, TurnCompleted | TurnFailed
 
-Compacting is CompactionStarted, Waiting*, CompactionDone | Notice.
+Compacting is CompactionStarted, Waiting*, CompactionDone | Notice. Change is ChangeProposed, ChangeDecided.
 
 An agent run (see solving.py) is several turns in one stream: each begins with IterationStarted, what the model says meanwhile is a
 ReasoningDelta, and only at the end come its answer, as TextDelta and Cited, and the one TurnCompleted or TurnFailed.
@@ -81,6 +81,25 @@ class ToolCallStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeProposed:
+    """A tool would change notes: what it would do in a line, and as a unified diff. Whether it does is decided before the next event."""
+
+    call: ToolCall
+    summary: str
+    diff: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeDecided:
+    """What became of a proposed change: made or not, and what there is to tell of that."""
+
+    call: ToolCall
+    made: bool
+    told: str
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCallFinished:
     call: ToolCall
     run: ToolRun
@@ -130,6 +149,8 @@ Event = (
     | TextDelta
     | Cited
     | ToolCallStarted
+    | ChangeProposed
+    | ChangeDecided
     | ToolCallFinished
     | IterationStarted
     | IterationFinished

@@ -241,15 +241,18 @@ class ToolLoop:
         """
         parts, timer = self._standing.parts, self._turn.timer
         toolbox = Toolbox(parts.tools, parts.vault, self._standing.manager, parts.counter, parts.clock, self._standing.keeper)
-        fresh = {_same(call): call for call in reversed(calls) if _same(call) not in self._answered}
-        looking = toolbox.look([call for call in calls if fresh.get(_same(call)) is call])
+        fresh = self._fresh(calls, toolbox)
+        looking = toolbox.look(fresh)
         for call in calls:
             yield events.ToolCallStarted(call)
         looked: list[Looked] = []
         for call in calls:
-            if fresh.get(_same(call)) is call:
+            if call in fresh:
                 with timer("tools"):
-                    self._answered[_same(call)] = next(looking)
+                    found_now = next(looking)
+                if found_now.finding.change is not None:
+                    found_now = yield from self._decide(found_now, toolbox)
+                self._answered[_same(call)] = found_now
                 yield from (events.Notice(w.message, w.hint) for w in parts.vault.take_warnings())
                 yield from (events.Notice(*each) for each in self._standing.keeper.take_notices())
             looked.append(self._answered[_same(call)].for_call(call))
@@ -258,6 +261,34 @@ class ToolLoop:
         for call, result in found:
             yield events.ToolCallFinished(call, result.run, len(result.chunks))
         return found
+
+    def _fresh(self, calls: Sequence[ToolCall], toolbox: Toolbox) -> list[ToolCall]:
+        """Those that have to be run: not one that asks again for the same, unless a change of the notes may lie between."""
+        known, fresh = set(self._answered), []
+        for call in calls:
+            if _same(call) not in known:
+                fresh.append(call)
+                if toolbox.changes(call):
+                    known.clear()
+                known.add(_same(call))
+        return fresh
+
+    def _decide(self, looked: Looked, toolbox: Toolbox) -> Generator[events.Event, None, Looked]:
+        """A proposed change shown, approved or not, and made. What the notes said before it does not answer a later call."""
+        change, call, policy = looked.finding.change, looked.call, self._standing.parts.changing
+        assert change is not None
+        yield events.ChangeProposed(call, change.summary, change.diff, change.note)
+        verdict = policy.approve(change)  # the user's time, not the tools'
+        with self._turn.timer("tools"):
+            decided, made = toolbox.decide(looked, verdict, git=policy.git)
+        if made is not None:
+            self._answered.clear()
+            self._standing.notes_changed()
+        told = made.told if made else str(decided.finding.data["error"])
+        yield events.ChangeDecided(call, made is not None, told)
+        if made is not None and made.problem is not None:
+            yield events.Notice(made.problem.message, made.problem.hint)
+        return decided
 
     def _tokens(self, messages: Sequence[ZkChatMessage]) -> int:
         return sum(m.tokens for m in render(messages, self._standing.parts.counter, thinking=True))

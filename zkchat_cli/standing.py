@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from zkchat_cli.agents.profile import Agent
+from zkchat_cli.changing import Policy
 from zkchat_cli.config import Config
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget, room_for_history
 from zkchat_cli.context.history import History
@@ -108,6 +109,8 @@ class Parts:
     """Whether the model of that name is one that can say in a sentence what a note is about."""
     summarizes: Callable[[str], bool] = bool
     """Whether the model of that name can summarise a conversation."""
+    changing: Policy = field(default_factory=Policy)
+    """Who approves the changes of notes that a model proposes."""
     folder: Path | None = None
     """The current folder: what a message imports is looked for there first."""
     instructions: str = INSTRUCTIONS
@@ -298,6 +301,10 @@ class Standing:
     def summaries(self) -> DocumentSummaryService:
         """What each document is about, as the vault is now."""
         return self._summaries
+
+    def notes_changed(self) -> None:
+        """Take in that notes are not what they were."""
+        self._summaries = self._summarised()
 
     def _summarised(self) -> DocumentSummaryService:
         return DocumentSummaryService(self.parts.vault, by_model=self.parts.settings.references.model_summaries)

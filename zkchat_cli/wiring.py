@@ -10,13 +10,15 @@ from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from zkchat_cli import config, settling, tools
+from zkchat_cli import config, keys, settling, tools
 from zkchat_cli.agents import loading as agents
 from zkchat_cli.agents.profile import Agent
+from zkchat_cli.changing import UNASKED, Approve, Policy
 from zkchat_cli.config import Config, Loaded, Places
 from zkchat_cli.context import strategies
 from zkchat_cli.context.instructions import INSTRUCTIONS
 from zkchat_cli.errors import ConfigError, VaultError, ZkchatError
+from zkchat_cli.keys import Key
 from zkchat_cli.llm import Model, Provider, Reach, Setup, Window, embedders, providers
 from zkchat_cli.llm.endpoint import is_local
 from zkchat_cli.models import Conversation
@@ -44,6 +46,8 @@ class Choices:
     agent: str | None = None
     settled: Mapping[str, object] = field(default_factory=dict)
     """Settings that were changed in the chat, by their keys."""
+    unsafe: bool = False
+    """Whether the model may propose changes of notes."""
 
     @property
     def flags(self) -> dict[str, object]:
@@ -68,6 +72,8 @@ class Bench:
     choices: Choices = field(default_factory=Choices)
     cwd: Path = field(default_factory=Path.cwd)
     counter: TokenCounter = field(default_factory=TokenCounter)
+    approve: Approve | None = None
+    """Who says whether a change of notes is made; None: nobody, and it is not."""
 
     @property
     def model(self) -> Model:
@@ -92,7 +98,8 @@ class Bench:
             max_context=settings.context.max_tokens,
             window=_window_set(loaded),
             options=settling.options(settings),
-            use=lambda name: open_model(check(loaded.with_model(name)), self.env, agent),
+            use=lambda name: open_model(check(loaded.with_model(name)), self.env, agent, unsafe=self.choices.unsafe),
+            changing=Policy(self.approve or (lambda _: UNASKED), settings.vault.git),
             offers=lambda: offers(loaded, self.env),
             describes=_is_language_model,
             summarizes=_summarizes,
@@ -230,14 +237,18 @@ def open_embedder(loaded: Loaded, env: Mapping[str, str]) -> Embedder | None:
     wanted = loaded.values.semantic
     if wanted.provider == NO_EMBEDDER:
         return None
-    return embedders.embedder(wanted.provider).open(embedders.Wanted(wanted.model, wanted.path, env))
+    kept = keys.find("openai", "OPENAI_API_KEY", env, loaded.places) if wanted.provider == "openai" else Key()
+    return embedders.embedder(wanted.provider).open(embedders.Wanted(wanted.model, wanted.path, env, kept))
 
 
-def open_model(loaded: Loaded, env: Mapping[str, str], agent: Agent | None = None) -> Using:
-    """The model the settings name, and the tools that it can, and the agent may, call. Nothing is contacted or loaded yet."""
+def open_model(loaded: Loaded, env: Mapping[str, str], agent: Agent | None = None, *, unsafe: bool = False) -> Using:
+    """The model the settings name, and the tools that it can, and the agent may, call: those that change notes only with `unsafe`.
+
+    Nothing is contacted or loaded yet.
+    """
     name, _, model = loaded.values.model.partition("/")
     provider = providers.provider(name)
-    known = [tool for tool in tools.tools() if tool.of != "memory" or loaded.values.context.memory_integration]
+    known = [tool for tool in tools.tools(unsafe=unsafe) if tool.of != "memory" or loaded.values.context.memory_integration]
     known = [tool for tool in known if agent is None or agent.tools is None or tool.name in agent.tools]
     callable_ = tuple(tool for tool in known if provider.tools is None or tool.name in provider.tools)
     return Using(provider.open(setup(provider, loaded, env, model)), callable_)
@@ -275,7 +286,19 @@ def reach_of(name: str, loaded: Loaded, env: Mapping[str, str]) -> Reach | None:
 
 def setup(provider: Provider, loaded: Loaded, env: Mapping[str, str], model: str = "") -> Setup:
     """What a provider gets of the settings: its own table."""
-    return Setup(model, getattr(loaded.values, provider.name, provider.settings()), env)
+    own = getattr(loaded.values, provider.name, provider.settings())
+    variable = getattr(own, "key_variable", "")
+    return Setup(model, own, env, keys.find(provider.name, variable, env, loaded.places) if variable else Key())
+
+
+def key_variables(env: Mapping[str, str]) -> dict[str, str]:
+    """The providers that take a key, each with the environment variable that holds it; where settings are wrong, the usual one."""
+    tables = {name: table for name in providers.names() if "key_variable" in (table := providers.provider(name).settings).model_fields}
+    try:
+        values = config.load({}, env, config.places(env), schema=schema()).values
+    except ConfigError:
+        values = schema()()
+    return {name: getattr(values, name).key_variable for name in tables}
 
 
 def open_store(loaded: Loaded, *, keep: bool = True) -> ChatSessionStore:
@@ -286,7 +309,7 @@ def open_store(loaded: Loaded, *, keep: bool = True) -> ChatSessionStore:
 def open_bench(choices: Choices, env: Mapping[str, str], cwd: Path) -> Bench:
     """Everything a session needs. Raises the ZkchatError of whatever cannot be opened, with nothing left open."""
     loaded = settings(choices, env, cwd)
-    using = open_model(loaded, env)
+    using = open_model(loaded, env, unsafe=choices.unsafe)
     vault = open_vault(loaded, env, cwd)
     try:
         return Bench(loaded, vault, open_store(loaded, keep=choices.store), env, using, choices, cwd)

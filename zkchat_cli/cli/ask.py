@@ -17,6 +17,7 @@ from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.models import Conversation, TurnReport
 from zkchat_cli.solving import MOST_ITERATIONS, solve
 from zkchat_cli.terminal import saving
+from zkchat_cli.terminal.approving import policy, show_change, tell_unable
 from zkchat_cli.terminal.links import opener
 from zkchat_cli.terminal.safe import neutralise
 from zkchat_cli.terminal.screen import Screen
@@ -45,6 +46,8 @@ def ask(
     agent: cli.AgentOption = None,
     strategy: cli.StrategyOption = None,
     max_context: cli.MaxContextOption = None,
+    unsafe: cli.UnsafeOption = False,
+    yes: cli.YesOption = False,
     no_store: cli.NoStoreOption = False,
     vault: cli.VaultOption = None,
     model: cli.ModelOption = None,
@@ -53,8 +56,10 @@ def ask(
     """Ask one question about your notes. stdout is the answer and its sources."""
     going_on = continue_ or cid is not None
     text, typed = _question(prompt or [], needed=not (iterations and going_on))
-    choices = Choices(vault, model, config, strategy, max_context, store=not no_store, agent=agent)
-    with _output(Screen.of(), output) as screen, cli.opened(choices) as bench:
+    choices = Choices(vault, model, config, strategy, max_context, store=not no_store, agent=agent, unsafe=unsafe)
+    with _output(Screen.of(), output) as screen, cli.opened(choices) as opened:
+        bench = replace(opened, approve=policy(unsafe=unsafe, yes=yes, screen=screen, interactive=False))
+        tell_unable(bench.using.tools, bench.model.name, screen, unsafe=unsafe)
         screen = replace(screen, address=opener(bench.vault.root, bench.loaded.values.references.link_style))
         warming = bench.counter.warm()
         with screen.progress_bar("Indexing") as progress:
@@ -136,6 +141,8 @@ def _run_as_json(turn: Iterable[events.Event], screen: Screen, *, stream: bool) 
             screen.json(as_document(event))
         if isinstance(event, events.Notice):
             screen.warn(event.message, event.hint)
+        if isinstance(event, events.ChangeProposed | events.ChangeDecided) and not stream:
+            show_change(event, screen)
     report = _outcome(last)
     if not stream:
         screen.json(report)

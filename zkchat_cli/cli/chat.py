@@ -12,6 +12,7 @@ from zkchat_cli import cli, config, wiring
 from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.models import Conversation
 from zkchat_cli.session import ZkChatSession
+from zkchat_cli.terminal.approving import policy, tell_unable
 from zkchat_cli.terminal.keyboard import Interruptions
 from zkchat_cli.terminal.links import opener
 from zkchat_cli.terminal.outcomes import run_piped
@@ -30,6 +31,8 @@ def chat(
     agent: cli.AgentOption = None,
     strategy: cli.StrategyOption = None,
     max_context: cli.MaxContextOption = None,
+    unsafe: cli.UnsafeOption = False,
+    yes: cli.YesOption = False,
     no_store: cli.NoStoreOption = False,
     vault: cli.VaultOption = None,
     model: cli.ModelOption = None,
@@ -45,9 +48,13 @@ def chat(
         vault = wiring.demo_vault(config.places(config.environment(), config_file))
     elif vault is None and model is None and config_file is None:
         vault, model = cli.first_start(screen)
-    with cli.opened(Choices(vault, model, config_file, strategy, max_context, store=not no_store, agent=agent)) as bench:
+    interactive = sys.stdin.isatty() and sys.stdout.isatty()
+    approve = policy(unsafe=unsafe, yes=yes, screen=screen, interactive=interactive)
+    choices = Choices(vault, model, config_file, strategy, max_context, store=not no_store, agent=agent, unsafe=unsafe)
+    with cli.opened(choices) as opened:
+        bench = replace(opened, approve=approve)
+        tell_unable(bench.using.tools, bench.model.name, screen, unsafe=unsafe)
         screen = replace(screen, address=opener(bench.vault.root, bench.loaded.values.references.link_style))
-        interactive = sys.stdin.isatty() and sys.stdout.isatty()
         if not interactive or not bench.vault.indexed:
             with screen.progress_bar("Indexing") as progress:
                 index = bench.vault.refresh(progress=progress)

@@ -28,6 +28,7 @@ from zkchat_cli.llm import providers
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.solving import unfinished
 from zkchat_cli.terminal import outcomes, watching
+from zkchat_cli.terminal.approving import AskEach
 from zkchat_cli.terminal.completion import ChatCompleter, argument_typed, command_typed, link_typed
 from zkchat_cli.terminal.keyboard import Interruptions, typing_ahead
 from zkchat_cli.terminal.keys import bindings
@@ -78,7 +79,8 @@ class Repl:
             show_tokens=settings.context.show_token_count,
         )
         self._prompt = self._make_prompt(colour=screen.colour)
-        self._question = Question(colour=screen.colour)
+        self._asking = bench.approve if isinstance(bench.approve, AskEach) else None
+        self._question = self._asking.question if self._asking is not None else Question(colour=screen.colour)
         self._picker = Picker(colour=screen.colour)
         self._typed = ""
         self._screen = replace(screen, columns=lambda: self._prompt.output.get_size().columns)
@@ -86,6 +88,8 @@ class Repl:
     def run(self) -> int:
         """The chat, until /quit, Ctrl-D or two Ctrl-C: 0. Asked to end by a signal, or its terminal closed: 128 + the signal."""
         with Interruptions(self._leave) as interruptions, typing_ahead():
+            if self._asking is not None:
+                self._asking.pausing = interruptions.paused
             try:
                 self._greet()
                 self._converse(interruptions)
@@ -163,6 +167,8 @@ class Repl:
 
     def take_turn(self, events: Generator[Event, None, None]) -> None:
         self._session.describing.stop()
+        if self._asking is not None:
+            self._asking.begin()
         self._screen.print()
         settings = self._session.parts.settings
         most, reasoning = settings.references.max_displayed, settings.chat.show_reasoning

@@ -8,6 +8,7 @@ from zkchat_cli.errors import ZkchatError
 from zkchat_cli.models import RunReport
 from zkchat_cli.references.listing import listing
 from zkchat_cli.references.provenance import asked
+from zkchat_cli.terminal.approving import show_change
 from zkchat_cli.terminal.countdown import Countdown
 from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.terminal.screen import Screen
@@ -107,6 +108,8 @@ def _show(
         match event:
             case events.Notice(message, hint):
                 aside(f"  {message}{'; ' + hint if hint else ''}", "yellow")
+            case events.ChangeProposed() | events.ChangeDecided():
+                show_change(event, screen)
             case events.ToolCallFinished(call, run, excerpts):
                 aside(tool_line(call.name, call.arguments, run.ok, excerpts, run.tokens, run.duration_ms), "dim")
             case events.CompactionStarted(reason):

@@ -15,6 +15,7 @@ from zkchat_cli.errors import StoreError, UsageError, VaultError
 from zkchat_cli.memory.keeper import Memory
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.vault import Vault
+from zkchat_cli.vault.changes import Change
 
 FINISH = "finish"
 FARTHEST = 10**9
@@ -37,6 +38,8 @@ class Finding:
     data: Mapping[str, object] = field(default_factory=dict)
     note: str = ""
     outcome: str = ""
+    change: Change | None = None
+    """What a tool that writes proposes; whoever runs it has it approved, and makes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,8 @@ class Tool:
     of: Literal["notes", "memory", "conversation", "run"] = "notes"
     """What it is about. A tool of memory is not there while `context.memory_integration` is off; one of a run is only there in agent runs,
     and ends the turn, of which its argument `answer` is the answer."""
+    writes: bool = False
+    """Whether it proposes changes to the notes. It is there only with --unsafe, and runs alone."""
 
     @property
     def descriptor(self) -> dict[str, Any]:
@@ -108,9 +113,10 @@ def _is(value: object, wanted: str) -> bool:
     return isinstance(value, str) if wanted == "string" else isinstance(value, int) and not isinstance(value, bool)
 
 
-def tools() -> list[Tool]:
-    """All tools of a conversation, by name; a run has one more, `finish`."""
-    return [tool for tool in drawer.everything(sys.modules[__name__], "TOOL") if tool.of != "run"]
+def tools(*, unsafe: bool = False) -> list[Tool]:
+    """All tools of a conversation that change no note, by name; with `unsafe` all of them. A run has one more, `finish`."""
+    every: list[Tool] = drawer.everything(sys.modules[__name__], "TOOL")
+    return [tool for tool in every if tool.of != "run" and (unsafe or not tool.writes)]
 
 
 def that_ends_a_run() -> Tool:
