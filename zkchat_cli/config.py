@@ -92,6 +92,7 @@ class ContextSettings(Section):
 
 class ChatSettings(Section):
     show_reasoning: bool = Field(True, description="show a model's reasoning, dimmed, before its answer")
+    model_titles: bool = Field(True, description="let the model name a new conversation, in the background")
 
 
 class TerminalSettings(Section):

@@ -140,6 +140,7 @@ class ToolLoop:
         )
         request = Request(prompt.messages, prompt.tools, parts.options, self._standing.window.tokens)
         reader = MarkReader()
+        turn.asking(parts.model.name, prompt)
         with closing(parts.model.stream(request)) as stream:
             while True:
                 with turn.timer("model"):

@@ -133,6 +133,16 @@ class TokenUsage(Value):
     """How many of the prompt's tokens the provider had in its cache, where it says so."""
 
 
+class Timings(Value):
+    """Milliseconds of a turn; `overhead` is everything but model and tools."""
+
+    prepare: float
+    model: float
+    tools: float
+    store: float
+    overhead: float
+
+
 class ZkChatMessage(Value):
     """One message of the append-only log. `parent_id` makes the log a tree: undo, retry and edit move its head.
 
@@ -161,6 +171,8 @@ class ZkChatMessage(Value):
     finish_reason: FinishReason | None = None
     usage: TokenUsage | None = None
     uncited_statements: int | None = None
+    timings_ms: Timings | None = None
+    """Of the turn that an answer ends, until it was stored."""
     token_count: int | None = None
     augmented_token_count: int | None = None
     tool_tokens: int | None = None
@@ -180,6 +192,16 @@ def exchanges(messages: Iterable[ZkChatMessage]) -> Iterator[list[ZkChatMessage]
         turn.append(message)
     if turn:
         yield turn
+
+
+def branch(log: Iterable[ZkChatMessage], head_id: str | None) -> tuple[ZkChatMessage, ...]:
+    """The messages of a log that lead to one of them, from the first; none for None."""
+    there = {message.id: message for message in log}
+    found: list[ZkChatMessage] = []
+    while head_id is not None:
+        found.append(there[head_id])
+        head_id = found[-1].parent_id
+    return tuple(reversed(found))
 
 
 class Compaction(Value):
@@ -400,14 +422,20 @@ class Prompt(Value):
     strategy: str
 
 
-class Timings(Value):
-    """Milliseconds of a turn; `overhead` is everything but model and tools."""
+class Sent(Value):
+    """What one model call of a turn was sent, as it was then: the `call`-th (from 1) since the question.
 
-    prepare: float
-    model: float
-    tools: float
-    store: float
-    overhead: float
+    Of the messages that the prompt left out, `prompt.dropped` says nothing: they are what else stood above the question (see context/past).
+    """
+
+    question_id: str
+    call: int
+    model: str
+    prompt: Prompt
+    usage: TokenUsage | None = None
+    """What the provider reported; None where it reported nothing or failed."""
+    summarised_through: str | None = None
+    """The last message that the prompt's summary stands for."""
 
 
 class TurnReport(Value):

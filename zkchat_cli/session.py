@@ -9,7 +9,7 @@ from contextlib import closing, suppress
 
 from zkchat_cli import events
 from zkchat_cli.context.budget import due, warnings
-from zkchat_cli.describing import Describing
+from zkchat_cli.describing import Describing, made_of
 from zkchat_cli.errors import StoreError, UsageError, VaultError, ZkchatError
 from zkchat_cli.ladder import Ladder, Wish, relieve, summarizes
 from zkchat_cli.loop import ToolLoop
@@ -21,6 +21,7 @@ from zkchat_cli.models import (
     FinishReason,
     IndexReport,
     MessageStatus,
+    Sent,
     TurnReport,
     ZkChatMessage,
 )
@@ -29,9 +30,8 @@ from zkchat_cli.references.documents import documents_of, merge
 from zkchat_cli.references.lookup import Sources
 from zkchat_cli.standing import Parts, Standing
 from zkchat_cli.turn import Timer, TurnInProgress
-from zkchat_cli.words import encodable, shorten
+from zkchat_cli.words import encodable
 
-TITLE_LENGTH = 60
 GO_ON = "Go on exactly where your last answer stopped. Do not repeat what you have said."
 FRESH_FOR = 2.0
 """Seconds for which a scan of the vault counts as fresh, so that one command does not scan twice."""
@@ -45,7 +45,7 @@ class ZkChatSession(Standing):
         self._refreshed_at = float("-inf")
         self._rebuilt: str | None = None
         self._warned: set[str] = set()
-        self._unsaved: list[tuple[ZkChatMessage, list[ZkChatMessage]]] = []
+        self._unsaved: list[tuple[ZkChatMessage, list[ZkChatMessage], list[Sent]]] = []
         self.describing = Describing(self)
 
     def send(self, text: str, *, typed: str | None = None) -> Generator[events.Event, None, None]:
@@ -179,9 +179,9 @@ class ZkChatSession(Standing):
             return False
         there = {message.id for message in self.parts.store.log(self.conversation.id)}
         while self._unsaved:
-            user, answer = self._unsaved[0]
+            user, answer, sent = self._unsaved[0]
             if not answer or answer[-1].id not in there:  # one that was stopped while it was stored may be there after all
-                self._commit(user, answer)
+                self._commit(user, answer, sent)
             self._unsaved.pop(0)
         return True
 
@@ -278,6 +278,7 @@ class ZkChatSession(Standing):
                 "citations": report.citations if report else (),
                 "uncited_statements": report.uncited_statements if report else None,
                 "usage": turn.usage if report else None,
+                "timings_ms": turn.timer.timings(),
             }
             messages.append(answer.model_copy(update=update))
         alone = len(messages) == 1
@@ -285,18 +286,18 @@ class ZkChatSession(Standing):
         self.manager.add_references(messages[-1].citations)
         self._add(tuple(messages))
         try:
-            self._commit(messages[0], messages[1:])
+            self._commit(messages[0], messages[1:], turn.sent)
         except StoreError as e:
-            self._unsaved.append((messages[0], messages[1:]))
+            self._unsaved.append((messages[0], messages[1:], turn.sent))
             return e
         except KeyboardInterrupt:
-            self._unsaved.append((messages[0], messages[1:]))
+            self._unsaved.append((messages[0], messages[1:], turn.sent))
             raise
         return None
 
-    def _commit(self, user: ZkChatMessage, answer: list[ZkChatMessage]) -> None:
-        title = shorten(user.content, TITLE_LENGTH)
-        self.parts.store.commit(self.conversation.id, user, answer, updated_at=self.parts.now(), title=title)
+    def _commit(self, user: ZkChatMessage, answer: list[ZkChatMessage], sent: list[Sent]) -> None:
+        title = made_of(user.content)
+        self.parts.store.commit(self.conversation.id, user, answer, updated_at=self.parts.now(), title=title, sent=sent)
 
     def _report(self, turn: TurnInProgress, finish: FinishReason) -> TurnReport:
         """Verify the citations and gather all there is to say about the turn."""

@@ -34,6 +34,7 @@ from zkchat_cli.models import (
     Role,
     ToolCall,
     ZkChatMessage,
+    branch,
 )
 from zkchat_cli.references.delivery import Delivered, Means, deliver, introduce
 from zkchat_cli.references.excerpts import cost
@@ -164,9 +165,10 @@ class Standing:
 
     def _load(self) -> None:
         store, id_ = self.parts.store, self.conversation.id
-        self.history = store.history(id_) if self._stored else ()
-        self.compactions = store.compactions(id_) if self._stored else ()
+        head = store.conversation(id_).head_id if self._stored else None
         log = self.log()
+        self.history = branch(log, head)  # reading a long one a second time takes a second
+        self.compactions = store.compactions(id_) if self._stored else ()
         self.manager = ReferenceManager.of(log, self.history)
         self._call_ids = {call.id for message in log for call in message.tool_calls}
 

@@ -12,8 +12,9 @@ from typing import Annotated
 import typer
 
 from zkchat_cli import cli, exporters, wiring
-from zkchat_cli.context import figures, showing
+from zkchat_cli.context import figures, past, showing
 from zkchat_cli.context.compaction import covered
+from zkchat_cli.context.past import Past
 from zkchat_cli.errors import UsageError
 from zkchat_cli.events import CompactionStarted, Event, Waiting
 from zkchat_cli.ladder import Wish, summarizes
@@ -56,6 +57,8 @@ def _session(choices: Choices, id_: str | None, *, indexed: bool = False) -> Ite
 def show(
     id_: cli.ConversationArgument = None,
     next_: Annotated[str | None, typer.Option("--next", metavar="TEXT", help="Show the prompt for this message.")] = None,
+    turn: Annotated[int | None, typer.Option("--turn", metavar="N", help="Show what was sent then, for your N-th message.")] = None,
+    call: Annotated[int | None, typer.Option("--call", metavar="K", help="Of that turn, its K-th call alone.")] = None,
     strategy: cli.StrategyOption = None,
     max_context: cli.MaxContextOption = None,
     as_json: cli.JsonOption = False,
@@ -63,8 +66,15 @@ def show(
     model: cli.ModelOption = None,
     config: cli.ConfigOption = None,
 ) -> None:
-    """The exact messages and tools the next call would send."""
+    """The exact messages and tools the next call would send, or an earlier one has sent."""
     screen = Screen.of()
+    if turn is not None and next_ is not None:
+        raise UsageError("--turn shows the past, --next what is to come", "Leave out one of them.")
+    if call is not None and turn is None:
+        raise UsageError("--call needs a --turn", "Say which turn's call, as --turn 3 --call 1.")
+    if turn is not None:
+        _show_past(screen, Choices(vault, config_file=config), id_, turn, call, as_json=as_json)
+        return
     with _session(Choices(vault, model, config, strategy, max_context), id_, indexed=next_ is not None) as session:
         prompt = session.prompt(next_)
     if as_json:
@@ -72,6 +82,59 @@ def show(
     else:
         with paged(screen) as pager:
             pager.print(showing.text(prompt))
+
+
+def _show_past(screen: Screen, choices: Choices, id_: str | None, turn: int, call: int | None, *, as_json: bool) -> None:
+    conversation, [one] = _pasts(choices, id_, turn)
+    calls = one.calls if call is None else (one.call(call),)
+    if as_json:
+        document = [{name: value for name, value in sent.model_dump(mode="json").items() if name not in _OUTSIDE} for sent in calls]
+        screen.json({"conversation_id": conversation, "turn": turn, "question_id": one.calls[0].question_id, "calls": document})
+    else:
+        with paged(screen) as pager:
+            pager.print(showing.past(one, call))
+
+
+_OUTSIDE = ("question_id", "summarised_through")
+
+
+def _pasts(choices: Choices, id_: str | None, *turns: int) -> tuple[str, list[Past]]:
+    """What was sent in some turns of a conversation, and its id."""
+    with cli.opened(choices) as bench:
+        conversation = bench.store.find(id_, str(bench.vault.root))
+        history = bench.store.history(conversation.id)
+        found = [past.past(history, turn, bench.store.prompts(past.asked(history, turn).id)) for turn in turns]
+    return conversation.id, found
+
+
+@COMMAND.command()
+def diff(
+    a: Annotated[int, typer.Argument(metavar="A", help="A turn, counted by your messages.")],
+    b: Annotated[int, typer.Argument(metavar="B", help="Another one.")],
+    id_: cli.ConversationArgument = None,
+    as_json: cli.JsonOption = False,
+    vault: cli.VaultOption = None,
+    config: cli.ConfigOption = None,
+) -> None:
+    """What the last prompt of turn B had that the one of turn A had not, and what it had lost."""
+    conversation, [before, after] = _pasts(Choices(vault, config_file=config), id_, a, b)
+    found = past.changes(before.last, after.last)
+    screen = Screen.of()
+    if not as_json:
+        with paged(screen) as pager:
+            pager.print(showing.changed(before, after, found))
+        return
+    screen.json(
+        {
+            "conversation_id": conversation,
+            "a": {"turn": a, "tokens": before.tokens},
+            "b": {"turn": b, "tokens": after.tokens},
+            "added": [message.model_dump(mode="json") for message in found.added],
+            "lost": [{**message.model_dump(mode="json"), "reason": why or None} for message, why in found.lost],
+            "tools_added": found.tools_added,
+            "tools_lost": found.tools_lost,
+        }
+    )
 
 
 @COMMAND.command()

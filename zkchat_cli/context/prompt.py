@@ -58,7 +58,7 @@ class Material:
 def assemble(material: Material, budget: Budget, strategy: Strategy, counter: TokenCounter, *, explain: bool = True) -> Prompt:
     """What the next model call sends, within the effective limit. Same material, same prompt, to the byte.
 
-    `dropped` names what is left out only when asked to `explain`: in a long conversation that is thousands of messages with each call.
+    `dropped` names the messages that are left out only when asked to `explain`: in a long conversation that is thousands with each call.
 
     Instructions, tools, memory, what is pinned or instructed, and the turn in progress are always sent, and the summary unless it alone is
     too much; the history gets what is left of the messages' budget (see `room_for_history`). Raises PromptTooLarge, naming the largest
@@ -100,7 +100,7 @@ def assemble(material: Material, budget: Budget, strategy: Strategy, counter: To
         messages=messages,
         tools=parts.tools,
         usage=measure(messages, parts.tools, budget, estimated=counter.estimated, calibration=counter.factor, compaction=compaction),
-        dropped=(*_dropped(parts, choice), *_unsayable(material, choice, messages), *_left_out(material, parts)) if explain else (),
+        dropped=(*((*_dropped(parts, choice), *_unsayable(material, choice, messages)) if explain else ()), *_left_out(material, parts)),
         documents=_documents((*(m for turn in choice.kept for m in turn.messages), *material.current)) if explain else (),
         strategy=strategy.name,
     )

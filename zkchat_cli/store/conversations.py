@@ -7,6 +7,7 @@ from typing import Any
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Conversation, Overview
 from zkchat_cli.store import rows
+from zkchat_cli.store.packing import storable
 
 _LABEL = ", ".join(rows.CONVERSATION)
 _CONVERSATION = f"SELECT {_LABEL} FROM conversation"
@@ -19,7 +20,7 @@ _NEWEST_FIRST = "ORDER BY julianday(updated_at) DESC, updated_at DESC, seq DESC"
 
 def read(connection: sqlite3.Connection, conversation_id: str) -> Conversation:
     """Raises StoreError, with the most recent ones, when there is none of that id."""
-    row = connection.execute(f"{_CONVERSATION} WHERE id = ?", (rows.storable(conversation_id),)).fetchone()
+    row = connection.execute(f"{_CONVERSATION} WHERE id = ?", (storable(conversation_id),)).fetchone()
     if row is None:
         raise StoreError(f"There is no conversation {conversation_id}", _recent(connection))
     return rows.to_conversation(row)
@@ -35,7 +36,7 @@ def find(connection: sqlite3.Connection, prefix: str | None, vault: str | None) 
             raise StoreError(f"There is no conversation{where} yet", how.strip())
         return newest[0]
     query = f"{_CONVERSATION} WHERE :prefix <> '' AND substr(id, 1, length(:prefix)) = :prefix {_NEWEST_FIRST}"
-    found = _conversations(connection.execute(query, {"prefix": rows.storable(prefix)}))
+    found = _conversations(connection.execute(query, {"prefix": storable(prefix)}))
     whole = [conversation for conversation in found if conversation.id == prefix]
     if len(found) == 1 or whole:
         return (whole or found)[0]
@@ -58,17 +59,17 @@ def overviews(connection: sqlite3.Connection, vault: str | None, limit: int | No
 def overview(connection: sqlite3.Connection, conversation_id: str) -> Overview:
     """One with its figures. Raises StoreError as `read` does."""
     known = read(connection, conversation_id)
-    return _overview(connection.execute(f"{_OVERVIEW} WHERE id = ?", (rows.storable(known.id),)).fetchone())
+    return _overview(connection.execute(f"{_OVERVIEW} WHERE id = ?", (storable(known.id),)).fetchone())
 
 
 def _overview(row: Sequence[Any]) -> Overview:
     *label, messages, tokens, question = row
-    begins = str(question or "").splitlines()
-    return Overview(**dict(rows.to_conversation(tuple(label))), messages=messages, tokens=tokens, first_line=begins[0] if begins else None)
+    first = next(iter(str(question or "").strip().splitlines()), "").strip()
+    return Overview(**dict(rows.to_conversation(tuple(label))), messages=messages, tokens=tokens, first_line=first or None)
 
 
 def _which(vault: str | None, limit: int | None) -> dict[str, str | int | None]:
-    return {"vault": vault and rows.storable(vault), "limit": -1 if limit is None else limit}
+    return {"vault": vault and storable(vault), "limit": -1 if limit is None else limit}
 
 
 def _conversations(found: Iterable[tuple[str, ...]]) -> list[Conversation]:

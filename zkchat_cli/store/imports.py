@@ -15,8 +15,8 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ConversationArchive
 from zkchat_cli.store.archives import flaw
 from zkchat_cli.store.foreign import Misfit, Place, Reader, named
+from zkchat_cli.store.packing import storable
 from zkchat_cli.store.places import line_of
-from zkchat_cli.store.rows import storable
 
 LARGEST = 256 * 1024 * 1024
 """Bytes of a file; reading one takes some ten times as much memory."""

@@ -177,6 +177,43 @@ SCRIPTS: tuple[str, ...] = (
         question = (SELECT substr(ltrim(content, {_BLANK}), 1, 240) FROM message
             WHERE conversation_id = conversation.id AND role = 'user' ORDER BY seq LIMIT 1);
     """,
+    # What the model was sent, by pieces; see prompts. Numbers are never given twice, because a process remembers the newest. And the
+    # words of what was said stand in `message` already: only where they are others than the content (see words.indexed) are they kept.
+    """
+    CREATE TABLE piece (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        conversation_seq INTEGER NOT NULL REFERENCES conversation (seq) ON DELETE CASCADE,
+        hash BLOB NOT NULL,
+        body BLOB NOT NULL
+    ) STRICT;
+    CREATE UNIQUE INDEX piece_hash ON piece (conversation_seq, hash);
+
+    CREATE TABLE prompt (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        conversation_seq INTEGER NOT NULL REFERENCES conversation (seq) ON DELETE CASCADE,
+        question_seq INTEGER NOT NULL,
+        whole INTEGER NOT NULL,
+        body BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX prompt_conversation ON prompt (conversation_seq);
+    CREATE INDEX prompt_question ON prompt (question_seq);
+
+    ALTER TABLE compaction ADD COLUMN packed BLOB;
+    ALTER TABLE message ADD COLUMN packed BLOB;
+
+    CREATE TABLE spelling (message_seq INTEGER PRIMARY KEY REFERENCES message (seq) ON DELETE CASCADE, words TEXT NOT NULL) STRICT;
+    CREATE VIEW spelled (seq, words) AS SELECT message.seq, coalesce(spelling.words, message.content)
+        FROM message LEFT JOIN spelling ON spelling.message_seq = message.seq;
+
+    DROP TRIGGER message_gone;
+    DROP TABLE spoken;
+    CREATE VIRTUAL TABLE spoken USING fts5 (words, tokenize = 'ascii', content = 'spelled', content_rowid = 'seq');
+    INSERT OR IGNORE INTO unspoken SELECT seq FROM message WHERE content <> '';
+
+    CREATE TRIGGER message_gone BEFORE DELETE ON message
+    WHEN OLD.content <> '' AND NOT EXISTS (SELECT 1 FROM unspoken WHERE message_seq = OLD.seq)
+    BEGIN DELETE FROM spoken WHERE rowid = OLD.seq; END;
+    """,
 )
 
 
