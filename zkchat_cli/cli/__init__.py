@@ -24,8 +24,8 @@ MOST_USED_FIRST = ("chat", "ask", "context", "memory", "sessions", "vault", "age
 VaultOption = Annotated[Path | None, typer.Option("--vault", "-v", metavar="PATH", help="Folder of notes.")]
 
 
-def _models(incomplete: str) -> list[str]:
-    """For the shell's completion of --model: providers, and the models that their servers list."""
+def models() -> list[str]:
+    """For the shell's completion of --model: the models that servers list, and the providers."""
     from zkchat_cli import wiring  # as in `opened`
     from zkchat_cli.errors import ZkchatError
     from zkchat_cli.llm import providers
@@ -33,10 +33,13 @@ def _models(incomplete: str) -> list[str]:
     try:
         loaded = wiring.settings(wiring.Choices(), os.environ, Path.cwd())
         named = [name for offer in wiring.offers(loaded, os.environ) for name in offer.names]
-    except ZkchatError:
-        named = []
-    beginnings = [f"{provider}/" for provider in providers.names() if provider != "offline"]
-    return [name for name in (*named, *beginnings) if name.startswith(incomplete)]
+    except (ZkchatError, OSError):
+        named = ["offline"]
+    return [*named, *(f"{provider}/" for provider in providers.names() if provider != "offline")]
+
+
+def _models(incomplete: str) -> list[str]:
+    return [name for name in models() if name.startswith(incomplete)]
 
 
 ModelOption = Annotated[
