@@ -190,9 +190,12 @@ class ChatSessionStore:
     # Turns
 
     def add(self, conversation_id: str, message: ZkChatMessage) -> None:
-        """Append one message and make it the head."""
+        """Append one message and make it the head. A question above it that nobody has answered is unfinished from now on: the process that
+        should have was killed, or is slower than its user."""
         with self._writing("take a message"):
             self._known(conversation_id)
+            left = "UPDATE message SET status = 'unfinished' WHERE id = ? AND conversation_id = ? AND status = 'pending'"
+            self._db.execute(left, (_text(message.parent_id), _text(conversation_id)))
             self._insert_message(conversation_id, message)
             self._change(conversation_id, "head_id = ?, updated_at = ?", storable(message.id), storable(message.timestamp))
 
