@@ -12,6 +12,7 @@ from zkchat_cli import cli, config, wiring
 from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.models import Conversation
 from zkchat_cli.session import ZkChatSession
+from zkchat_cli.store.retention import Retention
 from zkchat_cli.terminal.keyboard import Interruptions
 from zkchat_cli.terminal.links import opener
 from zkchat_cli.terminal.outcomes import run_piped
@@ -53,6 +54,10 @@ def chat(
             for problem in index.problems:
                 screen.warn(problem)
         session = bench.session(_conversation(bench, resume, continue_=continue_))
+        old = Retention(bench.store, bench.loaded.values, wiring.now(), but=session.conversation.id)
+        if old.notice is not None:
+            screen.warn(*old.notice)
+        old.start()
         if interactive:
             from zkchat_cli.terminal.repl import Repl  # prompt_toolkit takes 0.1 s to import: pipes do without
 
