@@ -13,7 +13,7 @@ from pathlib import Path
 from zkchat_cli import config, settling, tools
 from zkchat_cli.config import Config, Loaded, Places
 from zkchat_cli.context import strategies
-from zkchat_cli.errors import ConfigError, VaultError, ZkchatError
+from zkchat_cli.errors import ConfigError, StoreUnwritable, VaultError, ZkchatError
 from zkchat_cli.llm import Model, Provider, Reach, Setup, Window, embedders, providers
 from zkchat_cli.llm.endpoint import is_local
 from zkchat_cli.models import Conversation
@@ -38,6 +38,8 @@ class Choices:
     strategy: str | None = None
     max_context: int | None = None
     store: bool = True
+    store_later: bool = False
+    """Whether a store that may not be written is no reason to stop: conversations are in memory then."""
 
     @property
     def flags(self) -> dict[str, object]:
@@ -59,6 +61,8 @@ class Bench:
     store: ChatSessionStore
     env: Mapping[str, str]
     using: Using
+    unstored: StoreUnwritable | None = None
+    """Why nothing is stored, where something should be."""
     counter: TokenCounter = field(default_factory=TokenCounter)
 
     @property
@@ -255,7 +259,12 @@ def open_bench(choices: Choices, env: Mapping[str, str], cwd: Path) -> Bench:
     using = open_model(loaded, env)
     vault = open_vault(loaded, env, cwd)
     try:
-        return Bench(loaded, vault, open_store(loaded, keep=choices.store), env, using)
+        try:
+            return Bench(loaded, vault, open_store(loaded, keep=choices.store), env, using)
+        except StoreUnwritable as e:
+            if not choices.store_later:
+                raise
+            return Bench(loaded, vault, open_store(loaded, keep=False), env, using, e)
     except ZkchatError:
         vault.close()
         raise

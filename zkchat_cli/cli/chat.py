@@ -45,7 +45,10 @@ def chat(
         vault = wiring.demo_vault(config.places(config.environment(), config_file))
     elif vault is None and model is None and config_file is None:
         vault, model = cli.first_start(screen)
-    with cli.opened(Choices(vault, model, config_file, strategy, max_context, store=not no_store)) as bench:
+    new = resume is None and not continue_
+    with cli.opened(Choices(vault, model, config_file, strategy, max_context, store=not no_store, store_later=new)) as bench:
+        if bench.unstored is not None:
+            screen.warn(f"this chat is not stored: {bench.unstored.message}", bench.unstored.hint)
         screen = replace(screen, address=opener(bench.vault.root, bench.loaded.values.references.link_style))
         interactive = sys.stdin.isatty() and sys.stdout.isatty()
         if not interactive or not bench.vault.indexed:
@@ -61,7 +64,9 @@ def chat(
         if interactive:
             from zkchat_cli.terminal.repl import Repl  # prompt_toolkit takes 0.1 s to import: pipes do without
 
-            code = Repl(bench, session, screen, keep_history=not no_store).run()
+            repl = Repl(bench, session, screen, keep_history=not no_store)
+            code = repl.run()
+            _tell_lost(repl.session, screen)
         else:
             code = _piped(session, screen, bench.loaded.values.references.max_displayed)
     raise typer.Exit(code)
@@ -69,6 +74,14 @@ def chat(
 
 def _conversation(bench: Bench, resume: str | None, *, continue_: bool) -> Conversation | None:
     return bench.store.find(resume, str(bench.vault.root)) if resume is not None or continue_ else None
+
+
+def _tell_lost(session: ZkChatSession, screen: Screen) -> None:
+    """As a chat ends: what could not be stored until now."""
+    if lost := session.save_last():
+        screen.warn(
+            f"{lost} turn{'s' * (lost != 1)} of {session.conversation.id} could not be stored and {'are' if lost > 1 else 'is'} lost"
+        )
 
 
 def _piped(session: ZkChatSession, screen: Screen, max_sources: int) -> int:
@@ -97,6 +110,7 @@ def _answer_lines(session: ZkChatSession, screen: Screen, max_sources: int) -> N
         except ZkchatError as e:
             show_error(e, aside)
             first = first or e
+    _tell_lost(session, screen)
     if first is not None:
         first.told = True
         raise first
