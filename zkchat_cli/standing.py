@@ -175,7 +175,7 @@ class Standing:
         store, id_ = self.parts.store, self.conversation.id
         head = store.conversation(id_).head_id if self._stored else None
         log = self.log()
-        self.history = branch(log, head)  # reading a long one a second time takes a second
+        self.history = _settled(branch(log, head))  # reading a long one a second time takes a second
         self.compactions = store.compactions(id_) if self._stored else ()
         self.manager = ReferenceManager.of(log, self.history)
         self._call_ids = {call.id for message in log for call in message.tool_calls}
@@ -488,6 +488,13 @@ class Standing:
             return self.parts.vault.chunks(path)
         except VaultError:
             return ()
+
+
+def _settled(history: tuple[ZkChatMessage, ...]) -> tuple[ZkChatMessage, ...]:
+    """A branch that ends with a question whose turn was never stored: the process was killed, and the question is unfinished."""
+    if not history or history[-1].status != "pending":
+        return history
+    return (*history[:-1], history[-1].model_copy(update={"status": "unfinished"}))
 
 
 def _is_deeper(value: object, levels: int) -> bool:

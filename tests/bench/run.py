@@ -21,6 +21,7 @@ import citations
 import models
 import pexpect
 import prompts
+import store
 import summary
 import vault
 import vaults
@@ -142,6 +143,7 @@ PARTS: dict[str, Callable[[Ground], Iterator[Row]]] = {
     "prompts": prompts.figures,
     "models": models.figures,
     "summary": summary.figures,
+    "store": store.figures,
     "vault": vault.figures,  # last, because it changes notes
 }
 
