@@ -249,13 +249,6 @@ def test_a_citation_has_all_places_where_it_stands() -> None:
     ]
 
 
-def test_what_this_turn_brought_in_and_nothing_cites_is_unused() -> None:
-    brought = ("Dates.md", "Queries/Filters.md", "Dates.md", "中文/過濾.md")
-    assert verify("So [[Filters]] say.", SOURCES, brought).unused == ("Dates.md", "中文/過濾.md")
-    assert verify("“Words that stand nowhere” [3]", SOURCES, brought[:1]).unused == ()
-    assert verify("So it is.", SOURCES).unused == ()
-
-
 @pytest.mark.parametrize(
     ("answer", "uncited"),
     [
