@@ -308,8 +308,8 @@ def test_any_answer_about_any_note_gets_the_same_verdict_twice(answer: str, text
             [chunk(1, text, relative_path="Filters.md"), chunk(2, text + "\n" + answer, title=text, relative_path="Dates.md")]
         )
 
-    verdict = verify(answer, fresh(), ("Filters.md",))
-    assert verdict == verify(answer, fresh(), ("Filters.md",))
+    verdict = verify(answer, fresh())
+    assert verdict == verify(answer, fresh())
     spans = {mark.span for mark in marks(answer)}
     assert all(span in spans or "." in answer[slice(*span)] for citation in verdict.citations for span in citation.spans)
 

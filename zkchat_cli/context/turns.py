@@ -118,7 +118,8 @@ def render(
 def _introduction(message: ZkChatMessage, counter: TokenCounter, *, documents: bool) -> PromptMessage:
     """The documents that a message names; its `source_ids` begin with the message's own if their text is in it."""
     chunks = message.chunks if documents else ()
-    content = introduce(message.references, chunks)
+    references = message.references if documents else tuple(r.model_copy(update={"above": False}) for r in message.references)
+    content = introduce(references, chunks)
     paths = dict.fromkeys(r.relative_path for r in message.references if r.relative_path)
     ids = (*([message.id] if chunks else []), *paths)
     return PromptMessage(role="user", content=content, tokens=counter.count(content) + MESSAGE_OVERHEAD, kind="documents", source_ids=ids)
