@@ -2,22 +2,21 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from io import TextIOWrapper
 from typing import Annotated
 
 import typer
 
-from zkchat_cli import cli, config, slash, wiring
+from zkchat_cli import cli, config, wiring
 from zkchat_cli.errors import UsageError, ZkchatError
-from zkchat_cli.events import TurnFailed
 from zkchat_cli.models import Conversation
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.terminal.keyboard import Interruptions
 from zkchat_cli.terminal.links import opener
+from zkchat_cli.terminal.outcomes import run_piped
 from zkchat_cli.terminal.screen import PROMPT, Screen
-from zkchat_cli.terminal.turns import show, show_error, to_stderr
+from zkchat_cli.terminal.turns import show_error, to_stderr
 from zkchat_cli.wiring import Bench, Choices
 
 COMMAND = cli.app()
@@ -28,6 +27,7 @@ def chat(
     resume: Annotated[str | None, typer.Option("--resume", metavar="ID", help="Go on with this conversation.")] = None,
     continue_: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the vault's latest conversation.")] = False,
     demo: Annotated[bool, typer.Option("--demo", help="Chat with the built-in notes, offline.")] = False,
+    agent: cli.AgentOption = None,
     strategy: cli.StrategyOption = None,
     max_context: cli.MaxContextOption = None,
     no_store: cli.NoStoreOption = False,
@@ -43,7 +43,9 @@ def chat(
         if vault is not None:
             raise UsageError("--demo brings its own notes", "Leave out --vault, or leave out --demo.")
         vault = wiring.demo_vault(config.places(config.environment(), config_file))
-    with cli.opened(Choices(vault, model, config_file, strategy, max_context, store=not no_store)) as bench:
+    elif vault is None and model is None and config_file is None:
+        vault, model = cli.first_start(screen)
+    with cli.opened(Choices(vault, model, config_file, strategy, max_context, store=not no_store, agent=agent)) as bench:
         screen = replace(screen, address=opener(bench.vault.root, bench.loaded.values.references.link_style))
         interactive = sys.stdin.isatty() and sys.stdout.isatty()
         if not interactive or not bench.vault.indexed:
@@ -84,28 +86,10 @@ def _answer_lines(session: ZkChatSession, screen: Screen, max_sources: int) -> N
     first: ZkchatError | None = None
     for line in _lines(screen):
         try:
-            if slash.is_command(line):
-                outcome = slash.run(line, session)
-                if outcome.confirm is not None:
-                    raise UsageError(
-                        f"{outcome.confirm.question} Nobody can be asked here", f"To say yes beforehand: {outcome.confirm.unasked}"
-                    )
-                if outcome.text:
-                    screen.print(outcome.text)
-                screen.show(outcome.lines)
-                session = outcome.session or session
-                if outcome.leave:
-                    break
-                if outcome.turn is None:
-                    continue
-                events = outcome.turn
-            else:
-                events = session.send(line)
-            with closing(events) as turn:
-                last = show(turn, screen, aside, max_sources=max_sources)
-            if isinstance(last, TurnFailed):
-                raise last.error
-            screen.print()
+            going_on = run_piped(line, session, screen, aside, max_sources)
+            if going_on is None:
+                break
+            session = going_on
         except ZkchatError as e:
             show_error(e, aside)
             first = first or e

@@ -16,6 +16,7 @@ from zkchat_cli.memory.keeper import Memory
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.vault import Vault
 
+FINISH = "finish"
 FARTHEST = 10**9
 """No note has as many lines, no vault as many notes."""
 
@@ -49,8 +50,9 @@ class Tool:
     """Gets the arguments and the Vault; or, where the tool is not `of` the notes, the Memory."""
     parallel: bool = True
     """Whether it only reads, so that several such calls may run at once. What is of memory does not: its store belongs to one thread."""
-    of: Literal["notes", "memory", "conversation"] = "notes"
-    """What it is about. A tool of memory is not there while `context.memory_integration` is off."""
+    of: Literal["notes", "memory", "conversation", "run"] = "notes"
+    """What it is about. A tool of memory is not there while `context.memory_integration` is off; one of a run is only there in agent runs,
+    and ends the turn, of which its argument `answer` is the answer."""
 
     @property
     def descriptor(self) -> dict[str, Any]:
@@ -107,5 +109,11 @@ def _is(value: object, wanted: str) -> bool:
 
 
 def tools() -> list[Tool]:
-    """All tools, by name."""
-    return drawer.everything(sys.modules[__name__], "TOOL")
+    """All tools of a conversation, by name; a run has one more, `finish`."""
+    return [tool for tool in drawer.everything(sys.modules[__name__], "TOOL") if tool.of != "run"]
+
+
+def that_ends_a_run() -> Tool:
+    """The tool that ends a run."""
+    found: Tool = drawer.take(sys.modules[__name__], FINISH, "TOOL")
+    return found

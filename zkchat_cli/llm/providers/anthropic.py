@@ -85,6 +85,11 @@ class AnthropicModel:
             self._gateway = Gateway(self.server, official=self.official)
         return self._gateway
 
+    def body(self, request: Request) -> dict[str, Any]:
+        from zkchat_cli.llm import messages_request
+
+        return messages_request.body(self.model, request, self._abilities())
+
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         problem = _unusable(self)
         if problem is not None:

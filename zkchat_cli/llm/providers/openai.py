@@ -91,6 +91,20 @@ class OpenaiModel:
         size = sizes.get(self.model)
         return Window(size, "the server's list of models") if size else None
 
+    def body(self, request: Request) -> dict[str, Any]:
+        with self._lock:
+            return self._loaded().body(self._arguments(request))
+
+    def _arguments(self, request: Request) -> dict[str, Any]:
+        from zkchat_cli.llm import recovery  # see `_loaded`
+
+        return {
+            "model": self.model,
+            "messages": recovery.messages(request),
+            "tools": recovery.tools(request),
+            "config": recovery.config(request),
+        }
+
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         problem = _unusable(self)
         if problem is not None:
@@ -103,9 +117,7 @@ class OpenaiModel:
             with self._lock:
                 gateway = self._loaded()
             gateway = gateway.with_policy(recovery.policy(put, self.server, self.first_delay))
-            events = gateway.complete_stream_with_recovery(
-                model=self.model, messages=recovery.messages(request), tools=recovery.tools(request), config=recovery.config(request)
-            )
+            events = gateway.complete_stream_with_recovery(**self._arguments(request))
             await compatible.deltas(events, put, self.server, model=self.model, models=self._names)
 
         yield from pumped(call, self.server, Patience(self.settings.timeout, self.settings.stall_timeout), request.wanted)
