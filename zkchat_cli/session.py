@@ -354,7 +354,7 @@ class ZkChatSession(Led):
         history = self.turns
         earlier = (m for source in sent if (m := history.message(source)))
         sources = Sources.of(c for m in (*earlier, *(m for m in turn.messages if m.id in sent)) for c in m.chunks)
-        verdict = verify(turn.text, sources, (chunk.relative_path for chunk in turn.chunks))
+        verdict = verify(turn.text, sources)
         return TurnReport(
             conversation_id=self.conversation.id,
             message_id=self.parts.new_id(),

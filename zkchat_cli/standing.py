@@ -470,8 +470,11 @@ class Standing:
 
     def _means(self, message: ZkChatMessage) -> Means:
         """What there is for the documents that a message names: so much of the messages' budget as it leaves without them."""
+        there: dict[str, ContentChunk] = {}
         try:
-            left = room_for_history(self.assembled((message,)).usage, self.budget)
+            prompt = self.assembled((message,))
+            left = room_for_history(prompt.usage, self.budget)
+            there = self._there(prompt)
         except PromptTooLarge:
             left = 0
         return Means(
@@ -480,7 +483,15 @@ class Standing:
             cost=lambda chunk: cost(chunk, self.parts.counter.count),
             text=self._text,
             summary=self._summaries.summary,
+            there=there,
         )
+
+    def _there(self, prompt: Prompt) -> dict[str, ContentChunk]:
+        """The numbered chunks that stand in a prompt from earlier messages, by id; not of those that are shortened."""
+        shortened = self.compaction.masked if self.compaction else ()
+        sent = (m.source_ids[0] for m in prompt.messages if m.kind in ("tool_results", "documents") and m.source_ids)
+        found = (self.turns.message(id_) for id_ in sent if id_ not in shortened)
+        return {chunk.id: chunk for message in found if message for chunk in message.chunks}
 
     def _text(self, path: str) -> Sequence[ContentChunk]:
         """The chunks of a note; none of one that is gone or cannot be read."""
