@@ -243,7 +243,9 @@ def _kind(parameter: Any, context: Any, group: str) -> Any:
     """What a parameter takes: a kind's name, all values where they are always the same, or None."""
     kind = _BY_METAVAR.get(parameter.metavar or "")
     if kind == "key":
-        return list(_keys()) if group == "config" else None  # a memory has keys as well
+        if group == "config":
+            return list(_keys())
+        kind = None  # memories and agents have keys of their own
     if kind == "strategy":
         return _strategies()
     if kind is not None:
