@@ -7,6 +7,9 @@ A turn's events come in this order, and end with exactly one of the last two:
     Compacting?, TurnCompleted | TurnFailed
 
 Compacting is CompactionStarted, Waiting*, CompactionDone | Notice. Change is ChangeProposed, ChangeDecided.
+
+An agent run (see solving.py) is several turns in one stream: each begins with IterationStarted, what the model says meanwhile is a
+ReasoningDelta, and only at the end come its answer, as TextDelta and Cited, and the one TurnCompleted or TurnFailed.
 """
 
 from dataclasses import dataclass
@@ -105,6 +108,24 @@ class ToolCallFinished:
 
 
 @dataclass(frozen=True, slots=True)
+class IterationStarted:
+    """An agent run begins its next turn, `number` of at most `of`."""
+
+    number: int
+    of: int
+    goal: str
+
+
+@dataclass(frozen=True, slots=True)
+class IterationFinished:
+    """A turn of an agent run is over: how many tools it called, and how many excerpts they found that were not there before."""
+
+    number: int
+    tools: int
+    excerpts: int
+
+
+@dataclass(frozen=True, slots=True)
 class TurnCompleted:
     report: TurnReport
 
@@ -131,6 +152,8 @@ Event = (
     | ChangeProposed
     | ChangeDecided
     | ToolCallFinished
+    | IterationStarted
+    | IterationFinished
     | TurnCompleted
     | TurnFailed
 )

@@ -46,6 +46,8 @@ class ToolLoop:
         """Yields what happens; returns why the answer ended, which `turn.text` has. Raises the ProviderError of a call that failed, and
         PromptTooLarge if the message itself is too much.
 
+        A tool of a run ends the turn: its answer is the turn's, and no event has said it.
+
         The model gets no tools any more after `llm.max_tool_rounds` rounds of them, or when results have filled the window.
         """
         turn, rounds, offered = self._turn, 1, True
@@ -55,11 +57,19 @@ class ToolLoop:
                 break
             self._watch(calls)
             room = yield from self._run_tools(calls)
+            if (answer := self._final(calls)) is not None:
+                turn.text = answer
+                return "stop"
             rounds += 1
             offered = rounds <= self._standing.parts.settings.llm.max_tool_rounds and room >= LEAST_ROOM
         if not turn.text.strip():
             raise self._no_answer(rounds if calls else 0, finish)
         return finish
+
+    def _final(self, calls: Sequence[ToolCall]) -> str | None:
+        """The answer that a call, which went well, declares to be the last word."""
+        ending = {tool.name for tool in self._standing.parts.tools if tool.of == "run"}
+        return next((str(c.arguments["answer"]).strip() for c in calls if c.name in ending and self._answered[_same(c)].ok), None)
 
     def _no_answer(self, rounds: int, finish: FinishReason) -> ProviderError:
         name = self._standing.parts.model.name

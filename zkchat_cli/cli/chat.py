@@ -28,6 +28,7 @@ def chat(
     resume: Annotated[str | None, typer.Option("--resume", metavar="ID", help="Go on with this conversation.")] = None,
     continue_: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the vault's latest conversation.")] = False,
     demo: Annotated[bool, typer.Option("--demo", help="Chat with the built-in notes, offline.")] = False,
+    agent: cli.AgentOption = None,
     strategy: cli.StrategyOption = None,
     max_context: cli.MaxContextOption = None,
     unsafe: cli.UnsafeOption = False,
@@ -49,7 +50,8 @@ def chat(
         vault, model = cli.first_start(screen)
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
     approve = policy(unsafe=unsafe, yes=yes, screen=screen, interactive=interactive)
-    with cli.opened(Choices(vault, model, config_file, strategy, max_context, store=not no_store, unsafe=unsafe)) as opened:
+    choices = Choices(vault, model, config_file, strategy, max_context, store=not no_store, agent=agent, unsafe=unsafe)
+    with cli.opened(choices) as opened:
         bench = replace(opened, approve=approve)
         tell_unable(bench.using.tools, bench.model.name, screen, unsafe=unsafe)
         screen = replace(screen, address=opener(bench.vault.root, bench.loaded.values.references.link_style))

@@ -82,7 +82,7 @@ def assemble(material: Material, budget: Budget, strategy: Strategy, counter: To
     offer = Offer(
         parts.recent,
         parts.folded,
-        asked.content if asked else "",
+        asked.asked if asked else "",
         _room(before, parts, budget),
         counter,
         asked_at=asked.timestamp if asked else "",
@@ -193,7 +193,7 @@ def _tools(material: Material, history: History, budget: Budget, counter: TokenC
 
 
 def _question(material: Material) -> str:
-    return next((m.content for m in material.current if m.role == "user"), "")
+    return next((m.asked for m in material.current if m.role == "user"), "")
 
 
 def covered_by(compaction: Compaction, turns: Sequence[Turn]) -> int:
@@ -245,8 +245,16 @@ def fence(tag: str, text: str, about: str = "") -> str:
 
 
 def _memory(item: MemoryItem, counter: TokenCounter) -> PromptMessage:
-    text = fence("project-memory", item.content, f" path={json.dumps(item.relative_path, ensure_ascii=False)}")
-    return _fixed(text, "memory", "system", counter, (item.relative_path,))
+    tag, about = (
+        ("agent-memory", f"agent={_quoted(item.key)}")
+        if item.kind == "agent"
+        else ("project-memory", f"path={_quoted(item.relative_path)}")
+    )
+    return _fixed(fence(tag, item.content, f" {about}"), "memory", "system", counter, (_source(item),))
+
+
+def _quoted(name: str | None) -> str:
+    return json.dumps(name, ensure_ascii=False)
 
 
 def _smart(items: Sequence[MemoryItem], counter: TokenCounter) -> tuple[PromptMessage, ...]:
@@ -262,7 +270,7 @@ def _smart(items: Sequence[MemoryItem], counter: TokenCounter) -> tuple[PromptMe
 
 
 def _source(item: MemoryItem) -> str:
-    return item.relative_path or f"fact:{item.key}"
+    return item.relative_path or f"{item.kind}:{item.key}"
 
 
 def _summary(compaction: Compaction | None, strategy: Strategy, counter: TokenCounter) -> tuple[PromptMessage, ...]:

@@ -26,6 +26,7 @@ from zkchat_cli.errors import ZkchatError
 from zkchat_cli.events import Event, TurnFailed
 from zkchat_cli.llm import providers
 from zkchat_cli.session import ZkChatSession
+from zkchat_cli.solving import unfinished
 from zkchat_cli.terminal import outcomes, watching
 from zkchat_cli.terminal.approving import AskEach
 from zkchat_cli.terminal.completion import ChatCompleter, argument_typed, command_typed, link_typed
@@ -71,7 +72,7 @@ class Repl:
         self._background.daemon = True
         self._drawing = threading.Lock()
         self._toolbar = Toolbar(
-            bench.model.name,
+            session.leader,
             bench.vault.name,
             session.budget.effective_limit,
             threshold=settings.context.summarization_threshold,
@@ -133,7 +134,9 @@ class Repl:
             with interruptions.stoppable():
                 self.take_turn(self._session.send(line))
         except KeyboardInterrupt:
-            self._screen.print("  stopped" if slash.is_command(line) else "  stopped; what came is kept", "yellow")
+            in_run = "/solve".startswith(line.split()[0]) and unfinished(self._session.history)
+            on = "; what came is kept, and /solve goes on" if in_run else ""
+            self._screen.print(f"  stopped{on}" if slash.is_command(line) else "  stopped; what came is kept", "yellow")
         except ZkchatError as e:
             show_error(e, self._screen.print)
         self._screen.print()
@@ -180,6 +183,7 @@ class Repl:
         name = self._session.parts.model.name
         notes = len(self._bench.vault.notes())
         model = f"offline: {providers.provider(name).help}" if name == "offline" else shortened(name, LONGEST_NAME)
+        model = f"{agent.name} · {model}" if (agent := self._session.parts.agent) is not None else model
         self._screen.print(neutralise_name(f"zkchat {__version__} · {self._bench.vault.name} ({notes}) · {model}"), "bold")
         if self._session.history:
             title = shorten(self._session.conversation.title or self._session.conversation.id, 60)
@@ -277,7 +281,7 @@ class Repl:
 
     def _measure_prompt(self) -> None:
         session = self._session
-        current = {"model": session.parts.model.name, "limit": session.budget.effective_limit}
+        current = {"model": session.leader, "limit": session.budget.effective_limit}
         try:
             self._update_toolbar(usage=session.usage, **current)
         except ZkchatError:
