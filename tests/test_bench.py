@@ -20,6 +20,7 @@ MEASURED = (
     "store a turn",
     "overhead a message, new conversation",
     "overhead a message, after 20 turns",
+    "overhead a message, after 200 turns",
     "assemble, discard, 20 turns",
     "assemble, hybrid, 200 turns",
     "summary of 25000 tokens",

@@ -39,8 +39,8 @@ def undo(standing: Standing, turns: int = 1) -> Moved:
     before = standing.history
     if not before:
         raise UsageError("there is nothing to take back", _forward_hint(standing) or "Ask something first.")
+    standing.move(before_turns(before, turns))
     standing.left.append(before[-1].id)
-    _go(standing, before_turns(before, turns))
     return Moved(before[len(standing.history) :], _turns(standing))
 
 
@@ -48,17 +48,18 @@ def redo(standing: Standing, turns: int = 1) -> Moved:
     """Bring back what was taken back last; else go on towards the newest answer from here. Raises UsageError when nothing follows."""
     before = standing.history
     head = before[-1].id if before else None
-    tree = Tree(standing.log())
+    tree, left = Tree(standing.log()), [*standing.left]
     for _ in range(turns):
-        if standing.left:
-            head = standing.left.pop()
+        if left:
+            head = left.pop()
         elif ahead := tree.ahead(head):
             head = ahead[0]
         else:
             break
     if len(tree.branch(head)) <= len(before):
         raise UsageError("nothing follows here", "/branches shows all that was said in this conversation.")
-    _go(standing, head)
+    standing.move(head)
+    standing.left[:] = left
     return Moved(standing.history[len(before) :], _turns(standing))
 
 
@@ -66,8 +67,8 @@ def clear(standing: Standing) -> Moved:
     """Start afresh: the next message begins a branch of its own."""
     before = standing.history
     if before:
+        standing.move(None)
         standing.left.append(before[-1].id)
-        _go(standing, None)
     return Moved(before, 0)
 
 
@@ -84,15 +85,9 @@ def switch(standing: Standing, text: str) -> Stretch:
     if found is None:
         there = f"Branches are numbered from 1 to {len(ends)}; /branches shows them." if ends else "Ask something first."
         raise UsageError(f"there is no branch {text[:40]}", there)
+    standing.move(found.last.id)
     standing.left.clear()
-    _go(standing, found.last.id)
     return found
-
-
-def _go(standing: Standing, head: str | None) -> None:
-    way = [*standing.left]
-    standing.move(head)
-    standing.left[:] = way
 
 
 def _turns(standing: Standing) -> int:

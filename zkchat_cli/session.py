@@ -4,14 +4,16 @@ Synchronous, and never prints: the screen, the one-shot command, JSON lines and 
 (Ctrl-C) stops the model and stores the partial answer as unfinished; a failure leaves the user's message stored and marked.
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, suppress
+from typing import Any
 
 from zkchat_cli import events
 from zkchat_cli.context.budget import due, warnings
-from zkchat_cli.describing import Describing
+from zkchat_cli.describing import Describing, made_of
 from zkchat_cli.errors import StoreError, UsageError, VaultError, ZkchatError
 from zkchat_cli.ladder import Ladder, Wish, relieve, summarizes
+from zkchat_cli.leading import Led
 from zkchat_cli.loop import ToolLoop
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import (
@@ -21,6 +23,7 @@ from zkchat_cli.models import (
     FinishReason,
     IndexReport,
     MessageStatus,
+    Prompt,
     Sent,
     TurnReport,
     ZkChatMessage,
@@ -28,18 +31,17 @@ from zkchat_cli.models import (
 from zkchat_cli.references.citations import verify
 from zkchat_cli.references.documents import documents_of, merge
 from zkchat_cli.references.lookup import Sources
-from zkchat_cli.standing import Parts, Standing
+from zkchat_cli.standing import Parts
 from zkchat_cli.turn import Timer, TurnInProgress
-from zkchat_cli.words import encodable, shorten
+from zkchat_cli.words import encodable
 
-TITLE_LENGTH = 60
 GO_ON = "Go on exactly where your last answer stopped. Do not repeat what you have said."
 FRESH_FOR = 2.0
 """Seconds for which a scan of the vault counts as fresh, so that one command does not scan twice."""
 
 
-class ZkChatSession(Standing):
-    """A conversation that goes on: what stands (see Standing), and `send`, which runs a turn."""
+class ZkChatSession(Led):
+    """A conversation that goes on: what stands (see Standing), who leads it (see Led), and `send`, which runs a turn."""
 
     def __init__(self, parts: Parts, conversation: Conversation | None = None) -> None:
         super().__init__(parts, conversation)
@@ -50,20 +52,38 @@ class ZkChatSession(Standing):
         self._unasked: set[str] = set()
         """The questions among them that the store has never seen."""
         self.describing = Describing(self)
+        self.sent: Prompt | None = None
+        """The prompt of the last model call."""
 
-    def send(self, text: str, *, typed: str | None = None) -> Generator[events.Event, None, None]:
+    def send(
+        self, text: str, *, typed: str | None = None, goal: str | None = None, documents: bool = True
+    ) -> Generator[events.Event, None, None]:
         """Run one turn and yield its events, the last one TurnCompleted or TurnFailed (see events.py). Closing it stops the turn.
 
-        `typed` is what the user wrote of a text that came through a pipe besides: only that may import files.
+        `typed` is what the user wrote of a text that came through a pipe besides: only that may import files, and call an agent by
+        `@name` for this turn. `goal` is what an agent run works on. Without `documents`, what the message names is not put into the prompt:
+        it is there from the turn before.
         Raises UsageError for a message without text. What cannot be stored is answered all the same, told, and stored later.
         """
         text = encodable(text)
         if not text.strip():
             raise UsageError("there is nothing to ask", "Give a question as an argument or on standard input.")
+        called, notices = self.called(text if typed is None else encodable(typed)) if goal is None else (None, [])
+        usual = self.parts
+        if called is not None:
+            self.become(called.name)
+        try:
+            addressed = called.written if called is not None else None
+            yield from self._send(text, typed, notices, documents=documents, goal=goal, addressed=addressed)
+        finally:
+            if called is not None:
+                self.lead(usual)
+
+    def _send(self, text: str, typed: str | None, notices: Sequence[events.Event], **fields: Any) -> Generator[events.Event, None, None]:
         timer = Timer(self.parts.clock)
         with timer("prepare"):
-            notices = self._refresh()
-            made = self._user_message(text, self.manager, encodable(typed) if typed is not None else None)
+            notices = [*notices, *self._refresh()]
+            made = self._user_message(text, self.manager, encodable(typed) if typed is not None else None, **fields)
             user = made.message
             notices += [events.Notice(*each) for each in made.told]
         with timer("store"):
@@ -105,11 +125,13 @@ class ZkChatSession(Standing):
     def ask_again(self, question: ZkChatMessage, text: str | None = None) -> Generator[events.Event, None, None]:
         """A turn in which a question of this branch is asked again, or `text` instead of it, on a branch of its own; the old one stays.
 
-        Only files that the question named when it was typed are imported again. Raises as `send` does: then all is as it was.
+        Only files that the question named when it was typed are imported again, and the agent that it called answers again. Raises as
+        `send` does: then all is as it was.
         """
         self._save()
         head = self.history[-1].id
-        typed = " ".join(each.wikilink for each in question.references if each.reference_type == "import") if text is None else None
+        named = " ".join(each.wikilink for each in question.references if each.reference_type == "import")
+        typed = (f"{question.addressed} {named or '…'}" if question.addressed else named) if text is None else None
         with closing(self.send(question.content if text is None else text, typed=typed)) as turn:
             self._stand_at(question.parent_id)
             try:
@@ -263,7 +285,10 @@ class ZkChatSession(Standing):
                 yield events.Notice(*told)
 
     def _answer(self, turn: TurnInProgress) -> Iterator[events.Event]:
-        finish = yield from ToolLoop(self, turn).run()
+        try:
+            finish = yield from ToolLoop(self, turn).run()
+        finally:
+            self.sent = turn.prompt
         with turn.timer("prepare"):
             report = self._report(turn, finish)
         with turn.timer("store"):
@@ -317,7 +342,7 @@ class ZkChatSession(Standing):
         return None
 
     def _commit(self, user: ZkChatMessage, answer: list[ZkChatMessage], sent: list[Sent]) -> None:
-        title = shorten(user.content, TITLE_LENGTH)
+        title = made_of(user.content)
         self._start()
         self._ask(user)
         self.parts.store.commit(self.conversation.id, user, answer, updated_at=self.parts.now(), title=title, sent=sent)
@@ -329,7 +354,7 @@ class ZkChatSession(Standing):
         history = self.turns
         earlier = (m for source in sent if (m := history.message(source)))
         sources = Sources.of(c for m in (*earlier, *(m for m in turn.messages if m.id in sent)) for c in m.chunks)
-        verdict = verify(turn.text, sources, (chunk.relative_path for chunk in turn.chunks))
+        verdict = verify(turn.text, sources)
         return TurnReport(
             conversation_id=self.conversation.id,
             message_id=self.parts.new_id(),
@@ -345,4 +370,5 @@ class ZkChatSession(Standing):
             compaction=turn.compaction,
             timings_ms=turn.timer.timings(),
             uncited_statements=verdict.uncited,
+            agent=self.parts.agent.name if self.parts.agent is not None else None,
         )

@@ -13,6 +13,7 @@ from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.models import Conversation
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.store.retention import Retention
+from zkchat_cli.terminal.approving import policy, tell_unable
 from zkchat_cli.terminal.keyboard import Interruptions
 from zkchat_cli.terminal.links import opener
 from zkchat_cli.terminal.outcomes import run_piped
@@ -28,8 +29,11 @@ def chat(
     resume: Annotated[str | None, typer.Option("--resume", metavar="ID", help="Go on with this conversation.")] = None,
     continue_: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the vault's latest conversation.")] = False,
     demo: Annotated[bool, typer.Option("--demo", help="Chat with the built-in notes, offline.")] = False,
+    agent: cli.AgentOption = None,
     strategy: cli.StrategyOption = None,
     max_context: cli.MaxContextOption = None,
+    unsafe: cli.UnsafeOption = False,
+    yes: cli.YesOption = False,
     no_store: cli.NoStoreOption = False,
     vault: cli.VaultOption = None,
     model: cli.ModelOption = None,
@@ -45,12 +49,16 @@ def chat(
         vault = wiring.demo_vault(config.places(config.environment(), config_file))
     elif vault is None and model is None and config_file is None:
         vault, model = cli.first_start(screen)
+    interactive = sys.stdin.isatty() and sys.stdout.isatty()
+    approve = policy(unsafe=unsafe, yes=yes, screen=screen, interactive=interactive)
     new = resume is None and not continue_
-    with cli.opened(Choices(vault, model, config_file, strategy, max_context, store=not no_store, store_later=new)) as bench:
+    choices = Choices(vault, model, config_file, strategy, max_context, store=not no_store, store_later=new, agent=agent, unsafe=unsafe)
+    with cli.opened(choices) as opened:
+        bench = replace(opened, approve=approve)
         if bench.unstored is not None:
             screen.warn(f"this chat is not stored: {bench.unstored.message}", bench.unstored.hint)
+        tell_unable(bench.using.tools, bench.model.name, screen, unsafe=unsafe)
         screen = replace(screen, address=opener(bench.vault.root, bench.loaded.values.references.link_style))
-        interactive = sys.stdin.isatty() and sys.stdout.isatty()
         if not interactive or not bench.vault.indexed:
             with screen.progress_bar("Indexing") as progress:
                 index = bench.vault.refresh(progress=progress)

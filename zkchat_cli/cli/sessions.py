@@ -1,6 +1,7 @@
 """Stored conversations: list, read, search, rename and delete them; what their answers rest on, drawn."""
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from zkchat_cli.references.relations import as_document, as_dot, as_mermaid, rel
 from zkchat_cli.store import ChatSessionStore
 from zkchat_cli.store.retention import Retention
 from zkchat_cli.terminal.programs import paged
+from zkchat_cli.terminal.safe import neutralise
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.wiring import Choices
 from zkchat_cli.words import encodable
@@ -145,6 +147,32 @@ def rename(
         screen.json({**conversation.model_dump(mode="json"), "title": title})
     else:
         screen.print(f"{conversation.id} is called “{title}” from now on.")
+
+
+@COMMAND.command()
+def delete(
+    ids: Annotated[list[str], typer.Argument(metavar="ID …", help="Conversation ids or unique prefixes.")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: cli.JsonOption = False,
+    vault: cli.VaultOption = None,
+    config: cli.ConfigOption = None,
+) -> None:
+    """Delete conversations for good: every branch of them, and every word in the store."""
+    with _store(vault, config) as (store, root):
+        doomed = list({found.id: store.overview(found.id) for found in (store.find(id_, root) for id_ in ids)}.values())
+        if not yes:
+            if not sys.stdin.isatty():
+                raise UsageError("sessions delete asks before it acts", "Say --yes where nobody can answer.")
+            named = "\n".join(f"  {each.id}  {conversations.name(each)} ({conversations.facts(each)})" for each in doomed)
+            typer.echo(neutralise(named), err=True)
+            typer.confirm("Delete for good? Nothing brings it back.", abort=True, err=True)
+        store.delete(*(each.id for each in doomed))
+    screen = Screen.of()
+    if as_json:
+        screen.json({"deleted": [each.id for each in doomed]})
+    else:
+        for each in doomed:
+            screen.print(f"{each.id} is deleted: {conversations.name(each)}")
 
 
 @COMMAND.command()

@@ -64,8 +64,9 @@ def overview(connection: sqlite3.Connection, conversation_id: str) -> Overview:
 
 def _overview(row: Sequence[Any]) -> Overview:
     *label, messages, tokens, question = row
-    begins = str(question or "").splitlines()
-    return Overview(**dict(rows.to_conversation(tuple(label))), messages=messages, tokens=tokens, first_line=begins[0] if begins else None)
+    first = next(iter(str(question or "").strip().splitlines()), "").strip()
+    values = dict(zip(rows.CONVERSATION, label, strict=True))  # validated once: a list may have thousands
+    return Overview.model_validate({**values, "messages": messages, "tokens": tokens, "first_line": first or None})
 
 
 def _which(vault: str | None, limit: int | None) -> dict[str, str | int | None]:

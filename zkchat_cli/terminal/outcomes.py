@@ -45,7 +45,12 @@ class Chat(Protocol):
 
 def run(line: str, chat: Chat, stoppable: Callable[[], AbstractContextManager[None]]) -> bool:
     """Run a command in the interactive chat; False when it ends that. What works may be stopped by Ctrl-C, what asks has its own keys."""
-    step: Callable[[], Outcome] | None = lambda: slash.run(line, chat.session)  # noqa: E731
+    return carry_out(lambda: slash.run(line, chat.session), chat, stoppable)
+
+
+def carry_out(first: Callable[[], Outcome], chat: Chat, stoppable: Callable[[], AbstractContextManager[None]]) -> bool:
+    """`run` for something that comes to an outcome; what is asked may come to another."""
+    step: Callable[[], Outcome] | None = first
     while step is not None:
         with stoppable():
             outcome = step()

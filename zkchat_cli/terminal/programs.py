@@ -28,6 +28,7 @@ LESS = "FRX"
 """As git sets it: what fits the screen is only printed, and what was read stays on the screen."""
 LARGEST_SEQUENCE = 74_994
 """Bytes that xterm takes by an escape sequence into the clipboard; others take no fewer."""
+KILLED = (-signal.SIGINT, 128 + signal.SIGINT)
 PATIENCE = 2.0
 """Seconds for a clipboard's program to take what it is given."""
 CLIPBOARDS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -68,9 +69,8 @@ def paged(screen: Screen) -> Iterator[Screen]:
 
 
 def _pager(env: Mapping[str, str]) -> list[str] | None:
-    wanted = env.get("PAGER", PAGER)
-    command = _words(wanted)
-    if env.get("TERM") == "dumb" or not command or command == ["cat"] or shutil.which(command[0]) is None:
+    command = _words(env.get("PAGER", PAGER))
+    if env.get("TERM") == "dumb" or not command or command == ["cat"] or shutil.which(command[0], path=env.get("PATH")) is None:
         return None
     return command
 
@@ -84,7 +84,8 @@ def _paged(command: Sequence[str], text: str, env: Mapping[str, str]) -> bool:
         assert pager.stdin is not None
         with suppress(OSError), pager.stdin:  # left before the end
             pager.stdin.write(text.encode("utf-8", "replace"))
-        pager.wait()
+        if pager.wait() in KILLED:
+            sys.stdout.write("\n")  # behind the ^C that the terminal has shown
     return True
 
 
@@ -95,7 +96,8 @@ def copy(text: str, screen: Screen, env: Mapping[str, str] = os.environ) -> list
     """Put text into the clipboard by all ways there are, and name them: the terminal's own reaches over ssh, the system's is certain."""
     ways = []
     for variable, command in CLIPBOARDS:
-        if (not variable or env.get(variable)) and shutil.which(command[0]) and _taken(command, text):
+        program = shutil.which(command[0], path=env.get("PATH")) if not variable or env.get(variable) else None
+        if program is not None and _taken([program, *command[1:]], text):
             ways.append(command[0])
             break
     data = text.encode("utf-8", "replace")
