@@ -28,7 +28,7 @@ COMPARED = 4
 _FOUND = f"""
     SELECT conversation.id, conversation.title, {", ".join(f"message.{column}" for column in (*rows.MESSAGE, *rows.ASIDE))}
     FROM message CROSS JOIN conversation ON conversation.id = message.conversation_id
-    WHERE message.seq = :seq AND (:vault IS NULL OR conversation.vault = :vault) AND (:only IS NULL OR conversation.id = :only)
+    WHERE message.seq = :seq AND (:vault IS NULL OR conversation.vault = :vault)
         AND message.status <> 'pending'
 """
 """A question that is still being answered is not what it asks for."""
@@ -56,7 +56,10 @@ def search(connection: sqlite3.Connection, vault: str | None, text: str, only: s
     rare = _rare(often)
     common = [term for term in often if term not in rare]
     ranked = _ranked(connection, rare, among) if rare else _newest(connection, common, among)
-    found = _said(connection, ranked, vault, only, COMPARED * limit if common else limit)
+    if only is not None:
+        own = {seq for (seq,) in connection.execute("SELECT seq FROM message WHERE conversation_id = ?", (only,))}
+        ranked = (each for each in ranked if each[0] in own)
+    found = _said(connection, ranked, vault, COMPARED * limit if common else limit)
     if common:
         found = sorted((_with_common(said, common) for said in found), key=lambda said: -said.score)
     return tuple(found[:limit])
@@ -109,12 +112,10 @@ def _newest(connection: sqlite3.Connection, terms: Sequence[str], among: Mapping
                 yield seq, score
 
 
-def _said(
-    connection: sqlite3.Connection, ranked: Iterable[tuple[int, float]], vault: str | None, only: str | None, most: int
-) -> list[Said]:
+def _said(connection: sqlite3.Connection, ranked: Iterable[tuple[int, float]], vault: str | None, most: int) -> list[Said]:
     found: list[Said] = []
     for seq, score in ranked:
-        row = connection.execute(_FOUND, {"seq": seq, "vault": vault, "only": only}).fetchone()
+        row = connection.execute(_FOUND, {"seq": seq, "vault": vault}).fetchone()
         if row is not None:
             id_, title, *message = row
             found.append(Said(conversation_id=id_, title=title, score=score, message=rows.to_message(message)))
