@@ -93,6 +93,15 @@ def test_nothing_is_asked_where_it_is_switched_off_or_nothing_was_answered(room:
         assert (title(session), len(model.requests)) == (QUESTION, 1)
 
 
+def test_a_conversation_that_was_deleted_meanwhile_is_not_named(room: Room) -> None:
+    session = room.session(model := Deltas([says("It needs air.")]))
+    completed(session.send(QUESTION))
+    room.store.delete(session.conversation.id)
+    session.describing.start()
+    session.describing.stop(5)
+    assert len(model.requests) == 1
+
+
 def entitled(*deltas: Delta) -> str | None:
     return entitle(Deltas([deltas]), "What?", "That.", Request(()))
 

@@ -58,7 +58,10 @@ class Describing:
         history = self._standing.history
         if not history or not any(message.role == "assistant" and message.content.strip() for message in history):
             return False
-        stored = self._standing.parts.store.conversation(self._standing.conversation.id)
+        try:
+            stored = self._standing.parts.store.conversation(self._standing.conversation.id)
+        except StoreError:  # deleted meanwhile, by another zkchat
+            return False
         return stored.title == made_of(next((message.content for message in history if message.role == "user"), ""))
 
     def _wanting(self) -> list[str]:

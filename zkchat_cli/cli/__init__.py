@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from zkchat_cli.vault import Vault
     from zkchat_cli.wiring import Bench, Choices
 
-MOST_USED_FIRST = ("chat", "ask", "context", "memory", "sessions", "vault", "config", "tokens", "doctor")
+MOST_USED_FIRST = ("chat", "ask", "context", "memory", "sessions", "vault", "agent", "config", "keys", "tokens", "doctor")
 
 VaultOption = Annotated[Path | None, typer.Option("--vault", "-v", metavar="PATH", help="Folder of notes.")]
 
@@ -53,6 +53,21 @@ MaxContextOption = Annotated[int | None, typer.Option("--max-context", metavar="
 ConversationArgument = Annotated[
     str | None, typer.Argument(metavar="[ID]", help="Conversation id or a unique prefix; the latest if left out.")
 ]
+
+
+def agent_names(incomplete: str) -> list[str]:
+    """For the shell's completion of an agent's name."""
+    from zkchat_cli import config  # as in `opened`
+    from zkchat_cli.agents import loading
+
+    return [name for name in loading.names(loading.folder(config.places(os.environ).config_file)) if name.startswith(incomplete.lower())]
+
+
+AgentOption = Annotated[
+    str | None, typer.Option("--agent", metavar="NAME", help="Who leads: zkchat agent list; none: nobody.", autocompletion=agent_names)
+]
+UnsafeOption = Annotated[bool, typer.Option("--unsafe", help="Let the model change notes; each change is shown, and made if approved.")]
+YesOption = Annotated[bool, typer.Option("--yes", help="With --unsafe: approve all changes beforehand.")]
 NoStoreOption = Annotated[bool, typer.Option("--no-store", help="Keep nothing on disk.")]
 
 

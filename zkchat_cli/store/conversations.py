@@ -65,7 +65,8 @@ def overview(connection: sqlite3.Connection, conversation_id: str) -> Overview:
 def _overview(row: Sequence[Any]) -> Overview:
     *label, messages, tokens, question = row
     first = next(iter(str(question or "").strip().splitlines()), "").strip()
-    return Overview(**dict(rows.to_conversation(tuple(label))), messages=messages, tokens=tokens, first_line=first or None)
+    values = dict(zip(rows.CONVERSATION, label, strict=True))  # validated once: a list may have thousands
+    return Overview.model_validate({**values, "messages": messages, "tokens": tokens, "first_line": first or None})
 
 
 def _which(vault: str | None, limit: int | None) -> dict[str, str | int | None]:
