@@ -83,6 +83,8 @@ def run() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(encoding="utf-8", errors="replace")
+    if shell_completion := os.environ.get("_ZKCHAT_COMPLETE"):
+        _complete(shell_completion)
     arguments = sys.argv[1:]
     border = arguments.index("--") if "--" in arguments else len(arguments)
     if "--no-color" in arguments[:border]:
@@ -91,11 +93,26 @@ def run() -> None:
     rest = [a for i, a in enumerate(arguments) if i >= border or a not in ANYWHERE]
     if "--verbose" in everywhere:
         _log_to_file(rest)
+    if rest[:1] in (["--show-completion"], ["--install-completion"]) and len(rest) > 1:
+        os.environ["_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION"] = "1"  # typer takes a shell's name only where it does not look for one
     if not rest and _is_first_start():
         rest = ["chat"]
     code = _guarded(everywhere + _with_resume(rest))
     gc.freeze()  # at its end the interpreter looks for cycles among all that was imported: 0.5 s with a provider's library
     sys.exit(code)
+
+
+def _complete(way: str) -> None:
+    """Answer a shell that asks what may come next, and leave; what only typer can answer (its own scripts, say) goes on to it."""
+    from zkchat_cli.terminal import shell  # only for a Tab
+
+    said = shell.answer(os.environ, lambda: typer.main.get_command(app), cli.models)
+    if said is None:
+        return
+    print(said, end="\n" if said else "")  # noqa: T201
+    sys.stdout.flush()
+    nothing_for_fish = way == "complete_fish" and os.environ.get("_TYPER_COMPLETE_FISH_ACTION") == "is-args" and not said
+    sys.exit(int(nothing_for_fish))
 
 
 def _is_first_start() -> bool:

@@ -85,6 +85,8 @@ class DocumentReference(Value):
     delivery: Delivery | None = None
     delivery_reason: str | None = None
     """Why it was delivered so, with the figures."""
+    above: bool = False
+    """Whether its text was in the prompt already, by an earlier message or a tool; then it is not put there again."""
 
 
 class Citation(Value):
@@ -180,6 +182,20 @@ class ZkChatMessage(Value):
     priority: int = Field(default=5, ge=1, le=10)
     priority_set: bool = False
     """Whether the user set `priority`; else it follows from rules (see context/priorities.py)."""
+    agent: str | None = None
+    """Of a user's message: the agent that answers it."""
+    addressed: str | None = None
+    """The `@name` that called the agent for this message alone, as it is written in `content`."""
+    goal: str | None = None
+    """Of a user's message in an agent run: the goal that it works on."""
+
+    @property
+    def asked(self) -> str:
+        """What was said, without the name of the agent that it is addressed to: that is for zkchat, not for the model."""
+        if not self.addressed:
+            return self.content
+        before, _, after = self.content.partition(self.addressed)
+        return before + after.lstrip(" \t\n,:")
 
 
 def exchanges(messages: Iterable[ZkChatMessage]) -> Iterator[list[ZkChatMessage]]:
@@ -438,6 +454,19 @@ class Sent(Value):
     """The last message that the prompt's summary stands for."""
 
 
+class RunReport(Value):
+    """How an agent run ended. `unmet` is what the model said is missing of the goal; None where it said nothing of the kind.
+
+    `stopped`: the model called `finish`; the rounds were used up; it did, or said, again what it had before.
+    """
+
+    goal: str
+    iterations: int
+    met: bool
+    unmet: str | None = None
+    stopped: Literal["finished", "rounds", "repeated"]
+
+
 class TurnReport(Value):
     """All there is to say about a finished turn: the document that `ask --json` prints."""
 
@@ -456,6 +485,9 @@ class TurnReport(Value):
     timings_ms: Timings
     uncited_statements: int = 0
     """Sentences of the answer that state something without any citation."""
+    agent: str | None = None
+    run: RunReport | None = None
+    """Of an agent run, whose answer this is."""
 
 
 class LinkResolution(Value):

@@ -29,7 +29,7 @@ def change(standing: Standing, key: str, value: str) -> Any:
     checked = config.flat(changed)[key]
     if key in AT_START or not key.startswith(SETTLED):
         raise UsageError(f"{key} is read when zkchat starts", f"For good, from the next start on: zkchat config set {key} {value}")
-    more: Mapping[str, Any] = {"options": options(changed)}
+    more: Mapping[str, Any] = {}
     if key == "model":
         standing.use(checked)
     elif key == "context.strategy":
@@ -38,5 +38,6 @@ def change(standing: Standing, key: str, value: str) -> Any:
         more = {"strategy": strategies.strategy(checked)}
     elif key == "context.max_tokens":
         more = {"window": Window(checked, f"{key}, {BY}")}
-    standing.settle(changed, **more)
+    settled = {**standing.parts.settled, key: checked}
+    standing.settle(changed, **{"options": options(changed), "settled": settled, **more})
     return checked

@@ -59,6 +59,7 @@ def show(
     next_: Annotated[str | None, typer.Option("--next", metavar="TEXT", help="Show the prompt for this message.")] = None,
     turn: Annotated[int | None, typer.Option("--turn", metavar="N", help="Show what was sent then, for your N-th message.")] = None,
     call: Annotated[int | None, typer.Option("--call", metavar="K", help="Of that turn, its K-th call alone.")] = None,
+    agent: cli.AgentOption = None,
     strategy: cli.StrategyOption = None,
     max_context: cli.MaxContextOption = None,
     as_json: cli.JsonOption = False,
@@ -75,7 +76,7 @@ def show(
     if turn is not None:
         _show_past(screen, Choices(vault, config_file=config), id_, turn, call, as_json=as_json)
         return
-    with _session(Choices(vault, model, config, strategy, max_context), id_, indexed=next_ is not None) as session:
+    with _session(Choices(vault, model, config, strategy, max_context, agent=agent), id_, indexed=next_ is not None) as session:
         prompt = session.prompt(next_)
     if as_json:
         screen.json(prompt)
@@ -140,6 +141,7 @@ def diff(
 @COMMAND.command()
 def stats(
     id_: cli.ConversationArgument = None,
+    agent: cli.AgentOption = None,
     watch: Annotated[bool, typer.Option("--watch", "-w", help="Show them again whenever they change, until Ctrl-C.")] = False,
     strategy: cli.StrategyOption = None,
     max_context: cli.MaxContextOption = None,
@@ -157,7 +159,7 @@ def stats(
             return screen.as_json(prompt.usage)
         return figures.table(prompt, _columns(), figures.pinned(session.history))
 
-    with _session(Choices(vault, model, config, strategy, max_context), id_) as session:
+    with _session(Choices(vault, model, config, strategy, max_context, agent=agent), id_) as session:
         if watch:
             _watch(session, id_, told, screen)
         else:
@@ -204,13 +206,14 @@ def summary(
 def memory(
     id_: cli.ConversationArgument = None,
     next_: Annotated[str, typer.Option("--next", metavar="TEXT", help="For this message.")] = "",
+    agent: cli.AgentOption = None,
     as_json: cli.JsonOption = False,
     vault: cli.VaultOption = None,
     config: cli.ConfigOption = None,
 ) -> None:
     """The memory that would be included, and why."""
     screen = Screen.of()
-    with cli.opened(Choices(vault, config_file=config)) as bench:
+    with cli.opened(Choices(vault, config_file=config, agent=agent)) as bench:
         if next_:
             bench.vault.refresh()
         session = bench.session(bench.store.find(id_, str(bench.vault.root)) if id_ else None)

@@ -24,6 +24,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from zkchat_cli.config import Section
 from zkchat_cli.errors import ProviderError
+from zkchat_cli.keys import Key
 from zkchat_cli.models import FinishReason, PromptMessage, PromptTool, ThinkingBlocks, TokenUsage, ToolCall
 
 Effort = Literal["low", "medium", "high"]
@@ -170,11 +171,12 @@ def _plain(message: PromptMessage) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a provider opens a model with: the part of `PROVIDER/NAME` after the slash, its own settings, the environment."""
+    """What a provider opens a model with: the part of `PROVIDER/NAME` after the slash, its own settings, the environment, its key."""
 
     name: str = ""
     settings: Any = None
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    key: Key = field(default_factory=Key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,9 @@ from zkchat_cli.errors import ZkchatError
 from zkchat_cli.events import Event, TurnFailed
 from zkchat_cli.llm import providers
 from zkchat_cli.session import ZkChatSession
+from zkchat_cli.solving import unfinished
 from zkchat_cli.terminal import outcomes, watching
+from zkchat_cli.terminal.approving import AskEach
 from zkchat_cli.terminal.completion import ChatCompleter, argument_typed, command_typed, link_typed
 from zkchat_cli.terminal.keyboard import Interruptions, typing_ahead
 from zkchat_cli.terminal.keys import bindings
@@ -70,14 +72,15 @@ class Repl:
         self._background.daemon = True
         self._drawing = threading.Lock()
         self._toolbar = Toolbar(
-            bench.model.name,
+            session.leader,
             bench.vault.name,
             session.budget.effective_limit,
             threshold=settings.context.summarization_threshold,
             show_tokens=settings.context.show_token_count,
         )
         self._prompt = self._make_prompt(colour=screen.colour)
-        self._question = Question(colour=screen.colour)
+        self._asking = bench.approve if isinstance(bench.approve, AskEach) else None
+        self._question = self._asking.question if self._asking is not None else Question(colour=screen.colour)
         self._picker = Picker(colour=screen.colour)
         self._typed = ""
         self._screen = replace(screen, columns=lambda: self._prompt.output.get_size().columns)
@@ -85,6 +88,8 @@ class Repl:
     def run(self) -> int:
         """The chat, until /quit, Ctrl-D or two Ctrl-C: 0. Asked to end by a signal, or its terminal closed: 128 + the signal."""
         with Interruptions(self._leave) as interruptions, typing_ahead():
+            if self._asking is not None:
+                self._asking.pausing = interruptions.paused
             try:
                 self._greet()
                 self._converse(interruptions)
@@ -129,7 +134,9 @@ class Repl:
             with interruptions.stoppable():
                 self.take_turn(self._session.send(line))
         except KeyboardInterrupt:
-            self._screen.print("  stopped" if slash.is_command(line) else "  stopped; what came is kept", "yellow")
+            in_run = "/solve".startswith(line.split()[0]) and unfinished(self._session.history)
+            on = "; what came is kept, and /solve goes on" if in_run else ""
+            self._screen.print(f"  stopped{on}" if slash.is_command(line) else "  stopped; what came is kept", "yellow")
         except ZkchatError as e:
             show_error(e, self._screen.print)
         self._screen.print()
@@ -160,6 +167,8 @@ class Repl:
 
     def take_turn(self, events: Generator[Event, None, None]) -> None:
         self._session.describing.stop()
+        if self._asking is not None:
+            self._asking.begin()
         self._screen.print()
         settings = self._session.parts.settings
         most, reasoning = settings.references.max_displayed, settings.chat.show_reasoning
@@ -174,6 +183,7 @@ class Repl:
         name = self._session.parts.model.name
         notes = len(self._bench.vault.notes())
         model = f"offline: {providers.provider(name).help}" if name == "offline" else shortened(name, LONGEST_NAME)
+        model = f"{agent.name} · {model}" if (agent := self._session.parts.agent) is not None else model
         self._screen.print(neutralise_name(f"zkchat {__version__} · {self._bench.vault.name} ({notes}) · {model}"), "bold")
         if self._session.history:
             title = shorten(self._session.conversation.title or self._session.conversation.id, 60)
@@ -271,7 +281,7 @@ class Repl:
 
     def _measure_prompt(self) -> None:
         session = self._session
-        current = {"model": session.parts.model.name, "limit": session.budget.effective_limit}
+        current = {"model": session.leader, "limit": session.budget.effective_limit}
         try:
             self._update_toolbar(usage=session.usage, **current)
         except ZkchatError:
