@@ -190,13 +190,13 @@ class ZkChatSession(Led):
 
     def _store_user(self, user: ZkChatMessage) -> list[events.Event]:
         self._unasked.add(user.id)
+        self.left.clear()
         try:
             self._start()
             saved = self._save()
             self._ask(user)
         except StoreError as e:
             return [events.Notice(f"what is said now is not stored yet: {e.message}", e.hint)]
-        self.left.clear()
         return [events.Notice("the answer that could not be stored before is stored now")] if saved else []
 
     def _start(self) -> None:
