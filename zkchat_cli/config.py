@@ -93,6 +93,10 @@ class ChatSettings(Section):
     show_reasoning: bool = Field(True, description="show a model's reasoning, dimmed, before its answer")
 
 
+class TerminalSettings(Section):
+    editing_mode: str = Field("emacs", pattern="^(emacs|vi)$", description="keys that edit the line being typed: emacs or vi")
+
+
 class ReferenceSettings(Section):
     max_displayed: int = Field(10, ge=1, description="sources listed after an answer")
     link_style: str = Field("file", pattern="^(file|obsidian|none)$", description="what a source's path opens: file, obsidian or none")
@@ -117,6 +121,7 @@ class Config(Section):
     vault: VaultSettings = VaultSettings()
     llm: LlmSettings = LlmSettings()
     chat: ChatSettings = ChatSettings()
+    terminal: TerminalSettings = TerminalSettings()
     context: ContextSettings = ContextSettings()
     references: ReferenceSettings = ReferenceSettings()
     memory: MemorySettings = MemorySettings()

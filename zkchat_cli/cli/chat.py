@@ -1,24 +1,26 @@
 """Chat with your notes in the terminal."""
 
+import os
 import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from io import TextIOWrapper
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat_cli import cli, config, slash, wiring
+from zkchat_cli import cli
 from zkchat_cli.errors import UsageError, ZkchatError
-from zkchat_cli.events import TurnFailed
-from zkchat_cli.models import Conversation
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.terminal.keyboard import Interruptions
+from zkchat_cli.terminal.keyboard import Interruptions, typing_ahead
 from zkchat_cli.terminal.links import opener
 from zkchat_cli.terminal.screen import PROMPT, Screen
-from zkchat_cli.terminal.turns import show, show_error, to_stderr
-from zkchat_cli.wiring import Bench, Choices
+
+if TYPE_CHECKING:
+    from zkchat_cli.models import Conversation
+    from zkchat_cli.session import ZkChatSession
+    from zkchat_cli.wiring import Bench
 
 COMMAND = cli.app()
 
@@ -39,33 +41,49 @@ def chat(
     screen = Screen.of()
     if sys.stdin is None:
         raise UsageError("there is no standard input to read messages from", 'Start it in a terminal, or say zkchat ask "…".')
-    if demo:
-        if vault is not None:
-            raise UsageError("--demo brings its own notes", "Leave out --vault, or leave out --demo.")
-        vault = wiring.demo_vault(config.places(config.environment(), config_file))
-    with cli.opened(Choices(vault, model, config_file, strategy, max_context, store=not no_store)) as bench:
-        screen = replace(screen, address=opener(bench.vault.root, bench.loaded.values.references.link_style))
-        interactive = sys.stdin.isatty() and sys.stdout.isatty()
-        if not interactive or not bench.vault.indexed:
+    if demo and vault is not None:
+        raise UsageError("--demo brings its own notes", "Leave out --vault, or leave out --demo.")
+    with ExitStack() as opened:
+
+        def opening() -> "tuple[Bench, Conversation | None]":
+            from zkchat_cli import config, wiring  # what a session is made of takes longer to load than the prompt, which does without
+            from zkchat_cli.wiring import Choices
+
+            notes = wiring.demo_vault(config.places(config.environment(), config_file)) if demo else vault
+            bench = opened.enter_context(cli.opened(Choices(notes, model, config_file, strategy, max_context, store=not no_store)))
+            return bench, _conversation(bench, resume, continue_=continue_)
+
+        if sys.stdin.isatty() and sys.stdout.isatty():
+            _refuse_at_once(vault)
+            with typing_ahead():  # what is typed already is for the prompt
+                from zkchat_cli.terminal.repl import Repl  # prompt_toolkit takes 0.1 s to import: pipes do without
+
+                code = Repl(opening, screen, keep_history=not no_store).run()
+        else:
+            bench, conversation = opening()
+            settings = bench.loaded.values.references
+            screen = replace(screen, address=opener(bench.vault.root, settings.link_style))
             with screen.progress_bar("Indexing") as progress:
                 index = bench.vault.refresh(progress=progress)
             for problem in index.problems:
                 screen.warn(problem)
-        session = bench.session(_conversation(bench, resume, continue_=continue_))
-        if interactive:
-            from zkchat_cli.terminal.repl import Repl  # prompt_toolkit takes 0.1 s to import: pipes do without
-
-            code = Repl(bench, session, screen, keep_history=not no_store).run()
-        else:
-            code = _piped(session, screen, bench.loaded.values.references.max_displayed)
+            code = _piped(bench.session(conversation), screen, settings.max_displayed)
     raise typer.Exit(code)
 
 
-def _conversation(bench: Bench, resume: str | None, *, continue_: bool) -> Conversation | None:
+def _refuse_at_once(vault: Path | None) -> None:
+    """What can be seen to be wrong without loading anything needs no prompt that goes again."""
+    if vault is not None and not os.path.isdir(os.path.expanduser(vault)):  # noqa: PTH111, PTH112 - as Path has them they may raise
+        from zkchat_cli.vault import filesystem  # which says what is wrong with it
+
+        filesystem.root_of(vault)
+
+
+def _conversation(bench: "Bench", resume: str | None, *, continue_: bool) -> "Conversation | None":
     return bench.store.find(resume, str(bench.vault.root)) if resume is not None or continue_ else None
 
 
-def _piped(session: ZkChatSession, screen: Screen, max_sources: int) -> int:
+def _piped(session: "ZkChatSession", screen: Screen, max_sources: int) -> int:
     """One message a line. Returns 0, or 128 + the signal that ended it. Raises the first error when all lines have been answered."""
     with Interruptions() as interruptions:
         try:
@@ -78,8 +96,12 @@ def _piped(session: ZkChatSession, screen: Screen, max_sources: int) -> int:
     return 0
 
 
-def _answer_lines(session: ZkChatSession, screen: Screen, max_sources: int) -> None:
+def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) -> None:
     """An error is told and the next line is read; the first one decides the exit code."""
+    from zkchat_cli import slash  # the session has loaded them
+    from zkchat_cli.events import TurnFailed
+    from zkchat_cli.terminal.turns import show, show_error, to_stderr
+
     aside = to_stderr(screen)
     first: ZkchatError | None = None
     for line in _lines(screen):
