@@ -53,8 +53,7 @@ class Chat:
         plain = {"TERM": "xterm-256color", "COLORTERM": "", "COLUMNS": "", "LINES": "", "PYTHONUNBUFFERED": ""}
         self.began = time.monotonic()
         self._child = pexpect.spawn(
-            sys.executable,
-            ["-m", "zkchat_cli", "chat", *map(str, arguments)],
+            *self.command(*map(str, arguments)),
             env={k: v for k, v in {**program.environment, **plain, **env}.items() if v or k == "NO_COLOR"},
             cwd=str(program.vault),
             dimensions=(rows, columns),
@@ -69,6 +68,10 @@ class Chat:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._child.close(force=True)
+
+    def command(self, *arguments: str) -> tuple[str, list[str]]:
+        """What is run: a program and its arguments."""
+        return sys.executable, ["-m", "zkchat_cli", "chat", *arguments]
 
     # what a person does
 

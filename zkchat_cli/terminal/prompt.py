@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.application import Application, get_app_or_none
+from prompt_toolkit.application import Application, get_app_session
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, ThreadedCompleter
 from prompt_toolkit.document import Document
 from prompt_toolkit.enums import EditingMode
@@ -54,6 +54,7 @@ class Prompt:
         keyboard: Input | None = None,
         screen: Output | None = None,
     ) -> None:
+        self._on = get_app_session()
         self._colour = colour
         self._pastes = pastes
         self._heading = heading
@@ -115,7 +116,7 @@ class Prompt:
 
     def call(self, action: Callable[[], None]) -> bool:
         """Do something in the thread of whatever waits for keys now; False when nothing does."""
-        app = get_app_or_none()
+        app = self._on.app
         if app is None or not app.is_running or app.loop is None:
             return False
         with suppress(RuntimeError):  # it has been left just now
@@ -126,7 +127,7 @@ class Prompt:
     def leave(self, *, erase: bool = False) -> None:
         """End whatever waits for keys, as at the end of the input; `erase` takes the prompt from the screen."""
         self._session.app.erase_when_done = erase
-        self.call(_leave)
+        self.call(self._leave)
 
     def update(self, **changes: Any) -> None:
         """Change what the toolbar says; it is drawn anew only if that is something else."""
@@ -157,6 +158,11 @@ class Prompt:
         """Whether a line was sent under the heading, so that it stays on the screen."""
         self._heading = ""
         return self._asked
+
+    def _leave(self) -> None:
+        app = self._on.app
+        if app is not None and app.future is not None and not app.future.done():
+            app.exit(exception=EOFError)
 
     def _message(self) -> FormattedText:
         heading = [("bold" if self._colour else "", f"{self._heading}\n\n")] if self._heading and not self.dumb else []
@@ -226,12 +232,6 @@ class _FoldedPastes(Processor):
             return next((i - 1 for i, place in enumerate(places) if place > display), len(places) - 1 + max(0, display - places[-1]))
 
         return Transformation(shown, to_display, to_source)
-
-
-def _leave() -> None:
-    app = get_app_or_none()
-    if app is not None and app.future is not None and not app.future.done():
-        app.exit(exception=EOFError)
 
 
 def _continuation(width: int, _line: int, wrapped: int) -> str:

@@ -114,6 +114,8 @@ class Repl:
                 continue
             if not self._waited(line, interruptions):
                 unsent = line
+                if interruptions.ending is None:
+                    self._screen.print("  not sent; it stands in the line again", "yellow")
                 continue
             self._take_in()
             going_on = self._handle(line, interruptions)
