@@ -31,6 +31,7 @@ TURNS_OF_THREADS = 0.001
 waits up to five times as long until it is on the screen."""
 SHOWN_AFTER = 0.3
 """Seconds that something takes before it is shown in the toolbar: what is quicker should not flicker."""
+SHOWN_EVERY = 0.2
 COUNT_AFTER = 0.5
 """Seconds after which the greeting does not wait for the index any more, but takes the number of files to be read."""
 
@@ -62,7 +63,7 @@ class Background:
         told: Callable[[], object],
         state: Callable[[str], None],
         measure: Callable[[], None],
-        session: "Callable[[], ZkChatSession]",
+        session: "Callable[[], ZkChatSession | None]",
     ) -> None:
         self.ready = threading.Event()
         self.indexed = threading.Event()
@@ -138,7 +139,7 @@ class Background:
         warming.join()
         self._measure()
         with self._doing("loading the model"):
-            self._session().parts.model.prepare()
+            (self._session() or opened.session).parts.model.prepare()
         self._measure()
         self._refresh(None)
         from zkchat_cli.terminal import watching  # with the vault's modules, which are there by now
@@ -150,14 +151,17 @@ class Background:
     def _build(self, opened: Opened) -> None:
         """The first index. A vault in which there is nothing to chat with ends the chat."""
         began = time.monotonic()
+        shown = began + SHOWN_AFTER - SHOWN_EVERY
 
         def progress(done: int, total: int) -> None:
+            nonlocal shown
             self._unless_left()
             if self.notes is None and time.monotonic() - began > COUNT_AFTER:
                 self.notes = total
                 self._told()
             self.state = f"indexing {done}/{total}"
-            if time.monotonic() - began > SHOWN_AFTER:
+            if time.monotonic() - shown > SHOWN_EVERY:  # each time the toolbar is drawn takes from the indexing
+                shown = time.monotonic()
                 self._show_state(self.state)
 
         with self._doing("indexing"):
@@ -172,7 +176,7 @@ class Background:
         self._unless_left()
         with suppress(ZkchatError):
             report = vault.refresh(only=paths, progress=self._unless_left)
-            self._session().vault_refreshed(report)
+            (self._session() or self.opened.session).vault_refreshed(report)
             vault.complete("", 1)  # which makes its list anew if notes have come or gone
             # a folder in which something is written all the time must not keep the processor busy
             self._left.wait(min(RESTS * report.seconds, LONGEST_REST))

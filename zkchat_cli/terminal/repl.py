@@ -52,7 +52,7 @@ class Repl:
         self._begun = self._greeted = self._warned = False
         pastes = Pastes()
         self._history = VaultHistory(pastes.unfold)
-        self._completer = ChatCompleter(lambda: self._session if self._begun else None)
+        self._completer = ChatCompleter(self._current)
         self._prompt = Prompt(
             colour=screen.colour,
             completer=self._completer,
@@ -62,13 +62,13 @@ class Repl:
             heading=f"zkchat {__version__}",
             drawn=lambda: threading.Timer(DRAWN_AFTER, self._background.start).start(),
         )
-        self._gauge = Gauge(self._prompt, lambda: self._session if self._begun else None)
+        self._gauge = Gauge(self._prompt, self._current)
         self._background = Background(
             opening,
             told=lambda: self._prompt.call(self._take_in),
             state=lambda state: self._prompt.update(state=state),
             measure=self._measure,
-            session=lambda: self._session,
+            session=self._current,
         )
         self._question = Question(colour=screen.colour)
         self._screen = replace(screen, columns=lambda: self._prompt.columns)
@@ -189,6 +189,12 @@ class Repl:
             self._gauge.measure_prompt()
 
     # what comes from the background
+
+    def _current(self) -> "ZkChatSession | None":
+        """The session in use; one that is made but not taken in yet is."""
+        if self._begun:
+            return self._session
+        return self._background.opened.session if self._background.opened is not None else None
 
     def _waited(self, line: str, interruptions: Interruptions) -> bool:
         """Wait for what this line needs: the session, and a message also the first index. False when Ctrl-C ended the waiting.
