@@ -275,3 +275,18 @@ def test_a_heading_or_a_name_goes_into_the_link_that_was_chosen(key: str, line: 
             return chosen
 
         assert at.says_when(choose, f"{key}Dates]]{ENTER}") == line
+
+
+@pytest.mark.parametrize("keys", ["[[F\t", "[[F"])
+def test_tab_takes_the_first_whether_it_is_there_yet_or_not(keys: str) -> None:
+    with create_pipe_input() as keyboard:
+        at = At(keyboard, completer=OneNote())
+        keyboard.send_text(keys)
+
+        def chosen() -> bool:
+            if keys == "[[F" and at.lines[-1:] == ["[[F"] and at.buffer.complete_state is not None:
+                keyboard.send_text("\t")
+                time.sleep(0.05)
+            return at.lines[-1:] == ["[[Filters]]"]
+
+        assert at.says_when(chosen, f"{ENTER}{ENTER}") == "[[Filters]]"

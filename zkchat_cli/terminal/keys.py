@@ -1,6 +1,7 @@
 """What keys do at the prompt, beyond prompt_toolkit's own keys of Emacs and vi."""
 
 import time
+from asyncio import get_running_loop
 from collections.abc import Callable
 
 from prompt_toolkit.application import get_app
@@ -46,6 +47,25 @@ def bindings(pastes: Pastes, hint: Callable[[str], None], completed: Callable[[s
     @keys.add(Keys.BracketedPaste, filter=at_prompt)
     def _(event: KeyPressEvent) -> None:
         event.current_buffer.insert_text(pastes.fold(event.data))
+
+    @keys.add("tab", filter=at_prompt)
+    def _(event: KeyPressEvent) -> None:
+        """The first or next of what is offered; of what is being looked for already, the first as soon as it is found."""
+        buffer = event.current_buffer
+        looking = buffer.complete_state
+        if looking is None:
+            buffer.start_completion(select_first=True)
+        elif looking.completions:
+            buffer.complete_next()
+        else:
+
+            def choose(_: Buffer) -> None:
+                if looking.completions or buffer.complete_state is not looking:
+                    buffer.on_completions_changed -= choose
+                    if buffer.complete_state is looking and looking.complete_index is None:
+                        get_running_loop().call_soon(buffer.go_to_completion, 0)
+
+            buffer.on_completions_changed += choose
 
     @keys.add("#", filter=at_prompt & note_chosen)
     @keys.add("|", filter=at_prompt & note_chosen)
