@@ -52,20 +52,24 @@ def bindings(pastes: Pastes, hint: Callable[[str], None], completed: Callable[[s
     def _(event: KeyPressEvent) -> None:
         """The first or next of what is offered; of what is being looked for already, the first as soon as it is found."""
         buffer = event.current_buffer
-        looking = buffer.complete_state
-        if looking is None:
-            buffer.start_completion(select_first=True)
-        elif looking.completions:
+        if buffer.complete_state is not None and buffer.complete_state.completions:
             buffer.complete_next()
-        else:
+            return
 
-            def choose(_: Buffer) -> None:
-                if looking.completions or buffer.complete_state is not looking:
-                    buffer.on_completions_changed -= choose
-                    if buffer.complete_state is looking and looking.complete_index is None:
-                        get_running_loop().call_soon(buffer.go_to_completion, 0)
+        def choose(_: Buffer) -> None:
+            state = buffer.complete_state
+            if state is not None and state.completions:
+                forget(buffer)
+                if state.complete_index is None:
+                    get_running_loop().call_soon(buffer.go_to_completion, 0)
 
-            buffer.on_completions_changed += choose
+        def forget(_: Buffer) -> None:
+            buffer.on_completions_changed -= choose
+            buffer.on_text_changed -= forget
+
+        buffer.on_completions_changed += choose
+        buffer.on_text_changed += forget
+        buffer.start_completion(select_first=True)  # which does nothing while it is being looked for
 
     @keys.add("#", filter=at_prompt & note_chosen)
     @keys.add("|", filter=at_prompt & note_chosen)
