@@ -15,6 +15,7 @@ class InShell(Chat):
     """A shell, in which `start` runs the chat as its job."""
 
     PROMPT = "$ at your command"
+    in_shell = True
 
     def command(self, *arguments: str) -> tuple[str, list[str]]:
         self._line = shlex.join((super().command()[0], *super().command(*arguments)[1]))

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Iterator
 
 import pytest
-from building import Room, a_room
+from building import Room, a_room, stored, talk
 from conftest import write
 from prompt_toolkit.completion import CompleteEvent, Completion
 from prompt_toolkit.document import Document
@@ -62,7 +62,17 @@ def offered(completer: ChatCompleter) -> Offers:
 
 def test_commands_are_offered_most_used_first(offered: Offers) -> None:
     assert offered("/")[:3] == ["/help", "/context", "/refs"]
-    assert offered("/co") == ["/context", "/compact", "/continue"]
+    assert offered("/co")[:3] == ["/context", "/compact", "/continue"]
+
+
+def test_what_is_told_of_a_value_stands_beside_it(room: Room) -> None:
+    stored(room, talk(("how long does compost\x1b[2J take?", "Nine months.")))
+    completer = ChatCompleter(lambda: session)
+    session = room.session()
+    completer.ready.set()
+    [found] = completions(completer, "/resume ")
+    assert found.text == room.store.conversations()[0].id
+    assert "\x1b" not in found.display_meta_text
 
 
 def test_a_few_letters_of_a_command_will_do(offered: Offers) -> None:

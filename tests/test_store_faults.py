@@ -188,7 +188,7 @@ def test_a_file_that_is_no_database_is_refused_and_kept(tmp_path: Path) -> None:
 def test_damage_found_while_reading_is_told(tmp_path: Path) -> None:
     file = a_store(tmp_path / "c.db", *[said(f"q{n}", f"q{n - 1}" if n else None, "x" * 3000) for n in range(50)])
     damaged = bytearray(file.read_bytes())
-    for start in range(4096 * 20, len(damaged), 4096):
+    for start in range(len(damaged) // 8192 * 4096, len(damaged), 4096):
         damaged[start : start + 4096] = random.Random(start).randbytes(4096)
     file.write_bytes(damaged)
     store = ChatSessionStore.open(file)

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import replace
 from io import TextIOWrapper
 from pathlib import Path
@@ -30,8 +30,11 @@ def chat(
     resume: Annotated[str | None, typer.Option("--resume", metavar="ID", help="Go on with this conversation.")] = None,
     continue_: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the vault's latest conversation.")] = False,
     demo: Annotated[bool, typer.Option("--demo", help="Chat with the built-in notes, offline.")] = False,
+    agent: cli.AgentOption = None,
     strategy: cli.StrategyOption = None,
     max_context: cli.MaxContextOption = None,
+    unsafe: cli.UnsafeOption = False,
+    yes: cli.YesOption = False,
     no_store: cli.NoStoreOption = False,
     vault: cli.VaultOption = None,
     model: cli.ModelOption = None,
@@ -43,6 +46,15 @@ def chat(
         raise UsageError("there is no standard input to read messages from", 'Start it in a terminal, or say zkchat ask "…".')
     if demo and vault is not None:
         raise UsageError("--demo brings its own notes", "Leave out --vault, or leave out --demo.")
+    if not demo and vault is None and model is None and config_file is None:
+        vault, model = cli.first_start(screen)
+    interactive = sys.stdin.isatty() and sys.stdout.isatty()
+    approve, asking = None, None
+    if unsafe or yes:
+        from zkchat_cli.terminal.approving import AskEach, policy  # what it loads a chat that changes nothing does without
+
+        approve = policy(unsafe=unsafe, yes=yes, screen=screen, interactive=interactive)
+        asking = approve if isinstance(approve, AskEach) else None
     with ExitStack() as opened:
 
         def opening() -> "tuple[Bench, Conversation | None]":
@@ -50,17 +62,21 @@ def chat(
             from zkchat_cli.wiring import Choices
 
             notes = wiring.demo_vault(config.places(config.environment(), config_file)) if demo else vault
-            bench = opened.enter_context(cli.opened(Choices(notes, model, config_file, strategy, max_context, store=not no_store)))
+            choices = Choices(notes, model, config_file, strategy, max_context, store=not no_store, agent=agent, unsafe=unsafe)
+            bench = replace(opened.enter_context(cli.opened(choices)), approve=approve)
             return bench, _conversation(bench, resume, continue_=continue_)
 
-        if sys.stdin.isatty() and sys.stdout.isatty():
+        if interactive:
             _refuse_at_once(vault)
             with typing_ahead():  # what is typed already is for the prompt
                 from zkchat_cli.terminal.repl import Repl  # prompt_toolkit takes 0.1 s to import: pipes do without
 
-                code = Repl(opening, screen, keep_history=not no_store).run()
+                code = Repl(opening, screen, keep_history=not no_store, unsafe=unsafe, asking=asking).run()
         else:
+            from zkchat_cli.terminal.approving import tell_unable  # as above
+
             bench, conversation = opening()
+            tell_unable(bench.using.tools, bench.model.name, screen, unsafe=unsafe)
             settings = bench.loaded.values.references
             screen = replace(screen, address=opener(bench.vault.root, settings.link_style))
             with screen.progress_bar("Indexing") as progress:
@@ -98,36 +114,17 @@ def _piped(session: "ZkChatSession", screen: Screen, max_sources: int) -> int:
 
 def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) -> None:
     """An error is told and the next line is read; the first one decides the exit code."""
-    from zkchat_cli import slash  # the session has loaded them
-    from zkchat_cli.events import TurnFailed
-    from zkchat_cli.terminal.turns import show, show_error, to_stderr
+    from zkchat_cli.terminal.outcomes import run_piped  # the session has loaded what they need
+    from zkchat_cli.terminal.turns import show_error, to_stderr
 
     aside = to_stderr(screen)
     first: ZkchatError | None = None
     for line in _lines(screen):
         try:
-            if slash.is_command(line):
-                outcome = slash.run(line, session)
-                if outcome.confirm is not None:
-                    raise UsageError(
-                        f"{outcome.confirm.question} Nobody can be asked here", f"To say yes beforehand: {outcome.confirm.unasked}"
-                    )
-                if outcome.text:
-                    screen.print(outcome.text)
-                screen.show(outcome.lines)
-                session = outcome.session or session
-                if outcome.leave:
-                    break
-                if outcome.turn is None:
-                    continue
-                events = outcome.turn
-            else:
-                events = session.send(line)
-            with closing(events) as turn:
-                last = show(turn, screen, aside, max_sources=max_sources)
-            if isinstance(last, TurnFailed):
-                raise last.error
-            screen.print()
+            going_on = run_piped(line, session, screen, aside, max_sources)
+            if going_on is None:
+                break
+            session = going_on
         except ZkchatError as e:
             show_error(e, aside)
             first = first or e

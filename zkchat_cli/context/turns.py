@@ -47,6 +47,11 @@ class Turn:
     def fixed_tokens(self) -> int:
         return sum(m.tokens for m in self.fixed)
 
+    @property
+    def foldable(self) -> int:
+        """Tokens that a prompt is smaller by when the turn is not sent."""
+        return self.tokens - self.fixed_tokens
+
     @cached_property
     def failed(self) -> bool:
         """A turn that came to nothing (the call failed, was stopped before a word, or the process died) never goes into a prompt."""
@@ -148,7 +153,7 @@ def call_tokens(calls: Iterable[ToolCall], counter: TokenCounter) -> int:
 
 def _said(message: ZkChatMessage, calls: tuple[ToolCall, ...], counter: TokenCounter) -> PromptMessage:
     cut = message.role == "assistant" and message.status == "unfinished" and message.content
-    content = message.content + INTERRUPTED if cut else message.content
+    content = message.content + INTERRUPTED if cut else message.asked
     tokens = counter.count(content) if cut else _content_tokens(message, counter)
     called = call_tokens(calls, counter)
     return PromptMessage(
@@ -181,10 +186,22 @@ def _tool_result(message: ZkChatMessage, counter: TokenCounter) -> PromptMessage
 def _content_tokens(message: ZkChatMessage, counter: TokenCounter) -> int:
     """The count stored with the message, so that each text is counted once; unless no text of that length can have so many tokens (an
     import may say anything, and a negative count would let the prompt grow past its limit)."""
-    length, known = len(message.content), message.token_count
+    length, known = len(message.asked), message.token_count
     if known is not None and length <= known * _LONGEST_TOKEN and known <= 4 * length:
         return counter.sized(known)
-    return counter.count(message.content)
+    return counter.count(message.asked)
+
+
+def newest_in_batches(turns: Sequence[Turn], total: int, room: int, batch: int) -> tuple[Turn, ...]:
+    """The newest of turns that take `total` tokens together, as many as fit into the room, less what makes those left out a multiple of
+    `batch` tokens: so the first that is kept stays the first for several turns, and with it the front of the prompt. The last is kept."""
+    kept = newest_that_fit(turns, room)
+    left_out = total - sum(turn.tokens for turn in kept)
+    border, first = -(-left_out // batch) * batch, 0
+    while left_out < border and first < len(kept) - 1:
+        left_out += kept[first].tokens
+        first += 1
+    return kept[first:]
 
 
 def newest_that_fit(turns: Sequence[Turn], room: int) -> tuple[Turn, ...]:
@@ -195,7 +212,7 @@ def newest_that_fit(turns: Sequence[Turn], room: int) -> tuple[Turn, ...]:
     kept: list[Turn] = []
     room -= sum(turn.fixed_tokens for turn in turns if turn.fixed)
     for turn in reversed(turns):
-        room -= turn.tokens - turn.fixed_tokens
+        room -= turn.foldable
         if room < 0:
             break
         kept.append(turn)

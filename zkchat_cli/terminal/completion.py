@@ -93,7 +93,8 @@ class ChatCompleter(Completer):
                 yield from self._notes(link, closing, session)
         elif (typed := argument_typed(before)) is not None and (values := _values(slash.commands(), typed[0], session)):
             for value in best(values, typed[1], MOST):
-                yield Completion(value, -len(typed[1]))
+                about = neutralise_name(value.about) if isinstance(value, slash.Offer) else ""
+                yield Completion(value, -len(typed[1]), display_meta=about)
         elif (path := file_typed(before)) is not None:
             for found in best(self._files(session), path.lstrip('"'), MOST):
                 yield Completion(_written(found), -len(path), display=found)

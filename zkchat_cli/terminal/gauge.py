@@ -40,7 +40,7 @@ class Gauge:
         if session is None:
             return
         documents = {reference.relative_path for message in session.history for reference in message.references} - {None}
-        current = {"model": session.parts.model.name, "limit": session.budget.effective_limit, "references": len(documents)}
+        current = {"model": session.leader, "limit": session.budget.effective_limit, "references": len(documents)}
         try:
             self._prompt.update(usage=session.usage, **current)
         except ZkchatError:

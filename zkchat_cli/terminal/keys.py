@@ -5,7 +5,7 @@ from asyncio import get_running_loop
 from collections.abc import Callable
 
 from prompt_toolkit.application import get_app
-from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.buffer import Buffer, CompletionState
 from prompt_toolkit.document import Document
 from prompt_toolkit.enums import DEFAULT_BUFFER
 from prompt_toolkit.filters import Condition, emacs_mode, has_focus, has_selection, vi_insert_mode, vi_navigation_mode
@@ -60,8 +60,11 @@ def bindings(pastes: Pastes, hint: Callable[[str], None], completed: Callable[[s
             state = buffer.complete_state
             if state is not None and state.completions:
                 forget(buffer)
-                if state.complete_index is None:
-                    get_running_loop().call_soon(buffer.go_to_completion, 0)
+                get_running_loop().call_soon(take, state)
+
+        def take(state: CompletionState) -> None:
+            if buffer.complete_state is state and state.complete_index is None:
+                buffer.go_to_completion(0)
 
         def forget(_: Buffer) -> None:
             buffer.on_completions_changed -= choose

@@ -25,6 +25,10 @@ class Question:
 
     def ask(self, question: str) -> bool:
         """Whether the user says yes."""
+        return self.said(question, "y/N") in YES
+
+    def said(self, question: str, choices: str) -> str:
+        """What the user says, in lower case; nothing for Ctrl-C, Ctrl-D and the end."""
         prompt: PromptSession[str] = PromptSession(
             history=DummyHistory(), color_depth=None if self._colour else ColorDepth.DEPTH_1_BIT, enable_suspend=True
         )
@@ -32,7 +36,7 @@ class Question:
             termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
         clear_typeahead(prompt.input)
         try:
-            said = prompt.prompt(FormattedText([("bold" if self._colour else "", f"{neutralise_name(question)} [y/N] ")]))
+            said = prompt.prompt(FormattedText([("bold" if self._colour else "", f"{neutralise_name(question)} [{choices}] ")]))
         except (EOFError, KeyboardInterrupt):
-            return False
-        return said.strip().lower() in YES
+            return ""
+        return said.strip().lower()

@@ -6,7 +6,7 @@ than the program is with its session sees what is waited for.
 
 import hashlib
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ from zkchat_cli.terminal.history import VaultHistory
 from zkchat_cli.terminal.keyboard import Interruptions
 from zkchat_cli.terminal.links import opener
 from zkchat_cli.terminal.pasting import Pastes
+from zkchat_cli.terminal.picker import Picker
 from zkchat_cli.terminal.prompt import Prompt
 from zkchat_cli.terminal.question import Question
 from zkchat_cli.terminal.safe import neutralise_name
@@ -28,9 +29,9 @@ from zkchat_cli.terminal.toolbar import shortened
 from zkchat_cli.words import shorten
 
 if TYPE_CHECKING:  # they load all that a session is made of, which is there when it is needed
-    from zkchat_cli import slash
     from zkchat_cli.events import Event
     from zkchat_cli.session import ZkChatSession
+    from zkchat_cli.terminal.approving import AskEach
 
 DRAWN_AFTER = 0.03
 """Seconds that a terminal may take to say where the cursor is, after which the toolbar is drawn: a thread that computes delays drawing."""
@@ -47,7 +48,11 @@ class Repl:
     _session: "ZkChatSession"
     """There as soon as the chat has `_begun`."""
 
-    def __init__(self, opening: Opening, screen: Screen, *, keep_history: bool = True) -> None:
+    def __init__(
+        self, opening: Opening, screen: Screen, *, keep_history: bool = True, unsafe: bool = False, asking: "AskEach | None" = None
+    ) -> None:
+        """`asking` is who asks before a note is changed, with `unsafe`."""
+        self._unsafe = unsafe
         self._keep_history = keep_history
         self._begun = self._greeted = self._warned = False
         pastes = Pastes()
@@ -70,7 +75,10 @@ class Repl:
             measure=self._measure,
             session=self._current,
         )
-        self._question = Question(colour=screen.colour)
+        self._asking = asking
+        self._question = asking.question if asking is not None else Question(colour=screen.colour)
+        self._picker = Picker(colour=screen.colour)
+        self._unsent = ""
         self._screen = replace(screen, columns=lambda: self._prompt.columns)
 
     def run(self) -> int:
@@ -79,6 +87,8 @@ class Repl:
         Raises the ZkchatError of what cannot be opened.
         """
         with Interruptions(self._prompt.leave) as interruptions:
+            if self._asking is not None:
+                self._asking.pausing = interruptions.paused
             try:
                 if self._prompt.dumb:  # its prompt cannot be drawn anew
                     self._waited("", interruptions)
@@ -95,13 +105,13 @@ class Repl:
         return 128 + interruptions.ending
 
     def _converse(self, interruptions: Interruptions) -> None:
-        going_on, unsent = True, ""
+        going_on = True
         while going_on and interruptions.ending is None:
             self._take_in()
             self._raise_failure()
             try:
                 self._background.waiting.set()
-                line = self._prompt.ask(unsent)
+                line = self._prompt.ask(self._taken_up())
             except EOFError:
                 self._raise_failure()
                 return
@@ -109,11 +119,10 @@ class Repl:
                 continue
             finally:
                 self._background.waiting.clear()
-            unsent = ""
             if not line.strip():
                 continue
             if not self._waited(line, interruptions):
-                unsent = line
+                self._unsent = line
                 if interruptions.ending is None:
                     self._screen.print("  not sent; it stands in the line again", "yellow")
                 continue
@@ -124,64 +133,68 @@ class Repl:
     def _handle(self, line: str, interruptions: Interruptions) -> bool:
         """Run a command or a turn; False when the chat is to end."""
         from zkchat_cli import slash  # the session has loaded it
+        from zkchat_cli.solving import unfinished
+        from zkchat_cli.terminal import outcomes
         from zkchat_cli.terminal.turns import show_error
 
         try:
             if slash.is_command(line):
-                return self._run_command(line, interruptions)
+                return outcomes.run(line, self, interruptions.stoppable)
             with interruptions.stoppable():
-                self._turn(self._session.send(line))
+                self.take_turn(self._session.send(line))
         except KeyboardInterrupt:
-            self._screen.print("  stopped" if slash.is_command(line) else "  stopped; what came is kept", "yellow")
+            in_run = "/solve".startswith(line.split()[0]) and unfinished(self._session.history)
+            on = "; what came is kept, and /solve goes on" if in_run else ""
+            self._screen.print(f"  stopped{on}" if slash.is_command(line) else "  stopped; what came is kept", "yellow")
         except ZkchatError as e:
             show_error(e, self._screen.print)
         self._screen.print()
         return True
 
-    def _run_command(self, line: str, interruptions: Interruptions) -> bool:
-        from zkchat_cli import slash  # as above
+    # what a command's outcome may ask of the chat: see outcomes.Chat
 
-        with interruptions.stoppable():
-            going_on = self._carry_out(outcome := slash.run(line, self._session))
-        if outcome.confirm is not None:
-            if not self._question.ask(outcome.confirm.question):
-                self._screen.print("  not done")
-                return True
-            with interruptions.stoppable():
-                return self._carry_out(outcome.confirm.run())
-        return going_on
+    @property
+    def session(self) -> "ZkChatSession":
+        return self._session
 
-    def _carry_out(self, outcome: "slash.Outcome") -> bool:
-        if outcome.text:
-            columns = self._screen.columns
-            self._screen.print(outcome.fitted(columns()) if outcome.fitted is not None and columns is not None else outcome.text)
-        self._screen.show(outcome.lines)
-        if outcome.session is not None:
-            self._session.describing.stop()
-            self._session = outcome.session
-        if outcome.turn is not None:
-            self._turn(outcome.turn)
-        return not outcome.leave
+    @property
+    def screen(self) -> Screen:
+        return self._screen
 
-    def _turn(self, events: "Generator[Event, None, None]") -> None:
+    def go_on_with(self, session: "ZkChatSession") -> None:
+        self._session.describing.stop()
+        self._session = session
+
+    def ask(self, question: str) -> bool:
+        return self._question.ask(question)
+
+    def pick(self, title: str, rows: Sequence[str]) -> int | None:
+        return self._picker.pick(title, rows)
+
+    def type(self, text: str) -> None:
+        self._unsent = text
+
+    def take_turn(self, events: "Generator[Event, None, None]") -> None:
         from zkchat_cli.events import TurnFailed  # as above
         from zkchat_cli.terminal.turns import show, show_error
 
         self._session.describing.stop()
+        if self._asking is not None:
+            self._asking.begin()
         self._screen.print()
         settings = self._session.parts.settings
+        most, reasoning = settings.references.max_displayed, settings.chat.show_reasoning
         with closing(events) as turn:
-            last = show(
-                turn,
-                self._screen,
-                self._screen.print,
-                max_sources=settings.references.max_displayed,
-                reasoning=settings.chat.show_reasoning,
-            )
+            last = show(turn, self._screen, self._screen.print, max_sources=most, reasoning=reasoning)
         if isinstance(last, TurnFailed):
             show_error(last.error, self._screen.print, last.partial)
         elif last is not None:
             self._session.describing.start()
+
+    def _taken_up(self) -> str:
+        """What is to stand in the next prompt, once: what a command put there, or what could not be sent."""
+        text, self._unsent = self._unsent, ""
+        return text
 
     def _look_again(self) -> None:
         """After a turn or a command: the conversation has grown."""
@@ -236,6 +249,7 @@ class Repl:
         if not self._greeted and self._background.notes is not None:
             self._greeted = True
             self._prompt.print_above(self._greet)
+            self._prompt.print_above(self._tell_unable)
             self._prompt.update(limit=self._session.budget.effective_limit)
         if not self._warned and self._background.problems:
             self._warned = True
@@ -252,7 +266,7 @@ class Repl:
             self._prompt.use_vi_keys()
         self._completer.ready.set()
         self._prompt.update(
-            model=bench.model.name,
+            model=self._session.leader,
             vault=bench.vault.name,
             threshold=settings.context.summarization_threshold,
             show_tokens=settings.context.show_token_count,
@@ -265,12 +279,19 @@ class Repl:
         session, was_asked = self._session, self._prompt.forget_heading()
         name, vault = session.parts.model.name, session.parts.vault.name
         model = f"offline: {providers.provider(name).help}" if name == "offline" else shortened(name, LONGEST_NAME)
+        model = f"{agent.name} · {model}" if (agent := session.parts.agent) is not None else model
         program = "" if was_asked else f"zkchat {__version__} · "
         self._screen.print(neutralise_name(f"{program}{vault} ({self._background.notes}) · {model}"), "bold")
         if session.history:
             title = shorten(session.conversation.title or session.conversation.id, 60)
             self._screen.print(f"going on with “{title}”, {len(session.history)} messages", "dim")
         self._screen.print()
+
+    def _tell_unable(self) -> None:
+        from zkchat_cli.terminal.approving import tell_unable  # the session has loaded what it needs
+
+        parts = self._session.parts
+        tell_unable(parts.tools, parts.model.name, self._screen, unsafe=self._unsafe)
 
     def _warn(self) -> None:
         for problem in self._background.problems:

@@ -5,8 +5,10 @@ from collections.abc import Callable, Iterable, Iterator
 from zkchat_cli import events
 from zkchat_cli.context.figures import saved
 from zkchat_cli.errors import ZkchatError
+from zkchat_cli.models import RunReport
 from zkchat_cli.references.listing import listing
 from zkchat_cli.references.provenance import asked
+from zkchat_cli.terminal.approving import show_change
 from zkchat_cli.terminal.countdown import Countdown
 from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.terminal.screen import Screen
@@ -106,12 +108,19 @@ def _show(
         match event:
             case events.Notice(message, hint):
                 aside(f"  {message}{'; ' + hint if hint else ''}", "yellow")
+            case events.ChangeProposed() | events.ChangeDecided():
+                show_change(event, screen)
             case events.ToolCallFinished(call, run, excerpts):
                 aside(tool_line(call.name, call.arguments, run.ok, excerpts, run.tokens, run.duration_ms), "dim")
             case events.CompactionStarted(reason):
                 aside(f"  making older turns smaller: {reason}", "dim")
             case events.CompactionDone(compaction):
                 aside(f"  {saved(compaction)}", "dim")
+            case events.IterationStarted(number, of):
+                aside(f"  iteration {number} of {of}", "bold")
+            case events.IterationFinished(number, tools, excerpts):
+                found = f"{tools} tool call{'' if tools == 1 else 's'}, {excerpts} new excerpt{'' if excerpts == 1 else 's'}"
+                aside(f"  iteration {number}: {found}", "dim")
             case events.TurnFailed():
                 last = event
             case events.TurnCompleted(report):
@@ -122,7 +131,23 @@ def _show(
                 if shown:
                     screen.print()
                     screen.show(shown)
+                if report.run is not None and (unmet := unmet_line(report.run)):
+                    aside(f"  {unmet}", "yellow")
     return last
+
+
+def unmet_line(run: RunReport) -> str:
+    """What is to be told of an agent run that did not reach its goal; nothing of one that did."""
+    if run.met:
+        return ""
+    rounds = f"{run.iterations} iteration{'' if run.iterations == 1 else 's'}"
+    match run.stopped:
+        case "finished":
+            return f"not met: {' '.join((run.unmet or '').split())}"
+        case "repeated":
+            return f"not met: after {rounds} it only repeated itself"
+        case "rounds":
+            return f"not met: {rounds} did not do; /solve, or zkchat ask -c --iterations N, goes on"
 
 
 def tool_line(name: str, arguments: dict[str, object], ok: bool, excerpts: int, tokens: int, milliseconds: float) -> str:

@@ -29,6 +29,10 @@ class Offer:
     asked_at: str
     """ISO 8601; empty where nobody asks."""
     index: RecallIndex
+    tokens: int
+    """Those of all recent turns together."""
+    batch: int
+    """Tokens that are left out at once where older turns are; the same from turn to turn."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """A rolling summary, the newest turns, and whatever was said before that bears on the new message.
 
-Of the messages' room, memory has 20 %, what is critical 30 %, what is important 25 %, the newest turns 20 %, and 5 % are a buffer for
-counting that is not exact; what one does not use flows on to the next. Memory and what is critical (pinned, instructions) are taken off
-before a strategy is asked. What they leave is for recall, which finds what is important to the message at hand, and recall leaves what it
-does not need to the newest turns.
+Of the messages' room, memory has 20 %, what is critical (of priority 8 and more) 30 %, what is important (6 and 7) 25 %, the newest turns
+20 %, and 5 % are a buffer for counting that is not exact; what one does not use flows on to the next. Memory and what is kept word for
+word (pinned, instructions) are taken off before a strategy is asked. Recall takes the critical, the important and then whatever else bears
+on the message at hand (see `recall.SHARES`), and leaves what it does not need to the newest turns.
 """
 
 from zkchat_cli.context.recall import cost, recall
