@@ -114,6 +114,9 @@ class _Spawned(pexpect.spawn):
 class Chat:
     """A running chat: `type`, `enter`, `wait_for`; it is killed at the end of the `with` block if it has not left by then."""
 
+    in_shell = False
+    """Whether `command` is anything but the program."""
+
     def __init__(self, program: Program, *arguments: object, columns: int = 80, rows: int = 24, **env: str) -> None:
         self.raw = b""
         """Every byte the program wrote."""
@@ -124,8 +127,8 @@ class Chat:
         given = {k: v for k, v in {**program.environment, **plain, **env}.items() if v or k == "NO_COLOR"}
         words = ["chat", *map(str, arguments)]
         self._child: _Forked | _Spawned
-        if program.starts_anew(env):
-            child = _Spawned(sys.executable, ["-m", "zkchat_cli", *words], env=given, cwd=str(program.vault), dimensions=(rows, columns))
+        if self.in_shell or program.starts_anew(env):
+            child = _Spawned(*self.command(*words), env=given, cwd=str(program.vault), dimensions=(rows, columns))
             child.delaybeforesend = None
             self._child = child
         else:
@@ -138,6 +141,10 @@ class Chat:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._child.end()
+
+    def command(self, *arguments: str) -> tuple[str, list[str]]:
+        """What is run: a program and its arguments."""
+        return sys.executable, ["-m", "zkchat_cli", *arguments]
 
     # what a person does
 

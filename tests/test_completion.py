@@ -1,75 +1,185 @@
-"""What is offered for completion, as (text put in, text shown beside it)."""
+"""What is offered for completion, as the lines that it would make."""
 
-import time
+import threading
+from collections.abc import Callable, Iterator
 
 import pytest
-from prompt_toolkit.completion import CompleteEvent
+from building import Room, a_room, stored, talk
+from conftest import write
+from prompt_toolkit.completion import CompleteEvent, Completion
 from prompt_toolkit.document import Document
 
-from zkchat_cli import slash
-from zkchat_cli.terminal.completion import MOST, ChatCompleter
+from zkchat_cli.errors import StoreError
+from zkchat_cli.standing import Offered
+from zkchat_cli.terminal.completion import MOST, ChatCompleter, completing
 
-NOTES = ("Filters.md", "Queries/Combining Filters.md", "Queries/Comb.md", "Garden/Compost.md", "Équipe.md", "A/Index.md", "B/index.md")
+NOTES = {
+    "Filters.md": "---\naliases: [Search conditions]\n---\n# Filters\n\n## Dates\n\n### Due today\n\n## Brackets [x]\n",
+    "Queries/Combining Filters.md": "",
+    "Queries/Comb.md": "",
+    "Garden/Compost.md": "",
+    "Équipe.md": "",
+    "A/Index.md": "",
+    "B/index.md": "",
+    "C#.md": "",
+    "data/my table.csv": "a,b\n",
+    "data/plan.txt": "plan",
+    ".hidden/secret.md": "",
+}
+Offers = Callable[..., list[str]]
 
 
-def offered(typed: str, after: str = "", notes: tuple[str, ...] = NOTES) -> list[str]:
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
+    folder = tmp_path_factory.mktemp("completion")
+    made = a_room(write(folder / "notes", NOTES | {f"Many/Sort {i}.md": "" for i in range(2 * MOST)}), folder / "cache")
+    yield made
+    made.vault.close()
+    made.store.close()
+
+
+@pytest.fixture
+def completer(room: Room) -> ChatCompleter:
+    session = room.session(offers=lambda: (Offered("offline", ("offline",)), Offered("ollama", ("ollama/qwen3", "ollama/llama\x1b[31m"))))
+    made = ChatCompleter(lambda: session)
+    made.ready.set()
+    return made
+
+
+def completions(completer: ChatCompleter, typed: str, after: str = "") -> list[Completion]:
+    return list(completer.get_completions(Document(typed + after, len(typed)), CompleteEvent()))
+
+
+@pytest.fixture
+def offered(completer: ChatCompleter) -> Offers:
     """The line as each completion would make it; the cursor stands between `typed` and `after`."""
-    completer = ChatCompleter()
-    completer.commands = slash.commands()
-    completer.set_notes(notes)
-    found = completer.get_completions(Document(typed + after, len(typed)), CompleteEvent())
-    return [typed[: len(typed) + c.start_position] + c.text + after for c in found]
+
+    def lines(typed: str, after: str = "") -> list[str]:
+        return [typed[: len(typed) + c.start_position] + c.text + after for c in completions(completer, typed, after)]
+
+    return lines
 
 
-def test_commands_are_offered_most_used_first() -> None:
+def test_commands_are_offered_most_used_first(offered: Offers) -> None:
     assert offered("/")[:3] == ["/help", "/context", "/refs"]
     assert offered("/co")[:3] == ["/context", "/compact", "/continue"]
 
 
-def test_what_an_argument_may_be_is_offered_with_what_is_told_of_it() -> None:
-    completer = ChatCompleter(lambda _: [slash.Offer("abc123", "Compost\x1b[2J"), "plain", slash.Offer("a\nb", "never")])
-    completer.commands = slash.commands()
-    found = list(completer.get_completions(Document("/resume "), CompleteEvent()))
-    assert [(c.text, c.display_meta_text) for c in found] == [("abc123", "Compost␛[2J"), ("plain", "")]
+def test_what_is_told_of_a_value_stands_beside_it(room: Room) -> None:
+    stored(room, talk(("how long does compost\x1b[2J take?", "Nine months.")))
+    completer = ChatCompleter(lambda: session)
+    session = room.session()
+    completer.ready.set()
+    [found] = completions(completer, "/resume ")
+    assert found.text == room.store.conversations()[0].id
+    assert "\x1b" not in found.display_meta_text
 
 
-@pytest.mark.parametrize("typed", ["", "hello", "hello /co", "/compact ke", "/etc/hosts", "[Comb", "see [[Filters]] and"])
-def test_nothing_is_offered_elsewhere(typed: str) -> None:
+def test_a_few_letters_of_a_command_will_do(offered: Offers) -> None:
+    assert "/memory" in offered("/mmry")
+
+
+@pytest.mark.parametrize(
+    "typed", ["", "hello", "hello /co", "/compact ke", "/etc/hosts", "[Comb", "see [[Filters]] and", "a@plan", "[[Filters|"]
+)
+def test_nothing_is_offered_elsewhere(offered: Offers, typed: str) -> None:
     assert offered(typed) == []
 
 
-def test_notes_that_begin_so_come_before_notes_that_contain_it() -> None:
+@pytest.mark.parametrize("typed", ["", "hello", "hello /co", "/etc/hosts", "[[Filters|the", "anna@example.org"])
+def test_no_menu_is_made_room_for_elsewhere(typed: str) -> None:
+    assert not completing(typed)
+
+
+def test_notes_that_begin_so_come_before_notes_that_contain_it(offered: Offers) -> None:
     assert offered("see [[fil") == ["see [[Filters]]", "see [[Combining Filters]]"]
 
 
-def test_case_and_accents_do_not_matter() -> None:
+def test_letters_of_a_name_in_their_order_will_do(offered: Offers) -> None:
+    assert offered("[[cmbf") == ["[[Combining Filters]]"]
+    assert offered("[[cf")[0] == "[[Combining Filters]]"
+
+
+def test_case_and_accents_do_not_matter(offered: Offers) -> None:
     assert offered("[[equ") == ["[[Équipe]]"]
 
 
-def test_closing_brackets_are_not_doubled() -> None:
+def test_an_alias_becomes_its_note_and_says_so(completer: ChatCompleter) -> None:
+    [found] = completions(completer, "[[search con")
+    assert (found.text, found.display_text, found.display_meta_text) == ("Filters]]", "Search conditions", "alias of Filters")
+
+
+def test_a_note_is_shown_with_its_folder(completer: ChatCompleter) -> None:
+    assert [(c.display_text, c.display_meta_text) for c in completions(completer, "[[compo")] == [("Compost", "Garden")]
+
+
+def test_closing_brackets_are_not_doubled(offered: Offers) -> None:
     assert offered("[[Compo", "]] please") == ["[[Compost]] please"]
 
 
-def test_notes_that_share_a_name_are_told_apart_by_their_folders() -> None:
+def test_notes_that_share_a_name_are_told_apart_by_their_folders(offered: Offers) -> None:
     assert offered("[[inde") == ["[[A/Index]]", "[[B/index]]"]
 
 
-def test_names_that_could_do_harm_are_not_offered() -> None:
-    assert offered("[[", notes=("a\x1b[31m.md", "b\nc.md", "good.md")) == ["[[good]]"]
+def test_a_name_that_no_link_can_have_is_not_offered(offered: Offers) -> None:
+    assert not any(line.startswith("[[C#") for line in offered("[[c"))
 
 
-def test_links_are_completed_on_each_line_of_a_message() -> None:
+def test_headings_of_the_note_are_offered_in_their_order(offered: Offers) -> None:
+    assert offered("[[Filters#") == ["[[Filters#Filters]]", "[[Filters#Dates]]", "[[Filters#Due today]]"]
+    assert offered("see [[search conditions#du") == ["see [[search conditions#Due today]]"]
+    assert offered("[[Filters#Dates#d", "]]")[0] == "[[Filters#Dates#Dates]]"
+    assert offered("[[No such note#") == offered("[[#") == []
+
+
+def test_names_that_could_do_harm_are_not_offered(completer: ChatCompleter, room: Room, offered: Offers) -> None:
+    assert not any("\x1b" in line for line in offered("/model l"))
+    write(room.vault.root, {"a\x1b[31m.md": "", "b\nc.md": "", "good harm.md": ""})
+    room.vault.refresh()
+    assert not any("\x1b" in line or "\n" in line for line in offered("[[a") + offered("[[b c"))
+    assert offered("[[good h") == ["[[good harm]]"]
+
+
+def test_arguments_of_a_command_are_offered(offered: Offers) -> None:
+    assert offered("/model ") == ["/model offline", "/model ollama/qwen3"]
+    assert offered("/model qw") == ["/model ollama/qwen3"]
+    assert offered("/model offline and") == []
+
+
+def test_what_cannot_be_found_out_is_not_offered(room: Room) -> None:
+    def broken() -> tuple[Offered, ...]:
+        raise StoreError("gone")
+
+    completer = ChatCompleter(lambda: session)
+    session = room.session(offers=broken)
+    completer.ready.set()
+    assert completions(completer, "/model ") == []
+
+
+def test_files_are_offered_with_quotes_where_they_need_them(offered: Offers) -> None:
+    assert offered("read @plan") == ["read @data/plan.txt"]
+    assert offered("@my t") == []
+    assert offered("@mytab") == offered('@"my tab') == ['@"data/my table.csv"']
+    assert offered("(@secret") == []
+
+
+def test_links_are_completed_on_each_line_of_a_message(offered: Offers) -> None:
     assert offered("one\n[[Compo") == ["one\n[[Compost]]"]
 
 
-def test_the_menu_has_an_end() -> None:
-    assert len(offered("[[", notes=tuple(f"Note {i}.md" for i in range(1000)))) == MOST
+def test_the_menu_has_an_end(offered: Offers) -> None:
+    assert len(offered("[[sort")) == MOST
 
 
-def test_a_hundred_thousand_notes_are_completed_while_typing() -> None:
-    completer = ChatCompleter()
-    completer.set_notes([f"Folder {i % 100}/Note {i}.md" for i in range(100_000)])
-    began = time.perf_counter()
-    found = list(completer.get_completions(Document("[[99999"), CompleteEvent()))
-    assert [c.text for c in found] == ["Note 99999]]"]
-    assert time.perf_counter() - began < 0.5, "about 10 ms; the rest is for a busy machine"
+def test_who_types_before_there_is_a_session_waits_for_it(room: Room) -> None:
+    completer = ChatCompleter(lambda: session)
+    session = None
+    found: list[Completion] = []
+    waiting = threading.Thread(target=lambda: found.extend(completions(completer, "/hel")))
+    waiting.start()
+    session = room.session()
+    completer.ready.set()
+    waiting.join()
+    assert [c.text for c in found] == ["/help"]
+    session = None
+    assert completions(completer, "/hel") == []

@@ -52,8 +52,9 @@ def drawn(toolbar: Toolbar, width: int) -> str:
 
 
 def test_a_wide_toolbar_says_everything() -> None:
-    bar = drawn(Toolbar("offline", "notes", usage=usage(12_100), typed=14), 100)
-    assert bar == " offline │ notes │ ██████░░░░░░░░ 41%  12.1k / 29.5k │ this line 14 │ compaction at 80%"
+    bar = drawn(Toolbar("offline", "notes", usage=usage(12_100), typed=14, references=3, state="indexing 1/9"), 120)
+    assert bar == " indexing 1/9 │ offline │ notes │ ██████░░░░░░░░ 41%  12.1k / 29.5k │ this line 14 │ 3 documents │ compaction at 80%"
+    assert " │ 1 document │ " in drawn(Toolbar("offline", "notes", usage=usage(12_100), references=1), 100)
 
 
 @pytest.mark.parametrize("width", [100, 80, 60, 50, 40, 30])
@@ -71,6 +72,23 @@ def test_the_toolbar_never_needs_a_second_line(model: str, vault: str, typed: in
 @pytest.mark.parametrize(("total", "colour"), [(20_000, "ansigreen"), (21_000, "ansiyellow"), (27_000, "ansired")])
 def test_the_bar_is_green_then_yellow_then_red(total: int, colour: str) -> None:
     assert [style for style, text in Toolbar("m", "v", usage=usage(total)).fragments(80) if "█" in text] == [colour]
+
+
+def test_the_line_being_typed_counts() -> None:
+    [(style, bar), (_, figures)] = Toolbar("", "", usage=usage(20_000), typed=7_000).fragments(80)[1:3]
+    assert (style, bar, figures) == ("ansired", "█████████████░", " 92%  27.0k / 29.5k")
+    assert "~20.0k / " in drawn(Toolbar("m", "v", usage=usage(20_000), typed=7, typed_estimated=True), 80)
+
+
+@pytest.mark.parametrize("width", [100, 60, 45, 30])
+def test_what_is_going_on_is_said_as_long_as_the_figures_have_room(width: int) -> None:
+    bar = drawn(Toolbar("offline", "notes", usage=usage(12_100), state="indexing 120/4000"), width)
+    assert "41%  12.1k / 29.5k" in bar
+    assert ("indexing 120/4000" in bar) == (width >= 45)
+
+
+def test_before_anything_is_known_there_is_only_what_is_going_on() -> None:
+    assert drawn(Toolbar(state="loading"), 80) == " loading"
 
 
 def test_estimates_are_marked() -> None:

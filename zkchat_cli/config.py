@@ -108,6 +108,7 @@ class ChatSettings(Section):
 
 class TerminalSettings(Section):
     open_command: str = Field("", description="what /open runs, with {path} and {line}; empty: $VISUAL, $EDITOR or a pager")
+    editing_mode: str = Field("emacs", pattern="^(emacs|vi)$", description="keys that edit the line being typed: emacs or vi")
 
 
 class ReferenceSettings(Section):

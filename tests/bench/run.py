@@ -18,6 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import citations
+import echo
 import models
 import pexpect
 import prompts
@@ -149,6 +150,7 @@ def conversing(ground: Ground) -> Iterator[Row]:
 
 PARTS: dict[str, Callable[[Ground], Iterator[Row]]] = {
     "start": starting,
+    "echo": echo.figures,
     "tokens": counting,
     "citations": citations.figures,
     "conversation": conversing,

@@ -1,25 +1,26 @@
 """Chat with your notes in the terminal."""
 
+import os
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from io import TextIOWrapper
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat_cli import cli, config, wiring
+from zkchat_cli import cli
 from zkchat_cli.errors import UsageError, ZkchatError
-from zkchat_cli.models import Conversation
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.store.retention import Retention
-from zkchat_cli.terminal.approving import policy, tell_unable
-from zkchat_cli.terminal.keyboard import Interruptions
+from zkchat_cli.terminal.keyboard import Interruptions, typing_ahead
 from zkchat_cli.terminal.links import opener
-from zkchat_cli.terminal.outcomes import run_piped
 from zkchat_cli.terminal.screen import PROMPT, Screen
-from zkchat_cli.terminal.turns import show_error, to_stderr
-from zkchat_cli.wiring import Bench, Choices
+
+if TYPE_CHECKING:
+    from zkchat_cli.models import Conversation
+    from zkchat_cli.session import ZkChatSession
+    from zkchat_cli.wiring import Bench
 
 COMMAND = cli.app()
 
@@ -43,48 +44,76 @@ def chat(
     screen = Screen.of()
     if sys.stdin is None:
         raise UsageError("there is no standard input to read messages from", 'Start it in a terminal, or say zkchat ask "…".')
-    if demo:
-        if vault is not None:
-            raise UsageError("--demo brings its own notes", "Leave out --vault, or leave out --demo.")
-        vault = wiring.demo_vault(config.places(config.environment(), config_file))
-    elif vault is None and model is None and config_file is None:
+    if demo and vault is not None:
+        raise UsageError("--demo brings its own notes", "Leave out --vault, or leave out --demo.")
+    if not demo and vault is None and model is None and config_file is None:
         vault, model = cli.first_start(screen)
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
-    approve = policy(unsafe=unsafe, yes=yes, screen=screen, interactive=interactive)
-    new = resume is None and not continue_
-    choices = Choices(vault, model, config_file, strategy, max_context, store=not no_store, store_later=new, agent=agent, unsafe=unsafe)
-    with cli.opened(choices) as opened:
-        bench = replace(opened, approve=approve)
-        if bench.unstored is not None:
-            screen.warn(f"this chat is not stored: {bench.unstored.message}", bench.unstored.hint)
-        tell_unable(bench.using.tools, bench.model.name, screen, unsafe=unsafe)
-        screen = replace(screen, address=opener(bench.vault.root, bench.loaded.values.references.link_style))
-        if not interactive or not bench.vault.indexed:
+    approve, asking = None, None
+    if unsafe or yes:
+        from zkchat_cli.terminal.approving import AskEach, policy  # what it loads a chat that changes nothing does without
+
+        approve = policy(unsafe=unsafe, yes=yes, screen=screen, interactive=interactive)
+        asking = approve if isinstance(approve, AskEach) else None
+    with ExitStack() as opened:
+
+        def opening() -> "tuple[Bench, Conversation | None]":
+            from zkchat_cli import config, wiring  # what a session is made of takes longer to load than the prompt, which does without
+            from zkchat_cli.wiring import Choices
+
+            notes = wiring.demo_vault(config.places(config.environment(), config_file)) if demo else vault
+            new = resume is None and not continue_
+            given = (notes, model, config_file, strategy, max_context)
+            choices = Choices(*given, store=not no_store, store_later=new, agent=agent, unsafe=unsafe)
+            bench = replace(opened.enter_context(cli.opened(choices)), approve=approve)
+            return bench, _conversation(bench, resume, continue_=continue_)
+
+        if interactive:
+            _refuse_at_once(vault)
+            with typing_ahead():  # what is typed already is for the prompt
+                from zkchat_cli.terminal.repl import Repl  # prompt_toolkit takes 0.1 s to import: pipes do without
+
+                repl = Repl(opening, screen, keep_history=not no_store, unsafe=unsafe, asking=asking)
+                code = repl.run()
+            if repl.begun:
+                _tell_lost(repl.session, screen)
+        else:
+            from zkchat_cli.store.retention import Retention
+            from zkchat_cli.terminal.approving import tell_unable  # as above
+            from zkchat_cli.wiring import now
+
+            bench, conversation = opening()
+            if bench.unstored is not None:
+                screen.warn(f"this chat is not stored: {bench.unstored.message}", bench.unstored.hint)
+            tell_unable(bench.using.tools, bench.model.name, screen, unsafe=unsafe)
+            settings = bench.loaded.values.references
+            screen = replace(screen, address=opener(bench.vault.root, settings.link_style))
             with screen.progress_bar("Indexing") as progress:
                 index = bench.vault.refresh(progress=progress)
             for problem in index.problems:
                 screen.warn(problem)
-        session = bench.session(_conversation(bench, resume, continue_=continue_))
-        old = Retention(bench.store, bench.loaded.values, wiring.now(), but=session.conversation.id)
-        if old.notice is not None:
-            screen.warn(*old.notice)
-        old.start()
-        if interactive:
-            from zkchat_cli.terminal.repl import Repl  # prompt_toolkit takes 0.1 s to import: pipes do without
-
-            repl = Repl(bench, session, screen, keep_history=not no_store)
-            code = repl.run()
-            _tell_lost(repl.session, screen)
-        else:
-            code = _piped(session, screen, bench.loaded.values.references.max_displayed)
+            session = bench.session(conversation)
+            old = Retention(bench.store, bench.loaded.values, now(), but=session.conversation.id)
+            if old.notice is not None:
+                screen.warn(*old.notice)
+            old.start()
+            code = _piped(session, screen, settings.max_displayed)
     raise typer.Exit(code)
 
 
-def _conversation(bench: Bench, resume: str | None, *, continue_: bool) -> Conversation | None:
+def _refuse_at_once(vault: Path | None) -> None:
+    """What can be seen to be wrong without loading anything needs no prompt that goes again."""
+    if vault is not None and not os.path.isdir(os.path.expanduser(vault)):  # noqa: PTH111, PTH112 - as Path has them they may raise
+        from zkchat_cli.vault import filesystem  # which says what is wrong with it
+
+        filesystem.root_of(vault)
+
+
+def _conversation(bench: "Bench", resume: str | None, *, continue_: bool) -> "Conversation | None":
     return bench.store.find(resume, str(bench.vault.root)) if resume is not None or continue_ else None
 
 
-def _tell_lost(session: ZkChatSession, screen: Screen) -> None:
+def _tell_lost(session: "ZkChatSession", screen: Screen) -> None:
     """As a chat ends: what could not be stored until now."""
     if lost := session.save_last():
         screen.warn(
@@ -92,7 +121,7 @@ def _tell_lost(session: ZkChatSession, screen: Screen) -> None:
         )
 
 
-def _piped(session: ZkChatSession, screen: Screen, max_sources: int) -> int:
+def _piped(session: "ZkChatSession", screen: Screen, max_sources: int) -> int:
     """One message a line. Returns 0, or 128 + the signal that ended it. Raises the first error when all lines have been answered."""
     with Interruptions() as interruptions:
         try:
@@ -105,8 +134,11 @@ def _piped(session: ZkChatSession, screen: Screen, max_sources: int) -> int:
     return 0
 
 
-def _answer_lines(session: ZkChatSession, screen: Screen, max_sources: int) -> None:
+def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) -> None:
     """An error is told and the next line is read; the first one decides the exit code."""
+    from zkchat_cli.terminal.outcomes import run_piped  # the session has loaded what they need
+    from zkchat_cli.terminal.turns import show_error, to_stderr
+
     aside = to_stderr(screen)
     first: ZkchatError | None = None
     for line in _lines(screen):

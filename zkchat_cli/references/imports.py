@@ -145,7 +145,7 @@ def nearest(wanted: Import, places: Places, limit: int = 3) -> tuple[str, ...]:
     suffix = PurePosixPath(wanted.path).suffix.casefold()  # that two names end alike does not make them near
     names: dict[str, str] = {}
     for base in filter(None, (places.folder, places.vault.root)):
-        for path in _files(base):
+        for path in files(base):
             whole = path.casefold().removesuffix(suffix)
             names.setdefault(whole, path)
             names.setdefault(whole.rpartition("/")[2], path)
@@ -155,7 +155,7 @@ def nearest(wanted: Import, places: Places, limit: int = 3) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names[near] for near in close))[:limit]
 
 
-def _files(base: Path) -> Iterator[str]:
+def files(base: Path) -> Iterator[str]:
     """The files below a folder, by path, hidden ones left out; so many that looking through them is quick."""
     count = 0
     for folder, folders, files in os.walk(base):

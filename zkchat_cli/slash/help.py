@@ -20,8 +20,9 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
 REST = "The chat"
 KEYS = (
     ("Enter", "send; Alt+Enter or Ctrl+J begins a new line"),
-    ("Tab", "complete /commands and [[notes"),
-    ("Ctrl+R", "search what you typed before"),
+    ("Tab", "complete /commands and their arguments, [[notes#headings, @files"),
+    ("Ctrl+R", "search what you typed before; Up on an empty line goes back to it"),
+    ("Ctrl+X Ctrl+E", "write in your editor"),
     ("Ctrl+C", "stop an answer and keep what came; clear the line; twice on an empty line: leave"),
     ("Ctrl+D", "leave, on an empty line"),
 )

@@ -28,7 +28,8 @@ def connect(file: Path | None, scripts: Sequence[str] = migrations.SCRIPTS) -> s
     with told(file, "be opened"):
         if file is not None:
             _make_room(file)
-        connection = sqlite3.connect(file or ":memory:", timeout=PATIENCE, isolation_level=None)
+        # an interactive chat opens it behind its prompt, in a thread, and uses it in another
+        connection = sqlite3.connect(file or ":memory:", timeout=PATIENCE, isolation_level=None, check_same_thread=False)
         try:
             _refuse_what_is_not_ours(connection, file, len(scripts))
             _set_up(connection)

@@ -1,22 +1,29 @@
-"""Completion while typing: `/commands` with their help at the start of a line, `[[notes` anywhere. Works on lists made beforehand."""
+"""Completion while typing: `/commands` with their help and arguments, `[[notes#headings`, `@files`. Asked in a thread of its own."""
 
+import re
 import threading
-from bisect import bisect_left
-from collections import Counter
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from typing import TYPE_CHECKING
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.slash import Offer, SlashCommand
 from zkchat_cli.terminal.safe import neutralise_name
-from zkchat_cli.words import fold
+
+if TYPE_CHECKING:  # a session loads them; the prompt is there before
+    from zkchat_cli.session import ZkChatSession
+    from zkchat_cli.slash import SlashCommand
 
 MOST = 30
 LONGEST_WAIT = 10.0
-"""Seconds for which completion waits for what there is to complete."""
+"""Seconds for which completion waits for the session it completes for."""
+FILES_LAST = 5.0
+"""Seconds for which the list of a folder's files, or of a note's headings, is taken to be current."""
+_FILE = re.compile(r"""(?:^|[\s(\[{'“‘，。、：；（「])@(?:"([^"\n]*)|((?:\\.|[^\s"'<>|*?;,(){}\[\]`@])*))$""")
+_UNLINKABLE = re.compile(r"[#|^\[\]]")
+"""A name with one of these cannot be written as a link."""
 
 
 def command_typed(before: str) -> str | None:
@@ -31,73 +38,119 @@ def argument_typed(before: str) -> tuple[str, str] | None:
 
 
 def link_typed(before: str) -> str | None:
-    """The name being typed in a `[[link` that is still open; None outside of one."""
+    """What is typed in a `[[link` that is still open; None outside of one, and where it is to be shown under another name."""
     line = before.rpartition("\n")[2]
     _, opened, name = line.rpartition("[[")
-    return name if opened and "]]" not in name else None
+    return name if opened and "]]" not in name and "|" not in name else None
+
+
+def file_typed(before: str) -> str | None:
+    """The path being typed after an `@` with which a word begins, with its quotation mark if it has one; None elsewhere."""
+    line = before.rpartition("\n")[2]
+    found = _FILE.search(line[-1000:])
+    if found is None:
+        return None
+    return f'"{found[1]}' if found[1] is not None else found[2]
+
+
+def completing(before: str) -> bool:
+    """Whether there may be something to complete before the cursor."""
+    return any(kind(before) is not None for kind in (command_typed, argument_typed, link_typed, file_typed))
 
 
 class ChatCompleter(Completer):
-    """What there is to complete is set when it is known: commands once, notes (paths relative to the vault) whenever they change.
+    """Who types before there is a session waits for it, in completion's own thread."""
 
-    Who types before it is known waits for it, in completion's own thread, as long as `ready` is not set.
-    """
-
-    def __init__(self, values: Callable[[SlashCommand], Sequence[str]] = lambda _: ()) -> None:
-        self._values = values
+    def __init__(self, session: "Callable[[], ZkChatSession | None]") -> None:
+        self._session = session
         self.ready = threading.Event()
-        self.ready.set()
-        self.commands: Sequence[SlashCommand] = ()
-        self._notes: list[tuple[str, str, str]] = []
-        self._paths: tuple[str, ...] = ()
-
-    def set_notes(self, paths: Sequence[str]) -> None:
-        """A name that several notes share is completed with its folder, since alone it would mean only one of them."""
-        if self._paths == tuple(paths):
-            return
-        stems = [(path, path.rsplit(".", 1)[0]) for path in paths if neutralise_name(path) == path]
-        shared = Counter(fold(stem.rpartition("/")[2]) for _, stem in stems)
-        entries = []
-        for _, stem in stems:
-            folder, _, name = stem.rpartition("/")
-            folded = fold(name)
-            entries.append((folded, stem if shared[folded] > 1 else name, folder))
-        self._notes = sorted(entries)
-        self._paths = tuple(paths)
+        """Set when there is a session, or never will be."""
+        self._listed: dict[str, tuple[float, list[str]]] = {}
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:  # noqa: ARG002
         before = document.text_before_cursor
-        self.ready.wait(LONGEST_WAIT)
+        if not completing(before) or not self.ready.wait(LONGEST_WAIT) or (session := self._session()) is None:
+            return
+        try:
+            yield from self._completions(before, document.text_after_cursor, session)
+        except ZkchatError:
+            return  # what is wrong is told when a message needs it
+
+    def _completions(self, before: str, after: str, session: "ZkChatSession") -> Iterator[Completion]:
+        from zkchat_cli import slash  # the session has loaded them
+        from zkchat_cli.vault.fuzzy import best
+
         if (command := command_typed(before)) is not None:
-            for known in self.commands:
-                if known.name.startswith(command):
-                    yield Completion(f"/{known.name}", -len(before), display_meta=known.help)
-        elif (typed := argument_typed(before)) is not None and (values := self._values_of(typed[0])):
-            folded = fold(typed[1])
-            for value in sorted((v for v in values if folded in fold(v)), key=lambda v: not fold(v).startswith(folded))[:MOST]:
-                about = neutralise_name(value.about) if isinstance(value, Offer) else ""
+            known = {each.name: each for each in slash.commands()}
+            begin = [name for name in known if name.startswith(command.lower())]
+            for name in begin or best(list(known), command, MOST):
+                yield Completion(f"/{name}", -len(before), display_meta=known[name].help)
+        elif (link := link_typed(before)) is not None:
+            closing = "" if after.startswith("]]") else "]]"
+            if "#" in link:
+                yield from self._headings(link, closing, session)
+            else:
+                yield from self._notes(link, closing, session)
+        elif (typed := argument_typed(before)) is not None and (values := _values(slash.commands(), typed[0], session)):
+            for value in best(values, typed[1], MOST):
+                about = neutralise_name(value.about) if isinstance(value, slash.Offer) else ""
                 yield Completion(value, -len(typed[1]), display_meta=about)
-        elif (name := link_typed(before)) is not None:
-            closing = "" if document.text_after_cursor.startswith("]]") else "]]"
-            for found, folder in self._names_like(name):
-                yield Completion(found + closing, -len(name), display=found, display_meta=folder)
+        elif (path := file_typed(before)) is not None:
+            for found in best(self._files(session), path.lstrip('"'), MOST):
+                yield Completion(_written(found), -len(path), display=found)
 
-    def _values_of(self, name: str) -> list[str]:
-        """What the argument of a command may be, as far as it can be shown; nothing when it cannot be found out."""
-        for command in self.commands:
-            if command.name == name:
-                try:
-                    return [value for value in self._values(command) if neutralise_name(value) == value]
-                except ZkchatError:
-                    return []
-        return []
+    def _notes(self, typed: str, closing: str, session: "ZkChatSession") -> Iterator[Completion]:
+        for name, path, link, kind in session.parts.vault.complete(typed, MOST):
+            if _harmless(name) and _harmless(path) and not _UNLINKABLE.search(link):
+                folder = path.rpartition("/")[0]
+                of = f"{kind} of {link}" if kind != "name" else ""
+                yield Completion(link + closing, -len(typed), display=name, display_meta="  ".join(filter(None, (of, folder))))
 
-    def _names_like(self, typed: str) -> Iterator[tuple[str, str]]:
-        """Names that begin with what is typed, then names that contain it; at most `MOST`."""
-        wanted = fold(typed)
-        notes = self._notes
-        first = bisect_left(notes, (wanted,))
-        begin = [(name, folder) for folded, name, folder in islice(notes, first, first + MOST) if folded.startswith(wanted)]
-        yield from begin
-        contain = ((name, folder) for folded, name, folder in notes if wanted in folded and not folded.startswith(wanted))
-        yield from islice(contain, MOST - len(begin))
+    def _headings(self, link: str, closing: str, session: "ZkChatSession") -> Iterator[Completion]:
+        """The headings of the note named before the first `#`: all in their order, or those with the letters after the last."""
+        from zkchat_cli.vault.fuzzy import best
+
+        name, _, typed = link.partition("#")
+        heading = typed.rpartition("#")[2]
+
+        def headings() -> list[str]:
+            target = session.parts.vault.resolve(name).target if name.strip() else None
+            found = session.parts.vault.note(target).headings if target else ()
+            return [
+                text for text in dict.fromkeys(each.text for each in found) if text and _harmless(text) and not _UNLINKABLE.search(text)
+            ]
+
+        for text in best(self._current(f"#{name}", headings), heading, MOST):
+            yield Completion(text + closing, -len(heading), display=text)
+
+    def _files(self, session: "ZkChatSession") -> list[str]:
+        """What may be imported, by its path from the current folder or the vault."""
+        from zkchat_cli.references import imports
+
+        def files() -> list[str]:
+            folder = session.parts.folder
+            inside = imports.files(folder) if folder is not None and folder != session.parts.vault.root else ()
+            return list(dict.fromkeys(path for path in (*inside, *imports.files(session.parts.vault.root)) if _harmless(path)))
+
+        return self._current("@", files)
+
+    def _current(self, key: str, make: Callable[[], list[str]]) -> list[str]:
+        made = self._listed.get(key)
+        if made is None or time.monotonic() - made[0] > FILES_LAST:
+            self._listed = {key: (made := (time.monotonic(), make()))}
+        return made[1]
+
+
+def _values(commands: "Sequence[SlashCommand]", name: str, session: "ZkChatSession") -> list[str]:
+    """What the argument of a command may be."""
+    values = next((command.values for command in commands if command.name == name), None)
+    return [value for value in values(session) if _harmless(value)] if values is not None else []
+
+
+def _written(path: str) -> str:
+    """A path as it stands after an `@`."""
+    return path if re.fullmatch(r"""[^\s"'<>|*?;,(){}\[\]`@\\“”‘’]+""", path) else f'"{path}"'
+
+
+def _harmless(name: str) -> bool:
+    return neutralise_name(name) == name

@@ -4,6 +4,7 @@ Ctrl-C, `kill` and a closed terminal all stop the work in hand the same way, as 
 storing that follows. `ending` says whether the program is to go on afterwards. At the prompt these are keys: see `keys.py`.
 """
 
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -71,7 +72,7 @@ class Interruptions:
 
 @contextmanager
 def typing_ahead() -> Iterator[None]:
-    """Keys pressed meanwhile do not spoil the output: they wait unseen for the next prompt, Enter included. Ctrl-C still works."""
+    """Keys pressed meanwhile do not spoil the output: they wait unseen for the next prompt, Enter included. Ctrl-C and Ctrl-Z work."""
     if termios is None or not sys.stdin.isatty():
         yield
         return
@@ -81,8 +82,24 @@ def typing_ahead() -> Iterator[None]:
     quiet[0] &= ~termios.ICRNL  # or a typed Enter would reach the prompt as Ctrl+J, which begins a line
     quiet[3] &= ~(termios.ECHO | termios.ICANON)
     termios.tcsetattr(keyboard, termios.TCSANOW, quiet)
+    stopping = signal.signal(signal.SIGTSTP, lambda *_: _stop(keyboard, before))
     try:
         yield
     finally:
+        signal.signal(signal.SIGTSTP, stopping)
         with suppress(termios.error):  # the terminal may have been closed
             termios.tcsetattr(keyboard, termios.TCSANOW, before)
+
+
+def _stop(keyboard: int, usual: list[Any]) -> None:
+    """Leave the terminal to the shell as it was, until `fg`: not every shell puts it right by itself."""
+    assert termios is not None
+    with suppress(termios.error):
+        ours = termios.tcgetattr(keyboard)
+        termios.tcsetattr(keyboard, termios.TCSANOW, usual)
+    handler = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGTSTP)  # goes on here when the shell says so
+    signal.signal(signal.SIGTSTP, handler)
+    with suppress(termios.error):
+        termios.tcsetattr(keyboard, termios.TCSANOW, ours)
+    os.kill(os.getpid(), signal.SIGWINCH)  # the window may have another size now; a prompt that was there is drawn anew

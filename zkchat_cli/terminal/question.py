@@ -4,11 +4,8 @@ What was typed before the question was there is not taken for its answer, but dr
 """
 
 import sys
-from contextlib import suppress
-from typing import Any
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.application import Application
 from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import DummyHistory
 from prompt_toolkit.input.typeahead import clear_typeahead
@@ -25,7 +22,6 @@ class Question:
 
     def __init__(self, *, colour: bool) -> None:
         self._colour = colour
-        self._app: Application[str] | None = None
 
     def ask(self, question: str) -> bool:
         """Whether the user says yes."""
@@ -36,7 +32,6 @@ class Question:
         prompt: PromptSession[str] = PromptSession(
             history=DummyHistory(), color_depth=None if self._colour else ColorDepth.DEPTH_1_BIT, enable_suspend=True
         )
-        self._app = prompt.app
         if termios is not None and sys.stdin.isatty():
             termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
         clear_typeahead(prompt.input)
@@ -44,18 +39,4 @@ class Question:
             said = prompt.prompt(FormattedText([("bold" if self._colour else "", f"{neutralise_name(question)} [{choices}] ")]))
         except (EOFError, KeyboardInterrupt):
             return ""
-        finally:
-            self._app = None
         return said.strip().lower()
-
-    def leave(self) -> None:
-        """Take the question back, unanswered; callable from a signal's handler."""
-        app = self._app
-        if app is not None and app.is_running and app.loop is not None:
-            with suppress(RuntimeError):  # it has been answered just now
-                app.loop.call_soon_threadsafe(_exit, app)
-
-
-def _exit(app: "Application[Any]") -> None:
-    if app.future is not None and not app.future.done():
-        app.exit(exception=EOFError)

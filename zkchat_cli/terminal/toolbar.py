@@ -1,16 +1,18 @@
-"""The line under the prompt: model, vault, budget bar, tokens of the line being typed.
+"""The line under the prompt: what is going on, model, vault, budget bar with the line being typed, documents so far.
 
 Drawn from values computed elsewhere, never computed in drawing. It has one line whatever the width: what matters least goes first, by a
 table, so that a part is whole or not there.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from prompt_toolkit.utils import get_cwidth
 
-from zkchat_cli.context import figures
-from zkchat_cli.models import ContextUsage
 from zkchat_cli.terminal.safe import neutralise_name
+
+if TYPE_CHECKING:
+    from zkchat_cli.models import ContextUsage
 
 Fragments = list[tuple[str, str]]
 
@@ -25,36 +27,43 @@ class _Layout:
     vault: int
     cells: int
     line: str
+    references: bool = False
     threshold: bool = False
+    state: int = 32
 
 
 _LAYOUTS = (
-    _Layout(32, 24, 14, "this line ", threshold=True),
-    _Layout(32, 24, 14, "this line "),
+    _Layout(32, 24, 14, "this line ", references=True, threshold=True),
+    _Layout(32, 24, 14, "this line ", references=True),
+    _Layout(20, 14, 14, "this line ", references=True),
     _Layout(20, 14, 14, "this line "),
     _Layout(20, 0, 14, "this line "),
     _Layout(12, 0, 7, "this line "),
     _Layout(0, 0, 7, "this line "),
     _Layout(0, 0, 7, "line "),
-    _Layout(0, 0, 4, ""),
+    _Layout(0, 0, 4, "", state=20),
+    _Layout(0, 0, 4, "", state=0),
 )
 """From wide to narrow; the first that fits is taken."""
 
 
 @dataclass(frozen=True, slots=True)
 class Toolbar:
-    """What the bar says. `usage` is None until the first prompt has been measured; `limit` is the most that is ever sent.
+    """What the bar says. `usage` is None until the first prompt has been measured; `limit` is the most that is ever sent, 0 if not known.
 
-    `typed` are the tokens of the line being typed, `typed_estimated` when they were not counted. Without `show_tokens` there are no
-    figures, only names.
+    `typed` are the tokens of the line being typed, `typed_estimated` when they were not counted; the bar counts them in. `references` are
+    the documents of the conversation so far. `state` is what goes on in the background (`indexing 120/4000`), if anything. Without
+    `show_tokens` there are no figures, only names. What is empty is left out.
     """
 
-    model: str
-    vault: str
+    model: str = ""
+    vault: str = ""
     limit: int = 0
-    usage: ContextUsage | None = None
+    usage: "ContextUsage | None" = None
     typed: int = 0
     typed_estimated: bool = False
+    references: int = 0
+    state: str = ""
     threshold: float = 0.8
     show_tokens: bool = True
 
@@ -69,14 +78,18 @@ class Toolbar:
 
     def _draw(self, layout: _Layout) -> Fragments:
         parts: list[Fragments] = []
-        if layout.model or not self.show_tokens:
+        if self.state and layout.state:
+            parts.append([("", shortened(self.state, layout.state))])
+        if self.model and (layout.model or not self.show_tokens):
             parts.append([("", shortened(self.model, layout.model or 12))])
-        if layout.vault:
+        if self.vault and layout.vault:
             parts.append([("", shortened(self.vault, layout.vault))])
-        if self.show_tokens:
+        if self.show_tokens and (self.limit or self.usage is not None):
             parts.append(self._bar(layout.cells))
             if layout.line:
                 parts.append([("", f"{layout.line}{'~' if self.typed_estimated else ''}{self.typed}")])
+            if layout.references and self.references:
+                parts.append([("", f"{self.references} document{'s' if self.references > 1 else ''}")])
             if self.usage is not None and self.usage.compaction.due and layout.line:
                 parts.append([("", "compaction is due")])
             elif layout.threshold:
@@ -87,12 +100,15 @@ class Toolbar:
         return joined
 
     def _bar(self, cells: int) -> Fragments:
+        from zkchat_cli.context import figures  # loads pydantic: the first bar is drawn when a session is there, which has it
+
         if self.usage is None:
             return [("", f"{figures.bar(0, cells)}  … / {figures.thousands(self.limit)}")]
-        share = self.usage.total_tokens / self.usage.effective_limit
-        mark = "~" if self.usage.estimated else ""
-        text = f"{mark}{figures.thousands(self.usage.total_tokens)} / {figures.thousands(self.usage.effective_limit)}"
-        return [(_COLOURS[figures.state(self.usage)], figures.bar(share, cells)), ("", f" {share:.0%}  {text}")]
+        usage = self.usage.model_copy(update={"total_tokens": self.usage.total_tokens + self.typed})
+        share = usage.total_tokens / usage.effective_limit
+        mark = "~" if usage.estimated or (self.typed and self.typed_estimated) else ""
+        text = f"{mark}{figures.thousands(usage.total_tokens)} / {figures.thousands(usage.effective_limit)}"
+        return [(_COLOURS[figures.state(usage)], figures.bar(share, cells)), ("", f" {share:.0%}  {text}")]
 
 
 def shortened(name: str, width: int) -> str:

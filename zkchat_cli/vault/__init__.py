@@ -15,7 +15,8 @@
     index        the SQLite file and its questions; `indexing` brings it up to date, `upkeep` opens, builds and repairs it,
                  `swapping` keeps two processes from opening and replacing it at once
     graph        notes joined by links: neighbours, ways, orphans, hubs; `broken` has the links that join nothing
-    names        nearest names, completion; `resolution` of links in messages uses them
+    names        nearest names; `resolution` of links in messages uses them
+    completing   what a link being typed may become; `fuzzy` finds texts by some of their letters
     catalogue    notes by folder, tag and title
     related      which notes belong together, and why
     quotations   the lines that links stand on
@@ -27,6 +28,7 @@ Opening is cheap; the index is opened, or built where there is none, by the firs
 
 import os
 import posixpath
+import threading
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -57,13 +59,13 @@ from zkchat_cli.vault.broken import BrokenLink, BrokenLinks
 from zkchat_cli.vault.catalogue import Entry
 from zkchat_cli.vault.changes import Changes
 from zkchat_cli.vault.chunks import passages
+from zkchat_cli.vault.completing import Completion, Completions
 from zkchat_cli.vault.graph import Direction, Hub, LinkPath, Neighbour
 from zkchat_cli.vault.index import Index, LinkRow, chunk
 from zkchat_cli.vault.indexing import Progress
 from zkchat_cli.vault.keeping import Summaries, SummaryStore
 from zkchat_cli.vault.markdown import ParsedNote
 from zkchat_cli.vault.markup import Heading, Markup
-from zkchat_cli.vault.names import Completion
 from zkchat_cli.vault.ranking import RANKING, Ranking
 from zkchat_cli.vault.related import RelatedNote
 from zkchat_cli.vault.semantic import Semantic, fused
@@ -118,6 +120,8 @@ class Vault:
         self.index_file = index_file
         self._upkeep = Upkeep(root, index_file, ignore)
         self._ask = self._upkeep.ask
+        self._completing = threading.Lock()
+        self._completions: tuple[tuple[object, ...], Completions] | None = None
         self.summaries = Summaries(root, self._upkeep, SummaryStore(index_file.with_suffix(".summaries.db")))
         self.changes = Changes(root, self._upkeep, index_file.with_suffix(".changes.json"), self.refresh)
         self._semantic = Semantic(embedder, VectorStore(index_file.with_suffix(".vectors.db")), self._ask) if embedder else None
@@ -210,9 +214,27 @@ class Vault:
         return self._ask(lambda index: [spelled for spelled, _ in names.nearest(index, name, limit)])
 
     def complete(self, typed: str, limit: int = 30) -> list[Completion]:
-        """Names and aliases of notes that begin with what is typed, then those that contain it; for nothing typed, the newest notes."""
-        typed = filesystem.encodable(typed)
-        return self._ask(lambda index: names.complete(index, typed, limit))
+        """The notes whose names have the letters typed, the best first; for nothing typed, those that changed last.
+
+        It does not wait for a refresh that is under way, but answers from what was there before.
+        """
+        return self._names_now().find(filesystem.encodable(typed), limit)
+
+    def paths_now(self) -> list[str]:
+        """`notes`, as `complete` knows them: at once, whatever is going on."""
+        return self._names_now().paths
+
+    def _names_now(self) -> Completions:
+        def renewed(index: Index) -> tuple[tuple[object, ...], Completions]:
+            known, stamp = self._completions, index.stamp()
+            return known if known is not None and known[0] == stamp else (stamp, Completions.of(index))
+
+        with self._completing:
+            if self._completions is None:
+                self._completions = self._ask(renewed)
+            else:
+                self._completions = self._upkeep.ask_if_free(renewed) or self._completions
+            return self._completions[1]
 
     def read(self, relative_path: str) -> str:
         """The text of a note or another text file. Raises VaultError for what is missing, unreadable, too large or not in the vault."""

@@ -1,21 +1,19 @@
-"""Names of notes, as people half remember or half type them: the nearest to a misspelt one, the completions of a beginning.
+"""The names nearest to a misspelt one.
 
-Both go through pairs of neighbouring characters, which the index holds of every name and alias: two pairs that follow each other are three
-characters, and any run of pairs is a substring. What is common among a hundred thousand names tells little and costs much, so nearest
-names are looked for by the rarest threes and pairs.
+They are found by pairs of neighbouring characters, which the index holds of every name and alias: two pairs that follow each other are
+three characters. What is common among a hundred thousand names tells little and costs much, so nearest names are looked for by the rarest
+threes and pairs. What a name half typed may become is another question: see completing.py.
 """
 
 import difflib
 import json
 import math
 from collections import defaultdict
-from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple
 
 from zkchat_cli import words
 from zkchat_cli.vault.index import Index
-from zkchat_cli.vault.wikilinks import fold_name, stem
+from zkchat_cli.vault.wikilinks import stem
 
 BORDER = "·"
 MOST_NAMES = 2_000
@@ -25,14 +23,6 @@ ENOUGH = 4
 CLOSER_LOOK = 30
 LEAST_LIKENESS = 0.4
 _LONGEST = 200
-
-
-class Completion(NamedTuple):
-    """A name that begins with or contains what was typed, and the note it leads to; `is_alias`: by an alias in its front matter."""
-
-    name: str
-    path: str
-    is_alias: bool = False
 
 
 def pairs(name: str) -> list[str]:
@@ -55,44 +45,6 @@ def nearest(index: Index, name: str, limit: int) -> list[tuple[str, str]]:
         if unlikeness <= -LEAST_LIKENESS:
             notes.setdefault(path, near)
     return [(near, path) for path, near in notes.items()][:limit]
-
-
-def complete(index: Index, typed: str, limit: int) -> list[Completion]:
-    """Names and aliases that begin with what is typed, then those with a word that does, then those that contain it; with a `/`, paths.
-
-    Nothing typed yet is completed with the notes that changed last.
-    """
-    found: dict[Completion, None] = {}
-    for completion in _completions(index, typed[:_LONGEST], limit):
-        found.setdefault(completion)
-        if len(found) == limit:
-            break
-    return list(found)
-
-
-def _completions(index: Index, typed: str, limit: int) -> Iterator[Completion]:
-    wanted = fold_name(typed)
-    if not wanted.strip():
-        newest = "SELECT id AS chunk, note_id FROM chunks ORDER BY id DESC LIMIT ?"
-        sql = f"SELECT path FROM ({newest}) JOIN notes ON id = note_id ORDER BY chunk DESC"
-        yield from (Completion(stem(path), path) for (path,) in index.rows(sql, 8 * limit))
-        return
-    if "/" in wanted:
-        sql = "SELECT path FROM notes WHERE path LIKE ? ESCAPE '!' ORDER BY LENGTH(path), path LIMIT ?"
-        yield from (Completion(stem(path), path) for (path,) in index.rows(sql, f"%{_for_like(typed)}%", limit))
-        return
-    sql = "SELECT spelled, path, kind FROM names WHERE key >= ? AND key < ? AND kind != 'file' ORDER BY key, LENGTH(path), path LIMIT ?"
-    yield from _named(index.rows(sql, wanted, wanted + "\U0010ffff", limit))
-    groups = pairs(typed)
-    anywhere = _phrase(*groups[1:-1]) if len(groups) > 2 else f"{_phrase(groups[1][0])} *"
-    for expression in (_phrase(*groups[:-1]), anywhere):  # with its left border first
-        sql = """SELECT spelled, path, kind FROM (SELECT rowid FROM name_pairs WHERE name_pairs MATCH ? LIMIT ?) AS found
-                     JOIN names ON names.rowid = found.rowid ORDER BY LENGTH(spelled), spelled, path"""
-        yield from _named(index.rows(sql, expression, 4 * limit))
-
-
-def _named(rows: list[tuple[str, str, str]]) -> Iterator[Completion]:
-    return (Completion(spelled, path, kind == "alias") for spelled, path, kind in rows)
 
 
 def _sharing_rare_groups(index: Index, name: str) -> list[tuple[str, str]]:
@@ -127,7 +79,3 @@ def _phrase(*groups: str) -> str:
 
 def _plain(name: str) -> str:
     return "".join(c if c.isalnum() or not c.isascii() else BORDER for c in words.fold(name))[:_LONGEST]
-
-
-def _for_like(text: str) -> str:
-    return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")

@@ -94,6 +94,15 @@ class Upkeep:
                 self._build()
                 return question(self._opened())
 
+    def ask_if_free(self, question: Callable[[Index], T]) -> T | None:
+        """`ask`, or None while somebody else in this process works on the index."""
+        if not self._lock.acquire(blocking=False):
+            return None
+        try:
+            return self.ask(question)
+        finally:
+            self._lock.release()
+
     def _build(self) -> None:
         rebuilt = self._rebuilt
         self.refresh(full=True, progress=None, only=None)

@@ -1,0 +1,180 @@
+"""What the chat does while its session is still being made, without a terminal."""
+
+import io
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import NOTES, write
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import PipeInput, create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from zkchat_cli import wiring
+from zkchat_cli.errors import StoreError, VaultError
+from zkchat_cli.models import Conversation
+from zkchat_cli.terminal import background
+from zkchat_cli.terminal.repl import Repl
+from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.wiring import Bench
+
+ENTER, CTRL_C, CTRL_D = "\r", "\x03", "\x04"
+
+
+@dataclass
+class Chat:
+    """A chat in this process; the session is made when `open` is set."""
+
+    folder: Path
+    keyboard: PipeInput
+    open: threading.Event = field(default_factory=threading.Event)
+    wrong: Exception | None = None
+    printed: io.StringIO = field(default_factory=io.StringIO)
+    states: list[str] = field(default_factory=list)
+
+    def run(self, after: Callable[["Chat"], None] = lambda _: None, **settings: str) -> int:
+        """The exit code. `after` runs beside it, once the prompt is there."""
+        opened: list[Bench] = []
+
+        def opening() -> tuple[Bench, Conversation | None]:
+            self.open.wait()
+            if self.wrong is not None:
+                raise self.wrong
+            env = {"ZKCHAT_HOME": str(self.folder / "home"), **settings}
+            opened.append(wiring.open_bench(wiring.Choices(vault=self.folder / "notes", store=False), env, self.folder))
+            return opened[0], None
+
+        repl = Repl(opening, Screen(self.printed, self.printed, colour=False, err_is_terminal=False))  # type: ignore[arg-type]
+        prompt, update = repl._prompt, repl._prompt.update
+
+        def updated(**changes: Any) -> None:
+            self.states += [changes["state"]] if changes.get("state") else []
+            update(**changes)
+
+        prompt.update = updated  # type: ignore[method-assign]
+        beside = threading.Thread(target=lambda: after(self), daemon=True)
+        beside.start()
+        try:
+            return repl.run()
+        finally:
+            for bench in opened:
+                bench.close()
+
+    def wait_for(self, text: str) -> None:
+        end = time.monotonic() + 20
+        while text not in self.printed.getvalue():
+            assert time.monotonic() < end, f"waited in vain for {text!r} in {self.printed.getvalue()!r}"
+            time.sleep(0.005)
+
+
+@pytest.fixture
+def chat(tmp_path: Path) -> Iterator[Chat]:
+    write(tmp_path / "notes", NOTES)
+    with create_pipe_input() as keyboard, create_app_session(input=keyboard, output=DummyOutput()):
+        yield Chat(tmp_path, keyboard)
+
+
+def test_a_line_waits_for_the_session_and_says_what_it_waits_for(chat: Chat) -> None:
+    def after(chat: Chat) -> None:
+        chat.keyboard.send_text(f"when is compost ready?{ENTER}")
+        chat.wait_for("loading …")
+        chat.open.set()
+        chat.wait_for("Sources")
+        chat.keyboard.send_text(CTRL_D)
+
+    assert chat.run(after) == 0
+    assert "nine months" in chat.printed.getvalue()
+    assert f"notes ({len(NOTES)}) · offline" in chat.printed.getvalue()
+
+
+def test_ctrl_c_ends_the_waiting_and_gives_the_line_back(chat: Chat) -> None:
+    def after(chat: Chat) -> None:
+        chat.keyboard.send_text(f"a qestion{ENTER}")
+        chat.wait_for("loading …")
+        os.kill(os.getpid(), signal.SIGINT)
+        chat.wait_for("not sent; it stands in the line again")
+        chat.open.set()
+        chat.wait_for("offline:")
+        chat.keyboard.send_text(f" of mine{ENTER}")
+        chat.wait_for("a qestion of mine")
+        chat.keyboard.send_text(CTRL_D)
+
+    assert chat.run(after) == 0
+
+
+@pytest.mark.parametrize("sent", ["", f"a question{ENTER}"])
+def test_what_cannot_be_opened_ends_the_chat(chat: Chat, sent: str) -> None:
+    chat.wrong = StoreError("the store is damaged", "Restore it.")
+
+    def after(chat: Chat) -> None:
+        chat.keyboard.send_text(sent)
+        if sent:
+            chat.wait_for("loading …")
+        chat.open.set()
+
+    with pytest.raises(StoreError, match="damaged"):
+        chat.run(after)
+
+
+def test_a_folder_without_notes_ends_the_chat(chat: Chat) -> None:
+    for file in (chat.folder / "notes").rglob("*.md"):
+        file.unlink()
+    chat.open.set()
+    with pytest.raises(VaultError, match="no Markdown notes"):
+        chat.run()
+
+
+def test_leaving_before_the_session_is_there_does_not_wait_for_it_forever(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "STILL_OPENING", 0.2)
+    chat.keyboard.send_text(CTRL_D)
+    began = time.monotonic()
+    assert chat.run() == 0
+    assert time.monotonic() - began < 5
+    chat.open.set()
+
+
+def test_a_termination_while_loading_is_an_orderly_end(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "STILL_OPENING", 0.2)
+    monkeypatch.setattr(Screen, "abandon", lambda _: None)  # it would close this process's own streams
+
+    def after(chat: Chat) -> None:
+        chat.keyboard.send_text(f"a question{ENTER}")
+        chat.wait_for("loading …")
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    assert chat.run(after) == 128 + signal.SIGTERM
+    chat.open.set()
+
+
+def test_the_first_index_is_counted_in_the_toolbar_and_awaited_by_a_message_only(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SHOWN_AFTER", "SHOWN_EVERY", "COUNT_AFTER"):
+        monkeypatch.setattr(background, name, 0.0)
+    write(chat.folder / "notes", {f"Many/{n}.md": f"# Note {n}\n\nThe number is {n}.\n" for n in range(600)})
+
+    def after(chat: Chat) -> None:
+        chat.open.set()
+        chat.keyboard.send_text(f"/help{ENTER}which number is 599?{ENTER}")
+        chat.wait_for("Sources")
+        chat.keyboard.send_text(CTRL_D)
+
+    assert chat.run(after) == 0
+    assert any(state.startswith("indexing ") and state.endswith(f"/{600 + len(NOTES)}") for state in chat.states)
+    shown = chat.printed.getvalue()
+    assert shown.index("Ctrl+R") < shown.index("Many/599.md")
+
+
+def test_vi_keys_by_setting(chat: Chat) -> None:
+    def after(chat: Chat) -> None:
+        chat.open.set()
+        chat.wait_for("zkchat")
+        chat.keyboard.send_text(f"/nonsense\x1bcc/refs{ENTER}")
+        chat.wait_for("No document has been mentioned")
+        chat.keyboard.send_text(CTRL_D)
+
+    assert chat.run(after, ZKCHAT_TERMINAL__EDITING_MODE="vi") == 0

@@ -1,0 +1,128 @@
+"""The prompt on a screen: before the session is there, with pastes and menus, stopped by the shell, ended from outside."""
+
+import shlex
+import shutil
+import signal
+
+import pytest
+from conftest import Program
+from terminal_screen import CTRL_C, ENDLESS, ENTER, TAB, Chat, Script, slowly, stored
+
+SUSPEND = "\x1a"
+
+
+class InShell(Chat):
+    """A shell, in which `start` runs the chat as its job."""
+
+    PROMPT = "$ at your command"
+    in_shell = True
+
+    def command(self, *arguments: str) -> tuple[str, list[str]]:
+        self._line = shlex.join((super().command()[0], *super().command(*arguments)[1]))
+        return "bash", ["--norc", "--noprofile", "-i"]
+
+    def start(self) -> None:
+        self.type(f"PS1='{self.PROMPT[:1]}''{self.PROMPT[1:]} '{ENTER}")
+        self.wait_for_shell()
+        self.type(f"clear; {self._line}{ENTER}")
+
+    def wait_for_shell(self) -> None:
+        self.wait_until(lambda: self.screen_text().endswith(self.PROMPT), "the shell")
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="needs a shell with job control")
+def test_ctrl_z_stops_the_job_and_fg_goes_on_at_the_prompt_and_in_an_answer(zkchat: Program, script: Script) -> None:
+    with InShell(zkchat, "--model", script(ENDLESS), columns=100) as chat:
+        chat.start()
+        chat.wait_for_prompt()
+        chat.type("talk")
+        chat.wait_for("you › talk")
+        chat.type(SUSPEND)
+        chat.wait_for_shell()
+        chat.type(f"fg{ENTER}")
+        chat.wait_until(lambda: chat.at_prompt() and "you › talk" in chat.screen_text(), "the line as it was")
+        assert len(chat.toolbars()) == 1
+        chat.type(f" on{ENTER}")
+        chat.wait_for("then word 1,")
+        chat.type(SUSPEND)
+        chat.wait_for_shell()
+        chat.type(f"stty -a{ENTER}")
+        chat.wait_until(lambda: chat.screen_text().endswith(chat.PROMPT) and "icanon" in chat.screen_text(), "what the terminal does")
+        assert "-icanon" not in chat.screen_text() and "-icrnl" not in chat.screen_text()
+        said = chat.everything().count("then word")
+        chat.type(f"fg{ENTER}")
+        chat.wait_until(lambda: chat.everything().count("then word") > said + 1, "more of the answer")
+        chat.type(CTRL_C)
+        chat.wait_for("stopped; what came is kept")
+        chat.wait_for_prompt()
+        chat.type(f"/quit{ENTER}")
+        chat.wait_for_shell()
+    assert stored(zkchat)[0]["content"] == "talk on"
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(40, 15), (200, 50)])
+def test_a_long_paste_is_shown_by_its_size_and_sent_in_full(zkchat: Program, script: Script, columns: int, rows: int) -> None:
+    poem = "\n".join(f"line {n} of a long poem" for n in range(120))
+    with Chat(zkchat, "--model", script({"text": "Noted."}), columns=columns, rows=rows) as chat:
+        chat.wait_for_prompt()
+        chat.type("see ")
+        chat.paste(poem)
+        chat.type(": why?")
+        chat.wait_for("you › see [pasted 120 lines]: why?")
+        assert len(chat.toolbars()) == 1
+        chat.enter()
+        chat.wait_for("Noted.")
+        chat.wait_for_prompt()
+        assert "line 7 of" not in chat.everything()
+    assert stored(zkchat)[0]["content"] == f"see {poem}: why?"
+
+
+def test_a_note_then_its_heading_are_chosen_from_the_menu(zkchat: Program, script: Script) -> None:
+    with Chat(zkchat, "--model", script({"text": "Noted."})) as chat:
+        chat.wait_for_prompt()
+        chat.type("see [[cmbn")
+        chat.wait_for("Queries")
+        chat.type(TAB)
+        chat.wait_for("[[Combining]]")
+        chat.type("#nes")
+        chat.wait_until(lambda: "[[Combining#nes" in chat.screen_text() and "Nesting" in chat.screen_text(), "the headings")
+        chat.type(TAB)
+        chat.wait_for("see [[Combining#Nesting]]")
+        assert len(chat.toolbars()) == 1
+        chat.type(CTRL_C)
+        chat.type("/model off")
+        chat.wait_for("          offline")
+
+
+def test_a_line_sent_before_the_session_is_there_is_answered(zkchat: Program, script: Script) -> None:
+    with Chat(zkchat, "--model", script(slowly("Patience ", "pays."))) as chat:
+        chat.wait_for("you ›")
+        chat.type(f"am I early?{ENTER}/refs{ENTER}")
+        chat.wait_for("Patience pays.")
+        chat.wait_for("No document has been mentioned")
+        assert "^M" not in chat.everything()
+    assert stored(zkchat)[0]["content"] == "am I early?"
+
+
+def test_what_is_found_to_be_wrong_behind_the_prompt_takes_it_from_the_screen(zkchat: Program) -> None:
+    with Chat(zkchat, "--resume", "nosuchid") as chat:
+        assert chat.wait_for_end() == 3
+        assert "nosuchid" in chat.screen_text()
+        assert "you ›" not in chat.screen_text()
+    with Chat(zkchat, "--model", "nobody/none") as chat:
+        assert chat.wait_for_end() == 2
+        assert "nobody/none" in chat.screen_text()
+
+
+@pytest.mark.parametrize("how", ["SIGTERM", "SIGHUP"])
+def test_an_end_from_outside_reaches_the_prompt_of_a_terminal_that_can_do_nothing(zkchat: Program, how: str) -> None:
+    with Chat(zkchat, TERM="dumb") as chat:
+        chat.wait_for("you ›")
+        chat.type("half a line")
+        chat.wait_for("half a line")
+        if how == "SIGHUP":
+            chat.close_terminal()
+        else:
+            chat.kill(signal.SIGTERM)
+        assert chat.wait_for_end() == 128 + getattr(signal, how)
+        assert "Traceback" not in chat.everything()

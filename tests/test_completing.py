@@ -1,0 +1,183 @@
+"""Names half typed, and texts found by some of their letters."""
+
+import time
+
+import pytest
+from conftest import write
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from zkchat_cli.vault import Vault
+from zkchat_cli.vault.completing import Completion, Completions
+from zkchat_cli.vault.fuzzy import MOST_HITS, Fuzzy, best
+from zkchat_cli.words import fold
+
+NOTES = {
+    "Garden.md": "---\naliases: [Plot, Green place]\n---\n",
+    "Garden notes.md": "",
+    "Kitchen garden.md": "",
+    "Work/Notes on gardening.md": "",
+    "Work/Équipe.md": "---\ntitle: The team\n---\n",
+    "Work/100% sure.md": "",
+    "渐进式总结.md": "",
+    "Home/Garden.md": "",
+    "figure.png": "",
+}
+LETTERS = st.text(st.sampled_from("abcxyz -_É渐"), max_size=12)
+
+
+@pytest.fixture(scope="module")
+def vault(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("names")
+    opened = Vault.open(write(folder / "notes", NOTES), folder / "cache")
+    opened.refresh()
+    yield opened
+    opened.close()
+
+
+# notes
+
+
+def names(vault: Vault, typed: str, limit: int = 30) -> list[str]:
+    return [completion.name for completion in vault.complete(typed, limit)]
+
+
+def test_names_that_begin_so_come_before_words_that_do_and_the_shorter_first(vault):
+    assert names(vault, "gard") == ["Garden", "Garden", "Garden notes", "Kitchen garden", "Notes on gardening"]
+    assert names(vault, "arden") == ["Garden", "Garden", "Garden notes", "Kitchen garden", "Notes on gardening"]
+    assert names(vault, "no") == ["Notes on gardening", "Garden notes"]
+
+
+def test_a_few_letters_in_their_order_will_do(vault):
+    assert names(vault, "kg") == ["Kitchen garden"]
+    assert names(vault, "gdnt") == ["Garden notes"]
+    assert names(vault, "kit gard") == ["Kitchen garden"]
+    assert names(vault, "tnog") == []
+
+
+def test_notes_of_one_name_are_linked_by_their_paths(vault):
+    assert vault.complete("garden", 2) == [
+        Completion("Garden", "Garden.md", "Garden"),
+        Completion("Garden", "Home/Garden.md", "Home/Garden"),
+    ]
+
+
+def test_an_alias_and_a_title_lead_to_their_note(vault):
+    assert vault.complete("plo") == [Completion("Plot", "Garden.md", "Garden", "alias")]
+    assert names(vault, "place") == ["Green place"]
+    assert vault.complete("the te") == [Completion("The team", "Work/Équipe.md", "Équipe", "title")]
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"), [("équi", "Équipe"), ("equi", "Équipe"), ("QUIP", "Équipe"), ("渐", "渐进式总结"), ("总结", "渐进式总结")]
+)
+def test_case_diacritics_and_script_do_not_matter(vault, typed, name):
+    assert names(vault, typed) == [name]
+
+
+def test_with_a_slash_or_where_no_name_has_it_paths_are_completed(vault):
+    assert names(vault, "work/n") == ["Notes on gardening"]
+    assert names(vault, "Home/") == ["Garden"]
+    assert names(vault, "work/100% s") == ["100% sure"]
+    assert names(vault, "work/1000") == []
+    assert names(vault, "home garden") == ["Garden"]
+
+
+def test_attachments_are_not_notes(vault):
+    assert names(vault, "figure") == []
+
+
+def test_a_limit_is_kept(vault):
+    assert len(vault.complete("a", 2)) == 2
+    assert vault.complete("a", 0) == vault.complete("", 0) == []
+
+
+def test_nothing_typed_yet_is_completed_with_the_newest_notes(tmp_path):
+    notes = Vault.open(write(tmp_path / "notes", {f"{n}.md": "x" for n in range(9)}), tmp_path / "cache")
+    notes.refresh()
+    assert notes.complete("new") == []
+    write(tmp_path / "notes", {"4.md": "changed", "New.md": "new"})
+    notes.refresh(only=["4.md", "New.md"])
+    assert {completion.name for completion in notes.complete("", 2)} == {"4", "New"}
+    assert [completion.name for completion in notes.complete("new")] == ["New"]
+    assert "New.md" in notes.paths_now()
+    notes.close()
+
+
+def test_who_completes_does_not_wait_for_a_refresh(vault, tmp_path):
+    notes = Vault.open(write(tmp_path / "notes", {"One.md": "x"}), tmp_path / "cache")
+    notes.refresh()
+    assert [completion.name for completion in notes.complete("o")] == ["One"]
+    write(tmp_path / "notes", {f"Two {n}.md": "x" for n in range(3)})
+    seen = []
+
+    def progress(done, total):
+        import threading
+
+        asked = threading.Thread(target=lambda: seen.append([completion.name for completion in notes.complete("o")]))
+        asked.start()
+        asked.join()
+
+    notes.refresh(progress=progress)
+    assert ["One"] in seen
+    assert len(notes.complete("two")) == 3
+    notes.close()
+
+
+# texts
+
+
+def test_a_word_beginning_beats_the_middle_of_one_and_both_beat_scattered_letters():
+    texts = ["Recap", "My cap", "Compass and pen", "Cap", "A capital", "Camp"]
+    assert best(texts, "cap", 10) == ["Cap", "My cap", "A capital", "Compass and pen", "Recap", "Camp"]
+
+
+def test_which_mark_stands_between_two_words_does_not_count():
+    assert best(["due-date_filter", "due date", "duedate"], "due date", 9) == ["due date", "due-date_filter", "duedate"]
+
+
+def test_letters_at_beginnings_of_words_and_side_by_side_come_first():
+    assert best(["xa xlxpxhxa", "x alpha", "xx al xx pha"], "xalpha", 9)[0] == "x alpha"
+    assert best(["xa1cb c", "xa cb"], "acb", 9) == ["xa cb", "xa1cb c"]
+
+
+@example("a", 3)
+@settings(max_examples=200, deadline=None)
+@given(LETTERS, st.integers(0, 40))
+def test_what_is_found_has_the_letters_in_their_order_and_nothing_that_has_is_left_out(typed, limit):
+    texts = ["a b c", "cab", "abc", "xyz", "xaybzc", "", "É-a", "渐进 x", "zzz yyy", "b_c a", "c" * 300]
+    found = Fuzzy(texts).find(typed, limit)
+    letters = [c for c in fold(typed) if c.isalnum()]
+
+    def has(text):
+        rest = iter(fold(text))
+        return all(c in rest for c in letters)
+
+    assert all(has(texts[number]) for number in found)
+    if letters:
+        assert len(found) == min(limit, sum(has(text[:200]) for text in texts))
+    assert len(set(found)) == len(found) <= limit
+
+
+def test_what_is_common_ends():
+    many = Fuzzy(f"note {n} of x" for n in range(3 * MOST_HITS))
+    assert len(many.find("note", 10**6)) == MOST_HITS
+    assert len(many.find("nx", 10**6)) == MOST_HITS
+
+
+@pytest.mark.parametrize("typed", ["\n", "\0", "\ud800", ".*", "[[", "a" * 10_000, " ", "%"])
+def test_odd_characters_are_characters(vault, typed):
+    vault.complete(typed)
+
+
+@pytest.mark.untraced
+def test_tens_of_thousands_of_notes_are_completed_while_typing():
+    words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "theta", "kappa", "lambda", "sigma"]
+    notes = [(f"Folder {i % 100}/{words[i % 10]} {words[i // 10 % 10]} {i}.md", f"{words[i % 7]} {i}") for i in range(20_000)]
+    many = Completions(notes, [], [])
+    took = []
+    for typed in ("alp", "19999", "lam sig 8", "ls9", "zgm77", "nosuchname", "folder 7/kap", "q"):
+        began = time.thread_time()
+        many.find(typed, 30)
+        took.append(time.thread_time() - began)
+    assert sorted(took)[len(took) // 2] < 0.05, "about 1 ms; the rest is for a busy machine"

@@ -1,0 +1,292 @@
+"""Keys at the prompt, without a terminal: what is sent, and what the line shows."""
+
+import asyncio
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion, DummyCompleter
+from prompt_toolkit.document import Document
+from prompt_toolkit.input import PipeInput, create_pipe_input
+from prompt_toolkit.layout.processors import TransformationInput
+from prompt_toolkit.output import DummyOutput
+
+from zkchat_cli.terminal.history import VaultHistory
+from zkchat_cli.terminal.pasting import LONGEST_SHOWN, MOST_CHARACTERS, Pastes
+from zkchat_cli.terminal.prompt import Prompt
+
+ENTER, ESCAPE, CTRL_C, CTRL_D, UNDO, UP, DOWN, LEFT, BACKSPACE = "\r", "\x1b", "\x03", "\x04", "\x1f", "\x1b[A", "\x1b[B", "\x1b[D", "\x7f"
+POEM = "\n".join(f"line {n}" for n in range(120))
+
+
+def pasted(text: str) -> str:
+    return f"\x1b[200~{text}\x1b[201~"
+
+
+class At:
+    """A prompt that keys are sent to: `says` is what one line of keys sends."""
+
+    def __init__(self, keyboard: PipeInput, history: Path | None = None, completer: Completer | None = None) -> None:
+        self.keyboard = keyboard
+        self.pastes = Pastes()
+        self.history = VaultHistory(self.pastes.unfold)
+        self.history.keep_in(history)
+        self.lines: list[str] = []
+        self.prompt = Prompt(
+            colour=True,
+            completer=completer or DummyCompleter(),
+            history=self.history,
+            pastes=self.pastes,
+            line_changed=self.lines.append,
+            keyboard=keyboard,
+            screen=DummyOutput(),
+        )
+
+    def says(self, keys: str) -> str:
+        self.keyboard.send_text(keys)
+        return self.prompt.ask()
+
+    def says_when(self, ready: Callable[[], object], keys: str) -> str:
+        """Sends the keys as soon as something is true of the prompt that waits."""
+
+        def send() -> None:
+            while not ready():
+                time.sleep(0.005)
+            self.keyboard.send_text(keys)
+
+        threading.Thread(target=send, daemon=True).start()
+        return self.prompt.ask()
+
+    def remembers(self) -> bool:
+        """Whether the history has reached the line being typed."""
+        return len(self.buffer._working_lines) > len(self.history.get_strings())
+
+    @property
+    def buffer(self) -> Buffer:
+        return self.prompt._session.default_buffer
+
+
+@pytest.fixture
+def at() -> Iterator[At]:
+    with create_pipe_input() as keyboard:
+        yield At(keyboard)
+
+
+# editing
+
+
+def test_alt_enter_and_ctrl_j_make_a_line(at: At) -> None:
+    assert at.says(f"one{ESCAPE}{ENTER}two\nthree{ENTER}") == "one\ntwo\nthree"
+
+
+def test_up_moves_within_a_message_before_it_moves_in_the_history(at: At) -> None:
+    assert at.says(f"before{ENTER}") == "before"
+    assert at.says(f"one\ntwo{UP}X{ENTER}") == "oneX\ntwo"
+    assert at.says_when(at.remembers, f"{UP}{UP}{UP} again{ENTER}") == "before again"
+
+
+def test_what_was_deleted_is_undone(at: At) -> None:
+    assert at.says(f"one two\x17{UNDO}{ENTER}") == "one two"
+
+
+def test_ctrl_c_clears_the_line_and_twice_on_an_empty_one_leaves(at: At) -> None:
+    assert at.says(f"regrets{CTRL_C}better{ENTER}") == "better"
+    assert "" in at.lines[at.lines.index("regrets") :]
+    with pytest.raises(EOFError):
+        at.says(f"regrets{CTRL_C}{CTRL_C}{CTRL_C}")
+
+
+def test_ctrl_d_leaves_an_empty_line_only(at: At) -> None:
+    assert at.says(f"ab{LEFT}{CTRL_D}{ENTER}") == "a"
+    with pytest.raises(EOFError):
+        at.says(CTRL_D)
+
+
+def test_vi_keys_by_setting(at: At) -> None:
+    at.prompt.use_vi_keys()
+    assert at.says(f"one two{ESCAPE}bdwathree{ENTER}") == "one three"
+    assert at.says(f"one\ntwo{ENTER}") == "one\ntwo"
+
+
+def test_what_was_not_sent_stands_in_the_next_prompt(at: At) -> None:
+    at.keyboard.send_text(f" and more{ENTER}")
+    assert at.prompt.ask("a question") == "a question and more"
+
+
+@contextmanager
+def editing(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> Iterator[None]:
+    editor = folder / "editor"
+    editor.write_text(f"#!/bin/sh\n{script}\n")
+    editor.chmod(0o700)
+    monkeypatch.setenv("VISUAL", str(editor))
+    yield
+
+
+def test_what_comes_back_from_the_editor_is_not_sent_before_enter(at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with editing(tmp_path, monkeypatch, f'cp "$1" {tmp_path}/seen; echo edited > "$1"'):
+        at.keyboard.send_text(f"draft {pasted(POEM)}\x18\x05")
+        assert at.says_when(lambda: at.lines[-1:] == ["edited"], f" twice{ENTER}") == "edited twice"
+    assert (tmp_path / "seen").read_text() == f"draft {POEM}"
+
+
+# pasting
+
+
+def test_a_long_paste_is_one_character_and_is_sent_in_full(at: At) -> None:
+    assert at.says(f"see {pasted(POEM.replace(chr(10), chr(13)))}: why?{ENTER}") == f"see {POEM}: why?"
+    assert at.says(f"see {pasted(POEM)}{BACKSPACE}that{ENTER}") == "see that"
+    assert at.says(f"a{pasted(POEM)}b{pasted('x' * 5000)}{LEFT}{BACKSPACE}c{ENTER}") == f"a{POEM}c{'x' * 5000}"
+    assert at.says(f"{pasted(POEM)}{BACKSPACE}{UNDO}{ENTER}") == POEM
+
+
+def test_the_toolbar_is_told_of_the_whole_paste(at: At) -> None:
+    at.says(f"{pasted(POEM)}{ENTER}")
+    assert POEM in at.lines
+
+
+def test_a_short_paste_is_text(at: At) -> None:
+    assert at.says(f"{pasted('a poem' + chr(13) + chr(10) + 'of two lines')}{BACKSPACE}{ENTER}") == "a poem\nof two line"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (POEM, "[pasted 120 lines]"),
+        (POEM + "\n", "[pasted 120 lines]"),
+        ("x" * (MOST_CHARACTERS + 1), f"[pasted {MOST_CHARACTERS + 1} characters]"),
+        ("\n" * LONGEST_SHOWN, f"[pasted {LONGEST_SHOWN} lines]"),
+    ],
+)
+def test_a_paste_is_shown_by_its_size(text: str, shown: str) -> None:
+    pastes = Pastes()
+    assert pastes.shown(pastes.fold(text)) == shown
+    assert pastes.shown("x") is pastes.shown("\U0010fff0") is None
+
+
+@given(st.lists(st.text(st.sampled_from("ab \n\r\U0010f000\U0010f001"), max_size=30).map(lambda t: t * 40), max_size=4))
+def test_whatever_is_pasted_is_what_is_sent(texts: list[str]) -> None:
+    pastes = Pastes()
+    folded = [pastes.fold(text) for text in texts]
+    for text, character in zip(texts, folded, strict=True):
+        if pastes.shown(character[:1] or "x") and len(character) == 1:
+            assert pastes.unfold(character) == re.sub("\r\n?", "\n", text)
+
+
+def test_there_is_an_end_to_pastes() -> None:
+    pastes = Pastes()
+    folded = {pastes.fold(POEM) for _ in range(5000)}
+    assert POEM in folded
+    assert all(pastes.unfold(each) == POEM for each in folded)
+
+
+def test_the_cursor_finds_its_place_around_a_paste(at: At) -> None:
+    [folds] = at.prompt._session.input_processors or []
+    line = f"a{at.pastes.fold(POEM)}b"
+    shown = folds.apply_transformation(TransformationInput(None, Document(line), 0, lambda i: i, [("", line)], 80, 24))  # type: ignore[arg-type]
+    label = "[pasted 120 lines]"
+    assert "".join(fragment[1] for fragment in shown.fragments) == f"a{label}b"
+    assert [shown.source_to_display(i) for i in range(5)] == [0, 1, 1 + len(label), 2 + len(label), 3 + len(label)]
+    assert [shown.display_to_source(i) for i in (0, 1, 5, len(label), len(label) + 1, len(label) + 2)] == [0, 1, 1, 1, 2, 3]
+
+
+# history
+
+
+def test_lines_are_there_again_in_the_next_session_with_their_pastes(tmp_path: Path) -> None:
+    with create_pipe_input() as keyboard:
+        at = At(keyboard, tmp_path / "kept" / "lines")
+        assert at.says(f"one \ud800{ENTER}".encode("utf-8", "replace").decode())
+        at.says(f"two {pasted(POEM)}{ENTER}")
+        assert at.says_when(at.remembers, f"{UP}!{ENTER}") == f"two {POEM}!", "shown as it was typed, and sent in full"
+    again = VaultHistory()
+    again.keep_in(tmp_path / "kept" / "lines")
+
+    async def loaded() -> list[str]:
+        return [line async for line in again.load()]
+
+    assert asyncio.run(loaded()) == [f"two {POEM}!", f"two {POEM}", "one ?"]
+
+
+def test_a_line_sent_before_the_file_is_known_is_kept(tmp_path: Path) -> None:
+    history = VaultHistory()
+    history.append_string("early")
+    history.keep_in(tmp_path / "lines")
+    history.append_string("late")
+    assert [line[1:] for line in (tmp_path / "lines").read_text().splitlines() if line.startswith("+")] == ["early", "late"]
+
+
+def test_a_history_that_cannot_be_written_does_not_end_the_chat(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    history = VaultHistory()
+    history.keep_in(tmp_path / "file" / "lines")
+    history.append_string("line")
+    assert history.get_strings() == ["line"]
+
+
+# from elsewhere
+
+
+def test_leaving_ends_a_prompt_that_waits(at: At) -> None:
+    threading.Timer(0.1, at.prompt.leave).start()
+    with pytest.raises(EOFError):
+        at.prompt.ask()
+    assert not at.prompt.call(lambda: None)
+
+
+def test_what_is_printed_above_is_printed_in_the_prompts_thread(at: At) -> None:
+    printed: list[str] = []
+
+    def show() -> None:
+        at.prompt.print_above(lambda: printed.append(at.prompt.text))
+        at.keyboard.send_text(f" on{ENTER}")
+
+    at.keyboard.send_text("going")
+    threading.Timer(0.1, lambda: at.prompt.call(show)).start()
+    assert at.prompt.ask() == "going on"
+    assert printed == ["going"]
+
+
+# choosing from the menu
+
+
+class OneNote(Completer):
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:  # noqa: ARG002
+        if document.text.endswith("[[F"):
+            yield Completion("Filters]]", -1)
+
+
+@pytest.mark.parametrize(("key", "line"), [("#", "[[Filters#Dates]]"), ("|", "[[Filters|Dates]]"), (" ", "[[Filters]] Dates]]")])
+def test_a_heading_or_a_name_goes_into_the_link_that_was_chosen(key: str, line: str) -> None:
+    with create_pipe_input() as keyboard:
+        at = At(keyboard, completer=OneNote())
+        keyboard.send_text("[[F")
+
+        def choose() -> bool:
+            chosen = at.buffer.complete_state is not None
+            if chosen:
+                keyboard.send_text("\t")
+            return chosen
+
+        assert at.says_when(choose, f"{key}Dates]]{ENTER}") == line
+
+
+@pytest.mark.parametrize("keys", ["[[F\t", "[[F"])
+def test_tab_takes_the_first_whether_it_is_there_yet_or_not(keys: str) -> None:
+    with create_pipe_input() as keyboard:
+        at = At(keyboard, completer=OneNote())
+        keyboard.send_text(keys)
+
+        def chosen() -> bool:
+            if keys == "[[F" and at.lines[-1:] == ["[[F"] and at.buffer.complete_state is not None:
+                keyboard.send_text("\t")
+                time.sleep(0.05)
+            return at.lines[-1:] == ["[[Filters]]"]
+
+        assert at.says_when(chosen, f"{ENTER}{ENTER}") == "[[Filters]]"

@@ -1,0 +1,239 @@
+"""The line at the bottom that a person types in, with its menu, its history and the toolbar beneath.
+
+It can be drawn before anything is known of the vault or the conversation; what comes to be known is told to it from any thread.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.application import Application, get_app_session
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion, ThreadedCompleter
+from prompt_toolkit.document import Document
+from prompt_toolkit.enums import EditingMode
+from prompt_toolkit.filters import Always, Condition
+from prompt_toolkit.formatted_text import FormattedText, StyleAndTextTuples
+from prompt_toolkit.formatted_text.utils import fragment_list_len
+from prompt_toolkit.history import History
+from prompt_toolkit.input import Input
+from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
+from prompt_toolkit.layout.utils import explode_text_fragments
+from prompt_toolkit.output import ColorDepth, Output
+from prompt_toolkit.styles import Style
+from prompt_toolkit.utils import is_dumb_terminal
+
+from zkchat_cli.terminal.completion import completing
+from zkchat_cli.terminal.keys import bindings
+from zkchat_cli.terminal.pasting import Pastes
+from zkchat_cli.terminal.screen import PROMPT
+from zkchat_cli.terminal.toolbar import Fragments, Toolbar
+
+PLACEHOLDER = "ask your notes, or /help"
+MENU_LINES = 8
+
+
+class Prompt:
+    """`ask` waits for a line; `update` and `call` may come from any thread meanwhile.
+
+    `heading` stands over the first prompt, until `forget_heading`. `drawn` is called once, when the first prompt is on the screen.
+    """
+
+    def __init__(
+        self,
+        *,
+        colour: bool,
+        completer: Completer,
+        history: History,
+        pastes: Pastes,
+        line_changed: Callable[[str], None],
+        heading: str = "",
+        drawn: Callable[[], None] = lambda: None,
+        keyboard: Input | None = None,
+        screen: Output | None = None,
+    ) -> None:
+        self._on = get_app_session()
+        self._colour = colour
+        self._pastes = pastes
+        self._heading = heading
+        self._asked = False
+        self._hint = ""
+        self._toolbar = Toolbar(state="loading")
+        self._bar: tuple[Toolbar, int, Fragments] | None = None
+        self._changing = threading.Lock()
+        self._line_changed = line_changed
+        self._drawn = drawn
+        offering = _Offering(completer)
+        self.dumb = screen is None and is_dumb_terminal()
+        self._session: PromptSession[str] = PromptSession(
+            self._message,
+            history=history,
+            multiline=True,
+            prompt_continuation=_continuation,
+            key_bindings=bindings(pastes, self._show_hint, offering.ended),
+            completer=ThreadedCompleter(offering),
+            # only where there is something to complete: prompt_toolkit keeps lines free for the menu as long as this holds
+            complete_while_typing=Condition(lambda: completing(self._session.default_buffer.document.text_before_cursor)),
+            reserve_space_for_menu=MENU_LINES,
+            input_processors=[_FoldedPastes(pastes)],
+            bottom_toolbar=self._draw_toolbar,
+            enable_suspend=True,
+            tempfile_suffix=".md",
+            # without colour a placeholder could not be told from typed text
+            placeholder=FormattedText([("ansibrightblack", PLACEHOLDER)]) if colour else None,
+            color_depth=None if colour else ColorDepth.DEPTH_1_BIT,
+            style=Style.from_dict({"bottom-toolbar": "noreverse", "bottom-toolbar.text": ""}),
+            input=keyboard,
+            output=screen,
+        )
+        self._session.layout.current_window.dont_extend_height = Always()  # the toolbar stands under the line, not at the screen's end
+        self._session.app.after_render += self._first_drawn
+        self._session.default_buffer.on_text_changed += lambda buffer: self._typed(buffer.text)
+
+    def ask(self, default: str = "") -> str:
+        """The next line, pastes in full. Raises EOFError when the user leaves or `leave` was called."""
+        self._line_changed(default)
+        line = self._session.prompt(default=default)
+        self._asked = bool(self._heading)
+        self._session.placeholder = None
+        return self._pastes.unfold(line)
+
+    @property
+    def text(self) -> str:
+        """What has been typed so far."""
+        return self._pastes.unfold(self._session.default_buffer.text)
+
+    @property
+    def columns(self) -> int:
+        return self._session.output.get_size().columns
+
+    def use_vi_keys(self) -> None:
+        self._session.editing_mode = EditingMode.VI
+
+    # from any thread, and from a signal's handler
+
+    def call(self, action: Callable[[], None]) -> bool:
+        """Do something in the thread of whatever waits for keys now; False when nothing does."""
+        app = self._on.app
+        if app is None or not app.is_running or app.loop is None:
+            return False
+        with suppress(RuntimeError):  # it has been left just now
+            app.loop.call_soon_threadsafe(action)
+            return True
+        return False
+
+    def leave(self, *, erase: bool = False) -> None:
+        """End whatever waits for keys, as at the end of the input; `erase` takes the prompt from the screen."""
+        self._session.app.erase_when_done = erase
+        self.call(self._leave)
+
+    def update(self, **changes: Any) -> None:
+        """Change what the toolbar says; it is drawn anew only if that is something else."""
+        with self._changing:
+            before, self._toolbar = self._toolbar, replace(self._toolbar, **changes)
+            changed = self._toolbar != before
+        if changed:
+            self._session.app.invalidate()
+
+    # in the prompt's thread
+
+    def print_above(self, show: Callable[[], None]) -> None:
+        """Let something be printed where the prompt stands, and the prompt be drawn anew below.
+
+        The terminal stays as it is meanwhile: for a moment of its usual mode, as prompt_toolkit's own way has it, an Enter would be taken
+        for Ctrl+J.
+        """
+        app = self._session.app
+        if app.is_running and not self.dumb:
+            app.renderer.erase()
+            show()
+            app.renderer.request_absolute_cursor_position()
+            app.invalidate()
+        else:
+            show()
+
+    def forget_heading(self) -> bool:
+        """Whether a line was sent under the heading, so that it stays on the screen."""
+        self._heading = ""
+        return self._asked
+
+    def _leave(self) -> None:
+        app = self._on.app
+        if app is not None and app.future is not None and not app.future.done():
+            app.exit(exception=EOFError)
+
+    def _message(self) -> FormattedText:
+        heading = [("bold" if self._colour else "", f"{self._heading}\n\n")] if self._heading and not self.dumb else []
+        return FormattedText([*heading, ("bold" if self._colour else "", PROMPT)])
+
+    def _typed(self, text: str) -> None:
+        self._hint = ""
+        self._line_changed(self._pastes.unfold(text))
+
+    def _show_hint(self, hint: str) -> None:
+        """Show a line instead of the toolbar; an empty one brings that back."""
+        self._hint = hint
+        self._session.app.invalidate()
+
+    def _draw_toolbar(self) -> FormattedText:
+        width = self.columns
+        if self._hint:
+            return FormattedText([("", f" {self._hint}"[:width])])
+        if self._bar is None or self._bar[:2] != (self._toolbar, width):
+            self._bar = self._toolbar, width, self._toolbar.fragments(width)
+        return FormattedText(self._bar[2])
+
+    def _first_drawn(self, app: "Application[str]") -> None:
+        app.after_render -= self._first_drawn
+        self._drawn()
+
+
+class _Offering(Completer):
+    """Remembers what was offered last."""
+
+    def __init__(self, completer: Completer) -> None:
+        self._completer = completer
+        self._offered: list[Completion] = []
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
+        self._offered = []
+        for completion in self._completer.get_completions(document, complete_event):
+            self._offered.append(completion)
+            yield completion
+
+    def ended(self, before: str) -> bool:
+        """Whether a text ends with some of it."""
+        return any(before.endswith(completion.text) for completion in self._offered)
+
+
+class _FoldedPastes(Processor):
+    """Shows what stands for a paste as `[pasted 120 lines]`."""
+
+    def __init__(self, pastes: Pastes) -> None:
+        self._pastes = pastes
+
+    def apply_transformation(self, transformation_input: TransformationInput) -> Transformation:
+        fragments = transformation_input.fragments
+        if transformation_input.document.text.isascii():
+            return Transformation(fragments)
+        shown: StyleAndTextTuples = []
+        places = [0]
+        for fragment in explode_text_fragments(fragments):
+            label = self._pastes.shown(fragment[1]) if len(fragment[1]) == 1 else None
+            shown.append((f"{fragment[0]} class:pasted", label) if label is not None else fragment)
+            places.append(places[-1] + fragment_list_len([shown[-1]]))
+
+        def to_display(source: int) -> int:
+            return places[min(source, len(places) - 1)] + max(0, source - len(places) + 1)
+
+        def to_source(display: int) -> int:
+            return next((i - 1 for i, place in enumerate(places) if place > display), len(places) - 1 + max(0, display - places[-1]))
+
+        return Transformation(shown, to_display, to_source)
+
+
+def _continuation(width: int, _line: int, wrapped: int) -> str:
+    """Before a further line of the message, or before what did not fit."""
+    return " " * width if wrapped else "… ".rjust(width)
