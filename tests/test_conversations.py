@@ -13,7 +13,7 @@ from zkchat_cli.lines import plain
 from zkchat_cli.llm import Window
 from zkchat_cli.marks.code import code_blocks
 from zkchat_cli.models import Conversation, Dropped, Said, ToolCall
-from zkchat_cli.standing import Using
+from zkchat_cli.parts import Using
 from zkchat_cli.store import ChatSessionStore
 
 

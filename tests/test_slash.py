@@ -11,8 +11,8 @@ from zkchat_cli import slash
 from zkchat_cli.errors import ProviderError, StoreError, UsageError
 from zkchat_cli.lines import plain
 from zkchat_cli.llm import Finished, Text, Window
+from zkchat_cli.parts import Offered, Using
 from zkchat_cli.session import ZkChatSession
-from zkchat_cli.standing import Offered, Using
 
 MOVES = [
     (f"On day {i} I moved thing {i} to shelf {i * 7}, for a reason that only day {i} knows.", f"Noted: shelf {i * 7}.")

@@ -12,8 +12,9 @@ from zkchat_cli.agents.loading import NONE
 from zkchat_cli.errors import ConfigError, ProviderError, UsageError, VaultError
 from zkchat_cli.events import Notice
 from zkchat_cli.models import Conversation, Prompt
+from zkchat_cli.parts import Parts
 from zkchat_cli.references.imports import Import, read
-from zkchat_cli.standing import Parts, Standing
+from zkchat_cli.standing import Standing
 
 
 class Led(Standing):

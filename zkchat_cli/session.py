@@ -28,10 +28,10 @@ from zkchat_cli.models import (
     TurnReport,
     ZkChatMessage,
 )
+from zkchat_cli.parts import Parts
 from zkchat_cli.references.citations import verify
 from zkchat_cli.references.documents import documents_of, merge
 from zkchat_cli.references.lookup import Sources
-from zkchat_cli.standing import Parts
 from zkchat_cli.turn import Timer, TurnInProgress
 from zkchat_cli.words import encodable
 

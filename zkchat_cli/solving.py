@@ -14,8 +14,8 @@ from zkchat_cli import events
 from zkchat_cli.errors import UsageError
 from zkchat_cli.marks import MarkReader
 from zkchat_cli.models import RunReport, Timings, TokenUsage, TurnReport, ZkChatMessage, exchanges
+from zkchat_cli.parts import Parts
 from zkchat_cli.session import ZkChatSession
-from zkchat_cli.standing import Parts
 from zkchat_cli.tools import FINISH, that_ends_a_run
 
 ITERATIONS, MOST_ITERATIONS = 5, 100

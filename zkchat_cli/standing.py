@@ -6,25 +6,20 @@ messages cut into turns and rendered) is kept and only added to.
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from zkchat_cli.agents.profile import Agent
-from zkchat_cli.changing import Policy
 from zkchat_cli.config import Config
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget, room_for_history
 from zkchat_cli.context.history import History
-from zkchat_cli.context.instructions import INSTRUCTIONS
 from zkchat_cli.context.masking import masked
 from zkchat_cli.context.prompt import Material, assemble, whole
 from zkchat_cli.context.recall import RecallIndex
-from zkchat_cli.context.strategies import Strategy
 from zkchat_cli.context.tree import Tree
 from zkchat_cli.context.turns import Turn, turns_of
 from zkchat_cli.errors import PromptTooLarge, UsageError, VaultError
-from zkchat_cli.llm import Model, Options, Request, Window, body
+from zkchat_cli.llm import Request, Window, body
 from zkchat_cli.memory.keeper import Memory
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import (
@@ -38,16 +33,13 @@ from zkchat_cli.models import (
     ZkChatMessage,
     branch,
 )
+from zkchat_cli.parts import Offered, Parts
 from zkchat_cli.references.delivery import Delivered, Means, deliver, introduce
 from zkchat_cli.references.excerpts import cost
 from zkchat_cli.references.extraction import Named, extract
 from zkchat_cli.references.imports import Places
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.references.summaries import DocumentSummaryService
-from zkchat_cli.store import ChatSessionStore
-from zkchat_cli.tokens import TokenCounter
-from zkchat_cli.tools import Tool
-from zkchat_cli.vault import Vault
 from zkchat_cli.words import encodable
 
 RECENT_TURNS = 2
@@ -63,66 +55,6 @@ DEEPEST = 50
 
 
 DEFAULT_WINDOW = "the default, as nothing says how large the model's is"
-
-
-@dataclass(frozen=True, slots=True)
-class Using:
-    """A model in use, and the tools that it can call."""
-
-    model: Model
-    tools: tuple[Tool, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Offered:
-    """What one provider has: models by the names that `use` takes, or the problem with asking it."""
-
-    provider: str
-    names: tuple[str, ...] = ()
-    problem: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What a session works with. `now` gives ISO 8601 with zone, `clock` monotonic seconds, `new_id` a fresh random id.
-
-    `window` is the context window that somebody set; without one it is the model's own, or `max_context` tokens while that is not known.
-    `use` opens another model by its name; `offers` asks the servers that the user has chosen, or has on this machine, for theirs.
-    """
-
-    vault: Vault
-    store: ChatSessionStore
-    model: Model
-    strategy: Strategy
-    tools: tuple[Tool, ...]
-    settings: Config
-    max_context: int
-    counter: TokenCounter
-    now: Callable[[], str]
-    clock: Callable[[], float]
-    new_id: Callable[[], str]
-    window: Window | None = None
-    options: Options = field(default_factory=Options)
-    use: Callable[[str], Using] | None = None
-    offers: Callable[[], tuple[Offered, ...]] = tuple
-    describes: Callable[[str], bool] = bool
-    """Whether the model of that name is one that can say in a sentence what a note is about."""
-    summarizes: Callable[[str], bool] = bool
-    """Whether the model of that name can summarise a conversation."""
-    changing: Policy = field(default_factory=Policy)
-    """Who approves the changes of notes that a model proposes."""
-    folder: Path | None = None
-    """The current folder: what a message imports is looked for there first."""
-    instructions: str = INSTRUCTIONS
-    """The system prompt."""
-    agent: Agent | None = None
-    """Who leads the conversation."""
-    agents: Callable[[], Sequence[str]] = tuple
-    """The names of those who could."""
-    become: "Callable[[str | None, Mapping[str, object]], Parts] | None" = None
-    """The parts with another agent, or none; what was settled in the chat counts for more than what the agent says."""
-    settled: Mapping[str, object] = field(default_factory=dict)
-    """Settings, by their keys, that were changed since the program started."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from zkchat_cli.keys import Key
 from zkchat_cli.llm import Model, Provider, Reach, Setup, Window, embedders, providers
 from zkchat_cli.llm.endpoint import is_local
 from zkchat_cli.models import Conversation
+from zkchat_cli.parts import Offered, Parts, Using
 from zkchat_cli.session import ZkChatSession
-from zkchat_cli.standing import Offered, Parts, Using
 from zkchat_cli.store import ChatSessionStore
 from zkchat_cli.tokens import TokenCounter
 from zkchat_cli.vault import Vault

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from zkchat_cli import wiring
 from zkchat_cli.config import Loaded
-from zkchat_cli.standing import Offered
+from zkchat_cli.parts import Offered
 from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.vault.candidates import Candidate, candidates, home_of
