@@ -322,6 +322,26 @@ def test_a_journal_that_cannot_be_put_back_is_told_and_stays(notes: Callable[...
     assert str(vault.changes.journal) in told.hint
 
 
+def test_a_disk_that_does_not_even_let_it_be_put_back_is_told_and_it_is_put_back_later(
+    notes: Callable[..., Vault], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault = notes(A="[[Old]]", Old="x")
+    before = everything(vault)
+    change = vault.changes.rename("Old.md", "New.md")
+    with monkeypatch.context() as full:
+
+        def refuse(*_: object) -> None:
+            raise OSError(28, "No space left on device")
+
+        broken_at(vault, full, 1, OSError(28, "No space left on device"))
+        full.setattr(replacing, "_write", refuse)
+        assert "no space left on device" in refused(lambda: vault.changes.make(change))
+        assert everything(vault) != before
+    vault.refresh()
+    assert everything(vault) == before
+    assert "Everything was put back" in vault.take_warnings()[0].hint
+
+
 @pytest.mark.untraced
 def test_hostile_notes_are_renamed_and_edited_in_time(notes: Callable[..., Vault], untraced: None) -> None:
     links = "[[Old]] " * 5_000 + "[[" * 20_000 + "[x](" * 10_000 + "\n" + "# H\n" * 2_000

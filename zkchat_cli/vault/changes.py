@@ -65,7 +65,11 @@ class Changes:
 
     def make(self, change: Change) -> IndexReport:
         """Make a change, all of it or nothing, and what the index then finds. Raises VaultError, and then nothing has changed."""
-        replacing.make(self.root, change, self.journal)
+        try:
+            replacing.make(self.root, change, self.journal)
+        except OSError as e:  # of the journal, or of putting back
+            hint = "What was changed already, if anything, is put back when zkchat next looks at the vault."
+            raise VaultError(f"the change cannot be made: {(e.strerror or str(e)).lower()}", hint) from e
         return self.refresh(only=change.paths)
 
     # proposals; each raises VaultError for what cannot be done
