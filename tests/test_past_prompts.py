@@ -205,6 +205,7 @@ def test_a_turn_or_call_that_is_not_there_is_an_error(room: Room) -> None:
         assert "has 1 turn," in e.value.hint
     one = past.past(session.history, 1, room.store.prompts(session.history[0].id))
     assert one.call(1).call == 1
+    assert [call["call"] for call in one.document()["calls"]] == [1, 2] and one.document(2)["calls"][0]["call"] == 2
     for call, made in ((0, "2 calls"), (3, "2 calls")):
         with pytest.raises(UsageError, match=f"has no call {call}") as e:
             one.call(call)
@@ -224,7 +225,9 @@ def test_what_changed_between_two_turns(room: Room) -> None:
     a, b = whole(session, 1, room), whole(session, 2, room)
     found = past.changes(a, b)
     assert [m.role for m in found.added] == ["assistant", "user", "assistant", "tool"] and not found.lost
+    assert [m["role"] for m in found.document["added"]] == ["assistant", "user", "assistant", "tool"]
     back = past.changes(b, a)
+    assert back.document["lost"][0]["reason"] is None and back.document["added"] == []
     assert [m for m, _ in back.lost] == list(found.added) and not back.added
     fewer = past.changes(a, b.model_copy(update={"tools": b.tools[1:]}))
     assert fewer.tools_lost == (a.tools[0].name,) and not fewer.tools_added

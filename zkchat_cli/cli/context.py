@@ -87,16 +87,11 @@ def show(
 
 def _show_past(screen: Screen, choices: Choices, id_: str | None, turn: int, call: int | None, *, as_json: bool) -> None:
     conversation, [one] = _pasts(choices, id_, turn)
-    calls = one.calls if call is None else (one.call(call),)
     if as_json:
-        document = [{name: value for name, value in sent.model_dump(mode="json").items() if name not in _OUTSIDE} for sent in calls]
-        screen.json({"conversation_id": conversation, "turn": turn, "question_id": one.calls[0].question_id, "calls": document})
+        screen.json({"conversation_id": conversation, **one.document(call)})
     else:
         with paged(screen) as pager:
             pager.print(showing.past(one, call))
-
-
-_OUTSIDE = ("question_id", "summarised_through")
 
 
 def _pasts(choices: Choices, id_: str | None, *turns: int) -> tuple[str, list[Past]]:
@@ -125,17 +120,8 @@ def diff(
         with paged(screen) as pager:
             pager.print(showing.changed(before, after, found))
         return
-    screen.json(
-        {
-            "conversation_id": conversation,
-            "a": {"turn": a, "tokens": before.tokens},
-            "b": {"turn": b, "tokens": after.tokens},
-            "added": [message.model_dump(mode="json") for message in found.added],
-            "lost": [{**message.model_dump(mode="json"), "reason": why or None} for message, why in found.lost],
-            "tools_added": found.tools_added,
-            "tools_lost": found.tools_lost,
-        }
-    )
+    turns = {name: {"turn": one.number, "tokens": one.tokens} for name, one in (("a", before), ("b", after))}
+    screen.json({"conversation_id": conversation, **turns, **found.document})
 
 
 @COMMAND.command()

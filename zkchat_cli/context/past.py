@@ -5,6 +5,7 @@ Stored is what was sent; what was left out, and what the messages name, follows 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from zkchat_cli.context.turns import came_to_nothing
 from zkchat_cli.errors import UsageError
@@ -35,6 +36,12 @@ class Past:
             calls = "1 call" if len(self.calls) == 1 else f"{len(self.calls)} calls"
             raise UsageError(f"turn {self.number} has no call {number}", f"It made {calls}; leave out --call to see all.")
         return self.calls[number - 1]
+
+    def document(self, call: int | None = None) -> dict[str, Any]:
+        """For `--json`: all calls, or one. Raises UsageError."""
+        shown = self.calls if call is None else (self.call(call),)
+        calls = [sent.model_dump(mode="json", exclude={"question_id", "summarised_through"}) for sent in shown]
+        return {"turn": self.number, "question_id": self.calls[0].question_id, "calls": calls}
 
 
 def asked(history: Sequence[ZkChatMessage], number: int) -> ZkChatMessage:
@@ -92,6 +99,16 @@ class Changes:
     lost: tuple[tuple[PromptMessage, str], ...]
     tools_added: tuple[str, ...]
     tools_lost: tuple[str, ...]
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """For `--json`."""
+        return {
+            "added": [message.model_dump(mode="json") for message in self.added],
+            "lost": [{**message.model_dump(mode="json"), "reason": why or None} for message, why in self.lost],
+            "tools_added": self.tools_added,
+            "tools_lost": self.tools_lost,
+        }
 
 
 def changes(before: Prompt, after: Prompt) -> Changes:
