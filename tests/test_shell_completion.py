@@ -14,6 +14,7 @@ from building import NOON
 from conftest import Program
 
 from zkchat_cli import main
+from zkchat_cli.agents import loading
 from zkchat_cli.models import Conversation
 from zkchat_cli.store import ChatSessionStore
 from zkchat_cli.terminal import shell
@@ -77,6 +78,14 @@ def offered(home: Path, line: str, **more: Callable[[], Iterator[str]]) -> list[
 )
 def test_what_may_come_next_is_offered(home: Path, line: str, expected: list[str]) -> None:
     assert sorted(offered(home, line)) == sorted(expected)
+
+
+def test_agents_are_offered_as_they_are_now(home: Path) -> None:
+    before = offered(home, "zkchat ask --agent ")
+    assert before == loading.names(home / "config" / "agents")
+    (home / "config" / "agents").mkdir(parents=True)
+    (home / "config" / "agents" / "gardener.toml").touch()
+    assert offered(home, "zkchat agent show ") == offered(home, "zkchat ask --agent ") == sorted([*before, "gardener"])
 
 
 def test_options_that_stand_anywhere_are_among_a_commands_own(home: Path) -> None:

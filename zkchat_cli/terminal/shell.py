@@ -31,6 +31,8 @@ _BY_METAVAR = {
 _HARMFUL = re.compile(r"[^\w .,/@+=_%~’-]")
 _VALUE = re.compile(r"[\w./@+=:~%-]+")
 
+_PACKAGE = Path(__file__).parent.parent
+
 Offer = tuple[str, str]
 """A value, and in a few words what it is."""
 Tree = dict[str, Any]
@@ -155,6 +157,8 @@ def _values(kind: Any, begun: str, home: "_Home", models: Callable[[], Iterable[
         return titles(home.store, begun)
     if kind == "model":
         return [(name, "") for name in home.models(models)]
+    if kind == "agent":
+        return [(name, "") for name in home.agents()]
     if kind == "typer":
         raise Unknown
     return kind or []
@@ -163,22 +167,23 @@ def _values(kind: Any, begun: str, home: "_Home", models: Callable[[], Iterable[
 class _Home:
     """Where things are kept between two Tabs; `config.places` says the same, and takes pydantic to say it."""
 
-    def __init__(self, cache: Path, data: Path) -> None:
+    def __init__(self, cache: Path, data: Path, config: Path) -> None:
         self._cache = cache
+        self._config = config
         self.store = data / "conversations.db"
 
     @classmethod
     def of(cls, env: Mapping[str, str]) -> "_Home":
         if root := env.get("ZKCHAT_HOME"):
-            return cls(Path(root).expanduser() / "cache", Path(root).expanduser() / "data")
+            folder = Path(root).expanduser()
+            return cls(folder / "cache", folder / "data", folder / "config")
         import platformdirs
 
-        return cls(platformdirs.user_cache_path("zkchat"), platformdirs.user_data_path("zkchat"))
+        return cls(platformdirs.user_cache_path("zkchat"), platformdirs.user_data_path("zkchat"), platformdirs.user_config_path("zkchat"))
 
     def tree(self, command: Callable[[], Any]) -> Tree:
         """All commands, from the file if it is of this very program."""
-        package = Path(__file__).parent.parent
-        newest = max((file.stat().st_mtime_ns for file in (package / "config.py", *(package / "cli").glob("*.py"))), default=0)
+        newest = max((file.stat().st_mtime_ns for file in (_PACKAGE / "config.py", *(_PACKAGE / "cli").glob("*.py"))), default=0)
         stamp = f"{__version__} {newest}"
         kept = self._read("completion.json")
         if kept.get("stamp") != stamp or "tree" not in kept:
@@ -186,6 +191,12 @@ class _Home:
             self._write("completion.json", kept)
         tree: Tree = kept["tree"]
         return tree
+
+    def agents(self) -> list[str]:
+        """The user's, and the built-in ones, by their files; `agents.loading` says the same."""
+        own = (self._config / "agents").glob("*.toml")
+        built_in = (_PACKAGE / "agents" / "builtin").glob("[!_]*.py")
+        return sorted({file.stem for file in (*own, *built_in)})
 
     def models(self, ask: Callable[[], Iterable[str]]) -> list[str]:
         kept = self._read("models.json")
@@ -249,6 +260,8 @@ def _kind(parameter: Any, context: Any, group: str) -> Any:
     if kind is not None:
         return kind
     if getattr(parameter, "_custom_shell_complete", None) is not None:
+        if parameter.metavar == "NAME":
+            return "agent"
         always = parameter.metavar == "F"
         return [(item.value, item.help or "") for item in parameter.shell_complete(context, "")] if always else "typer"
     return None
