@@ -1,6 +1,7 @@
 """The tree of a conversation's messages, and moving in it: whatever is taken back, asked again or edited, nothing is lost."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from zkchat_cli.session import ZkChatSession
 
 @pytest.fixture
 def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    made = a_room(vault, tmp_path / "cache")
+    made = a_room(vault, tmp_path / "cache", tmp_path / "conversations.db")
     yield made
     made.store.close()
     made.vault.close()
@@ -276,7 +277,18 @@ def test_their_arguments_are_completed_with_what_was_said(room: Room, name: str)
     session = stored(room, talk(("What is one?", "1")))
     values = slash.find(name).values
     assert values is not None
-    assert [(value, getattr(value, "about", "")) for value in values(session)] == [("1", "What is one?")]
+    with ThreadPoolExecutor(1) as elsewhere:  # as completion is
+        offered = elsewhere.submit(values, session).result()
+    assert [(value, getattr(value, "about", "")) for value in offered] == [("1", "What is one?")]
+
+
+def test_other_conversations_are_completed_with_their_titles(room: Room) -> None:
+    first, session = stored(room, talk(("What is one?", "1"), prefix="x")), stored(room, talk(("And two?", "2")))
+    values = slash.find("resume").values
+    assert values is not None
+    with ThreadPoolExecutor(1) as elsewhere:
+        offered = elsewhere.submit(values, session).result()
+    assert [(value, getattr(value, "about", "")) for value in offered] == [(first.conversation.id, "What is one?")]
 
 
 MOVES = ["send", "undo", "undo 2", "redo", "retry", "edit 1", "clear", "branches 1", "branches 2", "compact", "resume"]

@@ -1,9 +1,10 @@
 """/branches: everything that was ever said in this conversation, as a tree; `/branches N` goes on at the end of a branch."""
 
 from collections.abc import Iterable
+from contextlib import closing
 
 from zkchat_cli import moving
-from zkchat_cli.context.tree import Stretch
+from zkchat_cli.context.tree import Stretch, Tree
 from zkchat_cli.lines import Line, Span, line
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.slash import Offer, Outcome, SlashCommand
@@ -48,7 +49,11 @@ def _described(stretch: Stretch, turns: int) -> Line:
 
 
 def _numbers(session: ZkChatSession) -> list[str]:
-    ends = [stretch for stretch in moving.branches(session) if stretch.number is not None]
+    if not session.history:
+        return []
+    with closing(session.parts.store.beside()) as store:  # completion has its own thread
+        log = store.log(session.conversation.id)
+    ends = [stretch for stretch in Tree(log).stretches(None) if stretch.number is not None]
     return [Offer(str(end.number), shorten(end.opening.content, 60)) for end in ends]
 
 

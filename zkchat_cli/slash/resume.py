@@ -1,10 +1,13 @@
 """/resume: go on with another conversation with these notes, named by its id, or picked from the list."""
 
+from contextlib import closing
+
 from zkchat_cli import conversations, slash
 from zkchat_cli.lines import line
 from zkchat_cli.models import Overview
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.slash import Offer, Outcome, SlashCommand
+from zkchat_cli.store import ChatSessionStore
 
 MOST = 200
 
@@ -12,17 +15,19 @@ MOST = 200
 def _run(session: ZkChatSession, argument: str) -> Outcome:
     if argument:
         return slash.resumed(session, argument)
-    known = [each for each in _known(session) if each.id != session.conversation.id]
+    known = [each for each in _known(session, session.parts.store) if each.id != session.conversation.id]
     lines = conversations.listed(known) or [line("There is no other conversation with these notes.")]
     return Outcome(lines=lines, pick=slash.to_resume(session, known))
 
 
-def _known(session: ZkChatSession) -> list[Overview]:
-    return session.parts.store.overviews(str(session.parts.vault.root), MOST)
+def _known(session: ZkChatSession, store: ChatSessionStore) -> list[Overview]:
+    return store.overviews(str(session.parts.vault.root), MOST)
 
 
 def _ids(session: ZkChatSession) -> list[str]:
-    return [Offer(each.id, conversations.name(each)) for each in _known(session) if each.id != session.conversation.id]
+    with closing(session.parts.store.beside()) as store:  # completion has its own thread
+        known = _known(session, store)
+    return [Offer(each.id, conversations.name(each)) for each in known if each.id != session.conversation.id]
 
 
 COMMAND = SlashCommand("resume", "go on with another conversation", _run, "[ID]", _ids)
