@@ -60,10 +60,10 @@ def test_a_prompt_is_due_for_compaction_when_it_passes_the_threshold() -> None:
     assert not due(100, 7200, budget(10_000)).due
 
 
-def test_turns_beside_a_summary_get_half_the_room_below_both_borders() -> None:
+def test_turns_beside_a_summary_get_less_than_half_the_room_below_both_borders() -> None:
     low = budget(10_000, message_budget_ratio=0.2)
-    assert room_for_turns(measure([], [], budget(10_000), estimated=False), 1000, budget(10_000)) == (6000 - 1000) // 2
-    assert room_for_turns(measure([], [], low, estimated=False), 1000, low) == (2000 - 1000) // 2
+    assert room_for_turns(measure([], [], budget(10_000), estimated=False), 1000, budget(10_000)) == (6000 - 1000) * 9 // 20
+    assert room_for_turns(measure([], [], low, estimated=False), 1000, low) == (2000 - 1000) * 9 // 20
     assert room_for_turns(measure([], [], low, estimated=False), 9000, low) == 0
 
 

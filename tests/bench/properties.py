@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, Verbosity, seed, settings
+from hypothesis import HealthCheck, seed, settings
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
@@ -27,9 +27,7 @@ SLICE = 1000
 def hold(promise: Callable[..., None], times: int, first: int, *given: Any) -> None:
     begin = time.perf_counter()
     slices = -(-times // SLICE)
-    many = settings(
-        max_examples=min(times, SLICE), deadline=None, database=None, verbosity=Verbosity.quiet, suppress_health_check=list(HealthCheck)
-    )(promise)
+    many = settings(max_examples=min(times, SLICE), deadline=None, database=None, suppress_health_check=list(HealthCheck))(promise)
     for number in range(first, first + slices):
         seed(number)(many)(*given)
         print(f"{promise.__name__.replace('_', ' ')}: seed {number}, {time.perf_counter() - begin:.0f} s", file=sys.stderr, flush=True)

@@ -176,6 +176,7 @@ def room_for_turns(always: ContextUsage, beside: int, budget: Budget) -> int:
     """Tokens that turns may take after a compaction, `beside` the summary and what is kept word for word of others; `always` is a prompt
     without any of that.
 
-    Half of what there is: filled up, it would be due again with the next turn, and each one costs a provider's prompt cache.
+    Less than half of what there is: filled up, it would be due again with the next turn, and each one costs a provider's prompt cache, and
+    a summariser its instructions and the earlier summary once more.
     """
-    return max(0, min(room_for_history(always, budget), budget.trigger - always.total_tokens) - beside) // 2
+    return max(0, min(room_for_history(always, budget), budget.trigger - always.total_tokens) - beside) * 9 // 20

@@ -14,7 +14,7 @@ from zkchat_cli.tokens import TokenCounter
 
 SMALLER_BY = 0.8
 """A summary may take at most this share of what it replaces; otherwise folding gains nothing worth the loss of detail."""
-USUAL_SIZE = 0.08
+USUAL_SIZE = 0.07
 """Of the messages' budget, what a model is asked to summarise a conversation in. It is sent to it again with each summary: with more, a
 long conversation would cost much more than its own words."""
 RELIEF = 0.75
