@@ -93,6 +93,13 @@ class ChatSettings(Section):
     show_reasoning: bool = Field(True, description="show a model's reasoning, dimmed, before its answer")
 
 
+class TerminalSettings(Section):
+    theme: str = Field(
+        "auto", pattern="^(auto|dark|light|plain)$", description="the colours' background: auto, dark or light; plain: no colours"
+    )
+    ascii: bool = Field(False, description="draw bars, lines and marks in ASCII")
+
+
 class ReferenceSettings(Section):
     max_displayed: int = Field(10, ge=1, description="sources listed after an answer")
     link_style: str = Field("file", pattern="^(file|obsidian|none)$", description="what a source's path opens: file, obsidian or none")
@@ -117,6 +124,7 @@ class Config(Section):
     vault: VaultSettings = VaultSettings()
     llm: LlmSettings = LlmSettings()
     chat: ChatSettings = ChatSettings()
+    terminal: TerminalSettings = TerminalSettings()
     context: ContextSettings = ContextSettings()
     references: ReferenceSettings = ReferenceSettings()
     memory: MemorySettings = MemorySettings()

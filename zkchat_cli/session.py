@@ -47,6 +47,8 @@ class ZkChatSession(Standing):
         self._warned: set[str] = set()
         self._unsaved: list[tuple[ZkChatMessage, list[ZkChatMessage]]] = []
         self.describing = Describing(self)
+        self.verbose = False
+        """Whether whoever shows this conversation is asked for its details."""
 
     def send(self, text: str, *, typed: str | None = None) -> Generator[events.Event, None, None]:
         """Run one turn and yield its events, the last one TurnCompleted or TurnFailed (see events.py). Closing it stops the turn.

@@ -41,6 +41,7 @@ def ask(
     screen = Screen.of()
     choices = Choices(vault, model, config, strategy, max_context, store=not no_store)
     with cli.opened(choices) as bench:
+        screen = screen.dressed(bench.loaded.values.terminal)
         screen = replace(screen, address=opener(bench.vault.root, bench.loaded.values.references.link_style))
         warming = bench.counter.warm()
         with screen.progress_bar("Indexing") as progress:

@@ -44,6 +44,7 @@ def chat(
             raise UsageError("--demo brings its own notes", "Leave out --vault, or leave out --demo.")
         vault = wiring.demo_vault(config.places(config.environment(), config_file))
     with cli.opened(Choices(vault, model, config_file, strategy, max_context, store=not no_store)) as bench:
+        screen = screen.dressed(bench.loaded.values.terminal)
         screen = replace(screen, address=opener(bench.vault.root, bench.loaded.values.references.link_style))
         interactive = sys.stdin.isatty() and sys.stdout.isatty()
         if not interactive or not bench.vault.indexed:
@@ -93,7 +94,9 @@ def _answer_lines(session: ZkChatSession, screen: Screen, max_sources: int) -> N
                 if outcome.text:
                     screen.print(outcome.text)
                 screen.show(outcome.lines)
-                session = outcome.session or session
+                if outcome.session is not None:
+                    outcome.session.verbose = session.verbose
+                    session = outcome.session
                 if outcome.leave:
                     break
                 if outcome.turn is None:
@@ -102,7 +105,7 @@ def _answer_lines(session: ZkChatSession, screen: Screen, max_sources: int) -> N
             else:
                 events = session.send(line)
             with closing(events) as turn:
-                last = show(turn, screen, aside, max_sources=max_sources)
+                last = show(turn, screen, aside, max_sources=max_sources, detail=session.verbose)
             if isinstance(last, TurnFailed):
                 raise last.error
             screen.print()

@@ -16,7 +16,7 @@ from zkchat_cli.session import ZkChatSession
 
 MOST_USED_FIRST = (
     *("help", "context", "refs", "compact", "continue", "pin", "unpin", "priority", "sources", "why", "new", "export", "save", "model"),
-    *("memory", "remember", "forget", "quit"),
+    *("memory", "remember", "forget", "verbose", "quit"),
 )
 
 

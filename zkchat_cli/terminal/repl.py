@@ -30,6 +30,7 @@ from zkchat_cli.terminal import watching
 from zkchat_cli.terminal.completion import ChatCompleter, argument_typed, command_typed, link_typed
 from zkchat_cli.terminal.keyboard import Interruptions, typing_ahead
 from zkchat_cli.terminal.keys import bindings
+from zkchat_cli.terminal.links import opens
 from zkchat_cli.terminal.question import Question
 from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.terminal.screen import PROMPT, Screen
@@ -78,7 +79,9 @@ class Repl:
         )
         self._prompt = self._make_prompt(colour=screen.colour)
         self._question = Question(colour=screen.colour)
-        self._screen = replace(screen, columns=lambda: self._prompt.output.get_size().columns)
+        self._screen = replace(
+            screen, columns=lambda: self._prompt.output.get_size().columns, lines=lambda: self._prompt.output.get_size().rows
+        )
 
     def run(self) -> int:
         """The chat, until /quit, Ctrl-D or two Ctrl-C: 0. Asked to end by a signal, or its terminal closed: 128 + the signal."""
@@ -146,6 +149,7 @@ class Repl:
         self._screen.show(outcome.lines)
         if outcome.session is not None:
             self._session.describing.stop()
+            outcome.session.verbose = self._session.verbose
             self._session = outcome.session
         if outcome.turn is not None:
             self._turn(outcome.turn)
@@ -156,7 +160,15 @@ class Repl:
         self._screen.print()
         reasoning = self._bench.loaded.values.chat.show_reasoning
         with closing(events) as turn:
-            last = show(turn, self._screen, self._screen.print, max_sources=self._max_sources, reasoning=reasoning)
+            last = show(
+                turn,
+                self._screen,
+                self._screen.print,
+                max_sources=self._max_sources,
+                reasoning=reasoning,
+                detail=self._session.verbose,
+                opens=opens(self._session, self._screen.address),
+            )
         if isinstance(last, TurnFailed):
             show_error(last.error, self._screen.print, last.partial)
         elif last is not None:
