@@ -94,6 +94,7 @@ class Live:
         self._painter = Painter(screen.theme)
         self._stream: Stream | None = None
         self._is_answer = False
+        self._leading = ""
         self._harmless = Neutraliser()
         self._apart = False
         self._dirty = False
@@ -121,8 +122,10 @@ class Live:
         """More of the answer."""
         with self._lock:
             if not self._is_answer:
-                if not text.strip():
+                self._leading += text
+                if not self._leading.strip():
                     return  # an answer does not begin with an empty row
+                text = self._leading
                 self._end()
                 glyphs = ASCII_GLYPHS if self._screen.ascii else Glyphs()
                 self._begin(Sheet(self._columns, self._lines, self._opens, glyphs))
@@ -194,7 +197,7 @@ class Live:
         self._draw()
 
     def _end(self) -> None:
-        stream, self._stream, self._is_answer = self._stream, None, False
+        stream, self._stream, self._is_answer, self._leading = self._stream, None, False, ""
         said = ""
         if stream:
             stream.feed(self._harmless.close())

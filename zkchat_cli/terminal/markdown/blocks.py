@@ -306,18 +306,21 @@ class Sheet:
 
     def _prefix(self) -> tuple[list[Piece], list[Piece]]:
         """What stands before the first row of a block, and before its others."""
-        rest = [Piece(f"{self._glyphs.quote} ", "frame") if each.is_quote else Piece(" " * each.marked) for each in self._containers]
+        rest = self._margin(self._containers)
         first = [*rest[: len(rest) - len(self._markers)], *self._markers]
         self._markers = ()
         room = self._columns - LEAST
         return _narrowed(first, room), _narrowed(rest, room)
 
+    def _margin(self, containers: Sequence[_Container]) -> list[Piece]:
+        return [Piece(f"{self._glyphs.quote} ", "frame") if each.is_quote else Piece(" " * each.marked) for each in containers]
+
     def _separate(self, *, apart: bool = False) -> None:
         """An empty row before a block, where there is one in the text or the block stands apart."""
         if self._begun and (self._gap or self._apart or apart):
-            rest = [Piece(f"{self._glyphs.quote} ", "frame") for each in self._containers if each.is_quote]
-            if rest and not self._markers and self._containers[0].is_quote:
-                self._out += _narrowed(rest, self._columns - LEAST)
+            open_before = self._containers[: len(self._containers) - len(self._markers)]
+            quotes = max((i + 1 for i, each in enumerate(open_before) if each.is_quote), default=0)
+            self._out += _narrowed(self._margin(open_before[:quotes]), self._columns - LEAST)
             self._out.append(NEWLINE)
         self._gap, self._apart, self._begun = False, False, True
 

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from copy import copy
 
-from zkchat_cli.terminal.markdown.pieces import NEWLINE, Piece, clusters, width, widths
+from zkchat_cli.terminal.markdown.pieces import NEWLINE, Piece, clusters, rows, width, widths
 
 _WIDE = "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6\U00020000-\U0003fffd"
 _CLOSING = frozenset("、。，．！？；：」』）】》〉’”…·）」』】〗〙〛)]}.,;:!?%")
@@ -27,6 +27,8 @@ class Flow:
         self.columns = columns
         self._before: Sequence[Piece] = first
         self._rest = rest
+        self._start, self._margin = widths(first), widths(rest)
+        """The columns that stand before the text of this row, and of the next."""
         self._word: list[Piece] = []
         self._word_width = 0
         self._long = False
@@ -64,7 +66,7 @@ class Flow:
             self._gap = None
         elif first in " \t":
             self._finish()
-            self._gap = token._replace(text=token.text.expandtabs(4))
+            self._gap = self._gap or token._replace(text=" ")
         else:
             if self._word and self._may_break(self._word[-1].text[-1], first):
                 self._finish()
@@ -80,12 +82,12 @@ class Flow:
 
     @property
     def _room(self) -> int:
-        return max(self.columns - widths(self._rest), min(LEAST, self.columns))
+        return max(self.columns - self._margin, min(LEAST, self.columns))
 
     @property
     def _limit(self) -> int:
         """The column at which a row ends; for it to end nowhere else, what stands before the text may not take all of it."""
-        return widths(self._rest) + self._room
+        return self._margin + self._room
 
     def _finish(self) -> None:
         if not self._word:
@@ -98,15 +100,15 @@ class Flow:
         self._word, self._word_width, self._long = [], 0, False
 
     def _put(self, word: Sequence[Piece], size: int) -> None:
-        gap = self._gap.text if self._gap and self._column > self._start else ""
-        if self._column > self._start and self._column + len(gap) + size > self._limit:
+        gap = self._gap if self._column > self._start else None
+        if self._column > self._start and self._column + (gap is not None) + size > self._limit:
             self._end()
-            gap = ""
+            gap = None
         if self._column < 0:
             self._begin()
-        if gap and self._gap:
-            self.out.append(self._gap)
-            self._column += len(gap)
+        if gap:
+            self.out.append(gap)
+            self._column += 1
         self._gap = None
         self.out += word
         self._column += size
@@ -131,17 +133,13 @@ class Flow:
                 self.out.append(part)
             self._column += size
 
-    @property
-    def _start(self) -> int:
-        return widths(self._before)
-
     def _begin(self) -> None:
         self.out += self._before
         self._column = self._start
 
     def _end(self) -> None:
         self.out.append(NEWLINE)
-        self._column, self._before = -1, self._rest
+        self._column, self._before, self._start = -1, self._rest, self._margin
 
 
 def folded(pieces: Iterable[Piece], columns: int) -> list[list[Piece]]:
@@ -149,10 +147,4 @@ def folded(pieces: Iterable[Piece], columns: int) -> list[list[Piece]]:
     flow = Flow(columns)
     flow.feed(pieces)
     flow.close()
-    made: list[list[Piece]] = [[]]
-    for piece in flow.out[:-1] if flow.out else ():
-        if piece is NEWLINE:
-            made.append([])
-        else:
-            made[-1].append(piece)
-    return made
+    return rows(flow.out)

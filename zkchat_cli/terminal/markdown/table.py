@@ -107,8 +107,8 @@ class Table:
             self._natural = [size + max(4, size // 4) for size in self._natural]
 
     def is_higher(self, columns: int, lines: int) -> bool:
-        """Whether what waits takes more than so many lines."""
-        return len(self._waiting) > lines or sum(piece is NEWLINE for piece in self.fork().rows(columns)) > lines
+        """Whether what waits takes more than so many lines, or the rows before it did."""
+        return self._begun or len(self._waiting) > lines or sum(piece is NEWLINE for piece in self.fork().rows(columns)) > lines
 
     def _fit(self, row: Sequence[Cell]) -> list[Cell]:
         return [row[i] if i < len(row) else () for i in range(len(self._aligns))]
