@@ -161,6 +161,59 @@ def test_an_answer_may_end_anywhere() -> None:
         seen("x\n\n" + text)
 
 
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("Title\n=====\ntext", ["Title", "─" * 39, "text"]),
+        ("In the year\n2024. was good\n1. one", ["In the year", "2024. was good", "1. one"]),
+        ("> ```\n> code\nout", ["│   code", "", "out"]),
+        ("> > \n\nout", ["│ │", "", "out"]),
+        ("- > \n> quote\nlazy", ["• │", "│ quote", "│ lazy"]),
+        ("-\n  later\n-\n\nout", ["• later", "•", "", "out"]),
+        ("- ```\n  code\n  ```", ["•", "    code"]),
+        ("- | a |\n  |---|\n  | b |", ["•", "  a", "  ─", "  b"]),
+        ("1. | a | b\n   text", ["1. | a | b", "   text"]),
+        ("    four spaces in", ["four spaces in"]),
+        ("#\n##", ["", "", "##"]),
+        ("|" + " a long head |" * 5 + "\n" + "|-" * 5 + "|", ["a long head"] * 5),
+        ("| a |\n|--|\n| `` b ` c `` |", ["a", "─" * 11, "`` b ` c ``"]),
+        ("ab" + "https:// x", ["abhttps:// x"]),
+        ("short " + "x" * 50, ["short", "x" * 39, "x" * 11]),
+        ("> " * 8 + "- " * 8 + "deep in", ["│ " * 8 + "- " * 8 + "deep in"]),
+        ("[1]: http://a.b and ![[Note]] and 【x】", ["[1]: http://a.b and ![[Note]] and 【x】"]),
+        ("https:// x https://a.b/(c)).", ["https:// x https://a.b/(c))."]),
+        ("[a](<b c> 'd') [a](no target [a\\]b](c)", ["a (b c) [a](no target a]b (c)"]),
+        ("```" + "x" * 500, ["```" + "x" * 36, *["x" * 39] * 11, "x" * 35]),
+    ],
+)
+def test_what_is_sloppy_or_rare_is_read_too(text: str, rows: list[str]) -> None:
+    assert seen(text, 40) == rows
+    assert Streaming(40).say([text]).close() == rows
+
+
+def test_on_the_narrowest_of_screens_there_is_room_for_words() -> None:
+    assert seen("> " * 8 + "some words", 14) == ["│ │ some", "│ │ words"]
+    assert "".join(seen("some words | a |", 1, 4)).replace(" ", "") == "somewords|a|"
+
+
+def test_a_line_of_code_without_an_end_is_not_waited_for() -> None:
+    terminal = Streaming(100, 10).say(cut("```\n" + "x" * 9000, 1000))
+    assert sum(row.count("x") for row in terminal.terminal.rows()) >= 8000
+    assert "".join(terminal.close()).count("x") == 9000
+
+
+def test_many_pieces_without_an_open_mark_are_not_kept() -> None:
+    rows = Streaming().say(["`a` " * 1000 + "*open " + "`b` " * 500]).close()
+    assert " ".join(rows).split() == ["`a`"] * 1000 + ["*open"] + ["`b`"] * 500
+
+
+@pytest.mark.parametrize("language", ["json", "yaml", "bash", "html", "diff", "sql", "rust", "console", "{.python}", "PYTHON", "sml"])
+def test_any_language_keeps_its_text(language: str) -> None:
+    code = ['{"a": [1, "b"]}', "- x: y  # z", "<b c='d'>", "+ new", "$ ls | wc", "x = 1;\t" + "y" * 2000]
+    rows = seen(f"```{language}\n" + "\n".join(code) + "\n```", 300)
+    assert "".join("".join(rows).split()) == "".join("".join(code).split())
+
+
 # links
 
 OPENS = Opens(lambda name: f"file:///n/{len(name)}" if name != "Nowhere" else None, lambda n: f"file:///s/{n}" if n < 5 else None)

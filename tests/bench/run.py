@@ -21,6 +21,7 @@ import citations
 import models
 import pexpect
 import prompts
+import screen
 import summary
 import vault
 import vaults
@@ -138,6 +139,7 @@ PARTS: dict[str, Callable[[Ground], Iterator[Row]]] = {
     "start": starting,
     "tokens": counting,
     "citations": citations.figures,
+    "screen": screen.figures,
     "conversation": conversing,
     "prompts": prompts.figures,
     "models": models.figures,

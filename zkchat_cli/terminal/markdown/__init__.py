@@ -5,7 +5,8 @@ followed. How the answer was cut into pieces never shows in what is final. It is
 that ends stays a line, an indented item is one of the list above it, and what nothing closes is what it looks like.
 
     pieces.py  styled text, its width       flow.py       words on rows             inline.py  emphasis, code, links, citations
-    blocks.py  which line is what           table.py      columns, or records       highlight.py  the colours of code
+    blocks.py  which line is what           grammar.py    how lines begin          table.py   columns, or records
+    highlight.py  the colours of code
 """
 
 from zkchat_cli.terminal.markdown.blocks import Sheet

@@ -1,6 +1,6 @@
 """Which line of an answer is what: paragraphs, headings, lists, quotes, code, tables, rules. Line by line, never backwards.
 
-What a line is shows at its beginning; where it does not yet, the line waits (`_UNDECIDED`), and so does a table for its columns. All else
+What a line is shows at its beginning; where it does not yet, the line waits (`UNDECIDED`), and so does a table for its columns. All else
 is placed as it comes. A long table waits no longer than the screen has room for what waits: then its columns are fixed.
 """
 
@@ -11,9 +11,25 @@ from dataclasses import dataclass, field
 
 from zkchat_cli.terminal.links import Opens
 from zkchat_cli.terminal.markdown.flow import LEAST, Flow
+from zkchat_cli.terminal.markdown.grammar import (
+    CLOSING_MARKS,
+    FENCE,
+    HEADING,
+    ITEM,
+    QUOTE,
+    ROW,
+    RULE,
+    TASK,
+    UNDECIDED,
+    UNDERLINE,
+    Container,
+    goes_on,
+    indented,
+    within,
+)
 from zkchat_cli.terminal.markdown.highlight import Highlighter
 from zkchat_cli.terminal.markdown.inline import Inline
-from zkchat_cli.terminal.markdown.pieces import NEWLINE, Piece, clusters, width, widths
+from zkchat_cli.terminal.markdown.pieces import NEWLINE, Piece, cut, narrowed, width, widths
 from zkchat_cli.terminal.markdown.table import Align, Look, Table, cells, delimiter
 
 LONGEST_BEGINNING = 400
@@ -23,22 +39,6 @@ LONGEST_LINE = 4000
 LONGEST_RULE = 60
 DEEPEST = 8
 """Lists and quotes within each other."""
-
-_MARKER = r"(?:[-*+]|\d{1,9}[.)])"
-_UNDECIDED = re.compile(
-    rf"(?:[ \t>]|{_MARKER}(?=[ \t]|\Z)|\[[ xX]\](?=[ \t]|\Z))*+"
-    r"(?:\[[ xX]?|\d{1,9}|\#{1,6}(?:[ \t].*)?|`{1,2}|~{1,2}|```[^`]*|~~~.*|\|.*|[-*_][-*_ \t]*|=+[ \t]*)?\Z",
-    re.DOTALL,
-)
-_ROW = re.compile(rf"(?:[ \t>]|{_MARKER}(?=[ \t])|\[[ xX]\](?=[ \t]))*+\|")
-_QUOTE = re.compile(r"[ \t]{0,3}>[ \t]?")
-_ITEM = re.compile(rf"({_MARKER})(?:[ \t]{{1,4}}(?=[^ \t])|[ \t]|\Z)")
-_TASK = re.compile(r"\[([ xX])\](?:[ \t]+|\Z)")
-_RULE = re.compile(r"(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})")
-_HEADING = re.compile(r"(#{1,6})(?:[ \t]+|\Z)")
-_CLOSING_MARKS = re.compile(r"[ \t]+#+[ \t]*\Z")
-_FENCE = re.compile(r"(`{3,})[ \t]*([^`]*)\Z|(~{3,})[ \t]*(.*)\Z", re.DOTALL)
-_UNDERLINE = re.compile(r"={2,}[ \t]*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +50,6 @@ class Glyphs:
     open_task: str = "☐"
     done_task: str = "☑"
     table: Look = field(default_factory=Look)
-
-
-@dataclass(frozen=True, slots=True)
-class _Container:
-    """A quote, or an item of a list whose content is indented by `indent` columns; a line belongs to it from `least` on."""
-
-    indent: int = 0
-    least: int = 0
-    marked: int = 0
-    """The columns the item's marker is drawn in."""
-
-    @property
-    def is_quote(self) -> bool:
-        return not self.indent
 
 
 @dataclass(slots=True)
@@ -85,7 +71,7 @@ class Sheet:
         self._glyphs = glyphs
         self._waits = waits
         self._text = ""
-        self._containers: tuple[_Container, ...] = ()
+        self._containers: tuple[Container, ...] = ()
         self._markers: tuple[Piece, ...] = ()
         """Of items that have begun and have no text yet."""
         self._inline: Inline | None = None
@@ -148,8 +134,8 @@ class Sheet:
             if ended:
                 self._within_line = False
             return True
-        long = len(line) >= (LONGEST_LINE if _ROW.match(line) else LONGEST_BEGINNING)
-        if not ended and (self._fence or (not long and (self._head is not None or _UNDECIDED.match(line)))):
+        long = len(line) >= (LONGEST_LINE if ROW.match(line) else LONGEST_BEGINNING)
+        if not ended and (self._fence or (not long and (self._head is not None or UNDECIDED.match(line)))):
             return False
         self._within_line = self._begin_line(line, long=long) and not ended
         return True
@@ -163,7 +149,7 @@ class Sheet:
 
     def _begin_line(self, line: str, *, long: bool = False) -> bool:
         """A line from its beginning; whether it is text, to which the rest of the line belongs."""
-        rest, matched = self._within(line)
+        rest, matched = within(line, self._containers)
         if self._fence:
             if matched == len(self._containers) or not any(each.is_quote for each in self._containers):
                 return self._code(rest)
@@ -172,7 +158,7 @@ class Sheet:
         if blank:
             self._blank(matched)
             return False
-        indent, bare = _indented(rest)
+        indent, bare = indented(rest)
         aligns = None if long or matched < len(self._containers) or self._head is None else delimiter(bare)
         if self._begin_table(aligns):
             return False
@@ -181,68 +167,49 @@ class Sheet:
                 self._table_row(bare)
                 return False
             self._end()
-        lazy = self._inline is not None and matched < len(self._containers)
-        return self._block(bare, indent, matched, lazy=lazy, long=long)
-
-    def _within(self, line: str) -> tuple[str, int]:
-        """What of a line stands within the open quotes and items, and within how many of them."""
-        matched = 0
-        for container in self._containers:
-            if container.is_quote:
-                quote = _QUOTE.match(line)
-                if not quote:
-                    break
-                line = line[quote.end() :]
-            elif line.strip(" \t"):
-                indent, bare = _indented(line)
-                if indent < container.least:
-                    break
-                line = " " * (indent - min(indent, container.indent)) + bare
-            matched += 1
-        return line, matched
+        return self._block(bare, indent, matched, long=long)
 
     def _blank(self, matched: int) -> None:
         self._end()
         if matched < len(self._containers) and any(each.is_quote for each in self._containers):
-            self._containers = self._containers[:matched]
+            self._leave(self._containers[:matched])
         self._gap = self._begun
 
-    def _block(self, bare: str, indent: int, matched: int, *, lazy: bool, long: bool) -> bool:
+    def _block(self, bare: str, indent: int, matched: int, *, long: bool) -> bool:
         """What is in a line besides the quotes and items it stands in, which are `matched`."""
         containers = self._containers[:matched]
         while True:
-            if not (_RULE.fullmatch(bare) and not long) and len(containers) < DEEPEST:
+            if not (RULE.fullmatch(bare) and not long) and len(containers) < DEEPEST:
                 if bare.startswith(">"):
-                    self._open(containers, _Container())
-                    containers, rest = self._containers, bare[_QUOTE.match(bare).end() :]  # type: ignore[union-attr]
-                    indent, bare = _indented(rest)
-                    lazy = False
+                    self._open(containers, Container())
+                    containers, rest = self._containers, bare[QUOTE.match(bare).end() :]  # type: ignore[union-attr]
+                    indent, bare = indented(rest)
                     if not bare:
                         self._blank(len(containers))
                         return False
                     continue
-                item = _ITEM.match(bare)
-                if item and not self._only_looks_like_an_item(item, bare, containers):
+                item = ITEM.match(bare)
+                if item and not (self._inline and goes_on(item, bare, (*self._containers, *containers))):
                     bare = self._open_item(containers, item, bare, indent)
-                    containers, indent, lazy = self._containers, 0, False
+                    containers, indent = self._containers, 0
                     if not bare:
                         return False
                     continue
             break
         if not long:
-            if fence := _FENCE.match(bare):
+            if fence := FENCE.match(bare):
                 self._leave(containers)
                 self._begin_fence(fence[1] or fence[3], indent, fence[2] or fence[4] or "")
                 return False
-            if _RULE.fullmatch(bare):
+            if RULE.fullmatch(bare):
                 self._leave(containers)
                 self._rule()
                 return False
-            if heading := _HEADING.match(bare):
+            if heading := HEADING.match(bare):
                 self._leave(containers)
-                self._heading(len(heading[1]), _CLOSING_MARKS.sub("", bare[heading.end() :]))
+                self._heading(len(heading[1]), CLOSING_MARKS.sub("", bare[heading.end() :]))
                 return False
-            if self._inline and matched == len(self._containers) and _UNDERLINE.match(bare):
+            if self._inline and matched == len(self._containers) and UNDERLINE.match(bare):
                 self._end()
                 self._rule()
                 return False
@@ -255,46 +222,38 @@ class Sheet:
             if indent >= 4 and not self._markers:
                 bare = " " * indent + bare
             self._begin_text()
-        elif not lazy and matched < len(self._containers):
-            self._leave(containers)
-            self._begin_text()
         else:
             self._say("\n")
         self._say(bare)
         return True
 
-    def _only_looks_like_an_item(self, item: re.Match[str], bare: str, containers: Sequence[_Container]) -> bool:
-        """A paragraph goes on with a number, as `2024. ` at a line's beginning; an item there would begin with 1, or in a list."""
-        in_list = any(not each.is_quote for each in (*self._containers, *containers))
-        if self._inline is None or in_list:
-            return False
-        return item.end() == len(bare) or (item[1][0].isdigit() and item[1][:-1] != "1")
-
-    def _open(self, within: Sequence[_Container], container: _Container) -> None:
+    def _open(self, within: Sequence[Container], container: Container) -> None:
         self._leave(within)
         self._markers += (Piece(f"{self._glyphs.quote} ", "frame"),) if container.is_quote else ()
         self._containers = (*within, container)
 
-    def _open_item(self, within: Sequence[_Container], item: re.Match[str], bare: str, indent: int) -> str:
+    def _open_item(self, within: Sequence[Container], item: re.Match[str], bare: str, indent: int) -> str:
         rest = bare[item.end() :]
         marker = item[1] if item[1][0].isdigit() else self._glyphs.bullet
-        if task := _TASK.match(rest):
+        if task := TASK.match(rest):
             marker = self._glyphs.open_task if task[1] == " " else self._glyphs.done_task
             rest = rest[task.end() :]
         self._leave(within)
         self._markers += (Piece(f"{marker} ", "marker"),)
         content = indent + len(item[1]) + 1
-        self._containers = (*within, _Container(content, min(content, indent + 2), width(marker) + 1))
+        self._containers = (*within, Container(content, min(content, indent + 2), width(marker) + 1))
         return rest.lstrip(" \t")
 
-    def _leave(self, containers: Sequence[_Container]) -> None:
+    def _leave(self, containers: Sequence[Container]) -> None:
         """End the open block, and the quotes and items that are not among these."""
         self._end()
         containers = tuple(containers)
         if containers != self._containers:
             if self._markers:  # of an item without a word
+                gap, self._gap = self._gap, False
                 self._begin_text()
                 self._end(empty=True)
+                self._gap = gap
             self._containers = containers
 
     # blocks
@@ -310,9 +269,9 @@ class Sheet:
         first = [*rest[: len(rest) - len(self._markers)], *self._markers]
         self._markers = ()
         room = self._columns - LEAST
-        return _narrowed(first, room), _narrowed(rest, room)
+        return narrowed(first, room), narrowed(rest, room)
 
-    def _margin(self, containers: Sequence[_Container]) -> list[Piece]:
+    def _margin(self, containers: Sequence[Container]) -> list[Piece]:
         return [Piece(f"{self._glyphs.quote} ", "frame") if each.is_quote else Piece(" " * each.marked) for each in containers]
 
     def _separate(self, *, apart: bool = False) -> None:
@@ -320,7 +279,7 @@ class Sheet:
         if self._begun and (self._gap or self._apart or apart):
             open_before = self._containers[: len(self._containers) - len(self._markers)]
             quotes = max((i + 1 for i, each in enumerate(open_before) if each.is_quote), default=0)
-            self._out += _narrowed(self._margin(open_before[:quotes]), self._columns - LEAST)
+            self._out += narrowed(self._margin(open_before[:quotes]), self._columns - LEAST)
             self._out.append(NEWLINE)
         self._gap, self._apart, self._begun = False, False, True
 
@@ -330,14 +289,15 @@ class Sheet:
         self._inline, self._flow = Inline(self._opens, style), Flow(self._columns, first, rest)
 
     def _say(self, text: str) -> None:
-        if self._inline and self._flow:
-            self._inline.feed(text)
-            self._flow.columns = self._columns
+        assert self._inline
+        assert self._flow
+        self._inline.feed(text)
+        self._flow.columns = self._columns
 
     def _collect(self) -> None:
-        if self._flow:
-            self._out += self._flow.out
-            self._flow.out = []
+        assert self._flow
+        self._out += self._flow.out
+        self._flow.out = []
 
     def _end(self, *, empty: bool = False) -> None:
         """Whatever block is open ends here."""
@@ -375,9 +335,14 @@ class Sheet:
     def _begin_fence(self, mark: str, indent: int, said: str) -> None:
         self._separate(apart=True)
         self._fence = _Fence(mark, indent, Highlighter((said.split() or [""])[0].strip("{}.").lower()[:40]))
-        if self._markers:  # code is an item's first block
+        self._place_markers()
+
+    def _place_markers(self) -> None:
+        """On a row of their own, before code or a table; the bar of a quote stands before each row anyway."""
+        if any(marker.style == "marker" for marker in self._markers):
             first, _ = self._prefix()
             self._out += [*first, NEWLINE]
+        self._markers = ()
 
     def _code(self, line: str) -> bool:
         fence = self._fence
@@ -391,7 +356,7 @@ class Sheet:
         _, before = self._prefix()
         before.append(Piece("  "))
         room = max(LEAST, self._columns - widths(before))
-        for row in _cut(fence.code.line(line), room):
+        for row in cut(fence.code.line(line), room):
             self._out += [*(before if row else before[:-1]), *row, NEWLINE]
         return False
 
@@ -406,9 +371,7 @@ class Sheet:
             return False
         self._head = None
         self._separate(apart=True)
-        if self._markers:
-            first, _ = self._prefix()
-            self._out += [*first, NEWLINE]
+        self._place_markers()
         self._table = Table([self._cell(cell) for cell in cells(head)], aligns, self._glyphs.table)
         return True
 
@@ -440,36 +403,3 @@ class Sheet:
                 self._out += before
             self._out.append(piece)
             begins = piece is NEWLINE
-
-
-def _indented(line: str) -> tuple[int, str]:
-    bare = line.lstrip(" \t")
-    return width(line[: len(line) - len(bare)].expandtabs(4)), bare
-
-
-def _narrowed(pieces: list[Piece], room: int) -> list[Piece]:
-    """Of what stands before a row, so much that the row has room for words."""
-    while pieces and widths(pieces) > room:
-        pieces = pieces[1:]
-    return pieces
-
-
-def _cut(pieces: Sequence[Piece], room: int) -> list[list[Piece]]:
-    """Rows of code, cut where the room ends: between words would change what they mean."""
-    made: list[list[Piece]] = [[]]
-    column = 0
-    for text, style, address in pieces:
-        if column + width(text) <= room:
-            made[-1].append(Piece(text, style, address))
-            column += width(text)
-            continue
-        held = ""
-        for cluster in clusters(text):
-            if column + width(cluster) > room:
-                made[-1].append(Piece(held, style, address))
-                made.append([])
-                held, column = "", 0
-            held += cluster
-            column += width(cluster)
-        made[-1].append(Piece(held, style, address))
-    return [[piece for piece in row if piece.text] for row in made]

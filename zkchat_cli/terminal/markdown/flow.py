@@ -70,7 +70,10 @@ class Flow:
         else:
             if self._word and self._may_break(self._word[-1].text[-1], first):
                 self._finish()
-            self._word.append(token)
+            if self._word and self._word[-1][1:] == token[1:]:
+                self._word[-1] = token._replace(text=self._word[-1].text + token.text)  # what joins must not be parted
+            else:
+                self._word.append(token)
             self._word_width += width(token.text)
             if self._long or self._word_width > self._room:
                 self._fill(hold_back=True)

@@ -6,7 +6,7 @@ nothing is ever overwritten and what stands below each other stays so, at worst 
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from prompt_toolkit.utils import get_cwidth
@@ -14,7 +14,7 @@ from prompt_toolkit.utils import get_cwidth
 _JOINERS = "\u200c\u200d\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f"
 _FLAG = "\U0001f1e6-\U0001f1ff"
 _UNSURE = re.compile(f"[\u00ad\u200b{_JOINERS}\u2060-\u2064\ufeff{_FLAG}]")
-_CLUSTER = re.compile(f"[{_FLAG}]{{2}}|(?:[^\u200d]\u200d|.)(?:\u200d.|[{_JOINERS}])*+", re.DOTALL)
+_CLUSTER = re.compile(f"(?:[{_FLAG}]{{2}}|.)(?:\u200d.|[{_JOINERS}])*+", re.DOTALL)
 
 
 class Piece(NamedTuple):
@@ -53,8 +53,7 @@ def clusters(text: str) -> Iterator[str]:
             yield held
             held = ""
         held += cluster
-    if held:
-        yield held
+    yield held
 
 
 def rows(pieces: Iterable[Piece]) -> list[list[Piece]]:
@@ -66,3 +65,31 @@ def rows(pieces: Iterable[Piece]) -> list[list[Piece]]:
         else:
             made[-1].append(piece)
     return made if made[-1] else made[:-1]
+
+
+def narrowed(pieces: list[Piece], room: int) -> list[Piece]:
+    """Of what stands before a row, so much that the row has room for words."""
+    while pieces and widths(pieces) > room:
+        pieces = pieces[1:]
+    return pieces
+
+
+def cut(pieces: Sequence[Piece], room: int) -> list[list[Piece]]:
+    """Rows of code, cut where the room ends: between words would change what they mean."""
+    made: list[list[Piece]] = [[]]
+    column = 0
+    for text, style, address in pieces:
+        if column + width(text) <= room:
+            made[-1].append(Piece(text, style, address))
+            column += width(text)
+            continue
+        held = ""
+        for cluster in clusters(text):
+            if column + width(cluster) > room:
+                made[-1].append(Piece(held, style, address))
+                made.append([])
+                held, column = "", 0
+            held += cluster
+            column += width(cluster)
+        made[-1].append(Piece(held, style, address))
+    return [[piece for piece in row if piece.text] for row in made]
