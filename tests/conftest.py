@@ -103,9 +103,14 @@ class Program:
         """The environment without coverage's: for what must not import, write or fail for coverage's sake."""
         return {k: v for k, v in self._whole.items() if not k.startswith("COV")}
 
+    def starts_anew(self, env: dict[str, str] | None = None) -> bool:
+        return self.fresh or any(name.startswith(ABOUT_PYTHON) for name in (*self.env, *(env or ())))
+
     def __call__(self, *arguments: object, stdin: str | bytes = "", cwd: Path | None = None, timeout: float = 60) -> Done:
-        fresh = self.fresh or any(name.startswith(ABOUT_PYTHON) for name in self.env)
-        start = [sys.executable, "-m", "zkchat_cli"] if fresh else [sys.executable, "-I", "-S", WARM, "run", _warm(self.measured)]
+        if self.starts_anew():
+            start = [sys.executable, "-m", "zkchat_cli"]
+        else:
+            start = [sys.executable, "-I", "-S", WARM, "run", warm(self.measured)]
         done = subprocess.run(
             [*start, *map(str, arguments)],
             input=stdin.encode() if isinstance(stdin, str) else stdin,
@@ -119,7 +124,7 @@ class Program:
 
 
 @cache
-def _warm(measured: bool) -> str:
+def warm(measured: bool) -> str:
     """The address of a started zkchat; it ends with these tests."""
     folder = tempfile.mkdtemp(prefix="zkchat-")
     address = f"{folder}/program"

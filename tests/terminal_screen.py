@@ -1,8 +1,13 @@
 """`zkchat chat` in a real pseudo-terminal, and what a person would see on it: pexpect runs the program, pyte is the terminal."""
 
+import fcntl
 import os
+import pty
+import select
 import signal
+import struct
 import sys
+import termios
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,7 +16,8 @@ from typing import Any
 
 import pexpect
 import pyte
-from conftest import Program
+from conftest import Program, warm
+from warm import Run
 
 PATIENCE = 30.0
 """Seconds; generous, because tests run on slow and busy machines. Nothing waits longer than what it waits for."""
@@ -42,6 +48,69 @@ def slowly(*deltas: str, delay_ms: int = 100) -> dict[str, Any]:
 ENDLESS = slowly("First words came, ", *(f"then word {n}, " for n in range(400)))
 
 
+class _Forked:
+    """A started program in a pseudo-terminal of its own, with what is used here of `pexpect.spawn` (see warm.py)."""
+
+    def __init__(self, program: Program, arguments: list[str], env: dict[str, str], rows: int, columns: int) -> None:
+        self._terminal, inside = pty.openpty()
+        self.setwinsize(rows, columns)
+        self._run = Run(warm(program.measured), arguments, env, program.vault, [inside] * 3, terminal=True)
+        self.pid = self._run.pid
+        self.closed = False
+        self._code: int | None = None
+
+    def send(self, keys: str | bytes) -> None:
+        data = keys.encode() if isinstance(keys, str) else keys
+        while data:
+            data = data[os.write(self._terminal, data) :]
+
+    def read_nonblocking(self, size: int, timeout: float) -> bytes:
+        if not select.select([self._terminal], [], [], timeout)[0]:
+            raise pexpect.TIMEOUT("nothing came")
+        with suppress(OSError):  # what Linux says of a terminal that nobody is in any more
+            if data := os.read(self._terminal, size):
+                return data
+        raise pexpect.EOF("it has ended")
+
+    def setwinsize(self, rows: int, columns: int) -> None:
+        fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def isalive(self) -> bool:
+        if self._code is None and self._run.ended():
+            self._code = self._run.end()
+        return self._code is None
+
+    @property
+    def exitstatus(self) -> int | None:
+        return self._code if self._code is not None and self._code >= 0 else None
+
+    @property
+    def signalstatus(self) -> int | None:
+        return -self._code if self._code is not None and self._code < 0 else None
+
+    def close_terminal(self) -> None:
+        if not self.closed:
+            os.close(self._terminal)
+        self.closed = True
+
+    def end(self) -> None:
+        self.close_terminal()
+        if self.isalive():
+            os.kill(self.pid, signal.SIGKILL)
+            self._run.end()
+
+
+class _Spawned(pexpect.spawn):
+    """The program as at a user's, with Python's own start."""
+
+    def end(self) -> None:
+        self.close(force=True)
+
+    def close_terminal(self) -> None:
+        self.ptyproc.fileobj.close()  # which owns the descriptor; closing that itself would close another's later
+        self.ptyproc.closed = self.closed = True
+
+
 class Chat:
     """A running chat: `type`, `enter`, `wait_for`; it is killed at the end of the `with` block if it has not left by then."""
 
@@ -52,15 +121,15 @@ class Chat:
         self._stream = pyte.ByteStream(self._screen)
         plain = {"TERM": "xterm-256color", "COLORTERM": "", "COLUMNS": "", "LINES": "", "PYTHONUNBUFFERED": ""}
         self.began = time.monotonic()
-        self._child = pexpect.spawn(
-            sys.executable,
-            ["-m", "zkchat_cli", "chat", *map(str, arguments)],
-            env={k: v for k, v in {**program.environment, **plain, **env}.items() if v or k == "NO_COLOR"},
-            cwd=str(program.vault),
-            dimensions=(rows, columns),
-            timeout=PATIENCE,
-        )
-        self._child.delaybeforesend = None
+        given = {k: v for k, v in {**program.environment, **plain, **env}.items() if v or k == "NO_COLOR"}
+        words = ["chat", *map(str, arguments)]
+        self._child: _Forked | _Spawned
+        if program.starts_anew(env):
+            child = _Spawned(sys.executable, ["-m", "zkchat_cli", *words], env=given, cwd=str(program.vault), dimensions=(rows, columns))
+            child.delaybeforesend = None
+            self._child = child
+        else:
+            self._child = _Forked(program, words, given, rows, columns)
         # prompt_toolkit asks where the cursor is, and draws its toolbar when it knows
         self._screen.write_process_input = self._answer
 
@@ -68,7 +137,7 @@ class Chat:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._child.close(force=True)
+        self._child.end()
 
     # what a person does
 
@@ -103,8 +172,7 @@ class Chat:
 
     def close_terminal(self) -> None:
         """As closing the window does: the terminal is gone, and its processes are told by SIGHUP."""
-        self._child.ptyproc.fileobj.close()  # which owns the descriptor; closing that itself would close another's later
-        self._child.ptyproc.closed = self._child.closed = True
+        self._child.close_terminal()
 
     # what a person sees
 

@@ -1,7 +1,11 @@
 """`zkchat ask`: one question, an answer that can be checked, in every form a person or a program may want it."""
 
 import json
+import shlex
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from conftest import Program
@@ -184,3 +188,56 @@ def test_a_long_conversation_is_compacted_by_itself_and_says_so(zkchat: Program,
     assert compaction["tokens_after"] < compaction["tokens_before"]
     assert done.json["context"]["message_breakdown"]["summary"] > 0
     assert done.json["context"]["total_tokens"] <= done.json["context"]["effective_limit"]
+
+
+# in a pipeline
+
+
+def piped_into(zkchat: Program, reader: str, *arguments: str) -> tuple[int, str, str]:
+    """The exit code of a run that a shell pipes into `reader`, what that printed, and what was said on stderr."""
+    command = " ".join(map(shlex.quote, (sys.executable, "-m", "zkchat_cli", *arguments)))
+    script = f"{command} | {reader}; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, env=zkchat.environment, cwd=zkchat.vault, timeout=60, check=True
+    )
+    *shown, code = done.stdout.splitlines()
+    return int(code), "\n".join(shown), done.stderr
+
+
+def test_a_reader_that_leaves_early_is_no_error_and_what_came_is_stored(zkchat: Program, script: Callable[..., str]) -> None:
+    model = script({"deltas": [f"line {n} of it\n" for n in range(30)], "delay_ms": 5})
+    assert piped_into(zkchat, "head -1", "ask", "How?", "--model", model) == (141, "line 0 of it", "")
+    question, answer = zkchat("context", "export", "--format", "json").json["messages"]
+    assert (question["content"], answer["status"]) == ("How?", "unfinished")
+    assert answer["content"].startswith("line 0 of it\n")
+
+
+def test_arguments_are_one_message_and_a_file_with_spaces_needs_no_second_quotation(zkchat: Program, script: Callable[..., str]) -> None:
+    (zkchat.vault / "my plan.md").write_text("The roof comes first.\n")
+    asked = zkchat("ask", "@my plan.md", "what", "comes first?", "--model", script({"echo": True}), "--json")
+    said = asked.json["answer"]
+    assert json.dumps('@"my plan.md" what comes first?')[1:-1] in said
+    assert "The roof comes first." in said
+    assert [r["relative_path"] for r in asked.json["references"]] == ["my plan.md"]
+    assert "@nobody here" in zkchat("ask", "@nobody here", "--model", script({"echo": True})).out
+
+
+def test_the_answer_can_go_into_a_file_whole(zkchat: Program, tmp_path: Path) -> None:
+    file = tmp_path / "answer.md"
+    done = zkchat("ask", "How are filters joined?", "-o", file)
+    assert (done.exit_status, done.out, done.err) == (0, "", "")
+    assert file.read_text() == zkchat("ask", "How are filters joined?").out
+    zkchat("ask", "How are filters joined?", "--json", "-o", file)
+    assert json.loads(file.read_text())["finish_reason"] == "stop"
+
+
+def test_half_an_answer_never_replaces_a_file(zkchat: Program, tmp_path: Path, script: Callable[..., str]) -> None:
+    file = tmp_path / "answer.md"
+    file.write_text("the old answer")
+    done = zkchat("ask", "How?", "-o", file, "--model", script({"text": "Half of", "error": "cut"}))
+    assert (done.exit_status, file.read_text()) == (4, "the old answer")
+    assert "Half of" in done.out
+    assert [path.name for path in tmp_path.iterdir() if "answer" in path.name] == ["answer.md"]
+    before = zkchat("context", "export", "--format", "json").out
+    assert zkchat("ask", "How?", "-o", tmp_path / "none" / "a.md").exit_status == 3
+    assert zkchat("context", "export", "--format", "json").out == before, "nothing is asked whose answer has no place"

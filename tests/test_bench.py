@@ -22,6 +22,7 @@ MEASURED = (
     "store a turn",
     "overhead a message, new conversation",
     "overhead a message, after 20 turns",
+    "overhead a message, after 200 turns",
     "assemble, discard, 20 turns",
     "assemble, hybrid, 200 turns",
     "summary of 25000 tokens",
@@ -30,6 +31,9 @@ MEASURED = (
     "a token through openai",
     "a token through ollama",
     "peak memory of a build",
+    "list 5000 conversations",
+    "search 10000 messages, a question",
+    "store size, 20 turns with tools",
     "build, 30 notes",
     "index size",
     "refresh, nothing changed",
@@ -64,7 +68,8 @@ def test_the_benchmark_prints_every_figure_beside_its_floor() -> None:
 
 
 def test_the_promises_of_prompts_can_be_tried_on_as_many_histories_as_one_likes() -> None:
-    assert bench("properties.py", "--histories", "20").startswith("20 random histories keep all promises")
+    told = bench("properties.py", "--histories", "20", "--conversations", "4").splitlines()
+    assert [line.split(" × ")[0] for line in told] == ["4", "2", "20"]
 
 
 def test_one_part_of_the_benchmark_can_be_measured_alone() -> None:

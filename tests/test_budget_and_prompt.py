@@ -326,8 +326,28 @@ def test_a_turn_is_not_sent_twice() -> None:
 
 def test_room_that_recall_does_not_need_goes_to_the_newest_turns() -> None:
     history = talk(*((f"Chatter number {i}? " * 20, "Indeed. " * 20) for i in range(30)))
-    sent = {strategy: len(prompt_of(history, "Xylophone?", window=2000, strategy=strategy).messages) for strategy in ("discard", "hybrid")}
-    assert sent["hybrid"] == sent["discard"]
+    usage = prompt_of(history, "Xylophone?", window=2000).usage
+    assert 1200 - 2 * 60 < usage.message_tokens <= 1200
+
+
+@pytest.mark.parametrize("strategy", ["discard", "summarize"])
+def test_older_turns_are_left_out_some_at_once_so_that_the_front_stays(strategy: str) -> None:
+    history = talk(*((f"Chatter number {i}? " * 20, "Indeed. " * 20) for i in range(60)))
+    fronts = []
+    for turns_so_far in range(20, 61):
+        prompt = prompt_of(history[: 2 * turns_so_far], "And now?", window=2000, strategy=strategy)
+        said_before = [m.content for m in prompt.messages if m.role == "user"][:-1]
+        assert said_before == [m.content for m in history[: 2 * turns_so_far] if m.role == "user"][-len(said_before) :]
+        assert 1200 // 3 < prompt.usage.message_tokens <= 1200
+        fronts.append(said_before[0])
+    assert len(set(fronts)) <= 41 / 2
+    assert fronts == sorted(fronts, key=[m.content for m in history].index)
+
+
+@pytest.mark.parametrize("strategy", ["discard", "summarize"])
+def test_the_newest_turn_is_never_left_out_with_a_batch(strategy: str) -> None:
+    history = talk(*(("Chatter? " * 20, "Indeed. " * 20) for _ in range(20)), ("Is this the largest? " * 150, "Indeed."))
+    assert "Is this the largest? " * 150 in contents(prompt_of(history, "And now?", window=2000, strategy=strategy))
 
 
 def test_recalled_words_cannot_close_their_tags() -> None:

@@ -28,6 +28,16 @@ def test_a_models_summary_is_taken_only_if_it_is_there_and_small_enough(
     assert found == problem or (problem is not None and problem in (found or ""))
 
 
+def test_folding_a_turn_frees_what_is_not_kept_of_it_anyway() -> None:
+    pinned = [m.model_copy(update={"pinned": m.id in ("t1-u", "t2-a")}) for m in talk(*things(6))]
+    turns = turns_of(pinned, COUNTER)
+    fold, plain = plan(turns, 0, 2), plan(TALK, 0, 2)
+    assert fold is not None
+    assert plain is not None
+    assert plain.tokens - fold.tokens == sum(m.tokens for turn in turns for m in turn.fixed)
+    assert fold.new_tokens == fold.tokens
+
+
 def test_what_is_left_out_says_how_much_and_when() -> None:
     fold = plan(TALK, 0, 8)
     assert fold is not None

@@ -23,7 +23,14 @@ def offered(typed: str, after: str = "", notes: tuple[str, ...] = NOTES) -> list
 
 def test_commands_are_offered_most_used_first() -> None:
     assert offered("/")[:3] == ["/help", "/context", "/refs"]
-    assert offered("/co") == ["/context", "/compact", "/continue"]
+    assert offered("/co")[:3] == ["/context", "/compact", "/continue"]
+
+
+def test_what_an_argument_may_be_is_offered_with_what_is_told_of_it() -> None:
+    completer = ChatCompleter(lambda _: [slash.Offer("abc123", "Compost\x1b[2J"), "plain", slash.Offer("a\nb", "never")])
+    completer.commands = slash.commands()
+    found = list(completer.get_completions(Document("/resume "), CompleteEvent()))
+    assert [(c.text, c.display_meta_text) for c in found] == [("abc123", "Compost␛[2J"), ("plain", "")]
 
 
 @pytest.mark.parametrize("typed", ["", "hello", "hello /co", "/compact ke", "/etc/hosts", "[Comb", "see [[Filters]] and"])

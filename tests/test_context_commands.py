@@ -8,7 +8,7 @@ import pytest
 from conftest import Program
 from terminal_screen import Script
 
-from zkchat_cli import drawer, tools
+from zkchat_cli import tools
 
 MEASURED = False
 
@@ -186,4 +186,4 @@ def test_a_prompt_describes_the_tools_that_its_model_can_call(zkchat: Program, t
         return [tool["name"] for tool in zkchat("context", "show", talk, "--next", "hello", "--json", *choice).json["tools"]]
 
     assert described() == ["find_excerpts", "read_zk_document"]
-    assert described("--model", script({"text": "x"})) == drawer.names(tools)
+    assert described("--model", script({"text": "x"})) == [tool.name for tool in tools.tools()]

@@ -13,14 +13,14 @@ from conftest import write
 from speaking import Reply, a_server
 
 from zkchat_cli import slash
-from zkchat_cli.config import Config, ReferenceSettings
+from zkchat_cli.config import ChatSettings, Config, ReferenceSettings
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import Delta, Failed, Finished, Options, Reasoning, Request, Text, Waiting, Window
 from zkchat_cli.llm.describing import INSTRUCTIONS, LONGEST, TOKENS, describe
 from zkchat_cli.references.summariser import Summariser, Wanted
 from zkchat_cli.session import ZkChatSession
 
-ON = Config(references=ReferenceSettings(model_summaries=True))
+ON = Config(references=ReferenceSettings(model_summaries=True), chat=ChatSettings(model_titles=False))
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ def test_only_the_last_turns_documents_are_described(room: Room) -> None:
 
 def test_nothing_is_described_unless_it_was_asked_for(room: Room) -> None:
     model = Deltas([says("An answer.")])
-    session = replace(room, settings=Config()).session(model)
+    session = replace(room, settings=Config(chat=ChatSettings(model_titles=False))).session(model)
     completed(session.send("see [[List]]"))
     session.describing.start()
     session.describing.stop(5)

@@ -27,6 +27,18 @@ def of(*messages: ZkChatMessage, room: int = 1000) -> str:
     return summarize(turns_of(messages, COUNTER), room, COUNTER) or ""
 
 
+# what the user said of it
+
+
+def test_what_the_user_gave_priority_is_kept_and_what_is_kept_anyway_is_left_out() -> None:
+    history = talk(*CHATTER, ("The rent is paid by hand.", "So."), ("From now on, cite the harp and the lute.", "So."), *CHATTER)
+    marked = [m.model_copy(update={"priority": 10, "priority_set": m.id in ("t4-u", "t4-a")}) for m in history]
+    lowered = [m.model_copy(update={"priority": 1, "priority_set": m.id in ("t4-u", "t4-a")}) for m in history]
+    assert "The rent is paid by hand." in of(*marked, room=25)
+    assert "rent" not in of(*lowered, room=60)
+    assert "From now on" not in of(*history)
+
+
 # who and when, in few tokens
 
 
@@ -262,7 +274,7 @@ def test_another_process_makes_the_same_summary() -> None:
             capture_output=True,
             check=True,
         ).stdout
-        for seed in ("1", "2", "3")
+        for seed in ("1", "2")
     }
     assert len(printed) == 1
     assert printed.pop().strip()

@@ -2,14 +2,17 @@
 
 import itertools
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from building import Ids
+from conftest import Program
 
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import Conversation, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage
 from zkchat_cli.store import ChatSessionStore
-from zkchat_cli.store.imports import read_archive
+from zkchat_cli.store.imports import LARGEST, read_archive, read_file
 
 NOW = "2025-05-08T12:00:00+02:00"
 
@@ -225,3 +228,130 @@ def test_the_wrong_session_is_named() -> None:
 )
 def test_an_export_of_ours_is_read_strictly(changes: dict[str, Any], said: str) -> None:
     assert said in refusal(own(**changes))
+
+
+# what other programs write
+
+
+LLM_LOGS = Path(__file__).with_name("samples") / "llm-logs-0.36.json"
+"""Made by llm itself: two turns with instructions, one with a fragment, one with a tool call."""
+
+
+def test_a_log_of_llm_becomes_its_conversations() -> None:
+    imported = read_file(LLM_LOGS.read_bytes(), vault="/notes", new_id=Ids(), now=NOW)
+    talk, fragment, tool = imported.archives
+    assert imported.kind == "a log of llm"
+    assert [(m.role, m.content) for m in talk.messages] == [
+        ("system", "Answer in one sentence."),
+        ("user", "What does compost need?"),
+        ("assistant", "Compost needs air, water and patience."),
+        ("user", "And how long does it take?"),
+        ("assistant", "Compost needs air, water and patience."),
+    ]
+    answer = talk.messages[2]
+    assert (answer.model, answer.usage and answer.usage.prompt_tokens, answer.usage and answer.usage.estimated) == ("fake", 12, False)
+    assert talk.conversation.title == "What does compost need?"
+    assert talk.conversation.created_at == "2026-11-21T20:10:41.228064+00:00"
+    assert fragment.messages[0].content == "a note\n\nSecond talk"
+    asked, calling, found, answered = tool.messages
+    assert (asked.role, calling.tool_calls[0].name, calling.tool_calls[0].id) == ("user", "llm_version", "tc-1")
+    assert (found.role, found.content, found.tool_call_id, found.tool_name) == ("tool", "0.36", "tc-1", "llm_version")
+    assert answered.parent_id == found.id
+
+
+def test_a_log_is_put_in_the_order_of_its_times_and_says_what_it_has_no_text_of() -> None:
+    entry = {"conversation_id": "c", "response": "yes", "prompt": "later", "datetime_utc": "2026-01-02T00:00:00", "duration_ms": 1500}
+    first = {
+        "conversation_id": "c",
+        "response": "",
+        "prompt": "",
+        "datetime_utc": "2026-01-01T00:00:00",
+        "attachments": [{"path": "a.png"}],
+    }
+    failed = {"prompt": "x", "response": None, "tool_results": [{"name": "t", "output": "", "exception": "KeyError"}, {"output": "ok"}]}
+    talk, other = read([entry, first, failed])
+    assert [m.content for m in talk.messages] == ["[attachment: a.png]", "later", "yes"]
+    assert (talk.messages[1].timestamp, talk.messages[2].timestamp) == ("2026-01-02T00:00:00+00:00", "2026-01-02T00:00:01.500000+00:00")
+    assert [m.content for m in other.messages] == ["Error: KeyError", "ok", "x"]
+
+
+def test_messages_may_stand_one_on_each_line() -> None:
+    [archive] = read('{"role": "user", "content": "a\u2028b"}\n\n{"role": "assistant", "content": "c"}\n')
+    assert [m.content for m in archive.messages] == ["a\u2028b", "c"]
+    assert [m.content for m in read('{"role": "user", "content": "alone"}')[0].messages] == ["alone"]
+
+
+def test_conversations_may_stand_one_on_each_line() -> None:
+    line = json.dumps({"messages": [{"role": "user", "content": "x"}]})
+    assert [len(archive.messages) for archive in read(f"{line}\n{line}")] == [1, 1]
+    assert len(read(line)) == 1
+    ours = json.dumps(own())
+    assert read(f"{ours}\n{ours}") == [ConversationArchive.model_validate(own())] * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[\n{"role": "user", "content": "x"},\n\n{"role": "bot",\n "content": "x"}]', 'line 4, message 2: role is "bot"'),
+        ('{"role": "user", "content": "x"}\n\n{"role": "bot"}', 'line 3, message 2: role is "bot"'),
+        ('{"role": "user", "content": "x"}\n{"role": ', "Not valid JSON: line 2, column 10"),
+        (
+            '{"role": "user", "content": "x"}\n' + "[" * 200 + "]" * 200,
+            "line 2: The JSON cannot be read: it is nested more",
+        ),
+        ('{\n"a": {"messages": []},\n"b": 3}', "line 3, session 'b': is 3; expected an object"),
+        ('[{"messages": []},\n{"messages": 3}]', "line 2, entry 2: messages is 3; expected a list"),
+        ('[{"prompt": "a", "response": "b"},\n{"prompt": "a"}]', "line 2, entry 2: is "),
+        ('[{"prompt": "a",\n"response": 3}]', "line 2, entry 1: response is 3; expected a text"),
+        ('[{"prompt": "a",\n"response": "b",\n"tool_results": [3]}]', "line 3, entry 1, tool result 1: is 3"),
+        ('[{"prompt": "a",\n"response": "b",\n"model": 3}]', "line 3, entry 1: model is 3"),
+        ('[{"role": "user",\n"role": "user",\n"content": 5}]', "line 3, message 1: content is 5"),
+    ],
+)
+def test_the_line_that_is_wrong_is_named(text: str, said: str) -> None:
+    assert refusal(text).startswith(said)
+
+
+def test_the_line_of_our_own_export_that_is_wrong_is_named() -> None:
+    text = json.dumps(own(compactions=[]), indent=1)
+    gone = refusal(text.replace('"parent_id": null', '"parent_id": "gone"'))
+    assert gone.startswith("line 15, the export does not fit together: message 1")
+    twice = own()
+    twice["messages"] *= 2
+    assert "the id 'q1' is used twice" in refusal(twice)
+    cycle = own()
+    cycle["messages"][0]["parent_id"] = "q1"
+    assert "its parent 'q1' does not stand before it" in refusal(cycle)
+
+
+def test_digits_without_end_are_refused() -> None:
+    assert refusal('{"role": "user", "content": "x"}\n' + "9" * 5000).startswith("line 2: The JSON cannot be read: Exceeds the limit")
+
+
+def test_a_file_in_another_encoding_is_refused_by_its_line_and_a_huge_one_by_its_size() -> None:
+    with pytest.raises(UsageError, match="line 2: this is not UTF-8"):
+        read_file('[\n"ü"]'.encode("latin-1"), vault="/notes", new_id=Ids(), now=NOW)
+    with pytest.raises(UsageError, match="larger than 256 MB"):
+        read_file(bytes(LARGEST + 1), vault="/notes", new_id=Ids(), now=NOW)
+
+
+def test_the_command_tells_what_came_in_and_finds_the_notes_that_questions_link_to(zkchat: Program, tmp_path: Path) -> None:
+    file = tmp_path / "talk.jsonl"
+    file.write_text('{"role": "user", "content": "see [[Combining]] and [[Gone]]"}\n{"role": "assistant", "content": "so [[Filters]]"}\n')
+    told = zkchat("context", "import", "--file", file, "--json").json
+    assert (told["format"], told["messages"], told["references"], told["compactions"], told["copy"]) == ("messages", 2, 2, 0, False)
+    export = zkchat("context", "export", told["conversation_id"], "--format", "json")
+    question, answer = export.json["messages"]
+    assert [(r["relative_path"], r["status"]) for r in question["references"]] == [("Queries/Combining.md", "found"), (None, "broken")]
+    assert answer["references"] == []
+    again = zkchat("context", "import", "--file", "-", "--json", stdin=export.out).json
+    assert (again["copy"], again["conversation_id"] != told["conversation_id"]) == (True, True)
+
+
+def test_nothing_of_a_wrong_file_is_imported(zkchat: Program, tmp_path: Path) -> None:
+    file = tmp_path / "sessions.json"
+    file.write_text(json.dumps({"a": {"messages": [{"role": "user", "content": "x"}]}, "b": {"messages": [{"role": "bot"}]}}))
+    refused = zkchat("context", "import", "--file", file)
+    assert (refused.exit_status, "session 'b', message 1" in refused.err) == (2, True)
+    assert zkchat("context", "export").exit_status == 3
+    assert zkchat("context", "import", "--file", tmp_path / "none.json").exit_status == 2

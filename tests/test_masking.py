@@ -24,6 +24,13 @@ def cut(*messages: ZkChatMessage) -> tuple[Turn, ...]:
     return turns_of(messages, COUNTER)
 
 
+def test_what_the_user_said_is_critical_may_be_spared() -> None:
+    critical = [m.model_copy(update={"priority": 8, "priority_set": m.role == "user"}) for m in looked_up("harp")]
+    both = cut(*looked_up("anvil"), *critical)
+    assert maskable(both, COUNTER, spare_critical=True) == ("anvil-r",)
+    assert maskable(both, COUNTER) == ("anvil-r", "harp-r")
+
+
 def test_a_long_result_keeps_its_head_its_tail_and_its_sources() -> None:
     (turn,) = masked(cut(*looked_up("anvil")), ["anvil-r"], COUNTER)
     (result,) = (m for m in turn.prompt if m.kind == "tool_results")

@@ -9,6 +9,7 @@ from folding import SUMMARY, Summariser, searches, sound, summary, things
 
 from zkchat_cli.config import Config, ContextSettings
 from zkchat_cli.events import CompactionDone, Event
+from zkchat_cli.marking import prioritise
 from zkchat_cli.models import Compaction
 from zkchat_cli.session import ZkChatSession
 
@@ -98,6 +99,15 @@ def test_pinned_results_are_not_masked(room: Room) -> None:
     room.max_context = 9000
     session = stored(room, searches(12, pinned=[2]), model=Summariser())
     assert "r2" not in compaction_in(list(session.send("And now?"))).masked
+
+
+def test_results_of_what_is_critical_are_masked_last(room: Room) -> None:
+    room.max_context = 9000
+    session = stored(room, searches(12), model=Summariser())
+    prioritise(session, "2", 8)
+    done = compaction_in(list(session.send("And now?"))).masked
+    assert "r1" in done
+    assert "r2" not in done
 
 
 def test_masking_goes_on_with_the_summary_that_held_before(room: Room) -> None:

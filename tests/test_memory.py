@@ -27,7 +27,7 @@ class Notes:
         folder.mkdir(exist_ok=True)
         self.root = folder
         self._warnings: dict[str, str] = {}
-        self.files = MemoryFiles(Vault.open(folder, folder.parent / "cache"), self._warnings.__setitem__)
+        self.files = MemoryFiles(Vault.open(folder, folder.parent / "cache").root, self._warnings.__setitem__)
 
     @property
     def warnings(self) -> list[str]:

@@ -1,18 +1,17 @@
 """Which conversations and answers used a note: asked of the store, and on the command line."""
 
 import json
-import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from building import NOON, said
 from conftest import Program
+from older_stores import older
 
 from zkchat_cli.models import Citation, Conversation, ConversationArchive, DocumentReference, Mention, ZkChatMessage
 from zkchat_cli.store import ChatSessionStore
 from zkchat_cli.store.file import connect
-from zkchat_cli.store.migrations import SCRIPTS
 
 MEASURED = False
 FILTERS = "Filters.md"
@@ -167,17 +166,11 @@ def test_mentions_are_deleted_with_their_conversation(tmp_path: Path) -> None:
     database.close()
 
 
-def an_older_store(file: Path, *messages: ZkChatMessage) -> sqlite3.Connection:
-    """A store as it was before it knew of mentions."""
-    database = connect(file, SCRIPTS[:2])
-    tell(ChatSessionStore(database, file), *messages)
-    return database
-
-
 def test_a_store_from_before_is_filled_from_what_its_messages_say(tmp_path: Path) -> None:
     file = tmp_path / "c.db"
-    old = an_older_store(
+    old = older(
         file,
+        2,
         question(references=(reference("direct"),)),
         answer(references=(reference("search", number=3),), citations=(cited(3), cited(4, valid=False, status="missing"))),
     )
@@ -203,7 +196,7 @@ def test_a_store_from_before_is_filled_from_what_its_messages_say(tmp_path: Path
 )
 def test_a_damaged_message_hinders_neither_the_migration_nor_the_others(tmp_path: Path, rest: str) -> None:
     file = tmp_path / "c.db"
-    old = an_older_store(file, question(), answer(citations=(cited(3),)))
+    old = older(file, 2, question(), answer(citations=(cited(3),)))
     old.execute("UPDATE message SET rest = ? WHERE id = 'q1'", (rest,))
     old.close()
     store = ChatSessionStore.open(file)

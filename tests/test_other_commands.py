@@ -275,6 +275,13 @@ def test_doctor_checks_each_part(zkchat: Program) -> None:
         "vocabulary",
         "provider",
         "semantic",
+        "keys",
+        "permissions",
+        "disk",
+        "git",
+        "editor",
+        "clipboard",
+        "terminal",
     ]
     assert done.json["ok"] is True
     assert "✓ vault" in zkchat("doctor").out

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from building import COUNTER, Deltas, Room, a_compaction, a_room, completed, said, says, stored, talk
+from building import COUNTER, Deltas, Room, a_compaction, a_room, chunk, completed, said, says, stored, talk
+from folding import Summariser, summary
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +15,7 @@ from zkchat_cli.config import ContextSettings
 from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget, measure
 from zkchat_cli.context.keeping import TAG, verbatim
+from zkchat_cli.context.masking import maskable
 from zkchat_cli.context.priorities import is_fixed
 from zkchat_cli.context.prompt import Material, assemble, whole
 from zkchat_cli.context.turns import turns_of
@@ -173,6 +175,9 @@ def test_pins_instructions_and_facts_outlast_ten_compactions(room: Room) -> None
     completed(session.send(RULE))
     completed(session.send("The anvil zq81x stands on shelf seven."))
     answer("/pin 2 question", session)
+    completed(session.send("The rent of the mill is due on the ninth."))
+    answer("/priority 1 10", session)
+    answer("/priority 3 question 10", session)
     for i in range(10):
         for j in range(2):
             completed(session.send(f"Fact f{i}{j}q: thing {i}{j} weighs {i * 7 + j} pounds, as the scale in hall {i} says. " * 3))
@@ -182,9 +187,43 @@ def test_pins_instructions_and_facts_outlast_ten_compactions(room: Room) -> None
         sent = [m.content for m in session.prompt(question).messages]
         assert any(RULE in text for text in sent)
         assert any("The anvil zq81x stands on shelf seven." in text for text in sent)
+        assert any("The rent of the mill is due on the ninth." in text for text in sent)
     for i in range(10):
         sent = [m.content for m in session.prompt(f"What is f{i}1q?").messages]
         assert any(f"Fact f{i}1q:" in text for text in sent if text.startswith("<recalled-conversation>"))
+
+
+def test_what_stays_is_neither_summarised_nor_counted_as_folded(room: Room) -> None:
+    model = Summariser([summary("They spoke.")])
+    session = stored(room, pinned(talk((RULE, "Gern."), ("pin this " * 200, "So."), *CHATTER), "t2-u"), model=model)
+    done = session.compact()
+    asked = model.asked[0].messages[-1].content
+    assert RULE not in asked
+    assert "pin this" not in asked
+    assert "Chatter number 1?" in asked
+    prompt = session.prompt()
+    assert len([text for text in (m.content for m in prompt.messages) if text.startswith(f"<{TAG}")]) == 2
+    assert done.tokens_after == prompt.usage.total_tokens
+
+
+@pytest.mark.parametrize("model", [None, Summariser([summary("They spoke.")])])
+def test_room_for_what_is_pinned_in_folded_turns_is_planned(room: Room, model: Summariser | None) -> None:
+    room.max_context = 4000
+    history = talk(*(("pin this " * 60, "So."), *CHATTER[:4]) * 8)
+    session = stored(room, pinned(history, *(f"t{i}-u" for i in range(1, 41, 5))), model=model)
+    due = session.prompt("And now?").usage.compaction
+    assert due.due
+    done = session.compact(keep=None)
+    assert done.mode != "none"
+    assert not session.prompt("And now?").usage.compaction.due
+    completed(session.send("Which one is next?"))
+    assert session.compactions == (done,)
+
+
+def test_the_documents_of_an_instruction_are_not_masked(room: Room) -> None:
+    named = {"references": ({"wikilink": "[[A]]", "relative_path": "A.md", "reference_type": "direct"},), "chunks": (chunk(1, "x " * 900),)}
+    history = [said("user", text, id_, **named) for id_, text in (("rule", "Always cite [[A]]."), ("question", "What says [[A]]?"))]
+    assert maskable(turns_of(history, COUNTER), COUNTER) == ("question",)
 
 
 def test_pin_keeps_a_turn_and_unpin_frees_it(room: Room) -> None:

@@ -98,6 +98,45 @@ def test_what_the_user_gave_priority_is_found_first() -> None:
     assert found_in(history, "anvil", room=60) == ["user: The anvil is wet."]
 
 
+def important(text: str, id_: str, priority: int) -> ZkChatMessage:
+    return said("user", text, id_, priority=priority, priority_set=True)
+
+
+@pytest.mark.parametrize("question", ["anvil", "xylophone", "thanks!", ""])
+def test_what_the_user_said_is_critical_comes_with_any_question(question: str) -> None:
+    history = [important("The rent is due on the first.", "rent", 9), said("user", "The anvil is red.", "a")]
+    assert "user: The rent is due on the first." in found_in(history, question)
+
+
+@pytest.mark.parametrize(("priority", "share"), [(10, 0.3), (8, 0.3), (7, 0.0), (1, 0.0)])
+def test_what_does_not_bear_on_the_question_has_only_the_share_of_the_critical(priority: int, share: float) -> None:
+    history = [important(f"The rent of house {i} is due on the first.", f"r{i}", priority) for i in range(100)]
+    lines = found_in(history, "anvil", room=540)
+    assert share * 400 <= COUNTER.count("\n".join(lines)) <= share * 500
+    assert lines == [f"user: The rent of house {i} is due on the first." for i in range(100 - len(lines), 100)]
+
+
+def test_what_matters_more_has_its_share_and_leaves_what_it_does_not_need() -> None:
+    history = [said("user", f"The anvil {i} is an anvil for anvils.", f"a{i}") for i in range(50)]
+    history[10:10] = [
+        important("Once there was an anvil in the yard of the house.", "critical", 8),
+        important("An anvil is old.", "old", 6),
+    ]
+    lines = found_in(history, "anvil", room=300)
+    assert "user: Once there was an anvil in the yard of the house." in lines
+    assert "user: An anvil is old." in lines
+    assert 200 < COUNTER.count("\n".join(lines)) <= 260
+
+
+def test_what_is_in_every_prompt_anyway_is_not_quoted_besides() -> None:
+    history = [
+        said("user", "Always cite the anvil.", "a"),
+        said("user", "The anvil is red.", "b", pinned=True),
+        *on("2025-05-01", "An anvil!"),
+    ]
+    assert found_in([*history, important("Never mention anvils.", "c", 10)], "anvil") == ["user: An anvil!"]
+
+
 def test_only_turns_before_the_border_are_found() -> None:
     some = turns(("The anvil is red.", "Yes."), ("The anvil is blue.", "Yes."))
     index = RecallIndex()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from building import NOON, Deltas, Room, a_compaction, a_room, calls, completed, find, said, says, stored, talk
+from older_stores import older
 
 from zkchat_cli import tools
 from zkchat_cli.config import Config, ContextSettings
@@ -16,7 +17,6 @@ from zkchat_cli.memory.sayings import LONGEST, excerpt, linked, shown
 from zkchat_cli.models import Citation, Conversation, Said, ToolCall, ZkChatMessage
 from zkchat_cli.store import ChatSessionStore
 from zkchat_cli.store.file import connect
-from zkchat_cli.store.migrations import SCRIPTS
 
 TOOLS = tuple(tools.tools())
 
@@ -100,7 +100,7 @@ def test_what_was_said_is_gone_with_its_conversation(store: ChatSessionStore, tm
     store.add("c1", said("user", "slate again", "c"))
     database = connect(tmp_path / "s.db")
     database.execute("DELETE FROM conversation WHERE id = 'c1'")
-    assert database.execute("SELECT count(*) FROM spoken").fetchone() == (1,)
+    assert database.execute("SELECT count(*) FROM spoken_docsize").fetchone() == (1,)
     assert database.execute("SELECT count(*) FROM unspoken").fetchone() == (0,)
     database.close()
     tell(store, "c3", said("user", "wood", "d"))
@@ -108,10 +108,7 @@ def test_what_was_said_is_gone_with_its_conversation(store: ChatSessionStore, tm
 
 
 def test_a_store_from_before_is_searched_like_any_other(tmp_path: Path) -> None:
-    old = connect(tmp_path / "old.db", SCRIPTS[:3])
-    old.execute("PRAGMA synchronous = OFF")
-    tell(ChatSessionStore(old), "c1", *(said("user", f"slate {i}", f"m{i}") for i in range(1100)), said("assistant", "", "none"))
-    old.close()
+    older(tmp_path / "old.db", 3, *(said("user", f"slate {i}", f"m{i}") for i in range(1100)), said("assistant", "", "none")).close()
     store = ChatSessionStore.open(tmp_path / "old.db")
     assert len(found(store, "slate", limit=5000)) == 1100
     assert found(store, "1034") == ["m1034"]
@@ -143,7 +140,7 @@ def test_a_store_that_cannot_be_searched_says_so(store: ChatSessionStore, tmp_pa
 def test_storing_a_turn_does_not_wait_for_the_index(store: ChatSessionStore, tmp_path: Path) -> None:
     tell(store, "c1", said("user", "slate", "a"))
     database = connect(tmp_path / "s.db")
-    assert database.execute("SELECT count(*) FROM spoken").fetchone() == (0,)
+    assert database.execute("SELECT count(*) FROM spoken_docsize").fetchone() == (0,)
     database.close()
 
 

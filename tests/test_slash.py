@@ -78,7 +78,7 @@ def test_a_unique_beginning_will_do(session: ZkChatSession, line: str) -> None:
 def test_an_ambiguous_beginning_is_refused_with_the_candidates(session: ZkChatSession) -> None:
     error = refused("/co", session)
     assert "several" in error.message
-    assert error.hint.startswith("Nearest: /context, /compact, /continue.")
+    assert error.hint.startswith("Nearest: /context, /compact, /continue")
 
 
 def test_an_unknown_command_is_refused_with_the_nearest(session: ZkChatSession) -> None:

@@ -15,7 +15,8 @@ from zkchat_cli.config import Config
 from zkchat_cli.errors import UsageError
 from zkchat_cli.memory import smart
 from zkchat_cli.memory.keeper import SHARE
-from zkchat_cli.memory.smart import LONGEST_FACT, Relevant, Remembered, choose, clean, facts_in, key_of, rank, slug, source_of
+from zkchat_cli.memory.keys import key_of, slug
+from zkchat_cli.memory.smart import LONGEST_FACT, Relevant, Remembered, choose, clean, facts_in, rank, source_of
 from zkchat_cli.models import Citation, Conversation, Fact, OftenCited, ToolCall
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.store import ChatSessionStore

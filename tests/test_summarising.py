@@ -175,3 +175,11 @@ def test_a_conversation_is_transcribed_in_its_order() -> None:
     items = transcript(turns(("One?", "1."), ("Two?", "2.")))
     assert [item for item in items if not item.startswith("2025")] == ["user: One?", "assistant: 1.", "user: Two?", "assistant: 2."]
     assert len(talk(("a", "b"))) == 2
+
+
+def test_a_priority_that_the_user_set_is_said() -> None:
+    history = [m.model_copy(update={"priority": 9, "priority_set": m.role == "user"}) for m in talk(("The rent is due.", "Noted."))]
+    assert transcript(turns_of(history, COUNTER))[1:] == [
+        "user (by the user's word of priority 9 from 1 to 10): The rent is due.",
+        "assistant: Noted.",
+    ]

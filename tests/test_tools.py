@@ -92,6 +92,20 @@ def test_a_result_is_measured(notes: Vault) -> None:
     assert result.run.duration_ms == 1.0
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments", "outcome"),
+    [
+        ("find_excerpts", {"query": "filters"}, ""),
+        ("resolve_wikilink", {"wikilink": "[[filters]]"}, "Filters.md"),
+        ("resolve_wikilink", {"wikilink": "[[no such thing]]"}, "no such note"),
+        ("list_zk_documents", {"limit": 1}, "1 of 4 notes"),
+        ("read_zk_document", {}, "read_zk_document needs relative_path"),
+    ],
+)
+def test_who_watches_is_told_what_came_of_a_call(notes: Vault, tool: str, arguments: dict[str, Any], outcome: str) -> None:
+    assert run(notes, tool, **arguments).run.outcome == outcome
+
+
 def test_a_search_that_finds_nothing_says_what_to_try(notes: Vault) -> None:
     assert "other words" in json.loads(run(notes, "find_excerpts", query="xylophone").content)["note"]
 

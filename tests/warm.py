@@ -3,29 +3,39 @@
     python warm.py serve SOCKET      imports the program and waits; each request is run in a process of its own
     python warm.py run SOCKET …      hands its arguments, environment, folder and the three standard streams over, and ends as the run does
 
+`Run` starts one in a pseudo-terminal instead.
+
 A run is as real as any (its own process, streams, environment, exit code), but for what happens before the first line of `main.run`;
 what depends on that (encodings of the streams, import paths, what is imported) starts Python itself: see conftest.Program.
 """
 
 import array
+import fcntl
 import json
 import os
 import socket
 import sys
+import termios
 from pathlib import Path
 
-_LENGTH = 8
+_LENGTH, _NUMBER = 8, 4
 
 
 def serve(address: str) -> None:
     """Runs until it is killed."""
     import tiktoken
 
-    from zkchat_cli import cli, drawer
+    import zkchat_cli.llm.compatible
+    import zkchat_cli.llm.messages_api
+    import zkchat_cli.llm.native
+    import zkchat_cli.session
+    import zkchat_cli.terminal.repl  # noqa: F401
+    from zkchat_cli import cli, drawer, slash
     from zkchat_cli.tokens import VOCABULARY
 
-    for name in drawer.names(cli):
-        drawer.take(cli, name, "COMMAND")
+    for kind in (cli, slash):
+        for name in drawer.names(kind):
+            drawer.take(kind, name, "COMMAND")
     os.environ["TIKTOKEN_CACHE_DIR"] = str(VOCABULARY)
     tiktoken.get_encoding("o200k_base")
     server = socket.socket(socket.AF_UNIX)
@@ -49,13 +59,17 @@ def _keep(connection: socket.socket) -> None:
         _become(wanted, streams)
     for stream in streams:
         os.close(stream)
+    connection.sendall(program.to_bytes(_NUMBER, "big"))
     _, status = os.waitpid(program, 0)
-    connection.sendall(os.waitstatus_to_exitcode(status).to_bytes(4, "big", signed=True))
+    connection.sendall(os.waitstatus_to_exitcode(status).to_bytes(_NUMBER, "big", signed=True))
     os._exit(0)
 
 
 def _become(wanted: dict, streams: list[int]) -> None:
     """The program, with somebody else's arguments, environment, folder and streams. Ends as Python does."""
+    if wanted["terminal"]:
+        os.setsid()
+        fcntl.ioctl(streams[0], termios.TIOCSCTTY, 0)  # its terminal's signals reach it, as those of a shell's do
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
@@ -73,16 +87,39 @@ def _become(wanted: dict, streams: list[int]) -> None:
     run()
 
 
-def run(address: str, arguments: list[str]) -> int:
-    """The exit code of the run; of one that a signal ended, what Popen would say."""
-    message = json.dumps({"arguments": arguments, "environment": dict(os.environ), "folder": str(Path.cwd())}).encode()
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(address)
-        connection.sendmsg([len(message).to_bytes(_LENGTH, "big")], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0, 1, 2]))])
-        connection.sendall(message)
-        for stream in (0, 1, 2):
+class Run:
+    """A run with these three streams, its own from now on. `pid` is valid until `end` has been asked for."""
+
+    def __init__(self, address: str, arguments: list[str], environment: dict, folder: Path, streams: list[int], *, terminal: bool) -> None:
+        wanted = {"arguments": arguments, "environment": environment, "folder": str(folder), "terminal": terminal}
+        message = json.dumps(wanted).encode()
+        self._connection = socket.socket(socket.AF_UNIX)
+        self._connection.connect(address)
+        handed = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", streams))]
+        self._connection.sendmsg([len(message).to_bytes(_LENGTH, "big")], handed)
+        self._connection.sendall(message)
+        for stream in set(streams):
             os.close(stream)
-        code = int.from_bytes(_exactly(connection, 4), "big", signed=True)
+        self.pid = int.from_bytes(_exactly(self._connection, _NUMBER), "big")
+
+    def ended(self) -> bool:
+        self._connection.setblocking(False)
+        try:
+            return bool(self._connection.recv(1, socket.MSG_PEEK))
+        except BlockingIOError:
+            return False
+        finally:
+            self._connection.setblocking(True)
+
+    def end(self) -> int:
+        """Wait for the end: the exit code; of one that a signal ended, what Popen would say."""
+        with self._connection:
+            return int.from_bytes(_exactly(self._connection, _NUMBER), "big", signed=True)
+
+
+def run(address: str, arguments: list[str]) -> int:
+    """The exit code of the run."""
+    code = Run(address, arguments, dict(os.environ), Path.cwd(), [0, 1, 2], terminal=False).end()
     if code < 0:
         os.kill(os.getpid(), -code)
     return code

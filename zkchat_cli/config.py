@@ -1,4 +1,4 @@
-"""Settings in layers: defaults < user file < `.zkchat.toml` in the vault < environment < flags.
+"""Settings in layers: defaults < user file < `.zkchat.toml` in the vault < the agent in use < environment < flags.
 
 Each layer is flattened to dotted keys before it is merged, so that every value still knows where it came from: an error can name the
 file, the key, the wrong value and the valid ones, and `config show` can say who set what.
@@ -10,10 +10,10 @@ import difflib
 import json
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, create_model, field_validator, model_validator
 
@@ -22,12 +22,19 @@ from zkchat_cli.errors import ConfigError
 PROJECT_FILE = ".zkchat.toml"
 NOT_FOR_A_VAULT = {
     "vault.path": "which vault to use",
+    "vault.git": "whether git runs",
     "semantic.provider": "who reads the notes",
     "semantic.model": "who reads the notes",
     "semantic.path": "which file is run",
+    "store.keep_days": "which conversations are deleted",
+    "terminal.open_command": "which program is run",
 }
 """Settings that a vault's own file cannot make: whoever shares a vault must not decide where another person's notes are sent, or what that
-costs. A model's name alone can do it, as some of Ollama's run elsewhere."""
+costs (a model's name alone can do it, as some of Ollama's run elsewhere), nor what is deleted of theirs."""
+
+
+Entry = tuple[str, str, object]
+"""Who sets what to which value: origin, dotted key, value."""
 
 
 class Section(BaseModel):
@@ -42,9 +49,14 @@ class Section(BaseModel):
         return value
 
 
+S = TypeVar("S", bound=Section)
+
+
 class VaultSettings(Section):
     path: str = Field("", description="folder of notes to chat with; empty: --vault, ZKCHAT_VAULT or the current folder")
     ignore: tuple[str, ...] = Field((), description="globs of notes that are not indexed, as ['Templates/*']")
+
+    git: bool = Field(False, description="commit each change that a model makes with --unsafe, where the vault is in a git repository")
 
     @field_validator("ignore", mode="before")
     @classmethod
@@ -91,9 +103,11 @@ class ContextSettings(Section):
 
 class ChatSettings(Section):
     show_reasoning: bool = Field(True, description="show a model's reasoning, dimmed, before its answer")
+    model_titles: bool = Field(True, description="let the model name a new conversation, in the background")
 
 
 class TerminalSettings(Section):
+    open_command: str = Field("", description="what /open runs, with {path} and {line}; empty: $VISUAL, $EDITOR or a pager")
     theme: str = Field(
         "auto", pattern="^(auto|dark|light|plain)$", description="the colours' background: auto, dark or light; plain: no colours"
     )
@@ -109,6 +123,10 @@ class ReferenceSettings(Section):
 
 class MemorySettings(Section):
     project_file: str = Field("ZKCHAT.md", description="sent with every message, or from a folder with its notes (WILK.md too)")
+
+
+class StoreSettings(Section):
+    keep_days: int = Field(0, ge=0, le=100_000, description="days after which an untouched conversation is deleted; 0: never")
 
 
 class SemanticSettings(Section):
@@ -128,6 +146,7 @@ class Config(Section):
     context: ContextSettings = ContextSettings()
     references: ReferenceSettings = ReferenceSettings()
     memory: MemorySettings = MemorySettings()
+    store: StoreSettings = StoreSettings()
     semantic: SemanticSettings = SemanticSettings()
 
 
@@ -144,10 +163,17 @@ class Places:
     config_file: Path
     data_dir: Path
     cache_dir: Path
+    own_folder: Path | None = None
+    """The user's settings folder, where --config names a file elsewhere."""
 
     @property
     def store_file(self) -> Path:
         return self.data_dir / "conversations.db"
+
+    @property
+    def keys_file(self) -> Path:
+        """Where keys of providers are kept: the user's own folder, not that of some file that --config names."""
+        return (self.own_folder or self.config_file.parent) / "keys.toml"
 
 
 def places(env: Mapping[str, str], config_file: Path | None = None) -> Places:
@@ -157,13 +183,16 @@ def places(env: Mapping[str, str], config_file: Path | None = None) -> Places:
             root = Path(home).expanduser()
         except RuntimeError as e:
             raise ConfigError(f"ZKCHAT_HOME={home}: {e}", "It must be a folder, as ~/zkchat or /srv/zkchat.") from e
-        return Places(config_file or root / "config" / "config.toml", root / "data", root / "cache")
+        own = root / "config"
+        return Places(config_file or own / "config.toml", root / "data", root / "cache", own if config_file else None)
     import platformdirs  # 2 ms that nobody with ZKCHAT_HOME needs to pay
 
+    own = platformdirs.user_config_path("zkchat")
     return Places(
-        config_file or platformdirs.user_config_path("zkchat") / "config.toml",
+        config_file or own / "config.toml",
         platformdirs.user_data_path("zkchat"),
         platformdirs.user_cache_path("zkchat"),
+        own if config_file else None,
     )
 
 
@@ -190,44 +219,50 @@ class Loaded:
 
     def problem(self, key: str, wrong: object, valid: str, hint: str = "") -> ConfigError:
         """An error about a value that only its user can judge (a strategy's or a provider's name), with the setting's origin."""
-        return _wrong_value(self.origins.get(key, "defaults"), key, wrong, valid, hint or _default(key, type(self.values)))
+        return wrong_value(self.origins.get(key, "defaults"), key, wrong, valid, hint or _default(key, type(self.values)))
 
 
 def load(
-    flags: Mapping[str, object], env: Mapping[str, str], where: Places, vault: Path | None = None, schema: type[Config] = Config
+    flags: Mapping[str, object],
+    env: Mapping[str, str],
+    where: Places,
+    vault: Path | None = None,
+    schema: type[Config] = Config,
+    agent: Sequence[Entry] = (),
 ) -> Loaded:
-    """Merge all layers and validate them. `flags` holds dotted keys; `vault`, once known, brings in its `.zkchat.toml`.
+    """Merge all layers and validate them. `flags` holds dotted keys; `vault`, once known, brings in its `.zkchat.toml`; `agent` is what the
+    agent in use sets, which counts for more than the files and for less than the environment.
 
     Raises ConfigError that names the origin, the key, the value and what would be valid.
     """
-    layers = [_read_toml(where.config_file)]
+    layers = [read_toml(where.config_file)]
     if vault is not None:
-        layers.append(_read_toml(vault / PROJECT_FILE))
+        layers.append(read_toml(vault / PROJECT_FILE))
         for origin, key, _ in layers[-1]:
             if key in NOT_FOR_A_VAULT:
                 hint = f"Take {key} out of it; your own file may have it: zkchat config set {key} …"
                 raise ConfigError(f"{origin}: a vault's own file cannot say {NOT_FOR_A_VAULT[key]}", hint)
-    layers += [list(_from_environment(env)), [("command line", key, value) for key, value in flags.items()]]
+    layers += [list(agent), list(_from_environment(env)), [("command line", key, value) for key, value in flags.items()]]
     merged: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for layer in layers:
         for origin, key, value in layer:
             require(key, origin, schema)
             merged[key], origins[key] = value, origin
-    return Loaded(_validate(merged, origins, schema), origins, where, vault / PROJECT_FILE if vault is not None else None)
+    return Loaded(validated(merged, origins, schema), origins, where, vault / PROJECT_FILE if vault is not None else None)
 
 
-def keys(schema: type[Config] = Config) -> dict[str, Any]:
+def keys(schema: type[Section] = Config) -> dict[str, Any]:
     """Every setting's dotted key with its default, in the order of the settings file."""
     return flat(schema())
 
 
-def flat(values: Config) -> dict[str, Any]:
+def flat(values: Section) -> dict[str, Any]:
     """Settings as dotted keys with JSON values."""
     return dict(_flatten(values.model_dump(mode="json")))
 
 
-def describe(key: str, schema: type[Config] = Config) -> str:
+def describe(key: str, schema: type[Section] = Config) -> str:
     """What a setting is for, in a few words."""
     section: type[BaseModel] = schema
     *path, name = key.split(".")
@@ -239,8 +274,17 @@ def describe(key: str, schema: type[Config] = Config) -> str:
 def checked(key: str, value: object, origin: str, schema: type[Config] = Config) -> Any:
     """`value` as the setting's own type, for `config set`. Raises ConfigError as `load` does."""
     require(key, origin, schema)
-    valid = _validate({key: value}, {key: origin}, schema)
+    valid = validated({key: value}, {key: origin}, schema)
     return flat(valid)[key]
+
+
+def changed(values: Config, key: str, value: object, origin: str) -> Config:
+    """The same settings with another value for `key`, checked together with the others. Raises ConfigError as `load` does."""
+    schema = type(values)
+    require(key, origin, schema)
+    defaults = keys(schema)
+    merged = {k: v for k, v in flat(values).items() if v != defaults[k]} | {key: value}
+    return validated(merged, dict.fromkeys(merged, origin), schema)
 
 
 def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -251,7 +295,8 @@ def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
             yield prefix + key, value
 
 
-def _read_toml(file: Path) -> list[tuple[str, str, object]]:
+def read_toml(file: Path) -> list[Entry]:
+    """What a settings file says; nothing if there is none. Raises ConfigError for one that cannot be read, or is no TOML."""
     try:
         table = tomllib.loads(file.read_text(encoding="utf-8").removeprefix("\ufeff"))
     except (FileNotFoundError, NotADirectoryError):
@@ -283,7 +328,8 @@ def require(key: str, origin: str, schema: type[Config] = Config) -> None:
         raise ConfigError(f"{origin}: {key} is not a setting", f"Nearest: {', '.join(near)}. All of them: zkchat config show")
 
 
-def _validate(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type[Config]) -> Config:
+def validated(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type[S]) -> S:
+    """Values by their dotted keys as a `schema`. Raises ConfigError that names the origin, the key, the value and what would be valid."""
     tree: dict[str, Any] = {}
     for key, value in merged.items():
         *path, name = key.split(".")
@@ -297,7 +343,7 @@ def _validate(merged: Mapping[str, Any], origins: Mapping[str, str], schema: typ
         first = e.errors()[0]
         key = ".".join(str(part) for part in first["loc"] if not isinstance(part, int))
         if key in merged:
-            raise _wrong_value(origins[key], key, merged[key], _valid_values(key, schema), _default(key, schema)) from e
+            raise wrong_value(origins[key], key, merged[key], _valid_values(key, schema), _default(key, schema)) from e
         culprits = [k for k in merged if k.startswith(key + ".")]
         raise ConfigError(
             f"{', '.join(dict.fromkeys(origins[k] for k in culprits))}: {key}: {first['msg'].removeprefix('Value error, ')}",
@@ -305,7 +351,7 @@ def _validate(merged: Mapping[str, Any], origins: Mapping[str, str], schema: typ
         ) from e
 
 
-def _valid_values(key: str, schema: type[Config]) -> str:
+def _valid_values(key: str, schema: type[Section]) -> str:
     section: Any = schema.model_json_schema()
     definitions = section["$defs"]
     for part in key.split("."):
@@ -320,12 +366,13 @@ def _valid_values(key: str, schema: type[Config]) -> str:
     return " ".join([kind.get(section.get("type", ""), "another value"), *limits])
 
 
-def _wrong_value(origin: str, key: str, wrong: object, valid: str, hint: str) -> ConfigError:
+def wrong_value(origin: str, key: str, wrong: object, valid: str, hint: str) -> ConfigError:
+    """The error about a value, as all settings tell it."""
     shown = json.dumps(wrong, ensure_ascii=False, default=str)
     return ConfigError(f"{origin}: {key} = {shown} is not valid; it must be {valid}", hint)
 
 
-def _default(key: str, schema: type[Config]) -> str:
+def _default(key: str, schema: type[Section]) -> str:
     return f"Default: {json.dumps(keys(schema)[key])}"
 
 

@@ -3,10 +3,13 @@
 A turn's events come in this order, and end with exactly one of the last two:
 
     MessageStored, (Notice | Compacting)*,
-    (Waiting | ReasoningDelta | TextDelta | Cited | Compacting | ToolCallStarted+, Notice*, ToolCallFinished+)*,
+    (Waiting | ReasoningDelta | TextDelta | Cited | Compacting | ToolCallStarted+, (Notice | Change)*, ToolCallFinished+)*,
     Compacting?, TurnCompleted | TurnFailed
 
-Compacting is CompactionStarted, Waiting*, CompactionDone | Notice.
+Compacting is CompactionStarted, Waiting*, CompactionDone | Notice. Change is ChangeProposed, ChangeDecided.
+
+An agent run (see solving.py) is several turns in one stream: each begins with IterationStarted, what the model says meanwhile is a
+ReasoningDelta, and only at the end come its answer, as TextDelta and Cited, and the one TurnCompleted or TurnFailed.
 """
 
 from dataclasses import dataclass
@@ -78,11 +81,48 @@ class ToolCallStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeProposed:
+    """A tool would change notes: what it would do in a line, and as a unified diff. Whether it does is decided before the next event."""
+
+    call: ToolCall
+    summary: str
+    diff: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeDecided:
+    """What became of a proposed change: made or not, and what there is to tell of that."""
+
+    call: ToolCall
+    made: bool
+    told: str
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCallFinished:
     call: ToolCall
     run: ToolRun
     excerpts: int
     """How many chunks of notes the result brought in."""
+
+
+@dataclass(frozen=True, slots=True)
+class IterationStarted:
+    """An agent run begins its next turn, `number` of at most `of`."""
+
+    number: int
+    of: int
+    goal: str
+
+
+@dataclass(frozen=True, slots=True)
+class IterationFinished:
+    """A turn of an agent run is over: how many tools it called, and how many excerpts they found that were not there before."""
+
+    number: int
+    tools: int
+    excerpts: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +149,11 @@ Event = (
     | TextDelta
     | Cited
     | ToolCallStarted
+    | ChangeProposed
+    | ChangeDecided
     | ToolCallFinished
+    | IterationStarted
+    | IterationFinished
     | TurnCompleted
     | TurnFailed
 )

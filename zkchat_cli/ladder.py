@@ -191,21 +191,22 @@ class Ladder:
 
     @cached_property
     def _by_masking(self) -> Compaction | None:
-        """A compaction that only masks: what is older than the newest messages, or, if that does not do, all but the last turn."""
+        """A compaction that only masks: what is older than the newest messages; if that does not do, all but the last turn; and only then
+        what the user said is critical."""
         turns = self._turns(self._held)
         recent = turns[self._covered(turns) :]
         keep = self.standing.parts.settings.context.recent_messages_to_keep if self.wish.keep is None else self.wish.keep
         found: Compaction | None = None
-        for border in dict.fromkeys((min(decide.kept_from(recent, keep), len(recent) - 1), len(recent) - 1)):
-            made = self._masking(recent[: max(border, 0)])
+        last = len(recent) - 1
+        for border, spare in ((min(decide.kept_from(recent, keep), last), True), (last, True), (last, False)):
+            made = self._masking(maskable(recent[: max(border, 0)], self.standing.parts.counter, spare_critical=spare))
             found = made or found
             if self.wish.keep is not None or (made is not None and self._relieves(made)):
                 break
         return found
 
-    def _masking(self, turns: list[Turn]) -> Compaction | None:
+    def _masking(self, new: tuple[str, ...]) -> Compaction | None:
         held = self._held
-        new = maskable(turns, self.standing.parts.counter)
         if not new:
             return None
         already = held.masked if held is not None else ()
@@ -241,7 +242,8 @@ class Ladder:
         covered = self._covered(turns)
         if self.wish.keep is not None:
             return decide.plan(turns, covered, self.wish.keep)
-        room = room_for_turns(self._always, self.standing.largest_summary, self.standing.budget)
+        fixed = sum(turn.fixed_tokens for _, turn in self.standing.turns.fixed())
+        room = room_for_turns(self._always, self.standing.largest_summary + fixed, self.standing.budget)
         return decide.plan(turns, covered, self.standing.parts.settings.context.recent_messages_to_keep, room=room)
 
     def _folded(self, fold: Fold, attempt: _Attempt) -> Compaction:
@@ -283,7 +285,7 @@ class Ladder:
         standing = self.standing
         if not (self.wish.ask and summarizes(standing)) or self._limit < SMALLEST:
             return False
-        if self.wish.reason and sum(turn.tokens for turn in fold.new) < WORTH_ASKING * standing.budget.effective_limit:
+        if self.wish.reason and fold.new_tokens < WORTH_ASKING * standing.budget.effective_limit:
             return False
         return not decide.asked_in_vain(standing.compactions, standing.turns, automatic=bool(self.wish.reason))
 
@@ -291,7 +293,7 @@ class Ladder:
         """A summary of the turns that are not in the earlier one, which is taken in: part by part, and if that fails in one go."""
         counter, attempt = self.standing.parts.counter, _Attempt()
         items = transcript(fold.new)
-        replaced = sum(turn.tokens for turn in fold.new) + (self._held.summary_tokens if self._held is not None else 0)
+        replaced = fold.new_tokens + (self._held.summary_tokens if self._held is not None else 0)
         total = sum(counter.count(item) + 1 for item in items)
         summary = self._earlier if len(fold.new) < len(fold.turns) else None
         while items and attempt.problem is None:

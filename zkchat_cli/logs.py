@@ -9,6 +9,7 @@ from pathlib import Path
 
 from zkchat_cli import config
 from zkchat_cli.errors import ZkchatError
+from zkchat_cli.keys import kept_values
 from zkchat_cli.llm.endpoint import LIKE_A_KEY
 
 FILE = "zkchat.log"
@@ -28,6 +29,7 @@ def start(env: Mapping[str, str]) -> Path:
     except OSError as e:
         raise ZkchatError(f"the log {file} cannot be written: {e.strerror or e}", "Leave out --verbose, or set ZKCHAT_HOME.") from e
     secrets = [value for name, value in env.items() if _SECRET_NAME.search(name) and len(value) >= SHORTEST_SECRET]
+    secrets += kept_values(config.places(env))
     handler.setFormatter(_Redacted(secrets))
     root = logging.getLogger()
     root.addHandler(handler)

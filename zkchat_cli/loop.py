@@ -46,6 +46,8 @@ class ToolLoop:
         """Yields what happens; returns why the answer ended, which `turn.text` has. Raises the ProviderError of a call that failed, and
         PromptTooLarge if the message itself is too much.
 
+        A tool of a run ends the turn: its answer is the turn's, and no event has said it.
+
         The model gets no tools any more after `llm.max_tool_rounds` rounds of them, or when results have filled the window.
         """
         turn, rounds, offered = self._turn, 1, True
@@ -55,11 +57,19 @@ class ToolLoop:
                 break
             self._watch(calls)
             room = yield from self._run_tools(calls)
+            if (answer := self._final(calls)) is not None:
+                turn.text = answer
+                return "stop"
             rounds += 1
             offered = rounds <= self._standing.parts.settings.llm.max_tool_rounds and room >= LEAST_ROOM
         if not turn.text.strip():
             raise self._no_answer(rounds if calls else 0, finish)
         return finish
+
+    def _final(self, calls: Sequence[ToolCall]) -> str | None:
+        """The answer that a call, which went well, declares to be the last word."""
+        ending = {tool.name for tool in self._standing.parts.tools if tool.of == "run"}
+        return next((str(c.arguments["answer"]).strip() for c in calls if c.name in ending and self._answered[_same(c)].ok), None)
 
     def _no_answer(self, rounds: int, finish: FinishReason) -> ProviderError:
         name = self._standing.parts.model.name
@@ -140,6 +150,7 @@ class ToolLoop:
         )
         request = Request(prompt.messages, prompt.tools, parts.options, self._standing.window.tokens)
         reader = MarkReader()
+        turn.asking(parts.model.name, prompt)
         with closing(parts.model.stream(request)) as stream:
             while True:
                 with turn.timer("model"):
@@ -230,15 +241,18 @@ class ToolLoop:
         """
         parts, timer = self._standing.parts, self._turn.timer
         toolbox = Toolbox(parts.tools, parts.vault, self._standing.manager, parts.counter, parts.clock, self._standing.keeper)
-        fresh = {_same(call): call for call in reversed(calls) if _same(call) not in self._answered}
-        looking = toolbox.look([call for call in calls if fresh.get(_same(call)) is call])
+        fresh = self._fresh(calls, toolbox)
+        looking = toolbox.look(fresh)
         for call in calls:
             yield events.ToolCallStarted(call)
         looked: list[Looked] = []
         for call in calls:
-            if fresh.get(_same(call)) is call:
+            if call in fresh:
                 with timer("tools"):
-                    self._answered[_same(call)] = next(looking)
+                    found_now = next(looking)
+                if found_now.finding.change is not None:
+                    found_now = yield from self._decide(found_now, toolbox)
+                self._answered[_same(call)] = found_now
                 yield from (events.Notice(w.message, w.hint) for w in parts.vault.take_warnings())
                 yield from (events.Notice(*each) for each in self._standing.keeper.take_notices())
             looked.append(self._answered[_same(call)].for_call(call))
@@ -247,6 +261,34 @@ class ToolLoop:
         for call, result in found:
             yield events.ToolCallFinished(call, result.run, len(result.chunks))
         return found
+
+    def _fresh(self, calls: Sequence[ToolCall], toolbox: Toolbox) -> list[ToolCall]:
+        """Those that have to be run: not one that asks again for the same, unless a change of the notes may lie between."""
+        known, fresh = set(self._answered), []
+        for call in calls:
+            if _same(call) not in known:
+                fresh.append(call)
+                if toolbox.changes(call):
+                    known.clear()
+                known.add(_same(call))
+        return fresh
+
+    def _decide(self, looked: Looked, toolbox: Toolbox) -> Generator[events.Event, None, Looked]:
+        """A proposed change shown, approved or not, and made. What the notes said before it does not answer a later call."""
+        change, call, policy = looked.finding.change, looked.call, self._standing.parts.changing
+        assert change is not None
+        yield events.ChangeProposed(call, change.summary, change.diff, change.note)
+        verdict = policy.approve(change)  # the user's time, not the tools'
+        with self._turn.timer("tools"):
+            decided, made = toolbox.decide(looked, verdict, git=policy.git)
+        if made is not None:
+            self._answered.clear()
+            self._standing.notes_changed()
+        told = made.told if made else str(decided.finding.data["error"])
+        yield events.ChangeDecided(call, made is not None, told)
+        if made is not None and made.problem is not None:
+            yield events.Notice(made.problem.message, made.problem.hint)
+        return decided
 
     def _tokens(self, messages: Sequence[ZkChatMessage]) -> int:
         return sum(m.tokens for m in render(messages, self._standing.parts.counter, thinking=True))

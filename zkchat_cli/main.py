@@ -11,6 +11,7 @@ import os
 import sys
 import traceback
 from itertools import zip_longest
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -21,6 +22,8 @@ from zkchat_cli.errors import ZkchatError
 
 EXIT_CODES = {"unexpected": 1, "usage": 2, "config": 2, "prompt_too_large": 2, "vault": 3, "index": 3, "store": 3, "provider": 4}
 INTERRUPTED = 130
+CLOSED = 141
+"""Who read the output has gone: what a shell sees of a program that SIGPIPE ended, as git and cat are."""
 ANYWHERE = ("--no-color", "--verbose")
 """Options that every command understands: they are moved to the front, where the root declares them once for all."""
 
@@ -80,6 +83,8 @@ def run() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(encoding="utf-8", errors="replace")
+    if shell_completion := os.environ.get("_ZKCHAT_COMPLETE"):
+        _complete(shell_completion)
     arguments = sys.argv[1:]
     border = arguments.index("--") if "--" in arguments else len(arguments)
     if "--no-color" in arguments[:border]:
@@ -88,9 +93,38 @@ def run() -> None:
     rest = [a for i, a in enumerate(arguments) if i >= border or a not in ANYWHERE]
     if "--verbose" in everywhere:
         _log_to_file(rest)
+    if rest[:1] in (["--show-completion"], ["--install-completion"]) and len(rest) > 1:
+        os.environ["_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION"] = "1"  # typer takes a shell's name only where it does not look for one
+    if not rest and _is_first_start():
+        rest = ["chat"]
     code = _guarded(everywhere + _with_resume(rest))
     gc.freeze()  # at its end the interpreter looks for cycles among all that was imported: 0.5 s with a provider's library
     sys.exit(code)
+
+
+def _complete(way: str) -> None:
+    """Answer a shell that asks what may come next, and leave; what only typer can answer (its own scripts, say) goes on to it."""
+    from zkchat_cli.terminal import shell  # only for a Tab
+
+    said = shell.answer(os.environ, lambda: typer.main.get_command(app), cli.models)
+    if said is None:
+        return
+    print(said, end="\n" if said else "")  # noqa: T201
+    sys.stdout.flush()
+    nothing_for_fish = way == "complete_fish" and os.environ.get("_TYPER_COMPLETE_FISH_ACTION") == "is-args" and not said
+    sys.exit(int(nothing_for_fish))
+
+
+def _is_first_start() -> bool:
+    """Whether somebody who has no settings yet called the program by its name alone, at a terminal: then it begins by itself."""
+    if sys.stdin is None or not sys.stdin.isatty() or not sys.stdout.isatty():
+        return False
+    from zkchat_cli.terminal import first_start  # loads pydantic: not on the path of --help
+
+    try:
+        return first_start.wanted(os.environ, Path.cwd()) is not None
+    except (ZkchatError, OSError):
+        return False  # the help is the better answer, and a command says what is wrong
 
 
 def _log_to_file(arguments: list[str]) -> None:
@@ -126,14 +160,23 @@ def _guarded(arguments: list[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except BrokenPipeError:
-        # the reader has gone (`zkchat ask … | head -1`): nothing is wrong, and the interpreter must not complain at exit either
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return _closed()
+    except SystemExit as e:
+        if isinstance(e.__context__, BrokenPipeError):  # typer ends so, as if something unexpected had happened
+            return _closed()
+        raise
     except Exception as e:  # noqa: BLE001  the last resort: a clear line and an exit code instead of a traceback
         if _is_usage_error(e):
             return _fail(_as_usage(e), arguments)
         return _fail(ZkchatError(f"unexpected {type(e).__name__}: {e}", "Run it again with --verbose to see where."), arguments)
     return outcome if isinstance(outcome, int) else 0
+
+
+def _closed() -> int:
+    """The reader has gone (`zkchat ask … | head -1`): nothing is wrong, and the interpreter must not complain at exit either."""
+    if sys.__stdout__ is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())
+    return CLOSED
 
 
 def _is_usage_error(e: Exception) -> bool:

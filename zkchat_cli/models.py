@@ -85,6 +85,8 @@ class DocumentReference(Value):
     delivery: Delivery | None = None
     delivery_reason: str | None = None
     """Why it was delivered so, with the figures."""
+    above: bool = False
+    """Whether its text was in the prompt already, by an earlier message or a tool; then it is not put there again."""
 
 
 class Citation(Value):
@@ -112,13 +114,15 @@ class Citation(Value):
 
 
 class ToolRun(Value):
-    """What a tool call came to: `tokens` of its result as the model gets it."""
+    """What a tool call came to: `tokens` of its result as the model gets it; `outcome` in a few words for who watches, empty where the
+    number of excerpts says it."""
 
     name: str
     arguments: dict[str, Any]
     ok: bool
     tokens: int
     duration_ms: float
+    outcome: str = ""
 
 
 class TokenUsage(Value):
@@ -129,6 +133,16 @@ class TokenUsage(Value):
     estimated: bool = True
     cached_tokens: int | None = None
     """How many of the prompt's tokens the provider had in its cache, where it says so."""
+
+
+class Timings(Value):
+    """Milliseconds of a turn; `overhead` is everything but model and tools."""
+
+    prepare: float
+    model: float
+    tools: float
+    store: float
+    overhead: float
 
 
 class ZkChatMessage(Value):
@@ -159,6 +173,8 @@ class ZkChatMessage(Value):
     finish_reason: FinishReason | None = None
     usage: TokenUsage | None = None
     uncited_statements: int | None = None
+    timings_ms: Timings | None = None
+    """Of the turn that an answer ends, until it was stored."""
     token_count: int | None = None
     augmented_token_count: int | None = None
     tool_tokens: int | None = None
@@ -166,6 +182,20 @@ class ZkChatMessage(Value):
     priority: int = Field(default=5, ge=1, le=10)
     priority_set: bool = False
     """Whether the user set `priority`; else it follows from rules (see context/priorities.py)."""
+    agent: str | None = None
+    """Of a user's message: the agent that answers it."""
+    addressed: str | None = None
+    """The `@name` that called the agent for this message alone, as it is written in `content`."""
+    goal: str | None = None
+    """Of a user's message in an agent run: the goal that it works on."""
+
+    @property
+    def asked(self) -> str:
+        """What was said, without the name of the agent that it is addressed to: that is for zkchat, not for the model."""
+        if not self.addressed:
+            return self.content
+        before, _, after = self.content.partition(self.addressed)
+        return before + after.lstrip(" \t\n,:")
 
 
 def exchanges(messages: Iterable[ZkChatMessage]) -> Iterator[list[ZkChatMessage]]:
@@ -178,6 +208,16 @@ def exchanges(messages: Iterable[ZkChatMessage]) -> Iterator[list[ZkChatMessage]
         turn.append(message)
     if turn:
         yield turn
+
+
+def branch(log: Iterable[ZkChatMessage], head_id: str | None) -> tuple[ZkChatMessage, ...]:
+    """The messages of a log that lead to one of them, from the first; none for None."""
+    there = {message.id: message for message in log}
+    found: list[ZkChatMessage] = []
+    while head_id is not None:
+        found.append(there[head_id])
+        head_id = found[-1].parent_id
+    return tuple(reversed(found))
 
 
 class Compaction(Value):
@@ -219,6 +259,14 @@ class Conversation(Value):
     created_at: str
     updated_at: str
     head_id: str | None = None
+
+
+class Overview(Conversation):
+    """A conversation as a list shows it: how many messages its log has, what they say in tokens, and how its first question begins."""
+
+    messages: int
+    first_line: str | None = None
+    tokens: int = 0
 
 
 class Mention(Value):
@@ -390,14 +438,33 @@ class Prompt(Value):
     strategy: str
 
 
-class Timings(Value):
-    """Milliseconds of a turn; `overhead` is everything but model and tools."""
+class Sent(Value):
+    """What one model call of a turn was sent, as it was then: the `call`-th (from 1) since the question.
 
-    prepare: float
-    model: float
-    tools: float
-    store: float
-    overhead: float
+    Of the messages that the prompt left out, `prompt.dropped` says nothing: they are what else stood above the question (see context/past).
+    """
+
+    question_id: str
+    call: int
+    model: str
+    prompt: Prompt
+    usage: TokenUsage | None = None
+    """What the provider reported; None where it reported nothing or failed."""
+    summarised_through: str | None = None
+    """The last message that the prompt's summary stands for."""
+
+
+class RunReport(Value):
+    """How an agent run ended. `unmet` is what the model said is missing of the goal; None where it said nothing of the kind.
+
+    `stopped`: the model called `finish`; the rounds were used up; it did, or said, again what it had before.
+    """
+
+    goal: str
+    iterations: int
+    met: bool
+    unmet: str | None = None
+    stopped: Literal["finished", "rounds", "repeated"]
 
 
 class TurnReport(Value):
@@ -418,6 +485,9 @@ class TurnReport(Value):
     timings_ms: Timings
     uncited_statements: int = 0
     """Sentences of the answer that state something without any citation."""
+    agent: str | None = None
+    run: RunReport | None = None
+    """Of an agent run, whose answer this is."""
 
 
 class LinkResolution(Value):

@@ -4,14 +4,16 @@ Synchronous, and never prints: the screen, the one-shot command, JSON lines and 
 (Ctrl-C) stops the model and stores the partial answer as unfinished; a failure leaves the user's message stored and marked.
 """
 
-from collections.abc import Generator, Iterator
-from contextlib import suppress
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, suppress
+from typing import Any
 
 from zkchat_cli import events
 from zkchat_cli.context.budget import due, warnings
-from zkchat_cli.describing import Describing
+from zkchat_cli.describing import Describing, made_of
 from zkchat_cli.errors import StoreError, UsageError, VaultError, ZkchatError
 from zkchat_cli.ladder import Ladder, Wish, relieve, summarizes
+from zkchat_cli.leading import Led
 from zkchat_cli.loop import ToolLoop
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import (
@@ -21,48 +23,69 @@ from zkchat_cli.models import (
     FinishReason,
     IndexReport,
     MessageStatus,
+    Prompt,
+    Sent,
     TurnReport,
     ZkChatMessage,
 )
 from zkchat_cli.references.citations import verify
 from zkchat_cli.references.documents import documents_of, merge
 from zkchat_cli.references.lookup import Sources
-from zkchat_cli.standing import Parts, Standing
+from zkchat_cli.standing import Parts
 from zkchat_cli.turn import Timer, TurnInProgress
-from zkchat_cli.words import encodable, shorten
+from zkchat_cli.words import encodable
 
-TITLE_LENGTH = 60
 GO_ON = "Go on exactly where your last answer stopped. Do not repeat what you have said."
 FRESH_FOR = 2.0
 """Seconds for which a scan of the vault counts as fresh, so that one command does not scan twice."""
 
 
-class ZkChatSession(Standing):
-    """A conversation that goes on: what stands (see Standing), and `send`, which runs a turn."""
+class ZkChatSession(Led):
+    """A conversation that goes on: what stands (see Standing), who leads it (see Led), and `send`, which runs a turn."""
 
     def __init__(self, parts: Parts, conversation: Conversation | None = None) -> None:
         super().__init__(parts, conversation)
         self._refreshed_at = float("-inf")
         self._rebuilt: str | None = None
         self._warned: set[str] = set()
-        self._unsaved: list[tuple[ZkChatMessage, list[ZkChatMessage]]] = []
+        self._unsaved: list[tuple[ZkChatMessage, list[ZkChatMessage], list[Sent]]] = []
+        self._unasked: set[str] = set()
+        """The questions among them that the store has never seen."""
         self.describing = Describing(self)
         self.verbose = False
         """Whether whoever shows this conversation is asked for its details."""
+        self.sent: Prompt | None = None
+        """The prompt of the last model call."""
 
-    def send(self, text: str, *, typed: str | None = None) -> Generator[events.Event, None, None]:
+    def send(
+        self, text: str, *, typed: str | None = None, goal: str | None = None, documents: bool = True
+    ) -> Generator[events.Event, None, None]:
         """Run one turn and yield its events, the last one TurnCompleted or TurnFailed (see events.py). Closing it stops the turn.
 
-        `typed` is what the user wrote of a text that came through a pipe besides: only that may import files.
-        Raises UsageError for a message without text and StoreError when the message cannot be stored: then nothing was sent.
+        `typed` is what the user wrote of a text that came through a pipe besides: only that may import files, and call an agent by
+        `@name` for this turn. `goal` is what an agent run works on. Without `documents`, what the message names is not put into the prompt:
+        it is there from the turn before.
+        Raises UsageError for a message without text. What cannot be stored is answered all the same, told, and stored later.
         """
         text = encodable(text)
         if not text.strip():
             raise UsageError("there is nothing to ask", "Give a question as an argument or on standard input.")
+        called, notices = self.called(text if typed is None else encodable(typed)) if goal is None else (None, [])
+        usual = self.parts
+        if called is not None:
+            self.become(called.name)
+        try:
+            addressed = called.written if called is not None else None
+            yield from self._send(text, typed, notices, documents=documents, goal=goal, addressed=addressed)
+        finally:
+            if called is not None:
+                self.lead(usual)
+
+    def _send(self, text: str, typed: str | None, notices: Sequence[events.Event], **fields: Any) -> Generator[events.Event, None, None]:
         timer = Timer(self.parts.clock)
         with timer("prepare"):
-            notices = self._refresh()
-            made = self._user_message(text, self.manager, encodable(typed) if typed is not None else None)
+            notices = [*notices, *self._refresh()]
+            made = self._user_message(text, self.manager, encodable(typed) if typed is not None else None, **fields)
             user = made.message
             notices += [events.Notice(*each) for each in made.told]
         with timer("store"):
@@ -101,6 +124,39 @@ class ZkChatSession(Standing):
             raise UsageError("the last answer was not cut", "There is nothing to go on with; ask for more in your own words.")
         return self.send(GO_ON)
 
+    def ask_again(self, question: ZkChatMessage, text: str | None = None) -> Generator[events.Event, None, None]:
+        """A turn in which a question of this branch is asked again, or `text` instead of it, on a branch of its own; the old one stays.
+
+        Only files that the question named when it was typed are imported again, and the agent that it called answers again. Raises as
+        `send` does: then all is as it was.
+        """
+        self._save()
+        head = self.history[-1].id
+        named = " ".join(each.wikilink for each in question.references if each.reference_type == "import")
+        typed = (f"{question.addressed} {named or '…'}" if question.addressed else named) if text is None else None
+        with closing(self.send(question.content if text is None else text, typed=typed)) as turn:
+            self._stand_at(question.parent_id)
+            try:
+                first = next(turn)
+            except BaseException:
+                self._stand_at(head)
+                raise
+            yield first
+            yield from turn
+
+    def move(self, head: str | None) -> None:
+        """As `Standing.move`; a turn that could not be stored when it ended is stored first, lest it be left behind."""
+        self._save()
+        super().move(head)
+
+    def other(self, prefix: str) -> "ZkChatSession":
+        """A session on another conversation with these notes, by its id or the beginning of it. Raises StoreError and UsageError."""
+        found = self.parts.store.find(prefix, str(self.parts.vault.root))
+        if found.vault != str(self.parts.vault.root):
+            hint = f"Resume it there: zkchat chat --vault {found.vault!r} --resume {found.id}"
+            raise UsageError(f"{found.id} is a conversation with other notes, {found.vault}", hint)
+        return ZkChatSession(self.parts, found)
+
     def memory_for(self, text: str = "") -> tuple[MemoryItem, ...]:
         """All memory that a prompt for `text` would hold, or without one the prompt for the last question."""
         last = tuple(message for message in self.history if message.role == "user")[-1:]
@@ -135,23 +191,41 @@ class ZkChatSession(Standing):
         self._refreshed_at = self.parts.clock()
 
     def _store_user(self, user: ZkChatMessage) -> list[events.Event]:
-        store = self.parts.store
-        if not self._stored:
-            store.start(self.conversation)
-            self._stored = True
-        saved = self._save()
-        store.add(self.conversation.id, user)
+        self._unasked.add(user.id)
+        try:
+            self._start()
+            saved = self._save()
+            self._ask(user)
+        except StoreError as e:
+            return [events.Notice(f"what is said now is not stored yet: {e.message}", e.hint)]
+        self.left.clear()
         return [events.Notice("the answer that could not be stored before is stored now")] if saved else []
+
+    def _start(self) -> None:
+        if not self._stored:
+            self.parts.store.start(self.conversation)
+            self._stored = True
+
+    def _ask(self, user: ZkChatMessage) -> None:
+        if user.id in self._unasked:
+            self.parts.store.add(self.conversation.id, user.model_copy(update={"status": "pending"}))
+            self._unasked.discard(user.id)
+
+    def save_last(self) -> int:
+        """Store what could not be stored before, as the chat ends; how many turns are lost."""
+        with suppress(StoreError):
+            self._save()
+        return len(self._unsaved)
 
     def _save(self) -> bool:
         """Store the turns that could not be stored when they ended; whether there were any."""
         if not self._unsaved:
             return False
-        there = {message.id for message in self.parts.store.log(self.conversation.id)}
+        there = {message.id for message in self.log()}
         while self._unsaved:
-            user, answer = self._unsaved[0]
+            user, answer, sent = self._unsaved[0]
             if not answer or answer[-1].id not in there:  # one that was stopped while it was stored may be there after all
-                self._commit(user, answer)
+                self._commit(user, answer, sent)
             self._unsaved.pop(0)
         return True
 
@@ -213,7 +287,10 @@ class ZkChatSession(Standing):
                 yield events.Notice(*told)
 
     def _answer(self, turn: TurnInProgress) -> Iterator[events.Event]:
-        finish = yield from ToolLoop(self, turn).run()
+        try:
+            finish = yield from ToolLoop(self, turn).run()
+        finally:
+            self.sent = turn.prompt
         with turn.timer("prepare"):
             report = self._report(turn, finish)
         with turn.timer("store"):
@@ -248,6 +325,7 @@ class ZkChatSession(Standing):
                 "citations": report.citations if report else (),
                 "uncited_statements": report.uncited_statements if report else None,
                 "usage": turn.usage if report else None,
+                "timings_ms": turn.timer.timings(),
             }
             messages.append(answer.model_copy(update=update))
         alone = len(messages) == 1
@@ -255,18 +333,21 @@ class ZkChatSession(Standing):
         self.manager.add_references(messages[-1].citations)
         self._add(tuple(messages))
         try:
-            self._commit(messages[0], messages[1:])
+            self._save()
+            self._commit(messages[0], messages[1:], turn.sent)
         except StoreError as e:
-            self._unsaved.append((messages[0], messages[1:]))
+            self._unsaved.append((messages[0], messages[1:], turn.sent))
             return e
         except KeyboardInterrupt:
-            self._unsaved.append((messages[0], messages[1:]))
+            self._unsaved.append((messages[0], messages[1:], turn.sent))
             raise
         return None
 
-    def _commit(self, user: ZkChatMessage, answer: list[ZkChatMessage]) -> None:
-        title = shorten(user.content, TITLE_LENGTH)
-        self.parts.store.commit(self.conversation.id, user, answer, updated_at=self.parts.now(), title=title)
+    def _commit(self, user: ZkChatMessage, answer: list[ZkChatMessage], sent: list[Sent]) -> None:
+        title = made_of(user.content)
+        self._start()
+        self._ask(user)
+        self.parts.store.commit(self.conversation.id, user, answer, updated_at=self.parts.now(), title=title, sent=sent)
 
     def _report(self, turn: TurnInProgress, finish: FinishReason) -> TurnReport:
         """Verify the citations and gather all there is to say about the turn."""
@@ -275,7 +356,7 @@ class ZkChatSession(Standing):
         history = self.turns
         earlier = (m for source in sent if (m := history.message(source)))
         sources = Sources.of(c for m in (*earlier, *(m for m in turn.messages if m.id in sent)) for c in m.chunks)
-        verdict = verify(turn.text, sources, (chunk.relative_path for chunk in turn.chunks))
+        verdict = verify(turn.text, sources)
         return TurnReport(
             conversation_id=self.conversation.id,
             message_id=self.parts.new_id(),
@@ -291,4 +372,5 @@ class ZkChatSession(Standing):
             compaction=turn.compaction,
             timings_ms=turn.timer.timings(),
             uncited_statements=verdict.uncited,
+            agent=self.parts.agent.name if self.parts.agent is not None else None,
         )

@@ -6,10 +6,13 @@ messages cut into turns and rendered) is kept and only added to.
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
+from zkchat_cli.agents.profile import Agent
+from zkchat_cli.changing import Policy
 from zkchat_cli.config import Config
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget, room_for_history
 from zkchat_cli.context.history import History
@@ -18,9 +21,10 @@ from zkchat_cli.context.masking import masked
 from zkchat_cli.context.prompt import Material, assemble, whole
 from zkchat_cli.context.recall import RecallIndex
 from zkchat_cli.context.strategies import Strategy
+from zkchat_cli.context.tree import Tree
 from zkchat_cli.context.turns import Turn, turns_of
 from zkchat_cli.errors import PromptTooLarge, UsageError, VaultError
-from zkchat_cli.llm import Model, Options, Window
+from zkchat_cli.llm import Model, Options, Request, Window, body
 from zkchat_cli.memory.keeper import Memory
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import (
@@ -32,10 +36,11 @@ from zkchat_cli.models import (
     Role,
     ToolCall,
     ZkChatMessage,
+    branch,
 )
 from zkchat_cli.references.delivery import Delivered, Means, deliver, introduce
 from zkchat_cli.references.excerpts import cost
-from zkchat_cli.references.extraction import extract
+from zkchat_cli.references.extraction import Named, extract
 from zkchat_cli.references.imports import Places
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.references.summaries import DocumentSummaryService
@@ -104,8 +109,20 @@ class Parts:
     """Whether the model of that name is one that can say in a sentence what a note is about."""
     summarizes: Callable[[str], bool] = bool
     """Whether the model of that name can summarise a conversation."""
+    changing: Policy = field(default_factory=Policy)
+    """Who approves the changes of notes that a model proposes."""
     folder: Path | None = None
     """The current folder: what a message imports is looked for there first."""
+    instructions: str = INSTRUCTIONS
+    """The system prompt."""
+    agent: Agent | None = None
+    """Who leads the conversation."""
+    agents: Callable[[], Sequence[str]] = tuple
+    """The names of those who could."""
+    become: "Callable[[str | None, Mapping[str, object]], Parts] | None" = None
+    """The parts with another agent, or none; what was settled in the chat counts for more than what the agent says."""
+    settled: Mapping[str, object] = field(default_factory=dict)
+    """Settings, by their keys, that were changed since the program started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,20 +151,50 @@ class Standing:
         self.refusal: Window | None = None
         """What this model's server was found not to take more than, by its own words or by guess; until another model is used."""
         self._offers: tuple[float, tuple[Offered, ...]] | None = None
+        self.left: list[str] = []
+        """The heads that were left by going back, the last one last; until something new is said."""
         self._counting = (1.0, True)
-        self._calibrate()
+        self.calibrate()
         self._summaries = self._summarised()
-        self.keeper = Memory(parts.vault, parts.store, parts.settings, parts.now, about=lambda path: self._summaries.summary(path))
-        self.keeper.conversation_id = self.conversation.id if self._stored else None
+        self.keeper = self.remembering()
         self._load()
+
+    def settle(self, settings: Config, **parts: Any) -> None:
+        """Go on with other settings, and with what else of the parts follows from them."""
+        self.parts = replace(self.parts, settings=settings, **parts)
+        self._summaries = self._summarised()
+        self.keeper = self.remembering()
+
+    def rename(self, title: str) -> None:
+        """Give the conversation a title. Raises StoreError."""
+        if self._stored:
+            self.parts.store.rename(self.conversation.id, title)
+        self.conversation = self.conversation.model_copy(update={"title": title})
 
     def _load(self) -> None:
         store, id_ = self.parts.store, self.conversation.id
-        self.history = store.history(id_) if self._stored else ()
+        head = store.conversation(id_).head_id if self._stored else None
+        log = self.log()
+        self.history = _settled(branch(log, head))  # reading a long one a second time takes a second
         self.compactions = store.compactions(id_) if self._stored else ()
-        log = store.log(id_) if self._stored else ()
         self.manager = ReferenceManager.of(log, self.history)
         self._call_ids = {call.id for message in log for call in message.tool_calls}
+
+    def log(self) -> tuple[ZkChatMessage, ...]:
+        """Every stored message of every branch, in the order of writing."""
+        return self.parts.store.log(self.conversation.id) if self._stored else ()
+
+    def move(self, head: str | None) -> None:
+        """Go on from another message of the log (None: from the empty beginning), from now on and in the store. Raises StoreError."""
+        if self._stored:
+            self.parts.store.move_head(self.conversation.id, head)
+            self._load()
+
+    def _stand_at(self, head: str | None) -> None:
+        """Go on from there in this session alone, until something said there is stored."""
+        log = self.log()
+        self.history = Tree(log).branch(head)
+        self.manager = ReferenceManager.of(log, self.history)
 
     @property
     def history(self) -> tuple[ZkChatMessage, ...]:
@@ -164,6 +211,15 @@ class Standing:
         """A finished turn at the end of the branch: what is known of the others stays."""
         cut = self.turns.plus(turns_of(turn, self.parts.counter, first=self.turns[-1].number + 1 if self.turns else None))
         self._history, self._cut = self._history + turn, cut  # at once: a Ctrl-C must not find one without the other
+
+    def remembering(self) -> Memory:
+        """Memory as these parts, and this agent, have it."""
+        parts = self.parts
+        keeper = Memory(
+            parts.vault, parts.store, parts.settings, parts.now, about=lambda path: self._summaries.summary(path), agent=parts.agent
+        )
+        keeper.conversation_id = self.conversation.id if self._stored else None
+        return keeper
 
     # the model
 
@@ -183,9 +239,9 @@ class Standing:
         if self.parts.use is None:
             raise UsageError("this conversation cannot change its model", "Start another with --model.")
         using = self.parts.use(name)
-        self.parts = replace(self.parts, model=using.model, tools=using.tools)
+        self.parts = replace(self.parts, model=using.model, tools=using.tools, settled={**self.parts.settled, "model": name})
         self.refusal = None
-        self._calibrate()
+        self.calibrate()
 
     def offers(self) -> tuple[Offered, ...]:
         """The models that could be used instead; asked for anew after a minute."""
@@ -202,7 +258,7 @@ class Standing:
         thread = threading.Thread(target=self.parts.model.prepare, name="prepare model", daemon=True)
         thread.start()
         thread.join(seconds)
-        self._calibrate()
+        self.calibrate()
 
     def learn(self, prompt: Prompt, reported: int) -> None:
         """Take in how many tokens the provider counted in a prompt; the next turn is counted by it. Raises StoreError.
@@ -215,7 +271,7 @@ class Standing:
         if PLAUSIBLE[0] <= factor <= PLAUSIBLE[1]:
             self.parts.store.calibrate(self.parts.model.name, max(CALIBRATION[0], min(CALIBRATION[1], factor)))
 
-    def _calibrate(self) -> None:
+    def calibrate(self) -> None:
         """Count as this model is known to count."""
         factor, exact = self.parts.store.calibration(self.parts.model.name), self.parts.model.exact
         used, was_exact = self._counting
@@ -226,10 +282,15 @@ class Standing:
 
     # the prompt
 
-    def prompt(self, next_text: str | None = None) -> Prompt:
+    def prompt(self, next_text: str | None = None, *, addressed: str | None = None) -> Prompt:
         """What the next model call would send: with `next_text` as the user's message, or for the conversation as it stands."""
-        current = (self._user_message(encodable(next_text), self.manager.copy()).message,) if next_text else ()
+        current = (self._user_message(encodable(next_text), self.manager.copy(), addressed=addressed).message,) if next_text else ()
         return self._assembled(self._material(current, self.compaction), explain=True)
+
+    def request(self, next_text: str | None = None) -> dict[str, Any]:
+        """`prompt` as the model's server would get it: the body of the call, without the key."""
+        prompt, parts = self.prompt(next_text), self.parts
+        return body(parts.model, Request(prompt.messages, prompt.tools, parts.options, self.window.tokens))
 
     @property
     def usage(self) -> ContextUsage:
@@ -241,13 +302,17 @@ class Standing:
         """What each document is about, as the vault is now."""
         return self._summaries
 
+    def notes_changed(self) -> None:
+        """Take in that notes are not what they were."""
+        self._summaries = self._summarised()
+
     def _summarised(self) -> DocumentSummaryService:
         return DocumentSummaryService(self.parts.vault, by_model=self.parts.settings.references.model_summaries)
 
     @property
     def memory(self) -> tuple[MemoryItem, ...]:
         """The memory files that go into each prompt, in the order they do."""
-        return self.keeper.project(self.budget.messages, self.parts.counter)
+        return self.keeper.front(self.budget.messages, self.parts.counter)
 
     def memory_beside(self, current: Sequence[ZkChatMessage]) -> tuple[MemoryItem, ...]:
         """The memory that goes into the prompt with the messages of this turn alone."""
@@ -359,7 +424,7 @@ class Standing:
 
     def _material(self, current: tuple[ZkChatMessage, ...], compaction: Compaction | None, *, offer_tools: bool = True) -> Material:
         return Material(
-            instructions=INSTRUCTIONS,
+            instructions=self.parts.instructions,
             history=self.shown(compaction),
             current=current,
             memory=self.memory,
@@ -376,16 +441,20 @@ class Standing:
         values = {"id": self.parts.new_id(), "parent_id": parent, "role": role, "content": content, "timestamp": self.parts.now()}
         return ZkChatMessage.model_validate({**values, **fields})
 
-    def _user_message(self, text: str, manager: ReferenceManager, typed: str | None = None) -> "UserMessage":
+    def _user_message(
+        self, text: str, manager: ReferenceManager, typed: str | None = None, *, documents: bool = True, **fields: object
+    ) -> "UserMessage":
         """The user's message with the documents it names, the text of those that go into the prompt numbered by `manager`, and what the
         user should be told of them. `augmented_token_count` includes what the model gets of the documents."""
         parts, count = self.parts, self.parts.counter.raw
         parent = self.history[-1].id if self.history else None
-        tokens = count(text)
-        bare = self.message("user", text, parent, status="pending", token_count=tokens, augmented_token_count=tokens)
+        agent = parts.agent.name if parts.agent is not None else None
+        bare = self.message("user", text, parent, status="pending", agent=agent, **fields)
+        tokens, text = count(bare.asked), bare.asked
+        typed = bare.model_copy(update={"content": typed}).asked if typed is not None else None
+        bare = bare.model_copy(update={"token_count": tokens, "augmented_token_count": tokens})
         try:
-            limit = 1024 * parts.settings.references.import_max_kilobytes
-            named = extract(text, Places(parts.vault, parts.folder, limit), self._summaries.summary, typed)
+            named = extract(text, self.places, self._summaries.summary, typed) if documents else Named()
             delivered = deliver(named, text, self._means(bare)) if named.references else Delivered(told=tuple(named.warnings))
         except VaultError:  # gone: `_refresh` has said so, and the message counts for more than its links
             return UserMessage(bare, ())
@@ -394,10 +463,18 @@ class Standing:
         update = {"references": references, "chunks": chunks, "augmented_token_count": tokens + count(introduce(references, chunks))}
         return UserMessage(bare.model_copy(update=update), delivered.told)
 
+    @property
+    def places(self) -> Places:
+        """Where a message may import files from."""
+        return Places(self.parts.vault, self.parts.folder, 1024 * self.parts.settings.references.import_max_kilobytes)
+
     def _means(self, message: ZkChatMessage) -> Means:
         """What there is for the documents that a message names: so much of the messages' budget as it leaves without them."""
+        there: dict[str, ContentChunk] = {}
         try:
-            left = room_for_history(self.assembled((message,)).usage, self.budget)
+            prompt = self.assembled((message,))
+            left = room_for_history(prompt.usage, self.budget)
+            there = self._there(prompt)
         except PromptTooLarge:
             left = 0
         return Means(
@@ -406,7 +483,15 @@ class Standing:
             cost=lambda chunk: cost(chunk, self.parts.counter.count),
             text=self._text,
             summary=self._summaries.summary,
+            there=there,
         )
+
+    def _there(self, prompt: Prompt) -> dict[str, ContentChunk]:
+        """The numbered chunks that stand in a prompt from earlier messages, by id; not of those that are shortened."""
+        shortened = self.compaction.masked if self.compaction else ()
+        sent = (m.source_ids[0] for m in prompt.messages if m.kind in ("tool_results", "documents") and m.source_ids)
+        found = (self.turns.message(id_) for id_ in sent if id_ not in shortened)
+        return {chunk.id: chunk for message in found if message for chunk in message.chunks}
 
     def _text(self, path: str) -> Sequence[ContentChunk]:
         """The chunks of a note; none of one that is gone or cannot be read."""
@@ -414,6 +499,13 @@ class Standing:
             return self.parts.vault.chunks(path)
         except VaultError:
             return ()
+
+
+def _settled(history: tuple[ZkChatMessage, ...]) -> tuple[ZkChatMessage, ...]:
+    """A branch that ends with a question whose turn was never stored: the process was killed, and the question is unfinished."""
+    if not history or history[-1].status != "pending":
+        return history
+    return (*history[:-1], history[-1].model_copy(update={"status": "unfinished"}))
 
 
 def _is_deeper(value: object, levels: int) -> bool:

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
+from zkchat_cli import changing
+from zkchat_cli.changing import Made, Verdict
+from zkchat_cli.errors import VaultError
 from zkchat_cli.memory.keeper import Memory
 from zkchat_cli.models import ContentChunk, ToolCall, ToolRun
 from zkchat_cli.references.excerpts import LARGEST_NUMBER, Count, present
@@ -23,6 +26,7 @@ from zkchat_cli.vault import Vault
 from zkchat_cli.words import shorten
 
 MOST_AT_ONCE = 4
+LONGEST_OUTCOME = 80
 MOST_POINTED_AT = 6
 """Sources that are named because they stand in another result; the rest is counted."""
 _log = logging.getLogger(__name__)
@@ -99,6 +103,24 @@ class Toolbox:
             finding, ok = Finding(data={"error": f"{call.name} failed: {shorten(f'{type(e).__name__}: {e}', 120)}"}), False
         return Looked(call, finding, ok, 1000 * (self.clock() - start))
 
+    def changes(self, call: ToolCall) -> bool:
+        """Whether a call asks for a change of the notes."""
+        return any(tool.writes for tool in self.tools if tool.name == call.name)
+
+    def decide(self, looked: "Looked", verdict: Verdict, *, git: bool) -> tuple["Looked", Made | None]:
+        """Make the change that a call proposes, if it may be made, or tell the model that it may not; what there is to tell the user."""
+        change = looked.finding.change
+        assert change is not None
+        start = self.clock()
+        if not verdict.allowed:
+            return replace(looked, finding=Finding(data={"error": verdict.told, "change": change.summary}), ok=False), None
+        try:
+            made = changing.make(self.vault, change, git=git)
+        except VaultError as e:
+            return replace(looked, finding=Finding(data={"error": f"{e.message}. {e.hint}".strip()}), ok=False), None
+        took = looked.duration_ms + 1000 * (self.clock() - start)
+        return replace(looked, finding=Finding(data={"done": change.summary}, note=change.note, outcome=made.told), duration_ms=took), made
+
     def results(self, looked: Sequence["Looked"], room: int) -> tuple[ToolResult, ...]:
         """What the calls of one reply found, in about `room` tokens together.
 
@@ -121,11 +143,12 @@ class Toolbox:
             ok=looked.ok,
             tokens=self.counter.count(content),
             duration_ms=round(looked.duration_ms, 2),
+            outcome=shorten(looked.finding.outcome if looked.ok else str(looked.finding.data["error"]), LONGEST_OUTCOME),
         )
         return ToolResult(content, chunks, run)
 
     def _parallel(self, call: ToolCall) -> bool:
-        return all(tool.parallel for tool in self.tools if tool.name == call.name)
+        return all(tool.parallel and not tool.writes for tool in self.tools if tool.name == call.name)
 
     def _tool(self, name: str) -> Tool:
         for tool in self.tools:

@@ -9,6 +9,7 @@ from zkchat_cli.models import (
     ContentChunk,
     DocumentReference,
     Prompt,
+    Sent,
     ThinkingBlocks,
     Timings,
     TokenUsage,
@@ -50,6 +51,8 @@ class TurnInProgress:
     usage: TokenUsage = field(default_factory=lambda: TokenUsage(prompt_tokens=0, completion_tokens=0, estimated=False))
     prompt: Prompt | None = None
     compaction: Compaction | None = None
+    sent: list[Sent] = field(default_factory=list)
+    """The prompts of its model calls so far."""
     closed: bool = False
     """Whether it has been taken into the history; that happens once."""
 
@@ -66,14 +69,19 @@ class TurnInProgress:
     def injected(self) -> tuple[DocumentReference, ...]:
         """The documents that the user named and whose text was in the prompt from the start."""
         paths = {chunk.relative_path for chunk in self.user.chunks}
-        return tuple(reference for reference in self.user.references if reference.relative_path in paths)
+        return tuple(reference for reference in self.user.references if reference.above or reference.relative_path in paths)
 
     @property
     def runs(self) -> tuple[ToolRun, ...]:
         return tuple(message.tool_run for message in self.messages if message.tool_run is not None)
 
+    def asking(self, model: str, prompt: Prompt) -> None:
+        """Note that the model is called with this prompt."""
+        self.sent.append(Sent(question_id=self.user.id, call=len(self.sent) + 1, model=model, prompt=prompt))
+
     def add_usage(self, reported: TokenUsage | None, prompt: Prompt, counter: TokenCounter) -> None:
         """Add up what a model call cost, as the provider says or, where it does not, as zkchat counts."""
+        self.sent[-1] = self.sent[-1].model_copy(update={"usage": reported})
         call = reported or TokenUsage(prompt_tokens=prompt.usage.total_tokens, completion_tokens=counter.count(self.text))
         self.usage = TokenUsage(
             prompt_tokens=self.usage.prompt_tokens + call.prompt_tokens,

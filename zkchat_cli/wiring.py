@@ -4,17 +4,22 @@ import secrets
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from zkchat_cli import config, tools
+from zkchat_cli import config, keys, settling, tools
+from zkchat_cli.agents import loading as agents
+from zkchat_cli.agents.profile import Agent
+from zkchat_cli.changing import UNASKED, Approve, Policy
 from zkchat_cli.config import Config, Loaded, Places
 from zkchat_cli.context import strategies
-from zkchat_cli.errors import ConfigError, VaultError, ZkchatError
-from zkchat_cli.llm import Model, Options, Provider, Reach, Setup, Window, embedders, providers
+from zkchat_cli.context.instructions import INSTRUCTIONS
+from zkchat_cli.errors import ConfigError, StoreUnwritable, VaultError, ZkchatError
+from zkchat_cli.keys import Key
+from zkchat_cli.llm import Model, Provider, Reach, Setup, Window, embedders, providers
 from zkchat_cli.llm.endpoint import is_local
 from zkchat_cli.models import Conversation
 from zkchat_cli.session import ZkChatSession
@@ -38,6 +43,13 @@ class Choices:
     strategy: str | None = None
     max_context: int | None = None
     store: bool = True
+    agent: str | None = None
+    settled: Mapping[str, object] = field(default_factory=dict)
+    """Settings that were changed in the chat, by their keys."""
+    unsafe: bool = False
+    """Whether the model may propose changes of notes."""
+    store_later: bool = False
+    """Whether a store that may not be written is no reason to stop: conversations are in memory then."""
 
     @property
     def flags(self) -> dict[str, object]:
@@ -47,7 +59,7 @@ class Choices:
             "context.strategy": self.strategy,
             "context.max_tokens": self.max_context,
         }
-        return {key: value for key, value in named.items() if value is not None}
+        return {**{key: value for key, value in named.items() if value is not None}, **self.settled}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,27 +71,40 @@ class Bench:
     store: ChatSessionStore
     env: Mapping[str, str]
     using: Using
+    choices: Choices = field(default_factory=Choices)
+    cwd: Path = field(default_factory=Path.cwd)
+    unstored: StoreUnwritable | None = None
+    """Why nothing is stored, where something should be."""
     counter: TokenCounter = field(default_factory=TokenCounter)
+    approve: Approve | None = None
+    """Who says whether a change of notes is made; None: nobody, and it is not."""
 
     @property
     def model(self) -> Model:
         return self.using.model
 
     def session(self, conversation: Conversation | None = None) -> ZkChatSession:
-        """A session on a stored conversation, or a new one."""
-        settings = self.loaded.values
-        parts = Parts(
+        """A session on a stored conversation, which goes on with its agent, or a new one; with the agent that was chosen, if one was."""
+        session = ZkChatSession(self._parts(self.loaded, self.using), conversation)
+        if self.choices.agent is not None:
+            session.become(self.choices.agent)
+        return session
+
+    def _parts(self, loaded: Loaded, using: Using, agent: Agent | None = None) -> Parts:
+        settings = loaded.values
+        return Parts(
             vault=self.vault,
             store=self.store,
-            model=self.using.model,
+            model=using.model,
             strategy=strategies.strategy(settings.context.strategy),
-            tools=self.using.tools,
+            tools=using.tools,
             settings=settings,
             max_context=settings.context.max_tokens,
-            window=_window_set(self.loaded),
-            options=_options(settings),
-            use=lambda name: open_model(check(self.loaded.with_model(name)), self.env),
-            offers=lambda: offers(self.loaded, self.env),
+            window=_window_set(loaded),
+            options=settling.options(settings),
+            use=lambda name: open_model(check(loaded.with_model(name)), self.env, agent, unsafe=self.choices.unsafe),
+            changing=Policy(self.approve or (lambda _: UNASKED), settings.vault.git),
+            offers=lambda: offers(loaded, self.env),
             describes=_is_language_model,
             summarizes=_summarizes,
             counter=self.counter,
@@ -87,8 +112,17 @@ class Bench:
             clock=time.monotonic,
             new_id=new_id,
             folder=_current_folder(),
+            instructions=f"{INSTRUCTIONS}\n\n{agent.prompt}" if agent is not None and agent.prompt else INSTRUCTIONS,
+            agent=agent,
+            become=self._led_by,
+            agents=lambda: agents.names(agents.folder(loaded.places.config_file)),
         )
-        return ZkChatSession(parts, conversation)
+
+    def _led_by(self, name: str | None, settled: Mapping[str, object]) -> Parts:
+        """The parts of a conversation that this agent leads (None: none does), with what the user has changed in the chat."""
+        agent = open_agent(name, self.loaded.places) if name is not None else None
+        loaded = settings(replace(self.choices, settled=settled), self.env, self.cwd, agent)
+        return self._parts(loaded, open_model(loaded, self.env, agent), agent)
 
     def close(self) -> None:
         self.store.close()
@@ -118,15 +152,25 @@ def schema() -> type[Config]:
     return config.with_tables({name: providers.provider(name).settings for name in providers.names()})
 
 
-def settings(choices: Choices, env: Mapping[str, str], cwd: Path) -> Loaded:
-    """All layers, the vault's own included, checked down to the names of strategies and providers."""
+def open_agent(name: str, where: Places) -> Agent:
+    """The user's agent of that name, or the built-in one, checked down to the names of tools and strategies."""
+    return check_agent(agents.load(agents.folder(where.config_file), name))
+
+
+def check_agent(agent: Agent) -> Agent:
+    return agents.check(agent, tools=[tool.name for tool in tools.tools()], strategies=strategies.names())
+
+
+def settings(choices: Choices, env: Mapping[str, str], cwd: Path, agent: Agent | None = None) -> Loaded:
+    """All layers, the vault's own and the agent's included, checked down to the names of strategies and providers."""
+    told = agent.settings if agent is not None else ()
     where = config.places(env, choices.config_file)
     if choices.config_file is not None and not choices.config_file.is_file():
         raise ConfigError(f"there is no settings file {choices.config_file}", "--config names an existing TOML file.")
-    loaded = config.load(choices.flags, env, where, schema=schema())
-    folder = _vault_folder(loaded, cwd)
+    loaded = config.load(choices.flags, env, where, schema=schema(), agent=told)
+    folder = vault_folder(loaded, cwd)
     if folder is not None:
-        loaded = config.load(choices.flags, env, where, folder, schema())
+        loaded = config.load(choices.flags, env, where, folder, schema(), told)
     return check(loaded)
 
 
@@ -163,25 +207,32 @@ def _window_set(loaded: Loaded) -> Window | None:
     return Window(loaded.values.context.max_tokens, f"context.max_tokens, {origin}") if origin else None
 
 
-def _options(settings: Config) -> Options:
-    llm = settings.llm
-    return Options(llm.max_output_tokens or None, llm.temperature if llm.temperature >= 0 else None, llm.reasoning_effort or None)  # type: ignore[arg-type]
-
-
-def _vault_folder(loaded: Loaded, cwd: Path) -> Path | None:
+def vault_folder(loaded: Loaded, cwd: Path) -> Path | None:
+    """The folder of notes that the settings name, else the current one if it holds notes; None when nothing says which."""
     if loaded.values.vault.path:
         return Path(loaded.values.vault.path).expanduser()
     return cwd if any(next(cwd.glob(pattern), None) for pattern in MARKDOWN) else None
 
 
+def vault_root(loaded: Loaded, cwd: Path) -> str | None:
+    """The real path of the vault's folder, as conversations have it; None when none is named."""
+    folder = vault_folder(loaded, cwd)
+    return None if folder is None else str(folder.resolve())
+
+
+def no_vault(cwd: Path) -> VaultError:
+    """None is named, and where we are is none."""
+    return VaultError(
+        f"no vault: {cwd} holds no Markdown files, and none is named",
+        "Name one by --vault DIR, ZKCHAT_VAULT, or `zkchat config set vault.path DIR`; or start in a folder with .md files.",
+    )
+
+
 def open_vault(loaded: Loaded, env: Mapping[str, str], cwd: Path) -> Vault:
     """The vault the settings name, not scanned yet. Raises VaultError when there is none."""
-    folder = _vault_folder(loaded, cwd)
+    folder = vault_folder(loaded, cwd)
     if folder is None:
-        raise VaultError(
-            f"no vault: {cwd} holds no Markdown files, and none is named",
-            "Name one by --vault DIR, ZKCHAT_VAULT, or `zkchat config set vault.path DIR`; or start in a folder with .md files.",
-        )
+        raise no_vault(cwd)
     return Vault.open(folder, loaded.places.cache_dir, ignore=loaded.values.vault.ignore, embedder=open_embedder(loaded, env))
 
 
@@ -190,14 +241,19 @@ def open_embedder(loaded: Loaded, env: Mapping[str, str]) -> Embedder | None:
     wanted = loaded.values.semantic
     if wanted.provider == NO_EMBEDDER:
         return None
-    return embedders.embedder(wanted.provider).open(embedders.Wanted(wanted.model, wanted.path, env))
+    kept = keys.find("openai", "OPENAI_API_KEY", env, loaded.places) if wanted.provider == "openai" else Key()
+    return embedders.embedder(wanted.provider).open(embedders.Wanted(wanted.model, wanted.path, env, kept))
 
 
-def open_model(loaded: Loaded, env: Mapping[str, str]) -> Using:
-    """The model the settings name, and the tools that it can call. Nothing is contacted or loaded yet."""
+def open_model(loaded: Loaded, env: Mapping[str, str], agent: Agent | None = None, *, unsafe: bool = False) -> Using:
+    """The model the settings name, and the tools that it can, and the agent may, call: those that change notes only with `unsafe`.
+
+    Nothing is contacted or loaded yet.
+    """
     name, _, model = loaded.values.model.partition("/")
     provider = providers.provider(name)
-    known = [tool for tool in tools.tools() if tool.of != "memory" or loaded.values.context.memory_integration]
+    known = [tool for tool in tools.tools(unsafe=unsafe) if tool.of != "memory" or loaded.values.context.memory_integration]
+    known = [tool for tool in known if agent is None or agent.tools is None or tool.name in agent.tools]
     callable_ = tuple(tool for tool in known if provider.tools is None or tool.name in provider.tools)
     return Using(provider.open(setup(provider, loaded, env, model)), callable_)
 
@@ -234,7 +290,19 @@ def reach_of(name: str, loaded: Loaded, env: Mapping[str, str]) -> Reach | None:
 
 def setup(provider: Provider, loaded: Loaded, env: Mapping[str, str], model: str = "") -> Setup:
     """What a provider gets of the settings: its own table."""
-    return Setup(model, getattr(loaded.values, provider.name, provider.settings()), env)
+    own = getattr(loaded.values, provider.name, provider.settings())
+    variable = getattr(own, "key_variable", "")
+    return Setup(model, own, env, keys.find(provider.name, variable, env, loaded.places) if variable else Key())
+
+
+def key_variables(env: Mapping[str, str]) -> dict[str, str]:
+    """The providers that take a key, each with the environment variable that holds it; where settings are wrong, the usual one."""
+    tables = {name: table for name in providers.names() if "key_variable" in (table := providers.provider(name).settings).model_fields}
+    try:
+        values = config.load({}, env, config.places(env), schema=schema()).values
+    except ConfigError:
+        values = schema()()
+    return {name: getattr(values, name).key_variable for name in tables}
 
 
 def open_store(loaded: Loaded, *, keep: bool = True) -> ChatSessionStore:
@@ -245,10 +313,15 @@ def open_store(loaded: Loaded, *, keep: bool = True) -> ChatSessionStore:
 def open_bench(choices: Choices, env: Mapping[str, str], cwd: Path) -> Bench:
     """Everything a session needs. Raises the ZkchatError of whatever cannot be opened, with nothing left open."""
     loaded = settings(choices, env, cwd)
-    using = open_model(loaded, env)
+    using = open_model(loaded, env, unsafe=choices.unsafe)
     vault = open_vault(loaded, env, cwd)
     try:
-        return Bench(loaded, vault, open_store(loaded, keep=choices.store), env, using)
+        try:
+            return Bench(loaded, vault, open_store(loaded, keep=choices.store), env, using, choices, cwd)
+        except StoreUnwritable as e:
+            if not choices.store_later:
+                raise
+            return Bench(loaded, vault, open_store(loaded, keep=False), env, using, choices, cwd, e)
     except ZkchatError:
         vault.close()
         raise

@@ -53,7 +53,7 @@ class Ground:
         """Few in a quick run. `large`: how many for LARGE vaults, of something that reads all the notes."""
         if large and self.notes >= LARGE:
             return large
-        return max(2, full // 20) if self.quick else full
+        return max(1, full // 20) if self.quick else full
 
     def times(self, full: int) -> range:
         """So many repetitions, and one more to warm up."""

@@ -1,7 +1,7 @@
 """What making a prompt costs in a long conversation, and how much of it is the same from call to call, as a provider's cache wants it."""
 
 import json
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -25,12 +25,13 @@ STEADY_TURNS = 40
 
 @dataclass
 class Remembering:
-    """The offline model, with a memory of what it was sent."""
+    """The offline model, with a memory of what it was sent, and of how often the conversation had been compacted by then."""
 
     name = "offline"
     window: Window | None = None
     exact = True
-    sent: list[str] = field(default_factory=list)
+    sent: list[tuple[str, int]] = field(default_factory=list)
+    compactions: Callable[[], int] = int
     _model: OfflineModel = field(default_factory=OfflineModel)
 
     def prepare(self) -> None:
@@ -39,7 +40,7 @@ class Remembering:
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         tools = [json.dumps(tool.descriptor) for tool in request.tools]
         messages = [f"{m.role}: {m.content} {[(c.name, c.arguments) for c in m.tool_calls]}" for m in request.messages]
-        self.sent.append("\n".join((*tools, *messages)))
+        self.sent.append(("\n".join((*tools, *messages)), self.compactions()))
         return self._model.stream(request)
 
 
@@ -83,16 +84,14 @@ def assembling(ground: Ground, bench: wiring.Bench, history: tuple[ZkChatMessage
 
 def steadiness(ground: Ground, bench: wiring.Bench, strategy: str) -> Row:
     """Of all that is sent in a conversation with tools, the share that does not stand at the same place in the next prompt, so that a cache
-    has kept it in vain; not across compactions. Where a strategy leaves the oldest turns out, that is nearly all of the prompt."""
+    has kept it in vain; not across compactions."""
     model = Remembering()
     session = ZkChatSession(replace(bench.session().parts, model=model, strategy=strategies.strategy(strategy)))
-    pairs: list[tuple[str, str]] = []
-    calls = 0
+    model.compactions = lambda: len(session.compactions)
     for _ in range(4 if ground.quick else STEADY_TURNS):
         last = list(session.send(ground.words.question()))[-1]
         assert isinstance(last, TurnCompleted), last
-        pairs += pairwise(model.sent[calls if last.report.compaction else max(0, calls - 1) :])
-        calls = len(model.sent)
+    pairs = [(one, other) for (one, before), (other, after) in pairwise(model.sent) if before == after]
     changed = 1 - sum(same(*pair) for pair in pairs) / sum(len(before) for before, _ in pairs)
     return Row(f"prompt changed, {strategy}", [100 * changed], goal=Goal(5, "median"), unit="%")
 

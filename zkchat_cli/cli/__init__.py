@@ -4,6 +4,7 @@ The options that commands share stand here once, with the one function that open
 """
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,17 +12,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from zkchat_cli import drawer
+
 if TYPE_CHECKING:
+    from zkchat_cli.terminal.screen import Screen
     from zkchat_cli.vault import Vault
     from zkchat_cli.wiring import Bench, Choices
 
-MOST_USED_FIRST = ("chat", "ask", "context", "memory", "sessions", "vault", "config", "tokens", "doctor")
+MOST_USED_FIRST = ("chat", "ask", "context", "memory", "sessions", "vault", "agent", "config", "keys", "tokens", "doctor")
 
 VaultOption = Annotated[Path | None, typer.Option("--vault", "-v", metavar="PATH", help="Folder of notes.")]
 
 
-def _models(incomplete: str) -> list[str]:
-    """For the shell's completion of --model: providers, and the models that their servers list."""
+def models() -> list[str]:
+    """For the shell's completion of --model: the models that servers list, and the providers."""
     from zkchat_cli import wiring  # as in `opened`
     from zkchat_cli.errors import ZkchatError
     from zkchat_cli.llm import providers
@@ -29,10 +33,13 @@ def _models(incomplete: str) -> list[str]:
     try:
         loaded = wiring.settings(wiring.Choices(), os.environ, Path.cwd())
         named = [name for offer in wiring.offers(loaded, os.environ) for name in offer.names]
-    except ZkchatError:
-        named = []
-    beginnings = [f"{provider}/" for provider in providers.names() if provider != "offline"]
-    return [name for name in (*named, *beginnings) if name.startswith(incomplete)]
+    except (ZkchatError, OSError):
+        named = ["offline"]
+    return [*named, *(f"{provider}/" for provider in providers.names() if provider != "offline")]
+
+
+def _models(incomplete: str) -> list[str]:
+    return [name for name in models() if name.startswith(incomplete)]
 
 
 ModelOption = Annotated[
@@ -46,6 +53,21 @@ MaxContextOption = Annotated[int | None, typer.Option("--max-context", metavar="
 ConversationArgument = Annotated[
     str | None, typer.Argument(metavar="[ID]", help="Conversation id or a unique prefix; the latest if left out.")
 ]
+
+
+def agent_names(incomplete: str) -> list[str]:
+    """For the shell's completion of an agent's name."""
+    from zkchat_cli import config  # as in `opened`
+    from zkchat_cli.agents import loading
+
+    return [name for name in loading.names(loading.folder(config.places(os.environ).config_file)) if name.startswith(incomplete.lower())]
+
+
+AgentOption = Annotated[
+    str | None, typer.Option("--agent", metavar="NAME", help="Who leads: zkchat agent list; none: nobody.", autocompletion=agent_names)
+]
+UnsafeOption = Annotated[bool, typer.Option("--unsafe", help="Let the model change notes; each change is shown, and made if approved.")]
+YesOption = Annotated[bool, typer.Option("--yes", help="With --unsafe: approve all changes beforehand.")]
 NoStoreOption = Annotated[bool, typer.Option("--no-store", help="Keep nothing on disk.")]
 
 
@@ -83,3 +105,23 @@ def opened_vault(choices: "Choices") -> "Iterator[Vault]":
         yield vault
     finally:
         vault.close()
+
+
+def first_start(screen: "Screen") -> "tuple[Path | None, str | None]":
+    """The notes and the model that somebody chose who has no settings yet; None, None for everyone else."""
+    from zkchat_cli.terminal import first_start  # as above
+
+    here = Path.cwd()
+    loaded = first_start.wanted(os.environ, here)
+    if loaded is None:
+        return None, None
+    try:
+        return first_start.guide(loaded, os.environ, here, screen, _set)
+    except EOFError:
+        raise typer.Exit from None
+
+
+def _set(key: str, value: str) -> None:
+    """`zkchat config set`, whose file is not ours to import: commands do not know each other."""
+    commands = drawer.take(sys.modules[__name__], "config", "COMMAND").registered_commands
+    next(command.callback for command in commands if command.name == "set")(key, value)

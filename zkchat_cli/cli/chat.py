@@ -2,22 +2,23 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from io import TextIOWrapper
 from typing import Annotated
 
 import typer
 
-from zkchat_cli import cli, config, slash, wiring
+from zkchat_cli import cli, config, wiring
 from zkchat_cli.errors import UsageError, ZkchatError
-from zkchat_cli.events import TurnFailed
 from zkchat_cli.models import Conversation
 from zkchat_cli.session import ZkChatSession
+from zkchat_cli.store.retention import Retention
+from zkchat_cli.terminal.approving import policy, tell_unable
 from zkchat_cli.terminal.keyboard import Interruptions
 from zkchat_cli.terminal.links import opener
+from zkchat_cli.terminal.outcomes import run_piped
 from zkchat_cli.terminal.screen import PROMPT, Screen
-from zkchat_cli.terminal.turns import show, show_error, to_stderr
+from zkchat_cli.terminal.turns import show_error, to_stderr
 from zkchat_cli.wiring import Bench, Choices
 
 COMMAND = cli.app()
@@ -28,8 +29,11 @@ def chat(
     resume: Annotated[str | None, typer.Option("--resume", metavar="ID", help="Go on with this conversation.")] = None,
     continue_: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the vault's latest conversation.")] = False,
     demo: Annotated[bool, typer.Option("--demo", help="Chat with the built-in notes, offline.")] = False,
+    agent: cli.AgentOption = None,
     strategy: cli.StrategyOption = None,
     max_context: cli.MaxContextOption = None,
+    unsafe: cli.UnsafeOption = False,
+    yes: cli.YesOption = False,
     no_store: cli.NoStoreOption = False,
     vault: cli.VaultOption = None,
     model: cli.ModelOption = None,
@@ -43,20 +47,35 @@ def chat(
         if vault is not None:
             raise UsageError("--demo brings its own notes", "Leave out --vault, or leave out --demo.")
         vault = wiring.demo_vault(config.places(config.environment(), config_file))
-    with cli.opened(Choices(vault, model, config_file, strategy, max_context, store=not no_store)) as bench:
+    elif vault is None and model is None and config_file is None:
+        vault, model = cli.first_start(screen)
+    interactive = sys.stdin.isatty() and sys.stdout.isatty()
+    approve = policy(unsafe=unsafe, yes=yes, screen=screen, interactive=interactive)
+    new = resume is None and not continue_
+    choices = Choices(vault, model, config_file, strategy, max_context, store=not no_store, store_later=new, agent=agent, unsafe=unsafe)
+    with cli.opened(choices) as opened:
+        bench = replace(opened, approve=approve)
+        if bench.unstored is not None:
+            screen.warn(f"this chat is not stored: {bench.unstored.message}", bench.unstored.hint)
+        tell_unable(bench.using.tools, bench.model.name, screen, unsafe=unsafe)
         screen = screen.dressed(bench.loaded.values.terminal)
         screen = replace(screen, address=opener(bench.vault.root, bench.loaded.values.references.link_style))
-        interactive = sys.stdin.isatty() and sys.stdout.isatty()
         if not interactive or not bench.vault.indexed:
             with screen.progress_bar("Indexing") as progress:
                 index = bench.vault.refresh(progress=progress)
             for problem in index.problems:
                 screen.warn(problem)
         session = bench.session(_conversation(bench, resume, continue_=continue_))
+        old = Retention(bench.store, bench.loaded.values, wiring.now(), but=session.conversation.id)
+        if old.notice is not None:
+            screen.warn(*old.notice)
+        old.start()
         if interactive:
             from zkchat_cli.terminal.repl import Repl  # prompt_toolkit takes 0.1 s to import: pipes do without
 
-            code = Repl(bench, session, screen, keep_history=not no_store).run()
+            repl = Repl(bench, session, screen, keep_history=not no_store)
+            code = repl.run()
+            _tell_lost(repl.session, screen)
         else:
             code = _piped(session, screen, bench.loaded.values.references.max_displayed)
     raise typer.Exit(code)
@@ -64,6 +83,14 @@ def chat(
 
 def _conversation(bench: Bench, resume: str | None, *, continue_: bool) -> Conversation | None:
     return bench.store.find(resume, str(bench.vault.root)) if resume is not None or continue_ else None
+
+
+def _tell_lost(session: ZkChatSession, screen: Screen) -> None:
+    """As a chat ends: what could not be stored until now."""
+    if lost := session.save_last():
+        screen.warn(
+            f"{lost} turn{'s' * (lost != 1)} of {session.conversation.id} could not be stored and {'are' if lost > 1 else 'is'} lost"
+        )
 
 
 def _piped(session: ZkChatSession, screen: Screen, max_sources: int) -> int:
@@ -85,33 +112,14 @@ def _answer_lines(session: ZkChatSession, screen: Screen, max_sources: int) -> N
     first: ZkchatError | None = None
     for line in _lines(screen):
         try:
-            if slash.is_command(line):
-                outcome = slash.run(line, session)
-                if outcome.confirm is not None:
-                    raise UsageError(
-                        f"{outcome.confirm.question} Nobody can be asked here", f"To say yes beforehand: {outcome.confirm.unasked}"
-                    )
-                if outcome.text:
-                    screen.print(outcome.text)
-                screen.show(outcome.lines)
-                if outcome.session is not None:
-                    outcome.session.verbose = session.verbose
-                    session = outcome.session
-                if outcome.leave:
-                    break
-                if outcome.turn is None:
-                    continue
-                events = outcome.turn
-            else:
-                events = session.send(line)
-            with closing(events) as turn:
-                last = show(turn, screen, aside, max_sources=max_sources, detail=session.verbose)
-            if isinstance(last, TurnFailed):
-                raise last.error
-            screen.print()
+            going_on = run_piped(line, session, screen, aside, max_sources)
+            if going_on is None:
+                break
+            session = going_on
         except ZkchatError as e:
             show_error(e, aside)
             first = first or e
+    _tell_lost(session, screen)
     if first is not None:
         first.told = True
         raise first

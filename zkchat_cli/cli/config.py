@@ -2,8 +2,11 @@
 
 import json
 import os
+import secrets
+import sys
 import tomllib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,12 +16,16 @@ import typer
 
 from zkchat_cli import cli, wiring
 from zkchat_cli import config as settings
-from zkchat_cli.errors import ConfigError
+from zkchat_cli.errors import ConfigError, ZkchatError
+from zkchat_cli.terminal.editor import Editor
 from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.turns import show_error
 from zkchat_cli.wiring import Choices
 
 COMMAND = cli.app("Settings: defaults < your file < .zkchat.toml in the vault < environment < flags.")
 
+EMPTY = "# Settings of zkchat; the README lists them all, `zkchat config show` says which count.\n"
+OriginOption = Annotated[bool, typer.Option("--origin", help="Say where each value comes from.")]
 KeyArgument = Annotated[str, typer.Argument(metavar="KEY", help="A dotted key, as context.strategy.")]
 
 
@@ -39,6 +46,7 @@ def path(config: cli.ConfigOption = None, as_json: cli.JsonOption = False) -> No
 
 @COMMAND.command()
 def show(
+    origin: OriginOption = False,
     as_json: cli.JsonOption = False,
     vault: cli.VaultOption = None,
     config: cli.ConfigOption = None,
@@ -48,34 +56,42 @@ def show(
     values = _values(loaded)
     screen = Screen.of()
     if as_json:
-        screen.json(values)
+        screen.json({key: {"value": value, **_origin(loaded, key)} for key, value in values.items()} if origin else values)
         return
     for key, value in values.items():
-        origin = loaded.origins.get(key)
-        screen.print(f"{key} = {_as_toml(value)}" + (f"   # {origin}" if origin else ""))
+        line = f"{key} = {_as_toml(value)}"
+        said = loaded.origins.get(key, "")
+        if origin:
+            screen.print(f"{line}   # {_told(loaded, key)}", *(() if said else ("dim",)))
+        else:
+            screen.print(line + (f"   # {said}" if said else ""))
 
 
 @COMMAND.command()
 def get(
     key: KeyArgument,
+    origin: OriginOption = False,
     as_json: cli.JsonOption = False,
     vault: cli.VaultOption = None,
     config: cli.ConfigOption = None,
 ) -> None:
     """One setting's value."""
     settings.require(key, "command line", wiring.schema())
-    value = _values(_load(vault, config))[key]
+    loaded = _load(vault, config)
+    value = _values(loaded)[key]
     screen = Screen.of()
     if as_json:
-        screen.json({"key": key, "value": value})
+        screen.json({"key": key, "value": value, **(_origin(loaded, key) if origin else {})})
     else:
-        screen.print(value if isinstance(value, str) else _as_toml(value))
+        shown = value if isinstance(value, str) else _as_toml(value)
+        screen.print(f"{shown}   # {_told(loaded, key)}" if origin else shown)
 
 
 @COMMAND.command(name="set")
 def set_(
     key: KeyArgument,
     value: Annotated[str, typer.Argument(metavar="VALUE")],
+    as_json: cli.JsonOption = False,
     config: cli.ConfigOption = None,
 ) -> None:
     """Change a setting in your file; comments there are kept."""
@@ -87,25 +103,81 @@ def set_(
         table[name] = checked
 
     _edit(where.config_file, key, change)
-    Screen.of().print(f"{key} = {_as_toml(checked)}   # {where.config_file}")
+    _say(key, checked, where.config_file, as_json=as_json)
 
 
 @COMMAND.command()
-def unset(key: KeyArgument, config: cli.ConfigOption = None) -> None:
+def unset(key: KeyArgument, as_json: cli.JsonOption = False, config: cli.ConfigOption = None) -> None:
     """Take a setting out of your file; its default counts again."""
     settings.require(key, "command line", wiring.schema())
 
     def change(table: Any, name: str) -> None:
         table.pop(name, None)
 
-    _edit(settings.places(os.environ, config).config_file, key, change)
-    Screen.of().print(f"{key} = {_as_toml(settings.keys(wiring.schema())[key])}   # default")
+    file = settings.places(os.environ, config).config_file
+    if file.is_file():
+        _edit(file, key, change)
+    _say(key, settings.keys(wiring.schema())[key], None, as_json=as_json)
+
+
+def _say(key: str, value: object, file: Path | None, *, as_json: bool) -> None:
+    """What a setting is now, in the user's file or by default."""
+    if as_json:
+        Screen.of().json({"key": key, "value": value, "file": str(file) if file else None})
+    else:
+        Screen.of().print(f"{key} = {_as_toml(value)}   # {file or 'default'}")
+
+
+@COMMAND.command()
+def edit(config: cli.ConfigOption = None) -> None:
+    """Open your file in $VISUAL or $EDITOR; it is checked before it counts."""
+    where = settings.places(os.environ, config)
+    file, screen = where.config_file, Screen.of()
+    before = _read(file)
+    editor = Editor.of(os.environ)
+    text = editor.edit(before or EMPTY, ".toml")
+    while (problem := _problem(where, text)) is not None and _again(problem, screen):
+        text = editor.edit(text, ".toml")
+    if text == (before or EMPTY):
+        screen.print("Nothing was changed.", "dim")
+        return
+    if problem is None and _read(file) != before:
+        problem = ConfigError(f"{file} was changed by somebody else meanwhile", "")
+    if problem is not None:
+        kept = file.with_name(f"{file.stem}.rejected-{secrets.token_hex(3)}.toml")
+        _replace(kept, text)
+        raise ConfigError(problem.message, f"{file} is as it was; what you wrote is {kept}. {problem.hint}".rstrip()) from problem
+    _replace(file, text)
+    screen.print(f"{file} is changed.")
+
+
+def _problem(where: settings.Places, text: str) -> ZkchatError | None:
+    """What is wrong with a text as the user's settings file."""
+    draft = where.config_file.with_name(f".{where.config_file.name}.{secrets.token_hex(4)}.draft")
+    try:
+        _replace(draft, text)
+        wiring.check(settings.load({}, {}, replace(where, config_file=draft), schema=wiring.schema()))
+    except ZkchatError as e:
+        return ConfigError(e.message.replace(str(draft), str(where.config_file)), e.hint)
+    finally:
+        draft.unlink(missing_ok=True)
+    return None
+
+
+def _again(problem: ZkchatError, screen: Screen) -> bool:
+    """Whether the user, who is told what is wrong, wants to mend it now."""
+    if sys.stdin is None or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return False
+    from zkchat_cli.terminal.question import Question  # prompt_toolkit, which only this needs
+
+    show_error(problem, screen.print)
+    return Question(colour=screen.colour).ask("Edit it again?")
 
 
 def _edit(file: Path, key: str, change: Callable[[Any, str], None]) -> None:
     """Change one key of a TOML file, everything else kept as it was written; the new file replaces the old in one step."""
     try:
-        document = tomlkit.parse(file.read_text(encoding="utf-8")) if file.is_file() else tomlkit.document()
+        document = tomlkit.parse(_read(file) or "")
         table: Any = document
         *path_, name = key.split(".")
         for part in path_:
@@ -115,14 +187,50 @@ def _edit(file: Path, key: str, change: Callable[[Any, str], None]) -> None:
         change(table, name)
         text = tomlkit.dumps(document)
         tomllib.loads(text)
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        aside = file.with_name(f".{file.name}.new")
-        aside.write_text(text, encoding="utf-8")
-        aside.replace(file)
     except tomlkit.exceptions.TOMLKitError as e:
         raise ConfigError(f"{file} is not valid TOML: {e}", "Correct it by hand first; nothing was changed.") from e
+    _replace(file, text)
+
+
+def _read(file: Path) -> str | None:
+    """None where there is no such file."""
+    try:
+        return file.read_text(encoding="utf-8") if file.is_file() else None
     except (OSError, UnicodeDecodeError) as e:
-        raise ConfigError(f"{file} cannot be changed: {e}", "Nothing was changed; --config names another file.") from e
+        raise _unchanged(file, e) from e
+
+
+def _replace(file: Path, text: str) -> None:
+    """The whole file anew, in one step, for its owner alone; a link to it (as of a repository of dotfiles) stays one."""
+    file = Path(os.path.realpath(file))
+    aside = file.with_name(f".{file.name}.{secrets.token_hex(4)}.new")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as out:
+                out.write(text)
+            aside.replace(file)
+        finally:
+            aside.unlink(missing_ok=True)
+    except (OSError, UnicodeError) as e:
+        raise _unchanged(file, e) from e
+
+
+def _unchanged(file: Path, cause: Exception) -> ConfigError:
+    return ConfigError(f"{file} cannot be changed: {cause}", "Nothing was changed; --config names another file.")
+
+
+def _origin(loaded: settings.Loaded, key: str) -> dict[str, str | None]:
+    """Which layer a value comes from, and the file or variable in it."""
+    said = loaded.origins.get(key)
+    layers = {None: "default", "command line": "flag", str(loaded.places.config_file): "user file", str(loaded.vault_file): "vault file"}
+    layer = layers.get(said, "environment")
+    return {"origin": layer, "where": said if layer not in ("default", "flag") else None}
+
+
+def _told(loaded: settings.Loaded, key: str) -> str:
+    origin = _origin(loaded, key)
+    return f"{origin['origin']}: {origin['where']}" if origin["where"] else str(origin["origin"])
 
 
 def _values(loaded: settings.Loaded) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """See, shrink, export and import what the model sees."""
 
+import json
 import shutil
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -11,16 +12,22 @@ from typing import Annotated
 import typer
 
 from zkchat_cli import cli, exporters, wiring
-from zkchat_cli.context import figures
+from zkchat_cli.context import figures, past, showing
 from zkchat_cli.context.compaction import covered
-from zkchat_cli.errors import StoreError, UsageError
+from zkchat_cli.context.past import Past
+from zkchat_cli.errors import UsageError
 from zkchat_cli.events import CompactionStarted, Event, Waiting
 from zkchat_cli.ladder import Wish, summarizes
 from zkchat_cli.memory.listing import NONE, included
-from zkchat_cli.models import Compaction, ConversationArchive, Prompt
+from zkchat_cli.models import Compaction, ConversationArchive, ZkChatMessage
+from zkchat_cli.references.extraction import linked
+from zkchat_cli.references.summaries import DocumentSummaryService
 from zkchat_cli.session import ZkChatSession
-from zkchat_cli.store.imports import read_archive
+from zkchat_cli.store.imports import LARGEST, read_file
+from zkchat_cli.terminal import redrawing, saving
+from zkchat_cli.terminal.programs import paged
 from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.vault import Vault
 from zkchat_cli.wiring import Choices
 
 COMMAND = cli.app("What the model sees: the exact prompt, its figures, its summaries; out to a file and in again.")
@@ -50,6 +57,9 @@ def _session(choices: Choices, id_: str | None, *, indexed: bool = False) -> Ite
 def show(
     id_: cli.ConversationArgument = None,
     next_: Annotated[str | None, typer.Option("--next", metavar="TEXT", help="Show the prompt for this message.")] = None,
+    turn: Annotated[int | None, typer.Option("--turn", metavar="N", help="Show what was sent then, for your N-th message.")] = None,
+    call: Annotated[int | None, typer.Option("--call", metavar="K", help="Of that turn, its K-th call alone.")] = None,
+    agent: cli.AgentOption = None,
     strategy: cli.StrategyOption = None,
     max_context: cli.MaxContextOption = None,
     as_json: cli.JsonOption = False,
@@ -57,36 +67,82 @@ def show(
     model: cli.ModelOption = None,
     config: cli.ConfigOption = None,
 ) -> None:
-    """The exact messages and tools the next call would send."""
+    """The exact messages and tools the next call would send, or an earlier one has sent."""
     screen = Screen.of()
-    with _session(Choices(vault, model, config, strategy, max_context), id_, indexed=next_ is not None) as session:
+    if turn is not None and next_ is not None:
+        raise UsageError("--turn shows the past, --next what is to come", "Leave out one of them.")
+    if call is not None and turn is None:
+        raise UsageError("--call needs a --turn", "Say which turn's call, as --turn 3 --call 1.")
+    if turn is not None:
+        _show_past(screen, Choices(vault, config_file=config), id_, turn, call, as_json=as_json)
+        return
+    with _session(Choices(vault, model, config, strategy, max_context, agent=agent), id_, indexed=next_ is not None) as session:
         prompt = session.prompt(next_)
     if as_json:
         screen.json(prompt)
     else:
-        _print_prompt(screen, prompt)
+        with paged(screen) as pager:
+            pager.print(showing.text(prompt))
 
 
-def _print_prompt(screen: Screen, prompt: Prompt) -> None:
-    for message in prompt.messages:
-        screen.print(f"── {message.role} · {message.kind.replace('_', ' ')} · {message.tokens} tokens", "bold")
-        if message.content:
-            screen.print(message.content)
-        for call in message.tool_calls:
-            screen.print(f"{call.name}({call.arguments})", "cyan")
-        screen.print()
-    for tool in prompt.tools:
-        screen.print(f"── tool {tool.name} · {tool.tokens} tokens", "bold")
-        screen.print(tool.descriptor["function"]["description"])
-    for line in figures.documents(prompt):
-        screen.print(line, "dim")
-    for dropped in prompt.dropped:
-        screen.print(f"not sent: {dropped.id} ({dropped.reason})", "dim")
+def _show_past(screen: Screen, choices: Choices, id_: str | None, turn: int, call: int | None, *, as_json: bool) -> None:
+    conversation, [one] = _pasts(choices, id_, turn)
+    calls = one.calls if call is None else (one.call(call),)
+    if as_json:
+        document = [{name: value for name, value in sent.model_dump(mode="json").items() if name not in _OUTSIDE} for sent in calls]
+        screen.json({"conversation_id": conversation, "turn": turn, "question_id": one.calls[0].question_id, "calls": document})
+    else:
+        with paged(screen) as pager:
+            pager.print(showing.past(one, call))
+
+
+_OUTSIDE = ("question_id", "summarised_through")
+
+
+def _pasts(choices: Choices, id_: str | None, *turns: int) -> tuple[str, list[Past]]:
+    """What was sent in some turns of a conversation, and its id."""
+    with cli.opened(choices) as bench:
+        conversation = bench.store.find(id_, str(bench.vault.root))
+        history = bench.store.history(conversation.id)
+        found = [past.past(history, turn, bench.store.prompts(past.asked(history, turn).id)) for turn in turns]
+    return conversation.id, found
+
+
+@COMMAND.command()
+def diff(
+    a: Annotated[int, typer.Argument(metavar="A", help="A turn, counted by your messages.")],
+    b: Annotated[int, typer.Argument(metavar="B", help="Another one.")],
+    id_: cli.ConversationArgument = None,
+    as_json: cli.JsonOption = False,
+    vault: cli.VaultOption = None,
+    config: cli.ConfigOption = None,
+) -> None:
+    """What the last prompt of turn B had that the one of turn A had not, and what it had lost."""
+    conversation, [before, after] = _pasts(Choices(vault, config_file=config), id_, a, b)
+    found = past.changes(before.last, after.last)
+    screen = Screen.of()
+    if not as_json:
+        with paged(screen) as pager:
+            pager.print(showing.changed(before, after, found))
+        return
+    screen.json(
+        {
+            "conversation_id": conversation,
+            "a": {"turn": a, "tokens": before.tokens},
+            "b": {"turn": b, "tokens": after.tokens},
+            "added": [message.model_dump(mode="json") for message in found.added],
+            "lost": [{**message.model_dump(mode="json"), "reason": why or None} for message, why in found.lost],
+            "tools_added": found.tools_added,
+            "tools_lost": found.tools_lost,
+        }
+    )
 
 
 @COMMAND.command()
 def stats(
     id_: cli.ConversationArgument = None,
+    agent: cli.AgentOption = None,
+    watch: Annotated[bool, typer.Option("--watch", "-w", help="Show them again whenever they change, until Ctrl-C.")] = False,
     strategy: cli.StrategyOption = None,
     max_context: cli.MaxContextOption = None,
     as_json: cli.JsonOption = False,
@@ -96,13 +152,33 @@ def stats(
 ) -> None:
     """Tokens per component against budgets, and what to do about the largest."""
     screen = Screen.of()
-    with _session(Choices(vault, model, config, strategy, max_context), id_) as session:
+
+    def told(session: ZkChatSession) -> str:
         prompt = session.prompt()
-        pinned = figures.pinned(session.history)
-    if as_json:
-        screen.json(prompt.usage)
-    else:
-        screen.print(figures.table(prompt, shutil.get_terminal_size((figures.WIDTH, 24)).columns, pinned))
+        if as_json:
+            return screen.as_json(prompt.usage)
+        return figures.table(prompt, _columns(), figures.pinned(session.history))
+
+    with _session(Choices(vault, model, config, strategy, max_context, agent=agent), id_) as session:
+        if watch:
+            _watch(session, id_, told, screen)
+        else:
+            screen.print(told(session))
+
+
+def _watch(session: ZkChatSession, id_: str | None, told: Callable[[ZkChatSession], str], screen: Screen) -> None:
+    """Of the conversation that is named, or of whichever is the vault's latest, until Ctrl-C."""
+    parts = session.parts
+
+    def look() -> str:
+        conversation = parts.store.find(id_, str(parts.vault.root))
+        return told(ZkChatSession(parts, conversation))
+
+    redrawing.watch(lambda: (parts.store.facts_version(), _columns()), look, screen)
+
+
+def _columns() -> int:
+    return shutil.get_terminal_size((figures.WIDTH, 24)).columns
 
 
 @COMMAND.command()
@@ -130,13 +206,14 @@ def summary(
 def memory(
     id_: cli.ConversationArgument = None,
     next_: Annotated[str, typer.Option("--next", metavar="TEXT", help="For this message.")] = "",
+    agent: cli.AgentOption = None,
     as_json: cli.JsonOption = False,
     vault: cli.VaultOption = None,
     config: cli.ConfigOption = None,
 ) -> None:
     """The memory that would be included, and why."""
     screen = Screen.of()
-    with cli.opened(Choices(vault, config_file=config)) as bench:
+    with cli.opened(Choices(vault, config_file=config, agent=agent)) as bench:
         if next_:
             bench.vault.refresh()
         session = bench.session(bench.store.find(id_, str(bench.vault.root)) if id_ else None)
@@ -222,51 +299,108 @@ def clear(
         screen.print(f"{conversation.id} starts afresh; its log is kept.")
 
 
+def _formats(incomplete: str) -> list[str]:
+    return [name for name in exporters.names() if name.startswith(incomplete)]
+
+
 @COMMAND.command()
 def export(
     id_: cli.ConversationArgument = None,
-    format_: Annotated[str, typer.Option("--format", metavar="F", help="md, html or json; json is lossless.")] = "md",
+    format_: Annotated[
+        str, typer.Option("--format", metavar="F", help="md, html, json (lossless) or context (the next call).", autocompletion=_formats)
+    ] = "md",
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of --format json instead.")] = False,
+    next_: Annotated[str | None, typer.Option("--next", metavar="TEXT", help="With --format context: the call for this message.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write here instead of stdout.")] = None,
+    strategy: cli.StrategyOption = None,
+    max_context: cli.MaxContextOption = None,
     vault: cli.VaultOption = None,
+    model: cli.ModelOption = None,
     config: cli.ConfigOption = None,
 ) -> None:
-    """Write a conversation out, as Markdown, a page of HTML or lossless JSON."""
+    """Write a conversation out: as Markdown, a page of HTML, lossless JSON, or as the request of the next model call."""
     exporter = exporters.exporter(format_)
-    with cli.opened(Choices(vault, config_file=config)) as bench:
-        text = exporter.export(bench.store.archive(bench.store.find(id_, str(bench.vault.root)).id))
+    if next_ is not None and exporter.of != "call":
+        raise UsageError("--next asks for the call of a message", "Say --format context with it.")
+    if output is not None:
+        saving.check(output)
+    if schema:
+        text = json.dumps(exporters.schema(), indent=2) + "\n"
+    else:
+        text = _exported(Choices(vault, model, config, strategy, max_context), id_, exporter, next_)
     if output is None:
         screen = Screen.of()
         screen.write(text) if screen.colour else screen.out.write(text)  # a pipe gets the bytes as they are, a terminal harmless ones
-        return
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as e:
-        raise StoreError(f"{output} cannot be written: {e}", "Name another place with -o.") from e
+    else:
+        saving.save(output, text)
+
+
+def _exported(choices: Choices, id_: str | None, exporter: exporters.Exporter, next_: str | None) -> str:
+    if exporter.of == "call":
+        with _session(choices, id_, indexed=next_ is not None) as session:
+            return exporter.export(session.request(next_))
+    with cli.opened(choices) as bench:
+        return exporter.export(bench.store.archive(bench.store.find(id_, str(bench.vault.root)).id))
 
 
 @COMMAND.command(name="import")
 def import_(
-    file: Annotated[Path, typer.Option("--file", metavar="FILE", help="An export, a list of messages, or chat_sessions.json.")],
+    file: Annotated[Path, typer.Option("--file", metavar="FILE", help="A file, or - for a pipe; see the README for what it may hold.")],
     as_json: cli.JsonOption = False,
     vault: cli.VaultOption = None,
     config: cli.ConfigOption = None,
 ) -> None:
-    """Bring a conversation in; all of it or, with a clear error, nothing."""
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as e:
-        raise UsageError(f"{file} cannot be read: {e}", "--file names a UTF-8 JSON file.") from e
+    """Bring conversations in; all of the file or, with a clear error, nothing."""
+    data = _bytes(file)
     with cli.opened(Choices(vault, config_file=config)) as bench:
         root = str(bench.vault.root)
-        archives = [_at_home(a, root) for a in read_archive(text, vault=root, new_id=wiring.new_id, now=wiring.now())]
+        imported = read_file(data, vault=root, new_id=wiring.new_id, now=wiring.now())
+        archives = [_at_home(a, root) if imported.is_own else _referring(a, bench.vault) for a in imported.archives]
         stored = bench.store.restore_all(archives, wiring.new_id)
     screen = Screen.of()
-    document = [{"conversation_id": c.id, "title": c.title, "messages": len(a.messages)} for c, a in zip(stored, archives, strict=True)]
+    document = [
+        {
+            "conversation_id": conversation.id,
+            "title": conversation.title,
+            "messages": len(archive.messages),
+            "references": sum(len(message.references) for message in archive.messages),
+            "compactions": len(archive.compactions),
+            "vault": conversation.vault,
+            "copy": imported.is_own and conversation.id != archive.conversation.id,
+        }
+        for conversation, archive in zip(stored, archives, strict=True)
+    ]
     if as_json:
-        screen.json({**document[-1], "conversations": document})
-    else:
-        for entry in document:
-            screen.print(f"{entry['conversation_id']}  {entry['messages']} messages  {entry['title'] or ''}")
+        screen.json({**document[-1], "format": imported.kind, "conversations": document})
+        return
+    for entry in document:
+        copy = "  (a copy: it is there already)" if entry["copy"] else ""
+        screen.print(f"{entry['conversation_id']}  {entry['messages']} messages  {entry['title'] or ''}{copy}")
+
+
+def _bytes(file: Path) -> bytes:
+    """What the file holds, or what is piped in, up to a byte more than an import may have."""
+    try:
+        if str(file) == "-":
+            return sys.stdin.buffer.read(LARGEST + 1)
+        with file.open("rb") as opened:
+            return opened.read(LARGEST + 1)
+    except (OSError, ValueError) as e:
+        raise UsageError(f"{file} cannot be read: {getattr(e, 'strerror', None) or e}", "--file names a JSON file, or - for a pipe.") from e
+
+
+def _referring(archive: ConversationArchive, vault: Vault) -> ConversationArchive:
+    """Questions that link to notes, and that another program kept without references, get them from the vault at hand."""
+    if not any(_refers(message) for message in archive.messages):
+        return archive
+    vault.refresh()
+    summary = DocumentSummaryService(vault).summary
+    messages = (m.model_copy(update={"references": linked(m.content, vault, summary)}) if _refers(m) else m for m in archive.messages)
+    return archive.model_copy(update={"messages": tuple(messages)})
+
+
+def _refers(message: ZkChatMessage) -> bool:
+    return message.role == "user" and not message.references and "[[" in message.content
 
 
 def _at_home(archive: ConversationArchive, vault: str) -> ConversationArchive:

@@ -1,8 +1,9 @@
-"""Check vault, index, store, vocabulary, models and search by meaning, each with the next step."""
+"""Check settings, vault, index, store, models, keys, disk and terminal, each with the next step."""
 
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -11,12 +12,15 @@ from typing import Annotated, Any
 import typer
 
 from zkchat_cli import __version__, cli, wiring
-from zkchat_cli.config import Loaded, environment
-from zkchat_cli.errors import ProviderError, ZkchatError
+from zkchat_cli.config import Loaded, environment, load
+from zkchat_cli.config import places as config_places
+from zkchat_cli.errors import ConfigError, ProviderError, ZkchatError
 from zkchat_cli.llm import Failed, Model, Options, Reach, Request, embedders, providers
 from zkchat_cli.llm.endpoint import shown
 from zkchat_cli.models import PromptMessage
+from zkchat_cli.terminal import surroundings
 from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.surroundings import Found
 from zkchat_cli.tokens import TokenCounter
 from zkchat_cli.vault import vectors
 from zkchat_cli.wiring import Choices
@@ -37,9 +41,10 @@ def doctor(
 ) -> None:
     """Check that everything zkchat needs is there and works."""
     screen = Screen.of()
-    loaded = wiring.settings(Choices(vault, model, config), environment(), Path.cwd())
+    choices, env = Choices(vault, model, config), environment()
+    loaded, wrong = _loaded(choices)
     checks = [
-        _check("settings", lambda: _settings(loaded)),
+        _check("settings", lambda: _settings(loaded, wrong)),
         _check("vault", lambda: _vault(loaded)),
         _check("index", lambda: _index(loaded)),
         _check("store", lambda: _store(loaded)),
@@ -48,10 +53,21 @@ def doctor(
         *_servers(loaded),
         _check("semantic", lambda: _semantic(loaded)),
     ]
+    folder = Path(checks[1]["detail"]) if checks[1]["ok"] else None
+    checks += [
+        _check("keys", lambda: surroundings.kept_keys(wiring.key_variables(env), env, loaded.places)),
+        _check("permissions", lambda: surroundings.permissions(loaded.places)),
+        _check("disk", lambda: surroundings.disk(loaded.places, folder)),
+        _check("git", lambda: surroundings.repository(folder, wanted=loaded.values.vault.git)),
+        _check("editor", lambda: surroundings.editor(env)),
+        _check("clipboard", lambda: surroundings.clipboard(env)),
+        _check("terminal", lambda: surroundings.terminal(env)),
+    ]
     if as_json:
         screen.json({"version": __version__, "ok": all(c["ok"] for c in checks), "checks": checks})
     for check in [] if as_json else checks:
-        screen.print(f"{'✓' if check['ok'] else '✗'} {check['name']:<11} {check['detail']}", "green" if check["ok"] else "red")
+        mark, style = ("✗", "red") if not check["ok"] else ("!", "yellow") if check["next_step"] else ("✓", "green")
+        screen.print(f"{mark} {check['name']:<11} {check['detail']}", style)
         if check["next_step"]:
             screen.print(f"  {check['next_step']}", "yellow")
     failed = [c for c in checks if not c["ok"]]
@@ -61,14 +77,30 @@ def doctor(
         raise error
 
 
-def _check(name: str, look: Callable[[], str]) -> dict[str, Any]:
+def _loaded(choices: Choices) -> tuple[Loaded, ZkchatError | None]:
+    """The settings; where they are wrong, the defaults with what the command line says, and the error."""
     try:
-        return {"name": name, "ok": True, "detail": look(), "next_step": None, "code": None}
+        return wiring.settings(choices, environment(), Path.cwd()), None
+    except ZkchatError as e:
+        where = config_places(environment(), choices.config_file)
+        flags = {"vault.path": str(choices.vault)} if choices.vault is not None else {}
+        nothing = replace(where, config_file=where.config_file / "none")
+        return replace(load(flags, {}, nothing, schema=wiring.schema()), places=where), e
+
+
+def _check(name: str, look: Callable[[], str | Found]) -> dict[str, Any]:
+    """`ok` with a next step: it works, and could be better."""
+    try:
+        found = look()
+        detail, step = (found, None) if isinstance(found, str) else found
+        return {"name": name, "ok": True, "detail": detail, "next_step": step, "code": None}
     except ZkchatError as e:
         return {"name": name, "ok": False, "detail": e.message, "next_step": e.hint or None, "code": e.code}
 
 
-def _settings(loaded: Loaded) -> str:
+def _settings(loaded: Loaded, wrong: ZkchatError | None) -> str:
+    if wrong is not None:
+        raise ConfigError(f"{wrong.message}; the defaults are checked instead", wrong.hint)
     file = loaded.places.config_file
     return f"{file}" if file.is_file() else f"defaults; {file} does not exist"
 

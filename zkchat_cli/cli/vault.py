@@ -3,13 +3,16 @@
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from zkchat_cli import cli
-from zkchat_cli.errors import VaultError
+from zkchat_cli import cli, wiring
+from zkchat_cli.config import environment
+from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution, Mention, MentionKind
+from zkchat_cli.terminal.mending import mend
 from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.vault import LinkRow, Vault
@@ -235,12 +238,23 @@ def _used(mention: Mention) -> str:
 @COMMAND.command()
 def broken(
     headings: Annotated[bool, typer.Option("--headings", help="Also links to headings and blocks that their notes do not have.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Show how links that surely meant a note would be mended, and ask.")] = False,
+    unsure: Annotated[bool, typer.Option("--unsure", help="With --fix: the others too, with the nearest name.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --fix: mend them without asking.")] = False,
     as_json: cli.JsonOption = False,
     vault: cli.VaultOption = None,
     config: cli.ConfigOption = None,
 ) -> None:
     """The links that lead nowhere, and what they may have meant."""
     screen = Screen.of()
+    if fix:
+        choices = Choices(vault, config_file=config)
+        git = wiring.settings(choices, environment(), Path.cwd()).values.vault.git
+        with _indexed(choices, screen) as (notes, _):
+            mend(notes, screen, git=git, unsure=unsure, yes=yes, as_json=as_json)
+        return
+    if yes or unsure:
+        raise UsageError(f"{'--yes' if yes else '--unsure'} goes with --fix", "zkchat vault broken --fix shows what would be mended.")
     with _indexed(Choices(vault, config_file=config), screen) as (notes, _):
         found = notes.broken_links()
         links = [*found.links, *(notes.broken_headings() if headings else ())]

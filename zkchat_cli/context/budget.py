@@ -20,6 +20,8 @@ from zkchat_cli.models import (
 )
 
 LIMIT_SHARE = 0.9
+BATCHES = 3
+"""The parts of the messages' budget that turns are left out in: more would break a cache more often, fewer would forget more."""
 MESSAGE_OVERHEAD = 4
 """Tokens a chat format spends on each message's role and borders (OpenAI's cookbook counts 3 to 4)."""
 
@@ -55,6 +57,11 @@ class Budget:
     def trigger(self) -> int:
         """Tokens of a prompt from which on the conversation should be compacted."""
         return int(self.threshold * self.effective_limit)
+
+    @property
+    def batch(self) -> int:
+        """Tokens of turns that are left out at once, where a strategy leaves them out: each time costs a provider's prompt cache."""
+        return max(1, self.messages // BATCHES)
 
     def for_messages(self, system: int, tools: int) -> int:
         """The messages' budget with what instructions and tools of so many tokens leave of theirs; never more than then can be sent."""
@@ -165,9 +172,10 @@ def due(messages: int, total: int, budget: Budget, allowed: int | None = None) -
     return CompactionDue(due=reason is not None, reason=reason, at=min(budget.trigger, allowed + total - messages))
 
 
-def room_for_turns(always: ContextUsage, summary: int, budget: Budget) -> int:
-    """Tokens that turns beside a summary may take after a compaction; `always` is a prompt without either.
+def room_for_turns(always: ContextUsage, beside: int, budget: Budget) -> int:
+    """Tokens that turns may take after a compaction, `beside` the summary and what is kept word for word of others; `always` is a prompt
+    without any of that.
 
     Half of what there is: filled up, it would be due again with the next turn, and each one costs a provider's prompt cache.
     """
-    return max(0, min(room_for_history(always, budget), budget.trigger - always.total_tokens) - summary) // 2
+    return max(0, min(room_for_history(always, budget), budget.trigger - always.total_tokens) - beside) // 2

@@ -39,21 +39,31 @@ class Fold:
     def messages_folded(self) -> int:
         return sum(len(turn.messages) for turn in self.new)
 
+    @property
+    def tokens(self) -> int:
+        """What leaves the prompt with the turns."""
+        return sum(turn.foldable for turn in self.turns)
+
+    @property
+    def new_tokens(self) -> int:
+        return sum(turn.foldable for turn in self.new)
+
 
 def plan(turns: Sequence[Turn], covered: int, keep: int, *, room: int | None = None) -> Fold | None:
     """The oldest turns to fold so that at least `keep` messages stay whole; a turn is never cut. None when there is nothing to fold.
 
-    `covered` turns at the front are in a summary already. Given a `room` in tokens for what stays whole, `keep` is only a wish: fewer
-    stay when they do not fit, or when a short conversation would have nothing to fold; but always the last turn, unless `keep` is 0.
+    `covered` turns at the front are in a summary already. Given a `room` in tokens for what stays whole, besides what is in every prompt
+    anyway, `keep` is only a wish: fewer stay when they do not fit, or when a short conversation would have nothing to fold; but always the
+    last turn, unless `keep` is 0.
     """
     border = kept_from(turns, keep)
     if room is not None:
         while border == 0 and keep > 1:
             keep //= 2
             border = kept_from(turns, keep)
-        over = sum(turn.tokens for turn in turns[border:]) - room
+        over = sum(turn.foldable for turn in turns[border:]) - room
         while border < len(turns) - 1 and over > 0:
-            over -= turns[border].tokens
+            over -= turns[border].foldable
             border += 1
     return Fold(tuple(turns[:border]), tuple(turns[covered:border])) if border > covered else None
 
@@ -73,7 +83,7 @@ def extract(fold: Fold, target: int, counter: TokenCounter, instructions: str | 
     It is made from the raw turns each time, never from the previous summary, so that nothing fades from copying copies. Sentences that
     share words with `instructions` ("keep the syntax examples") come first.
     """
-    room = min(target, int(SMALLER_BY * sum(turn.tokens for turn in fold.turns)))
+    room = min(target, int(SMALLER_BY * fold.tokens))
     return summarize(fold.turns, room, counter, instructions or "") if room > 0 else None
 
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from zkchat_cli.context.covering import Candidate, Cover, rarities
+from zkchat_cli.context.priorities import NEUTRAL, is_fixed
 from zkchat_cli.context.statements import Statement, statements
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import ZkChatMessage
@@ -16,6 +17,8 @@ from zkchat_cli.words import content_terms, stem
 
 WANTED, QUOTED = 8.0, 1000.0
 """What a sentence is worth more for a word, or a quoted phrase, that was asked for."""
+SET = 1.5
+"""What each step of priority that the user set above or below the neutral one multiplies a sentence's worth by."""
 _COMMON = 0.2
 """A word in more than this share of the sentences picks none out."""
 QUOTATION = 0.4
@@ -35,7 +38,7 @@ _PHRASE = re.compile(r'"([^"]{2,200})"|“([^”]{2,200})”|„([^“]{2,200})�
 
 
 class _Spoken:
-    """A message as a summary has it: who says it, on which day, and what."""
+    """A message as a summary has it: who says it, on which day, and what; and whether it is in every prompt without the summary."""
 
     def __init__(self, message: ZkChatMessage, named: frozenset[str]) -> None:
         self.role = message.role
@@ -46,6 +49,8 @@ class _Spoken:
         if start and (not start[1] or _says_the_date(start[1], self.date)):
             begin = start.end()
         self.said = statements(message.content[begin:])
+        self.stays = is_fixed(message)
+        self.weight = SET ** (message.priority - NEUTRAL) if message.priority_set else 1.0
 
 
 def summarize(turns: Sequence[Turn], room: int, counter: TokenCounter, wanted: str = "") -> str | None:
@@ -95,12 +100,12 @@ def _candidates(spoken: Sequence[_Spoken], counter: TokenCounter, wanted: str) -
     for position, (number, said) in enumerate(flat):
         message = spoken[number]
         correction = corrected.get(position)
-        factor = asked_for.get(position, 1.0)
+        factor = message.weight * asked_for.get(position, 1.0)
         if correction is not None and correction[1]:
             factor = 0.0
         if said.quotes and message.role == "assistant":
             factor *= QUOTATION
-        if said.announces or (position not in needs and said.text in seen):
+        if said.announces or message.stays or (position not in needs and said.text in seen):
             factor = 0.0
         seen.add(said.text)
         needed = (*needs.get(position, ()), *([correction[0]] if correction else []))

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
+from zkchat_cli.context.priorities import is_critical, is_fixed
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import ContentChunk, PromptMessage, ZkChatMessage
 from zkchat_cli.tokens import TokenCounter
@@ -22,14 +23,16 @@ _MOST_SOURCES = 8
 _MASKABLE = ("tool_results", "documents")
 
 
-def maskable(turns: Iterable[Turn], counter: TokenCounter) -> tuple[str, ...]:
-    """The ids of the messages whose results or documents take clearly less when masked, in their order."""
+def maskable(turns: Iterable[Turn], counter: TokenCounter, *, spare_critical: bool = False) -> tuple[str, ...]:
+    """The ids of the messages whose results or documents take clearly less when masked, in their order; of turns in which the user has
+    said that something is critical only when those are not spared."""
     return tuple(
         dict.fromkeys(
             message.id
             for turn in turns
+            if not (spare_critical and any(map(is_critical, turn.messages)))
             for message, shown in _shown(turn)
-            if not message.pinned and _mask(message, shown, counter).tokens <= WORTH * shown.tokens
+            if not is_fixed(message) and _mask(message, shown, counter).tokens <= WORTH * shown.tokens
         )
     )
 

@@ -26,7 +26,7 @@ PRIORITIES: dict[MessageKind, int] = {
     "tool_result": 3,
     "acknowledgement": 2,
 }
-PINNED, CRITICAL, CITED, NEUTRAL = 10, 8, 7, 5
+PINNED, CRITICAL, CITED, IMPORTANT, NEUTRAL = 10, 8, 7, 6, 5
 LONGEST_RULED = 2000
 """Characters; what is longer is a text to work on, not an instruction, a decision or a correction."""
 LONGEST_ACKNOWLEDGEMENT = 40
@@ -153,3 +153,8 @@ def is_instruction(message: ZkChatMessage) -> bool:
 def is_fixed(message: ZkChatMessage) -> bool:
     """Whether a message is in every prompt, word for word, whatever is folded or dropped: pinned, or an instruction of the user."""
     return message.pinned or is_instruction(message)
+
+
+def is_critical(message: ZkChatMessage) -> bool:
+    """Whether the user has said that it is critical: shortened last, quoted first."""
+    return message.priority_set and message.priority >= CRITICAL

@@ -58,7 +58,7 @@ class Material:
 def assemble(material: Material, budget: Budget, strategy: Strategy, counter: TokenCounter, *, explain: bool = True) -> Prompt:
     """What the next model call sends, within the effective limit. Same material, same prompt, to the byte.
 
-    `dropped` names what is left out only when asked to `explain`: in a long conversation that is thousands of messages with each call.
+    `dropped` names the messages that are left out only when asked to `explain`: in a long conversation that is thousands with each call.
 
     Instructions, tools, memory, what is pinned or instructed, and the turn in progress are always sent, and the summary unless it alone is
     too much; the history gets what is left of the messages' budget (see `room_for_history`). Raises PromptTooLarge, naming the largest
@@ -82,11 +82,14 @@ def assemble(material: Material, budget: Budget, strategy: Strategy, counter: To
     offer = Offer(
         parts.recent,
         parts.folded,
-        asked.content if asked else "",
+        asked.asked if asked else "",
         _room(before, parts, budget),
         counter,
         asked_at=asked.timestamp if asked else "",
         index=material.index or RecallIndex(),
+        tokens=parts.recent_tokens,
+        fixed=parts.fixed_recent,
+        batch=budget.batch,
     )
     choice = _fitted(strategy.choose(offer), offer)
     first_kept = choice.kept[0].number if choice.kept else None
@@ -98,7 +101,7 @@ def assemble(material: Material, budget: Budget, strategy: Strategy, counter: To
         messages=messages,
         tools=parts.tools,
         usage=measure(messages, parts.tools, budget, estimated=counter.estimated, calibration=counter.factor, compaction=compaction),
-        dropped=(*_dropped(parts, choice), *_unsayable(material, choice, messages), *_left_out(material, parts)) if explain else (),
+        dropped=(*((*_dropped(parts, choice), *_unsayable(material, choice, messages)) if explain else ()), *_left_out(material, parts)),
         documents=_documents((*(m for turn in choice.kept for m in turn.messages), *material.current)) if explain else (),
         strategy=strategy.name,
     )
@@ -176,7 +179,7 @@ def _lay_out(material: Material, budget: Budget, strategy: Strategy, counter: To
 def _room(before: ContextUsage, parts: _Parts, budget: Budget) -> int:
     """Tokens for earlier turns. The newest is sent whatever share it takes, if it can be: the next question is most likely about it."""
     room, left = room_for_history(before, budget), left_for_messages(before)
-    newest = parts.recent[-1].tokens + parts.fixed_recent - parts.recent[-1].fixed_tokens if parts.recent else 0
+    newest = parts.recent[-1].foldable + parts.fixed_recent if parts.recent else 0
     return max(room, newest) if newest <= left else room
 
 
@@ -191,7 +194,7 @@ def _tools(material: Material, history: History, budget: Budget, counter: TokenC
 
 
 def _question(material: Material) -> str:
-    return next((m.content for m in material.current if m.role == "user"), "")
+    return next((m.asked for m in material.current if m.role == "user"), "")
 
 
 def covered_by(compaction: Compaction, turns: Sequence[Turn]) -> int:
@@ -204,8 +207,7 @@ def covered_by(compaction: Compaction, turns: Sequence[Turn]) -> int:
 
 def _fitted(choice: Choice, offer: Offer) -> Choice:
     """The choice with fewer quotations where they take more than was thought: the oldest give way."""
-    left = offer.recent[: len(offer.recent) - len(choice.kept)]
-    room = offer.room - sum(turn.tokens for turn in choice.kept) - sum(turn.fixed_tokens for turn in left if turn.fixed)
+    room = offer.room - sum(turn.tokens for turn in choice.kept) - offer.beside(choice.kept)
     while choice.recalled:
         over = sum(m.tokens for m in _recalled(choice, offer.counter)) - room
         if over <= 0:
@@ -243,8 +245,16 @@ def fence(tag: str, text: str, about: str = "") -> str:
 
 
 def _memory(item: MemoryItem, counter: TokenCounter) -> PromptMessage:
-    text = fence("project-memory", item.content, f" path={json.dumps(item.relative_path, ensure_ascii=False)}")
-    return _fixed(text, "memory", "system", counter, (item.relative_path,))
+    tag, about = (
+        ("agent-memory", f"agent={_quoted(item.key)}")
+        if item.kind == "agent"
+        else ("project-memory", f"path={_quoted(item.relative_path)}")
+    )
+    return _fixed(fence(tag, item.content, f" {about}"), "memory", "system", counter, (_source(item),))
+
+
+def _quoted(name: str | None) -> str:
+    return json.dumps(name, ensure_ascii=False)
 
 
 def _smart(items: Sequence[MemoryItem], counter: TokenCounter) -> tuple[PromptMessage, ...]:
@@ -260,7 +270,7 @@ def _smart(items: Sequence[MemoryItem], counter: TokenCounter) -> tuple[PromptMe
 
 
 def _source(item: MemoryItem) -> str:
-    return item.relative_path or f"fact:{item.key}"
+    return item.relative_path or f"{item.kind}:{item.key}"
 
 
 def _summary(compaction: Compaction | None, strategy: Strategy, counter: TokenCounter) -> tuple[PromptMessage, ...]:

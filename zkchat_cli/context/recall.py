@@ -9,6 +9,7 @@ The index is kept with its conversation and only added to; a look-up costs about
 """
 
 from array import array
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from zkchat_cli.context.passages import Passage, passages_of
-from zkchat_cli.context.priorities import is_acknowledgement, priority
+from zkchat_cli.context.priorities import CRITICAL, IMPORTANT, is_acknowledgement, is_critical, is_fixed, priority
 from zkchat_cli.context.times import periods
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.tokens import TokenCounter
@@ -47,6 +48,8 @@ SIZE_POWER = 0.3
 """Score is divided by size to this power: a long passage brings its own context, and 1 would prefer shreds."""
 PRIORITY_STEP = 0.05
 """Each step of priority above or below the neutral 5 changes a score by so much."""
+SHARES = ((CRITICAL, 0.3), (IMPORTANT, 0.25), (0, 0.45))
+"""Of the room: what passages of at least this priority may take before those of less; what is not used flows on."""
 MOST_WORDS = 40
 """Words of a question that are looked for, the rarest."""
 MOST_PASSAGES = 1000
@@ -89,6 +92,12 @@ class RecallIndex:
         self._known_days: dict[int, int] = {}
         """Each day that something was said on, numbered; `_groups` has the number for each passage."""
         self._priorities = array("B")
+        self._counter: TokenCounter | None = None
+        self._tokens: dict[int, int] = {}
+        self._stays = array("B")
+        """1 for a passage of a message that is in every prompt anyway."""
+        self._set: list[int] = []
+        """Passages that the user has said are critical."""
 
     def update(self, turns: Sequence[Turn]) -> None:
         """Be the index of these turns: what is known of them is kept, so that a turn is read once."""
@@ -121,6 +130,9 @@ class RecallIndex:
                 self._days.append(day)
                 self._groups.append(self._known_days.setdefault(day, len(self._known_days)))
                 self._priorities.append(priority(message))
+                self._stays.append(is_fixed(message))
+                if is_critical(message):
+                    self._set.append(number)
 
     def _forget(self, turns: int) -> None:
         """Know only the first `turns` turns any more; another branch of the log goes on from there."""
@@ -132,7 +144,16 @@ class RecallIndex:
                 self._postings[word].passages.pop()
                 self._postings[word].often.pop()
         del self._turns[turns:], self._starts[turns:], self.passages[start:]
-        del self._words[start:], self._sizes[start:], self._days[start:], self._groups[start:], self._priorities[start:]
+        del (
+            self._words[start:],
+            self._sizes[start:],
+            self._days[start:],
+            self._groups[start:],
+            self._priorities[start:],
+            self._stays[start:],
+        )
+        del self._set[bisect_left(self._set, start) :]
+        self._tokens = {number: tokens for number, tokens in self._tokens.items() if number < start}
 
     def best(self, question: str, asked_at: str, before: int) -> Iterator[int]:
         """Passages of the first `before` turns that bear on the question, those that bear most for their size first."""
@@ -153,12 +174,30 @@ class RecallIndex:
             near = near * (1 + TIMELY * timely) + IN_TIME * max(1.0, near.max(initial=0.0)) * timely
         near *= 1 + PRIORITY_STEP * (np.array(self._priorities, np.float64) - 5)
         bearing = np.flatnonzero((near > 0) & (near >= LEAST * near.max(initial=0.0)))
-        bearing = bearing[bearing < end]
+        bearing = bearing[(bearing < end) & (np.array(self._stays, np.uint8)[bearing] == 0)]
         value = near[bearing] / (np.array(self._sizes, np.float64)[bearing] + 1) ** SIZE_POWER
         if len(value) > MOST_PASSAGES:  # the best thousand first, because sorting 20 000 takes 4 ms
             best_ones = np.sort(np.argpartition(-value, MOST_PASSAGES)[:MOST_PASSAGES])
             bearing, value = bearing[best_ones], value[best_ones]
         return map(int, bearing[np.argsort(-value, kind="stable")])
+
+    def critical(self, before: int) -> list[int]:
+        """Passages of the first `before` turns that the user has said are critical, the most, and then the newest, first."""
+        end = self._starts[before] if before < len(self._starts) else len(self.passages)
+        return sorted((n for n in self._set if n < end and not self._stays[n]), key=lambda n: (-self._priorities[n], -n))
+
+    def mattering(self, numbers: Sequence[int], least: int) -> Sequence[int]:
+        """Those of the passages whose messages have at least this priority."""
+        priorities = self._priorities
+        return [number for number in numbers if priorities[number] >= least] if least else numbers
+
+    def tokens(self, number: int, counter: TokenCounter) -> int:
+        """Tokens of a passage when it is quoted; counted once."""
+        if counter is not self._counter:
+            self._counter, self._tokens = counter, {}
+        if number not in self._tokens:
+            self._tokens[number] = self.passages[number].tokens(counter)
+        return self._tokens[number]
 
     def _scores(self, question: str) -> "NDArray[np.float64]":
         import numpy as np
@@ -205,25 +244,34 @@ class RecallIndex:
 def recall(index: RecallIndex, question: str, asked_at: str, before: int, room: int, counter: TokenCounter) -> tuple[Passage, ...]:
     """What bears most on `question` of the first `before` turns and fits into `room` tokens when quoted, in its original order.
 
-    `asked_at` (ISO 8601) is when "yesterday" is said. A mere "thanks" reminds of nothing.
+    What is critical and what is important have shares of the room (`SHARES`), and what they do not use flows on. What the user has said is
+    critical needs not bear on the question, but then has no more than its share. `asked_at` (ISO 8601) is when "yesterday" is said. A mere
+    "thanks" reminds of nothing else.
     """
     room -= FRAME
-    if room <= 0 or is_acknowledgement(question):
+    if room <= 0:
         return ()
-    chosen: list[int] = []
+    bearing = [] if is_acknowledgement(question) else list(index.best(question, asked_at, before))
+    critical = index.critical(before)
+    chosen: dict[int, None] = {}
     dates: set[str] = set()
-    misfits = 0
-    for number in index.best(question, asked_at, before):
-        passage = index.passages[number]
-        tokens = passage.tokens(counter) + (0 if passage.day in dates else HEADING)
-        if tokens > room:
-            misfits += 1
-            if misfits == MOST_MISFITS:
-                break
-            continue
-        room -= tokens
-        chosen.append(number)
-        dates.add(passage.day)
+    allowed, spent = 0.0, 0
+    for least, share in SHARES:
+        allowed += share * room
+        misfits = 0
+        for number in index.mattering((*bearing, *critical) if least == CRITICAL else bearing, least):
+            if number in chosen:
+                continue
+            day = index.passages[number].day
+            tokens = index.tokens(number, counter) + (0 if day in dates else HEADING)
+            if spent + tokens > allowed:
+                misfits += 1
+                if misfits == MOST_MISFITS:
+                    break
+                continue
+            spent += tokens
+            chosen[number] = None
+            dates.add(day)
     return tuple(index.passages[number] for number in sorted(chosen))
 
 

@@ -51,25 +51,27 @@ class Wanted:
 
 
 def transcript(turns: Iterable[Turn]) -> list[str]:
-    """The turns as the model reads them, an item for each message as the prompt has it. Pinned messages stay in the prompt anyway."""
+    """The turns as the model reads them, an item for each message as the prompt has it; without those that are in every prompt anyway."""
     items: list[str] = []
     date = ""
     for turn in turns:
-        pinned = {message.id for message in turn.messages if message.pinned}
+        there = {id_ for message in turn.fixed for id_ in message.source_ids}
+        set_ = {message.id: message.priority for message in turn.messages if message.priority_set}
         days = {message.id: message.timestamp[:10] for message in turn.messages}
         for shown in turn.prompt:
             first = shown.source_ids[0] if shown.source_ids else ""
-            if first in pinned:
+            if first in there:
                 continue
             if days.get(first, date) != date:
                 date = days[first]
                 items.append(f"{date}:")
-            items.append(_item(shown))
+            items.append(_item(shown, set_.get(first)))
     return items
 
 
-def _item(shown: PromptMessage) -> str:
+def _item(shown: PromptMessage, priority: int | None) -> str:
     who = {"tool_results": "tool result", "documents": "documents"}.get(shown.kind, shown.role)
+    who += f" (by the user's word of priority {priority} from 1 to 10)" if priority is not None else ""
     asked = "".join(f"\n→ {call.name} {json.dumps(call.arguments, ensure_ascii=False)}" for call in shown.tool_calls)
     return f"{who}: {shown.content}{asked}"
 

@@ -17,6 +17,8 @@ from zkchat_cli.models import PromptTool
 from zkchat_cli.words import content_terms, stem
 
 CORE = frozenset(("read_zk_document", "find_excerpts", "resolve_wikilink"))
+ALWAYS = CORE | {"finish"}
+"""Core tools, and the one that ends an agent run."""
 SMALL_WINDOW = 8192
 """Tokens up to which a window is small. A turn with a search takes 1 100 tokens (measured on the demo notes) to 3 600 (on the benchmark's),
 so only two to six of them fit, and the descriptions of all tools (about 900 tokens without those of memory) cost nearly one more. In twice
@@ -52,7 +54,7 @@ def chosen(tools: Sequence[PromptTool], talk: Talk, budget: int, window: int) ->
     small = window <= SMALL_WINDOW
     if total <= budget and not small:
         return Filtered(tuple(tools))
-    always = {tool.name for tool in tools if tool.name in CORE or tool.name in talk.used}
+    always = {tool.name for tool in tools if tool.name in ALWAYS or tool.name in talk.used}
     relevance = _relevance(tools, talk)
     rest = [i for i, tool in enumerate(tools) if tool.name not in always]
     rest.sort(key=lambda i: (tools[i].name not in talk.offered, -relevance[i]))

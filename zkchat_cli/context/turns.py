@@ -47,6 +47,11 @@ class Turn:
     def fixed_tokens(self) -> int:
         return sum(m.tokens for m in self.fixed)
 
+    @property
+    def foldable(self) -> int:
+        """Tokens that a prompt is smaller by when the turn is not sent."""
+        return self.tokens - self.fixed_tokens
+
     @cached_property
     def failed(self) -> bool:
         """A turn that came to nothing (the call failed, was stopped before a word, or the process died) never goes into a prompt."""
@@ -113,7 +118,8 @@ def render(
 def _introduction(message: ZkChatMessage, counter: TokenCounter, *, documents: bool) -> PromptMessage:
     """The documents that a message names; its `source_ids` begin with the message's own if their text is in it."""
     chunks = message.chunks if documents else ()
-    content = introduce(message.references, chunks)
+    references = message.references if documents else tuple(r.model_copy(update={"above": False}) for r in message.references)
+    content = introduce(references, chunks)
     paths = dict.fromkeys(r.relative_path for r in message.references if r.relative_path)
     ids = (*([message.id] if chunks else []), *paths)
     return PromptMessage(role="user", content=content, tokens=counter.count(content) + MESSAGE_OVERHEAD, kind="documents", source_ids=ids)
@@ -148,7 +154,7 @@ def call_tokens(calls: Iterable[ToolCall], counter: TokenCounter) -> int:
 
 def _said(message: ZkChatMessage, calls: tuple[ToolCall, ...], counter: TokenCounter) -> PromptMessage:
     cut = message.role == "assistant" and message.status == "unfinished" and message.content
-    content = message.content + INTERRUPTED if cut else message.content
+    content = message.content + INTERRUPTED if cut else message.asked
     tokens = counter.count(content) if cut else _content_tokens(message, counter)
     called = call_tokens(calls, counter)
     return PromptMessage(
@@ -181,21 +187,33 @@ def _tool_result(message: ZkChatMessage, counter: TokenCounter) -> PromptMessage
 def _content_tokens(message: ZkChatMessage, counter: TokenCounter) -> int:
     """The count stored with the message, so that each text is counted once; unless no text of that length can have so many tokens (an
     import may say anything, and a negative count would let the prompt grow past its limit)."""
-    length, known = len(message.content), message.token_count
+    length, known = len(message.asked), message.token_count
     if known is not None and length <= known * _LONGEST_TOKEN and known <= 4 * length:
         return counter.sized(known)
-    return counter.count(message.content)
+    return counter.count(message.asked)
 
 
-def newest_that_fit(turns: Sequence[Turn], room: int) -> tuple[Turn, ...]:
+def newest_in_batches(turns: Sequence[Turn], room: int, fixed: int, *, total: int, batch: int) -> tuple[Turn, ...]:
+    """The newest of turns that take `total` tokens together, as many as fit into the room, less what makes those left out a multiple of
+    `batch` tokens: so the first that is kept stays the first for several turns, and with it the front of the prompt. The last is kept."""
+    kept = newest_that_fit(turns, room, fixed)
+    left_out = total - sum(turn.tokens for turn in kept)
+    border, first = -(-left_out // batch) * batch, 0
+    while left_out < border and first < len(kept) - 1:
+        left_out += kept[first].tokens
+        first += 1
+    return kept[first:]
+
+
+def newest_that_fit(turns: Sequence[Turn], room: int, fixed: int = 0) -> tuple[Turn, ...]:
     """The newest turns that take at most `room` tokens together. Stops at the first misfit: a history has no holes.
 
-    What is fixed in the others is sent all the same, and takes of the room, too.
+    What is fixed in the others is sent all the same, and takes of the room, too: `fixed` tokens in all of them.
     """
     kept: list[Turn] = []
-    room -= sum(turn.fixed_tokens for turn in turns if turn.fixed)
+    room -= fixed
     for turn in reversed(turns):
-        room -= turn.tokens - turn.fixed_tokens
+        room -= turn.foldable
         if room < 0:
             break
         kept.append(turn)

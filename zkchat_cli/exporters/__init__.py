@@ -1,13 +1,14 @@
 """The drawer of export formats: each file here declares `EXPORTER`, and a new format is one new file.
 
-An exporter turns a ConversationArchive into text and does nothing else; where the text goes is the caller's business. What the readable
-formats ask of an archive stands here once.
+An exporter turns a conversation into text and does nothing else; where the text goes is the caller's business. Most of them are made
+from the ConversationArchive, and what the readable ones ask of it stands here once.
 """
 
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from json import dumps  # the name `json` is taken here, by the drawer's own file
+from typing import Any, Literal
 
 from zkchat_cli import drawer
 from zkchat_cli.errors import UsageError
@@ -25,12 +26,17 @@ UNANSWERED = {
 
 @dataclass(frozen=True, slots=True)
 class Exporter:
-    """A format by the `name` one types; `suffix` (`.md`) for files of it, `help` in a few words."""
+    """A format by the `name` one types; `suffix` (`.md`) for files of it, `help` in a few words.
+
+    `export` gets the conversation's archive; of a format that is `of` the next "call", the request of that, as the model's server would get
+    it (a JSON document).
+    """
 
     name: str
     suffix: str
     help: str
-    export: Callable[[ConversationArchive], str]
+    export: Callable[[Any], str]
+    of: Literal["conversation", "call"] = "conversation"
 
 
 def names() -> list[str]:
@@ -43,6 +49,18 @@ def exporter(name: str) -> Exporter:
         raise UsageError(f"{name!r} is not an export format", f"Use one of: {', '.join(names())}")
     found: Exporter = drawer.take(sys.modules[__name__], name, "EXPORTER")
     return found
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of the lossless format: every export of its version is valid by it, and it tells other programs what to write."""
+    version = ConversationArchive.model_fields["version"].default
+    made = ConversationArchive.model_json_schema()
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:zkchat:conversation:{version}",
+        **made,
+        "required": ["format", "version", *made["required"]],
+    }
 
 
 def branch(archive: ConversationArchive) -> list[ZkChatMessage]:

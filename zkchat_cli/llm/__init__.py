@@ -17,12 +17,14 @@ came before a failure is not lost.
                  quotable pieces, `quoting` chooses among them
 """
 
+import json
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from zkchat_cli.config import Section
 from zkchat_cli.errors import ProviderError
+from zkchat_cli.keys import Key
 from zkchat_cli.models import FinishReason, PromptMessage, PromptTool, ThinkingBlocks, TokenUsage, ToolCall
 
 Effort = Literal["low", "medium", "high"]
@@ -135,13 +137,46 @@ class Model(Protocol):
         ...
 
 
+@runtime_checkable
+class Wired(Protocol):
+    """A model that puts a request into a language of its server's own."""
+
+    def body(self, request: Request) -> dict[str, Any]:
+        """What `stream` would send, as JSON: the body alone, without the headers, which have the key. Nothing is contacted."""
+        ...
+
+
+def body(model: Model, request: Request) -> dict[str, Any]:
+    """A request as the model's server would get it; of a model without a server, in the form that most servers speak (OpenAI's)."""
+    if isinstance(model, Wired):
+        return model.body(request)
+    messages = [_plain(message) for message in request.messages]
+    tools = [tool.descriptor for tool in request.tools]
+    return {"model": model.name, "messages": messages, **({"tools": tools} if tools else {})}
+
+
+def _plain(message: PromptMessage) -> dict[str, Any]:
+    plain: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.tool_calls:
+        plain["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)},
+            }
+            for call in message.tool_calls
+        ]
+    return plain | ({"tool_call_id": message.tool_call_id} if message.tool_call_id is not None else {})
+
+
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a provider opens a model with: the part of `PROVIDER/NAME` after the slash, its own settings, the environment."""
+    """What a provider opens a model with: the part of `PROVIDER/NAME` after the slash, its own settings, the environment, its key."""
 
     name: str = ""
     settings: Any = None
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    key: Key = field(default_factory=Key)
 
 
 @dataclass(frozen=True, slots=True)

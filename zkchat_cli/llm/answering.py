@@ -6,6 +6,7 @@ Loaded when the first message is there (see providers/offline.py): it takes a te
 import json
 import re
 from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from zkchat_cli.llm import Delta, Finished, Request, Text, ToolCalls
@@ -20,6 +21,7 @@ _DASH = re.compile(r"(?<!\S)-+(?=\w)")
 _MARKS = re.compile(r"[“”„«»「」『』\"`\[\]<>]")
 """What would be taken for a quotation or a citation where a question is repeated."""
 _FIRST_LINE = re.compile(r"[0-9]{1,9}")
+_ROUND = re.compile(r"\n\n\(Round [0-9]+ of [0-9]+: [^\n]*\)\Z")
 _PAIRED = re.compile("[^“”]*(?:“[^“”]*”[^“”]*)*")
 MAX_DOCUMENTS_READ = 3
 MAX_QUERY = 400
@@ -38,12 +40,18 @@ IN_SECTION = 1.6
 LEAST_SENTENCES, MOST_IN_A_DIGEST = 4, 12
 SAID_BEFORE = 0.3
 """What a quotation of an earlier answer is worth in an answer to a question that follows it up."""
-NOTHING = "Your notes don't say: nothing in them shares a word with your question.\n"
+FINISH = "finish"
+"""The tool that ends an agent run. Whoever has no plan is done with a goal after one round, and says so."""
+NOT_SAID = "Your notes don't say"
+NOTHING = f"{NOT_SAID}: nothing in them shares a word with your question.\n"
 
 
 def reply(request: Request) -> Generator[Delta, None, None]:
     """The deltas of one model call: tool calls, or an answer word by word, as a model would give it."""
     asked = max((i for i, m in enumerate(request.messages) if m.role == "user" and m.kind == "conversation"), default=-1)
+    in_run = any(tool.name == FINISH for tool in request.tools)
+    if in_run and asked >= 0:
+        request = _without_round(request, asked)
     understood = understand(request.messages, asked)
     now = request.messages[asked + 1 :]
     given = [m for m in request.messages[max(asked - 1, 0) : max(asked, 0)] if m.kind == "documents"]
@@ -60,11 +68,23 @@ def reply(request: Request) -> Generator[Delta, None, None]:
     named = [*given, *(m for m in found if m.tool_call_id in read)]
     text = "" if found or _excerpts(given) else (_retold(understood, request.messages) or digest(request.messages))
     answer = remembered(understood, request.messages[:asked]) + (text or answer_from(understood, [*given, *found], named))
+    if in_run:
+        unmet = "the notes do not say" if answer.startswith(NOT_SAID) else ""
+        yield ToolCalls((ToolCall(id=f"offline-{asked}-finish", name=FINISH, arguments={"answer": answer, "unmet": unmet}),))
+        yield Finished("tool_calls")
+        return
     for line in answer.splitlines(keepends=True):
         words = line.split(" ")
         for i, word in enumerate(words):
             yield Text(word if i == len(words) - 1 else word + " ")
     yield Finished("stop")
+
+
+def _without_round(request: Request, asked: int) -> Request:
+    """The request with the bare goal as its question: in which round it stands says nothing of what it is about."""
+    goal = request.messages[asked]
+    bare = goal.model_copy(update={"content": _ROUND.sub("", goal.content)})
+    return replace(request, messages=(*request.messages[:asked], bare, *request.messages[asked + 1 :]))
 
 
 def remembered(asked: Asked, before: Sequence[PromptMessage]) -> str:
@@ -174,7 +194,7 @@ def answer_from(asked: Asked, results: Sequence[PromptMessage], named: Sequence[
         for question in asked.questions:
             quotes = _answering(question, excerpts, favour, MOST_OF_A_PART)
             asks = shorten(_MARKS.sub("", question.text), MAX_QUERY)
-            parts.append((asks if quotes else f"{asks} Your notes don't say.", quotes))
+            parts.append((asks if quotes else f"{asks} {NOT_SAID}.", quotes))
         parts = parts if any(quotes for _, quotes in parts) else []
     else:
         most = MOST_IN_A_SUMMARY if asked.summary else MOST
@@ -189,7 +209,7 @@ def answer_from(asked: Asked, results: Sequence[PromptMessage], named: Sequence[
         return "\n".join(f"{title}\n\n{_quoted(quotes)}" if quotes else f"{title}\n" for title, quotes in parts)
     nearest = {e.title: e.source for e in reversed(excerpts)}
     names = [f"[[{title}]] [{source}]" for title, source in reversed(nearest.items())]
-    return f"Your notes don't say{' more' if asked.more else ''}. Nearest: {', '.join(names[:3])}\n"
+    return f"{NOT_SAID}{' more' if asked.more else ''}. Nearest: {', '.join(names[:3])}\n"
 
 
 def _from(source: int | None, excerpts: Sequence[Excerpt]) -> list[Excerpt]:

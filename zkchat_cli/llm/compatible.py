@@ -80,6 +80,12 @@ class Gateway(OpenAIGateway):  # type: ignore[misc]  # mojentic is untyped
         finally:
             await events.aclose()
 
+    def body(self, args: dict[str, Any]) -> dict[str, Any]:
+        """The request that these arguments of a stream make."""
+        self._introduce(args["model"])
+        made: dict[str, Any] = json.loads(self._recovery_body(args, True))
+        return made
+
     def with_policy(self, policy: RecoveryPolicy) -> "Gateway":
         self.recovery_policy = policy
         return self

@@ -24,8 +24,19 @@ def describe(model: Model, title: str, text: str, request: Request) -> str | Non
 
     `request` says how to ask: its options, window and `wanted`.
     """
+    note = fenced(f"{title}\n\n{text[:LONGEST]}", "note")
+    return one_line(model, INSTRUCTIONS, f"<note>\n{note}\n</note>", request)
+
+
+def fenced(text: str, name: str) -> str:
+    """Text that cannot close the fence `name` which it stands in."""
+    return re.sub(rf"<\s*/\s*(?={name})", r"<\\/", text, flags=re.IGNORECASE)
+
+
+def one_line(model: Model, instructions: str, data: str, request: Request) -> str | None:
+    """What the model says to `data`, on one line; None as for `describe`."""
     said = ""
-    with closing(model.stream(_asked(title, text, request))) as stream:
+    with closing(model.stream(_asked(instructions, data, request))) as stream:
         for delta in stream:
             if request.wanted is not None and not request.wanted():
                 return None
@@ -35,21 +46,20 @@ def describe(model: Model, title: str, text: str, request: Request) -> str | Non
                 case Finished(reason):
                     return _line(said, cut=reason == "length")
                 case Failed(error):
-                    _log.info("%s did not describe a note: %s", model.name, error.message)
+                    _log.info("%s said nothing in the background: %s", model.name, error.message)
                     return None
                 case Waiting():  # a server in trouble is not to be asked again for this
                     return None
     return None
 
 
-def _asked(title: str, text: str, request: Request) -> Request:
-    harmless = re.sub(r"<\s*/\s*(?=note)", r"<\\/", f"{title}\n\n{text[:LONGEST]}", flags=re.IGNORECASE)  # it cannot close its own fence
+def _asked(instructions: str, data: str, request: Request) -> Request:
     effort: Effort | None = (
         "low" if request.options.reasoning_effort else None
     )  # what is set the model understands; much thought would use up the tokens
     messages = (
-        PromptMessage(role="system", content=INSTRUCTIONS, tokens=0, kind="system"),
-        PromptMessage(role="user", content=f"<note>\n{harmless}\n</note>", tokens=0, kind="documents"),
+        PromptMessage(role="system", content=instructions, tokens=0, kind="system"),
+        PromptMessage(role="user", content=data, tokens=0, kind="documents"),
     )
     return Request(messages, options=Options(TOKENS, reasoning_effort=effort), window=request.window, wanted=request.wanted)
 

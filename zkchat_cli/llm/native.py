@@ -53,6 +53,11 @@ class Gateway(OllamaGateway):  # type: ignore[misc]  # mojentic is untyped
         finally:
             await events.aclose()
 
+    def body(self, args: dict[str, Any]) -> dict[str, Any]:
+        """The request that these arguments of a stream make."""
+        made: dict[str, Any] = json.loads(self._body(args))
+        return made
+
     def _body(self, args: dict[str, Any]) -> bytes:
         """The request, in which each tool's answer says whose it is: models that call several at once are lost without."""
         request = self._stream_request(args)

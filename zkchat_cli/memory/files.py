@@ -5,10 +5,11 @@ They are looked at for every prompt, so a file is read again only when it has ch
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from stat import S_ISREG
 
 from zkchat_cli.errors import VaultError
-from zkchat_cli.vault import Vault, filesystem
+from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.filesystem import NoteBytes
 
 LARGEST = 1_000_000
@@ -21,10 +22,10 @@ Warn = Callable[[str, str], None]
 
 
 class MemoryFiles:
-    """The files of a vault as memory reads them."""
+    """The files of a vault, or of another folder, as memory reads them."""
 
-    def __init__(self, vault: Vault, warn: Warn) -> None:
-        self._root = vault.root
+    def __init__(self, root: Path, warn: Warn) -> None:
+        self._root = root
         self.warn = warn
         self._read: dict[str, tuple[Stamp, str]] = {}
         self.looked_at: dict[str, Stamp] = {}

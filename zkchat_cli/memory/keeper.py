@@ -10,11 +10,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
+from zkchat_cli.agents.profile import Agent
 from zkchat_cli.config import Config
 from zkchat_cli.errors import StoreError, UsageError, VaultError
 from zkchat_cli.memory import smart
 from zkchat_cli.memory.files import MemoryFiles, Stamp
-from zkchat_cli.memory.project import ALSO_READ, MemoryItem, folder_memory, in_play, root_memory
+from zkchat_cli.memory.keys import key_of, slug
+from zkchat_cli.memory.project import ALSO_READ, MemoryItem, agent_memory, folder_memory, in_play, root_memory
 from zkchat_cli.memory.sayings import shown
 from zkchat_cli.memory.smart import Relevant, Remembered
 from zkchat_cli.models import Fact, ZkChatMessage
@@ -22,8 +24,8 @@ from zkchat_cli.store import ChatSessionStore
 from zkchat_cli.tokens import TokenCounter
 from zkchat_cli.vault import Vault, filesystem
 
-SHARE, ROOT_SHARE, FOLDER_SHARE = 0.2, 0.12, 0.04
-"""Of the messages' budget: all of memory, its files in the root, and those in folders. Facts get what these leave."""
+SHARE, ROOT_SHARE, AGENT_SHARE, FOLDER_SHARE = 0.2, 0.12, 0.04, 0.04
+"""Of the messages' budget: all of memory, its files in the root, the agent's own, and those in folders. Facts get what these leave."""
 MOST_SAID = 20
 
 
@@ -46,13 +48,16 @@ class Memory:
         now: Callable[[], str],
         *,
         about: Callable[[str], str | None] = lambda _: None,
+        agent: Agent | None = None,
     ) -> None:
         self._vault, self._store, self._now, self._about = vault, store, now, about
         self.on = settings.context.memory_integration
         self._names = tuple(dict.fromkeys(filter(None, (settings.memory.project_file, ALSO_READ))))
         self._told: set[str] = set()
         self._notices: list[tuple[str, str]] = []
-        self._files = MemoryFiles(vault, self._warn)
+        self._files = MemoryFiles(vault.root, self.tell)
+        self._agent = agent
+        self._agents_files = MemoryFiles(agent.memory_file.parent, self.tell) if agent is not None and agent.memory_file else None
         self._documents: tuple[Remembered, ...] | None = None
         self._chosen: tuple[tuple[str, int, TokenCounter], tuple[MemoryItem, ...]] | None = None
         self._made: dict[str, tuple[object, dict[str, Stamp], tuple[MemoryItem, ...]]] = {}
@@ -74,13 +79,24 @@ class Memory:
         room = int(ROOT_SHARE * budget)
         return self._unchanged("root", (room, counter), lambda: root_memory(self._files, self._names, room, counter))
 
-    def _unchanged(self, name: str, asked: object, make: Callable[[], tuple[MemoryItem, ...]]) -> tuple[MemoryItem, ...]:
+    def front(self, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
+        """The memory that stands in the front of every prompt: the vault's, then the agent's own."""
+        agent, files = self._agent, self._agents_files
+        if not self.on or agent is None or files is None:
+            return self.project(budget, counter)
+        room = int(AGENT_SHARE * budget)
+        own = self._unchanged("agent", (room, counter), lambda: agent_memory(files, agent, room, counter), files)
+        return (*self.project(budget, counter), *own)
+
+    def _unchanged(
+        self, name: str, asked: object, make: Callable[[], tuple[MemoryItem, ...]], files: MemoryFiles | None = None
+    ) -> tuple[MemoryItem, ...]:
         """What was made last time, unless something else is asked for or a file has changed: it is asked for with every prompt."""
-        made = self._made.get(name)
-        if made is None or made[0] != asked or any(self._files.stamp(path) != stamp for path, stamp in made[1].items()):
-            self._files.looked_at = {}
+        made, files = self._made.get(name), files or self._files
+        if made is None or made[0] != asked or any(files.stamp(path) != stamp for path, stamp in made[1].items()):
+            files.looked_at = {}
             items = make()
-            made = self._made[name] = asked, self._files.looked_at, items
+            made = self._made[name] = asked, files.looked_at, items
         return made[2]
 
     def beside(
@@ -89,12 +105,12 @@ class Memory:
         """What comes with this turn's messages alone: memory of the folders of the notes in play, then what bears on its question."""
         if not self.on:
             return ()
-        root = self.project(budget, counter)
+        root = self.front(budget, counter)
         left = int(SHARE * budget) - sum(item.tokens for item in root)
         notes, room = in_play(current, recent), int(FOLDER_SHARE * budget)
         make = partial(folder_memory, self._files, self._names, notes, room, counter, root)
         folders = self._unchanged("folders", (notes, room, counter, root), make)
-        question = next((m.content for m in current if m.role == "user"), "")
+        question = next((m.asked for m in current if m.role == "user"), "")
         return (*folders, *self._bearing(question, left - sum(item.tokens for item in folders), counter))
 
     def _bearing(self, question: str, room: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
@@ -104,7 +120,7 @@ class Memory:
             try:
                 self._chosen = asked, smart.choose(self.relevant(question), room, counter)
             except (StoreError, VaultError) as e:
-                self._warn(e.message, e.hint)
+                self.tell(e.message, e.hint)
                 return ()
         return self._chosen[1]
 
@@ -128,7 +144,8 @@ class Memory:
         taken, self._notices = self._notices, []
         return taken
 
-    def _warn(self, message: str, hint: str) -> None:
+    def tell(self, message: str, hint: str) -> None:
+        """Have the user told of something, once."""
         if message not in self._told:
             self._told.add(message)
             self._notices.append((message, hint))
@@ -188,7 +205,7 @@ class Memory:
             problem = f"that is too long to remember: {len(content)} characters of at most {smart.LONGEST_FACT}"
             raise UsageError(problem, "Write a note, which can be searched, and remember where it is.")
         taken = {fact.key: fact.content for fact in self.facts()}
-        key = smart.slug(key) or smart.key_of(content, taken)
+        key = slug(key) or key_of(content, taken)
         fact = Fact(
             key=key,
             content=content,
@@ -206,7 +223,7 @@ class Memory:
     def forget(self, key: str) -> Fact:
         """Delete a fact, named by its key or the beginning of it. Raises UsageError that names the nearest when it is not one."""
         known = {fact.key: fact for fact in self.facts()}
-        wanted = smart.slug(key)
+        wanted = slug(key)
         matches = [wanted] if wanted in known else [key for key in known if wanted and key.startswith(wanted)]
         if len(matches) != 1:
             near = matches or difflib.get_close_matches(wanted, known, n=3, cutoff=0.4) or list(known)

@@ -13,12 +13,12 @@ NONE = "No memory: a note ZKCHAT.md in the vault's root would be sent with every
 def included(items: Sequence[MemoryItem]) -> Iterator[Line]:
     """What goes into the prompt: its name, tokens and reason, then its text."""
     for item in items:
-        name = item.key if item.kind == "fact" else item.relative_path
+        name = item.key if item.kind in ("fact", "agent") else item.relative_path
         yield Line((Span(name or "", "bold", item.relative_path or None), Span(f" · {item.tokens} tokens · {item.reason}", "dim")))
         if item.cut:
             yield line("  its end is cut", "yellow")
         for each in item.content.split("\n"):
-            yield line(f"  {each.removeprefix('- ') if item.kind != 'file' else each}")
+            yield line(f"  {each.removeprefix('- ') if item.kind in ('fact', 'document') else each}")
 
 
 def facts(remembered: Sequence[Fact]) -> Iterator[Line]:

@@ -7,9 +7,10 @@ with the message alone: it is of use while one talks about its notes, and in fro
 import posixpath
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from zkchat_cli.agents.profile import Agent
 from zkchat_cli.memory.files import CUT, MemoryFiles
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.references.imports import imports_in
@@ -23,12 +24,12 @@ MOST_FILES = 50
 MOST_NOTES = 30
 """Notes in play whose folders are looked at, those of this turn first."""
 
-MemoryKind = Literal["file", "fact", "document"]
+MemoryKind = Literal["file", "fact", "document", "agent"]
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryItem:
-    """A piece of memory and why it is in the prompt. A fact has no path but a `key`."""
+    """A piece of memory and why it is in the prompt. A fact, and an agent's memory, which is not in the vault, have no path but a `key`."""
 
     relative_path: str
     content: str
@@ -74,6 +75,17 @@ def root_memory(files: MemoryFiles, names: Iterable[str], room: int, counter: To
     return tuple(item for name in dict.fromkeys(names) for item in taking.take(name, f"{name} in the vault's root"))
 
 
+def agent_memory(files: MemoryFiles, agent: Agent, room: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
+    """What stands in the agent's own memory file, in `room` tokens."""
+    if agent.memory_file is None:
+        return ()
+    taking = _Taking(files, room, counter)
+    return tuple(
+        replace(item, relative_path="", key=agent.name, kind="agent", reason=f"memory of the agent {agent.name}, {agent.memory_file}")
+        for item in taking.take(agent.memory_file.name, "", imports=False)
+    )
+
+
 def folder_memory(
     files: MemoryFiles,
     names: Sequence[str],
@@ -110,7 +122,7 @@ class _Taking:
     counter: TokenCounter
     seen: set[str] = field(default_factory=set)
 
-    def take(self, path: str, reason: str, depth: int = 0) -> list[MemoryItem]:
+    def take(self, path: str, reason: str, depth: int = 0, *, imports: bool = True) -> list[MemoryItem]:
         """The file, cut to what room there is, and after it what that imports."""
         if path in self.seen:
             return []
@@ -127,7 +139,7 @@ class _Taking:
             return []
         self.room -= tokens
         item = MemoryItem(path, content, tokens, reason, cut=content is not text or text.endswith(CUT))
-        return [item, *(each for imported in self._imports(item, depth) for each in imported)]
+        return [item, *(each for imported in (self._imports(item, depth) if imports else ()) for each in imported)]
 
     def _imports(self, item: MemoryItem, depth: int) -> Iterator[list[MemoryItem]]:
         for wanted in imports_in(item.content):

@@ -1,13 +1,13 @@
 """Smart memory: which of the facts that somebody asked to remember, and of the notes that are often cited, bear on a message.
 
-Pure: keys, ranking and choice over values. Ranked by BM25 over stemmed words (as recall ranks turns; Robertson and Zaragoza 2009), times
+Pure: ranking and choice over values. Ranked by BM25 over stemmed words (as recall ranks turns; Robertson and Zaragoza 2009), times
 how recent a thing is: a fact counts half once it is old, never nothing.
 """
 
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -16,7 +16,7 @@ from zkchat_cli.memory.project import MemoryItem, MemoryKind
 from zkchat_cli.memory.sayings import link
 from zkchat_cli.models import Fact, OftenCited
 from zkchat_cli.tokens import TokenCounter
-from zkchat_cli.words import STOPWORDS, content_terms, fold, shorten, stem
+from zkchat_cli.words import content_terms, shorten, stem
 
 K1, B = 1.2, 0.75
 HALF_LIFE = 90.0
@@ -25,17 +25,9 @@ OF_BEST = 0.25
 """The least share of the best score that still bears on a message."""
 MOST = 8
 LONGEST_FACT = 2_000
-LONGEST_KEY = 48
-MOST_NAMING = 6
-"""Words that may name what a fact is about, in "NAME is VALUE"."""
-MOST_VALUE = 4
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-_NAMED = re.compile(r"([^\s:=：][^:=：\n]{0,80}?)\s*(?::(?=\s)|：|\s=\s)\s*\S")
-_IS = re.compile(r"(\S[^.!?\n]{0,80}?)(?:\s+(?:is|are|was|were)\s+|是)([^\n]{1,60})$", re.IGNORECASE)
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _MARKER = re.compile(r"\s*(?:>\s?)*(?:[-*+]|\d{1,9}[.)])\s+(?:\[.\]\s+)?")
-_LEADING = re.compile(r"^(?:(?:the|a|an|my|our|your|his|her|their|that|this|please|remember|note)\s+)+(?=\S)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,25 +61,6 @@ def clean(text: str) -> str:
     return " ".join(_CONTROL.sub(" ", text).split())
 
 
-def key_of(content: str, taken: Mapping[str, str]) -> str:
-    """What a fact is about, where nobody said so: of "NAME: VALUE", "NAME = VALUE" and "NAME is VALUE" the name, if both are short.
-
-    A newer fact of that form so replaces the older. Any other fact has its first words for a key, with a number where another one of
-    those in `taken` (contents by key) begins alike, because it contradicts nothing.
-    """
-    match = _NAMED.match(content)
-    named = match[1] if match else ""
-    if not named and (match := _IS.match(content)) and len(match[2].split()) <= MOST_VALUE:
-        named = match[1]
-    named = _LEADING.sub("", named, count=1) if named else ""
-    words = [word for word in _words(named) if word not in ("the", "of")]
-    if len(words) <= MOST_NAMING and any(word not in STOPWORDS for word in words):
-        return slug(" ".join(words))
-    first = slug(" ".join([word for word in _words(content[:LONGEST_FACT]) if word not in STOPWORDS][:MOST_NAMING])) or "fact"
-    keys = (first, *(f"{first}-{n}" for n in range(2, len(taken) + 3)))
-    return next(key for key in keys if taken.get(key, content) == content)
-
-
 def facts_in(text: str) -> list[str]:
     """The facts of a file: each list item and each paragraph is one. Headings, rules and code say nothing by themselves."""
     found: list[list[str]] = []
@@ -105,15 +78,6 @@ def facts_in(text: str) -> list[str]:
         else:
             found[-1].append(stripped)
     return [fact for each in found if (fact := clean(" ".join(each)))]
-
-
-def slug(text: str) -> str:
-    """A text as a key: its words without case and accents, joined by hyphens, `LONGEST_KEY` characters at most."""
-    return "-".join(_words(text[: 4 * LONGEST_KEY]))[:LONGEST_KEY].strip("-")
-
-
-def _words(text: str) -> list[str]:
-    return [re.sub("['’]", "", word) for word in _WORD.findall(fold(text))]
 
 
 def of_fact(fact: Fact) -> Remembered:

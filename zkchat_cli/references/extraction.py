@@ -67,8 +67,14 @@ def extract(text: str, places: Places, summary: Summary, typed: str | None = Non
     return named
 
 
-def _linked(link: LinkResolution, end: int, text: str, vault: Vault, summary: Summary, named: Named) -> Iterator[DocumentReference]:
-    first = DocumentReference(
+def linked(text: str, vault: Vault, summary: Summary) -> tuple[DocumentReference, ...]:
+    """The notes that `text` links to, each once, without their texts: for what was said in another program."""
+    found = (_named(link, summary) for link in vault.links_in(text) if link.kind == "wikilink")
+    return tuple({key(reference): reference for reference in found}.values())
+
+
+def _named(link: LinkResolution, summary: Summary) -> DocumentReference:
+    return DocumentReference(
         wikilink=link.raw,
         relative_path=link.target,
         reference_type="direct",
@@ -77,6 +83,10 @@ def _linked(link: LinkResolution, end: int, text: str, vault: Vault, summary: Su
         heading=link.heading,
         candidates=tuple(PurePosixPath(path).stem for path in link.candidates) if link.status == "broken" else link.candidates,
     )
+
+
+def _linked(link: LinkResolution, end: int, text: str, vault: Vault, summary: Summary, named: Named) -> Iterator[DocumentReference]:
+    first = _named(link, summary)
     yield first
     if link.target is None:
         return

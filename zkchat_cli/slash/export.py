@@ -14,7 +14,7 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:
     format_, _, name = argument.partition(" ")
     exporter = exporters.exporter(format_ or "md")
     file = Path(name.strip() or f"zkchat-{session.conversation.id}{exporter.suffix}")
-    text = exporter.export(session.parts.store.archive(session.conversation.id))
+    text = exporter.export(session.request() if exporter.of == "call" else session.parts.store.archive(session.conversation.id))
     try:
         file = file.expanduser()
         with file.open("x", encoding="utf-8") as out:
@@ -26,4 +26,4 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:
     return Outcome(f"Written to {file}")
 
 
-COMMAND = SlashCommand("export", "write the conversation to a file", _run, "[md|html|json] [file]")
+COMMAND = SlashCommand("export", "write the conversation to a file", _run, "[md|html|json|context] [file]", lambda _: exporters.names())

@@ -28,4 +28,6 @@ def _number(text: str) -> int:
     return number
 
 
-COMMAND = SlashCommand("priority", "how much turn N matters to recall, 1 to 10, or `auto`; alone: how much it does now", _run, "N [P]")
+COMMAND = SlashCommand(
+    "priority", "how much turn N matters, 1 to 10, or `auto` (from 8 on it is quoted first, shortened last); alone: now", _run, "N [P]"
+)

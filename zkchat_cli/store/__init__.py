@@ -1,11 +1,24 @@
 """Conversations on disk: nothing that was said is ever lost, and no SQL leaves this package.
 
 `sessions` is the store itself, `file` opens and checks its database, `migrations` is its schema's history, `rows` the border between
-values and rows, `archives` a conversation as one value, `mentions` which answers used a note, `facts` what is to be remembered, `spoken`
-full-text search over what was said, `faults` what SQLite's errors mean to a person. `imports` reads conversations that we or other
-programs exported.
+values and rows, `conversations` their labels, `archives` a conversation as one value, `erasing` its deletion for good, `mentions` which
+answers used a note, `facts` what is to be remembered, `spoken` full-text search over what was said, `faults` what SQLite's errors mean to
+a person. `imports` reads conversations that other programs or we exported (`foreign` their messages, `places` says on which line something
+stands), `titles` are for a shell's completion.
 """
 
-from zkchat_cli.store.sessions import ChatSessionStore
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from zkchat_cli.store.sessions import ChatSessionStore
 
 __all__ = ["ChatSessionStore"]
+
+
+def __getattr__(name: str) -> Any:
+    """The store when it is asked for: `titles` must not load pydantic, as a shell waits for it while somebody types."""
+    if name == "ChatSessionStore":
+        from zkchat_cli.store.sessions import ChatSessionStore
+
+        return ChatSessionStore
+    raise AttributeError(name)

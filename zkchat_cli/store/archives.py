@@ -1,6 +1,7 @@
 """A conversation as one value, outside the store: is it sound, and the same with other ids."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from zkchat_cli.models import ConversationArchive
 
@@ -31,22 +32,36 @@ def with_fresh_ids(archive: ConversationArchive, new_id: Callable[[], str]) -> C
     )
 
 
-def flaw(archive: ConversationArchive) -> str | None:
-    """What does not fit together in an archive, in words that name the entry; None when it is sound."""
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """What does not fit together in an archive: `str` says it in words that name the entry, `way` leads there."""
+
+    words: str
+    way: tuple[str | int, ...]
+
+    def __str__(self) -> str:
+        return self.words
+
+
+def flaw(archive: ConversationArchive) -> Flaw | None:
+    """The first thing that does not fit together; None when it is sound."""
     seen: set[str] = set()
-    for number, message in enumerate(archive.messages, 1):
+    for number, message in enumerate(archive.messages):
+        at = ("messages", number)
         if message.id in seen:
-            return f"message {number}: the id {message.id!r} is used twice"
+            return Flaw(f"message {number + 1}: the id {message.id!r} is used twice", (*at, "id"))
         if message.parent_id is not None and message.parent_id not in seen:
-            return f"message {number}: its parent {message.parent_id!r} does not stand before it"
+            return Flaw(f"message {number + 1}: its parent {message.parent_id!r} does not stand before it", (*at, "parent_id"))
         seen.add(message.id)
     if archive.conversation.head_id is not None and archive.conversation.head_id not in seen:
-        return f"conversation: its head {archive.conversation.head_id!r} is not one of the messages"
+        return Flaw(f"conversation: its head {archive.conversation.head_id!r} is not one of the messages", ("conversation", "head_id"))
     summaries: set[str] = set()
-    for number, compaction in enumerate(archive.compactions, 1):
+    for number, compaction in enumerate(archive.compactions):
+        at = ("compactions", number)
         if compaction.id in summaries:
-            return f"compaction {number}: the id {compaction.id!r} is used twice"
+            return Flaw(f"compaction {number + 1}: the id {compaction.id!r} is used twice", (*at, "id"))
         if compaction.last_id is not None and compaction.last_id not in seen:
-            return f"compaction {number}: the last message it covers, {compaction.last_id!r}, is not one of the messages"
+            words = f"compaction {number + 1}: the last message it covers, {compaction.last_id!r}, is not one of the messages"
+            return Flaw(words, (*at, "last_id"))
         summaries.add(compaction.id)
     return None

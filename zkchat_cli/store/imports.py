@@ -1,206 +1,170 @@
-"""Conversations out of a file: our own lossless export, a plain list of messages, or zk-chat's `chat_sessions.json`.
+"""Conversations out of a file: our own lossless export, lists of messages as JSON or JSON lines, zk-chat's `chat_sessions.json`, and what
+`llm logs --json` prints.
 
-Reading is pure: a text in, archives out, so a file with one wrong entry is refused before anything is stored. Our own export is read
-strictly, because a field we would drop is a loss; other programs' messages are read for what we know and the rest is left aside.
+Reading is pure: bytes in, archives out, so a file with one wrong entry is refused before anything is stored, with the line that is wrong.
+Our own export is read strictly, because a field we would drop is a loss; other programs' messages are read by `foreign`.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any, get_args
-
-from pydantic import ValidationError
+from functools import partial
+from typing import Any
 
 from zkchat_cli.errors import UsageError
-from zkchat_cli.models import Conversation, ConversationArchive, DocumentReference, Role, ToolCall, ZkChatMessage
+from zkchat_cli.models import ConversationArchive
 from zkchat_cli.store.archives import flaw
-from zkchat_cli.store.rows import storable
-from zkchat_cli.words import shorten
+from zkchat_cli.store.foreign import Misfit, Place, Reader, named
+from zkchat_cli.store.packing import storable
+from zkchat_cli.store.places import line_of
 
+LARGEST = 256 * 1024 * 1024
+"""Bytes of a file; reading one takes some ten times as much memory."""
 _EXPECTED = (
-    "Expected: a `zkchat context export --format json`, a list of messages [{\"role\": …, \"content\": …}, …], "
-    "or a chat_sessions.json {id: {\"messages\": […]}}. Nothing was imported."
+    "Expected: a `zkchat context export --format json`, a list of messages [{\"role\": …, \"content\": …}, …] or one on each line, "
+    "a chat_sessions.json {id: {\"messages\": […]}}, or what `llm logs --json` prints. Nothing was imported."
 )  # fmt: skip
+_CORRECT = "Correct it and try again. Nothing was imported."
 _DEEPEST = 100
-_COUNTS = ("token_count", "augmented_token_count", "tool_tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What a file holds: `kind` is what it was taken for, in words."""
+
+    kind: str
+    archives: list[ConversationArchive]
+
+    @property
+    def is_own(self) -> bool:
+        return self.kind == _OWN
+
+
+_OWN = "an export of zkchat"
+
+
+def read_file(data: bytes, *, vault: str, new_id: Callable[[], str], now: str) -> Imported:
+    """Every conversation in a file's bytes, in whichever Unicode encoding. See `read_archive`."""
+    if len(data) > LARGEST:
+        raise UsageError(f"The file is larger than {LARGEST // 1024**2} MB", "Divide it, and import the parts. Nothing was imported.")
+    encoding = json.detect_encoding(data)  # by its mark or its first bytes
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as e:
+        line = data[: e.start].count("\n".encode(encoding.removesuffix("-sig"))) + 1
+        raise UsageError(f"line {line}: this is not {encoding.removesuffix('-sig').upper()}: {e.reason}", _IN_UTF8) from e
+    return read(text, vault=vault, new_id=new_id, now=now)
+
+
+_IN_UTF8 = "Save the file as UTF-8 and try again. Nothing was imported."
 
 
 def read_archive(text: str, *, vault: str, new_id: Callable[[], str], now: str) -> list[ConversationArchive]:
     """Every conversation in `text`, ready to be restored.
 
     Our own exports keep their ids and their vault; all others get new ids and `vault`. `now` (ISO 8601) stands for times that are
-    missing, and lends its zone to times that have none. Raises UsageError that names the line or the entry which is wrong.
+    missing, and lends its zone to times that have none. Raises UsageError that names the line and the entry which is wrong.
     """
+    return read(text, vault=vault, new_id=new_id, now=now).archives
+
+
+def read(text: str, *, vault: str, new_id: Callable[[], str], now: str) -> Imported:
+    """`read_archive`, and what the text was taken for."""
+    text = text.removeprefix("\ufeff")
+    document, line = _parsed(text)
     try:
-        data = json.loads(text.removeprefix("\ufeff"))
-        ours = isinstance(data, dict) and isinstance(data.get("format"), str)
-        data = _cleaned(data, storable if ours else _plain)
-    except json.JSONDecodeError as e:
-        raise UsageError(f"Not valid JSON: line {e.lineno}, column {e.colno}: {e.msg}", _EXPECTED) from e
-    except (RecursionError, ValueError) as e:
-        raise UsageError(f"The JSON cannot be read: {e}", _EXPECTED) from e
-    if ours:
-        return [_own(data)]
-    reader = _Reader(vault, new_id, now)
-    if isinstance(data, list) and data:
-        return [reader.conversation(data, created_at=None, updated_at=now)]
-    if isinstance(data, dict) and data and all(isinstance(value, dict) and "messages" in value for value in data.values()):
-        return [reader.session(name, session) for name, session in data.items()]
+        return _recognised(document, Reader(vault, new_id, now))
+    except Misfit as e:
+        raise UsageError(f"line {line(e.way)}, {e.message}", _CORRECT) from e
+
+
+def _recognised(document: Any, reader: Reader) -> Imported:
+    whole = Place()
+    entries = document if isinstance(document, list) else [document]
+    first = entries[0] if entries else None
+    places = [Place(f"entry {n + 1}", (n,)) for n in range(len(entries))] if isinstance(document, list) else [whole]
+    if isinstance(first, dict):
+        if isinstance(first.get("format"), str):
+            return Imported(_OWN, [_own(place, entry) for place, entry in zip(places, entries, strict=True)])
+        if isinstance(first.get("messages"), list) or (isinstance(document, list) and "messages" in first):
+            return Imported("conversations", [reader.session(place, entry) for place, entry in zip(places, entries, strict=True)])
+        if "prompt" in first and "response" in first:
+            return Imported("a log of llm", reader.logged(entries))
+    if isinstance(document, list) and document:
+        return Imported("messages", [reader.conversation(document, whole)])
+    if isinstance(document, dict):
+        if "role" in document:
+            return Imported("messages", [reader.conversation([document], whole)])
+        if any(isinstance(value, dict) and "messages" in value for value in document.values()):
+            sessions = [reader.session(Place(f"session {name!r}", (name,)), session) for name, session in document.items()]
+            return Imported("chat sessions", sessions)
     raise UsageError("This JSON holds no conversation", _EXPECTED)
 
 
-def _own(data: dict[str, Any]) -> ConversationArchive:
-    if data["format"] != "zkchat-conversation" or data.get("version") != 1:
+def _own(place: Place, data: Any) -> ConversationArchive:
+    at = place if place.words else Place("the export", place.way)
+    form, version = (data.get("format"), data.get("version")) if isinstance(data, dict) else (None, None)
+    if form != "zkchat-conversation" or version != 1:
         raise UsageError(
-            f"This is {data['format']!r} version {data.get('version')!r}; this zkchat reads 'zkchat-conversation' version 1",
+            f"This is {form!r} version {version!r}; this zkchat reads 'zkchat-conversation' version 1",
             "Export it again with this version of zkchat, or update zkchat. Nothing was imported.",
         )
-    with _named("the export"):
+    with named(at):
         archive = ConversationArchive.model_validate(data)
     if problem := flaw(archive):
-        raise UsageError(f"The export does not fit together: {problem}", "Export it again. Nothing was imported.")
+        raise Misfit(f"the export does not fit together: {problem}", (*place.way, *problem.way))
     return archive
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    """Reads other programs' messages; what they do not say is filled in from these."""
-
-    vault: str
-    new_id: Callable[[], str]
-    now: str
-
-    def session(self, name: str, session: Mapping[str, Any]) -> ConversationArchive:
-        where = f"session {name!r}"
-        if not isinstance(session["messages"], list):
-            raise _wrong(where, "messages", session["messages"], "expected a list of messages")
-        created, updated = (self._time(where, key, session.get(key)) for key in ("created_at", "last_updated"))
-        return self.conversation(session["messages"], created_at=created, updated_at=updated, where=f"{where}, ")
-
-    def conversation(self, entries: list[Any], *, created_at: str | None, updated_at: str | None, where: str = "") -> ConversationArchive:
-        messages: list[ZkChatMessage] = []
-        for number, entry in enumerate(entries, 1):
-            messages.append(self._message(f"{where}message {number}", entry, messages[-1] if messages else None, created_at or self.now))
-        first = next((shorten(message.content, 60) for message in messages if message.role == "user"), "")
-        created = created_at or (messages[0].timestamp if messages else self.now)
-        return ConversationArchive(
-            conversation=Conversation(
-                id=self.new_id(),
-                vault=self.vault,
-                title=first or None,
-                created_at=created,
-                updated_at=updated_at or (messages[-1].timestamp if messages else created),
-                head_id=messages[-1].id if messages else None,
-            ),
-            messages=tuple(messages),
-        )
-
-    def _message(self, where: str, entry: Any, parent: ZkChatMessage | None, otherwise: str) -> ZkChatMessage:
-        if not isinstance(entry, dict):
-            raise _wrong(where, "", entry, 'expected an object {"role": …, "content": …}')
-        role = entry.get("role")
-        if role not in get_args(Role):
-            raise _wrong(where, "role", role, f"expected one of {', '.join(get_args(Role))}")
-        with _named(where):
-            return ZkChatMessage(
-                id=self.new_id(),
-                parent_id=parent.id if parent else None,
-                role=role,
-                content=_content(where, entry),
-                timestamp=self._time(where, "timestamp", entry.get("timestamp"))
-                or self._time(where, "created_at", entry.get("created_at"))
-                or (parent.timestamp if parent else otherwise),
-                references=tuple(_reference(f"{where}, reference {n}", one) for n, one in enumerate(_list(where, entry, "references"), 1)),
-                tool_calls=tuple(self._call(f"{where}, tool call {n}", one) for n, one in enumerate(_list(where, entry, "tool_calls"), 1)),
-                tool_call_id=entry.get("tool_call_id"),
-                tool_name=entry.get("tool_name") or (entry.get("name") if role == "tool" else None),
-                model=entry.get("model"),
-                **{key: entry.get(key) for key in _COUNTS},
-            )
-
-    def _call(self, where: str, call: Any) -> ToolCall:
-        """A call as zk-chat has it, or inside `function` with its arguments as text, as OpenAI has it."""
-        called = call.get("function", call) if isinstance(call, dict) else None
-        if not isinstance(called, dict) or not isinstance(called.get("name"), str):
-            raise _wrong(where, "", call, 'expected an object {"name": …, "arguments": {…}}')
-        arguments = called.get("arguments") or {}
-        if isinstance(arguments, str):
-            with suppress(RecursionError, ValueError):
-                arguments = json.loads(arguments)
-        if not isinstance(arguments, dict):
-            arguments = {"arguments": arguments}  # what a model garbled is kept as it is
-        with _named(where):
-            return ToolCall(id=call.get("id") or self.new_id(), name=called["name"], arguments=arguments)
-
-    def _time(self, where: str, key: str, value: Any) -> str | None:
-        """ISO 8601 with a zone, from text or from seconds since 1970."""
-        if value is None:
-            return None
-        try:
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                return datetime.fromtimestamp(value, UTC).isoformat()
-            time = datetime.fromisoformat(value)
-        except (TypeError, ValueError, OverflowError, OSError) as e:
-            raise _wrong(where, key, value, "expected a time as 2025-05-08T13:56:00+00:00") from e
-        return (time if time.tzinfo else time.replace(tzinfo=datetime.fromisoformat(self.now).tzinfo)).isoformat()
+# from text to values
 
 
-def _content(where: str, entry: Mapping[str, Any]) -> str:
-    """A text; the texts of a list of parts; nothing for a message that only calls tools."""
-    content = entry.get("content")
-    if isinstance(content, list) and all(isinstance(part, dict) and isinstance(part.get("text"), str) for part in content):
-        return "\n".join(part["text"] for part in content)
-    if content is None and (entry.get("tool_calls") or entry["role"] == "tool"):
-        return ""
-    if not isinstance(content, str):
-        raise _wrong(where, "content", content, "expected a text")
-    return content
+def _parsed(text: str) -> tuple[Any, Callable[[Sequence[str | int]], int]]:
+    """The document, and what says on which line of `text` the value at the end of a way through it stands.
 
-
-def _list(where: str, entry: Mapping[str, Any], key: str) -> list[Any]:
-    found = entry.get(key) or []
-    if not isinstance(found, list):
-        raise _wrong(where, key, found, "expected a list")
-    return found
-
-
-def _reference(where: str, reference: Any) -> DocumentReference:
-    if isinstance(reference, dict) and "status" not in reference:
-        reference = reference | {"status": "found" if reference.get("relative_path") else "broken"}
-    with _named(where):
-        return DocumentReference.model_validate(reference)
-
-
-@contextmanager
-def _named(where: str) -> Iterator[None]:
-    """Say which entry of the file a value was refused for, counting from 1 as a person does."""
+    Where each line is a document, the whole is the list of them.
+    """
     try:
-        yield
-    except ValidationError as e:
-        first = e.errors()[0]
-        path = " ".join(str(part + 1) if isinstance(part, int) else part for part in first["loc"])
-        raise _wrong(where, path, first["input"], first["msg"]) from e
+        return _cleaned(json.loads(text)), partial(line_of, text)
+    except json.JSONDecodeError as e:
+        lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]  # JSON may hold U+2028
+        if not (e.msg == "Extra data" and len(lines) > 1 and e.lineno == lines[1][0]):
+            raise UsageError(f"Not valid JSON: line {e.lineno}, column {e.colno}: {e.msg}", _EXPECTED) from e
+    except (RecursionError, ValueError) as e:
+        raise _unreadable(e) from e
+    documents = []
+    for number, line in lines:
+        try:
+            documents.append(_cleaned(json.loads(line)))
+        except json.JSONDecodeError as e:
+            raise UsageError(f"Not valid JSON: line {number}, column {e.colno}: {e.msg}", _EXPECTED) from e
+        except (RecursionError, ValueError) as e:
+            raise _unreadable(e, f"line {number}: ") from e
+    return documents, lambda way: lines[int(way[0])][0]
 
 
-def _wrong(where: str, key: str, value: Any, expected: str) -> UsageError:
-    shown = shorten(json.dumps(value, ensure_ascii=False, default=str), 60)
-    return UsageError(f"{where}: {key + ' ' if key else ''}is {shown}; {expected}", "Correct it and try again. Nothing was imported.")
+def _unreadable(e: Exception, where: str = "") -> UsageError:
+    return UsageError(f"{where}The JSON cannot be read: {'it is nested too deeply' if isinstance(e, RecursionError) else e}", _EXPECTED)
+
+
+def _cleaned(document: Any) -> Any:
+    """`document` with its texts cleaned of what the store could not hold; in our own export a NUL is what was said, and stays."""
+    own = isinstance(document, dict) and isinstance(document.get("format"), str)
+    return _clean(document, storable if own else _plain)
 
 
 def _plain(text: str) -> str:
     return storable(text).replace("\0", "\ufffd")
 
 
-def _cleaned(value: Any, clean: Callable[[str], str], deep: int = 0) -> Any:
-    """`value` with all its texts cleaned of what the store could not hold. Raises ValueError when it is nested beyond all sense."""
+def _clean(value: Any, clean: Callable[[str], str], deep: int = 0) -> Any:
+    """Raises ValueError when it is nested beyond all sense."""
     if deep > _DEEPEST:
         raise ValueError(f"it is nested more than {_DEEPEST} levels deep")
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, list):
-        return [_cleaned(item, clean, deep + 1) for item in value]
+        return [_clean(item, clean, deep + 1) for item in value]
     if isinstance(value, dict):
-        return {clean(key): _cleaned(item, clean, deep + 1) for key, item in value.items()}
+        return {clean(key): _clean(item, clean, deep + 1) for key, item in value.items()}
     return value

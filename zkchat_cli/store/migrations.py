@@ -11,6 +11,14 @@ from collections.abc import Iterator, Sequence
 APPLICATION_ID = 0x7A6B6368
 """`zkch`, in the database's header: tells our store from some other program's database."""
 
+SECURE_SINCE = 5
+"""The version since which what is deleted is overwritten: a store that comes from before it is written anew once."""
+
+_TOKENS = """(CASE WHEN json_valid({0}.rest)
+    THEN max(0, min(1000000000, CAST(coalesce(json_extract({0}.rest, '$.token_count'), 0) AS INTEGER))) ELSE 0 END)"""
+"""What a message says it counts; an import may say anything, and the sum must stay a number of 64 bits."""
+_BLANK = "' ' || char(9, 10, 13)"
+
 SCRIPTS: tuple[str, ...] = (
     """
     CREATE TABLE conversation (
@@ -142,6 +150,68 @@ SCRIPTS: tuple[str, ...] = (
     BEGIN INSERT INTO unspoken VALUES (NEW.seq); END;
 
     CREATE TRIGGER message_gone AFTER DELETE ON message
+    BEGIN DELETE FROM spoken WHERE rowid = OLD.seq; END;
+    """,
+    # What a list of conversations shows of each, kept by triggers, so that a list reads one short row a conversation and no message. The
+    # tokens are those of what was said; a `rest` that is no JSON has none.
+    f"""
+    ALTER TABLE conversation ADD COLUMN messages INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE conversation ADD COLUMN tokens INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE conversation ADD COLUMN question TEXT;
+
+    CREATE TRIGGER message_listed AFTER INSERT ON message
+    BEGIN
+        UPDATE conversation SET messages = messages + 1, tokens = tokens + {_TOKENS.format("NEW")},
+            question = coalesce(question, CASE NEW.role WHEN 'user' THEN substr(ltrim(NEW.content, {_BLANK}), 1, 240) END)
+        WHERE id = NEW.conversation_id;
+    END;
+
+    CREATE TRIGGER message_listed_again AFTER UPDATE OF rest ON message WHEN NEW.rest <> OLD.rest
+    BEGIN
+        UPDATE conversation SET tokens = tokens - {_TOKENS.format("OLD")} + {_TOKENS.format("NEW")} WHERE id = NEW.conversation_id;
+    END;
+
+    UPDATE conversation SET
+        messages = (SELECT count(*) FROM message WHERE conversation_id = conversation.id),
+        tokens = (SELECT coalesce(sum({_TOKENS.format("message")}), 0) FROM message WHERE conversation_id = conversation.id),
+        question = (SELECT substr(ltrim(content, {_BLANK}), 1, 240) FROM message
+            WHERE conversation_id = conversation.id AND role = 'user' ORDER BY seq LIMIT 1);
+    """,
+    # What the model was sent, by pieces; see prompts. Numbers are never given twice, because a process remembers the newest. And the
+    # words of what was said stand in `message` already: only where they are others than the content (see words.indexed) are they kept.
+    """
+    CREATE TABLE piece (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        conversation_seq INTEGER NOT NULL REFERENCES conversation (seq) ON DELETE CASCADE,
+        hash BLOB NOT NULL,
+        body BLOB NOT NULL
+    ) STRICT;
+    CREATE UNIQUE INDEX piece_hash ON piece (conversation_seq, hash);
+
+    CREATE TABLE prompt (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        conversation_seq INTEGER NOT NULL REFERENCES conversation (seq) ON DELETE CASCADE,
+        question_seq INTEGER NOT NULL,
+        whole INTEGER NOT NULL,
+        body BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX prompt_conversation ON prompt (conversation_seq);
+    CREATE INDEX prompt_question ON prompt (question_seq);
+
+    ALTER TABLE compaction ADD COLUMN packed BLOB;
+    ALTER TABLE message ADD COLUMN packed BLOB;
+
+    CREATE TABLE spelling (message_seq INTEGER PRIMARY KEY REFERENCES message (seq) ON DELETE CASCADE, words TEXT NOT NULL) STRICT;
+    CREATE VIEW spelled (seq, words) AS SELECT message.seq, coalesce(spelling.words, message.content)
+        FROM message LEFT JOIN spelling ON spelling.message_seq = message.seq;
+
+    DROP TRIGGER message_gone;
+    DROP TABLE spoken;
+    CREATE VIRTUAL TABLE spoken USING fts5 (words, tokenize = 'ascii', content = 'spelled', content_rowid = 'seq');
+    INSERT OR IGNORE INTO unspoken SELECT seq FROM message WHERE content <> '';
+
+    CREATE TRIGGER message_gone BEFORE DELETE ON message
+    WHEN OLD.content <> '' AND NOT EXISTS (SELECT 1 FROM unspoken WHERE message_seq = OLD.seq)
     BEGIN DELETE FROM spoken WHERE rowid = OLD.seq; END;
     """,
 )

@@ -1,33 +1,47 @@
 """The border between values and rows: a value's queried fields are columns, all its others are JSON in `rest`.
 
-Fields at their default are left out of `rest`; a lone surrogate, which no UTF-8 file can hold, becomes U+FFFD on the way in.
+Fields at their default are left out of `rest`; a lone surrogate, which no UTF-8 file can hold, becomes U+FFFD on the way in (`storable`).
 """
 
 import json
-import re
 from typing import Any
 
 from pydantic_core import from_json
 
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Compaction, Conversation, Value, ZkChatMessage
+from zkchat_cli.store import packing
+from zkchat_cli.store.packing import storable
 
 MESSAGE = ("id", "parent_id", "role", "content", "status", "timestamp")
 COMPACTION = ("id", "created_at", "last_id")
+ASIDE = ("rest", "packed")
+"""The columns behind those of MESSAGE."""
+REFERENCE = ("summary", "context_snippet", "headings", "candidates", "delivery_reason")
+"""What is packed of a reference."""
 CONVERSATION = ("id", "vault", "title", "created_at", "updated_at", "head_id")
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-def storable(text: str) -> str:
-    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def from_message(message: ZkChatMessage) -> dict[str, Any]:
-    return _columns(message, MESSAGE) | {"rest": _rest(message, MESSAGE)}
+    """With what is long and never queried, chunks and the words of references, packed.
+
+    What a tool brought in stands in its message's content, as JSON: there, the text of a chunk is a place in it (start, length).
+    """
+    rest = _rest(message, MESSAGE)
+    aside: dict[str, Any] = {"chunks": chunks} if (chunks := rest.pop("chunks", None)) else {}
+    for chunk in chunks or ():
+        said = json.dumps(chunk["text"], ensure_ascii=False)
+        place = message.content.find(said)
+        if place >= 0:
+            chunk["text"] = [place, len(said)]
+    words = [{name: reference.pop(name) for name in REFERENCE if name in reference} for reference in rest.get("references", ())]
+    if any(words):
+        aside["references"] = words
+    return _columns(message, MESSAGE) | {"rest": _json(rest), "packed": packing.packed(aside) if aside else None}
 
 
 def from_compaction(compaction: Compaction) -> dict[str, Any]:
+    """`rest` as it is, not as JSON yet."""
     return _columns(compaction, COMPACTION) | {"rest": _rest(compaction, COMPACTION)}
 
 
@@ -36,22 +50,27 @@ def from_conversation(conversation: Conversation) -> dict[str, Any]:
 
 
 def to_message(row: tuple[Any, ...]) -> ZkChatMessage:
-    """A row of MESSAGE and `rest`. A long history is read in one go, so each step here counts 2 000 times."""
-    value = _decoded(row[-1])
-    value["id"], value["parent_id"], value["role"], value["content"], value["status"], value["timestamp"], _ = row
+    """A row of MESSAGE, `rest` and `packed`. A long history is read in one go, so each step here counts 2 000 times."""
+    *columns, rest, packed = row
+    value = decoded(rest)
+    value["id"], value["parent_id"], value["role"], value["content"], value["status"], value["timestamp"] = columns
+    if packed is not None:
+        aside = packing.unpacked(packed)
+        for chunk in aside.get("chunks", ()):
+            if isinstance(place := chunk["text"], list):
+                chunk["text"] = json.loads(value["content"][place[0] : sum(place)])
+        for reference, words in zip(value.get("references", ()), aside.pop("references", ()), strict=False):
+            reference.update(words)
+        value.update(aside)
     return ZkChatMessage.model_validate(value)
-
-
-def to_compaction(row: tuple[Any, ...]) -> Compaction:
-    return Compaction.model_validate(dict(zip(COMPACTION, row, strict=False)) | _decoded(row[-1]))
 
 
 def to_conversation(row: tuple[Any, ...]) -> Conversation:
     return Conversation.model_validate(dict(zip(CONVERSATION, row, strict=True)))
 
 
-def _decoded(rest: str) -> dict[str, Any]:
-    """By pydantic's parser, which saves a fifth of the time; json's goes deeper, to all that could be written."""
+def decoded(rest: str) -> dict[str, Any]:
+    """`rest` by pydantic's parser, which saves a fifth of the time; json's goes deeper, to all that could be written."""
     try:
         value: dict[str, Any] = from_json(rest)
     except ValueError:
@@ -63,9 +82,12 @@ def _columns(value: Value, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: storable(field) if isinstance(field := getattr(value, name), str) else field for name in names}
 
 
-def _rest(value: Value, columns: tuple[str, ...]) -> str:
+def _rest(value: Value, columns: tuple[str, ...]) -> dict[str, Any]:
     try:
-        rest = value.model_dump(mode="json", exclude=set(columns), exclude_defaults=True)
+        return value.model_dump(mode="json", exclude=set(columns), exclude_defaults=True)
     except ValueError as e:  # pydantic stops at some 250 levels; a model can make up arguments of any depth
         raise StoreError(f"A value cannot be stored: {e}", "Nothing was changed; its tool calls are nested too deeply.") from e
+
+
+def _json(rest: dict[str, Any]) -> str:
     return storable(json.dumps(rest, ensure_ascii=False, separators=(",", ":")))

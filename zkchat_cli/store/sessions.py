@@ -12,17 +12,27 @@ from pathlib import Path
 from typing import Any
 
 from zkchat_cli.errors import StoreError
-from zkchat_cli.models import Compaction, Conversation, ConversationArchive, Fact, Mention, OftenCited, Said, ZkChatMessage
-from zkchat_cli.store import archives, facts, mentions, rows, spoken
+from zkchat_cli.models import (
+    Compaction,
+    Conversation,
+    ConversationArchive,
+    Fact,
+    Mention,
+    OftenCited,
+    Overview,
+    Said,
+    Sent,
+    ZkChatMessage,
+)
+from zkchat_cli.store import archives, compactions, conversations, erasing, facts, mentions, prompts, rows, spoken
 from zkchat_cli.store.faults import told
 from zkchat_cli.store.file import connect, transaction
+from zkchat_cli.store.packing import storable
 
-_CONVERSATION = f"SELECT {', '.join(rows.CONVERSATION)} FROM conversation"
-_MESSAGE = f"SELECT {', '.join(rows.MESSAGE)}, rest FROM message"
-_COMPACTION = f"SELECT {', '.join(rows.COMPACTION)}, rest FROM compaction"
+_MESSAGE = f"SELECT {', '.join((*rows.MESSAGE, *rows.ASIDE))} FROM message"
 
-_NEWEST_FIRST = "ORDER BY julianday(updated_at) DESC, updated_at DESC, seq DESC"
-"""By the instant, not by its spelling: an imported conversation may bring another zone."""
+_CHANGED = "UPDATE message SET rest = :rest, packed = :packed"
+_OF_A_CONVERSATION = "WHERE id = :id AND conversation_id = :conversation_id"
 
 _BRANCH = f"""
     WITH RECURSIVE branch (seq, parent_id) AS (
@@ -31,7 +41,7 @@ _BRANCH = f"""
         UNION
         SELECT message.seq, message.parent_id FROM branch JOIN message ON message.id = branch.parent_id
     )
-    SELECT {", ".join(f"message.{column}" for column in (*rows.MESSAGE, "rest"))}
+    SELECT {", ".join(f"message.{column}" for column in (*rows.MESSAGE, *rows.ASIDE))}
     FROM branch CROSS JOIN message ON message.seq = branch.seq ORDER BY branch.seq
 """
 """From root to head: a parent is always written before its children, so the order of writing is the order of the branch."""
@@ -48,11 +58,16 @@ class ChatSessionStore:
         self._db = connection
         self._file = file
         self._facts_written = 0
+        self._newest_prompt: prompts.Newest | None = None
 
     @classmethod
     def open(cls, file: Path | None) -> "ChatSessionStore":
         """The store at `file`, made if missing, migrated if older; None: one in memory that leaves no trace."""
         return cls(connect(file), file)
+
+    def beside(self) -> "ChatSessionStore":
+        """The same store through another connection, for another thread."""
+        return self.open(self._file)
 
     def close(self) -> None:
         with told(self._file, "be closed"):
@@ -66,46 +81,55 @@ class ChatSessionStore:
 
     def conversation(self, conversation_id: str) -> Conversation:
         with self._reading("read a conversation"):
-            row = self._db.execute(f"{_CONVERSATION} WHERE id = ?", (rows.storable(conversation_id),)).fetchone()
-            if row is None:
-                raise StoreError(f"There is no conversation {conversation_id}", self._recent())
-            return rows.to_conversation(row)
+            return conversations.read(self._db, conversation_id)
 
     def find(self, prefix: str | None, vault: str | None) -> Conversation:
         """The conversation with this id or the only one whose id begins so, of any vault; None: `vault`'s most recently updated."""
-        if prefix is None:
-            newest = self.conversations(vault, limit=1)
-            if not newest:
-                where = f" with {vault}" if vault else ""
-                raise StoreError(
-                    f"There is no conversation{where} yet", f'Start one: zkchat ask "…", or name one by its id. {self._recent()}'.strip()
-                )
-            return newest[0]
         with self._reading("find a conversation"):
-            query = f"{_CONVERSATION} WHERE :prefix <> '' AND substr(id, 1, length(:prefix)) = :prefix {_NEWEST_FIRST}"
-            found = [rows.to_conversation(row) for row in self._db.execute(query, {"prefix": rows.storable(prefix)})]
-        whole = [conversation for conversation in found if conversation.id == prefix]
-        if len(found) == 1 or whole:
-            return (whole or found)[0]
-        if not found:
-            raise StoreError(f"There is no conversation whose id begins with {prefix!r}", self._recent())
-        raise StoreError(f"{prefix!r} is the beginning of {len(found)} conversations: {_listed(found)}", "Give more of the id.")
+            return conversations.find(self._db, prefix, vault)
 
     def conversations(self, vault: str | None = None, limit: int | None = None) -> list[Conversation]:
         """Those of `vault` (None: of all), the most recently updated first."""
         with self._reading("list conversations"):
-            query = f"{_CONVERSATION} WHERE :vault IS NULL OR vault = :vault {_NEWEST_FIRST} LIMIT :limit"
-            found = self._db.execute(query, {"vault": vault and rows.storable(vault), "limit": -1 if limit is None else limit})
-            return [rows.to_conversation(row) for row in found]
+            return conversations.newest_first(self._db, vault, limit)
+
+    def untouched_since(self, before: str) -> tuple[str, ...]:
+        """The ids of the conversations that were last updated before a time (ISO 8601 with zone)."""
+        with self._reading("list conversations"):
+            query = "SELECT id FROM conversation WHERE julianday(updated_at) < julianday(?)"
+            return tuple(id_ for (id_,) in self._db.execute(query, (before,)))
+
+    def delete(self, *conversation_ids: str) -> None:
+        """Delete conversations for good: no file of the store, no backup beside it holds a word of them afterwards. What was remembered
+        stays, but no longer says where. Raises StoreError when there is none of that id, or when words of it are left somewhere."""
+        with self._writing("delete a conversation"):
+            for conversation_id in conversation_ids:
+                self._known(conversation_id)
+            ids = [storable(conversation_id) for conversation_id in conversation_ids]
+            erasing.erase(self._db, ids)
+        with told(self._file, "be cleared of a deleted conversation"):
+            erasing.cut_log(self._db, self._file)
+            if self._file is not None:
+                erasing.erase_from_backups(self._file, ids)
+
+    def overviews(self, vault: str | None = None, limit: int | None = None) -> list[Overview]:
+        """`conversations`, with what a list shows of each besides."""
+        with self._reading("list conversations"):
+            return conversations.overviews(self._db, vault, limit)
+
+    def overview(self, conversation_id: str) -> Overview:
+        """The same of one conversation. Raises StoreError when there is none of that id."""
+        with self._reading("read a conversation"):
+            return conversations.overview(self._db, conversation_id)
 
     def mentions(self, vault: str, relative_path: str) -> tuple[Mention, ...]:
         """The answers in `vault`'s conversations, of every branch, that used the note, the newest first."""
         with self._reading("look for a note"):
-            return mentions.read(self._db, rows.storable(vault), rows.storable(relative_path))
+            return mentions.read(self._db, storable(vault), storable(relative_path))
 
     def rename(self, conversation_id: str, title: str) -> None:
         with self._writing("rename a conversation"):
-            self._change(conversation_id, "title = ?", rows.storable(title))
+            self._change(conversation_id, "title = ?", storable(title))
 
     # Memory
 
@@ -113,12 +137,12 @@ class ChatSessionStore:
         """Let a fact about `vault` hold from now on; returns the one of the same key that it replaces, which stays as history."""
         self._facts_written += 1
         with self._writing("remember"):
-            return facts.remember(self._db, rows.storable(vault), fact)
+            return facts.remember(self._db, storable(vault), fact)
 
     def facts(self, vault: str) -> tuple[Fact, ...]:
         """The facts that hold, the newest first."""
         with self._reading("read what was remembered"):
-            return facts.read(self._db, rows.storable(vault))
+            return facts.read(self._db, storable(vault))
 
     def facts_version(self) -> tuple[int, int]:
         """Another value whenever the facts may be others: this store has written some, or another process anything."""
@@ -128,40 +152,40 @@ class ChatSessionStore:
     def fact_history(self, vault: str, key: str) -> tuple[Fact, ...]:
         """Every fact that ever had the key, the newest first."""
         with self._reading("read what was remembered"):
-            return facts.history(self._db, rows.storable(vault), key)
+            return facts.history(self._db, storable(vault), key)
 
     def forget(self, vault: str, key: str) -> Fact | None:
         """Delete a fact with its history, and return it; None when there is none of that key."""
         self._facts_written += 1
         with self._writing("forget"):
-            return facts.forget(self._db, rows.storable(vault), key)
+            return facts.forget(self._db, storable(vault), key)
 
     def access_facts(self, vault: str, keys: Sequence[str], at: str) -> None:
         """Note when these facts were last of use."""
         self._facts_written += 1
         with self._writing("note which facts were of use"):
-            facts.access(self._db, rows.storable(vault), keys, at)
+            facts.access(self._db, storable(vault), keys, at)
 
     def often_cited(self, vault: str) -> tuple[OftenCited, ...]:
         """The notes that the answers of more than one conversation cited, most conversations first."""
         with self._reading("look for notes that are often cited"):
-            return mentions.often_cited(self._db, rows.storable(vault))
+            return mentions.often_cited(self._db, storable(vault))
 
-    def search(self, vault: str, text: str, *, conversation_id: str | None = None, limit: int = 10) -> tuple[Said, ...]:
-        """The messages that bear most on `text`, best first: of one conversation, or of all with `vault`; of every branch."""
+    def search(self, vault: str | None, text: str, *, conversation_id: str | None = None, limit: int = 10) -> tuple[Said, ...]:
+        """The messages that bear most on `text`, best first: of one conversation, or of all with `vault` (None: of all)."""
         with told(self._file, "search what was said"):
             more = True
             while more:
                 with transaction(self._db):
                     more = spoken.index(self._db)
-            return spoken.search(self._db, rows.storable(vault), text, _text(conversation_id), limit)
+            return spoken.search(self._db, _text(vault), text, _text(conversation_id), limit)
 
     # Models
 
     def calibration(self, model: str) -> float:
         """How many tokens this model makes of each that zkchat counts, by what its provider reported; 1.0 if it never did."""
         with self._reading("read how a model counts"):
-            row = self._db.execute("SELECT factor FROM calibration WHERE model = ?", (rows.storable(model),)).fetchone()
+            row = self._db.execute("SELECT factor FROM calibration WHERE model = ?", (storable(model),)).fetchone()
             return 1.0 if row is None else float(row[0])
 
     def calibrate(self, model: str, factor: float) -> None:
@@ -170,43 +194,60 @@ class ChatSessionStore:
             self._db.execute(
                 "INSERT INTO calibration VALUES (:model, :factor, 1) ON CONFLICT (model) DO UPDATE SET"
                 " factor = (factor * min(calls, :most) + :factor) / (min(calls, :most) + 1), calls = calls + 1",
-                {"model": rows.storable(model), "factor": factor, "most": CALIBRATED_BY - 1},
+                {"model": storable(model), "factor": factor, "most": CALIBRATED_BY - 1},
             )
 
     # Turns
 
     def add(self, conversation_id: str, message: ZkChatMessage) -> None:
-        """Append one message and make it the head."""
+        """Append one message and make it the head. A question above it that nobody has answered is unfinished from now on: the process that
+        should have was killed, or is slower than its user."""
         with self._writing("take a message"):
             self._known(conversation_id)
+            left = "UPDATE message SET status = 'unfinished' WHERE id = ? AND conversation_id = ? AND status = 'pending'"
+            self._db.execute(left, (_text(message.parent_id), _text(conversation_id)))
             self._insert_message(conversation_id, message)
-            self._change(conversation_id, "head_id = ?, updated_at = ?", rows.storable(message.id), rows.storable(message.timestamp))
+            self._change(conversation_id, "head_id = ?, updated_at = ?", storable(message.id), storable(message.timestamp))
 
     def commit(
-        self, conversation_id: str, user: ZkChatMessage, answer: Sequence[ZkChatMessage], *, updated_at: str, title: str | None = None
+        self,
+        conversation_id: str,
+        user: ZkChatMessage,
+        answer: Sequence[ZkChatMessage],
+        *,
+        updated_at: str,
+        title: str | None = None,
+        sent: Sequence[Sent] = (),
     ) -> None:
         """End a turn: the stored question's new status and figures, the new messages, and the last of them as head.
 
-        `title` is taken only where the conversation has none.
+        `title` is taken only where the conversation has none. `sent` are the prompts of the turn's model calls.
         """
         with self._writing("take a turn"):
             self._known(conversation_id)
             question = rows.from_message(user) | {"conversation_id": conversation_id}
-            update = "UPDATE message SET status = :status, rest = :rest WHERE id = :id AND conversation_id = :conversation_id"
-            if self._db.execute(update, question).rowcount == 0:
+            if self._db.execute(f"{_CHANGED}, status = :status {_OF_A_CONVERSATION}", question).rowcount == 0:
                 raise StoreError(f"The question {user.id} is not in conversation {conversation_id}", "Add it before its turn is committed.")
             for message in answer:
                 self._insert_message(conversation_id, message)
             head = answer[-1].id if answer else user.id
             self._change(conversation_id, "head_id = ?, updated_at = ?, title = coalesce(title, ?)", *map(_text, (head, updated_at, title)))
+            newest = prompts.write(self._db, storable(conversation_id), sent, self._newest_prompt)
+        self._newest_prompt = newest  # not before all of it is stored
+
+    def prompts(self, message_id: str) -> tuple[Sent, ...]:
+        """What the model calls of the turn were sent that a message belongs to, in their order; none where none was kept (an import, a
+        turn from before prompts were). Of the log's messages that were left out, `prompt.dropped` says nothing."""
+        with self._reading("read a prompt"):
+            return prompts.read(self._db, storable(message_id))
 
     def mark(self, conversation_id: str, messages: Sequence[ZkChatMessage]) -> None:
         """Take in what was changed in stored messages but not said: a pin, a priority. All of them or none."""
         with self._writing("mark a message"):
             self._known(conversation_id)
             for message in messages:
-                update = "UPDATE message SET rest = :rest WHERE id = :id AND conversation_id = :conversation_id"
-                if self._db.execute(update, rows.from_message(message) | {"conversation_id": conversation_id}).rowcount == 0:
+                row = rows.from_message(message) | {"conversation_id": conversation_id}
+                if self._db.execute(f"{_CHANGED} {_OF_A_CONVERSATION}", row).rowcount == 0:
                     raise StoreError(f"The message {message.id} is not in conversation {conversation_id}", "Nothing was changed.")
 
     def move_head(self, conversation_id: str, message_id: str | None) -> None:
@@ -233,25 +274,19 @@ class ChatSessionStore:
         """Note that from now on this summary stands for the messages it covers; they stay."""
         with self._writing("take a summary"):
             self._known(conversation_id)
-            self._insert_compaction(conversation_id, compaction)
+            compactions.insert(self._db, storable(conversation_id), compaction)
 
     def undo_compaction(self, conversation_id: str, compaction_id: str | None = None) -> Compaction | None:
         """Take back that summary, or the last one of any branch that still holds, and return it; None when there is none."""
         with self._writing("take a summary back"):
             self._known(conversation_id)
-            query = f"{_COMPACTION} WHERE conversation_id = ? AND NOT undone AND id = coalesce(?, id) ORDER BY seq DESC LIMIT 1"
-            row = self._db.execute(query, (conversation_id, compaction_id)).fetchone()
-            if row is None:
-                return None
-            self._db.execute("UPDATE compaction SET undone = 1 WHERE id = ?", (row[0],))
-            return rows.to_compaction(row)
+            return compactions.undo(self._db, storable(conversation_id), compaction_id)
 
     def compactions(self, conversation_id: str) -> tuple[Compaction, ...]:
         """The summaries that hold, oldest first."""
         self.conversation(conversation_id)
         with self._reading("read a conversation's summaries"):
-            found = self._db.execute(f"{_COMPACTION} WHERE conversation_id = ? AND NOT undone ORDER BY seq", (conversation_id,))
-            return tuple(rows.to_compaction(row) for row in found)
+            return compactions.read(self._db, storable(conversation_id))
 
     # Out and in again
 
@@ -282,7 +317,7 @@ class ChatSessionStore:
         for message in archive.messages:
             self._insert_message(conversation.id, message)
         for compaction in archive.compactions:
-            self._insert_compaction(conversation.id, compaction)
+            compactions.insert(self._db, storable(conversation.id), compaction)
         self._change(conversation.id, "head_id = ?", _text(conversation.head_id))
         return self.conversation(conversation.id)
 
@@ -312,9 +347,6 @@ class ChatSessionStore:
     def _insert_message(self, conversation_id: str, message: ZkChatMessage) -> None:
         self._insert("message", rows.from_message(message) | {"conversation_id": conversation_id})
 
-    def _insert_compaction(self, conversation_id: str, compaction: Compaction) -> None:
-        self._insert("compaction", rows.from_compaction(compaction) | {"conversation_id": conversation_id})
-
     def _insert(self, table: str, row: dict[str, Any]) -> None:
         self._db.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES (:{', :'.join(row)})", row)
 
@@ -330,15 +362,6 @@ class ChatSessionStore:
             for one in ids
         )
 
-    def _recent(self) -> str:
-        recent = self.conversations(limit=5)
-        return f"The most recent ones: {_listed(recent)}" if recent else "The store holds none yet."
-
 
 def _text(text: str | None) -> str | None:
-    return None if text is None else rows.storable(text)
-
-
-def _listed(conversations: Sequence[Conversation]) -> str:
-    shown = [f"{c.id} ({c.title or 'untitled'}, {c.updated_at[:10]})" for c in conversations[:5]]
-    return ", ".join(shown) + (f" and {len(conversations) - 5} more" if len(conversations) > 5 else "")
+    return None if text is None else storable(text)

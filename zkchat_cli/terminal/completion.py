@@ -10,7 +10,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.slash import SlashCommand
+from zkchat_cli.slash import Offer, SlashCommand
 from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.words import fold
 
@@ -75,7 +75,8 @@ class ChatCompleter(Completer):
         elif (typed := argument_typed(before)) is not None and (values := self._values_of(typed[0])):
             folded = fold(typed[1])
             for value in sorted((v for v in values if folded in fold(v)), key=lambda v: not fold(v).startswith(folded))[:MOST]:
-                yield Completion(value, -len(typed[1]))
+                about = neutralise_name(value.about) if isinstance(value, Offer) else ""
+                yield Completion(value, -len(typed[1]), display_meta=about)
         elif (name := link_typed(before)) is not None:
             closing = "" if document.text_after_cursor.startswith("]]") else "]]"
             for found, folder in self._names_like(name):

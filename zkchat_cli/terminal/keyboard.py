@@ -47,6 +47,18 @@ class Interruptions:
         finally:
             self._stoppable = False
 
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """While a question is up within what is stoppable: Ctrl-C answers it. Raises KeyboardInterrupt if the program is asked to end."""
+        stoppable, self._stoppable = self._stoppable, False
+        try:
+            yield
+        finally:
+            self._stoppable = stoppable
+        if self.ending is not None:
+            self._stoppable = False
+            raise KeyboardInterrupt
+
     def _handle(self, number: int, _: FrameType | None) -> None:
         if number in ENDINGS:
             self.ending = number

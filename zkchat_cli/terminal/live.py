@@ -97,7 +97,7 @@ class Live:
         self._leading = ""
         self._harmless = Neutraliser()
         self._apart = False
-        self._dirty = False
+        self._dirty = self._paused = False
         self._below = False
         """Whether anything stands behind the cursor."""
         self._one_row: str | None = None
@@ -158,7 +158,7 @@ class Live:
     def doing(self, what: str) -> None:
         """What is waited for, which the line under the answer says; empty for the model."""
         with self._lock:
-            self._doing, self._waiting = neutralise_name(what), ""
+            self._doing, self._waiting, self._paused = neutralise_name(what), "", False
 
     def waiting(self, seconds: float, reason: str) -> None:
         """The model is asked again in so many seconds."""
@@ -171,6 +171,12 @@ class Live:
         """What streams ends here."""
         with self._lock:
             self._end()
+
+    def pause(self) -> None:
+        """What streams ends here, and nothing is drawn until the turn says something again: the screen is somebody else's."""
+        with self._lock:
+            self._end()
+            self._paused = True
 
     def close(self) -> None:
         """The turn is over: nothing is left on the screen but what was said."""
@@ -186,7 +192,7 @@ class Live:
         if self._apart:
             self._write("\n")
             self._apart = False
-        self._stream, self._harmless = stream, Neutraliser()
+        self._stream, self._harmless, self._paused = stream, Neutraliser(), False
 
     def _add(self, text: str) -> None:
         assert self._stream
@@ -280,6 +286,8 @@ class Live:
             with self._lock:
                 if self._over.is_set():
                     return
+                if self._paused:
+                    continue
                 now = self._clock()
                 if self._dirty or not self._is_answer or now - self._status_at >= STATUS_EVERY:
                     try:

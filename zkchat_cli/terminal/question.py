@@ -29,6 +29,10 @@ class Question:
 
     def ask(self, question: str) -> bool:
         """Whether the user says yes."""
+        return self.said(question, "y/N") in YES
+
+    def said(self, question: str, choices: str) -> str:
+        """What the user says, in lower case; nothing for Ctrl-C, Ctrl-D and the end."""
         prompt: PromptSession[str] = PromptSession(
             history=DummyHistory(), color_depth=None if self._colour else ColorDepth.DEPTH_1_BIT, enable_suspend=True
         )
@@ -37,12 +41,12 @@ class Question:
             termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
         clear_typeahead(prompt.input)
         try:
-            said = prompt.prompt(FormattedText([("bold" if self._colour else "", f"{neutralise_name(question)} [y/N] ")]))
+            said = prompt.prompt(FormattedText([("bold" if self._colour else "", f"{neutralise_name(question)} [{choices}] ")]))
         except (EOFError, KeyboardInterrupt):
-            return False
+            return ""
         finally:
             self._app = None
-        return said.strip().lower() in YES
+        return said.strip().lower()
 
     def leave(self) -> None:
         """Take the question back, unanswered; callable from a signal's handler."""

@@ -6,7 +6,7 @@ yesterday and meanwhile, come in the background, while the user reads or types.
 
 import hashlib
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from typing import Any
@@ -26,11 +26,14 @@ from zkchat_cli.errors import ZkchatError
 from zkchat_cli.events import Event, TurnFailed
 from zkchat_cli.llm import providers
 from zkchat_cli.session import ZkChatSession
-from zkchat_cli.terminal import watching
+from zkchat_cli.solving import unfinished
+from zkchat_cli.terminal import outcomes, watching
+from zkchat_cli.terminal.approving import AskEach
 from zkchat_cli.terminal.completion import ChatCompleter, argument_typed, command_typed, link_typed
 from zkchat_cli.terminal.keyboard import Interruptions, typing_ahead
 from zkchat_cli.terminal.keys import bindings
 from zkchat_cli.terminal.links import opens
+from zkchat_cli.terminal.picker import Picker
 from zkchat_cli.terminal.question import Question
 from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.terminal.screen import PROMPT, Screen
@@ -61,7 +64,6 @@ class Repl:
         self._session = session
         self._keep_history = keep_history
         settings = bench.loaded.values
-        self._max_sources = settings.references.max_displayed
         self._completer = ChatCompleter(lambda command: command.values(self._session) if command.values else ())
         self._completer.ready.clear()
         self._hint = ""
@@ -71,14 +73,17 @@ class Repl:
         self._background.daemon = True
         self._drawing = threading.Lock()
         self._toolbar = Toolbar(
-            bench.model.name,
+            session.leader,
             bench.vault.name,
             session.budget.effective_limit,
             threshold=settings.context.summarization_threshold,
             show_tokens=settings.context.show_token_count,
         )
         self._prompt = self._make_prompt(colour=screen.colour)
-        self._question = Question(colour=screen.colour)
+        self._asking = bench.approve if isinstance(bench.approve, AskEach) else None
+        self._question = self._asking.question if self._asking is not None else Question(colour=screen.colour)
+        self._picker = Picker(colour=screen.colour)
+        self._typed = ""
         self._screen = replace(
             screen, columns=lambda: self._prompt.output.get_size().columns, lines=lambda: self._prompt.output.get_size().rows
         )
@@ -86,6 +91,8 @@ class Repl:
     def run(self) -> int:
         """The chat, until /quit, Ctrl-D or two Ctrl-C: 0. Asked to end by a signal, or its terminal closed: 128 + the signal."""
         with Interruptions(self._leave) as interruptions, typing_ahead():
+            if self._asking is not None:
+                self._asking.pausing = interruptions.paused
             try:
                 self._greet()
                 self._converse(interruptions)
@@ -104,7 +111,7 @@ class Repl:
         while going_on and interruptions.ending is None:
             try:
                 self._waiting.set()
-                line = self._prompt.prompt()
+                line = self._prompt.prompt(default=self._taken_up())
             except EOFError:
                 return
             except KeyboardInterrupt:
@@ -117,54 +124,64 @@ class Repl:
                 self._look_again()
             self._line_changed("")
 
+    def _taken_up(self) -> str:
+        """What a command has put into the input line, once."""
+        text, self._typed = self._typed, ""
+        return text
+
     def _handle(self, line: str, interruptions: Interruptions) -> bool:
         """Run a command or a turn; False when the chat is to end."""
         try:
             if slash.is_command(line):
-                return self._run_command(line, interruptions)
+                return outcomes.run(line, self, interruptions.stoppable)
             with interruptions.stoppable():
-                self._turn(self._session.send(line))
+                self.take_turn(self._session.send(line))
         except KeyboardInterrupt:
-            self._screen.print("  stopped" if slash.is_command(line) else "  stopped; what came is kept", "yellow")
+            in_run = "/solve".startswith(line.split()[0]) and unfinished(self._session.history)
+            on = "; what came is kept, and /solve goes on" if in_run else ""
+            self._screen.print(f"  stopped{on}" if slash.is_command(line) else "  stopped; what came is kept", "yellow")
         except ZkchatError as e:
             show_error(e, self._screen.print)
         self._screen.print()
         return True
 
-    def _run_command(self, line: str, interruptions: Interruptions) -> bool:
-        with interruptions.stoppable():
-            going_on = self._carry_out(outcome := slash.run(line, self._session))
-        if outcome.confirm is not None:
-            if not self._question.ask(outcome.confirm.question):
-                self._screen.print("  not done")
-                return True
-            with interruptions.stoppable():
-                return self._carry_out(outcome.confirm.run())
-        return going_on
+    # what a command's outcome may ask of the chat: see outcomes.Chat
 
-    def _carry_out(self, outcome: slash.Outcome) -> bool:
-        if outcome.text:
-            columns = self._screen.columns
-            self._screen.print(outcome.fitted(columns()) if outcome.fitted is not None and columns is not None else outcome.text)
-        self._screen.show(outcome.lines)
-        if outcome.session is not None:
-            self._session.describing.stop()
-            outcome.session.verbose = self._session.verbose
-            self._session = outcome.session
-        if outcome.turn is not None:
-            self._turn(outcome.turn)
-        return not outcome.leave
+    @property
+    def session(self) -> ZkChatSession:
+        return self._session
 
-    def _turn(self, events: Generator[Event, None, None]) -> None:
+    @property
+    def screen(self) -> Screen:
+        return self._screen
+
+    def go_on_with(self, session: ZkChatSession) -> None:
         self._session.describing.stop()
+        session.verbose = self._session.verbose
+        self._session = session
+
+    def ask(self, question: str) -> bool:
+        return self._question.ask(question)
+
+    def pick(self, title: str, rows: Sequence[str]) -> int | None:
+        return self._picker.pick(title, rows)
+
+    def type(self, text: str) -> None:
+        self._typed = text
+
+    def take_turn(self, events: Generator[Event, None, None]) -> None:
+        self._session.describing.stop()
+        if self._asking is not None:
+            self._asking.begin()
         self._screen.print()
-        reasoning = self._bench.loaded.values.chat.show_reasoning
+        settings = self._session.parts.settings
+        most, reasoning = settings.references.max_displayed, settings.chat.show_reasoning
         with closing(events) as turn:
             last = show(
                 turn,
                 self._screen,
                 self._screen.print,
-                max_sources=self._max_sources,
+                max_sources=most,
                 reasoning=reasoning,
                 detail=self._session.verbose,
                 opens=opens(self._session, self._screen.address),
@@ -178,6 +195,7 @@ class Repl:
         name = self._session.parts.model.name
         notes = len(self._bench.vault.notes())
         model = f"offline: {providers.provider(name).help}" if name == "offline" else shortened(name, LONGEST_NAME)
+        model = f"{agent.name} · {model}" if (agent := self._session.parts.agent) is not None else model
         self._screen.print(neutralise_name(f"zkchat {__version__} · {self._bench.vault.name} ({notes}) · {model}"), "bold")
         if self._session.history:
             title = shorten(self._session.conversation.title or self._session.conversation.id, 60)
@@ -242,6 +260,7 @@ class Repl:
         """End whatever waits for keys; from a signal's handler."""
         self._at_prompt(self._leave_prompt)
         self._question.leave()
+        self._picker.leave()
 
     def _leave_prompt(self) -> None:
         app = self._prompt.app
@@ -274,7 +293,7 @@ class Repl:
 
     def _measure_prompt(self) -> None:
         session = self._session
-        current = {"model": session.parts.model.name, "limit": session.budget.effective_limit}
+        current = {"model": session.leader, "limit": session.budget.effective_limit}
         try:
             self._update_toolbar(usage=session.usage, **current)
         except ZkchatError:

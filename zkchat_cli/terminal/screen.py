@@ -156,10 +156,15 @@ class Screen:
 
     def json(self, document: "BaseModel | Any") -> None:
         """One JSON document on stdout. C1 controls are escaped too: JSON lets them pass, terminals act on them."""
+        self.out.write(self.as_json(document) + "\n")
+        self.out.flush()
+
+    @staticmethod
+    def as_json(document: "BaseModel | Any") -> str:
+        """What `json` prints, without the line's end."""
         dumped = document.model_dump(mode="json") if hasattr(document, "model_dump") else document
         text = json.dumps(dumped, ensure_ascii=False, default=str)
-        self.out.write("".join(f"\\u{ord(c):04x}" if "\x7f" <= c <= "\x9f" else c for c in text) + "\n")
-        self.out.flush()
+        return "".join(f"\\u{ord(c):04x}" if "\x7f" <= c <= "\x9f" else c for c in text)
 
     def warn(self, message: str, hint: str = "") -> None:
         """One or two lines on stderr."""

@@ -6,9 +6,10 @@ from typing import Protocol
 from zkchat_cli import events
 from zkchat_cli.context.figures import saved
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.models import TurnReport
+from zkchat_cli.models import RunReport, TurnReport
 from zkchat_cli.references.listing import listing
 from zkchat_cli.references.provenance import asked
+from zkchat_cli.terminal.approving import show_change
 from zkchat_cli.terminal.countdown import Countdown
 from zkchat_cli.terminal.links import NOTHING, Opens
 from zkchat_cli.terminal.safe import neutralise_name
@@ -39,6 +40,8 @@ class Stage(Protocol):
     def waiting(self, seconds: float, reason: str) -> None: ...
 
     def end(self) -> None: ...
+
+    def pause(self) -> None: ...
 
     def close(self) -> None: ...
 
@@ -121,6 +124,9 @@ class PlainStage:
         self._end_thoughts()
         self._answer.end()
 
+    def pause(self) -> None:
+        self.end()
+
     def close(self) -> None:
         self.end()
 
@@ -178,6 +184,9 @@ def _show(
             case events.Notice(message, hint):
                 stage.aside(f"  {message}{'; ' + hint if hint else ''}", "yellow")
                 stage.stand_apart()
+            case events.ChangeProposed() | events.ChangeDecided():
+                stage.pause()  # it may be asked for a yes
+                show_change(event, screen)
             case events.ToolCallStarted(call):
                 stage.end()
                 stage.doing(f"{call.name} {shorten(asked(call.arguments), LONGEST_ARGUMENT)}")
@@ -192,6 +201,11 @@ def _show(
                 stage.doing("")
                 stage.aside(f"  {saved(compaction)}", "dim")
                 stage.stand_apart()
+            case events.IterationStarted(number, of):
+                stage.aside(f"  iteration {number} of {of}", "bold")
+            case events.IterationFinished(number, tools, excerpts):
+                found = f"{tools} tool call{'' if tools == 1 else 's'}, {excerpts} new excerpt{'' if excerpts == 1 else 's'}"
+                stage.aside(f"  iteration {number}: {found}", "dim")
             case events.TurnFailed():
                 stage.end()
                 last = event
@@ -207,7 +221,23 @@ def _show(
                 if shown:
                     screen.print()
                     screen.show(shown)
+                if report.run is not None and (unmet := unmet_line(report.run)):
+                    stage.aside(f"  {unmet}", "yellow")
     return last
+
+
+def unmet_line(run: RunReport) -> str:
+    """What is to be told of an agent run that did not reach its goal; nothing of one that did."""
+    if run.met:
+        return ""
+    rounds = f"{run.iterations} iteration{'' if run.iterations == 1 else 's'}"
+    match run.stopped:
+        case "finished":
+            return f"not met: {' '.join((run.unmet or '').split())}"
+        case "repeated":
+            return f"not met: after {rounds} it only repeated itself"
+        case "rounds":
+            return f"not met: {rounds} did not do; /solve, or zkchat ask -c --iterations N, goes on"
 
 
 def tool_line(

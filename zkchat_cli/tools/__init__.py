@@ -15,7 +15,9 @@ from zkchat_cli.errors import StoreError, UsageError, VaultError
 from zkchat_cli.memory.keeper import Memory
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.vault import Vault
+from zkchat_cli.vault.changes import Change
 
+FINISH = "finish"
 FARTHEST = 10**9
 """No note has as many lines, no vault as many notes."""
 
@@ -26,7 +28,8 @@ class ToolMistake(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a tool found: chunks that can be cited, other data, and a note (what was left out, how to get it).
+    """What a tool found: chunks that can be cited, other data, a note (what was left out, how to get it), and for who watches what came of
+    it in a few words, where the number of chunks does not say that.
 
     The chunks that matter most come first, or those of a note in its order: when there is no room for all, the last ones go.
     """
@@ -34,6 +37,9 @@ class Finding:
     chunks: tuple[ContentChunk, ...] = ()
     data: Mapping[str, object] = field(default_factory=dict)
     note: str = ""
+    outcome: str = ""
+    change: Change | None = None
+    """What a tool that writes proposes; whoever runs it has it approved, and makes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +53,11 @@ class Tool:
     """Gets the arguments and the Vault; or, where the tool is not `of` the notes, the Memory."""
     parallel: bool = True
     """Whether it only reads, so that several such calls may run at once. What is of memory does not: its store belongs to one thread."""
-    of: Literal["notes", "memory", "conversation"] = "notes"
-    """What it is about. A tool of memory is not there while `context.memory_integration` is off."""
+    of: Literal["notes", "memory", "conversation", "run"] = "notes"
+    """What it is about. A tool of memory is not there while `context.memory_integration` is off; one of a run is only there in agent runs,
+    and ends the turn, of which its argument `answer` is the answer."""
+    writes: bool = False
+    """Whether it proposes changes to the notes. It is there only with --unsafe, and runs alone."""
 
     @property
     def descriptor(self) -> dict[str, Any]:
@@ -91,6 +100,11 @@ def join(*notes: str) -> str:
     return " ".join(note for note in notes if note)
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """`1 note`, `3 notes`, `no notes`."""
+    return f"1 {one}" if number == 1 else f"{number or 'no'} {many or one + 's'}"
+
+
 def _is_empty(value: object) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
@@ -99,6 +113,13 @@ def _is(value: object, wanted: str) -> bool:
     return isinstance(value, str) if wanted == "string" else isinstance(value, int) and not isinstance(value, bool)
 
 
-def tools() -> list[Tool]:
-    """All tools, by name."""
-    return drawer.everything(sys.modules[__name__], "TOOL")
+def tools(*, unsafe: bool = False) -> list[Tool]:
+    """All tools of a conversation that change no note, by name; with `unsafe` all of them. A run has one more, `finish`."""
+    every: list[Tool] = drawer.everything(sys.modules[__name__], "TOOL")
+    return [tool for tool in every if tool.of != "run" and (unsafe or not tool.writes)]
+
+
+def that_ends_a_run() -> Tool:
+    """The tool that ends a run."""
+    found: Tool = drawer.take(sys.modules[__name__], FINISH, "TOOL")
+    return found

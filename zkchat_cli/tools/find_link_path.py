@@ -11,7 +11,11 @@ def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
     source, target = (vault.locate(arguments[end])[0] for end in ("source", "target"))
     found = vault.shortest_path(source, target)
     if found is None:
-        return Finding(data={"source": source, "target": target, "path": None}, note="No links join them, over however many notes.")
+        return Finding(
+            data={"source": source, "target": target, "path": None},
+            note="No links join them, over however many notes.",
+            outcome="no links join them",
+        )
     note = "" if found.links else "They are one note."
     return Finding(tuple(dict.fromkeys(vault.quoted(found.links))), {"path": list(found.notes)}, note)
 

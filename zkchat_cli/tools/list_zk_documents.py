@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from zkchat_cli.tools import Finding, Tool, join, limited, position
+from zkchat_cli.tools import Finding, Tool, counted, join, limited, position
 from zkchat_cli.vault import Entry, Vault
 from zkchat_cli.words import shorten
 
@@ -20,7 +20,11 @@ def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
     after = first + len(shown)
     more = f"{len(found) - after} more: ask again with offset={after}, a folder or a tag." if shown and after < len(found) else ""
     none = "" if shown else f"None from offset {first} on." if found else "No note in that folder has that tag."
-    return Finding(data={"total": len(found), "documents": [_described(entry) for entry in shown]}, note=join(clamped, more, none))
+    return Finding(
+        data={"total": len(found), "documents": [_described(entry) for entry in shown]},
+        note=join(clamped, more, none),
+        outcome=f"{len(shown)} of {counted(len(found), 'note')}",
+    )
 
 
 def _described(entry: Entry) -> dict[str, object]:

@@ -15,7 +15,7 @@ def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
     link = vault.resolve(arguments["wikilink"])
     data: dict[str, object] = {"wikilink": shorten(arguments["wikilink"], LONGEST_SHOWN), "path": link.target}
     if link.target is None:
-        return Finding(data={**data, "nearest": list(link.candidates)})
+        return Finding(data={**data, "nearest": list(link.candidates)}, outcome="no such note")
     data |= {"heading": link.heading and shorten(link.heading, LONGEST_SHOWN), "status": link.status}
     if link.status == "ambiguous":
         data["others"] = list(link.candidates)
@@ -25,7 +25,7 @@ def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
             data["lines"] = "-".join(map(str, vault.section(link.target, link.heading)))
         except VaultError as e:  # the note is there: that its heading is not is no mistake in the call
             data["lines"], note = None, f"{e.message}. {e.hint}"
-    return Finding(data=data, note=note)
+    return Finding(data=data, note=note, outcome=link.target)
 
 
 TOOL = Tool(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from zkchat_cli.memory.keeper import Memory
-from zkchat_cli.tools import Finding, Tool, join, limited
+from zkchat_cli.tools import Finding, Tool, counted, join, limited
 
 DEFAULT_LIMIT, MOST = 5, 20
 
@@ -13,9 +13,10 @@ def _run(arguments: Mapping[str, Any], memory: Memory) -> Finding:
     limit, clamped = limited(arguments, DEFAULT_LIMIT, MOST)
     found = memory.relevant(arguments["query"])
     if not found:
-        return Finding(note="Nothing is remembered about that.")
+        return Finding(note="Nothing is remembered about that.", outcome=counted(0, "memory", "memories"))
     more = f"{len(found) - limit} more share fewer words with the query." if len(found) > limit else ""
-    return Finding(data={"memories": [relevant.item.told.removeprefix("- ") for relevant in found[:limit]]}, note=join(clamped, more))
+    memories = [relevant.item.told.removeprefix("- ") for relevant in found[:limit]]
+    return Finding(data={"memories": memories}, note=join(clamped, more), outcome=counted(len(memories), "memory", "memories"))
 
 
 TOOL = Tool(

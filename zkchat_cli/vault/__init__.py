@@ -3,6 +3,8 @@
 `Vault` is the whole interface; the rooms behind it are
 
     filesystem   scanning, confinement, decoding; `writing` a new note
+    changes      edits, renames and what they do to links, proposed and then made; `editing` and `rewriting` compute the new texts,
+                 `verbatim` keeps all else as it was, `diffs` show it, `replacing` does all of it or nothing
     markup       one walk over a text: headings, links, tags, code
     front_matter a note's properties
     markdown     a note's names, tags and chunks (`chunks`)
@@ -53,6 +55,7 @@ from zkchat_cli.vault import (
 )
 from zkchat_cli.vault.broken import BrokenLink, BrokenLinks
 from zkchat_cli.vault.catalogue import Entry
+from zkchat_cli.vault.changes import Changes
 from zkchat_cli.vault.chunks import passages
 from zkchat_cli.vault.graph import Direction, Hub, LinkPath, Neighbour
 from zkchat_cli.vault.index import Index, LinkRow, chunk
@@ -116,6 +119,7 @@ class Vault:
         self._upkeep = Upkeep(root, index_file, ignore)
         self._ask = self._upkeep.ask
         self.summaries = Summaries(root, self._upkeep, SummaryStore(index_file.with_suffix(".summaries.db")))
+        self.changes = Changes(root, self._upkeep, index_file.with_suffix(".changes.json"), self.refresh)
         self._semantic = Semantic(embedder, VectorStore(index_file.with_suffix(".vectors.db")), self._ask) if embedder else None
 
     @classmethod
@@ -143,6 +147,7 @@ class Vault:
         `progress(done, total)` counts notes that are read. `only`: paths of which it is known that nothing else has changed; folders among
         them mean that anything may have. Raises VaultError when the folder holds no Markdown file.
         """
+        self.changes.recover()
         refreshed = self._upkeep.refresh(full=full, progress=progress, only=only)
         self.summaries.follow(refreshed, full=full)
         return self._ask(lambda index: self._report(index, refreshed))
@@ -180,8 +185,8 @@ class Vault:
             self._semantic.embed(progress, verify=verify)
 
     def take_warnings(self) -> list[ZkchatError]:
-        """What has kept search by meaning from working since this was last asked; each thing is told once in the vault's life."""
-        return self._semantic.take_warnings() if self._semantic else []
+        """What kept search by meaning from working, and changes that had been broken off, since this was last asked; each is told once."""
+        return [*self.changes.take_warnings(), *(self._semantic.take_warnings() if self._semantic else ())]
 
     def path_of(self, written: str) -> str | None:
         """The file that exactly this path means, from the vault or the disk's root, `.md` or not; None if none: it may be a name, a link.

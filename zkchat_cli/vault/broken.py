@@ -4,14 +4,24 @@ A vault of 100 000 broken links must not take minutes. So nearest names are look
 and not for more than `most` names; and each note whose headings links name is read once.
 """
 
+import difflib
+import re
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
+from zkchat_cli import words
 from zkchat_cli.errors import VaultError
 from zkchat_cli.vault import sections
 from zkchat_cli.vault.index import Index, LinkRow
 from zkchat_cli.vault.markdown import ParsedNote
+from zkchat_cli.vault.wikilinks import NOTE_SUFFIXES, stem
+
+LEAST_SURE, LEAST_AHEAD = 0.85, 0.08
+"""How like its name a link must be, and by how much more than the next one's, to mean a note without doubt."""
+MOST_COMPARED = 200
+_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,4}$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +31,8 @@ class BrokenLink:
 
     row: LinkRow
     candidates: tuple[str, ...] = ()
+    text: str = ""
+    """The target as it is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +50,38 @@ def notes(index: Index, nearest: Callable[[str], tuple[str, ...]], most: int) ->
     texts: dict[str, str] = dict(index.rows("SELECT DISTINCT raw, text FROM links WHERE status = 'broken'"))
     names = list(dict.fromkeys(texts[row.raw] for row in rows))
     near = {name: nearest(name) for name in names[:most]}
-    links = tuple(BrokenLink(row, near.get(texts[row.raw], ())) for row in rows)
+    links = tuple(BrokenLink(row, near.get(texts[row.raw], ()), texts[row.raw]) for row in rows)
     return BrokenLinks(links, len(names), len(near))
+
+
+def surely_meant(text: str, candidates: Sequence[str]) -> str | None:
+    """The one of the notes nearest to a target that it means beyond reasonable doubt, if there is such a one.
+
+    Its name is the same but for case, accents, punctuation and folders, or nearly so and far nearer than the next one's. Other digits are
+    another name: the notes of two days differ by no more.
+    """
+    wanted = _plain(text)
+    if not wanted or (PurePosixPath(text).suffix.lower() not in ("", *NOTE_SUFFIXES) and _EXTENSION.search(text)):
+        return None  # a picture and the like
+    same = [path for path in candidates if _plain(path) == wanted]
+    if same:
+        return same[0] if len(same) == 1 else None
+    likeness = sorted(((_likeness(wanted, _plain(path)), path) for path in candidates), reverse=True)
+    first, second = (*likeness, (0.0, ""), (0.0, ""))[:2]
+    near = first[0] >= LEAST_SURE and first[0] - second[0] >= LEAST_AHEAD
+    return first[1] if near and _digits(wanted) == _digits(_plain(first[1])) else None
+
+
+def _plain(name: str) -> str:
+    return "".join(c for c in words.fold(stem(name)) if c.isalnum())[:MOST_COMPARED]
+
+
+def _digits(name: str) -> str:
+    return "".join(c for c in name if c.isdigit())
+
+
+def _likeness(a: str, b: str) -> float:
+    return difflib.SequenceMatcher(None, a, b, autojunk=False).ratio()
 
 
 def headings(index: Index, parsed: Callable[[str], ParsedNote]) -> list[BrokenLink]:

@@ -31,6 +31,8 @@ class WrittenLink(NamedTuple):
     line: int = 1
     end: int = 0
     """Where the text goes on behind a wikilink."""
+    place: tuple[int, int] = (0, 0)
+    """Where in the text a Markdown link's destination stands, as it is written; in its definition where it is named elsewhere."""
 
 
 class Name(NamedTuple):
@@ -106,7 +108,12 @@ def markdown_link_at(text: str, position: int, end: int, line: int) -> tuple[Wri
     place = _place(match[2], match[3]) if match else None
     if not match or not place:
         return None, position
-    return _markdown_link(text, match.span(), match[1], place, line), match.end()
+    return _markdown_link(text, match.span(), match[1], place, line, _written(match)), match.end()
+
+
+def _written(match: "re.Match[str]") -> tuple[int, int]:
+    """Where the destination of a link or a definition stands, without its angle brackets."""
+    return match.span(2) if match[2] is not None else match.span(3)
 
 
 def _place(quoted: str | None, bare: str) -> tuple[str, str | None] | None:
@@ -120,10 +127,12 @@ def _place(quoted: str | None, bare: str) -> tuple[str, str | None] | None:
     return target.strip(), heading.strip() or None
 
 
-def _markdown_link(text: str, span: tuple[int, int], label: str, place: tuple[str, str | None], line: int) -> WrittenLink:
+def _markdown_link(
+    text: str, span: tuple[int, int], label: str, place: tuple[str, str | None], line: int, written: tuple[int, int]
+) -> WrittenLink:
     begin, end = span
     embed = begin > 0 and text[begin - 1] == "!" and not _is_escaped(text, begin - 1)
-    return WrittenLink(text[begin - embed : end], "markdown", *place, label.strip() or None, embed, line)
+    return WrittenLink(text[begin - embed : end], "markdown", *place, label.strip() or None, embed, line, place=written)
 
 
 class _Reference(NamedTuple):
@@ -143,12 +152,12 @@ class References:
     def __init__(self, text: str) -> None:
         self._text = text
         self._found: list[_Reference] = []
-        self._places: dict[str, tuple[str, str | None] | None] = {}
+        self._places: dict[str, tuple[tuple[str, str | None] | None, tuple[int, int]]] = {}
 
     def read(self, position: int, end: int, line: int, links_before: int, *, may_define: bool) -> int:
         """Note what the `[` at `position` begins, a definition only where it `may_define`; where reading goes on."""
         if may_define and (match := _DEFINITION.match(self._text, position, end)):
-            self._places.setdefault(_fold_label(match[1]), _place(match[2], match[3]))
+            self._places.setdefault(_fold_label(match[1]), (_place(match[2], match[3]), _written(match)))
             return match.end()
         if match := _REFERENCE.match(self._text, position, end):
             self._found.append(_Reference(match.span(), match[1], _fold_label(match[2] or match[1]), line, links_before))
@@ -159,11 +168,11 @@ class References:
         merged: list[WrittenLink] = []
         taken = closed = 0
         for reference in self._found:
-            place = self._places.get(reference.name)
+            place, written = self._places.get(reference.name, (None, (0, 0)))
             if place and reference.span[0] >= closed:
                 merged += links[taken : reference.links_before]
                 taken, closed = reference.links_before, reference.span[1]
-                merged.append(_markdown_link(self._text, reference.span, reference.label, place, reference.line))
+                merged.append(_markdown_link(self._text, reference.span, reference.label, place, reference.line, written))
         return merged + links[taken:]
 
 

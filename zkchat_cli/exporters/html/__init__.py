@@ -137,7 +137,8 @@ class _Page:
             element("p", element("em", UNANSWERED[message.status]), class_="note") if message.status in UNANSWERED else "",
             sources.html(),
         ]
-        return element("article", heading, *parts, id=name, class_=message.role, aria_labelledby=f"{name}-title")
+        kind = f"{message.role} working" if calls else message.role
+        return element("article", heading, *parts, id=name, class_=kind, aria_labelledby=f"{name}-title")
 
     def _called(self, message: ZkChatMessage, call: ToolCall) -> str:
         answer = self.answers.get((message.id, call.id))

@@ -8,7 +8,7 @@ from zkchat_cli.exporters.html.elements import element, text
 from zkchat_cli.models import TokenUsage
 
 _WIDTH, _HALF, _MARGIN, _LABEL = 720, 90, 70, 18
-_WIDEST_BAR = 28.0
+_WIDEST_BAR = 56.0
 _MOST_LABELS = 20
 
 

@@ -28,6 +28,10 @@ a:focus-visible, summary:focus-visible { outline: 3px solid var(--link); outline
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; color: var(--quiet); }
 dd { margin: 0; }
 article { border-top: 1px solid var(--line); padding: 1rem 0; }
+article.working { border: 0; padding: 0; }
+article.working h2 { font-weight: 400; font-size: .9rem; margin: .2rem 0 0; }
+article.working + article.assistant { border: 0; }
+article.working + article.working h2 { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 article.user .prose { background: var(--raised); border-radius: .5rem; padding: .1rem .8rem; }
 .prose, .excerpt pre, cite, q { unicode-bidi: isolate; }
 pre, code { font-family: ui-monospace, monospace; font-size: .9em; }
@@ -37,6 +41,8 @@ table { border-collapse: collapse; }
 caption { text-align: left; color: var(--quiet); }
 th, td { border: 1px solid var(--line); padding: .2rem .5rem; text-align: left; vertical-align: top; }
 .right { text-align: right; }
+th, td.right { overflow-wrap: normal; white-space: nowrap; }
+body > section { margin-top: 2rem; }
 .center { text-align: center; }
 .wide, .prose { overflow-x: auto; }
 summary { cursor: pointer; color: var(--quiet); }
@@ -44,6 +50,9 @@ cite { font-style: normal; font-weight: 600; }
 .sources ul, .unused ul, .call ul { list-style: none; padding-left: 0; }
 .sources li { margin: .6rem 0; padding-left: .8rem; border-left: 3px solid var(--line); }
 .sources p { margin: .2rem 0; }
+.sources .status, .sources .quote { font-size: .9rem; }
+.sources q { color: var(--text); }
+.call { margin: .2rem 0; }
 .sources li:target, .cite:target { outline: 3px solid var(--link); outline-offset: 2px; }
 .unused, .call, .note, footer, time { color: var(--quiet); font-size: .9rem; }
 .cite { text-decoration: none; white-space: nowrap; }

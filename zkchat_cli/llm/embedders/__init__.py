@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from zkchat_cli import drawer
+from zkchat_cli.keys import Key
 from zkchat_cli.vault.vectors import Embedder, Purpose
 
 
@@ -15,7 +16,8 @@ class Wanted:
 
     model: str = ""
     path: str = ""
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    key: Key = field(default_factory=Key)
 
 
 @dataclass(frozen=True, slots=True)

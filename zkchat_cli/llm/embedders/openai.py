@@ -30,7 +30,7 @@ class OpenaiEmbedder:
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "ArrayLike":
         key = self.server.key
         if not key and self.server.address == OPENAI:
-            hint = "Set OPENAI_API_KEY, or OPENAI_BASE_URL to a server that wants none."
+            hint = "Set it, or zkchat keys set openai; or OPENAI_BASE_URL to a server that wants none."
             raise ProviderError("auth", "OpenAI wants a key, and OPENAI_API_KEY is not set", hint)
         if not (key.isascii() and key.isprintable()) or " " in key:
             raise ProviderError("auth", "OPENAI_API_KEY holds characters that no key has", "Set it again; was more copied than the key?")
@@ -54,7 +54,7 @@ def _open(wanted: Wanted) -> Embedder:
         "OpenAI" if address == OPENAI else "the OpenAI-compatible server",
         address,
         "Check semantic.model, OPENAI_BASE_URL (it mostly ends in /v1) and your network.",
-        key=wanted.env.get("OPENAI_API_KEY", "").strip(),
+        key=wanted.key.value or wanted.env.get("OPENAI_API_KEY", "").strip(),
         check_key="Check OPENAI_API_KEY.",
     )
     return OpenaiEmbedder(wanted.model or DEFAULT_MODEL, server)

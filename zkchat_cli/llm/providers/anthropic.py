@@ -85,6 +85,11 @@ class AnthropicModel:
             self._gateway = Gateway(self.server, official=self.official)
         return self._gateway
 
+    def body(self, request: Request) -> dict[str, Any]:
+        from zkchat_cli.llm import messages_request
+
+        return messages_request.body(self.model, request, self._abilities())
+
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         problem = _unusable(self)
         if problem is not None:
@@ -124,11 +129,16 @@ def _unusable(model: AnthropicModel) -> ProviderError | None:
         hint = "Say anthropic/NAME; /model and zkchat doctor list what there is."
         return ProviderError("unknown_model", "anthropic needs the name of a model", hint)
     if model.official and not key:
-        hint = "Set it, or anthropic.base_url to a server that wants none."
+        hint = "Set it, or zkchat keys set anthropic; or anthropic.base_url to a server that wants none."
         return ProviderError("auth", f"Anthropic wants a key, and {variable} is not set", hint)
     if not (key.isascii() and key.isprintable()) or " " in key:
         return ProviderError("auth", f"{variable} holds characters that no key has", "Set it again; was more copied than the key?")
     return None
+
+
+def _key_place(setup: Setup) -> str:
+    """What the key is called in messages: its variable, or where zkchat keeps it."""
+    return setup.key.place or _settings(setup).key_variable
 
 
 def _settings(setup: Setup) -> Settings:
@@ -139,14 +149,14 @@ def _server(setup: Setup) -> Server:
     settings = _settings(setup)
     given = setup.env.get("ANTHROPIC_BASE_URL", "").strip() or settings.base_url.strip()
     address = given.rstrip("/").removesuffix("/v1") or ANTHROPIC  # the SDK adds the /v1 that some addresses are given with
-    key = setup.env.get(settings.key_variable, "").strip()
+    key = setup.key.value or setup.env.get(settings.key_variable, "").strip()
     official = address == ANTHROPIC
     return Server(
         "Anthropic" if official else "the server for anthropic",
         address,
         "Check your network." if official else "Is it running? Check anthropic.base_url or ANTHROPIC_BASE_URL.",
         key=key,
-        check_key=f"Check {settings.key_variable}.",
+        check_key=f"Check {_key_place(setup)}.",
         headers=_headers(key, official=official),
     )
 
@@ -198,10 +208,10 @@ def _open(setup: Setup) -> Model:
 
 def _reach(setup: Setup) -> Reach:
     server, variable = _server(setup), _settings(setup).key_variable
-    chosen = [variable] if server.key else []
+    chosen = [_key_place(setup)] if server.key else []
     chosen += ["ANTHROPIC_BASE_URL"] if setup.env.get("ANTHROPIC_BASE_URL") else ["anthropic.base_url"] if _settings(setup).base_url else []
     wanted = "" if server.address == ANTHROPIC else ", which some servers do without"
-    key = f"{variable} is set" if server.key else f"{variable} is not set{wanted}"
+    key = f"{_key_place(setup)} is set" if server.key else f"{variable} is not set{wanted}"
     return Reach(server.address, key, ", ".join(chosen), lambda: _list(server))
 
 

@@ -67,6 +67,20 @@ class OllamaModel:
             self._gateway = Gateway(self.server)
         return self._gateway
 
+    def body(self, request: Request) -> dict[str, Any]:
+        with self._lock:
+            return self._loaded().body(self._arguments(request))
+
+    def _arguments(self, request: Request) -> dict[str, Any]:
+        from zkchat_cli.llm import recovery  # see `_loaded`
+
+        return {
+            "model": self.model,
+            "messages": recovery.messages(request),
+            "tools": recovery.tools(request),
+            "config": recovery.config(request, window=request.window),
+        }
+
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         if not self.model:
             hint = "Say ollama/NAME; `ollama list` shows what there is."
@@ -82,12 +96,7 @@ class OllamaModel:
             with self._lock:
                 gateway = self._loaded()
             gateway = gateway.with_policy(recovery.policy(put, self.server, self.first_delay))
-            events = gateway.complete_stream_with_recovery(
-                model=self.model,
-                messages=recovery.messages(request),
-                tools=recovery.tools(request),
-                config=recovery.config(request, window=request.window),
-            )
+            events = gateway.complete_stream_with_recovery(**self._arguments(request))
             await recovery.deltas(events, put, self.server, model=self.model, models=self._names)
 
         yield from pumped(call, self.server, Patience(self.settings.timeout, self.settings.stall_timeout), request.wanted)

@@ -91,6 +91,20 @@ class OpenaiModel:
         size = sizes.get(self.model)
         return Window(size, "the server's list of models") if size else None
 
+    def body(self, request: Request) -> dict[str, Any]:
+        with self._lock:
+            return self._loaded().body(self._arguments(request))
+
+    def _arguments(self, request: Request) -> dict[str, Any]:
+        from zkchat_cli.llm import recovery  # see `_loaded`
+
+        return {
+            "model": self.model,
+            "messages": recovery.messages(request),
+            "tools": recovery.tools(request),
+            "config": recovery.config(request),
+        }
+
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         problem = _unusable(self)
         if problem is not None:
@@ -103,9 +117,7 @@ class OpenaiModel:
             with self._lock:
                 gateway = self._loaded()
             gateway = gateway.with_policy(recovery.policy(put, self.server, self.first_delay))
-            events = gateway.complete_stream_with_recovery(
-                model=self.model, messages=recovery.messages(request), tools=recovery.tools(request), config=recovery.config(request)
-            )
+            events = gateway.complete_stream_with_recovery(**self._arguments(request))
             await compatible.deltas(events, put, self.server, model=self.model, models=self._names)
 
         yield from pumped(call, self.server, Patience(self.settings.timeout, self.settings.stall_timeout), request.wanted)
@@ -124,9 +136,8 @@ def _unusable(model: OpenaiModel) -> ProviderError | None:
             "unknown_model", "openai needs the name of a model", "Say openai/NAME; /model and zkchat doctor list what there is."
         )
     if model.official and not key:
-        return ProviderError(
-            "auth", f"OpenAI wants a key, and {variable} is not set", "Set it, or openai.base_url to a server that wants none."
-        )
+        hint = "Set it, or zkchat keys set openai; or openai.base_url to a server that wants none."
+        return ProviderError("auth", f"OpenAI wants a key, and {variable} is not set", hint)
     if not (key.isascii() and key.isprintable()) or " " in key:
         return ProviderError("auth", f"{variable} holds characters that no key has", "Set it again; was more copied than the key?")
     return model.server.unusable()
@@ -139,9 +150,14 @@ def _server(setup: Setup) -> Server:
         "OpenAI" if address == OPENAI else "the OpenAI-compatible server",
         address,
         "Check your network." if address == OPENAI else "Is it running? Check openai.base_url or OPENAI_BASE_URL; it mostly ends in /v1.",
-        key=setup.env.get(settings.key_variable, "").strip(),
-        check_key=f"Check {settings.key_variable}.",
+        key=setup.key.value or setup.env.get(settings.key_variable, "").strip(),
+        check_key=f"Check {_key_place(setup)}.",
     )
+
+
+def _key_place(setup: Setup) -> str:
+    """What the key is called in messages: its variable, or where zkchat keeps it."""
+    return setup.key.place or _settings(setup).key_variable
 
 
 def _settings(setup: Setup) -> Settings:
@@ -173,10 +189,10 @@ def _open(setup: Setup) -> Model:
 
 def _reach(setup: Setup) -> Reach:
     server, variable = _server(setup), _settings(setup).key_variable
-    chosen = [variable] if server.key else []
+    chosen = [_key_place(setup)] if server.key else []
     chosen += ["OPENAI_BASE_URL"] if setup.env.get("OPENAI_BASE_URL") else ["openai.base_url"] if _settings(setup).base_url else []
     key = (
-        f"{variable} is set"
+        f"{_key_place(setup)} is set"
         if server.key
         else f"{variable} is not set" + ("" if server.address == OPENAI else ", which many servers do without")
     )

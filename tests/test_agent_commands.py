@@ -1,0 +1,169 @@
+"""`zkchat agent`: profiles listed, shown, written, changed and deleted; and `--agent` on the command line."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Done, Program
+
+
+@pytest.fixture
+def folder(zkchat: Program) -> Path:
+    return zkchat.home / "config" / "agents"
+
+
+def created(zkchat: Program, *arguments: str, stdin: str = "") -> Done:
+    done = zkchat("agent", "create", "critic", *arguments, stdin=stdin)
+    assert done.exit_status == 0, done.err
+    return done
+
+
+def test_a_created_agent_is_a_commented_file_that_can_be_used_at_once(zkchat: Program, folder: Path) -> None:
+    done = created(zkchat, "--prompt", "Find faults.\nAll.", "--tools", "find_excerpts, read_zk_document", "--description", "finds faults")
+    file = folder / "critic.toml"
+    assert done.out == f"{file}\nTry it: zkchat chat --agent critic.\n"
+    assert '# what it is for, in a line\ndescription = "finds faults"\n' in file.read_text()
+    shown = zkchat("agent", "show", "critic", "--json").json
+    assert shown["system_prompt"] == "Find faults.\nAll."
+    assert shown["tools"] == ["find_excerpts", "read_zk_document"]
+    assert (shown["file"], shown["built_in"], shown["model"], shown["memory_file"]) == (str(file), False, None, str(folder / "critic.md"))
+    context = zkchat("ask", "How are filters joined?", "--agent", "critic", "--show-context")
+    assert context.exit_status == 0
+    assert "  - instructions (" in context.err
+    assert "Find faults.\nAll." in zkchat("context", "show").out
+    assert "Find faults." not in zkchat("context", "show", "--agent", "none").out
+
+
+def test_a_prompt_may_come_from_standard_input_or_a_file(zkchat: Program, folder: Path) -> None:
+    created(zkchat, "--prompt", "-", stdin="Find faults.\n")
+    assert "\nFind faults.\n" in zkchat("agent", "show", "critic").out
+    (zkchat.vault / "p.md").write_text("From a file.")
+    done = zkchat("agent", "create", "other", "--prompt-file", "p.md", "--json")
+    assert done.json["system_prompt"] == "From a file."
+    missing = zkchat("agent", "create", "third", "--prompt-file", "missing.md")
+    assert (missing.exit_status, "no such file" in missing.err) == (2, True)
+    assert not (folder / "third.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["create", "Bad Name"], "cannot be called"),
+        (["create", "critic"], "there is an agent critic already"),
+        (["create", "new", "--tools", "find"], "it must be one of find_backlinks"),
+        (["create", "new", "--strategy", "x"], "discard or hybrid or summarize"),
+        (["create", "new", "--model", "x/y"], "with a provider of"),
+        (["create", "new", "--temperature", "9"], "up to 2"),
+        (["show", "crtic"], "Nearest: critic"),
+        (["config", "critic", "modell", "x"], "Nearest: model"),
+        (["config", "critic", "tools", "find"], "it must be one of find_backlinks"),
+        (["config", "critic", "model", "x/y"], "with a provider of"),
+        (["config", "critic", "context.max_tokens", "many"], "a whole number from 512"),
+        (["config", "crtic", "model"], "Nearest: critic"),
+        (["delete", "editor", "--yes"], "editor is built in and cannot be deleted"),
+        (["delete", "crtic", "--yes"], "Nearest: critic"),
+        (["delete", "critic"], "asks before it acts"),
+    ],
+)
+def test_what_cannot_be_done_is_told_and_changes_nothing(zkchat: Program, folder: Path, arguments: list[str], told: str) -> None:
+    created(zkchat)
+    before = (folder / "critic.toml").read_text()
+    done = zkchat("agent", *arguments)
+    assert done.exit_status == 2
+    assert told in done.err
+    assert done.out == ""
+    assert [file.name for file in folder.iterdir()] == ["critic.toml"]
+    assert (folder / "critic.toml").read_text() == before
+
+
+def test_keys_are_changed_and_taken_out_and_comments_kept(zkchat: Program, folder: Path) -> None:
+    file = folder / "critic.toml"
+    created(zkchat, "--prompt", "Find faults.")
+    with file.open("a") as opened:
+        opened.write("# mine\n")
+    assert zkchat("agent", "config", "critic", "context.max_tokens", "16384").out == "context.max_tokens = 16384\n"
+    assert zkchat("agent", "config", "critic", "tools", "find_excerpts,read_zk_document", "--json").json["value"] == [
+        "find_excerpts",
+        "read_zk_document",
+    ]
+    assert zkchat("agent", "config", "critic", "tools").out == 'tools = ["find_excerpts", "read_zk_document"]\n'
+    (folder / "p.md").write_text("From a file.")
+    assert zkchat("agent", "config", "critic", "system_prompt_file", "p.md").exit_status == 0
+    assert zkchat("agent", "config", "critic", "system_prompt").out == "system_prompt is not set\n"
+    assert zkchat("agent", "show", "critic").out.endswith("\nFrom a file.\n")
+    assert zkchat("agent", "config", "critic", "tools", "--unset").out == "tools is not set\n"
+    assert "tools: all there are" in zkchat("agent", "show", "critic").out
+    assert "# mine" in file.read_text()
+
+
+def test_a_wrong_value_can_be_replaced(zkchat: Program, folder: Path) -> None:
+    created(zkchat)
+    (folder / "critic.toml").write_text("temperature = 9\n")
+    assert zkchat("agent", "config", "critic", "model", "offline").exit_status == 2
+    assert zkchat("agent", "config", "critic", "temperature", "1").exit_status == 0
+    assert (folder / "critic.toml").read_text() == "temperature = 1.0\n"
+
+
+def test_a_built_in_agent_is_overridden_and_comes_back(zkchat: Program, folder: Path) -> None:
+    changed = zkchat("agent", "config", "editor", "model", "offline")
+    assert "editor is built in" in changed.err
+    mine = zkchat("agent", "show", "editor", "--json").json
+    assert (mine["model"], mine["built_in"]) == ("offline", False)
+    assert mine["system_prompt"].startswith("You are an editor.")
+    (folder / "editor.md").write_text("The user writes British English.")
+    deleted = zkchat("agent", "delete", "editor", "--yes")
+    assert deleted.out == f"Deleted: {folder / 'editor.toml'}. The built-in one counts again. Its memory stays: {folder / 'editor.md'}\n"
+    assert zkchat("agent", "show", "editor", "--json").json["built_in"] is True
+    zkchat("agent", "create", "editor")
+    assert zkchat("agent", "delete", "editor", "--yes", "--json").json == {"name": "editor", "deleted": str(folder / "editor.toml")}
+
+
+def test_the_list_has_every_agent_and_what_is_wrong_with_one(zkchat: Program, folder: Path) -> None:
+    created(zkchat, "--description", "finds faults", "--model", "offline")
+    (folder / "broken.toml").write_text("modell = 1")
+    (folder / "No Name.toml").write_text("")
+    listed = zkchat("agent", "list")
+    assert listed.out.splitlines() == [
+        f"broken      ✗ {folder / 'broken.toml'}: modell is not a key of an agent",
+        "critic      yours    · offline  finds faults",
+        "editor      built in  works on one note at a time: reads it whole, proposes changes, leaves the others alone",
+        "researcher  built in  searches first, in several ways, and cites every statement",
+    ]
+    assert "No Name.toml is no agent" in listed.err
+    documents = {each["name"]: each for each in zkchat("agent", "list", "--json").json}
+    assert "modell" in documents["broken"]["problem"]
+    assert documents["critic"]["problem"] is None
+    assert documents["researcher"]["temperature"] == 0.2
+
+
+def test_names_are_completed(zkchat: Program) -> None:
+    created(zkchat)
+
+    def completed(line: str) -> list[str]:
+        zkchat.env |= {"_ZKCHAT_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
+        return zkchat().out.split()
+
+    assert completed("zkchat agent show ") == ["critic", "editor", "researcher"]
+    assert completed("zkchat ask --agent re") == ["researcher"]
+    assert completed("zkchat agent config critic context.max") == ["context.max_tokens"]
+
+
+def test_context_takes_the_agent_into_account(zkchat: Program, folder: Path, script: Callable[..., str]) -> None:
+    created(zkchat, "--prompt", "Find faults.")
+    zkchat("agent", "config", "critic", "context.max_tokens", "5000")
+    (folder / "critic.md").write_text("Be kind.")
+    zkchat("ask", "How are filters joined?")
+    assert zkchat("context", "stats", "--json").json["max_context"] == 32768
+    assert zkchat("context", "stats", "--agent", "critic", "--json").json["max_context"] == 5000
+    (memory,) = zkchat("context", "memory", "--agent", "critic", "--json").json
+    assert (memory["kind"], memory["key"], memory["relative_path"], memory["content"]) == ("agent", "critic", None, "Be kind.")
+    assert str(folder / "critic.md") in memory["reason"]
+    shown = zkchat("context", "show", "--next", "@critic is it sound?", "--model", script({"text": "x"}), "--json").json
+    assert shown["messages"][0]["content"].endswith("Find faults.")
+    assert shown["messages"][-1]["content"] == "is it sound?"
+
+
+def test_a_chat_is_led_and_an_unknown_agent_is_refused(zkchat: Program) -> None:
+    done = zkchat("chat", "--agent", "researcher", stdin="/agent\n")
+    assert done.out.startswith("researcher: searches first")
+    assert zkchat("chat", "--agent", "resarcher", stdin="hello\n").exit_status == 2

@@ -1,0 +1,289 @@
+"""Agents: what their files may say, which there are, how files are written and changed, and who is called by `@name`."""
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Program
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zkchat_cli import config, drawer, wiring
+from zkchat_cli.agents import builtin, loading, writing
+from zkchat_cli.agents.addressing import address
+from zkchat_cli.agents.profile import Agent, Profile
+from zkchat_cli.config import Places
+from zkchat_cli.errors import ConfigError
+
+
+def flat(table: dict[str, Any]) -> dict[str, Any]:
+    return dict(config._flatten(table))
+
+
+@pytest.fixture
+def where(tmp_path: Path) -> Path:
+    folder = tmp_path / "agents"
+    folder.mkdir()
+    return folder
+
+
+def written(where: Path, text: str, name: str = "critic") -> Agent:
+    (where / f"{name}.toml").write_text(text, encoding="utf-8")
+    return wiring.check_agent(loading.load(where, name))
+
+
+def refused(where: Path, text: str) -> ConfigError:
+    with pytest.raises(ConfigError) as e:
+        written(where, text)
+    return e.value
+
+
+# what a file may say
+
+
+def test_what_a_file_says_is_what_the_agent_is(where: Path) -> None:
+    agent = written(
+        where,
+        'description = "finds faults"\nmodel = "offline"\nsystem_prompt = """\nFind faults.\n"""\ntools = ["find_excerpts"]\n'
+        'strategy = "discard"\ntemperature = 0.2\nmemory = false\n[context]\nmax_tokens = 4096\n',
+    )
+    assert (agent.name, agent.description, agent.prompt, agent.tools) == ("critic", "finds faults", "Find faults.", ("find_excerpts",))
+    assert {key: value for _, key, value in agent.settings} == {
+        "model": "offline",
+        "context.strategy": "discard",
+        "llm.temperature": 0.2,
+        "context.memory_integration": False,
+        "context.max_tokens": 4096,
+    }
+    assert {origin for origin, _, _ in agent.settings} == {str(where / "critic.toml")}
+    assert agent.memory_file == where / "critic.md"
+
+
+def test_an_empty_file_is_an_agent_that_changes_nothing(where: Path) -> None:
+    agent = written(where, "")
+    assert (agent.settings, agent.tools, agent.prompt) == ((), None, "")
+
+
+def test_no_tools_are_not_all_tools(where: Path) -> None:
+    assert written(where, "tools = []").tools == ()
+
+
+def test_a_model_that_is_left_empty_is_the_settings(where: Path) -> None:
+    assert written(where, 'model = ""').settings == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "told"),
+    [
+        ('modell = "x"', "modell", "Nearest: model"),
+        ("[model]\nname = 'x'", "model.name", "There are description"),
+        ("contxt.max_tokens = 9", "contxt.max_tokens", "context.max_tokens"),
+        ('tools = ["find_excerpt"]', 'tools = "find_excerpt"', "find_excerpts"),
+        ('tools = ["finish"]', 'tools = "finish"', "read_zk_document"),
+        ("tools = [1]", "tools = [1]", "a list of texts"),
+        ('strategy = "hybird"', 'strategy = "hybird"', "discard or hybrid or summarize"),
+        ('context.strategy = "x"', 'context.strategy = "x"', "discard or hybrid or summarize"),
+        ("temperature = 9", "temperature = 9", "a number from -1 up to 2"),
+        ("temperature = true", "temperature = true", "a number"),
+        ('memory = "perhaps"', 'memory = "perhaps"', "true or false"),
+        ("model = 5", "model = 5", "a text"),
+        ("context.max_tokens = 3", "context.max_tokens = 3", "from 512"),
+        ("context.message_budget_ratio = 0.9", "context", "together they may take at most 1"),
+        ('strategy = "discard"\ncontext.strategy = "hybrid"', "strategy and context.strategy", "keep one"),
+        ('system_prompt = "a"\nsystem_prompt_file = "b"', "system_prompt and system_prompt_file", "keep one"),
+        ("memory = true\ncontext.memory_integration = true", "memory and context.memory_integration", "keep one"),
+        ('system_prompt_file = "missing.md"', 'system_prompt_file = "missing.md"', "no such file"),
+        ('system_prompt_file = "../secret.md"', 'system_prompt_file = "../secret.md"', "a path in"),
+        ('system_prompt_file = "inside/../../secret.md"', "system_prompt_file", "a path in"),
+        ('system_prompt_file = "link.md"', "system_prompt_file", "a path in"),
+        ('system_prompt_file = "a\\u0000b"', "system_prompt_file", "a path"),
+        ('system_prompt_file = "."', "system_prompt_file", "a file"),
+        ('system_prompt_file = "pipe"', "system_prompt_file", "a file"),
+        ('system_prompt_file = "bytes.md"', "system_prompt_file", "in UTF-8"),
+        ('system_prompt_file = "huge.md"', "system_prompt_file", "at most 200000 bytes"),
+        ("model = [", "", "not valid TOML"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_told_with_file_key_value_and_what_is_valid(where: Path, text: str, key: str, told: str) -> None:
+    (where.parent / "secret.md").write_text("secret")
+    (where / "inside").mkdir()
+    (where / "link.md").symlink_to(where.parent / "secret.md")
+    (where / "bytes.md").write_bytes(b"\xff\xfe\xfd")
+    (where / "huge.md").write_bytes(b"x" * 200_001)
+    os.mkfifo(where / "pipe")
+    error = refused(where, text)
+    assert error.message.startswith(str(where / "critic.toml"))
+    assert key in error.message
+    assert told in f"{error.message} {error.hint}"
+    assert "\n" not in error.message
+
+
+@pytest.mark.parametrize("absolute", [False, True])
+def test_a_prompt_may_stand_in_a_file(where: Path, tmp_path: Path, absolute: bool) -> None:
+    file = (tmp_path if absolute else where) / "prompt.md"
+    file.write_text("\ufeffFind faults.\n", encoding="utf-8")
+    assert written(where, f'system_prompt_file = "{file if absolute else "prompt.md"}"').prompt == "Find faults."
+
+
+def test_a_prompts_file_is_not_the_agents_memory_besides(where: Path) -> None:
+    (where / "critic.md").write_text("Find faults.")
+    assert written(where, 'system_prompt_file = "critic.md"').memory_file is None
+
+
+# which there are
+
+
+def test_built_in_agents_say_only_what_a_file_may_say(where: Path) -> None:
+    assert drawer.names(builtin) == ["editor", "researcher"]
+    for name in drawer.names(builtin):
+        agent = wiring.check_agent(loading.load(where, name))
+        assert (agent.name, agent.file) == (name, None)
+        assert loading.checked("", writing.as_given(agent)).keys() >= {"description", "system_prompt"}
+        assert written(where, writing.text(name, writing.as_given(agent)), name).prompt == agent.prompt
+
+
+def test_a_file_takes_the_place_of_a_built_in_agent(where: Path) -> None:
+    assert written(where, 'description = "mine"', "editor").description == "mine"
+    assert loading.names(where) == ["editor", "researcher"]
+
+
+def test_an_agent_that_is_not_there_is_told_with_the_nearest(where: Path) -> None:
+    with pytest.raises(ConfigError, match="no agent 'reseacher'") as e:
+        loading.load(where, "reseacher")
+    assert "Nearest: researcher" in e.value.hint
+
+
+def test_where_there_is_no_folder_there_are_the_built_in_ones(tmp_path: Path) -> None:
+    assert loading.names(tmp_path / "none") == ["editor", "researcher"]
+    assert list(loading.misnamed(tmp_path / "none")) == []
+    assert loading.load(tmp_path / "none", "Editor").name == "editor"
+
+
+@pytest.mark.parametrize("name", ["", "none", "Critic", "a b", "../x", "a.b", "-a", "_a", "a" * 49, "a/b", "a\n"])
+def test_what_nobody_could_call_it_by_is_no_name(where: Path, name: str) -> None:
+    with pytest.raises(ConfigError, match="cannot be called"):
+        loading.file_of(where, name)
+
+
+@pytest.mark.parametrize("name", ["a", "critic-2", "über_prüfer", "批评"])
+def test_names_are_words(where: Path, name: str) -> None:
+    assert loading.file_of(where, name).parent == where
+
+
+# what an agent counts for
+
+
+def test_an_agent_counts_for_more_than_files_and_for_less_than_environment_and_flags(where: Path, vault: Path) -> None:
+    agent = written(where, 'model = "ollama/a"\ntemperature = 0.5\n[context]\nmax_tokens = 4096\nsummary_ratio = 0.5')
+    places = Places(where.parent / "config.toml", where, where)
+    places.config_file.write_text("context.max_tokens = 1000\ncontext.injection_ratio = 0.3")
+    (vault / ".zkchat.toml").write_text("context.max_tokens = 2000")
+    env = {"ZKCHAT_MODEL": "ollama/b"}
+    loaded = config.load({"context.summary_ratio": 0.1}, env, places, vault, agent=agent.settings)
+    values = loaded.values
+    assert (values.model, values.llm.temperature, values.context.max_tokens) == ("ollama/b", 0.5, 4096)
+    assert (values.context.summary_ratio, values.context.injection_ratio) == (0.1, 0.3)
+    assert loaded.origins["context.max_tokens"] == str(where / "critic.toml")
+
+
+def test_a_vault_brings_no_agents(zkchat: Program) -> None:
+    (zkchat.vault / "agents").mkdir()
+    (zkchat.vault / "agents" / "spy.toml").write_text('model = "openai/x"')
+    assert "no agent 'spy'" in zkchat("ask", "hello", "--agent", "spy").err
+    for line in ("agent = 'spy'", "[agents.spy]\nmodel = 'openai/x'"):
+        (zkchat.vault / ".zkchat.toml").write_text(line)
+        done = zkchat("ask", "hello")
+        assert done.exit_status == 2
+        assert "is not a setting" in done.err
+
+
+# writing
+
+SAID = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=60) | st.sampled_from(
+    ['"""', 'a\n"""\\', 'a\n"', "\n", "a\r\nb"]
+)
+GIVEN = st.fixed_dictionaries(
+    {},
+    optional={
+        "description": SAID,
+        "model": SAID,
+        "system_prompt": SAID,
+        "tools": st.lists(SAID, max_size=3),
+        "temperature": st.floats(-1, 2, allow_subnormal=False),
+        "memory": st.booleans(),
+        "context.max_tokens": st.integers(512, 10**9),
+    },
+)
+
+
+@given(GIVEN)
+def test_what_is_written_is_read_again(given: dict[str, Any]) -> None:
+    assert flat(tomllib.loads(writing.text("x", given))) == given
+
+
+def test_a_new_file_has_a_comment_at_each_key(where: Path) -> None:
+    text = writing.text("critic", {})
+    assert flat(tomllib.loads(text)) == {}
+    for key in config.keys(Profile):
+        if not key.startswith("context."):
+            assert f"# {config.describe(key, Profile)}\n# {key} = " in text
+    uncommented = [
+        line.removeprefix("# ") for line in text.splitlines() if (" = " in line and "system_prompt" not in line) or line == "[context]"
+    ]
+    assert wiring.check_agent(Agent("x", loading.checked("", flat(tomllib.loads("\n".join(uncommented))))))
+
+
+def test_a_change_keeps_comments_and_everything_else(where: Path) -> None:
+    file = where / "critic.toml"
+    file.write_text("# mine\nmodel = 'a' # the best\n\ntools = [\n  'find_excerpts', # one\n]\n")
+    writing.change(file, {"model": "b", "context.max_tokens": 4096, "tools": None, "strategy": None})
+    assert file.read_text() == '# mine\nmodel = "b" # the best\n\n\n[context]\nmax_tokens = 4096\n'
+
+
+def test_a_file_that_is_no_toml_is_not_changed(where: Path) -> None:
+    file = where / "critic.toml"
+    file.write_bytes(b"model = [")
+    with pytest.raises(ConfigError, match="not valid TOML"):
+        writing.change(file, {"model": "b"})
+    file.write_bytes(b"\xff")
+    with pytest.raises(ConfigError, match="cannot be read"):
+        writing.change(file, {"model": "b"})
+    assert file.read_bytes() == b"\xff"
+
+
+def test_what_cannot_be_written_or_deleted_is_told(where: Path) -> None:
+    (where / "a.toml").write_text("")
+    with pytest.raises(ConfigError, match="cannot be written"):
+        writing.create(where / "a.toml" / "b.toml", "b", {})
+    with pytest.raises(ConfigError, match="cannot be deleted"):
+        writing.delete(where / "missing.toml")
+
+
+# who is called
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "question"),
+    [
+        ("@critic is it sound?", "critic", "is it sound?"),
+        ("  @Critic: is it?\nReally?", "critic", "is it?\nReally?"),
+        ("@critic, is it?", "critic", "is it?"),
+        ("@critic\nis it?", "critic", "is it?"),
+        ("@critic", "critic", ""),
+        ("@批评 好吗", "批评", "好吗"),
+    ],
+)
+def test_a_name_at_the_very_start_calls_an_agent(text: str, name: str, question: str) -> None:
+    called = address(text)
+    assert called is not None
+    assert (called.name, called.question) == (name, question)
+    assert called.written in text
+
+
+@pytest.mark.parametrize(
+    "text", ["is it, @critic?", "@critic.md is", "@notes/plan x", "@", "@ critic", "a@critic x", "@critic's x", "@a" + "b" * 60, ""]
+)
+def test_what_is_no_name_or_stands_elsewhere_calls_nobody(text: str) -> None:
+    assert address(text) is None

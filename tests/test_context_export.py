@@ -1,0 +1,115 @@
+"""`context export --format context`: the very request that the next call would send; and the schema of the lossless format."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from asking import KEY
+from building import Room, a_room, completed, said, stored
+from conftest import Program
+from speaking import ModelServer, Reply, a_server, anthropic_text, ollama_text, openai_text
+
+from zkchat_cli import exporters
+from zkchat_cli.exporters import exporter
+from zkchat_cli.llm import Model, Setup, providers
+from zkchat_cli.models import ToolCall
+from zkchat_cli.slash import run
+
+MEASURED = False
+
+TEXTS: dict[str, Callable[..., list[bytes | float | str]]] = {"openai": openai_text, "ollama": ollama_text, "anthropic": anthropic_text}
+QUESTION = "Where is the anvil? [[Filters]]"
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with a_server() as running:
+        yield running
+
+
+@pytest.fixture
+def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
+    made = a_room(vault, tmp_path / "cache", tmp_path / "store.db")
+    yield made
+    made.store.close()
+    made.vault.close()
+
+
+def a_model(provider: str, address: str) -> Model:
+    env = {f"{provider.upper()}_BASE_URL": address, f"{provider.upper()}_API_KEY": KEY, "OLLAMA_HOST": address}
+    return providers.provider(provider).open(Setup("m", providers.provider(provider).settings(), env))
+
+
+@pytest.mark.parametrize("provider", TEXTS)
+def test_it_is_what_the_server_gets_to_the_last_character(room: Room, server: ModelServer, provider: str) -> None:
+    server.says(Reply(TEXTS[provider]("There.")))
+    call = said("assistant", "", "a1", parent_id="q1", tool_calls=(ToolCall(id="c1", name="find_excerpts", arguments={"query": "筛选"}),))
+    found = said("tool", "Nothing.", "t1", parent_id="a1", tool_call_id="c1", tool_name="find_excerpts")
+    session = stored(room, (said("user", "Is there an anvil?", "q1"), call, found), model=a_model(provider, server.address))
+    session.prepare()
+    shown = exporter("context").export(session.request(QUESTION))
+    completed(session.send(QUESTION))
+    assert json.loads(shown) == server.bodies[0]
+    assert "筛选" in shown
+    assert KEY not in shown
+
+
+def test_without_a_server_it_is_the_form_that_most_of_them_speak(zkchat: Program) -> None:
+    zkchat("ask", "How are filters joined?")
+    request = zkchat("context", "export", "--format", "context", "--next", "And nested?").json
+    assert request["model"] == "offline"
+    assert [tool["function"]["name"] for tool in request["tools"]] == ["find_excerpts", "read_zk_document"]
+    assert request["messages"][-1] == {"role": "user", "content": "And nested?"}
+    [calling, *_] = [message for message in request["messages"] if "tool_calls" in message]
+    answer = request["messages"][request["messages"].index(calling) + 1]
+    assert (answer["role"], answer["tool_call_id"]) == ("tool", calling["tool_calls"][0]["id"])
+    assert json.loads(calling["tool_calls"][0]["function"]["arguments"])["query"]
+
+
+def test_the_model_can_be_another_than_the_settings_one(zkchat: Program, script: Callable[..., str]) -> None:
+    zkchat("ask", "How are filters joined?")
+    model = script({"text": "never asked"})
+    assert zkchat("context", "export", "--format", "context", "--model", model).json["model"] == model
+    refused = zkchat("context", "export", "--format", "md", "--next", "x")
+    assert (refused.exit_status, "--format context" in refused.err) == (2, True)
+
+
+def test_the_slash_command_writes_it_too(room: Room, tmp_path: Path) -> None:
+    session = stored(room, (said("user", "Is there an anvil?", "q1"), said("assistant", "No.", "a1", parent_id="q1")))
+    run(f"/export context {tmp_path / 'call.json'}", session)
+    assert json.loads((tmp_path / "call.json").read_text())["messages"][-1]["content"] == "No."
+
+
+def test_an_export_is_valid_by_the_schema_and_a_changed_one_is_not(zkchat: Program) -> None:
+    zkchat("ask", "How are filters joined? [[Combining]]")
+    schema: Any = zkchat("context", "export", "--schema").json
+    assert schema == exporters.schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    export = zkchat("context", "export", "--format", "json").json
+    jsonschema.validate(export, schema)
+    assert schema["$id"].endswith(f":{export['version']}")
+    for wrong in ({"version": 2}, {"messages": [{"role": "user"}]}, {"mood": "good"}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(export | wrong, schema)
+
+
+def test_a_file_is_replaced_whole_or_not_at_all(zkchat: Program, tmp_path: Path) -> None:
+    zkchat("ask", "How are filters joined?")
+    file = tmp_path / "talk.md"
+    file.write_text("what was there")
+    file.chmod(0o640)
+    link = tmp_path / "link.md"
+    link.symlink_to(file)
+    assert zkchat("context", "export", "no-such", "-o", link).exit_status == 3
+    assert file.read_text() == "what was there"
+    done = zkchat("context", "export", "-o", link)
+    assert (done.exit_status, done.out) == (0, "")
+    assert file.read_text().startswith("---\nconversation: ")
+    assert (file.stat().st_mode & 0o777, link.is_symlink()) == (0o640, True)
+    assert sorted(path.name for path in tmp_path.iterdir() if "talk" in path.name) == ["talk.md"]
+    for place in (tmp_path, tmp_path / "no" / "such" / "folder.md"):
+        refused = zkchat("context", "export", "-o", place)
+        assert (refused.exit_status, "cannot be written" in refused.err, refused.out) == (3, True, "")

@@ -1,0 +1,216 @@
+"""Stored conversations as lists, code as one copies it, prompts as one reads them, and settings of one session."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from building import Deltas, Room, a_room, completed, prompt_message, said, says, stored, talk
+
+from zkchat_cli import conversations, settling
+from zkchat_cli.context import showing
+from zkchat_cli.errors import ConfigError, StoreError, UsageError
+from zkchat_cli.lines import plain
+from zkchat_cli.llm import Window
+from zkchat_cli.marks.code import code_blocks
+from zkchat_cli.models import Conversation, Dropped, Said, ToolCall
+from zkchat_cli.standing import Using
+from zkchat_cli.store import ChatSessionStore
+
+
+@pytest.fixture
+def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
+    made = a_room(vault, tmp_path / "cache")
+    yield made
+    made.store.close()
+    made.vault.close()
+
+
+# code
+
+
+@pytest.mark.parametrize(
+    ("text", "blocks"),
+    [
+        ("No code.", []),
+        ("```\na\n\nb\n```", ["a\n\nb"]),
+        ("a\n```py\nx = 1\n```\nb\n~~~\ny\n~~~", ["x = 1", "y"]),
+        ("- item\n  ```\n  if x:\n      y\n z\n  ```", ["if x:\n    y\nz"]),
+        ("> ```\n> quoted\n> ```", ["quoted"]),
+        ("````\n```\ninner\n```\n````", ["```\ninner\n```"]),
+        ("```\nopen\n\n", ["open"]),
+        ("```\n``` no end\nx\n```", ["``` no end\nx"]),
+        ("``` a ` b ```\nprose", []),
+    ],
+)
+def test_blocks_of_code_come_without_their_fences(text: str, blocks: list[str]) -> None:
+    assert code_blocks(text) == blocks
+
+
+def test_a_megabyte_of_hostile_fences_takes_no_time() -> None:
+    assert len(code_blocks("```\n" * 250_000)) == 125_000
+    assert code_blocks(("> " * 50_000 + "\n") * 5 + "1) " * 100_000) == []
+
+
+# a prompt to read
+
+
+def test_a_prompt_is_shown_word_for_word_with_what_is_not_sent(room: Room) -> None:
+    prompt = stored(room, talk(("What is one?", "1"))).prompt("And two?")
+    call = ToolCall(id="c", name="find_excerpts", arguments={"query": "Grüße"})
+    asking = prompt_message("assistant", "", "conversation", tool_calls=(call,), tokens=7)
+    shown = showing.text(prompt.model_copy(update={"messages": (*prompt.messages, asking), "dropped": (Dropped(id="m9", reason="old"),)}))
+    assert "── user · conversation · " in shown
+    assert "\nAnd two?\n" in shown
+    assert '\n── assistant · conversation · 7 tokens\nfind_excerpts({"query": "Grüße"})\n' in shown
+    assert "── tool find_excerpts · " in shown
+    assert shown.endswith("not sent: m9 (old)")
+
+
+# lists
+
+
+def a_conversation(store: ChatSessionStore, id_: str, vault: str, day: int, *messages: tuple[str, str]) -> None:
+    at = f"2025-05-{day:02d}T12:00:00+00:00"
+    store.start(Conversation(id=id_, vault=vault, created_at=at, updated_at=at))
+    parent = None
+    for number, (role, content) in enumerate(messages):
+        store.add(id_, said(role, content, f"{id_}-{number}", parent_id=parent, timestamp=at, token_count=10, tool_name="find"))
+        parent = f"{id_}-{number}"
+
+
+def test_a_list_says_how_much_was_said_and_how_it_began(room: Room) -> None:
+    store = room.store
+    a_conversation(store, "a", "/v", 3, ("user", "\n First line \nsecond"), ("assistant", ""), ("tool", "{}"), ("assistant", "So."))
+    a_conversation(store, "b", "/v", 5, ("assistant", "Imported."))
+    a_conversation(store, "c", "/w", 4, ("user", " \n "))
+    a_conversation(store, "d", "/v", 1)
+    listed = store.overviews("/v")
+    assert [(each.id, each.messages, each.first_line, each.tokens) for each in listed] == [
+        ("b", 1, None, 10),
+        ("a", 4, "First line", 40),
+        ("d", 0, None, 0),
+    ]
+    assert [each.id for each in store.overviews()] == ["b", "c", "a", "d"]
+    assert [each.id for each in store.overviews(limit=2)] == ["b", "c"]
+    assert store.overview("a") == listed[1]
+    with pytest.raises(StoreError):
+        store.overview("nobody")
+    assert plain(conversations.listed(listed, "a")).splitlines() == [
+        "  b  untitled   2025-05-05 12:00, 1 message, 10 tokens",
+        "→ a  First line   2025-05-03 12:00, 4 messages, 40 tokens",
+        "  d  untitled   2025-05-01 12:00, 0 messages",
+    ]
+
+
+def test_a_message_that_is_damaged_does_not_hide_the_others(room: Room) -> None:
+    a_conversation(room.store, "a", "/v", 3, ("user", "First."))
+    room.store._db.execute("UPDATE message SET rest = '{'")
+    assert [(each.first_line, each.tokens) for each in room.store.overviews("/v")] == [("First.", 0)]
+
+
+def test_all_that_was_ever_said_is_searched_with_any_notes(room: Room) -> None:
+    a_conversation(room.store, "a", "/v", 3, ("user", "Where is the whale?"), ("tool", "a whale"))
+    a_conversation(room.store, "b", "/w", 3, ("user", "A whale!"))
+    found = room.store.search(None, "whale")
+    assert {each.conversation_id for each in found} == {"a", "b"}
+    assert {each.conversation_id for each in room.store.search("/v", "whale")} == {"a"}
+    assert [each.message.content for each in conversations.spoken(found, 9)].count("a whale") == 0
+
+
+def test_what_was_found_is_shown_with_the_words_marked() -> None:
+    hit = Said(conversation_id="a", title=None, message=said("user", "Nothing.\nIn the Übung, whales sing: whales!", "m"), score=1.0)
+    head, line = conversations.found([hit], "ubung whales")
+    assert plain([head]) == "a  untitled   you, 2025-05-08 12:00"
+    assert [span.text for span in line.left if span.style] == ["Übung", "whales", "whales"]
+    assert "".join(span.text for span in line.left) == "    In the Übung, whales sing: whales!"
+    assert conversations.words_found("In the Übung, whales sing: whales!", "ubung whales") == ["Übung", "whales"]
+
+
+def test_a_conversation_is_told_as_it_went(room: Room) -> None:
+    history = (
+        said("user", "First\nand more", "q"),
+        said("tool", "{}", "t", tool_name="find"),
+        said("assistant", "A\tb", "w", status="unfinished"),
+        said("user", "Then?", "r", status="failed"),
+    )
+    a_conversation(room.store, "a", "/v", 3, ("user", "First"))
+    assert plain(conversations.told(room.store.overview("a"), history, 5)).splitlines() == [
+        "First   a, 2025-05-03 12:00, 1 message",
+        "",
+        "you › First",
+        "      and more",
+        "",
+        "A   b",
+        "  it was stopped here",
+        "",
+        "you › Then?",
+        "  it was not answered",
+    ]
+
+
+# titles, other conversations
+
+
+def test_a_title_is_given_before_and_after_the_first_message(room: Room) -> None:
+    session = room.session(Deltas([says("Yes.")]))
+    session.rename("Early")
+    completed(session.send("Hello?"))
+    assert room.store.conversation(session.conversation.id).title == "Early"
+    session.rename("Late")
+    assert room.resumed(session).conversation.title == session.conversation.title == "Late"
+
+
+def test_a_conversation_with_other_notes_is_not_gone_on_with_here(room: Room) -> None:
+    a_conversation(room.store, "elsewhere", "/w", 3, ("user", "First."))
+    with pytest.raises(UsageError, match="other notes") as e:
+        room.session().other("else")
+    assert "--vault '/w' --resume elsewhere" in e.value.hint
+
+
+# settings of one session
+
+
+def test_settings_change_what_the_session_does_from_now_on(room: Room) -> None:
+    session = stored(room, talk(("What is one?", "1")))
+    assert settling.change(session, "context.max_tokens", "4000") == 4000
+    assert session.window == Window(4000, "context.max_tokens, /config")
+    assert settling.change(session, "llm.temperature", "0.5") == 0.5
+    assert session.parts.options.temperature == 0.5
+    settling.change(session, "context.strategy", "discard")
+    assert session.parts.strategy.name == session.parts.settings.context.strategy == "discard"
+    settling.change(session, "memory.project_file", "Filters.md")
+    assert "which tasks you want to see" in "".join(item.content for item in session.memory)
+
+
+def test_the_model_is_a_setting_too(room: Room) -> None:
+    session = room.session(use=lambda name: Using(Deltas([says("I am new.")], name=name), ()))
+    settling.change(session, "model", "big/one")
+    assert (session.parts.model.name, session.parts.settings.model) == ("big/one", "big/one")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "error"),
+    [
+        ("context.max_tokens", "many", ConfigError),
+        ("context.max_tokens", "1", ConfigError),
+        ("context.nothing", "1", ConfigError),
+        ("context.strategy", "best", ConfigError),
+        ("context.message_budget_ratio", "0.9", ConfigError),
+        ("vault.ignore", "a", UsageError),
+        ("references.link_style", "none", UsageError),
+        ("model", "big/one", UsageError),
+    ],
+)
+def test_what_cannot_be_set_changes_nothing(room: Room, key: str, value: str, error: type[Exception]) -> None:
+    session = room.session()
+    before = session.parts
+    with pytest.raises(error) as e:
+        settling.change(session, key, value)
+    assert getattr(e.value, "hint", "")
+    assert session.parts == before
+
+
+def test_ratios_are_checked_with_those_that_were_set_before(room: Room) -> None:
+    session = room.session()
+    settling.change(session, "context.tool_budget_ratio", "0.1")
+    assert settling.change(session, "context.message_budget_ratio", "0.8") == 0.8

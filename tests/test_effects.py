@@ -1,0 +1,357 @@
+"""What comes of a command beyond words: the pager, the clipboard, the editor, a list to pick from, a line to change."""
+
+import base64
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from building import Room, a_room, completed, stored, talk
+from conftest import Program
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
+from terminal_screen import ESCAPE, Chat, Script
+
+from zkchat_cli.config import Config, TerminalSettings
+from zkchat_cli.errors import ConfigError, UsageError
+from zkchat_cli.session import ZkChatSession
+from zkchat_cli.slash import Choice, Confirm, Opening, Outcome, Pick
+from zkchat_cli.terminal import outcomes, programs
+from zkchat_cli.terminal.picker import Picker, matching
+from zkchat_cli.terminal.screen import Screen
+
+MEASURED = False
+
+
+class Terminal(StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def screen(*, terminal: bool = True, columns: int | None = None) -> Screen:
+    out = Terminal() if terminal else StringIO()
+    return Screen(out, StringIO(), colour=False, err_is_terminal=False, columns=(lambda: columns) if columns else None)
+
+
+def written(by: Screen) -> str:
+    assert isinstance(by.out, StringIO)
+    return by.out.getvalue()
+
+
+def program(folder: Path, name: str, body: str) -> Path:
+    file = folder / name
+    file.write_text(f"#!/bin/sh\n{body}\n")
+    file.chmod(0o755)
+    return file
+
+
+LONG = "".join(f"line {i}\n" for i in range(200))
+
+
+# the pager
+
+
+def test_what_is_longer_than_the_screen_goes_through_the_pager(tmp_path: Path) -> None:
+    pager = program(tmp_path, "pager", f'cat > {tmp_path}/read; echo "$LESS $*" >> {tmp_path}/read')
+    shown = screen()
+    programs.page(LONG, shown, {"PAGER": f"{pager} -x", "PATH": "/bin:/usr/bin"})
+    assert (tmp_path / "read").read_text() == f"{LONG}FRX -x\n"
+    assert written(shown) == ""
+
+
+@pytest.mark.parametrize("pager", ["", "cat", "no-such-program", "'open", "/etc/passwd"])
+def test_without_a_pager_it_is_printed(pager: str) -> None:
+    shown = screen()
+    programs.page(LONG, shown, {"PAGER": pager, "PATH": "/bin:/usr/bin"})
+    assert written(shown) == LONG
+
+
+def test_what_fits_and_what_goes_into_a_pipe_is_never_paged() -> None:
+    refuses = {"PAGER": "false", "PATH": "/bin:/usr/bin"}
+    for text, shown in (("short\n", screen()), (LONG, screen(terminal=False))):
+        programs.page(text, shown, refuses)
+        assert written(shown) == text
+
+
+def test_a_pager_that_is_left_early_does_no_harm() -> None:
+    programs.page(LONG * 1000, shown := screen(), {"PAGER": "true", "PATH": "/bin:/usr/bin"})
+    assert written(shown) == ""
+
+
+def test_in_a_pipe_what_is_paged_is_written_as_it_comes() -> None:
+    shown = screen(terminal=False)
+    with programs.paged(shown) as pager:
+        pager.print("a")
+        assert written(shown) == "a\n"
+
+
+# the clipboard
+
+
+def test_the_terminal_takes_what_is_copied() -> None:
+    shown = screen()
+    assert programs.copy("Grüße", shown, {}) == ["the terminal"]
+    assert written(shown) == f"\x1b]52;c;{base64.b64encode('Grüße'.encode()).decode()}\x07"
+
+
+def test_in_tmux_it_is_passed_through_to_the_terminal_around() -> None:
+    plain = programs.clipboard_sequence(b"a", tmux=False)
+    assert plain == "\x1b]52;c;YQ==\x07"
+    assert programs.clipboard_sequence(b"a", tmux=True) == plain + "\x1bPtmux;\x1b\x1b]52;c;YQ==\x07\x1b\\"
+
+
+def test_the_systems_clipboard_takes_it_where_there_is_one(tmp_path: Path) -> None:
+    program(tmp_path, "xclip", "exit 1")
+    program(tmp_path, "xsel", f'/bin/cat > {tmp_path}/copied; echo "$*" >> {tmp_path}/copied')
+    program(tmp_path, "wl-copy", f"touch {tmp_path}/never")
+    shown = screen(terminal=False)
+    assert programs.copy("a text\n", shown, {"DISPLAY": ":0", "PATH": str(tmp_path)}) == ["xsel"]
+    assert (tmp_path / "copied").read_text() == "a text\n--clipboard --input\n"
+    assert not (tmp_path / "never").exists()
+    assert written(shown) == ""
+
+
+def test_what_is_too_large_for_a_terminal_is_not_sent_there() -> None:
+    shown = screen()
+    assert programs.copy("x" * 80_000, shown, {"PATH": "/nowhere"}) == []
+    assert programs.copy("x", screen(), {"TERM": "dumb", "PATH": "/nowhere"}) == []
+    assert written(shown) == ""
+
+
+# the editor
+
+NOTE = Path("/notes/A b.md")
+
+
+@pytest.mark.parametrize(
+    ("editor", "command"),
+    [
+        ("vim", ["vim", "+12", "/notes/A b.md"]),
+        ("/usr/bin/nano -w", ["/usr/bin/nano", "-w", "+12", "/notes/A b.md"]),
+        ("hx", ["hx", "/notes/A b.md:12"]),
+        ("code --wait", ["code", "--wait", "-g", "/notes/A b.md:12"]),
+        ("ed", ["ed", "/notes/A b.md"]),
+    ],
+)
+def test_each_editor_is_told_the_line_in_its_own_way(editor: str, command: list[str]) -> None:
+    assert programs.editing(NOTE, 12, "", {"EDITOR": editor}) == command
+    assert programs.editing(NOTE, 12, "", {"EDITOR": "false", "VISUAL": editor}) == command
+
+
+def test_the_setting_comes_before_the_environment() -> None:
+    env = {"EDITOR": "vim"}
+    assert programs.editing(NOTE, 3, "subl {path}:{line}", env) == ["subl", "/notes/A b.md:3"]
+    assert programs.editing(NOTE, 3, "gedit", env) == ["gedit", "/notes/A b.md"]
+    assert programs.editing(NOTE, 3, "", {}) is None
+    with pytest.raises(ConfigError, match="is no command"):
+        programs.editing(NOTE, 3, "gedit '", env)
+
+
+def test_an_editor_that_cannot_be_started_is_told() -> None:
+    programs.run(["true"])
+    with pytest.raises(UsageError, match="no-such-editor cannot be started"):
+        programs.run(["no-such-editor", "a"])
+
+
+# picking
+
+ROWS = ["Compost  2 messages", "Übung  4 messages", "compost again", "12 apples"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "rows"),
+    [
+        ("", [0, 1, 2, 3]),
+        ("compost", [0, 2]),
+        ("AGAIN comp", [2]),
+        ("ubung", [1]),
+        ("2", [1, 0, 3]),
+        ("12", [3]),
+        ("zz", []),
+        ("²", [0, 3]),
+    ],
+)
+def test_typing_filters_and_a_number_comes_first(typed: str, rows: list[int]) -> None:
+    assert matching(ROWS, typed) == rows
+
+
+@pytest.mark.parametrize(
+    ("keys", "picked"),
+    [
+        ("\r", 0),
+        ("2\r", 1),
+        ("\x1b[B\x1b[B\r", 2),
+        ("\x1b[B\x1b[A\x1b[A\r", 0),
+        ("again\r", 2),
+        ("\x1b[6~\r", 3),
+        ("zz\r\x7f\x7f4\r", 3),
+        (ESCAPE, None),
+        ("\x03", None),
+        ("\x04", None),
+    ],
+)
+def test_keys_pick_a_row_or_leave(keys: str, picked: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
+        pipe.send_text(keys)
+        assert Picker(colour=True).pick("which", ROWS) == picked
+
+
+def test_where_nothing_can_be_picked_nothing_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    assert Picker(colour=False).pick("which", ROWS) is None
+    assert Picker(colour=False).pick("which", []) is None
+    Picker(colour=False).leave()
+
+
+# carrying out
+
+
+@pytest.fixture
+def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
+    made = a_room(vault, tmp_path / "cache")
+    yield made
+    made.store.close()
+    made.vault.close()
+
+
+@dataclass
+class Hands:
+    """A chat whose user says yes or no, picks a row, and whose screen is kept."""
+
+    session: ZkChatSession
+    yes: bool = True
+    picks: int | None = 0
+    screen: Screen = field(default_factory=lambda: screen(columns=80))
+    typed: str = ""
+    asked: list[Any] = field(default_factory=list)
+
+    def go_on_with(self, session: ZkChatSession) -> None:
+        self.session = session
+
+    def take_turn(self, events: Any) -> None:
+        completed(events)
+
+    def ask(self, question: str) -> bool:
+        self.asked.append(question)
+        return self.yes
+
+    def pick(self, title: str, rows: Sequence[str]) -> int | None:
+        self.asked.append([title, *rows])
+        return self.picks
+
+    def type(self, text: str) -> None:
+        self.typed = text
+
+    def run(self, line: str) -> bool:
+        return outcomes.run(line, self, nullcontext)
+
+    def carry_out(self, outcome: Outcome) -> str:
+        outcomes.carry_out(lambda: outcome, self, nullcontext)
+        return written(self.screen)
+
+
+def test_a_question_is_put_into_the_line_to_change(room: Room) -> None:
+    chat = Hands(stored(room, talk(("What is one?", "1"))))
+    assert chat.run("/edit")
+    assert chat.typed == "/edit 1 What is one?"
+    assert not chat.run("/quit")
+
+
+def test_what_is_picked_is_gone_on_with(room: Room) -> None:
+    first, session = stored(room, talk(("What is one?", "1"), prefix="x")), stored(room, talk(("And two?", "2")))
+    chat = Hands(session)
+    chat.run("/resume")
+    assert chat.session.conversation.id == first.conversation.id
+    assert [row[:5] for row in chat.asked[0]] == ["go on", "What "]
+    assert written(chat.screen) == "Going on with “" + first.conversation.id + "”, 2 messages.\n"
+    staying = Hands(session, picks=None)
+    staying.run("/sessions")
+    assert staying.session is session
+    assert written(staying.screen) == ""
+
+
+def test_a_yes_does_it_and_a_no_does_not(room: Room) -> None:
+    asks = Outcome(confirm=Confirm("Really?", lambda: Outcome("Done."), "/do --yes"))
+    assert Hands(room.session()).carry_out(asks) == "Done.\n"
+    assert Hands(room.session(), yes=False).carry_out(asks) == "  not done\n"
+
+
+def test_what_is_copied_is_told_and_what_cannot_be_is_an_error(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "TMUX"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    assert "copied: 1 character, by the terminal" in Hands(room.session()).carry_out(Outcome(copied="x"))
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(UsageError, match="could not be copied"):
+        Hands(room.session()).carry_out(Outcome(copied="xx"))
+
+
+def test_a_note_is_opened_by_the_setting_or_shown(room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("VISUAL", "EDITOR"):
+        monkeypatch.delenv(name, raising=False)
+    opens = Outcome(opening=Opening(tmp_path / "A.md", 7, "the \x1b[31mtext"))
+    assert Hands(room.session()).carry_out(opens) == "the ␛[31mtext\n"
+    room.settings = Config(
+        terminal=TerminalSettings(open_command=f"{program(tmp_path, 'editor', f'echo $* > {tmp_path}/opened')} {{line}}")
+    )
+    assert Hands(room.session()).carry_out(opens) == ""
+    assert (tmp_path / "opened").read_text() == f"7 {tmp_path}/A.md\n"
+
+
+def test_in_a_pipe_what_needs_a_terminal_is_refused_or_printed(room: Room) -> None:
+    session = stored(room, talk(("What is one?", "1")))
+    shown = screen(terminal=False)
+    with pytest.raises(UsageError, match="no input line"):
+        outcomes.run_piped("/edit", session, shown, shown.print, 10)
+    with pytest.raises(UsageError, match="Nobody can be asked"):
+        outcomes.run_piped("/save", session, shown, shown.print, 10)
+    assert outcomes.run_piped("/sessions", session, shown, shown.print, 10) is session
+    assert session.conversation.id in written(shown)
+    assert outcomes.run_piped("/quit", session, shown, shown.print, 10) is None
+
+
+def test_a_list_on_a_narrow_screen_is_what_is_picked_from(room: Room) -> None:
+    picks = Outcome(pick=Pick("which", [Choice("a", "A", "first"), Choice("b", "B")], lambda value: Outcome(f"took {value}")))
+    chat = Hands(room.session(), picks=1)
+    assert chat.carry_out(picks) == "took b\n"
+    assert chat.asked == [["which", "A  first", "B"]]
+
+
+# on a real terminal
+
+
+def test_editing_picking_and_paging_leave_a_terminal_that_works(zkchat: Program, script: Script, tmp_path: Path) -> None:
+    pager = program(tmp_path, "pager", 'read -r first; echo "read: $first"; sleep 30')
+    model = script({"text": "It needs air."}, {"text": "Nine months."})
+    with Chat(zkchat, "--model", model, PAGER=str(pager)) as chat:
+        chat.ask("What does compost need?", "It needs air.")
+        chat.say("/edit")
+        chat.wait_for("› /edit 1 What does compost need?")
+        chat.type("\x15/edit 1 How long?")
+        chat.enter()
+        chat.wait_for("Nine months.")
+        chat.say("/new")
+        chat.say("/sessions")
+        chat.wait_for("go on with (number or words")
+        chat.type("long" + ESCAPE)
+        chat.wait_for_prompt()
+        assert "go on with (" not in chat.screen_text()
+        chat.say("/resume")
+        chat.wait_for("go on with (number or words")
+        chat.type("1\r")
+        chat.wait_for("Going on with “What does compost need?”, 2 messages.")
+        chat.say("/show")
+        chat.wait_for("read: ── system")
+        chat.type("\x03")
+        chat.wait_for_prompt()
+        chat.ask("And now?", "It needs air.")
+        chat.say("/quit")
+        assert chat.wait_for_end() == 0

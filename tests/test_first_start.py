@@ -1,0 +1,128 @@
+"""The first start: without settings and without notes at hand, somebody at a terminal is asked; nobody else is."""
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from conftest import Program
+from pytest_httpserver import HTTPServer
+from terminal_screen import CTRL_C, CTRL_D, Chat
+
+from zkchat_cli.vault.candidates import Candidate, candidates, home_of
+
+MEASURED = False
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home with two vaults, one of them in Obsidian's list, and some folders that are none."""
+    made = tmp_path / "anna"
+    for name in ("Documents/Garden/.obsidian", "Documents/Letters", "notes/deep", "Pictures", "empty", ".config/obsidian"):
+        (made / name).mkdir(parents=True)
+    (made / "Documents/Garden/Compost.md").write_text("# Compost\n\nA heap needs air.\n")
+    (made / "Documents/Garden/Worms.md").write_text("# Worms\n\nThey like it dark.\n")
+    (made / "Documents/Letters/a.md").write_text("not a vault by any sign\n")
+    (made / "notes/deep/a.markdown").write_text("A plan.\n")
+    listed = {"1": {"path": str(made / "gone"), "ts": 9}, "2": {"path": str(made / "Documents/Garden"), "ts": 5}}
+    (made / ".config/obsidian/obsidian.json").write_text(json.dumps({"vaults": listed}))
+    return made
+
+
+@pytest.fixture
+def stranger(zkchat: Program, home: Path) -> Program:
+    """zkchat as it is started for the first time, in a folder without notes."""
+    nobody = {"HOME": str(home), "XDG_CONFIG_HOME": "", "OLLAMA_HOST": "127.0.0.1:9", "OPENAI_API_KEY": "", "ANTHROPIC_API_KEY": ""}
+    return replace(zkchat, vault=home / "empty", env=nobody)
+
+
+def config(program: Program) -> Path:
+    return program.home / "config" / "config.toml"
+
+
+def test_the_likeliest_folders_come_first_with_their_notes(home: Path) -> None:
+    found = candidates(home, home / "empty", {}, seconds=10)
+    assert found == [Candidate(home / "Documents/Garden", 2, why="Obsidian"), Candidate(home / "notes", 1)]
+    assert candidates(home, home / "Documents/Letters", {}, seconds=10)[1] == Candidate(
+        home / "Documents/Letters", 1, why="the current folder"
+    )
+    assert [home_of(each.path, home) for each in found] == ["~/Documents/Garden", "~/notes"]
+
+
+@pytest.mark.parametrize(
+    "listed", ["", "[]", '{"vaults": 3}', '{"vaults": {"1": {}}}', '{"vaults": {"1": {"path": "\\u0000"}}}', "[" * 10_000]
+)
+def test_a_list_of_vaults_that_nobody_can_read_is_left_aside(home: Path, listed: str) -> None:
+    (home / ".config/obsidian/obsidian.json").write_text(listed)
+    assert [each.path.name for each in candidates(home, home / "empty", {}, seconds=10)] == ["Garden", "notes"]
+
+
+def test_the_search_ends_in_time_however_much_there_is(home: Path) -> None:
+    for folder in range(40):
+        (home / f"notes/{folder}").mkdir()
+        for note in range(30):
+            (home / f"notes/{folder}/{note}.md").touch()
+    began = time.monotonic()
+    assert [(each.notes, each.more) for each in candidates(home, home / "empty", {}, seconds=10)][1] == (1000, True)
+    candidates(home, home / "empty", {}, seconds=0.01)
+    assert candidates(home, home / "empty", {}, seconds=0) == []
+    assert time.monotonic() - began < 5
+
+
+def test_two_answers_and_a_yes_begin_a_chat_and_are_kept(stranger: Program, httpserver: HTTPServer) -> None:
+    httpserver.expect_request("/api/tags").respond_with_json({"models": [{"name": "qwen3:8b"}, {"name": "nomic-embed-text"}]})
+    with Chat(stranger, OLLAMA_HOST=httpserver.url_for("/")) as chat:
+        chat.wait_for("[1]")
+        assert "1  ~/Documents/Garden   2 notes, Obsidian" in chat.screen_text()
+        chat.type("9\r")
+        chat.wait_for("Type a number from 1 to 3")
+        chat.type("~/none\r")
+        chat.wait_for("There is no folder ~/none.")
+        chat.enter()
+        chat.wait_for("Which model shall answer?")
+        chat.wait_for("1  ollama/qwen3:8b   on this machine")
+        assert "nomic" not in chat.screen_text()
+        chat.type("2\r")
+        chat.wait_for("[y/N]")
+        assert not config(stranger).exists()
+        chat.type("y\r")
+        chat.wait_for_prompt()
+        assert "Garden (2) · offline" in chat.everything()
+        chat.type(CTRL_D)
+        assert chat.wait_for_end() == 0
+    garden = stranger.vault.parent / "Documents/Garden"
+    assert stranger("config", "get", "vault.path").out.strip() == str(garden)
+    assert stranger("config", "get", "model").out.strip() == "offline"
+    assert stranger("ask", "What does a heap need?").exit_status == 0
+
+
+def test_ctrl_c_leaves_and_nothing_was_changed(stranger: Program) -> None:
+    with Chat(stranger) as chat:
+        chat.wait_for("[1]")
+        chat.type("2\r")
+        chat.wait_for("Which model shall answer?")
+        chat.type(CTRL_C)
+        assert chat.wait_for_end() == 130
+    assert not config(stranger).exists()
+
+
+def test_the_demo_is_tried_out_without_leaving_anything(stranger: Program) -> None:
+    with Chat(stranger) as chat:
+        chat.wait_for("[1]")
+        chat.type("3\r")
+        chat.wait_for("Which model shall answer?")
+        chat.enter()
+        chat.wait_for_prompt()
+        assert "[y/N]" not in chat.everything()
+    assert not config(stranger).exists()
+
+
+def test_in_a_pipe_the_error_stays_and_with_settings_nobody_is_asked(stranger: Program) -> None:
+    done = stranger("chat", stdin="hello\n")
+    assert (done.exit_status, "no vault" in done.err, done.out) == (3, True, "")
+    config(stranger).parent.mkdir(parents=True)
+    config(stranger).write_text("# mine\n")
+    with Chat(stranger) as chat:
+        assert chat.wait_for_end() == 3
+        assert "no vault" in chat.everything()

@@ -1,0 +1,201 @@
+"""Keys that zkchat keeps: where they are, who may read them, which one counts, and that nothing ever says them."""
+
+import json
+import logging
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import Program
+from speaking import ModelServer, Reply, a_server, openai_text
+
+from zkchat_cli import config, keys, logs, wiring
+from zkchat_cli.errors import ConfigError
+from zkchat_cli.llm import Request, embedders
+from zkchat_cli.models import PromptMessage
+
+KEY = "sk-secret-0123456789-abcd"
+OTHER = "sk-other-9876543210-wxyz"
+
+
+@pytest.fixture(autouse=True)
+def unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
+        monkeypatch.setenv(name, "")
+
+
+@pytest.fixture
+def where(tmp_path: Path) -> config.Places:
+    return config.places({"ZKCHAT_HOME": str(tmp_path / "home")})
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with a_server() as made:
+        made.gets["/v1/models"] = {"data": [{"id": "tiny"}]}
+        made.says(Reply(openai_text("yes")))
+        yield made
+
+
+KEYRING = """
+import json, pathlib
+FILE = pathlib.Path({file!r})
+class Backend: priority = {priority}
+def get_keyring(): return Backend()
+def _all(): return json.loads(FILE.read_text()) if FILE.exists() else {{}}
+def set_password(service, name, value):
+    if {broken}: raise RuntimeError("locked " + value)
+    FILE.write_text(json.dumps({{**_all(), service + "/" + name: value}}))
+def get_password(service, name): return _all().get(service + "/" + name)
+def delete_password(service, name): FILE.write_text(json.dumps({{k: v for k, v in _all().items() if k != service + "/" + name}}))
+"""
+
+
+def a_keyring(folder: Path, monkeypatch: pytest.MonkeyPatch, *, priority: float = 5, broken: bool = False) -> Path:
+    """A package `keyring` that keeps its passwords in a file."""
+    (folder / "packages").mkdir()
+    (folder / "packages/keyring.py").write_text(KEYRING.format(file=str(folder / "ring.json"), priority=priority, broken=broken))
+    monkeypatch.syspath_prepend(str(folder / "packages"))
+    monkeypatch.delitem(sys.modules, "keyring", raising=False)
+    return folder / "ring.json"
+
+
+@pytest.fixture(autouse=True)
+def no_keyring(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    yield
+    sys.modules.pop("keyring", None)
+
+
+def test_a_key_is_kept_for_nobody_else_to_read_and_used(where: config.Places, server: ModelServer, vault: Path) -> None:
+    assert keys.keep("openai", KEY, where) == "file"
+    assert where.keys_file.stat().st_mode & 0o777 == 0o600
+    assert where.keys_file.parent.stat().st_mode & 0o777 == 0o700
+    env = {"ZKCHAT_HOME": str(where.data_dir.parent), "OPENAI_BASE_URL": f"{server.address}/v1"}
+    loaded = wiring.settings(wiring.Choices(vault, "openai/tiny"), env, vault)
+    model = wiring.open_model(loaded, env).model
+    deltas = list(model.stream(Request((PromptMessage(role="user", content="Hello", tokens=1, kind="conversation"),))))
+    assert server.asked[0][2]["authorization"] == f"Bearer {KEY}"
+    reach = wiring.reach_of("openai", loaded, env)
+    assert reach is not None
+    assert (reach.key, reach.chosen) == ("the key in zkchat's file is set", "the key in zkchat's file, OPENAI_BASE_URL")
+    assert KEY not in repr([deltas, model, loaded, wiring.setup(wiring.providers.provider("openai"), loaded, env)])
+    wanted = embedders.Wanted("m", "", env, keys.find("openai", "OPENAI_API_KEY", env, where))
+    assert embedders.embedder("openai").open(wanted).server.key == KEY  # type: ignore[attr-defined]
+    assert KEY not in repr(wanted)
+
+
+def test_the_environment_wins(where: config.Places) -> None:
+    keys.keep("anthropic", KEY, where)
+    assert keys.find("anthropic", "ANTHROPIC_API_KEY", {}, where) == keys.Key(KEY, "file", "ANTHROPIC_API_KEY")
+    found = keys.find("anthropic", "ANTHROPIC_API_KEY", {"ANTHROPIC_API_KEY": f" {OTHER}\n"}, where)
+    assert (found.value, found.place, found.ending) == (OTHER, "ANTHROPIC_API_KEY", "wxyz")
+    assert keys.find("anthropic", "OTHER", {"OTHER": "short"}, where).ending == ""
+
+
+def test_the_file_is_the_users_own_whatever_config_names(tmp_path: Path) -> None:
+    named = config.places({"ZKCHAT_HOME": str(tmp_path)}, tmp_path / "elsewhere" / "team.toml")
+    assert named.keys_file == tmp_path / "config" / "keys.toml" == config.places({"ZKCHAT_HOME": str(tmp_path)}).keys_file
+
+
+@pytest.mark.parametrize("wrong", ["", "two words", "ключ", "a\tb", "x" * 5000])
+def test_what_is_no_key_is_refused(where: config.Places, wrong: str) -> None:
+    with pytest.raises(ConfigError) as e:
+        keys.keep("openai", wrong, where)
+    assert not wrong or wrong not in f"{e.value.message} {e.value.hint}"
+    assert not where.keys_file.exists()
+
+
+def test_a_damaged_file_is_no_key_and_is_not_overwritten(where: config.Places) -> None:
+    where.keys_file.parent.mkdir(parents=True)
+    where.keys_file.write_text(f"openai = {KEY}")
+    assert keys.find("openai", "OPENAI_API_KEY", {}, where).value == ""
+    for change in (lambda: keys.keep("openai", OTHER, where), lambda: keys.remove("openai", where)):
+        with pytest.raises(ConfigError) as e:
+            change()
+        assert e.value.__cause__ is None
+        assert KEY not in e.value.message
+    assert where.keys_file.read_text() == f"openai = {KEY}"
+    assert keys.kept_values(where) == []
+
+
+def test_a_folder_that_cannot_be_written_is_said(where: config.Places) -> None:
+    where.keys_file.parent.parent.mkdir(parents=True)
+    where.keys_file.parent.write_text("a file")
+    with pytest.raises(ConfigError, match="cannot be written"):
+        keys.keep("openai", KEY, where)
+
+
+def test_a_keyring_keeps_it_where_there_is_one(where: config.Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ring = a_keyring(tmp_path, monkeypatch)
+    assert keys.keep("openai", KEY, where) == "keyring"
+    assert json.loads(ring.read_text()) == {"zkchat/openai": KEY}
+    assert KEY not in where.keys_file.read_text()
+    assert keys.find("openai", "OPENAI_API_KEY", {}, where) == keys.Key(KEY, "keyring", "OPENAI_API_KEY")
+    assert keys.keep("openai", OTHER, where, in_file=True) == "file"
+    assert json.loads(ring.read_text()) == {}
+    keys.keep("openai", KEY, where)
+    assert keys.remove("openai", where)
+    assert json.loads(ring.read_text()) == {}
+    assert not keys.remove("openai", where)
+
+
+@pytest.mark.parametrize("fault", [{"priority": 0}, {"broken": True}])
+def test_a_keyring_that_keeps_nothing_is_done_without(
+    where: config.Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: dict[str, float]
+) -> None:
+    a_keyring(tmp_path, monkeypatch, **fault)  # type: ignore[arg-type]
+    assert keys.keep("openai", KEY, where) == "file"
+    assert keys.find("openai", "OPENAI_API_KEY", {}, where).value == KEY
+
+
+def test_a_key_in_a_keyring_that_is_gone_is_none(where: config.Places) -> None:
+    where.keys_file.parent.mkdir(parents=True)
+    where.keys_file.write_text("openai = true\n")
+    assert keys.find("openai", "OPENAI_API_KEY", {}, where) == keys.Key("", "keyring", "OPENAI_API_KEY")
+    assert keys.remove("openai", where)
+
+
+def test_the_log_never_has_a_key_that_is_kept(where: config.Places) -> None:
+    odd = "mykey0123456789"
+    keys.keep("openai", odd, where)
+    root, before = logging.getLogger(), logging.getLogger().handlers[:]
+    file = logs.start({"ZKCHAT_HOME": str(where.data_dir.parent)})
+    logging.getLogger("zkchat_cli").warning("sent %s", odd)
+    for handler in set(root.handlers) - set(before):
+        root.removeHandler(handler)
+        handler.close()
+    assert "sent …" in file.read_text()
+
+
+def test_the_commands_say_where_a_key_is_and_how_it_ends(zkchat: Program) -> None:
+    kept = zkchat("keys", "set", "openai", "--json", stdin=f"{KEY}\n")
+    assert kept.json == {"provider": "openai", "source": "file", "overridden": False}
+    rows = {row["provider"]: row for row in zkchat("keys", "list", "--json").json}
+    assert rows["openai"] == {
+        "provider": "openai",
+        "source": "file",
+        "variable": "OPENAI_API_KEY",
+        "ends_with": "abcd",
+        "overrides": None,
+    }
+    assert rows["anthropic"]["source"] is None
+    zkchat.env["OPENAI_API_KEY"] = OTHER
+    listed = zkchat("keys", "list").out
+    assert "openai     …wxyz    OPENAI_API_KEY, which wins over the one in" in listed
+    assert "anthropic  no key   set ANTHROPIC_API_KEY, or zkchat keys set anthropic" in listed
+    removed = zkchat("keys", "remove", "openai")
+    assert (removed.out, "OPENAI_API_KEY is set, and still used" in removed.err) == ("The key for openai is removed.\n", True)
+    assert zkchat("keys", "remove", "openai", "--json").json == {"provider": "openai", "removed": False}
+
+
+def test_a_key_is_never_an_argument_and_never_said(zkchat: Program) -> None:
+    for done in (
+        zkchat("keys", "set", "openai", KEY, "--verbose"),
+        zkchat("keys", "set", KEY, "--verbose", stdin="x"),
+        zkchat("keys", "set", "openai", "--verbose", "--json", stdin=f"{KEY} and more\n"),
+    ):
+        assert (done.exit_status, KEY in done.out + done.err) == (2, False)
+    zkchat("keys", "set", "openai", stdin=KEY)
+    file = next(zkchat.home.rglob("keys.toml"))
+    assert [path for path in zkchat.home.rglob("*") if path.is_file() and path != file and KEY.encode() in path.read_bytes()] == []

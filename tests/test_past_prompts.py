@@ -1,0 +1,345 @@
+"""What the model saw then: kept with each turn, read again to the byte, in little room, and gone with its conversation."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from building import Deltas, Room, a_compaction, a_room, calls, completed, failed, find, said, says, stored, talk
+from conftest import Program
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from older_stores import older
+
+from zkchat_cli.context import past, showing
+from zkchat_cli.context.instructions import INSTRUCTIONS
+from zkchat_cli.errors import ProviderError, UsageError
+from zkchat_cli.llm import Failed, Request, Text
+from zkchat_cli.models import Prompt, PromptMessage, Sent
+from zkchat_cli.session import ZkChatSession
+from zkchat_cli.store import ChatSessionStore, packing
+from zkchat_cli.store.file import connect
+
+MEASURED = False
+
+
+@pytest.fixture
+def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
+    made = a_room(vault, tmp_path / "cache", tmp_path / "c.db")
+    yield made
+    made.store.close()
+    made.vault.close()
+
+
+def looking() -> Deltas:
+    """A model that looks once in each turn and answers."""
+
+    class Looking(Deltas):
+        def stream(self, request: Request):  # type: ignore[no-untyped-def]
+            self.requests.append(request)
+            n = len(self.requests)
+            yield from (says(f"So it is, {n}.") if request.messages[-1].role == "tool" else calls(find(f"filters {n}", f"call-{n}")))
+
+    return Looking([])
+
+
+def sent_in(store: ChatSessionStore, session: ZkChatSession) -> list[Sent]:
+    return [sent for message in session.history if message.role == "user" for sent in store.prompts(message.id)]
+
+
+def test_every_call_is_kept_as_the_model_got_it(room: Room, tmp_path: Path) -> None:
+    model = looking()
+    session = room.session(model)
+    for text in ("What are [[Filters]]?", "And [[Nowhere]]?", "Well?"):
+        completed(session.send(text))
+    again = ChatSessionStore.open(tmp_path / "c.db")
+    kept = sent_in(again, session)
+    assert [(sent.prompt.messages, sent.prompt.tools) for sent in kept] == [(r.messages, r.tools) for r in model.requests]
+    assert [(sent.call, sent.model) for sent in kept] == [(1, "deltas"), (2, "deltas")] * 3
+    assert kept[-1].question_id == session.history[-4].id
+    assert again.prompts(session.history[-1].id) == tuple(kept[-2:]), "the answer's id will do"
+    again.close()
+
+
+@pytest.mark.parametrize(("window", "turns"), [(1100, 34), (3000, 22)])
+def test_prompts_of_a_conversation_that_outgrows_its_window_are_kept_too(room: Room, window: int, turns: int) -> None:
+    room.max_context = window
+    model = looking()
+    session = room.session(model)
+    for n in range(turns):
+        completed(session.send(f"What did I say of filter {n % 7}, and what is a query? I moved shelf {n}."))
+        if n == 20:
+            session = room.resumed(session, model)  # another process, which knows nothing of the prompts before
+    asked = [r for r in model.requests if r.messages[0].content == INSTRUCTIONS]  # the others are for summaries
+    kept = sent_in(room.store, session)
+    assert len(kept) == 2 * turns
+    assert [sent.prompt.messages for sent in kept] == [r.messages for r in asked]
+    assert {m.kind for sent in kept for m in sent.prompt.messages} >= {"summary", "tool_results"}
+
+
+def test_branches_share_what_they_have_in_common(room: Room) -> None:
+    model = looking()
+    session = room.session(model)
+    completed(session.send("One?"))
+    first = session.history[-1].id
+    completed(session.send("Two?"))
+    room.store.move_head(session.conversation.id, first)
+    session = room.resumed(session, model)
+    completed(session.send("Another two?"))
+    assert [s.prompt.messages for s in sent_in(room.store, session)] == [r.messages for r in (*model.requests[:2], *model.requests[4:])]
+
+
+def test_a_call_that_failed_is_kept_with_its_question(room: Room) -> None:
+    session = room.session(Deltas([[Text("Half"), Failed(ProviderError("cut", "it broke off", "Ask again."))]]))
+    failed(session.send("What?"))
+    [sent] = room.store.prompts(session.history[0].id)
+    assert sent.usage is None and sent.prompt.messages[-1].content == "What?"
+
+
+def test_what_could_not_be_stored_at_once_is_stored_with_its_prompts(room: Room, tmp_path: Path) -> None:
+    session = room.session(looking())
+    database = connect(tmp_path / "c.db")
+    turn = session.send("What?")
+    next(turn)
+    database.execute("CREATE TRIGGER broken BEFORE INSERT ON message BEGIN SELECT RAISE(ABORT, 'no'); END")
+    list(turn)
+    database.execute("DROP TRIGGER broken")
+    database.close()
+    completed(session.send("And now?"))
+    assert [len(room.store.prompts(m.id)) for m in session.history if m.role == "user"] == [2, 2]
+
+
+def test_an_answers_timings_are_kept(room: Room) -> None:
+    session = room.session(looking())
+    report = completed(session.send("What?"))
+    kept = room.store.history(session.conversation.id)[-1].timings_ms
+    assert kept is not None and kept.model == report.timings_ms.model > 0
+
+
+def test_prompts_go_with_their_conversation(room: Room, tmp_path: Path) -> None:
+    session = room.session(looking())
+    completed(session.send("What of the zymurgist?"))
+    kept = room.session(looking())
+    completed(kept.send("What else?"))
+    room.store.delete(session.conversation.id)
+    database = connect(tmp_path / "c.db")
+    [conversation] = database.execute("SELECT seq FROM conversation").fetchone()
+    for table in ("piece", "prompt"):
+        assert {seq for (seq,) in database.execute(f"SELECT conversation_seq FROM {table}")} == {conversation}
+    database.close()
+    assert len(sent_in(room.store, kept)) == 2
+
+
+def test_turns_of_which_no_prompt_was_kept_say_so(room: Room, tmp_path: Path) -> None:
+    session = stored(room, talk(("Hi", "Hello")))
+    assert room.store.prompts(session.history[0].id) == () == room.store.prompts("nobody")
+    with pytest.raises(UsageError, match="no prompt of turn 1 was kept: it was imported"):
+        past.past(session.history, 1, ())
+    older(tmp_path / "old.db", 4, said("user", "Hi", "q1")).close()
+    old = ChatSessionStore.open(tmp_path / "old.db")
+    assert old.prompts("q1") == ()
+    old.close()
+
+
+def test_prompts_take_room_by_the_turn_not_by_its_square(room: Room, tmp_path: Path) -> None:
+    sizes = []
+    model = looking()
+    session = room.session(model)
+    for _ in range(2):
+        for n in range(30):
+            completed(session.send(f"What is said of filter {n}?"))
+        database = connect(tmp_path / "c.db")
+        sizes.append(sum(database.execute(f"SELECT sum(length(body)) FROM {t}").fetchone()[0] for t in ("piece", "prompt")))
+        database.close()
+    assert sizes[1] < 2.2 * sizes[0]
+
+
+# complete again from the log
+
+
+def whole(session: ZkChatSession, number: int, room: Room) -> Prompt:
+    question = past.asked(session.history, number)
+    return past.past(session.history, number, room.store.prompts(question.id)).calls[-1].prompt
+
+
+def test_what_was_left_out_is_told_from_the_log(room: Room) -> None:
+    room.max_context = 1500
+    session = stored(
+        room, talk(*((f"Day {i}: the anvil is on shelf {i}." * 3, f"Noted, day {i}." * 9) for i in range(30))), model=looking()
+    )
+    completed(session.send("Where was the anvil on day 3? [[Filters]]"))
+    asked = session.history[-4]
+    prompt = past.complete(room.store.prompts(asked.id)[0], session.history)
+    there = {id_ for m in prompt.messages for id_ in m.source_ids if not m.content.startswith(past.RECALLED)}
+    above = [m.id for m in session.history[:-4]]
+    assert {d.id for d in prompt.dropped if not d.id.startswith("tool:")} == {id_ for id_ in above if id_ not in there}
+    assert {d.reason.partition(";")[0] for d in prompt.dropped if d.id in above} <= {"no room", "in the summary"}
+    assert any("quoted because it bears on the message" in d.reason for d in prompt.dropped)
+    assert [d.relative_path for d in prompt.documents] == [asked.references[0].relative_path]
+
+
+def test_the_summary_of_then_is_told_although_it_was_taken_back(room: Room) -> None:
+    session = stored(room, talk(("One?", "1."), ("Two?", "2."), ("Three?", "3.")), model=Deltas([says("So.")]))
+    session.take(a_compaction("They counted to two.", session.history[3].id))
+    completed(session.send("And?"))
+    session.undo_compaction()
+    prompt = whole(session, 4, room)
+    assert "They counted to two." in prompt.messages[1].content
+    assert [(d.id, d.reason) for d in prompt.dropped] == [(m.id, "in the summary") for m in session.history[:4]]
+
+
+def test_a_failed_turn_is_told_as_such(room: Room) -> None:
+    model = Deltas([[Failed(ProviderError("server", "no", "Later."))], says("So.")])
+    session = room.session(model)
+    failed(session.send("One?"))
+    completed(session.send("Two?"))
+    assert [d.reason for d in whole(session, 2, room).dropped] == ["the model call failed"]
+
+
+def test_a_turn_or_call_that_is_not_there_is_an_error(room: Room) -> None:
+    session = room.session(looking())
+    completed(session.send("One?"))
+    for number in (0, 2, -1):
+        with pytest.raises(UsageError, match=f"there is no turn {number}") as e:
+            past.asked(session.history, number)
+        assert "has 1 turn," in e.value.hint
+    one = past.past(session.history, 1, room.store.prompts(session.history[0].id))
+    assert one.call(1).call == 1
+    for call, made in ((0, "2 calls"), (3, "2 calls")):
+        with pytest.raises(UsageError, match=f"has no call {call}") as e:
+            one.call(call)
+        assert made in e.value.hint
+    with pytest.raises(UsageError) as e:
+        past.Past(1, one.calls[:1]).call(2)
+    assert "1 call;" in e.value.hint
+
+
+# two of them compared
+
+
+def test_what_changed_between_two_turns(room: Room) -> None:
+    session = room.session(looking())
+    for text in ("One?", "Two?"):
+        completed(session.send(text))
+    a, b = whole(session, 1, room), whole(session, 2, room)
+    found = past.changes(a, b)
+    assert [m.role for m in found.added] == ["assistant", "user", "assistant", "tool"] and not found.lost
+    back = past.changes(b, a)
+    assert [m for m, _ in back.lost] == list(found.added) and not back.added
+    fewer = past.changes(a, b.model_copy(update={"tools": b.tools[1:]}))
+    assert fewer.tools_lost == (a.tools[0].name,) and not fewer.tools_added
+    assert past.changes(b.model_copy(update={"tools": b.tools[1:]}), b).tools_added == (a.tools[0].name,)
+
+
+def test_why_a_message_was_lost_is_told(room: Room) -> None:
+    session = stored(room, talk(("One?", "1."), ("Two?", "2.")), model=Deltas([says("So.")]))
+    completed(session.send("Three?"))
+    session.take(a_compaction("They counted.", session.history[3].id))
+    completed(session.send("Four?"))
+    a, b = whole(session, 3, room), whole(session, 4, room)
+    assert {why for _, why in past.changes(a, b).lost} == {"in the summary"}
+    masked = a.messages[1].model_copy(update={"content": "shorter"})
+    assert past.changes(a, a.model_copy(update={"messages": (a.messages[0], masked, *a.messages[2:])})).lost == (
+        (a.messages[1], "sent in another form"),
+    )
+    nameless = a.messages[0].model_copy(update={"content": "other", "source_ids": ()})
+    assert past.changes(a.model_copy(update={"messages": (nameless,)}), a).lost == ((nameless, ""),)
+
+
+def test_changes_are_shown_with_signs(room: Room) -> None:
+    session = room.session(looking())
+    for text in ("One?", "Two?"):
+        completed(session.send(text))
+    turns = [past.past(session.history, n, room.store.prompts(past.asked(session.history, n).id)) for n in (1, 2)]
+    found = past.changes(turns[0].calls[0].prompt, turns[1].calls[0].prompt)
+    tools = past.Changes((), (), ("a_tool",), ("b_tool",))
+    text = showing.changed(*turns, found) + "\n" + showing.changed(*turns, tools)
+    assert text.startswith(f"turn 1: {turns[0].tokens} tokens; turn 2: {turns[1].tokens} (+")
+    assert "\n+ user · conversation · " in text and "calls find_excerpts" in text
+    assert "\n+ tool a_tool\n- tool b_tool" in text
+    last = turns[0].calls[0].prompt.messages[-1]
+    lost = showing.changed(*turns, past.Changes((), ((last, "no room"), (last, "")), (), ())).splitlines()
+    assert lost[1].startswith("- user · conversation · ") and lost[1] == f"{lost[2]} (no room)"
+    assert "The same was sent." in showing.changed(*turns, past.Changes((), (), (), ()))
+
+
+def test_a_turn_is_shown_call_by_call(room: Room) -> None:
+    session = room.session(looking())
+    completed(session.send("One of [[Filters]]?"))
+    turn = past.past(session.history, 1, room.store.prompts(session.history[0].id))
+    text = showing.past(turn)
+    assert text.count("══ turn 1 · call ") == 2 and "call 2 of 2 · deltas" in text
+    assert '\nfind_excerpts({"query": "filters 1"})\n' in text
+    assert text.count("\nOne of [[Filters]]?\n") == 2 and text.count("documents:\n") >= 2 and "── tool find_excerpts" in text
+    assert showing.past(turn, 2).count("══ turn") == 1
+    many = tuple(past.Dropped(id=f"m{n}", reason="no room") for n in range(30))
+    long = turn.calls[0].prompt.model_copy(update={"dropped": many})
+    asked = past.Past(1, (turn.calls[0].model_copy(update={"prompt": long}),))
+    assert "not sent: 10 more; --json names them" in showing.past(asked)
+    assert "m29" in showing.text(long)
+
+
+# packing
+
+LONG = st.text(alphabet="ab\n :é\ud800[…]", max_size=200)
+
+
+@settings(max_examples=60, deadline=None)
+@given(LONG, st.lists(LONG, min_size=1, max_size=4), st.integers(0, 3), st.integers(0, 60))
+def test_whatever_was_sent_comes_out_of_a_piece_as_it_was(text: str, sources: list[str], quoted: int, start: int) -> None:
+    sources = [packing.storable(source) for source in sources]
+    content = packing.storable(text) + "\nuser: " + sources[quoted % len(sources)][start:] * 2
+    ids = tuple(f"m{i}" for i in range(len(sources)))
+    message = PromptMessage(role="user", content=content, tokens=3, kind="conversation", source_ids=(*ids, "Note.md"))
+    body = packing.pack_message(message, 9, lambda id_: (int(id_[1:]), sources[int(id_[1:])]) if id_ in ids else None)
+    assert packing.unpack_message(body, lambda n: (f"m{n}", sources[n]) if isinstance(n, int) else (n, None)) == message
+
+
+NUMBERS = st.lists(st.integers(0, 12), max_size=30)
+
+
+@settings(max_examples=60, deadline=None)
+@given(NUMBERS, NUMBERS)
+def test_a_list_comes_out_of_its_difference_as_it_was(before: list[int], now: list[int]) -> None:
+    assert packing.applied(before, packing.difference(before, now)) == now
+
+
+def test_a_long_list_that_grew_is_a_short_difference() -> None:
+    assert len(packing.difference(range(5000), [0, *range(40, 5000), 6000, 6001])) == 9
+
+
+def test_a_hostile_message_is_packed_in_little_time() -> None:
+    text = "\n".join("user: aaaaaaaaaaaaaaaaaaaaaaaaaaaaab" for _ in range(30_000))
+    source = "a" * 1_000_000
+    message = PromptMessage(role="user", content="x" + text, tokens=3, kind="conversation", source_ids=("m",))
+    body = packing.pack_message(message, 1, lambda _: (1, source))
+    assert packing.unpack_message(body, lambda _: ("m", source)) == message
+
+
+# as a command
+
+
+def test_the_command_shows_what_was_sent_then(zkchat: Program, script: Callable[..., str]) -> None:
+    model = script({"echo": True})
+    first = zkchat("ask", "What are filters?", "--json", "--model", model).json
+    sent = json.loads(first["answer"])
+    zkchat("ask", "-c", "And queries?", "--model", model)
+    shown = zkchat("context", "show", "--turn", 1, "--json").json
+    assert (shown["conversation_id"], shown["turn"]) == (first["conversation_id"], 1)
+    [call] = shown["calls"]
+    assert [(m["role"], m["content"], m["kind"]) for m in call["prompt"]["messages"]] == [
+        (m["role"], m["content"], m["kind"]) for m in sent["messages"]
+    ]
+    assert "What are filters?" in zkchat("context", "show", "--turn", 1, "--call", 1).out
+    changed = zkchat("context", "diff", 1, 2, "--json").json
+    assert [m["content"] for m in changed["added"]][-1] == "And queries?" and changed["lost"] == []
+    assert "+ user · conversation · " in zkchat("context", "diff", 1, 2).out
+    for wrong, why in (
+        (("show", "--turn", 3), "there is no turn 3"),
+        (("show", "--turn", 1, "--call", 2), "turn 1 has no call 2"),
+        (("show", "--call", 1), "--call needs a --turn"),
+        (("show", "--turn", 1, "--next", "x"), "--turn shows the past"),
+        (("diff", 1, 9), "there is no turn 9"),
+    ):
+        refused = zkchat("context", *wrong)
+        assert refused.exit_status == 2 and why in refused.err

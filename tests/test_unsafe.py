@@ -1,0 +1,126 @@
+"""Changes of notes that a model proposes: shown, approved or not, made, told to the model; seen by the tools that come after."""
+
+from pathlib import Path
+
+import pytest
+from building import Deltas, Room, a_room, calls, completed, ended, says
+
+from zkchat_cli import changing, tools
+from zkchat_cli.changing import ALLOWED, DECLINED, Policy, Verdict
+from zkchat_cli.events import ChangeDecided, ChangeProposed, Event
+from zkchat_cli.models import ToolCall
+from zkchat_cli.vault.changes import Change
+
+WRITING = tuple(tool for tool in tools.tools(unsafe=True) if tool.of == "notes")
+
+
+@pytest.fixture
+def room(vault: Path, tmp_path: Path) -> Room:
+    return a_room(vault, tmp_path / "cache")
+
+
+def wants(name: str, id_: str = "c1", **arguments: object) -> ToolCall:
+    return ToolCall(id=id_, name=name, arguments=arguments)
+
+
+def turn(room: Room, *replies: list, approve: object = lambda _: ALLOWED) -> tuple[list[Event], list[str]]:
+    """The events of a turn in which the model does this, and what its tools answered."""
+    model = Deltas(replies)
+    session = room.session(model, tools=WRITING, changing=Policy(approve))
+    events, _ = ended(session.send("Please tidy up my notes."))
+    return events, [m.content for m in session.history if m.role == "tool"]
+
+
+def test_the_tools_that_write_are_there_only_when_asked_for() -> None:
+    writing = {"create_note", "append_to_note", "edit_section", "rename_note", "move_note_to_trash"}
+    assert {tool.name for tool in tools.tools(unsafe=True)} - {tool.name for tool in tools.tools()} == writing
+    assert not any(tool.writes for tool in tools.tools())
+
+
+def test_a_change_is_shown_before_it_is_made_and_told_when_it_is(room: Room, vault: Path) -> None:
+    there: list[bool] = []
+
+    def approve(change: Change) -> Verdict:
+        there.append((vault / "New.md").exists())
+        return ALLOWED
+
+    events, answers = turn(room, calls(wants("create_note", path="New", content="# New\n\nText.")), says("Done."), approve=approve)
+    [proposed] = [e for e in events if isinstance(e, ChangeProposed)]
+    assert (proposed.summary, proposed.diff) == ("create New.md", "--- /dev/null\n+++ b/New.md\n@@ -0,0 +1,3 @@\n+# New\n+\n+Text.\n")
+    [decided] = [e for e in events if isinstance(e, ChangeDecided)]
+    assert (decided.made, decided.told, there) == (True, "done", [False])
+    assert (vault / "New.md").read_bytes() == b"# New\n\nText.\n"
+    assert "create New.md" in answers[0]
+
+
+def test_a_declined_change_is_not_made_and_the_model_is_told(room: Room, vault: Path) -> None:
+    before = (vault / "Filters.md").read_bytes()
+    wanted = calls(wants("edit_section", path="Filters", heading="Dates", new_text="None."))
+    events, answers = turn(room, wanted, says("Then not."), approve=lambda _: DECLINED)
+    assert "declined by the user" in answers[0]
+    [decided] = [e for e in events if isinstance(e, ChangeDecided)]
+    assert (decided.made, (vault / "Filters.md").read_bytes()) == (False, before)
+
+
+def test_where_nobody_is_asked_nothing_is_changed(room: Room, vault: Path) -> None:
+    session = room.session(Deltas([calls(wants("create_note", path="New", content="x")), says("No.")]), tools=WRITING)
+    completed(session.send("Write it."))
+    assert not (vault / "New.md").exists()
+    assert changing.UNASKED.told in next(m.content for m in session.history if m.role == "tool")
+
+
+def test_who_declined_is_not_asked_again_for_the_same(room: Room) -> None:
+    asked: list[str] = []
+
+    def approve(change: Change) -> Verdict:
+        asked.append(change.summary)
+        return DECLINED
+
+    again = [calls(wants("create_note", f"c{i}", path="New", content="x")) for i in range(3)]
+    turn(room, *again, says("Well."), approve=approve)
+    assert asked == ["create New.md"]
+
+
+def test_the_next_tool_sees_what_was_changed(room: Room) -> None:
+    reading = {"relative_path": "Garden/Compost.md"}
+    together = calls(
+        wants("read_zk_document", "r1", **reading),
+        wants("append_to_note", "w1", path="Compost", text="Turn it in spring."),
+        wants("read_zk_document", "r2", **reading),
+        wants("find_excerpts", "r3", query="turn it in spring"),
+    )
+    _, answers = turn(room, together, calls(wants("read_zk_document", "r4", **reading)), says("Done."))
+    assert ["Turn it in spring." in answer for answer in answers] == [False, False, True, True, True]
+
+
+def test_a_changed_file_is_refused_when_somebody_edits_it_while_the_user_thinks(room: Room, vault: Path) -> None:
+    def approve(change: Change) -> Verdict:
+        (vault / "Filters.md").write_text("mine\n")
+        return ALLOWED
+
+    _, answers = turn(room, calls(wants("append_to_note", path="Filters", text="x")), says("Oh."), approve=approve)
+    assert "changed by somebody else" in answers[0]
+    assert (vault / "Filters.md").read_text() == "mine\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "told"),
+    [
+        ("create_note", {"path": "../out.md", "content": "x"}, "leads out of the vault"),
+        ("create_note", {"path": ".obsidian/x.md", "content": "x"}, "hidden"),
+        ("create_note", {"path": ".trash/x.md", "content": "x"}, "no place for a note"),
+        ("create_note", {"path": "Filters", "content": "x"}, "exists already"),
+        ("create_note", {"path": "a[b]", "content": "x"}, "no link could name"),
+        ("edit_section", {"path": "Filters", "heading": "Date", "new_text": "x"}, "Nearest: Dates"),
+        ("edit_section", {"path": "Nowhere", "heading": "Dates"}, "there is no note Nowhere"),
+        ("rename_note", {"path": "Filters", "new_path": "Queries/Combining.md"}, "exists already"),
+        ("rename_note", {"path": "Filters", "new_path": "/etc/x.md"}, "leads out of the vault"),
+    ],
+)
+def test_a_change_that_cannot_be_made_is_a_mistake_that_nobody_is_asked_about(
+    room: Room, name: str, arguments: dict[str, object], told: str
+) -> None:
+    events, answers = turn(room, calls(wants(name, **arguments)), says("Oh."))
+    assert not [e for e in events if isinstance(e, ChangeProposed)]
+    assert told in answers[0]
+    assert '"error"' in answers[0]

@@ -1,0 +1,188 @@
+"""`--unsafe` at the command line, `vault broken --fix`, and what git gets of it."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import Program, write
+from terminal_screen import CTRL_C, Chat, Script
+
+from zkchat_cli.errors import VaultError
+from zkchat_cli.vault import Vault, commits
+from zkchat_cli.vault.broken import surely_meant
+
+CREATE = {"tool_calls": [{"name": "create_note", "arguments": {"path": "New.md", "content": "# New"}}]}
+SAID = {"text": "I did what you allowed."}
+
+
+def test_ask_shows_a_change_and_refuses_it_where_nobody_can_be_asked(zkchat: Program, script: Script) -> None:
+    done = zkchat("ask", "write it", "--unsafe", "--model", script(CREATE, SAID))
+    assert (done.exit_status, (zkchat.vault / "New.md").exists()) == (0, False)
+    assert "nobody can be asked here: changes of notes are shown and refused" in done.err
+    assert "  create New.md\n--- /dev/null\n+++ b/New.md\n@@ -0,0 +1 @@\n+# New\n  refused" in done.err
+    assert "+# New" not in done.out
+
+
+def test_yes_approves_beforehand_and_the_stream_has_the_diff(zkchat: Program, script: Script) -> None:
+    done = zkchat("ask", "write it", "--unsafe", "--yes", "--stream-json", "--model", script(CREATE, SAID))
+    assert (zkchat.vault / "New.md").read_text() == "# New\n"
+    events = {event["type"]: event for event in done.lines}
+    assert events["change_proposed"]["diff"].endswith("+# New\n")
+    assert (events["change_decided"]["made"], events["change_decided"]["told"]) == (True, "done")
+    assert events["turn_completed"]["tools"][0]["ok"] is True
+
+
+def test_without_unsafe_there_is_nothing_to_approve_and_no_tool_that_writes(zkchat: Program, script: Script) -> None:
+    refused = zkchat("ask", "x", "--yes")
+    assert (refused.exit_status, "--unsafe" in refused.err) == (2, True)
+    done = zkchat("ask", "write it", "--json", "--model", script(CREATE, SAID))
+    assert (done.json["tools"][0]["ok"], (zkchat.vault / "New.md").exists()) == (False, False)
+    assert "offline cannot change notes" in zkchat("ask", "what is a filter?", "--unsafe", "--yes").err
+
+
+def test_a_piped_chat_asks_nobody_either(zkchat: Program, script: Script) -> None:
+    model = script(CREATE, SAID)
+    assert "refused" in zkchat("chat", "--unsafe", "--model", model, stdin="write it\n").err
+    assert not (zkchat.vault / "New.md").exists()
+    assert zkchat("chat", "--unsafe", "--yes", "--model", model, stdin="write it\n").exit_status == 0
+    assert (zkchat.vault / "New.md").exists()
+
+
+def test_in_a_chat_each_change_waits_for_a_yes(zkchat: Program, script: Script) -> None:
+    append = {"tool_calls": [{"name": "append_to_note", "arguments": {"path": "Compost", "text": f"Line {i}."}} for i in range(2)]}
+    with Chat(zkchat, "--unsafe", "--model", script(CREATE, SAID, append, SAID)) as chat:
+        chat.say("write it")
+        chat.wait_for("+# New")
+        chat.wait_for("create New.md? [y/N, a: all of this turn]")
+        chat.type(CTRL_C)
+        chat.wait_for("declined by the user")
+        chat.wait_for("I did what you allowed.")
+        assert not (zkchat.vault / "New.md").exists()
+        chat.say("write more")
+        chat.wait_for("append to Garden/Compost.md? [y/N")
+        chat.type("a")
+        chat.enter()
+        chat.wait_until(lambda: chat.everything().count("I did what you allowed.") == 2, "the second answer")
+    assert (zkchat.vault / "Garden/Compost.md").read_text().endswith("Line 0.\n\nLine 1.\n")
+
+
+# broken links
+
+
+@pytest.mark.parametrize(
+    ("text", "candidates", "meant"),
+    [
+        ("Filtrs", ("Filters.md", "Folders.md"), "Filters.md"),
+        ("old folder/filters", ("Filters.md",), "Filters.md"),
+        ("how-to-begin", ("How to begin.md", "How to begin again.md"), "How to begin.md"),
+        ("Filters", ("A/Filters.md", "B/Filters.md"), None),
+        ("2024-01-02 Log", ("2024-01-03 Log.md",), None),
+        ("Filter.png", ("Filter.md",), None),
+        ("Fall", ("Wall.md", "Ball.md"), None),
+        ("???", ("Filters.md",), None),
+        ("Filters", (), None),
+    ],
+)
+def test_a_broken_link_is_mended_only_when_it_is_sure_what_it_meant(text: str, candidates: tuple[str, ...], meant: str | None) -> None:
+    assert surely_meant(text, candidates) == meant
+
+
+def test_broken_links_are_shown_first_and_mended_with_yes(zkchat: Program) -> None:
+    text = "Of [[Filtrs#Dates|these]], [[Composting and gardening]]\nand [c](Combinin.md) in `[[Filtrs]]`.\r\n"
+    (zkchat.vault / "Slips.md").write_bytes(text.encode())
+    shown = zkchat("vault", "broken", "--fix")
+    assert "Slips.md:1  [[Filtrs#Dates|these]] → Filters.md\n" in shown.out
+    assert "+Of [[Filters#Dates|these]], [[Composting and gardening]]\n" in shown.out
+    assert "mend 2 links in 1 note: nothing was changed, --yes does it" in shown.out
+    assert (zkchat.vault / "Slips.md").read_bytes() == text.encode()
+    done = zkchat("vault", "broken", "--fix", "--yes", "--json").json
+    first = done["links"][0]
+    assert (first["raw"], first["fix"], first["sure"]) == ("[[Filtrs#Dates|these]]", "Filters.md", True)
+    assert (done["made"], done["told"]) == (True, "done")
+    mended = text.replace("[[Filtrs#", "[[Filters#").replace("(Combinin.md)", "(Combining.md)")
+    assert (zkchat.vault / "Slips.md").read_bytes() == mended.encode()
+    assert "None of 1 broken links surely meant a note" in zkchat("vault", "broken", "--fix").out
+
+
+def test_the_nearest_name_is_taken_when_that_is_wanted(zkchat: Program) -> None:
+    write(zkchat.vault, {"Slips.md": "[[Composting and gardening]]\n"})
+    out = zkchat("vault", "broken", "--fix", "--unsure", "--yes").out
+    assert "mend 1 link in 1 note: done" in out
+    assert (zkchat.vault / "Slips.md").read_text() == "[[Combining]]\n"
+    assert zkchat("vault", "broken", "--fix").out == "No broken links.\n"
+    assert zkchat("vault", "broken", "--yes").exit_status == 2
+
+
+# git
+
+
+def git(folder: Path, *arguments: str) -> str:
+    who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
+    return subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture
+def repository(vault: Path) -> Path:
+    git(vault, "init", "-q", "-b", "main")
+    git(vault, "config", "user.name", "Ann")
+    git(vault, "config", "user.email", "ann@example.org")
+    git(vault, "config", "commit.gpgSign", "true")
+    git(vault, "config", "user.signingKey", "nobody")
+    git(vault, "add", ".")
+    git(vault, "-c", "commit.gpgSign=false", "commit", "-qm", "all")
+    return vault
+
+
+def test_each_change_is_a_commit_of_its_own_files(zkchat: Program, repository: Path, script: Script) -> None:
+    rename = {"tool_calls": [{"name": "rename_note", "arguments": {"path": "Combining", "new_path": "Joining.md"}}]}
+    write(repository, {"Queries/Limiting.md": "staged\n", "Garden/Compost.md": "not staged\n"})
+    git(repository, "add", "Queries/Limiting.md")
+    zkchat("config", "set", "vault.git", "true")
+    done = zkchat("ask", "x", "--unsafe", "--yes", "--model", script(CREATE, rename, SAID))
+    assert "done, committed as " in done.err
+    assert git(repository, "log", "--format=%s").splitlines()[:2] == [
+        "zkchat: rename Queries/Combining.md to Joining.md, 1 link in 1 note rewritten",
+        "zkchat: create New.md",
+    ]
+    touched = git(repository, "show", "--name-only", "--no-renames", "--format=", "HEAD").splitlines()
+    assert set(touched) == {"Filters.md", "Joining.md", "Queries/Combining.md"}
+    assert git(repository, "status", "--porcelain").splitlines() == [" M Garden/Compost.md", "M  Queries/Limiting.md"]
+
+
+def test_a_hook_that_refuses_leaves_the_change_made_and_says_so(zkchat: Program, repository: Path, script: Script) -> None:
+    hook = repository / ".git/hooks/pre-commit"
+    hook.write_text("#!/bin/sh\nread answer </dev/tty || echo no terminal >&2\necho the hook says no >&2\nexit 1\n")
+    hook.chmod(0o755)
+    zkchat("config", "set", "vault.git", "true")
+    done = zkchat("ask", "x", "--unsafe", "--yes", "--model", script(CREATE, SAID))
+    assert (done.exit_status, "the hook says no" in done.err, "no terminal" in done.err) == (0, True, True)
+    assert (repository / "New.md").exists()
+    assert git(repository, "status", "--porcelain").splitlines() == ["?? New.md"]
+
+
+def test_what_git_ignores_or_does_not_know_is_said(vault: Path) -> None:
+    with pytest.raises(VaultError, match="is in no git repository"):
+        commits.commit(vault, ["Filters.md"], "x", {**os.environ, "GIT_CEILING_DIRECTORIES": str(vault.parent)})
+    git(vault, "init", "-q")
+    write(vault, {".gitignore": ".trash\n", ".trash/A.md": "x"})
+    with pytest.raises(VaultError, match="git ignores"):
+        commits.commit(vault, [".trash/A.md", "gone.md"], "x")
+    with pytest.raises(VaultError, match="no git on this machine"):
+        commits.commit(vault, ["Filters.md"], "x", {"PATH": str(vault)})
+
+
+def test_a_vaults_own_file_does_not_make_git_run(zkchat: Program) -> None:
+    (zkchat.vault / ".zkchat.toml").write_text("[vault]\ngit = true\n")
+    done = zkchat("ask", "x", "--json")
+    assert (done.exit_status, json.loads(done.out)["error"]["code"]) == (2, "config")
+    assert "whether git runs" in done.err
+
+
+def test_a_vault_in_a_folder_of_a_repository_commits_there(repository: Path, tmp_path: Path) -> None:
+    vault = Vault.open(repository / "Queries", tmp_path / "cache")
+    vault.refresh()
+    vault.changes.make(vault.changes.append("Limiting.md", "More."))
+    name = commits.commit(vault.root, ["Limiting.md"], "more")
+    assert git(repository, "show", "--name-only", "--format=%h %s").split() == [name, "more", "Queries/Limiting.md"]

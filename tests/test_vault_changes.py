@@ -1,0 +1,295 @@
+"""Changing the files of a vault: exactly what was asked for, all of it or nothing, and never over what somebody else wrote."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import write
+
+from zkchat_cli.errors import VaultError
+from zkchat_cli.vault import Vault, replacing
+from zkchat_cli.vault.changes import Change, FileChange
+
+ARTICLE = "---\ntags: [x]\n---\n# Top\n\nIntro.\n\n## One\n\nOld text.\n\n### Within\n\nDeep.\n\n## Two\nMore.\n"
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Callable[..., Vault]:
+    def a_vault(**texts: str | bytes) -> Vault:
+        return in_files({f"{name}.md": text for name, text in texts.items()})
+
+    def in_files(files: dict[str, str | bytes]) -> Vault:
+        root = tmp_path / "notes"
+        for path, text in files.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_bytes(text if isinstance(text, bytes) else text.encode())
+        vault = Vault.open(root, tmp_path / "cache")
+        vault.refresh()
+        return vault
+
+    a_vault.files = in_files  # type: ignore[attr-defined]
+    return a_vault
+
+
+def everything(vault: Vault) -> dict[str, bytes]:
+    """All files below the vault, hidden ones and leftovers too."""
+    return {str(file.relative_to(vault.root)): file.read_bytes() for file in sorted(vault.root.rglob("*")) if file.is_file()}
+
+
+def refused(propose: Callable[[], object]) -> str:
+    with pytest.raises(VaultError) as e:
+        propose()
+    assert e.value.hint
+    return e.value.message
+
+
+@pytest.mark.parametrize(
+    ("heading", "text", "before", "after"),
+    [
+        ("Two", "Less.", "## Two\nMore.\n", "## Two\nLess.\n"),
+        ("One", "New.\n\n- a\n", "Old text.\n\n### Within\n\nDeep.\n", "New.\n\n- a\n"),
+        ("One#Within", "## Within", "Deep.", "## Within"),
+        ("One#Within", "### Within\n\nFlat.", "Deep.", "Flat."),
+        ("## Two", "", "## Two\nMore.\n", "## Two\n"),
+        ("top#two", "Less.", "More.", "Less."),
+    ],
+)
+def test_a_section_gets_another_text_and_nothing_else_changes(
+    notes: Callable[..., Vault], heading: str, text: str, before: str, after: str
+) -> None:
+    vault = notes(A=ARTICLE)
+    vault.changes.make(vault.changes.edit_section("A.md", heading, text))
+    assert everything(vault) == {"A.md": ARTICLE.replace(before, after).encode()}
+
+
+@pytest.mark.parametrize(
+    ("note", "heading", "text", "after"),
+    [
+        (ARTICLE, None, "End.", ARTICLE + "\nEnd.\n"),
+        (ARTICLE, "One", "Second.", ARTICLE.replace("Old text.\n", "Old text.\n\nSecond.\n")),
+        ("# L\n- a\n\n# M\n", "L", "- b", "# L\n- a\n- b\n\n# M\n"),
+        ("# L\n# M\n", "L", "x", "# L\n\nx\n\n# M\n"),
+        ("", None, "x\n", "x\n"),
+        ("no end", None, "x", "no end\n\nx\n"),
+        ("---\na: b\n---\n", None, "x", "---\na: b\n---\n\nx\n"),
+        ("Under\n===\nold\n", "Under", "new", "Under\n===\nold\n\nnew\n"),
+    ],
+)
+def test_a_text_is_added_at_an_end(notes: Callable[..., Vault], note: str, heading: str | None, text: str, after: str) -> None:
+    vault = notes(A=note, B="b")
+    vault.changes.make(vault.changes.append("A.md", text, heading))
+    assert everything(vault)["A.md"].decode() == after
+
+
+@pytest.mark.parametrize(
+    ("heading", "text", "after"),
+    [("E", "x", "# E\n\nx\n\n# F\n\n\n"), ("F", "x", "# E\n# F\n\nx\n\n"), ("F", "", "# E\n# F\n\n\n")],
+)
+def test_an_empty_section_is_filled(notes: Callable[..., Vault], heading: str, text: str, after: str) -> None:
+    vault = notes(A="# E\n# F\n\n\n")
+    if not text:
+        assert "says just that already" in refused(lambda: vault.changes.edit_section("A.md", heading, text))
+        return
+    vault.changes.make(vault.changes.edit_section("A.md", heading, text))
+    assert everything(vault)["A.md"].decode() == after
+
+
+def test_a_setext_heading_stays_whole(notes: Callable[..., Vault]) -> None:
+    vault = notes(A="Title\n=====\n\nold")
+    vault.changes.make(vault.changes.edit_section("A.md", "Title", "new"))
+    assert everything(vault)["A.md"] == b"Title\n=====\n\nnew"
+
+
+@pytest.mark.parametrize(
+    ("raw", "after"),
+    [
+        (b"\xef\xbb\xbf# A\r\n\r\nold\r\n", b"\xef\xbb\xbf# A\r\n\r\nnew\r\nlines\r\n"),
+        (b"x\xff\r\n# A\rold\nrest\r\n", b"x\xff\r\n# A\rnew\r\nlines\r\n"),
+        ("# Ä\n\nold\n".encode("utf-16"), "# Ä\n\nnew\nlines\n".encode("utf-16")),
+        (b"# A\rold", b"# A\rnew\rlines"),
+        (b"nul\0\n# A\nold\n", b"nul\0\n# A\nnew\nlines\n"),
+    ],
+)
+def test_encoding_mark_line_ends_and_bytes_of_no_encoding_stay(notes: Callable[..., Vault], raw: bytes, after: bytes) -> None:
+    vault = notes(N=raw)
+    heading = "Ä" if raw[:2] == b"\xff\xfe" else "A"
+    vault.changes.make(vault.changes.edit_section("N.md", heading, "new\nlines"))
+    assert everything(vault)["N.md"] == after
+
+
+def test_of_several_headings_of_one_name_the_one_must_be_said(notes: Callable[..., Vault]) -> None:
+    vault = notes(A="# X\n## Y\na\n# Z\n## Y\nb\n# X\n")
+    assert "several headings X: lines 1, 7" in refused(lambda: vault.changes.edit_section("A.md", "X", "c"))
+    vault.changes.make(vault.changes.edit_section("A.md", "Z#Y", "c"))
+    assert everything(vault)["A.md"] == b"# X\n## Y\na\n# Z\n## Y\nc\n# X\n"
+    assert "has no heading ^id" in refused(lambda: vault.changes.edit_section("A.md", "^id", "c"))
+
+
+def test_what_is_damaged_too_large_or_no_note_is_not_edited(notes: Callable[..., Vault]) -> None:
+    vault = notes.files({"A.md": b"\xff\xfeodd", "B.md": b"x" * 10_000_001, "c.txt": "x", "D.md": "x"})  # type: ignore[attr-defined]
+    assert "begins as UTF-16 and is none" in refused(lambda: vault.changes.append("A.md", "x"))
+    assert "larger than 10 MB" in refused(lambda: vault.changes.append("B.md", "x"))
+    assert "is not a note" in refused(lambda: vault.changes.append("c.txt", "x"))
+    assert "is hidden" in refused(lambda: vault.changes.rename("D.md", ".md"))
+
+
+def test_links_in_every_form_follow_a_rename(notes: Callable[..., Vault]) -> None:
+    source = (
+        '---\nup: "[[Old note]]"\n---\n[[old note]] [[Old note#H|shown]] ![[F/Old note.md]] [[F/Old note|x]] `[[Old note]]` [[Nick]]\n'
+        '| [[Old note\\|cell]] |\n[m](F/Old%20note.md#H) [n](<F/Old note.md> "t") [r][d] [o](Other.md)\n\n[d]: F/Old%20note.md\n'
+    )
+    own = "---\naliases: Nick\n---\n[[#H]] [s](./Sib.md) [[Sib]] [[S]]"
+    vault = notes.files(  # type: ignore[attr-defined]
+        {
+            "S.md": source,
+            "F/Old note.md": own,
+            "F/Sib.md": "",
+            "Other.md": "[[Sib]]",
+        }
+    )
+    change = vault.changes.rename("F/Old note.md", "G/New name")
+    assert change.summary == "rename F/Old note.md to G/New name.md, 10 links in 2 notes rewritten"
+    vault.changes.make(change)
+    files = {path: raw.decode() for path, raw in everything(vault).items()}
+    assert files["S.md"] == (
+        '---\nup: "[[New name]]"\n---\n[[New name]] [[New name#H|shown]] ![[G/New name.md]] [[G/New name|x]] `[[Old note]]` [[Nick]]\n'
+        '| [[New name\\|cell]] |\n[m](G/New%20name.md#H) [n](<G/New name.md> "t") [r][d] [o](Other.md)\n\n[d]: G/New%20name.md\n'
+    )
+    assert files["G/New name.md"].endswith("[[#H]] [s](../F/Sib.md) [[Sib]] [[S]]")
+    assert set(files) == {"S.md", "G/New name.md", "F/Sib.md", "Other.md"}
+    assert {row.target for row in vault.links("S.md")} == {"G/New name.md", "Other.md"}
+
+
+def test_a_bare_name_that_would_be_another_notes_gets_as_much_of_its_path_as_it_needs(notes: Callable[..., Vault]) -> None:
+    vault = notes.files({"S.md": "[[Old]] [[Taken]]", "F/G/Old.md": "", "H/Taken.md": ""})  # type: ignore[attr-defined]
+    vault.changes.make(vault.changes.rename("F/G/Old.md", "F/G/Taken.md"))
+    assert everything(vault)["S.md"] == b"[[G/Taken]] [[Taken]]"
+    vault.changes.make(vault.changes.rename("F/G/Taken.md", "Taken.md"))
+    assert everything(vault)["S.md"] == b"[[Taken]] [[H/Taken]]"
+
+
+def test_a_note_moves_to_a_folder_under_its_name(notes: Callable[..., Vault]) -> None:
+    vault = notes(A="[[B]]", B="x")
+    vault.changes.make(vault.changes.rename("B.md", "Done/"))
+    assert everything(vault) == {"A.md": b"[[B]]", "Done/B.md": b"x"}
+
+
+def test_a_rename_knows_the_links_written_since_the_index(notes: Callable[..., Vault]) -> None:
+    vault = notes(A="x", B="x")
+    write(vault.root, {"A.md": "[[B]]", "C.md": "[[b]]"})
+    vault.changes.make(vault.changes.rename("B.md", "Bee.md"))
+    assert everything(vault) == {"A.md": b"[[Bee]]", "Bee.md": b"x", "C.md": b"[[Bee]]"}
+
+
+def test_the_trash_keeps_what_is_in_it(notes: Callable[..., Vault]) -> None:
+    vault = notes(A="[[B]] [[B]]", B="new")
+    write(vault.root, {".trash/B.md": "old", "F/B.md": "third"})
+    change = vault.changes.trash("B.md")
+    assert (change.summary, change.note) == ("move B.md to .trash/B 1.md", "2 links in 1 note will lead nowhere.")
+    vault.changes.make(change)
+    vault.refresh()
+    vault.changes.make(vault.changes.trash("F/B.md"))
+    assert everything(vault) == {"A.md": b"[[B]] [[B]]", ".trash/B.md": b"old", ".trash/B 1.md": b"new", ".trash/B 2.md": b"third"}
+    assert vault.notes() == ["A.md"]
+
+
+def test_nothing_leaves_the_vault_by_a_link(notes: Callable[..., Vault], tmp_path: Path) -> None:
+    vault = notes(A="x")
+    (tmp_path / "out").mkdir()
+    (vault.root / ".trash").symlink_to(tmp_path / "out")
+    (vault.root / "door").symlink_to(tmp_path / "out")
+    (vault.root / "B.md").symlink_to(vault.root / "A.md")
+    assert "is a link" in refused(lambda: vault.changes.trash("A.md"))
+    assert "leads out" in refused(lambda: vault.changes.create("door/x", "x"))
+    assert "leads out" in refused(lambda: vault.changes.rename("A.md", "door/A.md"))
+    assert "is a link to another file" in refused(lambda: vault.changes.make(vault.changes.rename("B.md", "C.md")))
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def broken_at(vault: Vault, monkeypatch: pytest.MonkeyPatch, step: int, error: BaseException) -> None:
+    """The `step`-th exchange of names fails."""
+    real, done = replacing._carry_out, iter(range(100))
+
+    def carry_out(each: replacing._Step) -> None:
+        if next(done) == step:
+            raise error
+        real(each)
+
+    monkeypatch.setattr(replacing, "_carry_out", carry_out)
+
+
+@pytest.mark.parametrize("step", [0, 1, 2])
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_a_change_that_breaks_off_is_taken_back(
+    notes: Callable[..., Vault], monkeypatch: pytest.MonkeyPatch, step: int, error: BaseException
+) -> None:
+    vault = notes(A="[[Old]]", B="[[Old]]", Old="[[Old]]")
+    before = everything(vault)
+    change = vault.changes.rename("Old.md", "F/New.md")
+    broken_at(vault, monkeypatch, step, error)
+    with pytest.raises((VaultError, KeyboardInterrupt)):
+        vault.changes.make(change)
+    assert everything(vault) == before
+    assert not (vault.root / "F").exists()
+    assert not list(vault.index_file.parent.glob("*.changes.json"))
+
+
+@pytest.mark.parametrize("step", range(4))
+def test_a_change_that_was_killed_in_the_middle_is_put_back_by_the_next_look_at_the_vault(notes: Callable[..., Vault], step: int) -> None:
+    vault = notes(A="[[Old]]", B="[[Old]]", Old="x")
+    before = everything(vault)
+    change = vault.changes.rename("Old.md", "F/New.md")
+    if (child := os.fork()) == 0:
+        real, done = replacing._carry_out, iter(range(100))
+        replacing._carry_out = lambda each: os._exit(9) if next(done) == step else real(each)
+        try:
+            replacing.make(vault.root, change, vault.changes.journal)
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    report = vault.refresh()
+    if step == 3:  # it was done
+        assert set(everything(vault)) == {"A.md", "B.md", "F/New.md"}
+        return
+    assert everything(vault) == before
+    assert "broken off" in vault.take_warnings()[0].message
+    assert report.notes == 3
+    assert vault.take_warnings() == []
+
+
+def test_what_was_edited_after_the_program_was_killed_is_left_alone_and_kept(notes: Callable[..., Vault]) -> None:
+    vault = notes(A="old", B="x")
+    step = replacing._prepared(vault.root, FileChange("A.md", "A.md", b"old", b"new"))
+    replacing._note(vault.changes.journal, vault.root, [step])
+    (vault.root / "A.md").write_text("mine")
+    vault.refresh()
+    [told] = vault.take_warnings()
+    assert "A.md was edited since and left alone" in told.message
+    assert everything(vault) == {"A.md": b"mine", "B.md": b"x"}
+    assert Path(told.hint.removeprefix("What it was stands in ")).is_file()
+
+
+def test_a_journal_that_nobody_can_read_is_none(notes: Callable[..., Vault]) -> None:
+    vault = notes(A="old")
+    vault.changes.journal.write_text("{")
+    vault.refresh()
+    assert everything(vault) == {"A.md": b"old"}
+    assert not vault.changes.journal.exists()
+
+
+def test_a_place_that_is_taken_meanwhile_is_not_overwritten(notes: Callable[..., Vault]) -> None:
+    vault = notes(A="a", B="b")
+    change = vault.changes.rename("A.md", "C.md")
+    write(vault.root, {"C.md": "mine"})
+    assert "exists already" in refused(lambda: vault.changes.make(change))
+    vanished = Change("x", (FileChange("Gone.md", "Gone.md", b"", b"x"),))
+    assert "is not there any more" in refused(lambda: vault.changes.make(vanished))
+    assert everything(vault) == {"A.md": b"a", "B.md": b"b", "C.md": b"mine"}
+
+
+def test_a_changed_file_keeps_its_permissions(notes: Callable[..., Vault]) -> None:
+    vault = notes(A="a")
+    (vault.root / "A.md").chmod(0o640)
+    vault.changes.make(vault.changes.append("A.md", "b"))
+    assert (vault.root / "A.md").stat().st_mode & 0o777 == 0o640

@@ -1,0 +1,53 @@
+"""Changes to notes that somebody proposed, a model or a command: approved or not, made, and committed where the user wants that.
+
+Who approves is a function that is passed in: a screen that asks, or an answer given beforehand. Nothing here asks anybody.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from zkchat_cli.errors import VaultError
+from zkchat_cli.vault import Vault, commits
+from zkchat_cli.vault.changes import Change
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a change may be made; `told` says why not, to the user and to the model."""
+
+    allowed: bool
+    told: str = ""
+
+
+Approve = Callable[[Change], Verdict]
+
+ALLOWED = Verdict(True)
+DECLINED = Verdict(False, "declined by the user: nothing was changed")
+UNASKED = Verdict(False, "refused: nobody can be asked here, and --yes was not given; nothing was changed")
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Who approves changes, and whether each is committed (`vault.git`)."""
+
+    approve: Approve = lambda _: UNASKED
+    git: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """`told` is what there is to say of a change that was made; `problem` why it was not committed, though it was wanted."""
+
+    told: str
+    problem: VaultError | None = None
+
+
+def make(vault: Vault, change: Change, *, git: bool = False) -> Made:
+    """Make a change, all or nothing, and commit it. Raises VaultError when it is not made; one that cannot be committed is made."""
+    vault.changes.make(change)
+    if not git:
+        return Made("done")
+    try:
+        return Made(f"done, committed as {commits.commit(vault.root, change.paths, f'zkchat: {change.summary}')}")
+    except VaultError as e:
+        return Made("done, not committed", e)

@@ -1,0 +1,62 @@
+"""/branches: everything that was ever said in this conversation, as a tree; `/branches N` goes on at the end of a branch."""
+
+from collections.abc import Iterable
+
+from zkchat_cli import moving
+from zkchat_cli.context.tree import Stretch
+from zkchat_cli.lines import Line, Span, line
+from zkchat_cli.session import ZkChatSession
+from zkchat_cli.slash import Offer, Outcome, SlashCommand
+from zkchat_cli.words import shorten
+
+DEEPEST = 12
+"""Partings that are shown by indenting; what lies behind more of them stands where those do."""
+
+
+def _run(session: ZkChatSession, argument: str) -> Outcome:
+    if argument:
+        end = moving.switch(session, argument)
+        return Outcome(f"On branch {end.number}, which ends with turn {end.turns[1]}: “{shorten(end.opening.content, 60)}”")
+    return Outcome(lines=list(_listed(session)), paged=True)
+
+
+def _listed(session: ZkChatSession) -> Iterable[Line]:
+    tree = moving.branches(session)
+    if not tree:
+        yield line("Nothing has been said yet.")
+        return
+    turns = sum(message.role == "user" for message in session.history)
+    if not session.history:
+        yield line("→ at the beginning: the next message starts a new branch")
+    for stretch in tree:
+        yield _described(stretch, turns)
+    if sum(stretch.number is not None for stretch in tree) > 1:
+        yield line("/branches N goes to the end of a branch.", "dim")
+
+
+def _described(stretch: Stretch, turns: int) -> Line:
+    first, last = stretch.turns
+    which = f"turn {first}" if first == last else f"turns {first}-{last}"
+    at = f", you are after turn {turns}" if stretch.here and turns < last else ""
+    look = "bold" if stretch.current else ""
+    number = "·" if stretch.number is None else str(stretch.number)
+    where = f"{'→' if stretch.here else ' '} {'  ' * min(stretch.depth, DEEPEST)}{number:<2} "
+    said = f"“{shorten(stretch.opening.content, 60)}”"
+    return Line(
+        (Span(where, look), Span(f"{which}{at}  ", "dim"), Span(said, look)), (Span(stretch.last.timestamp[:16].replace("T", " "), "dim"),)
+    )
+
+
+def _numbers(session: ZkChatSession) -> list[str]:
+    ends = [stretch for stretch in moving.branches(session) if stretch.number is not None]
+    return [Offer(str(end.number), shorten(end.opening.content, 60)) for end in ends]
+
+
+COMMAND = SlashCommand(
+    "branches",
+    "all that was said, as a tree; N goes to the end of that branch",
+    _run,
+    "[N]",
+    _numbers,
+    more="A branch begins where a question was asked again, edited, or taken back and followed by another. The arrow is where you are.",
+)

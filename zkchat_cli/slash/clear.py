@@ -1,0 +1,22 @@
+"""/clear: start the conversation's context afresh; the log stays."""
+
+from zkchat_cli import moving
+from zkchat_cli.session import ZkChatSession
+from zkchat_cli.slash import Outcome, SlashCommand
+
+
+def _run(session: ZkChatSession, argument: str) -> Outcome:  # noqa: ARG001  every command has this shape
+    moved = moving.clear(session)
+    if not moved.messages:
+        return Outcome("There is nothing in the context yet.")
+    turns = len(moved.questions)
+    said = "1 turn is" if turns == 1 else f"{turns} turns are"
+    return Outcome(f"The context is empty: {said} kept in the log, and nothing of them is sent. /redo brings them back.")
+
+
+COMMAND = SlashCommand(
+    "clear",
+    "start afresh in this conversation; the log stays",
+    _run,
+    more="What was said can still be recalled and searched, and /redo or /branches leads back to it. /new begins another conversation.",
+)

@@ -1,0 +1,38 @@
+"""/search: look through the notes, as `zkchat vault search` does; nothing of it goes into the conversation."""
+
+from collections.abc import Iterator
+
+from zkchat_cli.errors import UsageError
+from zkchat_cli.lines import Line, Span, line
+from zkchat_cli.session import ZkChatSession
+from zkchat_cli.slash import Outcome, SlashCommand
+
+MOST = 10
+
+
+def _run(session: ZkChatSession, argument: str) -> Outcome:
+    if not argument:
+        raise UsageError("search for what?", "/search WORDS; [[links]] and tag:, path: work as in `zkchat vault search`.")
+    session.vault_refreshed(session.parts.vault.refresh())
+    found = list(_found(session, argument))
+    warnings = [line(f"! {each.message}", "yellow") for each in session.parts.vault.take_warnings()]
+    return Outcome(lines=[*warnings, *(found or [line("Nothing found.")])])
+
+
+def _found(session: ZkChatSession, query: str) -> Iterator[Line]:
+    vault = session.parts.vault
+    for number, chunk in enumerate(vault.search(query, MOST), 1):
+        heading, snippet = vault.snippet(chunk, query)
+        where = f"{chunk.title} › {heading}" if heading and heading != chunk.title else chunk.title
+        place = Span(f"{chunk.relative_path}:{snippet.line}", "dim", chunk.relative_path)
+        yield Line((Span(f"{number:>2}  "), Span(where, "bold")), (place,))
+        yield line(f"    {snippet.text}")
+
+
+COMMAND = SlashCommand(
+    "search",
+    "search the notes; nothing of it is sent",
+    _run,
+    "WORDS",
+    more="The results are not part of the conversation: to ask about a note, name it in a message as [[note]].",
+)

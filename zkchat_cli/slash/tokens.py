@@ -1,0 +1,23 @@
+"""/tokens: how many tokens a text is; alone, how many this conversation has taken."""
+
+from zkchat_cli.session import ZkChatSession
+from zkchat_cli.slash import Outcome, SlashCommand
+
+
+def _run(session: ZkChatSession, argument: str) -> Outcome:
+    counter = session.parts.counter
+    if argument:
+        count = counter.count(argument)
+        return Outcome(f"{'~' if counter.estimated else ''}{count} tokens, {len(argument)} characters")
+    usage = session.usage
+    mark = "~" if usage.estimated else ""
+    costs = [message.usage for message in session.history if message.usage is not None]
+    lines = [f"The next prompt has {mark}{usage.total_tokens} tokens before your message; {usage.effective_limit} fit."]
+    if costs:
+        sent, came = sum(cost.prompt_tokens for cost in costs), sum(cost.completion_tokens for cost in costs)
+        about = "~" if any(cost.estimated for cost in costs) else ""
+        lines.append(f"Its {len(costs)} answer{'' if len(costs) == 1 else 's'} took {about}{sent} tokens sent and {about}{came} received.")
+    return Outcome("\n".join(lines))
+
+
+COMMAND = SlashCommand("tokens", "how many tokens a text is; alone: what this conversation took", _run, "[text]")

@@ -1,0 +1,80 @@
+"""Summaries: the table `compaction`. A long conversation has hundreds, each of some kilobytes and with a list of what it masks: what is not
+queried of them is packed. Those of a store from before that have it as JSON in `rest`.
+"""
+
+import sqlite3
+from typing import Any
+
+from zkchat_cli.models import Compaction
+from zkchat_cli.store import packing, rows
+from zkchat_cli.store.packing import storable
+
+_COMPACTION = f"SELECT {', '.join(rows.COMPACTION)}, rest, packed FROM compaction"
+
+
+def insert(connection: sqlite3.Connection, conversation_id: str, compaction: Compaction) -> None:
+    row = rows.from_compaction(compaction)
+    rest = row.pop("rest")
+    rest["masked"] = _numbers(connection, rest.get("masked", ()))
+    row |= {"conversation_id": conversation_id, "rest": "", "packed": packing.packed(rest)}
+    connection.execute(f"INSERT INTO compaction ({', '.join(row)}) VALUES (:{', :'.join(row)})", row)
+
+
+def read(connection: sqlite3.Connection, conversation_id: str) -> tuple[Compaction, ...]:
+    """Those that hold, oldest first."""
+    found = connection.execute(f"{_COMPACTION} WHERE conversation_id = ? AND NOT undone ORDER BY seq", (conversation_id,)).fetchall()
+    return tuple(_compaction(connection, row) for row in found)
+
+
+def undo(connection: sqlite3.Connection, conversation_id: str, compaction_id: str | None) -> Compaction | None:
+    """Take back that one, or the last that holds; None when there is none."""
+    query = f"{_COMPACTION} WHERE conversation_id = ? AND NOT undone AND id = coalesce(?, id) ORDER BY seq DESC LIMIT 1"
+    row = connection.execute(query, (conversation_id, compaction_id)).fetchone()
+    if row is None:
+        return None
+    connection.execute("UPDATE compaction SET undone = 1 WHERE id = ?", (row[0],))
+    return _compaction(connection, row)
+
+
+def standing(connection: sqlite3.Connection, compaction_id: str) -> Compaction | None:
+    """The summary that a prompt had which names this compaction, taken back or not: its own, or where it only masks the one before it."""
+    query = f"{_COMPACTION} WHERE conversation_id = (SELECT conversation_id FROM compaction WHERE id = :id) AND seq <= (SELECT seq FROM"
+    for row in connection.execute(f"{query} compaction WHERE id = :id) ORDER BY seq DESC", {"id": compaction_id}):
+        compaction = _compaction(connection, row)
+        if compaction.summary:
+            return compaction
+    return None
+
+
+def _compaction(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Compaction:
+    *columns, rest, packed = row
+    value = rows.decoded(rest) if packed is None else packing.unpacked(packed)
+    if packed is not None:
+        value["masked"] = _ids(connection, value["masked"])
+    return Compaction.model_validate(dict(zip(rows.COMPACTION, columns, strict=True)) | value)
+
+
+def _numbers(connection: sqlite3.Connection, ids: list[str]) -> list[int | str]:
+    """Messages by how far each stands from the one before; an id that no message has stays one."""
+    numbers: list[int | str] = []
+    last = 0
+    for id_ in ids:
+        found = connection.execute("SELECT seq FROM message WHERE id = ?", (storable(id_),)).fetchone()
+        numbers.append(found[0] - last if found else id_)
+        last = found[0] if found else last
+    return numbers
+
+
+def _ids(connection: sqlite3.Connection, numbers: list[int | str]) -> list[str]:
+    ids: list[str] = []
+    last = 0
+    for number in numbers:
+        if isinstance(number, str):
+            ids.append(number)
+            continue
+        last += number
+        found = connection.execute("SELECT id FROM message WHERE seq = ?", (last,)).fetchone()
+        if found is None:
+            raise ValueError(f"message {last} of a summary is missing")
+        ids.append(found[0])
+    return ids

@@ -1,0 +1,84 @@
+"""Changes of notes on the screen: each shown as a diff, and in a chat asked for, one by one or all of a turn at once."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from zkchat_cli import events
+from zkchat_cli.changing import ALLOWED, DECLINED, Approve, Verdict
+from zkchat_cli.errors import UsageError
+from zkchat_cli.terminal.diffs import show_diff
+from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.tools import Tool
+from zkchat_cli.vault.changes import Change
+
+if TYPE_CHECKING:
+    from zkchat_cli.terminal.question import Question
+
+MOST_LINES = 300
+"""Of a diff that are shown on a screen: nobody reads a thousand before saying yes."""
+YES, ALL = ("y", "yes"), ("a", "all")
+
+
+class AskEach:
+    """Asks before each change; a yes to all lasts for the turn. What is typed before the question does not answer it."""
+
+    def __init__(self, question: "Question") -> None:
+        self.question = question
+        self.pausing: Callable[[], AbstractContextManager[None]] | None = None
+        """Entered while a question is up: Ctrl-C is its answer then, and does not stop the turn."""
+        self._all = False
+
+    def begin(self) -> None:
+        """A turn begins: nothing is allowed yet."""
+        self._all = False
+
+    def __call__(self, change: Change) -> Verdict:
+        if self._all:
+            return ALLOWED
+        assert self.pausing is not None
+        with self.pausing():
+            said = self.question.said(f"{change.summary}?", "y/N, a: all of this turn")
+        self._all = said in ALL
+        return ALLOWED if said in (*YES, *ALL) else DECLINED
+
+
+def policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> Approve | None:
+    """Who approves changes with these flags: None for nobody, so that each is refused. Raises UsageError for flags that make no sense."""
+    if yes and not unsafe:
+        raise UsageError("--yes approves changes, and there are none without --unsafe", "Leave it out, or say --unsafe --yes.")
+    if yes:
+        return lambda _: ALLOWED
+    if unsafe and interactive:
+        from zkchat_cli.terminal.question import Question  # with prompt_toolkit, which pipes do without
+
+        return AskEach(Question(colour=screen.colour))
+    if unsafe:
+        screen.warn("nobody can be asked here: changes of notes are shown and refused", "--yes approves them all beforehand")
+    return None
+
+
+def tell_unable(tools: Sequence[Tool], model: str, screen: Screen, *, unsafe: bool) -> None:
+    """Say that --unsafe changes nothing, where the model cannot call the tools that write."""
+    if unsafe and not any(tool.writes for tool in tools):
+        screen.warn(f"{model} cannot change notes, with --unsafe or without", "choose a model that can: --model PROVIDER/NAME")
+
+
+def show_change(event: events.ChangeProposed | events.ChangeDecided, screen: Screen) -> None:
+    """A proposed change as a diff, and what became of it: on the screen of a chat, or on stderr beside an answer in a pipe."""
+    if screen.columns is None:
+        beside = replace(screen, out=screen.err, colour=screen.colour and screen.err_is_terminal)
+        _show(event, beside, None)
+    else:
+        _show(event, screen, MOST_LINES)
+
+
+def _show(event: events.ChangeProposed | events.ChangeDecided, screen: Screen, most: int | None) -> None:
+    if isinstance(event, events.ChangeDecided):
+        screen.print(f"  {event.told}", "dim" if event.made else "yellow")
+        return
+    screen.print(f"  {event.summary}", "bold")
+    if event.note:
+        screen.print(f"  {event.note}", "yellow")
+    show_diff(event.diff, screen, most)

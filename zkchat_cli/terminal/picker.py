@@ -1,0 +1,124 @@
+"""Picking one of several: a list under the prompt that typing filters. A number picks its row, Enter the marked one; Esc leaves.
+
+It stands below what was printed, as many rows as there is room for, and leaves nothing behind.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from prompt_toolkit.application import Application
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.layout import BufferControl, FormattedTextControl, HSplit, Layout, VSplit, Window
+from prompt_toolkit.output import ColorDepth
+from prompt_toolkit.utils import is_dumb_terminal
+
+from zkchat_cli.terminal.safe import neutralise_name
+from zkchat_cli.words import fold
+
+ROWS = 10
+
+
+def matching(rows: Sequence[str], typed: str) -> list[int]:
+    """The rows that have every word that was typed, whatever its case; or the one whose number (from 1) was typed, and then those."""
+    words = fold(typed).split()
+    found = [i for i, row in enumerate(rows) if all(word in fold(row) for word in words)]
+    digits = typed.strip()
+    number = int(digits) - 1 if digits.isascii() and digits.isdecimal() and len(digits) < 6 else -1
+    return [number, *(i for i in found if i != number)] if 0 <= number < len(rows) else found
+
+
+class Picker:
+    """Lets the user pick on a screen of its own."""
+
+    def __init__(self, *, colour: bool) -> None:
+        self._colour = colour
+        self._app: Application[int | None] | None = None
+
+    def pick(self, title: str, rows: Sequence[str]) -> int | None:
+        """The index of the row that is picked; None where the user leaves, or nothing can be picked."""
+        if not rows or is_dumb_terminal():
+            return None
+        app = self._app = _application(title, [neutralise_name(row) for row in rows], colour=self._colour)
+        try:
+            return app.run()
+        except (EOFError, KeyboardInterrupt):
+            return None
+        finally:
+            self._app = None
+
+    def leave(self) -> None:
+        """Take the list away, nothing picked; callable from a signal's handler."""
+        app = self._app
+        if app is not None and app.is_running and app.loop is not None:
+            with suppress(RuntimeError):  # it has been left just now
+                app.loop.call_soon_threadsafe(_exit, app, None)
+
+
+def _exit(app: Application[Any], result: int | None) -> None:
+    if app.future is not None and not app.future.done():
+        app.exit(result=result)
+
+
+def _application(title: str, rows: Sequence[str], *, colour: bool) -> Application[int | None]:
+    marked = 0
+    shown = list(range(len(rows)))
+
+    def filtered(buffer: Buffer) -> None:
+        nonlocal marked, shown
+        marked, shown = 0, matching(rows, buffer.text)
+
+    def listed() -> StyleAndTextTuples:
+        first = max(0, min(marked - ROWS // 2, len(shown) - ROWS))
+        lines: StyleAndTextTuples = []
+        digits = len(str(len(rows)))
+        for place, at in list(enumerate(shown))[first : first + ROWS]:
+            mark = "›" if place == marked else " "
+            lines.append(("reverse" if colour and place == marked else "", f"{mark} {at + 1:>{digits}}  {rows[at]}\n"))
+        if len(shown) > ROWS:
+            lines.append(("", f"  {len(shown)} in all; type to filter"))
+        return lines if lines else [("", "  none has these words")]
+
+    typed = Buffer(on_text_changed=filtered, multiline=False)
+    keys = KeyBindings()
+
+    def moves(by: int, *names: str) -> None:
+        def move(event: KeyPressEvent) -> None:  # noqa: ARG001  every key's function has this shape
+            nonlocal marked
+            marked = max(0, min(len(shown) - 1, marked + by))
+
+        for name in names:
+            keys.add(name)(move)
+
+    moves(-1, "up", "c-p")
+    moves(1, "down", "c-n", "tab")
+    moves(-ROWS, "pageup")
+    moves(ROWS, "pagedown")
+
+    @keys.add("enter")
+    def _(event: KeyPressEvent) -> None:
+        if shown:
+            event.app.exit(result=shown[marked])
+
+    @keys.add("escape", eager=True)
+    @keys.add("c-c")
+    @keys.add("c-d")
+    @keys.add("<sigint>")
+    def _(event: KeyPressEvent) -> None:
+        event.app.exit(result=None)
+
+    head = f"{title} (number or words, Enter; Esc leaves) › "
+    layout = Layout(
+        HSplit(
+            [
+                VSplit([Window(FormattedTextControl(head), width=len(head), height=1), Window(BufferControl(typed), height=1)]),
+                Window(FormattedTextControl(listed), dont_extend_height=True, wrap_lines=False),
+            ]
+        )
+    )
+    depth = None if colour else ColorDepth.DEPTH_1_BIT
+    app: Application[int | None] = Application(layout, key_bindings=keys, erase_when_done=True, color_depth=depth)
+    app.ttimeoutlen = 0.05  # Esc is a key here, and not only the beginning of one
+    return app

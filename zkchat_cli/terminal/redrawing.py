@@ -1,0 +1,26 @@
+"""Something that changes, shown again whenever it did, until Ctrl-C: in its place on a terminal, one below the other elsewhere."""
+
+import time
+from collections.abc import Callable, Hashable
+
+from zkchat_cli.terminal.screen import Screen
+
+EVERY = 0.5
+"""Seconds between two looks; a look at what has not changed takes a millisecond."""
+_CLEAR = "\x1b[H\x1b[2J\x1b[3J"
+
+
+def watch(changed: Callable[[], Hashable], look: Callable[[], str], screen: Screen, wait: Callable[[float], None] = time.sleep) -> None:
+    """Print what `look` returns, anew whenever `changed` returns another value and the text is another one. Ends only by an exception."""
+    seen: Hashable = None
+    shown: str | None = None
+    while True:
+        now = changed()
+        if shown is None or now != seen:
+            seen, text = now, look()
+            if text != shown:
+                if screen.colour:
+                    screen.out.write(_CLEAR)
+                screen.print(text)
+                shown = text
+        wait(EVERY)

@@ -1,0 +1,26 @@
+"""Add a text at the end of a note, or at the end of one of its sections."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from zkchat_cli.tools import Finding, Tool
+from zkchat_cli.vault import Vault
+
+
+def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
+    path, named = vault.locate(arguments["path"])
+    return Finding(change=vault.changes.append(path, arguments["text"], arguments.get("heading") or named))
+
+
+TOOL = Tool(
+    name="append_to_note",
+    description="Add text at the end of a note or under one of its headings. The user is asked first.",
+    parameters={
+        "path": {"type": "string", "description": "path or wikilink"},
+        "text": {"type": "string", "description": "Markdown"},
+        "heading": {"type": "string", "description": "the heading, as Heading or Above#Heading; left out: the note's end"},
+    },
+    required=("path", "text"),
+    run=_run,
+    writes=True,
+)

@@ -1,0 +1,23 @@
+"""End an agent run: the goal is met, or cannot be met."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from zkchat_cli.tools import Finding, Tool
+
+
+def _run(arguments: Mapping[str, Any], _: object) -> Finding:
+    return Finding(data={"finished": True, "unmet": arguments.get("unmet", "").strip()})
+
+
+TOOL = Tool(
+    name="finish",
+    description="End the work on the goal, once it is met or you are sure that it cannot be.",
+    parameters={
+        "answer": {"type": "string", "description": "the whole answer for the user, with citations"},
+        "unmet": {"type": "string", "description": "what of the goal is not met, and why; empty if all of it is"},
+    },
+    required=("answer",),
+    run=_run,
+    of="run",
+)

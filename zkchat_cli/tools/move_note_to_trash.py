@@ -1,0 +1,22 @@
+"""Move a note to the vault's trash folder, from which it can be taken back."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from zkchat_cli.tools import Finding, Tool
+from zkchat_cli.vault import Vault
+
+
+def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
+    path, _ = vault.locate(arguments["path"])
+    return Finding(change=vault.changes.trash(path))
+
+
+TOOL = Tool(
+    name="move_note_to_trash",
+    description="Move a note to the vault's trash folder. The user is asked first.",
+    parameters={"path": {"type": "string", "description": "path or wikilink"}},
+    required=("path",),
+    run=_run,
+    writes=True,
+)

@@ -1,0 +1,25 @@
+"""Give a note another name or folder; all links to it are rewritten."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from zkchat_cli.tools import Finding, Tool
+from zkchat_cli.vault import Vault
+
+
+def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
+    path, _ = vault.locate(arguments["path"])
+    return Finding(change=vault.changes.rename(path, arguments["new_path"]))
+
+
+TOOL = Tool(
+    name="rename_note",
+    description="Rename or move a note; every link in the vault still leads where it led. The user is asked first.",
+    parameters={
+        "path": {"type": "string", "description": "path or wikilink"},
+        "new_path": {"type": "string", "description": "new path in the vault, as Folder/Name.md; Folder/ keeps the name"},
+    },
+    required=("path", "new_path"),
+    run=_run,
+    writes=True,
+)

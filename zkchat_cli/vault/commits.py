@@ -1,0 +1,78 @@
+"""A change of the notes as a commit of the git repository they are in, with the files of that change and no other.
+
+git runs without a terminal, so that neither it, nor a hook, nor a program that signs can ask anything or draw on the screen; it opens no
+editor and signs nothing. What the user has staged stays staged.
+"""
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from zkchat_cli.errors import VaultError
+from zkchat_cli.vault.filesystem import encodable, printable
+
+COMMIT_IT = "The change itself is made; commit it yourself."
+SECONDS = 60
+"""That a hook may take."""
+_QUIET = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_EDITOR": "true",
+    "GIT_ASKPASS": "true",
+    "SSH_ASKPASS": "true",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "LC_ALL": "C.UTF-8",
+}
+_ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_NAMESPACE")
+"""What a hook of another repository, from which zkchat may run, says of that one."""
+_SETTINGS = ("-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "commit.gpgSign=false", "-c", "core.quotePath=false")
+
+
+def commit(root: Path, paths: Sequence[str], message: str, env: Mapping[str, str] = os.environ) -> str:
+    """Commit these files as they are now, or are no more; the commit's short name.
+
+    Raises VaultError when there is no repository or no git, or a hook or git itself refuses: the files stay as they are.
+    """
+
+    def git(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["git", *_SETTINGS, *arguments],
+            cwd=root,
+            env={**{k: v for k, v in env.items() if k not in _ELSEWHERE}, **_QUIET},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=SECONDS,
+            start_new_session=True,  # no terminal, not even /dev/tty
+            check=False,
+        )
+
+    new: list[str] = []
+    try:
+        inside = git("rev-parse", "--is-inside-work-tree")
+        if inside.stdout.strip() != "true":
+            raise VaultError(f"{root} is in no git repository", "`git init` makes one; or zkchat config unset vault.git.")
+        known = _known(git("ls-files", "-z", "--", *paths).stdout)
+        for path in paths:
+            if path not in known and os.path.lexists(root / path) and git("add", "--intent-to-add", "--", path).returncode == 0:
+                new.append(path)  # noqa: PERF401 - git is asked in between
+        wanted = [path for path in paths if path in known or path in new]
+        if not wanted:
+            raise VaultError("git ignores what was changed", "Nothing was committed; the change itself is made.")
+        done = git("commit", "--quiet", "--only", "-m", encodable(message), "--", *wanted)
+        if done.returncode:
+            if new:
+                git("reset", "--quiet", "--", *new)
+            said = (done.stderr.strip() or done.stdout.strip() or "git did not say why").splitlines()
+            raise VaultError(f"git did not commit: {printable(' '.join(said[-3:]))[:300]}", COMMIT_IT)
+        return git("rev-parse", "--short", "HEAD").stdout.strip()
+    except FileNotFoundError as e:
+        raise VaultError("there is no git on this machine", "Install it; or zkchat config unset vault.git.") from e
+    except (OSError, subprocess.TimeoutExpired) as e:
+        raise VaultError(f"git did not commit: {e}", COMMIT_IT) from e
+
+
+def _known(listed: str) -> set[str]:
+    return set(listed.split("\0"))

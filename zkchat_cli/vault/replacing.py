@@ -1,0 +1,291 @@
+"""Changing files of the vault: all of a change or nothing of it, whatever breaks off in between, and never over what somebody else wrote.
+
+New texts are first written beside the files they replace, where a full disk harms nothing; then names are exchanged. What the files were
+is kept in a journal outside of the vault meanwhile: who finds one there, because the program was killed, puts them back.
+"""
+
+import base64
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from zkchat_cli.errors import VaultError
+from zkchat_cli.vault import swapping
+from zkchat_cli.vault.diffs import unified
+from zkchat_cli.vault.filesystem import confined, printable
+from zkchat_cli.vault.verbatim import Verbatim
+
+TRASH = ".trash"
+"""Obsidian's own: what is in it is not a note any more, and Obsidian brings it back."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """One file: where it is (None: nowhere yet) and was found to hold `before`; where it will be, holding `after`."""
+
+    path: str | None
+    new_path: str
+    before: bytes
+    after: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is to be done to the notes, said in a line, and each file that it touches. `note` is what to know of it besides."""
+
+    summary: str
+    files: tuple[FileChange, ...]
+    note: str = ""
+
+    @property
+    def diff(self) -> str:
+        """All of it as a unified diff."""
+        return "".join(
+            unified(Verbatim.of(f.before).text, Verbatim.of(f.after).text, f.path and printable(f.path), printable(f.new_path))
+            for f in self.files
+        )
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Every path at which something is different afterwards."""
+        return tuple(dict.fromkeys(path for f in self.files for path in (f.path, f.new_path) if path is not None))
+
+
+@dataclass(slots=True)
+class _Step:
+    """A file change on disk. `folders` are those made for it, the outermost first."""
+
+    change: FileChange
+    source: Path | None
+    target: Path
+    scratch: Path | None
+    folders: tuple[Path, ...] = ()
+
+    @property
+    def moves(self) -> bool:
+        return self.source != self.target
+
+
+def place(root: Path, relative_path: str) -> Path:
+    """The real file at a path that may be changed. Raises VaultError for what is out of the vault or hidden, the trash excepted."""
+    parts = PurePosixPath(relative_path).parts
+    if parts[:1] != (TRASH,):
+        return confined(root, relative_path)
+    if os.path.realpath(root / TRASH) != str(root / TRASH):
+        raise VaultError(f"{TRASH} is a link, and nothing is put where it leads", "Make it a folder of the vault.")
+    return root / TRASH / confined(root, "/".join(parts[1:])).relative_to(root)
+
+
+def make(root: Path, change: Change, journal: Path) -> None:
+    """Make a change. Raises VaultError, and then nothing has changed: when a file is not as it was read, a place is taken, or the disk
+    refuses.
+    """
+    journal.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with swapping.replacing(journal):
+        _put_back(root, journal)
+        steps: list[_Step] = []
+        try:
+            for each in change.files:
+                steps.append(_prepared(root, each))  # noqa: PERF401 - those before one that fails must be known
+            _note(journal, root, steps)
+            for step in steps:
+                _carry_out(step)
+        except BaseException as e:
+            _take_back(root, steps, journal)
+            if isinstance(e, OSError):
+                name = printable(os.path.basename(str(e.filename or "")))  # noqa: PTH119 - it may be no path at all
+                cause = (e.strerror or str(e)).lower()
+                raise VaultError(f"{name or 'a file'} cannot be written: {cause}", "Nothing was changed. Free it, and try again.") from e
+            raise
+        journal.unlink(missing_ok=True)
+
+
+def recover(root: Path, journal: Path) -> VaultError | None:
+    """Put back what a change that was broken off had done; what to tell of it, if there was one."""
+    if not journal.exists():
+        return None
+    with swapping.replacing(journal):
+        return _put_back(root, journal)
+
+
+def _prepared(root: Path, change: FileChange) -> _Step:
+    """Everything that can be refused is refused here, and everything that takes room on the disk is written."""
+    source = place(root, change.path) if change.path is not None else None
+    target = place(root, change.new_path)
+    if source is not None:
+        _require_unchanged(source, change)
+    step = _Step(change, source, target, None)
+    if step.moves and change.path is not None and (root / change.path).is_symlink():
+        raise VaultError(f"{printable(change.path)} is a link to another file", "Name that one.")
+    if step.moves and os.path.lexists(target) and not (source is not None and _is_same(source, target)):
+        raise VaultError(f"{printable(change.new_path)} exists already", "Name another; nothing is ever overwritten.")
+    missing = [folder for folder in reversed(target.parents) if not folder.exists()]
+    for folder in missing:
+        folder.mkdir()
+    step.folders = tuple(missing)
+    if source is None or change.before != change.after:
+        step.scratch = target.with_name(f".zkchat-{secrets.token_hex(6)}.tmp")
+        try:
+            with step.scratch.open("xb") as out:
+                out.write(change.after)
+                out.flush()
+                os.fsync(out.fileno())
+            if source is not None:
+                shutil.copymode(source, step.scratch)
+        except BaseException:
+            step.scratch.unlink(missing_ok=True)
+            _remove(step.folders)
+            raise
+    return step
+
+
+def _require_unchanged(file: Path, change: FileChange) -> None:
+    now = _read(file)
+    if now is None:
+        raise VaultError(f"{printable(str(change.path))} is not there any more", "Look for it again.")
+    if now != change.before:
+        raise VaultError(
+            f"{printable(str(change.path))} was changed by somebody else since it was read", "Nothing was changed. Read it again first."
+        )
+    if not os.access(file, os.W_OK):
+        raise VaultError(f"{printable(str(change.path))} may not be written", "Check its permissions; nothing was changed.")
+
+
+def _carry_out(step: _Step) -> None:
+    """Exchange names; each of these is done or not."""
+    if step.source is not None:
+        _require_unchanged(step.source, step.change)
+    if not step.moves:
+        assert step.scratch is not None
+        step.scratch.replace(step.target)
+        return
+    if not (step.source is not None and _is_same(step.source, step.target)):
+        step.target.touch(exist_ok=False)  # only one can take a name
+    if step.scratch is None:
+        assert step.source is not None
+        step.source.replace(step.target)
+        return
+    step.scratch.replace(step.target)
+    if step.source is not None and not _is_same(step.source, step.target):
+        step.source.unlink()
+
+
+def _is_same(a: Path, b: Path) -> bool:
+    """Whether two names are one file, as where case does not count."""
+    try:
+        return a.samefile(b)
+    except OSError:
+        return False
+
+
+# the journal, and the way back
+
+
+def _note(journal: Path, root: Path, steps: Sequence[_Step]) -> None:
+    document = {
+        "root": os.fsdecode(root),
+        "steps": [
+            {
+                "source": str(step.source) if step.source is not None else None,
+                "target": str(step.target),
+                "scratch": str(step.scratch) if step.scratch is not None else None,
+                "folders": [str(folder) for folder in step.folders],
+                "before": base64.b64encode(step.change.before).decode(),
+                "after": _hash(step.change.after),
+            }
+            for step in steps
+        ],
+    }
+    aside = journal.with_suffix(".new")
+    handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape") as out:
+        json.dump(document, out)
+        out.flush()
+        os.fsync(out.fileno())
+    aside.replace(journal)
+
+
+def _take_back(root: Path, steps: Sequence[_Step], journal: Path) -> None:
+    if journal.exists():
+        _put_back(root, journal)
+    for step in steps:  # nothing had been noted: only what was prepared is there
+        if step.scratch is not None:
+            step.scratch.unlink(missing_ok=True)
+        _remove(step.folders)
+
+
+def _put_back(root: Path, journal: Path) -> VaultError | None:
+    """Undo what the journal says; what could not be is told, and its text kept in a file that the message names."""
+    try:
+        document = json.loads(journal.read_text(encoding="utf-8", errors="surrogateescape"))
+        steps: list[dict[str, Any]] = document["steps"] if document["root"] == os.fsdecode(root) else []
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError):
+        steps = []
+    left = [name for step in reversed(steps) if (name := _undone(step)) is not None]
+    if left:
+        kept = journal.with_name(f"{journal.stem}-{secrets.token_hex(4)}.kept.json")
+        journal.replace(kept)
+        names = ", ".join(printable(Path(name).name) for name in left)
+        told = f"a change of the notes was broken off, and {names} was edited since and left alone"
+        return VaultError(told, f"What it was stands in {kept}")
+    journal.unlink(missing_ok=True)
+    return VaultError("a change of the notes had been broken off in the middle", "Everything was put back as it was.")
+
+
+def _undone(step: dict[str, Any]) -> str | None:
+    """Undo one step, as far as it had come. Returns the file that is neither as it was nor as it was to be, and is left alone."""
+    before = base64.b64decode(step["before"])
+    source, target = (Path(step[name]) if step[name] is not None else None for name in ("source", "target"))
+    assert target is not None
+    if step["scratch"] is not None:
+        Path(step["scratch"]).unlink(missing_ok=True)
+    now = _read(target)
+    ours = now is not None and _hash(now) == step["after"]
+    problem = None
+    if source == target:
+        if ours:
+            _write(target, before)
+        elif now != before:
+            problem = str(target)
+    else:
+        if source is not None and _read(source) is None:
+            _write(source, before)
+        if ours or now == b"":
+            target.unlink(missing_ok=True)
+        _remove(tuple(map(Path, step["folders"])))
+    return problem
+
+
+def _write(file: Path, raw: bytes) -> None:
+    scratch = file.with_name(f".zkchat-{secrets.token_hex(6)}.tmp")
+    scratch.write_bytes(raw)
+    if file.exists():
+        shutil.copymode(file, scratch)
+    scratch.replace(file)
+
+
+def _read(file: Path) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _hash(raw: bytes) -> str:
+    return blake2b(raw, digest_size=16).hexdigest()
+
+
+def _remove(folders: Sequence[Path]) -> None:
+    """Folders that were made, if they are empty."""
+    for folder in reversed(folders):
+        with suppress(OSError):
+            folder.rmdir()
