@@ -1,7 +1,9 @@
 """Answers in Markdown on the screen: what each construct looks like, that nothing repeats or is eaten, and that nothing of it acts."""
 
+import io
 import re
 import time
+from collections.abc import Callable
 
 import pytest
 from hypothesis import example, given, settings
@@ -10,6 +12,8 @@ from streaming import Streaming, cut, seen
 from terminal_screen import HARMLESS, HOSTILE
 
 from zkchat_cli.terminal.links import Opens, web_address
+from zkchat_cli.terminal.live import Live
+from zkchat_cli.terminal.screen import Screen
 
 # what it looks like
 
@@ -420,3 +424,29 @@ def test_in_ascii_nothing_else_is_drawn() -> None:
     rows = seen("- a\n- [x] b\n\n> c\n\n| d | e |\n|--|--|\n| f | g |\n\n---\n", 40, ascii=True)
     assert "\n".join(rows).isascii()
     assert rows[:5] == ["- a", "[x] b", "", "| c", ""]
+
+
+def test_while_nothing_comes_in_the_line_moves_by_itself_but_not_while_somebody_is_asked() -> None:
+    out = io.StringIO()
+    live = Live(Screen(out, out, colour=True, err_is_terminal=False, columns=lambda: 80))
+    try:
+        waited(lambda: re.search(r". \d s", out.getvalue()) is not None)
+        live.pause()
+        before = out.getvalue()
+        time.sleep(0.3)
+        assert out.getvalue() == before
+        live.doing("again")
+        waited(lambda: "again" in out.getvalue())
+    finally:
+        live.close()
+    assert out.getvalue().endswith("\x1b[J"), "nothing is left behind"
+    ended = out.getvalue()
+    time.sleep(0.2)
+    assert out.getvalue() == ended
+
+
+def waited(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 10
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.02)

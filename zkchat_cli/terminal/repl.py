@@ -37,7 +37,7 @@ from zkchat_cli.terminal.picker import Picker
 from zkchat_cli.terminal.question import Question
 from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.terminal.screen import PROMPT, Screen
-from zkchat_cli.terminal.toolbar import Toolbar, shortened
+from zkchat_cli.terminal.toolbar import Toolbar, clipped, shortened
 from zkchat_cli.terminal.turns import show, show_error
 from zkchat_cli.tokens import estimate
 from zkchat_cli.wiring import Bench
@@ -79,7 +79,7 @@ class Repl:
             threshold=settings.context.summarization_threshold,
             show_tokens=settings.context.show_token_count,
         )
-        self._prompt = self._make_prompt(colour=screen.colour)
+        self._prompt = self._make_prompt(screen.said(PROMPT), colour=screen.colour)
         self._asking = bench.approve if isinstance(bench.approve, AskEach) else None
         self._question = self._asking.question if self._asking is not None else Question(colour=screen.colour)
         self._picker = Picker(colour=screen.colour)
@@ -204,9 +204,9 @@ class Repl:
 
     # the prompt
 
-    def _make_prompt(self, *, colour: bool) -> "PromptSession[str]":
+    def _make_prompt(self, mark: str, *, colour: bool) -> "PromptSession[str]":
         prompt: PromptSession[str] = PromptSession(
-            FormattedText([("bold" if colour else "", PROMPT)]),
+            FormattedText([("bold" if colour else "", mark)]),
             history=self._history(),
             multiline=True,
             prompt_continuation=_continuation,
@@ -271,7 +271,10 @@ class Repl:
 
     def _draw_toolbar(self) -> FormattedText:
         width = self._prompt.output.get_size().columns
-        return FormattedText([("", f" {self._hint}"[:width])] if self._hint else self._toolbar.fragments(width))
+        if self._hint:
+            return FormattedText([("", f" {self._hint}"[:width])])
+        said = self._screen.said
+        return FormattedText(clipped([(style, said(text)) for style, text in self._toolbar.fragments(width)], width))
 
     def _show_hint(self, hint: str) -> None:
         self._hint = hint
