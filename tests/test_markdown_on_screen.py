@@ -307,7 +307,7 @@ TEXTS = st.lists(FRAGMENTS, max_size=40).map("".join)
 
 
 @pytest.mark.untraced
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(TEXTS, st.lists(st.integers(1, 12), min_size=1, max_size=8), st.sampled_from([(20, 6), (40, 15), (80, 24)]))
 def test_how_an_answer_was_cut_does_not_show(text: str, sizes: list[int], screen: tuple[int, int]) -> None:
     deltas, at, n = [], 0, 0
@@ -362,14 +362,14 @@ def test_windows_line_ends_are_line_ends_also_when_they_are_cut() -> None:
 # what it costs
 
 
+@pytest.mark.untraced
 def test_what_is_written_grows_with_the_answer_and_no_faster() -> None:
     text = (marked(40)[0] * 3)[:30_000]
     deltas = cut(text, 15)
     assert len(deltas) == 2000
-    for pace in (0.001, 0.05):
-        terminal = Streaming(pace=pace)
-        terminal.say(deltas).close()
-        assert len(terminal.raw.encode()) <= 3 * len(text.encode())
+    terminal = Streaming(pace=0.05)
+    terminal.say(deltas).close()
+    assert len(terminal.raw.encode()) <= 3 * len(text.encode())
 
 
 @pytest.mark.usefixtures("untraced")
