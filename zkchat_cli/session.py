@@ -149,8 +149,17 @@ class ZkChatSession(Led):
         self._save()
         super().move(head)
 
-    def other(self, prefix: str) -> "ZkChatSession":
-        """A session on another conversation with these notes, by its id or the beginning of it. Raises StoreError and UsageError."""
+    def other(self, prefix: str | None = None) -> "ZkChatSession":
+        """A session on another conversation with these notes, by its id or the beginning of it; None: on a new one.
+
+        Raises UsageError, and StoreError also when this one would be left with what is not stored yet.
+        """
+        try:
+            self._save()
+        except StoreError as e:
+            raise StoreError(f"what was said last is not stored yet, and would be lost: {e.message}", e.hint) from e
+        if prefix is None:
+            return ZkChatSession(self.parts)
         found = self.parts.store.find(prefix, str(self.parts.vault.root))
         if found.vault != str(self.parts.vault.root):
             hint = f"Resume it there: zkchat chat --vault {found.vault!r} --resume {found.id}"
@@ -192,13 +201,13 @@ class ZkChatSession(Led):
 
     def _store_user(self, user: ZkChatMessage) -> list[events.Event]:
         self._unasked.add(user.id)
+        self.left.clear()
         try:
             self._start()
             saved = self._save()
             self._ask(user)
         except StoreError as e:
             return [events.Notice(f"what is said now is not stored yet: {e.message}", e.hint)]
-        self.left.clear()
         return [events.Notice("the answer that could not be stored before is stored now")] if saved else []
 
     def _start(self) -> None:

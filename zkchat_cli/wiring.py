@@ -122,7 +122,7 @@ class Bench:
         """The parts of a conversation that this agent leads (None: none does), with what the user has changed in the chat."""
         agent = open_agent(name, self.loaded.places) if name is not None else None
         loaded = settings(replace(self.choices, settled=settled), self.env, self.cwd, agent)
-        return self._parts(loaded, open_model(loaded, self.env, agent), agent)
+        return self._parts(loaded, open_model(loaded, self.env, agent, unsafe=self.choices.unsafe), agent)
 
     def close(self) -> None:
         self.store.close()
@@ -158,7 +158,7 @@ def open_agent(name: str, where: Places) -> Agent:
 
 
 def check_agent(agent: Agent) -> Agent:
-    return agents.check(agent, tools=[tool.name for tool in tools.tools()], strategies=strategies.names())
+    return agents.check(agent, tools=[tool.name for tool in tools.tools(unsafe=True)], strategies=strategies.names())
 
 
 def settings(choices: Choices, env: Mapping[str, str], cwd: Path, agent: Agent | None = None) -> Loaded:

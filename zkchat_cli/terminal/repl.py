@@ -27,7 +27,7 @@ from zkchat_cli.events import Event, TurnFailed
 from zkchat_cli.llm import providers
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.solving import unfinished
-from zkchat_cli.terminal import outcomes, watching
+from zkchat_cli.terminal import outcomes, programs, watching
 from zkchat_cli.terminal.approving import AskEach
 from zkchat_cli.terminal.completion import ChatCompleter, argument_typed, command_typed, link_typed
 from zkchat_cli.terminal.keyboard import Interruptions, typing_ahead
@@ -261,6 +261,7 @@ class Repl:
         self._at_prompt(self._leave_prompt)
         self._question.leave()
         self._picker.leave()
+        programs.leave()
 
     def _leave_prompt(self) -> None:
         app = self._prompt.app
