@@ -17,6 +17,8 @@ MEASURED = (
     "tokens of 500 characters",
     "verify an answer",
     "read its citations",
+    "an answer of 30000 characters",
+    "  bytes written",
     "store a turn",
     "overhead a message, new conversation",
     "overhead a message, after 20 turns",

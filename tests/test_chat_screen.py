@@ -52,6 +52,7 @@ def test_what_is_typed_during_an_answer_waits_for_the_next_prompt(zkchat: Progra
         chat.wait_for("Slowly")
         chat.type("second" + ENTER)
         chat.wait_for("Second answer.")
+        chat.wait_for_prompt()
         assert "Slowly I speak.\n" in chat.everything()
     assert [m["content"] for m in stored(zkchat)] == ["first", "Slowly I speak.", "second", "Second answer."]
 

@@ -109,6 +109,10 @@ class ChatSettings(Section):
 class TerminalSettings(Section):
     open_command: str = Field("", description="what /open runs, with {path} and {line}; empty: $VISUAL, $EDITOR or a pager")
     editing_mode: str = Field("emacs", pattern="^(emacs|vi)$", description="keys that edit the line being typed: emacs or vi")
+    theme: str = Field(
+        "auto", pattern="^(auto|dark|light|plain)$", description="the colours' background: auto, dark or light; plain: no colours"
+    )
+    ascii: bool = Field(False, description="draw bars, lines and marks in ASCII")
 
 
 class ReferenceSettings(Section):

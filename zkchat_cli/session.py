@@ -52,6 +52,8 @@ class ZkChatSession(Led):
         self._unasked: set[str] = set()
         """The questions among them that the store has never seen."""
         self.describing = Describing(self)
+        self.verbose = False
+        """Whether whoever shows this conversation is asked for its details."""
         self.sent: Prompt | None = None
         """The prompt of the last model call."""
 

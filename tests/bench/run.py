@@ -22,6 +22,7 @@ import echo
 import models
 import pexpect
 import prompts
+import screen
 import store
 import summary
 import vault
@@ -153,6 +154,7 @@ PARTS: dict[str, Callable[[Ground], Iterator[Row]]] = {
     "echo": echo.figures,
     "tokens": counting,
     "citations": citations.figures,
+    "screen": screen.figures,
     "conversation": conversing,
     "prompts": prompts.figures,
     "models": models.figures,

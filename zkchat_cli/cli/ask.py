@@ -60,6 +60,7 @@ def ask(
     with _output(Screen.of(), output) as screen, cli.opened(choices) as opened:
         bench = replace(opened, approve=policy(unsafe=unsafe, yes=yes, screen=screen, interactive=False))
         tell_unable(bench.using.tools, bench.model.name, screen, unsafe=unsafe)
+        screen = screen.dressed(bench.loaded.values.terminal)
         screen = replace(screen, address=opener(bench.vault.root, bench.loaded.values.references.link_style))
         warming = bench.counter.warm()
         with screen.progress_bar("Indexing") as progress:

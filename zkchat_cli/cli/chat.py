@@ -87,7 +87,7 @@ def chat(
                 screen.warn(f"this chat is not stored: {bench.unstored.message}", bench.unstored.hint)
             tell_unable(bench.using.tools, bench.model.name, screen, unsafe=unsafe)
             settings = bench.loaded.values.references
-            screen = replace(screen, address=opener(bench.vault.root, settings.link_style))
+            screen = replace(screen.dressed(bench.loaded.values.terminal), address=opener(bench.vault.root, settings.link_style))
             with screen.progress_bar("Indexing") as progress:
                 index = bench.vault.refresh(progress=progress)
             for problem in index.problems:

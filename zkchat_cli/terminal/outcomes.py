@@ -138,10 +138,12 @@ def run_piped(line: str, session: ZkChatSession, screen: Screen, aside: Aside, m
         screen.write(programs.note_text(outcome.opening.text))
     if outcome.leave:
         return None
-    session = outcome.session or session
+    if outcome.session is not None:
+        outcome.session.verbose = session.verbose
+        session = outcome.session
     if outcome.turn is not None:
         with closing(outcome.turn) as turn:
-            last = show(turn, screen, aside, max_sources=max_sources)
+            last = show(turn, screen, aside, max_sources=max_sources, detail=session.verbose)
         if isinstance(last, TurnFailed):
             raise last.error
         screen.print()

@@ -29,7 +29,7 @@ from zkchat_cli.terminal.completion import completing
 from zkchat_cli.terminal.keys import bindings
 from zkchat_cli.terminal.pasting import Pastes
 from zkchat_cli.terminal.screen import PROMPT
-from zkchat_cli.terminal.toolbar import Fragments, Toolbar
+from zkchat_cli.terminal.toolbar import Fragments, Toolbar, clipped
 
 PLACEHOLDER = "ask your notes, or /help"
 MENU_LINES = 8
@@ -38,13 +38,15 @@ MENU_LINES = 8
 class Prompt:
     """`ask` waits for a line; `update` and `call` may come from any thread meanwhile.
 
-    `heading` stands over the first prompt, until `forget_heading`. `drawn` is called once, when the first prompt is on the screen.
+    `said` puts a text into the signs that the screen has. `heading` stands over the first prompt, until `forget_heading`. `drawn` is called
+    once, when the first prompt is on the screen.
     """
 
     def __init__(
         self,
         *,
         colour: bool,
+        said: Callable[[str], str] = str,
         completer: Completer,
         history: History,
         pastes: Pastes,
@@ -56,6 +58,7 @@ class Prompt:
     ) -> None:
         self._on = get_app_session()
         self._colour = colour
+        self._said = said
         self._pastes = pastes
         self._heading = heading
         self._asked = False
@@ -108,6 +111,17 @@ class Prompt:
     @property
     def columns(self) -> int:
         return self._session.output.get_size().columns
+
+    @property
+    def lines(self) -> int:
+        return self._session.output.get_size().rows
+
+    def dress(self, *, said: Callable[[str], str], colour: bool) -> None:
+        """Look as the settings have it, which are read when the prompt is there already."""
+        self._said, self._colour, self._bar = said, colour, None
+        if not colour:
+            self._session.color_depth = ColorDepth.DEPTH_1_BIT
+            self._session.placeholder = None
 
     def use_vi_keys(self) -> None:
         self._session.editing_mode = EditingMode.VI
@@ -166,7 +180,7 @@ class Prompt:
 
     def _message(self) -> FormattedText:
         heading = [("bold" if self._colour else "", f"{self._heading}\n\n")] if self._heading and not self.dumb else []
-        return FormattedText([*heading, ("bold" if self._colour else "", PROMPT)])
+        return FormattedText([*heading, ("bold" if self._colour else "", self._said(PROMPT))])
 
     def _typed(self, text: str) -> None:
         self._hint = ""
@@ -182,7 +196,8 @@ class Prompt:
         if self._hint:
             return FormattedText([("", f" {self._hint}"[:width])])
         if self._bar is None or self._bar[:2] != (self._toolbar, width):
-            self._bar = self._toolbar, width, self._toolbar.fragments(width)
+            drawn = [(style, self._said(text)) for style, text in self._toolbar.fragments(width)]
+            self._bar = self._toolbar, width, clipped(drawn, width)
         return FormattedText(self._bar[2])
 
     def _first_drawn(self, app: "Application[str]") -> None:

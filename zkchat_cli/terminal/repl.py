@@ -18,7 +18,7 @@ from zkchat_cli.terminal.completion import ChatCompleter
 from zkchat_cli.terminal.gauge import Gauge
 from zkchat_cli.terminal.history import VaultHistory
 from zkchat_cli.terminal.keyboard import Interruptions
-from zkchat_cli.terminal.links import opener
+from zkchat_cli.terminal.links import opener, opens
 from zkchat_cli.terminal.pasting import Pastes
 from zkchat_cli.terminal.picker import Picker
 from zkchat_cli.terminal.prompt import Prompt
@@ -60,6 +60,7 @@ class Repl:
         self._completer = ChatCompleter(self._current)
         self._prompt = Prompt(
             colour=screen.colour,
+            said=screen.said,
             completer=self._completer,
             history=self._history,
             pastes=pastes,
@@ -79,7 +80,7 @@ class Repl:
         self._question = asking.question if asking is not None else Question(colour=screen.colour)
         self._picker = Picker(colour=screen.colour)
         self._unsent = ""
-        self._screen = replace(screen, columns=lambda: self._prompt.columns)
+        self._screen = replace(screen, columns=lambda: self._prompt.columns, lines=lambda: self._prompt.lines)
 
     def run(self) -> int:
         """The chat, until /quit, Ctrl-D or two Ctrl-C: 0. Asked to end by a signal, or its terminal closed: 128 + the signal.
@@ -176,6 +177,7 @@ class Repl:
 
     def go_on_with(self, session: "ZkChatSession") -> None:
         self._session.describing.stop()
+        session.verbose = self._session.verbose
         self._session = session
 
     def ask(self, question: str) -> bool:
@@ -198,7 +200,15 @@ class Repl:
         settings = self._session.parts.settings
         most, reasoning = settings.references.max_displayed, settings.chat.show_reasoning
         with closing(events) as turn:
-            last = show(turn, self._screen, self._screen.print, max_sources=most, reasoning=reasoning)
+            last = show(
+                turn,
+                self._screen,
+                self._screen.print,
+                max_sources=most,
+                reasoning=reasoning,
+                detail=self._session.verbose,
+                opens=opens(self._session, self._screen.address),
+            )
         if isinstance(last, TurnFailed):
             show_error(last.error, self._screen.print, last.partial)
         elif last is not None:
@@ -273,7 +283,9 @@ class Repl:
         bench, self._session = opened.bench, opened.session
         settings = bench.loaded.values
         self._begun = True
-        self._screen = replace(self._screen, address=opener(bench.vault.root, settings.references.link_style))
+        dressed = self._screen.dressed(settings.terminal)
+        self._screen = replace(dressed, address=opener(bench.vault.root, settings.references.link_style))
+        self._prompt.dress(said=dressed.said, colour=dressed.colour)
         name = hashlib.sha256(str(bench.vault.root).encode("utf-8", "surrogateescape")).hexdigest()[:16]
         self._history.keep_in(bench.loaded.places.data_dir / "history" / name if self._keep_history else None)
         if settings.terminal.editing_mode == "vi":

@@ -19,3 +19,20 @@ def neutralise(text: str) -> str:
 def neutralise_name(name: str) -> str:
     """A name on one line, newlines and tabs made visible too: a file's name must not be able to add lines to a list."""
     return neutralise(name).translate(_ON_ONE_LINE)
+
+
+class Neutraliser:
+    """`neutralise` for a text that comes in pieces: a carriage return waits for what follows, which may make it a line end."""
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def feed(self, text: str) -> str:
+        text = self._held + text
+        self._held = "\r" if text.endswith("\r") else ""
+        return neutralise(text.removesuffix("\r") if self._held else text)
+
+    def close(self) -> str:
+        """The rest."""
+        held, self._held = self._held, ""
+        return neutralise(held)

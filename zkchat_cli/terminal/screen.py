@@ -9,17 +9,19 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from zkchat_cli.lines import Line, Span
 from zkchat_cli.terminal.laying import lay_out
 from zkchat_cli.terminal.safe import neutralise
+from zkchat_cli.terminal.theme import EITHER, Theme, can_say, chosen, in_ascii
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-STYLES = {"dim": "2", "bold": "1", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+    from zkchat_cli.config import TerminalSettings
+
 PROMPT = "you › "
 PROGRESS_AFTER = 0.3
 """Seconds before a progress bar appears: what is quicker should not flicker."""
@@ -46,7 +48,8 @@ class Screen:
     """Streams with their manners. `colour` is for stdout; stderr has its own terminal-ness.
 
     `columns` tells the width that lines are fitted to, which is for an interactive chat: in a file, or for a reader who resizes the
-    window, lines are best left as they are. `address` tells what opens the note at a path, if anything does.
+    window, lines are best left as they are; `lines` how high that is. `address` tells what opens the note at a path, if anything does.
+    With `ascii` the signs that zkchat draws are ASCII.
     """
 
     out: TextIO
@@ -55,11 +58,33 @@ class Screen:
     err_is_terminal: bool
     columns: Callable[[], int] | None = None
     address: Callable[[str], str | None] | None = None
+    theme: Theme = EITHER
+    ascii: bool = False
+    lines: Callable[[], int] = lambda: 24
 
     @classmethod
     def of(cls, env: Mapping[str, str] = os.environ) -> "Screen":
         plain = bool(env.get("NO_COLOR")) or env.get("TERM") == "dumb"
-        return cls(sys.stdout, sys.stderr, colour=sys.stdout.isatty() and not plain, err_is_terminal=sys.stderr.isatty())
+        return cls(
+            sys.stdout,
+            sys.stderr,
+            colour=sys.stdout.isatty() and not plain,
+            err_is_terminal=sys.stderr.isatty(),
+            ascii=not can_say(sys.stdout.encoding),
+        )
+
+    def dressed(self, settings: "TerminalSettings", env: Mapping[str, str] = os.environ) -> "Screen":
+        """The screen as the settings want it, where it has looks at all."""
+        return replace(
+            self,
+            colour=self.colour and settings.theme != "plain",
+            theme=chosen(settings.theme, env),
+            ascii=self.ascii or settings.ascii,
+        )
+
+    def said(self, text: str) -> str:
+        """A text of ours in the signs that this screen has."""
+        return in_ascii(text) if self.ascii else text
 
     def write(self, text: str) -> None:
         """Text of whatever origin to stdout, neutralised, as it is."""
@@ -68,6 +93,7 @@ class Screen:
 
     def print(self, text: str = "", *styles: str) -> None:
         """A line to stdout."""
+        text = self.said(text)
         if self.columns is not None:
             from zkchat_cli.terminal.wrapping import fit  # measures with prompt_toolkit, which an interactive chat has loaded
 
@@ -76,9 +102,14 @@ class Screen:
 
     def show(self, lines: Iterable[Line]) -> None:
         """Lines to stdout with their styles, columns and links, as far as this screen has them."""
+        if self.ascii:
+            lines = [Line(tuple(map(self._in_ascii, each.left)), tuple(map(self._in_ascii, each.right)), each.indent) for each in lines]
         rows = lay_out(lines, self.columns() if self.columns is not None else None, plain=not self.colour)
         self.out.write("".join("".join(map(self._dressed, row)) + "\n" for row in rows))
         self.out.flush()
+
+    def _in_ascii(self, span: Span) -> Span:
+        return Span(self.said(span.text), span.style, span.path, span.quoted)
 
     def _dressed(self, span: Span) -> str:
         text = self.styled(span.text, *span.style.split())
@@ -121,7 +152,7 @@ class Screen:
         if not self.colour or not styles or not safe.strip():
             return safe
         body = safe.rstrip("\n")
-        return f"\x1b[{';'.join(STYLES[s] for s in styles)}m{body}\x1b[0m{safe[len(body) :]}"
+        return f"\x1b[{self.theme.sgr(' '.join(styles))}m{body}\x1b[0m{safe[len(body) :]}"
 
     def json(self, document: "BaseModel | Any") -> None:
         """One JSON document on stdout. C1 controls are escaped too: JSON lets them pass, terminals act on them."""
@@ -137,7 +168,7 @@ class Screen:
 
     def warn(self, message: str, hint: str = "") -> None:
         """One or two lines on stderr."""
-        self.err.write(neutralise(f"zkchat: {message}" + (f" ({hint})" if hint else "")) + "\n")
+        self.err.write(neutralise(self.said(f"zkchat: {message}" + (f" ({hint})" if hint else ""))) + "\n")
         self.err.flush()
 
     def progress(self, text: str) -> None:

@@ -1,21 +1,49 @@
 """One turn on the screen: events become lines, for the interactive chat, a piped one and `ask`."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from typing import Protocol
 
 from zkchat_cli import events
 from zkchat_cli.context.figures import saved
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.models import RunReport
+from zkchat_cli.models import RunReport, TurnReport
 from zkchat_cli.references.listing import listing
 from zkchat_cli.references.provenance import asked
 from zkchat_cli.terminal.approving import show_change
 from zkchat_cli.terminal.countdown import Countdown
+from zkchat_cli.terminal.links import NOTHING, Opens
 from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.words import shorten
 
 Aside = Callable[[str, str], None]
 """Where a line that is not the answer goes, with its style: the screen itself in a chat, stderr in a pipe."""
+
+LONGEST_ARGUMENT = 44
+DONE = {"store_in_smart_memory": "kept", "retrieve_from_smart_memory": "looked up", "recall_conversation": "looked back"}
+"""What tools did that bring no excerpts of notes."""
+
+
+class Stage(Protocol):
+    """Where a turn is shown: with a terminal's means (live.Live) or as plain text (PlainStage)."""
+
+    def answer(self, text: str) -> None: ...
+
+    def thought(self, text: str) -> None: ...
+
+    def aside(self, line: str, style: str = "") -> None: ...
+
+    def stand_apart(self) -> None: ...
+
+    def doing(self, what: str) -> None: ...
+
+    def waiting(self, seconds: float, reason: str) -> None: ...
+
+    def end(self) -> None: ...
+
+    def pause(self) -> None: ...
+
+    def close(self) -> None: ...
 
 
 def to_stderr(screen: Screen) -> Aside:
@@ -24,32 +52,88 @@ def to_stderr(screen: Screen) -> Aside:
 
 
 def show(
-    turn: Iterable[events.Event], screen: Screen, aside: Aside, *, max_sources: int, reasoning: bool = False
+    turn: Iterable[events.Event],
+    screen: Screen,
+    aside: Aside,
+    *,
+    max_sources: int,
+    reasoning: bool = False,
+    detail: bool = False,
+    opens: Opens | None = None,
 ) -> events.TurnCompleted | events.TurnFailed | None:
     """Print a turn as it happens: the answer as it streams, then its sources (none with `max_sources` 0). Returns the last event.
 
-    A model's `reasoning` is shown only in an interactive chat. However the turn ends, what came of the answer is shown to its last word.
+    A model's `reasoning` is shown only in an interactive chat; `detail` tells what the turn did, took and was made of. `opens` tells what a
+    click on links and citations opens. However the turn ends, what came of the answer is shown to its last word.
     """
-    answer = _Streamed(screen)
-    thoughts = _Streamed(screen, "dim")
-    countdown = Countdown(screen, aside)
-    shown = thoughts if reasoning and screen.columns else None
+    stage = _stage(screen, aside, opens)
+    thinking = (reasoning or detail) and screen.columns is not None
     try:
-        return _show(_told(turn, countdown), answer, shown, screen, aside, max_sources=max_sources)
+        return _show(turn, stage, screen, max_sources=max_sources, reasoning=thinking, detail=detail)
     finally:
-        countdown.clear()
-        thoughts.end()
-        answer.end()
+        stage.close()
 
 
-def _told(turn: Iterable[events.Event], countdown: Countdown) -> Iterator[events.Event]:
-    """The turn without the events of waiting, which the countdown tells."""
-    for event in turn:
-        if isinstance(event, events.Waiting):
-            countdown.show(event.seconds, event.reason)
-        else:
-            countdown.clear()
-            yield event
+def _stage(screen: Screen, aside: Aside, opens: Opens | None) -> Stage:
+    if screen.columns is None or not screen.colour:
+        return PlainStage(screen, aside)
+    from zkchat_cli.terminal.live import Live  # measures with prompt_toolkit, which an interactive chat has loaded
+
+    return Live(screen, opens or NOTHING)
+
+
+class PlainStage:
+    """Text as it is, line after line; on a screen broken between words."""
+
+    def __init__(self, screen: Screen, aside: Aside) -> None:
+        self._answer = _Streamed(screen)
+        self._thoughts = _Streamed(screen, "dim")
+        self._thinking = False
+        self._interactive = screen.columns is not None
+        self._aside = aside
+        self._countdown = Countdown(screen, aside)
+
+    def answer(self, text: str) -> None:
+        self._countdown.clear()
+        self._end_thoughts()
+        self._answer.add(text)
+
+    def thought(self, text: str) -> None:
+        self._countdown.clear()
+        if not self._thinking:
+            self._answer.end()
+            self._aside("  thinking", "dim")
+        self._thinking = self._answer.stand_apart = True
+        self._thoughts.add(text)
+
+    def aside(self, line: str, style: str = "") -> None:
+        self.end()
+        self._aside(line, style)
+
+    def stand_apart(self) -> None:
+        self._answer.stand_apart = self._interactive  # where the asides are in the way; in a pipe they are not on stdout
+
+    def doing(self, what: str) -> None:  # noqa: ARG002  a line that goes away again takes a terminal's means
+        self._countdown.clear()
+
+    def waiting(self, seconds: float, reason: str) -> None:
+        self._countdown.show(seconds, reason)
+
+    def end(self) -> None:
+        self._countdown.clear()
+        self._end_thoughts()
+        self._answer.end()
+
+    def pause(self) -> None:
+        self.end()
+
+    def close(self) -> None:
+        self.end()
+
+    def _end_thoughts(self) -> None:
+        if self._thinking:
+            self._thoughts.end()
+            self._thinking = False
 
 
 class _Streamed:
@@ -82,57 +166,63 @@ class _Streamed:
 
 
 def _show(
-    turn: Iterable[events.Event], answer: _Streamed, thoughts: _Streamed | None, screen: Screen, aside: Aside, *, max_sources: int
+    turn: Iterable[events.Event], stage: Stage, screen: Screen, *, max_sources: int, reasoning: bool, detail: bool
 ) -> events.TurnCompleted | events.TurnFailed | None:
     last: events.TurnCompleted | events.TurnFailed | None = None
-    thinking = False
     for event in turn:
-        if isinstance(event, events.ReasoningDelta):
-            if thoughts is not None:
-                if not thinking:
-                    answer.end()
-                    aside("  thinking", "dim")
-                thinking = answer.stand_apart = True
-                thoughts.add(event.text)
-            continue
-        if thinking and thoughts is not None:
-            thoughts.end()
-            thinking = False
-        if isinstance(event, events.TextDelta):
-            answer.add(event.text)
-        if isinstance(event, events.TextDelta | events.Cited):
-            continue
-        answer.end()
-        if isinstance(event, events.Notice | events.ToolCallFinished | events.CompactionDone):
-            answer.stand_apart = screen.columns is not None  # where the asides are in the way; in a pipe they are not on stdout
         match event:
+            case events.TextDelta(text):
+                stage.answer(text)
+            case events.ReasoningDelta(text):
+                if reasoning:
+                    stage.thought(text)
+                    stage.stand_apart()
+            case events.Waiting(seconds, reason):
+                stage.waiting(seconds, reason)
+            case events.MessageStored() | events.Cited():
+                pass
             case events.Notice(message, hint):
-                aside(f"  {message}{'; ' + hint if hint else ''}", "yellow")
+                stage.aside(f"  {message}{'; ' + hint if hint else ''}", "yellow")
+                stage.stand_apart()
             case events.ChangeProposed() | events.ChangeDecided():
+                stage.pause()  # it may be asked for a yes
                 show_change(event, screen)
+            case events.ToolCallStarted(call):
+                stage.end()
+                stage.doing(f"{call.name} {shorten(asked(call.arguments), LONGEST_ARGUMENT)}")
             case events.ToolCallFinished(call, run, excerpts):
-                aside(tool_line(call.name, call.arguments, run.ok, excerpts, run.tokens, run.duration_ms), "dim")
-            case events.CompactionStarted(reason):
-                aside(f"  making older turns smaller: {reason}", "dim")
+                stage.doing("")
+                stage.aside(tool_line(call.name, call.arguments, run.ok, excerpts, run.tokens, run.duration_ms, whole=detail), "dim")
+                stage.stand_apart()
+            case events.CompactionStarted(why):
+                stage.aside(f"  making older turns smaller: {why}", "dim")
+                stage.doing("making older turns smaller")
             case events.CompactionDone(compaction):
-                aside(f"  {saved(compaction)}", "dim")
+                stage.doing("")
+                stage.aside(f"  {saved(compaction)}", "dim")
+                stage.stand_apart()
             case events.IterationStarted(number, of):
-                aside(f"  iteration {number} of {of}", "bold")
+                stage.aside(f"  iteration {number} of {of}", "bold")
             case events.IterationFinished(number, tools, excerpts):
                 found = f"{tools} tool call{'' if tools == 1 else 's'}, {excerpts} new excerpt{'' if excerpts == 1 else 's'}"
-                aside(f"  iteration {number}: {found}", "dim")
+                stage.aside(f"  iteration {number}: {found}", "dim")
             case events.TurnFailed():
+                stage.end()
                 last = event
             case events.TurnCompleted(report):
                 last = event
+                stage.end()
                 if report.finish_reason == "length":
-                    aside("  the answer was cut: the model reached its length limit; /continue goes on", "yellow")
+                    stage.aside("  the answer was cut: the model reached its length limit; /continue goes on", "yellow")
+                for told in details(report) if detail else ():
+                    stage.aside(told, "dim")
+                stage.close()
                 shown = listing(report.citations, report.references, report.uncited_statements, max_sources) if max_sources else []
                 if shown:
                     screen.print()
                     screen.show(shown)
                 if report.run is not None and (unmet := unmet_line(report.run)):
-                    aside(f"  {unmet}", "yellow")
+                    stage.aside(f"  {unmet}", "yellow")
     return last
 
 
@@ -150,10 +240,33 @@ def unmet_line(run: RunReport) -> str:
             return f"not met: {rounds} did not do; /solve, or zkchat ask -c --iterations N, goes on"
 
 
-def tool_line(name: str, arguments: dict[str, object], ok: bool, excerpts: int, tokens: int, milliseconds: float) -> str:
-    """A tool call in one line: what was asked, what came back, what it cost."""
-    outcome = f"{excerpts} excerpt{'' if excerpts == 1 else 's'}, {tokens} tokens" if ok else "failed"
-    return neutralise_name(f"  {name} {shorten(asked(arguments), 44)}  {outcome}, {milliseconds:.0f} ms")
+def tool_line(
+    name: str, arguments: dict[str, object], ok: bool, excerpts: int, tokens: int, milliseconds: float, *, whole: bool = False
+) -> str:
+    """A tool call in one line: what was asked (the `whole` of it, or its beginning), what came back, what it cost."""
+    brought = DONE.get(name, "") if not excerpts else f"{excerpts} excerpt{'' if excerpts == 1 else 's'}"
+    outcome = ", ".join(filter(None, (brought, f"{tokens} tokens"))) if ok else "failed"
+    said = asked(arguments) if whole else shorten(asked(arguments), LONGEST_ARGUMENT)
+    return neutralise_name(f"  {name} {said}  {outcome}, {milliseconds:.0f} ms")
+
+
+def details(report: TurnReport) -> list[str]:
+    """What a turn took and what its last prompt was made of, in a few lines."""
+    took, usage, context = report.timings_ms, report.usage, report.context
+    mark = "~" if usage.estimated else ""
+    cached = f", {usage.cached_tokens} of them cached" if usage.cached_tokens else ""
+    parts = {"system": context.system_tokens, "tools": context.tool_tokens, **context.message_breakdown.model_dump()}
+    made_of = ", ".join(f"{name.replace('_', ' ')} {tokens}" for name, tokens in parts.items() if tokens)
+    lines = [
+        f"  {report.model}, {report.strategy}, ended with {report.finish_reason}",
+        f"  prepare {took.prepare:.0f} ms, model {took.model:.0f} ms, tools {took.tools:.0f} ms, store {took.store:.0f} ms",
+        f"  {mark}{usage.prompt_tokens} tokens read{cached}, {mark}{usage.completion_tokens} written",
+        f"  prompt: {context.total_tokens} of {context.effective_limit} tokens ({made_of})",
+    ]
+    lines += [f"  {each.wikilink}: {each.delivery_reason}" for each in report.references if each.delivery_reason]
+    if context.compaction.due:
+        lines.append(f"  compaction is due: {context.compaction.reason}")
+    return [neutralise_name(line) for line in lines]
 
 
 def show_error(error: ZkchatError, aside: Aside, partial: str = "") -> None:

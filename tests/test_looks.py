@@ -1,0 +1,141 @@
+"""Themes, signs in ASCII, what a turn tells of itself, and `/verbose`."""
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from building import Deltas, Room, a_room, says
+from conftest import Program
+from terminal_screen import Chat, Script, slowly
+
+from zkchat_cli import slash
+from zkchat_cli.config import TerminalSettings
+from zkchat_cli.errors import UsageError
+from zkchat_cli.lines import Line, Span
+from zkchat_cli.terminal import theme
+from zkchat_cli.terminal.markdown import Piece
+from zkchat_cli.terminal.painting import Painter
+from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.turns import show, tool_line
+
+MEASURED = False
+
+
+def a_screen(**more: Any) -> tuple[Screen, io.StringIO]:
+    out = io.StringIO()
+    return Screen(out, io.StringIO(), True, False, **more), out
+
+
+@pytest.fixture
+def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
+    made = a_room(vault, tmp_path / "cache")
+    yield made
+    made.store.close()
+    made.vault.close()
+
+
+# themes
+
+
+@pytest.mark.parametrize(
+    ("setting", "background", "expected"),
+    [
+        ("auto", "", theme.EITHER),
+        ("auto", "15;0", theme.DARK),
+        ("auto", "0;default;15", theme.LIGHT),
+        ("auto", "12;8", theme.DARK),
+        ("light", "15;0", theme.LIGHT),
+        ("dark", "0;15", theme.DARK),
+    ],
+)
+def test_a_theme_is_what_the_setting_or_the_background_says(setting: str, background: str, expected: theme.Theme) -> None:
+    assert theme.chosen(setting, {"COLORFGBG": background}) is expected
+
+
+def test_every_theme_has_every_look() -> None:
+    assert theme.DARK.looks.keys() == theme.LIGHT.looks.keys() == theme.EITHER.looks.keys()
+
+
+def test_without_a_known_background_no_colour_is_used_that_one_of_them_swallows() -> None:
+    assert not {"30", "34", "37", "94", "97"} & {code for look in theme.EITHER.looks.values() for code in look.split(";")}
+
+
+def test_a_plain_theme_is_a_screen_without_colours() -> None:
+    screen, out = a_screen()
+    screen.dressed(TerminalSettings(theme="plain"), {}).print("plain", "bold")
+    screen.dressed(TerminalSettings(theme="light"), {}).print("dark yellow", "yellow")
+    assert out.getvalue() == "plain\n\x1b[38;5;130mdark yellow\x1b[0m\n"
+
+
+def test_looks_change_with_as_few_bytes_as_will_do() -> None:
+    painter = Painter(theme.EITHER)
+    pieces = [Piece("a", "bold"), Piece("b", "bold"), Piece(" "), Piece("c", "dim"), Piece("d"), Piece("e", "link", "u:e"), Piece("\n")]
+    assert painter.paint(pieces) == "\x1b[1mab \x1b[;2mc\x1b[md\x1b[4m\x1b]8;;u:e\x1b\\e\x1b]8;;\x1b\\\x1b[m\n"
+    assert painter.paint([Piece("f", "link", "u:f")]).endswith("f\x1b]8;;\x1b\\\x1b[m")
+
+
+# ASCII
+
+
+def test_signs_are_ascii_by_setting_or_where_the_encoding_has_no_others() -> None:
+    screen, out = a_screen()
+    plain = screen.dressed(TerminalSettings(ascii=True), {})
+    plain.print("✓ Filters › Dates … │")
+    plain.show([Line((Span("[1] ✓ a › b", "bold", "Größe.md"),), (Span("“c”"),))])
+    assert out.getvalue() == '+ Filters > Dates ... |\n\x1b[1m[1] + a > b\x1b[0m   "c"\n'
+    assert [theme.can_say(encoding) for encoding in ("utf-8", "latin-1", "ascii", None, "no such")] == [True, False, False, False, False]
+
+
+# what a turn tells
+
+
+def test_tools_of_memory_say_what_they_did() -> None:
+    assert tool_line("store_in_smart_memory", {"content": "x"}, True, 0, 12, 3) == '  store_in_smart_memory "x"  kept, 12 tokens, 3 ms'
+    assert tool_line("find_backlinks", {"note": "x"}, True, 0, 12, 3) == '  find_backlinks "x"  12 tokens, 3 ms'
+    assert tool_line("find_excerpts", {"query": "y" * 99}, True, 2, 12, 3, whole=True).count("y") == 99
+
+
+def test_verbose_tells_of_each_turn_what_it_did_until_it_is_said_again(room: Room) -> None:
+    session = room.session(Deltas([says("After nine months [1].")]))
+    assert "on: reasoning" in slash.run("/verbose", session).text
+    screen, _ = a_screen()
+    said: list[str] = []
+    last = show(session.send("when is compost ready?"), screen, lambda line, _: said.append(line), max_sources=3, detail=session.verbose)
+    assert last is not None
+    told = "\n".join(said)
+    for part in ("prepare ", "model ", "store ", " tokens read", "prompt: ", "conversation "):
+        assert part in told
+    assert slash.run("/verbose", session).text == "Details are off."
+    assert not session.verbose
+    slash.run("/verbose on", session)
+    slash.run("/verbose on", session)
+    assert session.verbose
+    with pytest.raises(UsageError, match="on or off"):
+        slash.run("/verbose loud", session)
+
+
+# the whole program
+
+
+def test_an_answer_in_markdown_streams_once_through_a_resize_and_leaves_nothing_behind(zkchat: Program, script: Script) -> None:
+    words = " ".join(f"w{n:03}" for n in range(60))
+    text = f"# Title\n\n{words}\n\n- **bold** item\n\n| a | b |\n|---|---|\n| 世界 | x |\n| ab | y |\n\n```python\nx = 1\n```\n\n- done"
+    reply = {**slowly(*(text[i : i + 12] for i in range(0, len(text), 12)), delay_ms=30), "reasoning": "Let me think."}
+    with Chat(zkchat, "--model", script(reply), columns=80, rows=24) as chat:
+        chat.say("/verbose")
+        chat.say("talk")
+        chat.wait_for("w030")
+        chat.resize(100, 30)
+        chat.wait_for("• done")
+        chat.wait_for("prompt: ")
+        chat.wait_for_prompt()
+        seen = chat.everything()
+    assert [n for n in range(60) if seen.count(f"w{n:03}") != 1] == []
+    assert "• bold item" in seen
+    assert "世界 │ x" in seen
+    assert b"tokens/s" in chat.raw
+    assert "tokens/s" not in seen
+    assert "?[" not in seen
+    assert len(chat.toolbars()) == 1

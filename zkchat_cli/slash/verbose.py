@@ -1,0 +1,19 @@
+"""/verbose: tell of each turn what it did, took and was made of; said again, no longer."""
+
+from zkchat_cli.errors import UsageError
+from zkchat_cli.session import ZkChatSession
+from zkchat_cli.slash import Outcome, SlashCommand
+
+
+def _run(session: ZkChatSession, argument: str) -> Outcome:
+    if argument not in ("", "on", "off"):
+        raise UsageError(f"/verbose is on or off, not {argument}", "/verbose alone changes it.")
+    session.verbose = argument == "on" if argument else not session.verbose
+    if not session.verbose:
+        return Outcome("Details are off.")
+    return Outcome("Details are on: reasoning, whole arguments of tools, times, tokens and what the prompt was made of. /verbose ends it.")
+
+
+COMMAND = SlashCommand(
+    "verbose", "tell what each turn did, took and was made of", _run, argument="[on|off]", values=lambda _: ("on", "off")
+)
