@@ -13,7 +13,7 @@ COLUMNS = ("id", "parent_id", "role", "content", "status", "timestamp")
 
 
 def older(file: Path, version: int, *messages: ZkChatMessage) -> sqlite3.Connection:
-    """A store of a version before 5 with one conversation, `c1`, of these messages."""
+    """A store of a version before 6 with one conversation, `c1`, of these messages."""
     database = connect(file, SCRIPTS[:version])
     database.execute("PRAGMA synchronous = OFF")
     database.execute("BEGIN")

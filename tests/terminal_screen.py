@@ -122,7 +122,7 @@ class Chat:
         """Every byte the program wrote."""
         self._screen = pyte.HistoryScreen(columns, rows, history=5000, ratio=0.5)
         self._stream = pyte.ByteStream(self._screen)
-        plain = {"TERM": "xterm-256color", "COLORTERM": "", "COLUMNS": "", "LINES": "", "PYTHONUNBUFFERED": ""}
+        plain = {"TERM": "xterm-256color", "COLORTERM": "", "COLUMNS": "", "LINES": "", "PYTHONUNBUFFERED": "", "PAGER": "cat"}
         self.began = time.monotonic()
         given = {k: v for k, v in {**program.environment, **plain, **env}.items() if v or k == "NO_COLOR"}
         words = ["chat", *map(str, arguments)]

@@ -210,6 +210,16 @@ def test_a_full_disk_before_the_model_is_called_says_so(zkchat: Program) -> None
     assert "Traceback" not in done.err
 
 
+def test_a_chat_that_cannot_be_stored_is_one_all_the_same(zkchat: Program, script: Callable[..., str]) -> None:
+    zkchat("vault", "index")
+    (zkchat.home / "data").write_text("a file where the folder should be")
+    chat = zkchat("chat", "--model", script({"text": "So it is."}), stdin="Is it?\n")
+    assert "So it is." in chat.out and chat.exit_status == 0
+    assert "this chat is not stored: The store " in chat.err and "cannot be opened" in chat.err
+    resumed = zkchat("chat", "-c", stdin="Is it?\n")
+    assert resumed.exit_status == 3 and "So it is." not in resumed.out
+
+
 @pytest.mark.parametrize("stdin", ["", " \n\n"])
 def test_asking_nothing(zkchat: Program, stdin: str) -> None:
     refused(zkchat("ask", stdin=stdin), 2, "nothing to ask")

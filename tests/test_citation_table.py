@@ -249,13 +249,6 @@ def test_a_citation_has_all_places_where_it_stands() -> None:
     ]
 
 
-def test_what_this_turn_brought_in_and_nothing_cites_is_unused() -> None:
-    brought = ("Dates.md", "Queries/Filters.md", "Dates.md", "中文/過濾.md")
-    assert verify("So [[Filters]] say.", SOURCES, brought).unused == ("Dates.md", "中文/過濾.md")
-    assert verify("“Words that stand nowhere” [3]", SOURCES, brought[:1]).unused == ()
-    assert verify("So it is.", SOURCES).unused == ()
-
-
 @pytest.mark.parametrize(
     ("answer", "uncited"),
     [
@@ -315,8 +308,8 @@ def test_any_answer_about_any_note_gets_the_same_verdict_twice(answer: str, text
             [chunk(1, text, relative_path="Filters.md"), chunk(2, text + "\n" + answer, title=text, relative_path="Dates.md")]
         )
 
-    verdict = verify(answer, fresh(), ("Filters.md",))
-    assert verdict == verify(answer, fresh(), ("Filters.md",))
+    verdict = verify(answer, fresh())
+    assert verdict == verify(answer, fresh())
     spans = {mark.span for mark in marks(answer)}
     assert all(span in spans or "." in answer[slice(*span)] for citation in verdict.citations for span in citation.spans)
 

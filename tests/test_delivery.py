@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from building import COUNTER, Deltas, Room, a_room, calls, completed, says
+from building import COUNTER, Deltas, Room, a_compaction, a_room, calls, completed, says
 from conftest import Program, write
 from hypothesis import given
 from hypothesis import strategies as st
@@ -164,7 +164,8 @@ def test_numbers_go_on_across_documents_and_tools_and_survive_resuming(room: Roo
     assert numbers == list(range(1, len(numbers) + 1))
     resumed = room.resumed(session, deltas())
     completed(resumed.send("[[Combining]] again, and [[Limiting]]"))
-    assert [c.number for c in resumed.history[-2].chunks] == [1, len(numbers) + 1]
+    assert [c.number for c in resumed.history[-2].chunks] == [len(numbers) + 1]
+    assert [r.numbers for r in resumed.history[-2].references] == [(1,), (len(numbers) + 1,)]
 
 
 def test_looking_at_the_next_prompt_gives_no_number_away(room: Room) -> None:
@@ -285,6 +286,40 @@ def test_a_chunk_that_is_there_already_costs_nothing() -> None:
     assert str(second.delivery_reason).startswith("0 tokens")
 
 
+def test_documents_together_take_at_most_half_of_what_is_left() -> None:
+    text = tuple((piece(n, 300),) for n in range(15))
+    named = [DocumentReference(wikilink=f"[[N{n}]]", relative_path=f"N{n}.md", reference_type="direct") for n in range(15)]
+    means = Means(3000, 0.2, lambda c: len(c.text) // 2, lambda _: (), lambda _: None)
+    found = deliver(Named(references=named, texts=dict(zip(map(key, named), text, strict=True))), "w?", means)
+    assert sum(len(c.text) // 2 for c in found.chunks) == 1500
+    assert [r.delivery for r in found.references] == ["injected"] * 5 + ["offered"] * 10
+
+
+def test_a_note_that_is_in_the_prompt_already_is_referred_to(room: Room) -> None:
+    session = room.session(deltas())
+    completed(session.send("[[Combining]]?"))
+    message = [m for m in session.prompt("And [[Combining]]?").messages if m.kind == "documents"][-1]
+    assert "[its text stands above: source 1; to be read again if it does not]" in message.content
+    assert "Excerpts of them" not in message.content
+    assert "Read " not in message.content
+    report = completed(session.send("What of [[Combining]]?"))
+    assert (report.references[0].above, report.references[0].numbers) == (True, (1,))
+    assert session.history[2].chunks == ()
+
+
+def test_a_note_is_given_again_when_it_was_changed_shortened_or_folded(room: Room, vault: Path) -> None:
+    session = room.session(deltas())
+    completed(session.send("[[Combining]]?"))
+    write(vault, {"Queries/Combining.md": "# Combining\n\nNow it says something else.\n"})
+    room.vault.refresh()
+    assert "something else" in [m for m in session.prompt("[[Combining]]?").messages if m.kind == "documents"][-1].content
+    completed(session.send("[[Filters]]?"))
+    session.take(a_compaction(None, session.history[2].id, mode="masked", masked=(session.history[2].id,)))
+    assert "Excerpts of them" in [m for m in session.prompt("[[Filters]]?").messages if m.kind == "documents"][-1].content
+    session.take(a_compaction("They spoke.", session.history[3].id, id="s2"))
+    assert "Excerpts of them" in [m for m in session.prompt("[[Filters]]?").messages if m.kind == "documents"][-1].content
+
+
 def test_a_word_of_all_sections_tells_none_from_another() -> None:
     text = (piece(1, 0, "a", "the vault is large " * 40), piece(2, 0, "b", "the vault is green " * 40))
     assert delivered(text, 2000, message="vault").chunks == ()
@@ -305,10 +340,13 @@ def test_the_decisions_are_visible(zkchat: Program) -> None:
     zkchat("ask", "How do conditions nest in [[Combining]]?")
     stats = zkchat("context", "stats").out
     assert "documents:\n  whole       [[Combining]]  Queries/Combining.md: " in stats
-    shown = zkchat("context", "show", "--next", "[[Filters]]", "--max-context", 1300).out
-    assert "  to be read  [[Filters]]  Filters.md: all of it takes " in shown
-    [first, second] = zkchat("context", "show", "--next", "[[Filters]]", "--json").json["documents"]
+    shown = zkchat("context", "show", "--next", "[[Limiting]]", "--max-context", 1050).out
+    assert "  to be read  [[Limiting]]  Queries/Limiting.md: all of it takes " in shown
+    [first, second] = zkchat("context", "show", "--next", "[[Limiting]]", "--json").json["documents"]
     assert (first["relative_path"], first["delivery"], second["delivery"]) == ("Queries/Combining.md", "injected", "injected")
+    assert "[[Combining]]  Queries/Combining.md: its text is in the prompt already, source 1" in (
+        zkchat("context", "show", "--next", "And [[Combining]]?").out
+    )
 
 
 def test_what_is_piped_in_imports_nothing_but_the_prompt_does(zkchat: Program, vault: Path) -> None:

@@ -1,6 +1,7 @@
 """What comes of a command beyond words: the pager, the clipboard, the editor, a list to pick from, a line to change."""
 
 import base64
+import signal
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -329,7 +330,7 @@ def test_a_list_on_a_narrow_screen_is_what_is_picked_from(room: Room) -> None:
 
 
 def test_editing_picking_and_paging_leave_a_terminal_that_works(zkchat: Program, script: Script, tmp_path: Path) -> None:
-    pager = program(tmp_path, "pager", 'read -r first; echo "read: $first"; sleep 30')
+    pager = program(tmp_path, "pager", 'read -r first; echo "read: $first"; exec sleep 30')
     model = script({"text": "It needs air."}, {"text": "Nine months."})
     with Chat(zkchat, "--model", model, PAGER=str(pager)) as chat:
         chat.ask("What does compost need?", "It needs air.")
@@ -353,5 +354,8 @@ def test_editing_picking_and_paging_leave_a_terminal_that_works(zkchat: Program,
         chat.type("\x03")
         chat.wait_for_prompt()
         chat.ask("And now?", "It needs air.")
-        chat.say("/quit")
-        assert chat.wait_for_end() == 0
+        before = chat.everything().count("read: ── system")
+        chat.say("/show")
+        chat.wait_until(lambda: chat.everything().count("read: ── system") > before, "the pager")
+        chat.kill(signal.SIGTERM)
+        assert chat.wait_for_end() == 128 + signal.SIGTERM

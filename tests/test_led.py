@@ -105,6 +105,15 @@ def test_a_tool_that_is_not_there_is_not_offered(house: House) -> None:
     assert "but they are not here: resolve_wikilink" in answer(session, "/agent")
 
 
+def test_the_editor_may_write_where_writing_is_allowed_and_nothing_but_one_note(house: House) -> None:
+    writing = {"edit_section", "append_to_note", "create_note"}
+    assert not writing & {tool.name for tool in house.session(agent="editor").parts.tools}
+    session = house.session(agent="editor", unsafe=True)
+    assert {tool.name for tool in session.parts.tools if tool.writes} == writing
+    slash.run("/agent none", session)
+    assert {"rename_note", "move_note_to_trash"} <= {tool.name for tool in session.parts.tools}
+
+
 def test_an_agent_without_memory_gets_none_and_no_tools_of_it(house: House) -> None:
     house.agent("critic", "memory = false", memory="Remember me.")
     (house.vault / "ZKCHAT.md").write_text("Answer briefly.")

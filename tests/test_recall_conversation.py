@@ -17,6 +17,7 @@ from zkchat_cli.memory.sayings import LONGEST, excerpt, linked, shown
 from zkchat_cli.models import Citation, Conversation, Said, ToolCall, ZkChatMessage
 from zkchat_cli.store import ChatSessionStore
 from zkchat_cli.store.file import connect
+from zkchat_cli.store.spoken import MOST_RANKED
 
 TOOLS = tuple(tools.tools())
 
@@ -135,6 +136,24 @@ def test_a_store_that_cannot_be_searched_says_so(store: ChatSessionStore, tmp_pa
     tell(store, "c1", said("user", "slate", "a"))
     with pytest.raises(StoreError, match="cannot search what was said"):
         found(store, "slate")
+
+
+def test_among_very_many_messages_common_words_only_order_what_rare_ones_find(tmp_path: Path) -> None:
+    database = older(tmp_path / "s.db", 3, said("user", "a wales of slate", "first"))
+    values = ((f"m{n}", "slate tile" if n % 2 else "slate roof tile", NOON) for n in range(2 * MOST_RANKED + 10))
+    columns = "(id, conversation_id, role, content, status, timestamp, rest)"
+    database.execute("BEGIN")
+    database.executemany(f"INSERT INTO message {columns} VALUES (?, 'c1', 'user', ?, 'complete', ?, '{{}}')", values)
+    database.execute("COMMIT")
+    database.close()
+    store = ChatSessionStore.open(tmp_path / "s.db")
+    tell(store, "c2", said("user", "wales and nothing else", "second"), said("user", "slate, tile and roof", "third"))
+    assert found(store, "wales slate tile") == ["first", "second"], "the rare word finds both, the common one puts the older one first"
+    assert found(store, "slate tile", limit=2) == ["third", f"m{2 * MOST_RANKED + 9}"], "the newest that have both"
+    assert found(store, "slate tile wales", conversation_id="c2") == ["second"]
+    assert found(store, "slate tile", conversation_id="c2") == ["third"]
+    assert found(store, "tile nowhere", limit=1) == ["third"] and found(store, "slate", limit=0) == []
+    store.close()
 
 
 def test_storing_a_turn_does_not_wait_for_the_index(store: ChatSessionStore, tmp_path: Path) -> None:

@@ -703,17 +703,33 @@ def test_an_answer_that_could_not_be_stored_is_stored_with_the_next_turn(room: R
 
 
 def test_the_conversation_goes_on_in_memory_while_the_disk_is_full(room: Room) -> None:
-    session = room.session(Deltas([says(LONG), says("Short.")]))
+    session = room.session(Deltas([says(LONG), says("Perhaps."), says("Short.")]))
     turn = session.send("Is it so?")
     step_to(turn, MessageStored)
     fill(room.store)
     failed(turn)
     assert LONG in contents(session)
-    with pytest.raises(StoreError):
-        list(session.send("Is there room? " * 2000))
+    events, last = ended(session.send("Is there room? " * 2000))
+    assert any("not stored yet: " in e.message for e in events if isinstance(e, Notice))
+    assert isinstance(last, TurnFailed) and isinstance(last.error, StoreError) and last.partial == "Perhaps."
     make_room(room.store)
     completed(session.send("And now?"))
-    assert LONG in [content for _, _, content in log(session)]
+    kept = [content for _, _, content in log(session)]
+    assert kept == ["Is it so?", LONG, "Is there room? " * 2000, "Perhaps.", "And now?", "Short."]
+    assert session.save_last() == 0
+    assert room.resumed(session).prompt() == session.prompt()
+
+
+def test_a_conversation_that_could_not_even_begin_is_stored_later(room: Room) -> None:
+    session = room.session(Deltas([says("Yes.")]))
+    fill(room.store)
+    failed(session.send("word " * 20_000))
+    assert session.save_last() == 1, "what is lost if the chat ends now"
+    assert room.store.conversations() == [] or not log(session)
+    make_room(room.store)
+    assert session.save_last() == 0
+    assert [(role, status) for role, status, _ in log(session)] == [("user", "complete"), ("assistant", "complete")]
+    assert len(room.store.prompts(session.history[0].id)) == 1
 
 
 def test_a_failure_on_a_full_disk_tells_both(room: Room) -> None:
@@ -741,16 +757,6 @@ def test_a_disk_that_is_full_for_the_system_is_told_too(room: Room, tmp_path: Pa
         signal.signal(signal.SIGXFSZ, ignored)
     assert isinstance(last.error, StoreError)
     assert last.partial == LONG
-
-
-def test_a_message_that_cannot_be_stored_is_not_sent(room: Room) -> None:
-    model = Deltas([says("Yes.")])
-    session = room.session(model)
-    completed(session.send("Is it so?"))
-    fill(room.store)
-    with pytest.raises(StoreError):
-        list(session.send("word " * 20_000))
-    assert len(model.requests) == 1
 
 
 # bounds

@@ -194,17 +194,29 @@ def test_edit_puts_the_question_into_the_line_and_asks_what_comes_of_it(room: Ro
         slash.run("/edit 1 What is\n5 + 5?", session)
 
 
-def test_a_question_that_cannot_be_stored_leaves_everything_as_it_was(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_question_that_is_none_leaves_everything_as_it_was(room: Room) -> None:
     session = stored(room, talk(("What is one?", "1")), model=Deltas([says("2")]))
     before = session.prompt()
+    with pytest.raises(UsageError, match="nothing to ask"):
+        list(session.ask_again(session.history[0], "  "))
+    assert session.prompt() == before == room.resumed(session).prompt()
 
-    def full(*_: object) -> None:
-        raise StoreError("the disk is full", "Make room.")
 
-    monkeypatch.setattr(room.store, "add", full)
-    with pytest.raises(StoreError):
-        list(session.ask_again(session.history[0], "What is two?"))
-    assert session.prompt() == before
+def test_what_could_not_be_stored_yet_is_in_the_tree_and_is_never_left_behind(room: Room) -> None:
+    session = stored(room, talk(("What is one?", "1")), model=Deltas([says("2")]))
+    room.store._db.execute("PRAGMA query_only = ON")
+    events = slash.run("/edit 1 What is two?", session).turn
+    assert events is not None
+    assert failed(events).partial == "2"
+    assert "What is two?" in answer("/branches", session)
+    for line in ("/undo", "/clear", "/branches 1", "/redo", "/new", "/resume x"):
+        with pytest.raises((StoreError, UsageError)):
+            slash.run(line, session)
+        assert contents(session) == ["What is two?", "2"]
+    room.store._db.execute("PRAGMA query_only = OFF")
+    answer("/branches 1", session)
+    assert contents(session) == ["What is one?", "1"]
+    assert [message.content for message in session.log()] == ["What is one?", "1", "What is two?", "2"]
 
 
 def test_a_stopped_retry_keeps_what_came_and_both_branches(room: Room) -> None:

@@ -42,6 +42,15 @@ def test_without_unsafe_there_is_nothing_to_approve_and_no_tool_that_writes(zkch
     assert "offline cannot change notes" in zkchat("ask", "what is a filter?", "--unsafe", "--yes").err
 
 
+def test_an_agent_may_write_what_its_profile_allows_and_only_with_unsafe(zkchat: Program, script: Script) -> None:
+    append = {"tool_calls": [{"name": "append_to_note", "arguments": {"path": "Compost", "text": "Turn it."}}]}
+    run = ("ask", "edit it", "--agent", "editor", "--json", "--model", script(append, CREATE, SAID))
+    assert [tool["ok"] for tool in zkchat(*run).json["tools"]] == [False, False]
+    assert [tool["ok"] for tool in zkchat(*run, "--unsafe", "--yes").json["tools"]] == [True, False]
+    assert (zkchat.vault / "Garden/Compost.md").read_text().endswith("\n\nTurn it.\n")
+    assert not (zkchat.vault / "New.md").exists()
+
+
 def test_a_piped_chat_asks_nobody_either(zkchat: Program, script: Script) -> None:
     model = script(CREATE, SAID)
     assert "refused" in zkchat("chat", "--unsafe", "--model", model, stdin="write it\n").err

@@ -1,6 +1,7 @@
 """Changing the files of a vault: exactly what was asked for, all of it or nothing, and never over what somebody else wrote."""
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from conftest import write
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.vault import Vault, replacing
-from zkchat_cli.vault.changes import Change, FileChange
+from zkchat_cli.vault.changes import Change, FileChange, Fix
 
 ARTICLE = "---\ntags: [x]\n---\n# Top\n\nIntro.\n\n## One\n\nOld text.\n\n### Within\n\nDeep.\n\n## Two\nMore.\n"
 
@@ -293,3 +294,42 @@ def test_a_changed_file_keeps_its_permissions(notes: Callable[..., Vault]) -> No
     (vault.root / "A.md").chmod(0o640)
     vault.changes.make(vault.changes.append("A.md", "b"))
     assert (vault.root / "A.md").stat().st_mode & 0o777 == 0o640
+
+
+def test_links_are_made_to_lead_to_the_notes_they_meant(notes: Callable[..., Vault]) -> None:
+    vault = notes.files({"A.md": "[[B1]] [[B1]] [[Gone]]\r\n[[B1|x]]", "F/B.md": "", "C.md": "x"})  # type: ignore[attr-defined]
+    change = vault.changes.fix(
+        [Fix("A.md", 1, "[[B1]]", "F/B.md"), Fix("A.md", 2, "[[Other]]", "F/B.md"), Fix("C.md", 1, "[[C1]]", "A.md")]
+    )
+    assert (change.summary, len(change.files)) == ("mend 2 links in 1 note", 1)
+    vault.changes.make(change)
+    assert everything(vault)["A.md"] == b"[[B]] [[B]] [[Gone]]\r\n[[B1|x]]"
+
+
+def test_a_rename_that_would_make_a_link_lie_is_refused(notes: Callable[..., Vault]) -> None:
+    vault = notes.files({"S.md": "[[Sharp]]", "C#.md": "---\naliases: Sharp\n---\n", "A.md": "x"})  # type: ignore[attr-defined]
+    before = everything(vault)
+    assert "the links in S.md could not be made to lead where they lead now" in refused(lambda: vault.changes.rename("A.md", "Sharp.md"))
+    assert everything(vault) == before
+
+
+def test_a_journal_that_cannot_be_put_back_is_told_and_stays(notes: Callable[..., Vault]) -> None:
+    vault = notes(A="old")
+    vault.changes.journal.mkdir()
+    vault.refresh()
+    [told] = vault.take_warnings()
+    assert "cannot be put back" in told.message
+    assert str(vault.changes.journal) in told.hint
+
+
+@pytest.mark.untraced
+def test_hostile_notes_are_renamed_and_edited_in_time(notes: Callable[..., Vault], untraced: None) -> None:
+    links = "[[Old]] " * 5_000 + "[[" * 20_000 + "[x](" * 10_000 + "\n" + "# H\n" * 2_000
+    vault = notes(A=links, Old="[[./A]]" * 2_000)
+    began = time.perf_counter()
+    change = vault.changes.rename("Old.md", "F/New.md")
+    assert change.diff
+    vault.changes.make(change)
+    assert everything(vault)["A.md"].count(b"[[New]]") == 5_000
+    vault.changes.append("A.md", "x" * 1_000_000)
+    assert time.perf_counter() - began < 8

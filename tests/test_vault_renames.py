@@ -61,7 +61,7 @@ bodies = st.builds(
 
 
 @pytest.mark.untraced
-@settings(deadline=None, max_examples=300, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
 @given(st.dictionaries(paths, bodies, min_size=1, max_size=6), st.data())
 def test_after_a_rename_every_link_leads_where_it_led(notes: dict[str, str], data: st.DataObject) -> None:
     move = Move(data.draw(st.sampled_from(sorted(notes))), data.draw(paths.filter(lambda path: path not in notes)))
@@ -79,3 +79,76 @@ def test_after_a_rename_every_link_leads_where_it_led(notes: dict[str, str], dat
         assert [move(each) if each else None for each in led] == [
             there if was or there != move.new else None for was, there in zip(led, now[move(path)], strict=True)
         ], (move, notes, renamed)
+
+
+def note(path: str, text: str, notes: dict[str, str], move: Move) -> str:
+    """A note's text after a move."""
+    found = rewriting.rewritten(
+        path, markdown.parse(path, text), Namesakes(names_of(notes)), Namesakes(rewriting.moved_names(names_of(notes), move)), move
+    )
+    return Verbatim.of(text.encode()).edited(found.edits).decode()
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("[[./G/B]]", "[[../G/B]]"),
+        ("[[../F/G/B]]", "[[../../F/G/B]]"),
+        ("[b](./G/B.md)", "[b](../G/B.md)"),
+        ("[[./Nowhere]] [[G/Nowhere]]", "[[./Nowhere]] [[G/Nowhere]]"),
+    ],
+)
+def test_a_relative_link_that_led_nowhere_does_not_come_to_lead_elsewhere(text: str, after: str) -> None:
+    notes = {"A.md": text, "F/G/B.md": "", "G/X.md": ""}
+    assert note("A.md", text, notes, Move("A.md", "F/A.md")) == after
+
+
+def test_one_that_cannot_be_kept_from_it_is_left_alone() -> None:
+    notes = {"A.md": "[[../B]]", "B.md": "", "F/A.md": "", "F/B.md": ""}
+    assert note("A.md", "[[../B]]", notes, Move("A.md", "F/C.md")) == "[[../../B]]"
+    assert note("F/A.md", "[[./F/B]]", notes, Move("F/A.md", "C.md")) == "[[./F/F/B]]"
+    assert note("F/A.md", "[[/x]] [[#h]]", notes, Move("F/A.md", "C.md")) == "[[/x]] [[#h]]"
+
+
+@pytest.mark.parametrize(
+    ("written", "after"),
+    [
+        ("[[/A]]", "[[/F/Ü b]]"),
+        ("[[/A.md|x]]", "[[/F/Ü b.md|x]]"),
+        ("[x](/A.md)", "[x](/F/Ü%20b.md)"),
+        ("[x](%41.md)", "[x](F/Ü%20b.md)"),
+        ("[x](<A.md#a b>)", "[x](<F/Ü b.md#a b>)"),
+        ("[x](A%2Emd#%C3%9C)", "[x](F/Ü%20b.md#%C3%9C)"),
+        ("![x](A)", "![x](F/Ü%20b)"),
+        ("[[./A]]", "[[./F/Ü b]]"),
+    ],
+)
+def test_a_link_is_rewritten_as_its_author_writes(written: str, after: str) -> None:
+    assert note("S.md", written, {"S.md": written, "A.md": ""}, Move("A.md", "F/Ü b.md")) == after
+
+
+def test_letters_that_were_written_with_percent_signs_are_again() -> None:
+    notes = {"S.md": "[x](%C3%84.md) [y](<%C3%84.md>)", "Ä.md": ""}
+    assert note("S.md", notes["S.md"], notes, Move("Ä.md", "Ö b.md")) == "[x](%C3%96%20b.md) [y](<%C3%96%20b.md>)"
+
+
+def test_a_link_that_nothing_can_keep_right_is_told() -> None:
+    move = Move("A.md", "Nick.md")
+    table = {"nick": [Name("C.md", "alias", "Nick")], "a": [Name("A.md", "note", "A")]}
+    found = rewriting.rewritten(
+        "S.md", markdown.parse("S.md", "[[Nick]]"), Namesakes(table), Namesakes(rewriting.moved_names(table, move)), move
+    )
+    assert found.lost == ("[[Nick]]",)
+    assert rewriting.relinked(markdown.parse("S.md", "[[Nik]]").markup.links[0], "[[Nik]]", "S.md", "D.md", table) is None
+
+
+def test_a_rewritten_note_is_read_anew_before_it_is_trusted() -> None:
+    before = after = Namesakes({"a": [Name("A.md", "note", "A")]})
+    was = markdown.parse("S.md", "[[A]]")
+    holds = [rewriting.holds("S.md", was, text, before, after, Move("X.md", "Y.md")) for text in ("[[A|x]]", "[[B]]", "`[[A]]`")]
+    assert holds == [True, False, False]
+
+
+@pytest.mark.parametrize(("path", "wrong"), [("a#b^c.md", "#^"), (" a.md", " "), ("F /a.md", " "), ("a\tb.md", "\t"), ("F/a b.c.md", "")])
+def test_a_name_that_no_link_can_say_is_known(path: str, wrong: str) -> None:
+    assert rewriting.unlinkable(path) == wrong

@@ -26,10 +26,11 @@ NOT_FOR_A_VAULT = {
     "semantic.provider": "who reads the notes",
     "semantic.model": "who reads the notes",
     "semantic.path": "which file is run",
+    "store.keep_days": "which conversations are deleted",
     "terminal.open_command": "which program is run",
 }
 """Settings that a vault's own file cannot make: whoever shares a vault must not decide where another person's notes are sent, or what that
-costs. A model's name alone can do it, as some of Ollama's run elsewhere."""
+costs (a model's name alone can do it, as some of Ollama's run elsewhere), nor what is deleted of theirs."""
 
 
 Entry = tuple[str, str, object]
@@ -121,6 +122,10 @@ class MemorySettings(Section):
     project_file: str = Field("ZKCHAT.md", description="sent with every message, or from a folder with its notes (WILK.md too)")
 
 
+class StoreSettings(Section):
+    keep_days: int = Field(0, ge=0, le=100_000, description="days after which an untouched conversation is deleted; 0: never")
+
+
 class SemanticSettings(Section):
     provider: str = Field("none", description="who computes vectors for search by meaning: none, ollama, openai or onnx")
     model: str = Field("", description="embedding model; empty: nomic-embed-text (ollama), text-embedding-3-small (openai)")
@@ -138,6 +143,7 @@ class Config(Section):
     context: ContextSettings = ContextSettings()
     references: ReferenceSettings = ReferenceSettings()
     memory: MemorySettings = MemorySettings()
+    store: StoreSettings = StoreSettings()
     semantic: SemanticSettings = SemanticSettings()
 
 

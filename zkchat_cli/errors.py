@@ -68,6 +68,10 @@ class StoreError(ZkchatError):
     code = "store"
 
 
+class StoreUnwritable(StoreError):
+    """Nothing can be written to the store: a full disk, no permission. What was stored is as it was."""
+
+
 class PromptTooLarge(ZkchatError):
     code = "prompt_too_large"
 

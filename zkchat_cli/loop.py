@@ -57,7 +57,7 @@ class ToolLoop:
                 break
             self._watch(calls)
             room = yield from self._run_tools(calls)
-            if (answer := self._final(calls)) is not None:
+            if (answer := self._final()) is not None:
                 turn.text = answer
                 return "stop"
             rounds += 1
@@ -66,10 +66,11 @@ class ToolLoop:
             raise self._no_answer(rounds if calls else 0, finish)
         return finish
 
-    def _final(self, calls: Sequence[ToolCall]) -> str | None:
+    def _final(self) -> str | None:
         """The answer that a call, which went well, declares to be the last word."""
         ending = {tool.name for tool in self._standing.parts.tools if tool.of == "run"}
-        return next((str(c.arguments["answer"]).strip() for c in calls if c.name in ending and self._answered[_same(c)].ok), None)
+        runs = (run for run in self._turn.runs if run.name in ending and run.ok)
+        return next((str(run.arguments["answer"]).strip() for run in runs), None)
 
     def _no_answer(self, rounds: int, finish: FinishReason) -> ProviderError:
         name = self._standing.parts.model.name

@@ -85,6 +85,8 @@ class DocumentReference(Value):
     delivery: Delivery | None = None
     delivery_reason: str | None = None
     """Why it was delivered so, with the figures."""
+    above: bool = False
+    """Whether its text was in the prompt already, by an earlier message or a tool; then it is not put there again."""
 
 
 class Citation(Value):

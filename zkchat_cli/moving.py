@@ -48,7 +48,7 @@ def redo(standing: Standing, turns: int = 1) -> Moved:
     """Bring back what was taken back last; else go on towards the newest answer from here. Raises UsageError when nothing follows."""
     before = standing.history
     head = before[-1].id if before else None
-    tree, left = Tree(standing.log()), [*standing.left]
+    tree, left = Tree(_said(standing)), [*standing.left]
     for _ in range(turns):
         if left:
             head = left.pop()
@@ -74,7 +74,7 @@ def clear(standing: Standing) -> Moved:
 
 def branches(standing: Standing) -> list[Stretch]:
     """The whole tree of the conversation, with the branch in use marked."""
-    return Tree(standing.log()).stretches(standing.history[-1].id if standing.history else None)
+    return Tree(_said(standing)).stretches(standing.history[-1].id if standing.history else None)
 
 
 def switch(standing: Standing, text: str) -> Stretch:
@@ -90,9 +90,16 @@ def switch(standing: Standing, text: str) -> Stretch:
     return found
 
 
+def _said(standing: Standing) -> tuple[ZkChatMessage, ...]:
+    """The log, and what could not be stored yet."""
+    log = standing.log()
+    there = {message.id for message in log}
+    return (*log, *(message for message in standing.history if message.id not in there))
+
+
 def _turns(standing: Standing) -> int:
     return sum(message.role == "user" for message in standing.history)
 
 
 def _forward_hint(standing: Standing) -> str:
-    return "/redo brings back what was said." if standing.log() else ""
+    return "/redo brings back what was said." if _said(standing) else ""

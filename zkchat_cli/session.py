@@ -49,6 +49,8 @@ class ZkChatSession(Led):
         self._rebuilt: str | None = None
         self._warned: set[str] = set()
         self._unsaved: list[tuple[ZkChatMessage, list[ZkChatMessage], list[Sent]]] = []
+        self._unasked: set[str] = set()
+        """The questions among them that the store has never seen."""
         self.describing = Describing(self)
         self.sent: Prompt | None = None
         """The prompt of the last model call."""
@@ -61,7 +63,7 @@ class ZkChatSession(Led):
         `typed` is what the user wrote of a text that came through a pipe besides: only that may import files, and call an agent by
         `@name` for this turn. `goal` is what an agent run works on. Without `documents`, what the message names is not put into the prompt:
         it is there from the turn before.
-        Raises UsageError for a message without text and StoreError when the message cannot be stored: then nothing was sent.
+        Raises UsageError for a message without text. What cannot be stored is answered all the same, told, and stored later.
         """
         text = encodable(text)
         if not text.strip():
@@ -145,8 +147,17 @@ class ZkChatSession(Led):
         self._save()
         super().move(head)
 
-    def other(self, prefix: str) -> "ZkChatSession":
-        """A session on another conversation with these notes, by its id or the beginning of it. Raises StoreError and UsageError."""
+    def other(self, prefix: str | None = None) -> "ZkChatSession":
+        """A session on another conversation with these notes, by its id or the beginning of it; None: on a new one.
+
+        Raises UsageError, and StoreError also when this one would be left with what is not stored yet.
+        """
+        try:
+            self._save()
+        except StoreError as e:
+            raise StoreError(f"what was said last is not stored yet, and would be lost: {e.message}", e.hint) from e
+        if prefix is None:
+            return ZkChatSession(self.parts)
         found = self.parts.store.find(prefix, str(self.parts.vault.root))
         if found.vault != str(self.parts.vault.root):
             hint = f"Resume it there: zkchat chat --vault {found.vault!r} --resume {found.id}"
@@ -187,20 +198,37 @@ class ZkChatSession(Led):
         self._refreshed_at = self.parts.clock()
 
     def _store_user(self, user: ZkChatMessage) -> list[events.Event]:
-        store = self.parts.store
-        if not self._stored:
-            store.start(self.conversation)
-            self._stored = True
-        saved = self._save()
-        store.add(self.conversation.id, user)
+        self._unasked.add(user.id)
         self.left.clear()
+        try:
+            self._start()
+            saved = self._save()
+            self._ask(user)
+        except StoreError as e:
+            return [events.Notice(f"what is said now is not stored yet: {e.message}", e.hint)]
         return [events.Notice("the answer that could not be stored before is stored now")] if saved else []
+
+    def _start(self) -> None:
+        if not self._stored:
+            self.parts.store.start(self.conversation)
+            self._stored = True
+
+    def _ask(self, user: ZkChatMessage) -> None:
+        if user.id in self._unasked:
+            self.parts.store.add(self.conversation.id, user.model_copy(update={"status": "pending"}))
+            self._unasked.discard(user.id)
+
+    def save_last(self) -> int:
+        """Store what could not be stored before, as the chat ends; how many turns are lost."""
+        with suppress(StoreError):
+            self._save()
+        return len(self._unsaved)
 
     def _save(self) -> bool:
         """Store the turns that could not be stored when they ended; whether there were any."""
         if not self._unsaved:
             return False
-        there = {message.id for message in self.parts.store.log(self.conversation.id)}
+        there = {message.id for message in self.log()}
         while self._unsaved:
             user, answer, sent = self._unsaved[0]
             if not answer or answer[-1].id not in there:  # one that was stopped while it was stored may be there after all
@@ -312,6 +340,7 @@ class ZkChatSession(Led):
         self.manager.add_references(messages[-1].citations)
         self._add(tuple(messages))
         try:
+            self._save()
             self._commit(messages[0], messages[1:], turn.sent)
         except StoreError as e:
             self._unsaved.append((messages[0], messages[1:], turn.sent))
@@ -323,6 +352,8 @@ class ZkChatSession(Led):
 
     def _commit(self, user: ZkChatMessage, answer: list[ZkChatMessage], sent: list[Sent]) -> None:
         title = made_of(user.content)
+        self._start()
+        self._ask(user)
         self.parts.store.commit(self.conversation.id, user, answer, updated_at=self.parts.now(), title=title, sent=sent)
 
     def _report(self, turn: TurnInProgress, finish: FinishReason) -> TurnReport:
@@ -332,7 +363,7 @@ class ZkChatSession(Led):
         history = self.turns
         earlier = (m for source in sent if (m := history.message(source)))
         sources = Sources.of(c for m in (*earlier, *(m for m in turn.messages if m.id in sent)) for c in m.chunks)
-        verdict = verify(turn.text, sources, (chunk.relative_path for chunk in turn.chunks))
+        verdict = verify(turn.text, sources)
         return TurnReport(
             conversation_id=self.conversation.id,
             message_id=self.parts.new_id(),

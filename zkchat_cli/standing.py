@@ -175,7 +175,7 @@ class Standing:
         store, id_ = self.parts.store, self.conversation.id
         head = store.conversation(id_).head_id if self._stored else None
         log = self.log()
-        self.history = branch(log, head)  # reading a long one a second time takes a second
+        self.history = _settled(branch(log, head))  # reading a long one a second time takes a second
         self.compactions = store.compactions(id_) if self._stored else ()
         self.manager = ReferenceManager.of(log, self.history)
         self._call_ids = {call.id for message in log for call in message.tool_calls}
@@ -470,8 +470,11 @@ class Standing:
 
     def _means(self, message: ZkChatMessage) -> Means:
         """What there is for the documents that a message names: so much of the messages' budget as it leaves without them."""
+        there: dict[str, ContentChunk] = {}
         try:
-            left = room_for_history(self.assembled((message,)).usage, self.budget)
+            prompt = self.assembled((message,))
+            left = room_for_history(prompt.usage, self.budget)
+            there = self._there(prompt)
         except PromptTooLarge:
             left = 0
         return Means(
@@ -480,7 +483,15 @@ class Standing:
             cost=lambda chunk: cost(chunk, self.parts.counter.count),
             text=self._text,
             summary=self._summaries.summary,
+            there=there,
         )
+
+    def _there(self, prompt: Prompt) -> dict[str, ContentChunk]:
+        """The numbered chunks that stand in a prompt from earlier messages, by id; not of those that are shortened."""
+        shortened = self.compaction.masked if self.compaction else ()
+        sent = (m.source_ids[0] for m in prompt.messages if m.kind in ("tool_results", "documents") and m.source_ids)
+        found = (self.turns.message(id_) for id_ in sent if id_ not in shortened)
+        return {chunk.id: chunk for message in found if message for chunk in message.chunks}
 
     def _text(self, path: str) -> Sequence[ContentChunk]:
         """The chunks of a note; none of one that is gone or cannot be read."""
@@ -488,6 +499,13 @@ class Standing:
             return self.parts.vault.chunks(path)
         except VaultError:
             return ()
+
+
+def _settled(history: tuple[ZkChatMessage, ...]) -> tuple[ZkChatMessage, ...]:
+    """A branch that ends with a question whose turn was never stored: the process was killed, and the question is unfinished."""
+    if not history or history[-1].status != "pending":
+        return history
+    return (*history[:-1], history[-1].model_copy(update={"status": "unfinished"}))
 
 
 def _is_deeper(value: object, levels: int) -> bool:

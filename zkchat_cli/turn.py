@@ -69,7 +69,7 @@ class TurnInProgress:
     def injected(self) -> tuple[DocumentReference, ...]:
         """The documents that the user named and whose text was in the prompt from the start."""
         paths = {chunk.relative_path for chunk in self.user.chunks}
-        return tuple(reference for reference in self.user.references if reference.relative_path in paths)
+        return tuple(reference for reference in self.user.references if reference.above or reference.relative_path in paths)
 
     @property
     def runs(self) -> tuple[ToolRun, ...]:

@@ -17,7 +17,7 @@ from zkchat_cli.changing import UNASKED, Approve, Policy
 from zkchat_cli.config import Config, Loaded, Places
 from zkchat_cli.context import strategies
 from zkchat_cli.context.instructions import INSTRUCTIONS
-from zkchat_cli.errors import ConfigError, VaultError, ZkchatError
+from zkchat_cli.errors import ConfigError, StoreUnwritable, VaultError, ZkchatError
 from zkchat_cli.keys import Key
 from zkchat_cli.llm import Model, Provider, Reach, Setup, Window, embedders, providers
 from zkchat_cli.llm.endpoint import is_local
@@ -48,6 +48,8 @@ class Choices:
     """Settings that were changed in the chat, by their keys."""
     unsafe: bool = False
     """Whether the model may propose changes of notes."""
+    store_later: bool = False
+    """Whether a store that may not be written is no reason to stop: conversations are in memory then."""
 
     @property
     def flags(self) -> dict[str, object]:
@@ -71,6 +73,8 @@ class Bench:
     using: Using
     choices: Choices = field(default_factory=Choices)
     cwd: Path = field(default_factory=Path.cwd)
+    unstored: StoreUnwritable | None = None
+    """Why nothing is stored, where something should be."""
     counter: TokenCounter = field(default_factory=TokenCounter)
     approve: Approve | None = None
     """Who says whether a change of notes is made; None: nobody, and it is not."""
@@ -118,7 +122,7 @@ class Bench:
         """The parts of a conversation that this agent leads (None: none does), with what the user has changed in the chat."""
         agent = open_agent(name, self.loaded.places) if name is not None else None
         loaded = settings(replace(self.choices, settled=settled), self.env, self.cwd, agent)
-        return self._parts(loaded, open_model(loaded, self.env, agent), agent)
+        return self._parts(loaded, open_model(loaded, self.env, agent, unsafe=self.choices.unsafe), agent)
 
     def close(self) -> None:
         self.store.close()
@@ -154,7 +158,7 @@ def open_agent(name: str, where: Places) -> Agent:
 
 
 def check_agent(agent: Agent) -> Agent:
-    return agents.check(agent, tools=[tool.name for tool in tools.tools()], strategies=strategies.names())
+    return agents.check(agent, tools=[tool.name for tool in tools.tools(unsafe=True)], strategies=strategies.names())
 
 
 def settings(choices: Choices, env: Mapping[str, str], cwd: Path, agent: Agent | None = None) -> Loaded:
@@ -312,7 +316,12 @@ def open_bench(choices: Choices, env: Mapping[str, str], cwd: Path) -> Bench:
     using = open_model(loaded, env, unsafe=choices.unsafe)
     vault = open_vault(loaded, env, cwd)
     try:
-        return Bench(loaded, vault, open_store(loaded, keep=choices.store), env, using, choices, cwd)
+        try:
+            return Bench(loaded, vault, open_store(loaded, keep=choices.store), env, using, choices, cwd)
+        except StoreUnwritable as e:
+            if not choices.store_later:
+                raise
+            return Bench(loaded, vault, open_store(loaded, keep=False), env, using, choices, cwd, e)
     except ZkchatError:
         vault.close()
         raise

@@ -22,6 +22,7 @@ import echo
 import models
 import pexpect
 import prompts
+import store
 import summary
 import vault
 import vaults
@@ -119,8 +120,17 @@ def talking(ground: Ground, what: str, session: ZkChatSession) -> Iterator[Row]:
         took = last.report.timings_ms
         figures.append((took.overhead, took.prepare, took.store, outside - took.model - took.tools, timed(least)(last.report)))
     overhead, prepare, store, by_outside, floor = zip(*figures, strict=True)
-    yield Row(f"overhead a message, {what}", overhead, floor, "walk, count, two transactions", Goal(50, "p95"))
+    yield Row(f"overhead a message, {what}", overhead, floor, "walk, count, two transactions", Goal(10, "p95"))
     yield from (Row(f"  {part}", values) for part, values in (("prepare", prepare), ("store", store), ("all, timed outside", by_outside)))
+
+
+def again(archive: ConversationArchive, turns: int) -> ConversationArchive:
+    """The conversation said over and over, until it has so many turns."""
+    messages: list[ZkChatMessage] = []
+    for message in prompts.repeated(archive.messages, turns):
+        messages.append(message.model_copy(update={"parent_id": messages[-1].id if messages else None}))
+    conversation = archive.conversation.model_copy(update={"head_id": messages[-1].id})
+    return archive.model_copy(update={"messages": tuple(messages), "conversation": conversation})
 
 
 def conversing(ground: Ground) -> Iterator[Row]:
@@ -131,7 +141,10 @@ def conversing(ground: Ground) -> Iterator[Row]:
     yield storing(ground, archive)
     bench.store.start(new.conversation)
     yield from talking(ground, "new conversation", bench.session(new.conversation))
-    yield from talking(ground, f"after {ground.turns} turns", bench.session(bench.store.restore(archive, wiring.new_id)))
+    for times in (1, 10):
+        turns = times * ground.turns
+        session = bench.session(bench.store.restore(again(archive, turns), wiring.new_id))
+        yield from talking(ground, f"after {turns} turns", session)
     bench.close()
 
 
@@ -144,6 +157,7 @@ PARTS: dict[str, Callable[[Ground], Iterator[Row]]] = {
     "prompts": prompts.figures,
     "models": models.figures,
     "summary": summary.figures,
+    "store": store.figures,
     "vault": vault.figures,  # last, because it changes notes
 }
 

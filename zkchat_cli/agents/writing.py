@@ -1,6 +1,5 @@
 """From commands to agents' files: written with a comment at each key, changed with every comment kept, replaced in one step."""
 
-import json
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -56,11 +55,12 @@ def _lines(name: str, given: Mapping[str, Any]) -> Iterator[str]:
 
 def as_toml(value: object) -> str:
     """A value as TOML has it; a text of several lines stays so."""
-    if isinstance(value, str):
+    if isinstance(value, str) and "\n" in value:
         escaped = value.replace("\\", "\\\\").replace('"""', '""\\"')
         several = f'"""\n{escaped}"""'
-        return several if "\n" in value and _is(several, value) else str(tomlkit.item(value).as_string())
-    return json.dumps(value, ensure_ascii=False)
+        if _is(several, value):
+            return several
+    return str(tomlkit.item(value).as_string())
 
 
 def _is(written: str, value: str) -> bool:

@@ -9,7 +9,7 @@ import typer
 
 from zkchat_cli import cli, config, wiring
 from zkchat_cli.agents import loading, writing
-from zkchat_cli.agents.profile import Agent, Profile
+from zkchat_cli.agents.profile import Agent
 from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.words import shorten
@@ -17,10 +17,6 @@ from zkchat_cli.words import shorten
 COMMAND = cli.app("Agents: named profiles of model, system prompt, tools, strategy and memory, for --agent, /agent and @NAME.")
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="An agent's name.", autocompletion=cli.agent_names)]
-
-
-def _keys(incomplete: str) -> list[str]:
-    return [key for key in config.keys(Profile) if key.startswith(incomplete)]
 
 
 @COMMAND.command(name="list")
@@ -154,7 +150,7 @@ def _check_model(model: str | None, config_file: Path | None) -> None:
 @COMMAND.command(name="config")
 def config_(
     name: NameArgument,
-    key: Annotated[str, typer.Argument(metavar="KEY", help="As model, tools or context.max_tokens.", autocompletion=_keys)],
+    key: Annotated[str, typer.Argument(metavar="KEY", help="As model, tools or context.max_tokens.")],
     value: Annotated[str | None, typer.Argument(metavar="[VALUE]", help="Left out: print what it is.")] = None,
     unset: Annotated[bool, typer.Option("--unset", help="Take the key out: the settings count again.")] = False,
     as_json: cli.JsonOption = False,

@@ -13,6 +13,7 @@ import typer
 
 from zkchat_cli import cli
 from zkchat_cli.errors import UsageError, ZkchatError
+from zkchat_cli.terminal.background import Opened
 from zkchat_cli.terminal.keyboard import Interruptions, typing_ahead
 from zkchat_cli.terminal.links import opener
 from zkchat_cli.terminal.screen import PROMPT, Screen
@@ -57,33 +58,46 @@ def chat(
         asking = approve if isinstance(approve, AskEach) else None
     with ExitStack() as opened:
 
-        def opening() -> "tuple[Bench, Conversation | None]":
+        def opening() -> Opened:
             from zkchat_cli import config, wiring  # what a session is made of takes longer to load than the prompt, which does without
-            from zkchat_cli.wiring import Choices
+            from zkchat_cli.store.retention import Retention
 
             notes = wiring.demo_vault(config.places(config.environment(), config_file)) if demo else vault
-            choices = Choices(notes, model, config_file, strategy, max_context, store=not no_store, agent=agent, unsafe=unsafe)
+            new = resume is None and not continue_
+            choices = wiring.Choices(
+                notes, model, config_file, strategy, max_context, store=not no_store, store_later=new, agent=agent, unsafe=unsafe
+            )
             bench = replace(opened.enter_context(cli.opened(choices)), approve=approve)
-            return bench, _conversation(bench, resume, continue_=continue_)
+            session = bench.session(_conversation(bench, resume, continue_=continue_))
+            old = Retention(bench.store, bench.loaded.values, wiring.now(), but=session.conversation.id)
+            old.start()
+            unstored = bench.unstored
+            warnings = ((f"this chat is not stored: {unstored.message}", unstored.hint),) if unstored is not None else ()
+            return Opened(bench, session, (*warnings, *([old.notice] if old.notice is not None else ())))
 
         if interactive:
             _refuse_at_once(vault)
             with typing_ahead():  # what is typed already is for the prompt
                 from zkchat_cli.terminal.repl import Repl  # prompt_toolkit takes 0.1 s to import: pipes do without
 
-                code = Repl(opening, screen, keep_history=not no_store, unsafe=unsafe, asking=asking).run()
+                repl = Repl(opening, screen, keep_history=not no_store, unsafe=unsafe, asking=asking)
+                code = repl.run()
+            if (last := repl.current()) is not None:
+                _tell_lost(last, screen)
         else:
             from zkchat_cli.terminal.approving import tell_unable  # as above
 
-            bench, conversation = opening()
-            tell_unable(bench.using.tools, bench.model.name, screen, unsafe=unsafe)
-            settings = bench.loaded.values.references
-            screen = replace(screen, address=opener(bench.vault.root, settings.link_style))
+            made = opening()
+            for warning in made.warnings:
+                screen.warn(*warning)
+            tell_unable(made.bench.using.tools, made.bench.model.name, screen, unsafe=unsafe)
+            settings = made.bench.loaded.values.references
+            screen = replace(screen, address=opener(made.bench.vault.root, settings.link_style))
             with screen.progress_bar("Indexing") as progress:
-                index = bench.vault.refresh(progress=progress)
+                index = made.bench.vault.refresh(progress=progress)
             for problem in index.problems:
                 screen.warn(problem)
-            code = _piped(bench.session(conversation), screen, settings.max_displayed)
+            code = _piped(made.session, screen, settings.max_displayed)
     raise typer.Exit(code)
 
 
@@ -97,6 +111,14 @@ def _refuse_at_once(vault: Path | None) -> None:
 
 def _conversation(bench: "Bench", resume: str | None, *, continue_: bool) -> "Conversation | None":
     return bench.store.find(resume, str(bench.vault.root)) if resume is not None or continue_ else None
+
+
+def _tell_lost(session: "ZkChatSession", screen: Screen) -> None:
+    """As a chat ends: what could not be stored until now."""
+    if lost := session.save_last():
+        screen.warn(
+            f"{lost} turn{'s' * (lost != 1)} of {session.conversation.id} could not be stored and {'are' if lost > 1 else 'is'} lost"
+        )
 
 
 def _piped(session: "ZkChatSession", screen: Screen, max_sources: int) -> int:
@@ -128,6 +150,7 @@ def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) ->
         except ZkchatError as e:
             show_error(e, aside)
             first = first or e
+    _tell_lost(session, screen)
     if first is not None:
         first.told = True
         raise first

@@ -14,6 +14,7 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.models import Said
 from zkchat_cli.references.relations import as_document, as_dot, as_mermaid, relations
 from zkchat_cli.store import ChatSessionStore
+from zkchat_cli.store.retention import Retention
 from zkchat_cli.terminal.programs import paged
 from zkchat_cli.terminal.safe import neutralise
 from zkchat_cli.terminal.screen import Screen
@@ -41,6 +42,10 @@ def _store(vault: Path | None, config: Path | None, *, anywhere: bool = True) ->
         raise wiring.no_vault(Path.cwd())
     store = wiring.open_store(loaded)
     try:
+        old = Retention(store, loaded.values, wiring.now())
+        old.run()
+        if old.notice is not None:
+            Screen.of().warn(*old.notice)
         yield store, root
     finally:
         store.close()

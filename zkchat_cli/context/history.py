@@ -66,7 +66,11 @@ class History(Sequence[Turn]):
         return turns if isinstance(turns, History) else cls(turns)
 
     def plus(self, turns: Iterable[Turn]) -> "History":
-        """This history with newer turns behind it. Costs what those cost, unless others were added to this one before."""
+        """This history with newer turns behind it, itself when there are none. Costs what those cost, unless others were added to this one
+        before."""
+        turns = tuple(turns)
+        if not turns:
+            return self
         notes = self._notes if len(self._notes.turns) == self._length else History(self)._notes
         for turn in turns:
             notes.add(turn)

@@ -88,6 +88,7 @@ def assemble(material: Material, budget: Budget, strategy: Strategy, counter: To
         asked_at=asked.timestamp if asked else "",
         index=material.index or RecallIndex(),
         tokens=parts.recent_tokens,
+        fixed=parts.fixed_recent,
         batch=budget.batch,
     )
     choice = _fitted(strategy.choose(offer), offer)
@@ -178,7 +179,7 @@ def _lay_out(material: Material, budget: Budget, strategy: Strategy, counter: To
 def _room(before: ContextUsage, parts: _Parts, budget: Budget) -> int:
     """Tokens for earlier turns. The newest is sent whatever share it takes, if it can be: the next question is most likely about it."""
     room, left = room_for_history(before, budget), left_for_messages(before)
-    newest = parts.recent[-1].tokens + parts.fixed_recent - parts.recent[-1].fixed_tokens if parts.recent else 0
+    newest = parts.recent[-1].foldable + parts.fixed_recent if parts.recent else 0
     return max(room, newest) if newest <= left else room
 
 
@@ -206,8 +207,7 @@ def covered_by(compaction: Compaction, turns: Sequence[Turn]) -> int:
 
 def _fitted(choice: Choice, offer: Offer) -> Choice:
     """The choice with fewer quotations where they take more than was thought: the oldest give way."""
-    left = offer.recent[: len(offer.recent) - len(choice.kept)]
-    room = offer.room - sum(turn.tokens for turn in choice.kept) - sum(turn.fixed_tokens for turn in left if turn.fixed)
+    room = offer.room - sum(turn.tokens for turn in choice.kept) - offer.beside(choice.kept)
     while choice.recalled:
         over = sum(m.tokens for m in _recalled(choice, offer.counter)) - room
         if over <= 0:

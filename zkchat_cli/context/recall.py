@@ -92,6 +92,8 @@ class RecallIndex:
         self._known_days: dict[int, int] = {}
         """Each day that something was said on, numbered; `_groups` has the number for each passage."""
         self._priorities = array("B")
+        self._counter: TokenCounter | None = None
+        self._tokens: dict[int, int] = {}
         self._stays = array("B")
         """1 for a passage of a message that is in every prompt anyway."""
         self._set: list[int] = []
@@ -151,6 +153,7 @@ class RecallIndex:
             self._stays[start:],
         )
         del self._set[bisect_left(self._set, start) :]
+        self._tokens = {number: tokens for number, tokens in self._tokens.items() if number < start}
 
     def best(self, question: str, asked_at: str, before: int) -> Iterator[int]:
         """Passages of the first `before` turns that bear on the question, those that bear most for their size first."""
@@ -183,9 +186,18 @@ class RecallIndex:
         end = self._starts[before] if before < len(self._starts) else len(self.passages)
         return sorted((n for n in self._set if n < end and not self._stays[n]), key=lambda n: (-self._priorities[n], -n))
 
-    def matters(self, number: int) -> int:
-        """The priority of a passage's message."""
-        return self._priorities[number]
+    def mattering(self, numbers: Sequence[int], least: int) -> Sequence[int]:
+        """Those of the passages whose messages have at least this priority."""
+        priorities = self._priorities
+        return [number for number in numbers if priorities[number] >= least] if least else numbers
+
+    def tokens(self, number: int, counter: TokenCounter) -> int:
+        """Tokens of a passage when it is quoted; counted once."""
+        if counter is not self._counter:
+            self._counter, self._tokens = counter, {}
+        if number not in self._tokens:
+            self._tokens[number] = self.passages[number].tokens(counter)
+        return self._tokens[number]
 
     def _scores(self, question: str) -> "NDArray[np.float64]":
         import numpy as np
@@ -247,11 +259,11 @@ def recall(index: RecallIndex, question: str, asked_at: str, before: int, room: 
     for least, share in SHARES:
         allowed += share * room
         misfits = 0
-        for number in (*bearing, *critical) if least == CRITICAL else bearing:
-            if number in chosen or index.matters(number) < least:
+        for number in index.mattering((*bearing, *critical) if least == CRITICAL else bearing, least):
+            if number in chosen:
                 continue
-            passage = index.passages[number]
-            tokens = passage.tokens(counter) + (0 if passage.day in dates else HEADING)
+            day = index.passages[number].day
+            tokens = index.tokens(number, counter) + (0 if day in dates else HEADING)
             if spent + tokens > allowed:
                 misfits += 1
                 if misfits == MOST_MISFITS:
@@ -259,7 +271,7 @@ def recall(index: RecallIndex, question: str, asked_at: str, before: int, room: 
                 continue
             spent += tokens
             chosen[number] = None
-            dates.add(passage.day)
+            dates.add(day)
     return tuple(index.passages[number] for number in sorted(chosen))
 
 

@@ -118,7 +118,8 @@ def render(
 def _introduction(message: ZkChatMessage, counter: TokenCounter, *, documents: bool) -> PromptMessage:
     """The documents that a message names; its `source_ids` begin with the message's own if their text is in it."""
     chunks = message.chunks if documents else ()
-    content = introduce(message.references, chunks)
+    references = message.references if documents else tuple(r.model_copy(update={"above": False}) for r in message.references)
+    content = introduce(references, chunks)
     paths = dict.fromkeys(r.relative_path for r in message.references if r.relative_path)
     ids = (*([message.id] if chunks else []), *paths)
     return PromptMessage(role="user", content=content, tokens=counter.count(content) + MESSAGE_OVERHEAD, kind="documents", source_ids=ids)
@@ -192,10 +193,10 @@ def _content_tokens(message: ZkChatMessage, counter: TokenCounter) -> int:
     return counter.count(message.asked)
 
 
-def newest_in_batches(turns: Sequence[Turn], total: int, room: int, batch: int) -> tuple[Turn, ...]:
+def newest_in_batches(turns: Sequence[Turn], room: int, fixed: int, *, total: int, batch: int) -> tuple[Turn, ...]:
     """The newest of turns that take `total` tokens together, as many as fit into the room, less what makes those left out a multiple of
     `batch` tokens: so the first that is kept stays the first for several turns, and with it the front of the prompt. The last is kept."""
-    kept = newest_that_fit(turns, room)
+    kept = newest_that_fit(turns, room, fixed)
     left_out = total - sum(turn.tokens for turn in kept)
     border, first = -(-left_out // batch) * batch, 0
     while left_out < border and first < len(kept) - 1:
@@ -204,13 +205,13 @@ def newest_in_batches(turns: Sequence[Turn], total: int, room: int, batch: int) 
     return kept[first:]
 
 
-def newest_that_fit(turns: Sequence[Turn], room: int) -> tuple[Turn, ...]:
+def newest_that_fit(turns: Sequence[Turn], room: int, fixed: int = 0) -> tuple[Turn, ...]:
     """The newest turns that take at most `room` tokens together. Stops at the first misfit: a history has no holes.
 
-    What is fixed in the others is sent all the same, and takes of the room, too.
+    What is fixed in the others is sent all the same, and takes of the room, too: `fixed` tokens in all of them.
     """
     kept: list[Turn] = []
-    room -= sum(turn.fixed_tokens for turn in turns if turn.fixed)
+    room -= fixed
     for turn in reversed(turns):
         room -= turn.foldable
         if room < 0:

@@ -98,7 +98,7 @@ def _footnote(number: int, citations: Sequence[Citation]) -> str:
         return f"[^{number}]: *missing: no such source was in the prompt* {_quotes(citations)}".rstrip()
     note = PurePosixPath(source.relative_path).stem
     heading = re.sub(r"[\[\]|\s]+", " ", source.heading or "").strip()
-    link = f"[[{note}#{heading}]]" if heading else f"[[{note}]]"
+    link = f"[[{note}#{heading}]]" if heading not in ("", note) else f"[[{note}]]"
     lines = "" if source.start_line is None else f":{source.start_line}"
     if lines and source.end_line not in (None, source.start_line):
         lines += f"-{source.end_line}"

@@ -37,14 +37,10 @@ _BEHIND_END = re.compile(rf"""([.!?…。！？]["'”’»」』*_)）]*+)[ \t]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`citations` in the answer's order, each (number, quote) once; `uncited` sentences that state something without a source.
-
-    `unused` are the notes brought in for this turn that nothing cites, by path.
-    """
+    """`citations` in the answer's order, each (number, quote) once; `uncited` sentences that state something without a source."""
 
     citations: tuple[Citation, ...]
     uncited: int
-    unused: tuple[str, ...] = ()
 
 
 _SILENT = re.compile(r"(?:your|the) notes (?:don['’]t|do not) (?:say|mention)\b", re.IGNORECASE)
@@ -62,8 +58,8 @@ class _Citing:
     notes: tuple[str, ...] = ()
 
 
-def verify(answer: str, sources: Sources, brought: Iterable[str] = ()) -> Verdict:
-    """Check every citation of `answer` against `sources`; `brought` are the paths of what this turn brought in.
+def verify(answer: str, sources: Sources) -> Verdict:
+    """Check every citation of `answer` against `sources`.
 
     A citation is `verified` when its chunk was in the prompt and the words quoted with it (10 or more characters in quotation marks) stand
     in that chunk, white space, case, emphasis and typography aside; its lines are then the quotation's own. The words may stand before
@@ -85,8 +81,7 @@ def verify(answer: str, sources: Sources, brought: Iterable[str] = ()) -> Verdic
         for number in mark.numbers or (sources.number_of(cited.notes, quote, mark.heading, mark.line),):
             found.setdefault((number, quote), []).append(mark.span)
     citations = tuple(_cite(number, quote, sources.excerpt(number), tuple(spans)) for (number, quote), spans in found.items())
-    used = {citation.relative_path for citation in citations}
-    return Verdict(citations, uncited, tuple(dict.fromkeys(path for path in brought if path not in used)))
+    return Verdict(citations, uncited)
 
 
 def _without(code: Iterable[tuple[int, int]], text: str) -> str:

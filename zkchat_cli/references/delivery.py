@@ -5,8 +5,8 @@ budget. Of one that takes more, whole sections that bear on the message do, as f
 with the message, so that a prompt made from the log later is the same.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 
 from zkchat_cli.models import ContentChunk, Delivery, DocumentReference
@@ -14,6 +14,8 @@ from zkchat_cli.references.excerpts import present
 from zkchat_cli.references.extraction import Named, Summary, key
 from zkchat_cli.words import content_terms, shorten, stem
 
+TOGETHER = 0.5
+"""The share that all documents of a message may take together: the rest is for what was said before, and for what tools find."""
 ONLY_HERE = 0.5
 """The share for an imported file that the model cannot read by itself: what is not in the prompt is not there at all."""
 A_LINE = 40
@@ -27,16 +29,17 @@ MOST_HEADINGS, LONGEST_HEADING = 40, 80
 @dataclass(frozen=True, slots=True)
 class Delivered:
     """The references with their delivery and its reason; the chunks that go into the prompt, not numbered yet, and which of them (their
-    ids) are whose; what the user is told."""
+    ids) are whose; what the user is told. `known`: the numbers of chunks that are in the prompt already."""
 
     references: tuple[DocumentReference, ...] = ()
     chunks: tuple[ContentChunk, ...] = ()
     whose: tuple[tuple[str, ...], ...] = ()
     told: tuple[tuple[str, str], ...] = ()
+    known: Mapping[str, int] = field(default_factory=dict)
 
     def numbered(self, chunks: Sequence[ContentChunk]) -> tuple[DocumentReference, ...]:
         """The references with the numbers that their chunks were given."""
-        numbers = {chunk.id: chunk.number for chunk in chunks if chunk.number is not None}
+        numbers = {**self.known, **{chunk.id: chunk.number for chunk in chunks if chunk.number is not None}}
         found = []
         for reference, ids in zip(self.references, self.whose, strict=True):
             own = tuple(numbers[id_] for id_ in ids if id_ in numbers)
@@ -47,18 +50,22 @@ class Delivered:
 @dataclass(frozen=True, slots=True)
 class Means:
     """What delivery needs to know: `left` tokens of the messages' budget, the share of them for a document, the tokens of a chunk in the
-    prompt, the text of a note that is not at hand, and what a note is about."""
+    prompt, the text of a note that is not at hand, and what a note is about; `there`: the chunks that are in the prompt already, by id."""
 
     left: int
     ratio: float
     cost: Callable[[ContentChunk], int]
     text: Callable[[str], Sequence[ContentChunk]]
     summary: Summary
+    there: Mapping[str, ContentChunk] = field(default_factory=dict)
 
 
 def deliver(named: Named, message: str, means: Means) -> Delivered:
-    """Decide for each document in its order; what one takes is not there for the next."""
+    """Decide for each document in its order; what one takes is not there for the next, and together they take at most `TOGETHER`, or one
+    document's share where that is more."""
     left, listed = means.left, 0
+    together = int(max(TOGETHER, means.ratio) * left)
+    known: dict[str, int] = {}
     references: list[DocumentReference] = []
     whose: list[tuple[str, ...]] = []
     chunks: dict[str, ContentChunk] = {}
@@ -77,8 +84,14 @@ def deliver(named: Named, message: str, means: Means) -> Delivered:
             left_out += 1
             continue
         text = named.texts.get(key(reference), ()) if not linked else means.text(reference.relative_path)
+        if above := _above(text, means.there):
+            known |= above
+            reason = f"its text is in the prompt already, source {', '.join(map(str, above.values()))}"
+            references.append(reference.model_copy(update={"delivery": "injected", "delivery_reason": reason, "above": True}))
+            whose.append(tuple(above))
+            continue
         costs = [0 if chunk.id in chunks else means.cost(chunk) for chunk in text]
-        room = int((max(means.ratio, ONLY_HERE) if here else means.ratio) * left)
+        room = min(int((max(means.ratio, ONLY_HERE) if here else means.ratio) * left), together)
         places = _taken(text, costs, room, message, from_start=here)
         taken = [text[i] for i in places]
         spent = sum(costs[i] for i in places)
@@ -94,10 +107,18 @@ def deliver(named: Named, message: str, means: Means) -> Delivered:
         whose.append(tuple(chunk.id for chunk in taken))
         chunks |= {chunk.id: chunk for chunk in taken}
         left -= spent
+        together -= spent
     if left_out:
         what = f"{left_out} linked note{'s' if left_out > 1 else ''} did not fit"
         told.append((what, "name those you need, or raise context.max_tokens"))
-    return Delivered(tuple(references), tuple(chunks.values()), tuple(whose), tuple(told))
+    return Delivered(tuple(references), tuple(chunks.values()), tuple(whose), tuple(told), known)
+
+
+def _above(text: Sequence[ContentChunk], there: Mapping[str, ContentChunk]) -> dict[str, int]:
+    """The numbers of a text that is in the prompt already, all of it and as it is now, by the ids of its chunks; else none."""
+    same = [there[chunk.id] for chunk in text if chunk.id in there and there[chunk.id].text == chunk.text]
+    numbers = {chunk.id: chunk.number for chunk in same if chunk.number is not None}
+    return numbers if len(numbers) == len(text) else {}
 
 
 def _taken(text: Sequence[ContentChunk], costs: Sequence[int], room: int, message: str, *, from_start: bool) -> list[int]:
@@ -162,7 +183,7 @@ def introduce(references: Sequence[DocumentReference], chunks: Sequence[ContentC
         return ""
     there = {chunk.number for chunk in chunks}
     lines = [_line(reference, there) for reference in references]
-    unread = any(r.relative_path and (r.delivery != "injected" or not there) for r in references)
+    unread = any(r.relative_path and not r.above and (r.delivery != "injected" or not there) for r in references)
     rest = "what is not below" if there else "them"
     request = [f"Read {rest} with the read_zk_document tool before you answer, as far as the question needs it."] if unread else []
     excerpts = [f"Excerpts of them, to be cited by their numbers:\n{present(chunks, {})}"] if chunks else []
@@ -176,5 +197,7 @@ def _line(reference: DocumentReference, there: set[int | None]) -> str:
     about = f": {reference.summary}" if reference.summary else ""
     below = [str(number) for number in reference.numbers if number in there]
     where = f" [its {'text' if reference.delivery == 'injected' else 'beginning or parts'}: source {', '.join(below)}]" if below else ""
+    if reference.above:
+        where = f" [its text stands above: source {', '.join(map(str, reference.numbers))}; to be read again if it does not]"
     headings = f" [headings: {'; '.join(reference.headings)}]" if reference.headings else ""
     return f"- {reference.wikilink} ({reference.relative_path}{part}){about}{where}{headings}"

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from zkchat_cli.errors import StoreError
+from zkchat_cli.errors import StoreError, StoreUnwritable
 
 _FULL = ("the disk is full", "Free some space and try again; what was stored before is safe.")
 _UNWRITABLE = (
@@ -38,14 +38,15 @@ _CAUSES = (
     ("SQLITE_CONSTRAINT", _MISFIT),
 )
 
+_NO_FOLDER = ("a part of its path is a file, not a folder", "Move that file away, or set ZKCHAT_HOME to another folder.")
 _SYSTEM_CAUSES = {
     errno.ENOSPC: _FULL,
     errno.EDQUOT: _FULL,
     errno.EACCES: _UNWRITABLE,
     errno.EPERM: _UNWRITABLE,
     errno.EROFS: _UNWRITABLE,
-    errno.ENOTDIR: ("a part of its path is a file, not a folder", "Move that file away, or set ZKCHAT_HOME to another folder."),
-    errno.EEXIST: ("a part of its path is a file, not a folder", "Move that file away, or set ZKCHAT_HOME to another folder."),
+    errno.ENOTDIR: _NO_FOLDER,
+    errno.EEXIST: _NO_FOLDER,
     errno.EISDIR: ("it is a folder, not a file", "Move that folder away, or set ZKCHAT_HOME to another folder."),
 }
 
@@ -66,10 +67,15 @@ def told(file: Path | None, doing: str) -> Iterator[None]:
         why, hint = next((cause for prefix, cause in _CAUSES if name.startswith(prefix)), _UNKNOWN)
         if name == "SQLITE_ERROR" and "no such" in str(e):
             why, hint = _DAMAGED
-        raise StoreError(f"{place(file)} cannot {doing}: {why} ({e})", hint) from e
+        raise _error(why)(f"{place(file)} cannot {doing}: {why} ({e})", hint) from e
     except ValueError as e:  # a row that is no value
         why, hint = _DAMAGED
         raise StoreError(f"{place(file)} cannot {doing}: {why} ({str(e).splitlines()[0]})", hint) from e
     except OSError as e:
         why, hint = _SYSTEM_CAUSES.get(e.errno or 0, _UNKNOWN)
-        raise StoreError(f"{place(file)} cannot {doing}: {why} ({e.strerror or e})", hint) from e
+        raise _error(why)(f"{place(file)} cannot {doing}: {why} ({e.strerror or e})", hint) from e
+
+
+def _error(why: str) -> type[StoreError]:
+    passing = (_FULL[0], _UNWRITABLE[0], _BROKEN_DISK[0], _NO_FOLDER[0])
+    return StoreUnwritable if why in passing else StoreError

@@ -65,6 +65,10 @@ class ChatSessionStore:
         """The store at `file`, made if missing, migrated if older; None: one in memory that leaves no trace."""
         return cls(connect(file), file)
 
+    def beside(self) -> "ChatSessionStore":
+        """The same store through another connection, for another thread."""
+        return self.open(self._file)
+
     def close(self) -> None:
         with told(self._file, "be closed"):
             self._db.close()
@@ -88,6 +92,12 @@ class ChatSessionStore:
         """Those of `vault` (None: of all), the most recently updated first."""
         with self._reading("list conversations"):
             return conversations.newest_first(self._db, vault, limit)
+
+    def untouched_since(self, before: str) -> tuple[str, ...]:
+        """The ids of the conversations that were last updated before a time (ISO 8601 with zone)."""
+        with self._reading("list conversations"):
+            query = "SELECT id FROM conversation WHERE julianday(updated_at) < julianday(?)"
+            return tuple(id_ for (id_,) in self._db.execute(query, (before,)))
 
     def delete(self, *conversation_ids: str) -> None:
         """Delete conversations for good: no file of the store, no backup beside it holds a word of them afterwards. What was remembered
@@ -190,9 +200,12 @@ class ChatSessionStore:
     # Turns
 
     def add(self, conversation_id: str, message: ZkChatMessage) -> None:
-        """Append one message and make it the head."""
+        """Append one message and make it the head. A question above it that nobody has answered is unfinished from now on: the process that
+        should have was killed, or is slower than its user."""
         with self._writing("take a message"):
             self._known(conversation_id)
+            left = "UPDATE message SET status = 'unfinished' WHERE id = ? AND conversation_id = ? AND status = 'pending'"
+            self._db.execute(left, (_text(message.parent_id), _text(conversation_id)))
             self._insert_message(conversation_id, message)
             self._change(conversation_id, "head_id = ?, updated_at = ?", storable(message.id), storable(message.timestamp))
 

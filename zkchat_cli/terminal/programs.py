@@ -81,10 +81,11 @@ def _paged(command: Sequence[str], text: str, env: Mapping[str, str]) -> bool:
             pager = subprocess.Popen(command, stdin=subprocess.PIPE, env={"LESS": LESS, "LESSCHARSET": "utf-8", **env})
         except OSError:
             return False
+        _waited_for.append(pager)
         assert pager.stdin is not None
         with suppress(OSError), pager.stdin:  # left before the end
             pager.stdin.write(text.encode("utf-8", "replace"))
-        if pager.wait() in KILLED:
+        if _ended(pager) in KILLED:
             sys.stdout.write("\n")  # behind the ^C that the terminal has shown
     return True
 
@@ -163,9 +164,28 @@ def run(command: Sequence[str]) -> None:
     """Run a program of the user's in the terminal, to its end. Raises UsageError when it cannot be started."""
     with _terminal_lent():
         try:
-            subprocess.run(command, check=False)
+            _ended(subprocess.Popen(command))
         except (OSError, ValueError) as e:
             raise UsageError(f"{command[0]} cannot be started: {e}", "Set $VISUAL, $EDITOR or terminal.open_command to your editor.") from e
+
+
+def leave() -> None:
+    """End the program that has the terminal, if one has; from a signal's handler: who waits for it is to go on."""
+    for process in _waited_for:
+        with suppress(OSError):
+            process.terminate()
+
+
+_waited_for: "list[subprocess.Popen[bytes]]" = []
+"""One at most: what has the terminal is waited for."""
+
+
+def _ended(process: "subprocess.Popen[bytes]") -> int:
+    _waited_for[:] = [process]
+    try:
+        return process.wait()
+    finally:
+        _waited_for.clear()
 
 
 def _words(command: str) -> list[str]:

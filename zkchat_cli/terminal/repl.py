@@ -57,7 +57,7 @@ class Repl:
         self._begun = self._greeted = self._warned = False
         pastes = Pastes()
         self._history = VaultHistory(pastes.unfold)
-        self._completer = ChatCompleter(self._current)
+        self._completer = ChatCompleter(self.current)
         self._prompt = Prompt(
             colour=screen.colour,
             completer=self._completer,
@@ -67,13 +67,13 @@ class Repl:
             heading=f"zkchat {__version__}",
             drawn=lambda: threading.Timer(DRAWN_AFTER, self._background.start).start(),
         )
-        self._gauge = Gauge(self._prompt, self._current)
+        self._gauge = Gauge(self._prompt, self.current)
         self._background = Background(
             opening,
             told=lambda: self._prompt.call(self._take_in),
             state=lambda state: self._prompt.update(state=state),
             measure=self._measure,
-            session=self._current,
+            session=self.current,
         )
         self._asking = asking
         self._question = asking.question if asking is not None else Question(colour=screen.colour)
@@ -86,7 +86,7 @@ class Repl:
 
         Raises the ZkchatError of what cannot be opened.
         """
-        with Interruptions(self._prompt.leave) as interruptions:
+        with Interruptions(self._leave) as interruptions:
             if self._asking is not None:
                 self._asking.pausing = interruptions.paused
             try:
@@ -201,9 +201,17 @@ class Repl:
         if self._session.parts.counter.ready:  # else the background is about to do it
             self._gauge.measure_prompt()
 
+    def _leave(self) -> None:
+        """End whatever waits for keys; from a signal's handler."""
+        self._prompt.leave()
+        if self._begun:
+            from zkchat_cli.terminal import programs  # a pager or an editor can only be running if it is loaded
+
+            programs.leave()
+
     # what comes from the background
 
-    def _current(self) -> "ZkChatSession | None":
+    def current(self) -> "ZkChatSession | None":
         """The session in use; one that is made but not taken in yet is."""
         if self._begun:
             return self._session
@@ -250,6 +258,7 @@ class Repl:
             self._greeted = True
             self._prompt.print_above(self._greet)
             self._prompt.print_above(self._tell_unable)
+            self._prompt.print_above(self._warn_of_opening)
             self._prompt.update(limit=self._session.budget.effective_limit)
         if not self._warned and self._background.problems:
             self._warned = True
@@ -292,6 +301,10 @@ class Repl:
 
         parts = self._session.parts
         tell_unable(parts.tools, parts.model.name, self._screen, unsafe=self._unsafe)
+
+    def _warn_of_opening(self) -> None:
+        for warning in self._background.opened.warnings if self._background.opened is not None else ():
+            self._screen.warn(*warning)
 
     def _warn(self) -> None:
         for problem in self._background.problems:

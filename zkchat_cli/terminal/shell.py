@@ -24,7 +24,7 @@ FRESH_FOR = 600.0
 """Seconds for which a server's list of models is taken for current; asking again takes as long as the server does."""
 ANYWHERE = (("--no-color", "No colours."), ("--verbose", "Write a log file."))
 _BY_METAVAR = {
-    **{"[ID]": "conversation", "ID": "conversation", "PROVIDER[/NAME]": "model", "KEY": "key", "S": "strategy"},
+    **{"[ID]": "conversation", "ID": "conversation", "ID …": "conversation", "PROVIDER[/NAME]": "model", "KEY": "key", "S": "strategy"},
     **{"PATH": "folder", "FILE": "file", "[FILE|-]": "file"},
 }
 """What a parameter takes, by how its help calls that."""
@@ -243,7 +243,7 @@ def _kind(parameter: Any, context: Any, group: str) -> Any:
     """What a parameter takes: a kind's name, all values where they are always the same, or None."""
     kind = _BY_METAVAR.get(parameter.metavar or "")
     if kind == "key":
-        return list(_keys()) if group == "config" else None  # a memory has keys as well
+        return list(_keys(group)) if group in ("config", "agent") else None  # a memory has keys as well
     if kind == "strategy":
         return _strategies()
     if kind is not None:
@@ -254,11 +254,13 @@ def _kind(parameter: Any, context: Any, group: str) -> Any:
     return None
 
 
-def _keys() -> Iterator[Offer]:
+def _keys(group: str) -> Iterator[Offer]:
     from zkchat_cli import config, wiring  # only when the tree is made
+    from zkchat_cli.agents.profile import Profile
 
-    for key in config.keys(wiring.schema()):
-        yield key, config.describe(key, wiring.schema())
+    schema = Profile if group == "agent" else wiring.schema()
+    for key in config.keys(schema):
+        yield key, config.describe(key, schema)
 
 
 def _strategies() -> list[Offer]:

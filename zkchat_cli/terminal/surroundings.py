@@ -39,7 +39,7 @@ def permissions(where: Places) -> Found:
     if open_files:
         kind = ConfigError if where.keys_file in open_files else StoreError
         raise kind(f"others may read {', '.join(map(str, open_files))}", f"chmod 600 {' '.join(map(str, open_files))}")
-    folders = [folder for folder in (where.keys_file.parent, where.data_dir, where.cache_dir) if folder.exists()]
+    folders = [folder for folder in (where.keys_file.parent, where.data_dir, where.cache_dir / "index") if folder.exists()]
     open_folders = [str(folder) for folder in folders if folder.stat().st_mode & 0o077]
     if open_folders:
         return Found("files are yours alone; others may list their folders", f"chmod 700 {' '.join(open_folders)}")

@@ -58,48 +58,49 @@ def moved_names(names: Names, move: Move) -> dict[str, Sequence[Name]]:
 
 def rewritten(source: str, note: ParsedNote, before: Namesakes, after: Namesakes, move: Move) -> Rewritten:
     """What has to change in the note at `source` (its path before the move) so that each of its links leads where it led."""
-    place = move(source)
+    respelled: dict[tuple[str, str], str | None] = {}
     edits: dict[tuple[int, int], str] = {}
     lost: list[str] = []
     links = 0
     for link in note.markup.links:
-        target = before.resolve(link, source).target
-        if target is None:
-            edits |= _still_nowhere(link, note.text, source, after, place)
-            continue
-        if after.resolve(link, place).target == move(target):
-            continue
-
-        def leads(spelled: str, link: WrittenLink = link, wanted: str = move(target)) -> str | None:
-            """How surely the link leads to its target when it is spelled so: its status; None if it does not."""
-            found = after.resolve(link._replace(text=spelled), place)
-            return found.status if found.target == wanted else None
-
-        spelled = _spelled(link, source, target, place, move(target), leads)
-        if spelled is None:
+        said = link.kind, link.text
+        if said not in respelled:  # a note may say the same ten thousand times
+            respelled[said] = _respelled(link, source, before, after, move)
+        spelled = respelled[said]
+        if spelled == "":
             lost.append(link.raw)
-            continue
-        span, new = _target_in(link, note.text, spelled)
-        edits[span] = new
-        links += 1
+        elif spelled is not None:
+            span, new = _target_in(link, note.text, spelled)
+            edits[span] = new
+            links += 1
     return Rewritten(tuple(Edit(*span, new) for span, new in sorted(edits.items())), links, tuple(lost))
 
 
-def _still_nowhere(link: WrittenLink, text: str, source: str, after: Namesakes, place: str) -> dict[tuple[int, int], str]:
-    """A relative link that leads nowhere, in a note that moves, would come to lead somewhere else: what makes it lead nowhere as before."""
-    if source == place or not link.text.startswith(("./", "../")) or after.resolve(link, place).target in (None, place):
-        return {}
-    meant = posixpath.normpath(posixpath.join(posixpath.dirname(source), link.text))
-    folder = posixpath.dirname(place)
+def _respelled(link: WrittenLink, source: str, before: Namesakes, after: Namesakes, move: Move) -> str | None:
+    """How a link must be spelled after the move; None: as it is; empty: no spelling does."""
+    target, place = before.resolve(link, source).target, move(source)
+    leads_to = after.resolve(link, place).target
+    if target is None:
+        may_stay = source == place or not link.text.startswith(("./", "../")) or leads_to in (None, place)
+        return None if may_stay else _nowhere(link.text, posixpath.dirname(source), posixpath.dirname(place))
+    if leads_to == move(target):
+        return None
+
+    def leads(spelled: str) -> str | None:
+        """How surely the link leads to its target when it is spelled so: its status; None if it does not."""
+        found = after.resolve(link._replace(text=spelled), place)
+        return found.status if found.target == move(target) else None
+
+    return _spelled(link, source, target, place, move(target), leads) or ""
+
+
+def _nowhere(text: str, folder: str, new_folder: str) -> str:
+    """A relative link that leads nowhere, in a note that moves, would come to lead somewhere else: how it means the same missing file."""
+    meant = posixpath.normpath(posixpath.join(folder, text))
     if meant.startswith("../"):  # it climbs out of the vault
-        dotted = "../" * (folder.count("/") + 1 if folder else 0) + meant
-    else:
-        spelled = posixpath.relpath(meant, folder or ".")
-        dotted = spelled if spelled.startswith("../") else f"./{spelled}"
-    if after.resolve(link._replace(text=dotted), place).target not in (None, place):
-        return {}
-    span, new = _target_in(link, text, dotted)
-    return {span: new}
+        return "../" * (new_folder.count("/") + 1 if new_folder else 0) + meant
+    spelled = posixpath.relpath(meant, new_folder or ".")
+    return spelled if spelled.startswith("../") else f"./{spelled}"
 
 
 def relinked(link: WrittenLink, text: str, source: str, target: str, names: Names) -> Edit | None:
@@ -182,9 +183,9 @@ def holds(source: str, note: ParsedNote, text: str, before: Namesakes, after: Na
     new = markdown.parse(source, text)
     if new.front_matter.lines != note.front_matter.lines or len(new.markup.links) != len(note.markup.links):
         return False
-    led = (before.resolve(link, source).target for link in note.markup.links)
-    leads = (after.resolve(link, move(source)).target for link in new.markup.links)
-    return all(was is None or move(was) == now for was, now in zip(led, leads, strict=True))
+    pairs = {((was.kind, was.text), (now.kind, now.text)): (was, now) for was, now in zip(note.markup.links, new.markup.links, strict=True)}
+    led = ((before.resolve(was, source).target, now) for was, now in pairs.values())
+    return all(target is None or after.resolve(now, move(source)).target == move(target) for target, now in led)
 
 
 def unlinkable(path: str) -> str:

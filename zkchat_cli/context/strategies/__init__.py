@@ -4,7 +4,7 @@ A strategy is offered the turns that no summary covers and those that one does, 
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from zkchat_cli import drawer
@@ -18,7 +18,7 @@ from zkchat_cli.tokens import TokenCounter
 class Offer:
     """What there is to choose from: `recent` turns stand after the summary, `folded` ones are covered by it.
 
-    What is fixed in a recent turn that is not kept is sent, too, and takes of the `room`; `newest_that_fit` sees to that.
+    What is fixed in a recent turn that is not kept is sent, too, and takes of the `room` (see `beside`).
     """
 
     recent: tuple[Turn, ...]
@@ -31,8 +31,14 @@ class Offer:
     index: RecallIndex
     tokens: int
     """Those of all recent turns together."""
+    fixed: int
+    """Tokens of what is fixed in the recent turns."""
     batch: int
     """Tokens that are left out at once where older turns are; the same from turn to turn."""
+
+    def beside(self, kept: Sequence[Turn]) -> int:
+        """Tokens of what is fixed in the recent turns but these."""
+        return self.fixed - sum(turn.fixed_tokens for turn in kept)
 
 
 @dataclass(frozen=True, slots=True)

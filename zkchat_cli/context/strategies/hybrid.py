@@ -20,26 +20,19 @@ MOST_RECALLED = 4000
 
 
 def choose(offer: Offer) -> Choice:
-    kept = newest_that_fit(offer.recent, offer.room)
+    kept = newest_that_fit(offer.recent, offer.room, offer.fixed)
     if not offer.question or (len(kept) == len(offer.recent) and not offer.folded):
         return Choice(kept)
     room = offer.room - (int(BUFFER_SHARE * offer.room) if offer.counter.estimated else 0)
-    share, fixed = NEWEST_SHARE_BESIDE_A_SUMMARY if offer.folded else NEWEST_SHARE, taken(offer, 0)
-    least = newest_that_fit(offer.recent, fixed + int(share * (room - fixed))) or kept[-1:]
+    share = NEWEST_SHARE_BESIDE_A_SUMMARY if offer.folded else NEWEST_SHARE
+    least = newest_that_fit(offer.recent, offer.fixed + int(share * (room - offer.fixed)), offer.fixed) or kept[-1:]
     turns = offer.folded + offer.recent
     offer.index.update(turns)
-    left = min(room - taken(offer, len(least)), MOST_RECALLED)
+    left = min(room - sum(turn.tokens for turn in least) - offer.beside(least), MOST_RECALLED)
     recalled = recall(offer.index, offer.question, offer.asked_at, len(turns) - len(least), left, offer.counter)
-    kept = newest_that_fit(offer.recent, room - cost(recalled, offer.counter))  # what recall does not need is the newest turns'
+    kept = newest_that_fit(offer.recent, room - cost(recalled, offer.counter), offer.fixed)  # what recall leaves
     kept = max(kept, least, key=len)
     return Choice(kept, tuple(passage for passage in recalled if passage.turn < len(turns) - len(kept)))
-
-
-def taken(offer: Offer, kept: int) -> int:
-    """Tokens of the newest `kept` turns, and of what is fixed in the others."""
-    border = len(offer.recent) - kept
-    fixed = sum(turn.fixed_tokens for turn in offer.recent[:border] if turn.fixed)
-    return fixed + sum(turn.tokens for turn in offer.recent[border:])
 
 
 STRATEGY = Strategy("hybrid", "summary, newest turns, and older ones that bear on the question", summarizes=True, choose=choose)
