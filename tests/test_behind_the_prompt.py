@@ -18,8 +18,8 @@ from prompt_toolkit.output import DummyOutput
 
 from zkchat_cli import wiring
 from zkchat_cli.errors import StoreError, VaultError
-from zkchat_cli.models import Conversation
 from zkchat_cli.terminal import background
+from zkchat_cli.terminal.background import Opened
 from zkchat_cli.terminal.repl import Repl
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.wiring import Bench
@@ -42,13 +42,13 @@ class Chat:
         """The exit code. `after` runs beside it, once the prompt is there."""
         opened: list[Bench] = []
 
-        def opening() -> tuple[Bench, Conversation | None]:
+        def opening() -> Opened:
             self.open.wait()
             if self.wrong is not None:
                 raise self.wrong
             env = {"ZKCHAT_HOME": str(self.folder / "home"), **settings}
             opened.append(wiring.open_bench(wiring.Choices(vault=self.folder / "notes", store=False), env, self.folder))
-            return opened[0], None
+            return Opened(opened[0], opened[0].session(), (("something is odd", "look"),))
 
         repl = Repl(opening, Screen(self.printed, self.printed, colour=False, err_is_terminal=False))  # type: ignore[arg-type]
         prompt, update = repl._prompt, repl._prompt.update
@@ -91,6 +91,7 @@ def test_a_line_waits_for_the_session_and_says_what_it_waits_for(chat: Chat) -> 
     assert chat.run(after) == 0
     assert "nine months" in chat.printed.getvalue()
     assert f"notes ({len(NOTES)}) · offline" in chat.printed.getvalue()
+    assert "zkchat: something is odd (look)" in chat.printed.getvalue()
 
 
 def test_ctrl_c_ends_the_waiting_and_gives_the_line_back(chat: Chat) -> None:

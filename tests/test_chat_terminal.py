@@ -101,8 +101,8 @@ def test_ctrl_c_clears_a_typed_line(zkchat: Program) -> None:
         chat.type(CTRL_C)
         chat.wait_until(lambda: "something I regret" not in chat.screen_text(), "an empty line")
         chat.wait_for("this line 0")
-        chat.say("/help")
-        chat.wait_for("Ctrl+R")
+        chat.say("/refs")
+        chat.wait_for("No document has been mentioned")
 
 
 def test_ctrl_c_once_on_an_empty_line_only_hints(zkchat: Program) -> None:
@@ -113,8 +113,8 @@ def test_ctrl_c_once_on_an_empty_line_only_hints(zkchat: Program) -> None:
         chat.wait_until(lambda: "Ctrl-C again leaves" not in chat.screen_text(), "the toolbar to come back")
         chat.type(CTRL_C)
         chat.wait_for("Ctrl-C again leaves")
-        chat.say("/help")
-        chat.wait_for("Ctrl+R")
+        chat.say("/refs")
+        chat.wait_for("No document has been mentioned")
 
 
 def test_ctrl_c_twice_on_an_empty_line_leaves(zkchat: Program) -> None:

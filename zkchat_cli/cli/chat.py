@@ -13,6 +13,7 @@ import typer
 
 from zkchat_cli import cli
 from zkchat_cli.errors import UsageError, ZkchatError
+from zkchat_cli.terminal.background import Opened
 from zkchat_cli.terminal.keyboard import Interruptions, typing_ahead
 from zkchat_cli.terminal.links import opener
 from zkchat_cli.terminal.screen import PROMPT, Screen
@@ -57,16 +58,22 @@ def chat(
         asking = approve if isinstance(approve, AskEach) else None
     with ExitStack() as opened:
 
-        def opening() -> "tuple[Bench, Conversation | None]":
+        def opening() -> Opened:
             from zkchat_cli import config, wiring  # what a session is made of takes longer to load than the prompt, which does without
-            from zkchat_cli.wiring import Choices
+            from zkchat_cli.store.retention import Retention
 
             notes = wiring.demo_vault(config.places(config.environment(), config_file)) if demo else vault
             new = resume is None and not continue_
-            given = (notes, model, config_file, strategy, max_context)
-            choices = Choices(*given, store=not no_store, store_later=new, agent=agent, unsafe=unsafe)
+            choices = wiring.Choices(
+                notes, model, config_file, strategy, max_context, store=not no_store, store_later=new, agent=agent, unsafe=unsafe
+            )
             bench = replace(opened.enter_context(cli.opened(choices)), approve=approve)
-            return bench, _conversation(bench, resume, continue_=continue_)
+            session = bench.session(_conversation(bench, resume, continue_=continue_))
+            old = Retention(bench.store, bench.loaded.values, wiring.now(), but=session.conversation.id)
+            old.start()
+            unstored = bench.unstored
+            warnings = ((f"this chat is not stored: {unstored.message}", unstored.hint),) if unstored is not None else ()
+            return Opened(bench, session, (*warnings, *([old.notice] if old.notice is not None else ())))
 
         if interactive:
             _refuse_at_once(vault)
@@ -75,29 +82,22 @@ def chat(
 
                 repl = Repl(opening, screen, keep_history=not no_store, unsafe=unsafe, asking=asking)
                 code = repl.run()
-            if repl.begun:
-                _tell_lost(repl.session, screen)
+            if (last := repl.current()) is not None:
+                _tell_lost(last, screen)
         else:
-            from zkchat_cli.store.retention import Retention
             from zkchat_cli.terminal.approving import tell_unable  # as above
-            from zkchat_cli.wiring import now
 
-            bench, conversation = opening()
-            if bench.unstored is not None:
-                screen.warn(f"this chat is not stored: {bench.unstored.message}", bench.unstored.hint)
-            tell_unable(bench.using.tools, bench.model.name, screen, unsafe=unsafe)
-            settings = bench.loaded.values.references
-            screen = replace(screen.dressed(bench.loaded.values.terminal), address=opener(bench.vault.root, settings.link_style))
+            made = opening()
+            for warning in made.warnings:
+                screen.warn(*warning)
+            tell_unable(made.bench.using.tools, made.bench.model.name, screen, unsafe=unsafe)
+            settings = made.bench.loaded.values.references
+            screen = replace(screen.dressed(made.bench.loaded.values.terminal), address=opener(made.bench.vault.root, settings.link_style))
             with screen.progress_bar("Indexing") as progress:
-                index = bench.vault.refresh(progress=progress)
+                index = made.bench.vault.refresh(progress=progress)
             for problem in index.problems:
                 screen.warn(problem)
-            session = bench.session(conversation)
-            old = Retention(bench.store, bench.loaded.values, now(), but=session.conversation.id)
-            if old.notice is not None:
-                screen.warn(*old.notice)
-            old.start()
-            code = _piped(session, screen, settings.max_displayed)
+            code = _piped(made.session, screen, settings.max_displayed)
     raise typer.Exit(code)
 
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from zkchat_cli.errors import ZkchatError
 
 if TYPE_CHECKING:
-    from zkchat_cli.models import Conversation
     from zkchat_cli.session import ZkChatSession
     from zkchat_cli.wiring import Bench
 
@@ -38,13 +37,14 @@ COUNT_AFTER = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What a chat stands on: the opened things, and the conversation it goes on with."""
+    """What a chat stands on: the opened things, the session on the conversation it goes on with, and what to tell: problem and way out."""
 
     bench: "Bench"
     session: "ZkChatSession"
+    warnings: tuple[tuple[str, str], ...] = ()
 
 
-Opening = Callable[[], "tuple[Bench, Conversation | None]"]
+Opening = Callable[[], Opened]
 """Opens what a chat needs, in the background's thread. Raises the ZkchatError of what cannot be opened."""
 
 
@@ -112,10 +112,9 @@ class Background:
             sys.setswitchinterval(interval)
 
     def _open(self) -> None:
-        bench, conversation = self._opening()
+        self.opened = self._opening()
         self._unless_left()
-        self.opened = Opened(bench, bench.session(conversation))
-        if bench.vault.indexed:
+        if self.opened.bench.vault.indexed:
             self._first_index_there()
 
     def _first_index_there(self) -> None:

@@ -57,7 +57,7 @@ class Repl:
         self._begun = self._greeted = self._warned = False
         pastes = Pastes()
         self._history = VaultHistory(pastes.unfold)
-        self._completer = ChatCompleter(self._current)
+        self._completer = ChatCompleter(self.current)
         self._prompt = Prompt(
             colour=screen.colour,
             said=screen.said,
@@ -68,13 +68,13 @@ class Repl:
             heading=f"zkchat {__version__}",
             drawn=lambda: threading.Timer(DRAWN_AFTER, self._background.start).start(),
         )
-        self._gauge = Gauge(self._prompt, self._current)
+        self._gauge = Gauge(self._prompt, self.current)
         self._background = Background(
             opening,
             told=lambda: self._prompt.call(self._take_in),
             state=lambda state: self._prompt.update(state=state),
             measure=self._measure,
-            session=self._current,
+            session=self.current,
         )
         self._asking = asking
         self._question = asking.question if asking is not None else Question(colour=screen.colour)
@@ -104,14 +104,6 @@ class Repl:
             return 0
         self._screen.abandon()
         return 128 + interruptions.ending
-
-    def _leave(self) -> None:
-        """End whatever waits for keys; from a signal's handler."""
-        from zkchat_cli.terminal import programs
-
-        self._prompt.leave()
-        self._picker.leave()
-        programs.leave()
 
     def _converse(self, interruptions: Interruptions) -> None:
         going_on = True
@@ -159,11 +151,6 @@ class Repl:
             show_error(e, self._screen.print)
         self._screen.print()
         return True
-
-    @property
-    def begun(self) -> bool:
-        """Whether there is a session: the program may have ended before."""
-        return self._begun
 
     # what a command's outcome may ask of the chat: see outcomes.Chat
 
@@ -224,9 +211,17 @@ class Repl:
         if self._session.parts.counter.ready:  # else the background is about to do it
             self._gauge.measure_prompt()
 
+    def _leave(self) -> None:
+        """End whatever waits for keys; from a signal's handler."""
+        self._prompt.leave()
+        if self._begun:
+            from zkchat_cli.terminal import programs  # a pager or an editor can only be running if it is loaded
+
+            programs.leave()
+
     # what comes from the background
 
-    def _current(self) -> "ZkChatSession | None":
+    def current(self) -> "ZkChatSession | None":
         """The session in use; one that is made but not taken in yet is."""
         if self._begun:
             return self._session
@@ -272,8 +267,8 @@ class Repl:
         if not self._greeted and self._background.notes is not None:
             self._greeted = True
             self._prompt.print_above(self._greet)
-            self._prompt.print_above(self._tell_of_store)
             self._prompt.print_above(self._tell_unable)
+            self._prompt.print_above(self._warn_of_opening)
             self._prompt.update(limit=self._session.budget.effective_limit)
         if not self._warned and self._background.problems:
             self._warned = True
@@ -313,25 +308,15 @@ class Repl:
             self._screen.print(f"going on with “{title}”, {len(session.history)} messages", "dim")
         self._screen.print()
 
-    def _tell_of_store(self) -> None:
-        """Why nothing is stored, or what is not kept any longer."""
-        from zkchat_cli import wiring  # the session has loaded them
-        from zkchat_cli.store.retention import Retention
-
-        assert self._background.opened is not None
-        bench = self._background.opened.bench
-        if bench.unstored is not None:
-            self._screen.warn(f"this chat is not stored: {bench.unstored.message}", bench.unstored.hint)
-        old = Retention(bench.store, bench.loaded.values, wiring.now(), but=self._session.conversation.id)
-        if old.notice is not None:
-            self._screen.warn(*old.notice)
-        old.start()
-
     def _tell_unable(self) -> None:
         from zkchat_cli.terminal.approving import tell_unable  # the session has loaded what it needs
 
         parts = self._session.parts
         tell_unable(parts.tools, parts.model.name, self._screen, unsafe=self._unsafe)
+
+    def _warn_of_opening(self) -> None:
+        for warning in self._background.opened.warnings if self._background.opened is not None else ():
+            self._screen.warn(*warning)
 
     def _warn(self) -> None:
         for problem in self._background.problems:
