@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from building import Deltas, Room, a_room, completed, stored, talk
-from folding import SUMMARY, Summariser, searches, sound, summary, things
+from folding import SUMMARY, Summariser, fails, searches, sound, summary, things
 
 from zkchat_cli.config import Config, ContextSettings
 from zkchat_cli.events import CompactionDone, Event
@@ -108,6 +108,16 @@ def test_results_of_what_is_critical_are_masked_last(room: Room) -> None:
     done = compaction_in(list(session.send("And now?"))).masked
     assert "r1" in done
     assert "r2" not in done
+
+
+@pytest.mark.parametrize("turns", [3, 5, 8])
+def test_who_wishes_it_twice_without_news_gets_nothing_new(room: Room, turns: int) -> None:
+    room.max_context = 9000
+    session = stored(room, searches(turns), model=Summariser([fails("timeout")]))
+    assert session.compact().mode == "extractive"
+    before = prompt(session)
+    assert session.compact().mode == "none"
+    assert prompt(session) == before
 
 
 def test_masking_goes_on_with_the_summary_that_held_before(room: Room) -> None:

@@ -192,7 +192,10 @@ class Ladder:
     @cached_property
     def _by_masking(self) -> Compaction | None:
         """A compaction that only masks: what is older than the newest messages; if that does not do, all but the last turn; and only then
-        what the user said is critical."""
+        what the user said is critical. Whoever wishes it again without news has had all that."""
+        wished = self.wish.reason is None and self.wish.keep is None
+        if wished and self._held is not None and self._held.made_after == self._before.made_after:
+            return None
         turns = self._turns(self._held)
         recent = turns[self._covered(turns) :]
         keep = self.standing.parts.settings.context.recent_messages_to_keep if self.wish.keep is None else self.wish.keep
@@ -235,7 +238,7 @@ class Ladder:
     @cached_property
     def _shown(self) -> list[Turn]:
         """The turns to fold from, and how those that stay are shown."""
-        return self._turns(self._by_masking if self.wish.reason else self._held)
+        return self._turns((self._by_masking if self.wish.reason else None) or self._held)
 
     def _plan(self) -> Fold | None:
         turns = self._shown
