@@ -1,0 +1,44 @@
+"""What a turn came to."""
+
+from typing import Literal
+
+from zkchat_cli.models.base import Value
+from zkchat_cli.models.conversations import Compaction
+from zkchat_cli.models.messages import Citation, DocumentReference, FinishReason, Timings, TokenUsage, ToolRun
+from zkchat_cli.models.prompts import ContextUsage
+
+
+class RunReport(Value):
+    """How an agent run ended. `unmet` is what the model said is missing of the goal; None where it said nothing of the kind.
+
+    `stopped`: the model called `finish`; the rounds were used up; it did, or said, again what it had before.
+    """
+
+    goal: str
+    iterations: int
+    met: bool
+    unmet: str | None = None
+    stopped: Literal["finished", "rounds", "repeated"]
+
+
+class TurnReport(Value):
+    """All there is to say about a finished turn: the document that `ask --json` prints."""
+
+    conversation_id: str
+    message_id: str
+    answer: str
+    model: str
+    strategy: str
+    finish_reason: FinishReason
+    references: tuple[DocumentReference, ...]
+    citations: tuple[Citation, ...]
+    tools: tuple[ToolRun, ...]
+    usage: TokenUsage
+    context: ContextUsage
+    compaction: Compaction | None
+    timings_ms: Timings
+    uncited_statements: int = 0
+    """Sentences of the answer that state something without any citation."""
+    agent: str | None = None
+    run: RunReport | None = None
+    """Of an agent run, whose answer this is."""
