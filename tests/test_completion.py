@@ -10,7 +10,7 @@ from prompt_toolkit.completion import CompleteEvent, Completion
 from prompt_toolkit.document import Document
 
 from zkchat_cli.errors import StoreError
-from zkchat_cli.standing import Offered
+from zkchat_cli.parts import Offered
 from zkchat_cli.terminal.completion import MOST, ChatCompleter, completing
 
 NOTES = {

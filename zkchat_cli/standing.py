@@ -5,23 +5,23 @@ messages cut into turns and rendered) is kept and only added to.
 """
 
 import json
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from zkchat_cli.config import Config
-from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget, room_for_history
+from zkchat_cli.context.budget import room_for_history
 from zkchat_cli.context.history import History
 from zkchat_cli.context.masking import masked
 from zkchat_cli.context.prompt import Material, assemble, whole
 from zkchat_cli.context.recall import RecallIndex
 from zkchat_cli.context.tree import Tree
 from zkchat_cli.context.turns import Turn, turns_of
-from zkchat_cli.errors import PromptTooLarge, UsageError, VaultError
-from zkchat_cli.llm import Request, Window, body
+from zkchat_cli.errors import PromptTooLarge, VaultError
+from zkchat_cli.llm import Request, body
 from zkchat_cli.memory.keeper import Memory
 from zkchat_cli.memory.project import MemoryItem
+from zkchat_cli.modelled import Modelled
 from zkchat_cli.models import (
     Compaction,
     ContentChunk,
@@ -33,7 +33,7 @@ from zkchat_cli.models import (
     ZkChatMessage,
     branch,
 )
-from zkchat_cli.parts import Offered, Parts
+from zkchat_cli.parts import Parts
 from zkchat_cli.references.delivery import Delivered, Means, deliver, introduce
 from zkchat_cli.references.excerpts import cost
 from zkchat_cli.references.extraction import Named, extract
@@ -44,17 +44,8 @@ from zkchat_cli.words import encodable
 
 RECENT_TURNS = 2
 """Turns before this one whose notes are still in play."""
-OFFERS_LAST = 60.0
-"""Seconds for which a server's list of models is taken for current."""
-CALIBRATION = (0.5, 5.0)
-STEADY = 0.02
-"""How far (a share of it) a calibration may move before the conversation is counted anew: that takes a second for 5 000 turns."""
-PLAUSIBLE = (0.25, 10.0)
 DEEPEST = 50
 """Levels of a tool call's arguments; none of ours has more than one."""
-
-
-DEFAULT_WINDOW = "the default, as nothing says how large the model's is"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +56,11 @@ class UserMessage:
     told: tuple[tuple[str, str], ...]
 
 
-class Standing:
+class Standing(Modelled):
     """State of one conversation, and what can be said of it. A new one is stored with its first message, not before."""
 
     def __init__(self, parts: Parts, conversation: Conversation | None = None) -> None:
-        self.parts = parts
+        super().__init__(parts)
         self._stored: bool = conversation is not None
         self.conversation = conversation or Conversation(
             id=parts.new_id(), vault=str(parts.vault.root), created_at=parts.now(), updated_at=parts.now()
@@ -80,12 +71,8 @@ class Standing:
         self._known: Sequence[Turn] = ()
         self._offered: frozenset[str] = frozenset()
         self._last: tuple[tuple[object, ...], Prompt] | None = None
-        self.refusal: Window | None = None
-        """What this model's server was found not to take more than, by its own words or by guess; until another model is used."""
-        self._offers: tuple[float, tuple[Offered, ...]] | None = None
         self.left: list[str] = []
         """The heads that were left by going back, the last one last; until something new is said."""
-        self._counting = (1.0, True)
         self.calibrate()
         self._summaries = self._summarised()
         self.keeper = self.remembering()
@@ -153,64 +140,11 @@ class Standing:
         keeper.conversation_id = self.conversation.id if self._stored else None
         return keeper
 
-    # the model
-
-    @property
-    def window(self) -> Window:
-        """The context window in use, and who says so."""
-        known = self.parts.window or self.parts.model.window or Window(self.parts.max_context, DEFAULT_WINDOW)
-        return min(known, self.refusal, key=lambda window: window.tokens) if self.refusal else known
-
-    @property
-    def budget(self) -> Budget:
-        window = self.window
-        return Budget.of(self.parts.settings.context, window.tokens, window.source)
-
-    def use(self, name: str) -> None:
-        """Go on with another model; the next prompt keeps to its window. Raises ConfigError and ProviderError, and then nothing changes."""
-        if self.parts.use is None:
-            raise UsageError("this conversation cannot change its model", "Start another with --model.")
-        using = self.parts.use(name)
-        self.parts = replace(self.parts, model=using.model, tools=using.tools, settled={**self.parts.settled, "model": name})
-        self.refusal = None
-        self.calibrate()
-
-    def offers(self) -> tuple[Offered, ...]:
-        """The models that could be used instead; asked for anew after a minute."""
-        now = self.parts.clock()
-        if self._offers is None or now - self._offers[0] > OFFERS_LAST:
-            self._offers = now, self.parts.offers()
-        return self._offers[1]
-
-    def prepare(self, seconds: float | None = None) -> None:
-        """Wait (for so long at most) for what the model still has to load or to find out, and count and budget by it.
-
-        On another thread, so that one can stop waiting without harm.
-        """
-        thread = threading.Thread(target=self.parts.model.prepare, name="prepare model", daemon=True)
-        thread.start()
-        thread.join(seconds)
-        self.calibrate()
-
-    def learn(self, prompt: Prompt, reported: int) -> None:
-        """Take in how many tokens the provider counted in a prompt; the next turn is counted by it. Raises StoreError.
-
-        What is far off (a server that counts only what was not in its cache) is no measure.
-        """
-        overhead = MESSAGE_OVERHEAD * len(prompt.messages)
-        raw = (prompt.usage.total_tokens - overhead) / self.parts.counter.factor
-        factor = (reported - overhead) / raw if raw else 0.0
-        if PLAUSIBLE[0] <= factor <= PLAUSIBLE[1]:
-            self.parts.store.calibrate(self.parts.model.name, max(CALIBRATION[0], min(CALIBRATION[1], factor)))
-
-    def calibrate(self) -> None:
-        """Count as this model is known to count."""
-        factor, exact = self.parts.store.calibration(self.parts.model.name), self.parts.model.exact
-        used, was_exact = self._counting
-        if exact != was_exact or abs(factor - used) > STEADY * used:
-            self._counting = (factor, exact)
-            self.parts = replace(self.parts, counter=self.parts.counter.calibrated(factor, exact=exact))
+    def calibrate(self) -> bool:
+        changed = super().calibrate()
+        if changed:
             self._cut, self._known = None, ()
+        return changed
 
     # the prompt
 
