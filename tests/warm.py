@@ -45,6 +45,8 @@ def serve(address: str) -> None:
             drawer.take(kind, name, "COMMAND")
     os.environ["TIKTOKEN_CACHE_DIR"] = str(VOCABULARY)
     tiktoken.get_encoding("o200k_base")
+    if "coverage" in sys.modules and (measuring := sys.modules["coverage"].Coverage.current()):
+        measuring.save()  # what importing covers is told once, not by each run
     gc.collect()
     gc.freeze()  # a run that looked at what was imported here would have to copy it
     woken, wake = socket.socketpair()
