@@ -175,7 +175,7 @@ def test_a_server_that_cannot_be_reached_is_not_tried_again(address: str, says: 
 )
 def test_a_silent_server_is_waited_for_as_long_as_the_settings_say(body: list[Any], text: str, says: str, server: ModelServer) -> None:
     server.says(Reply(body))
-    call = heard(ready(a_model(server.address, timeout=0.1, stall_timeout=0.2)))
+    call = heard(ready(a_model(server.address, timeout=10 if text else 0.1, stall_timeout=0.2)))
     assert call.error is not None
     assert (call.error.kind, call.text) == ("timeout", text)
     assert says in call.error.message
