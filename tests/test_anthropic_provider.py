@@ -40,7 +40,7 @@ MODELS = {"data": [{"id": "clam"}, {"id": "claude", "max_input_tokens": 300_000}
 
 def a_model(address: str, model: str = "m", key: str = KEY, **settings: Any) -> AnthropicModel:
     env = {"ANTHROPIC_BASE_URL": address, "ANTHROPIC_API_KEY": key}
-    opened = PROVIDER.open(Setup(model, Settings(**{"timeout": 5, "stall_timeout": 5, **settings}), env))
+    opened = PROVIDER.open(Setup(model, Settings(**{"timeout": 30, "stall_timeout": 30, **settings}), env))
     assert isinstance(opened, AnthropicModel)
     opened.first_delay = 0.01
     return opened
