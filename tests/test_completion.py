@@ -32,7 +32,9 @@ Offers = Callable[..., list[str]]
 @pytest.fixture(scope="module")
 def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
     folder = tmp_path_factory.mktemp("completion")
-    made = a_room(write(folder / "notes", NOTES | {f"Many/Sort {i}.md": "" for i in range(2 * MOST)}), folder / "cache")
+    made = a_room(
+        write(folder / "notes", NOTES | {f"Many/Sort {i}.md": "" for i in range(2 * MOST)}), folder / "cache", folder / "zkchat.db"
+    )
     yield made
     made.vault.close()
     made.store.close()
