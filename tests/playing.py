@@ -5,6 +5,7 @@
     file: Ideas.md | # Ideas        another file of the vault; \\n is a line's end
     reply: {"text": "So it is."}    what the model answers, a call each, as scripted/FILE has it; without any the offline provider answers
     set: context.max_tokens = 4000  a setting of the session
+    env: OLLAMA_HOST=127.0.0.1:1    something in the environment
     columns: 72                     as on a terminal that is so wide; without it as in a pipe
     ---
     › /help undo                    what is typed; `… ` goes on on another line
@@ -15,7 +16,7 @@
     ⋮                               any lines
 
 Ids count from c0ffee000001, and the clock goes on a minute whenever somebody looks at it; ids and times that a command of the shell makes
-are shown as ID and TIME. Commands run in this process, as `main.run` runs them: a process for each would take most of the time.
+are shown as ID, TIME and DAY. Commands run in this process, as `main.run` runs them: a process for each would take most of the time.
 """
 
 import gc
@@ -45,7 +46,7 @@ from zkchat_cli.terminal.turns import Aside, show_error, to_stderr
 
 DEMO = Path(wiring.__file__).with_name("demo")
 TYPED, MORE, SHELL, ANY = "› ", "… ", "$ ", "⋮"
-KEYS = ("vault", "file", "reply", "set", "columns")
+KEYS = ("vault", "file", "reply", "set", "env", "columns")
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,9 @@ class Stage:
             name, _, content = file.partition("|")
             write(self._vault, {name.strip(): content.strip().replace("\\n", "\n") + "\n"})
         model = _scripted(folder, transcript.values["reply"]) if "reply" in transcript.values else "offline"
-        self._bench = wiring.open_bench(wiring.Choices(vault=self._vault, model=model), {"ZKCHAT_HOME": str(self._home)}, self._vault)
+        given = dict(each.split("=", 1) for each in transcript.values.get("env", ()))
+        self._env = {"ZKCHAT_HOME": str(self._home), **given}
+        self._bench = wiring.open_bench(wiring.Choices(vault=self._vault, model=model), self._env, self._vault)
         self._bench.vault.refresh()
         with chdir(self._vault):
             parts = self._bench.session().parts
@@ -153,16 +156,17 @@ class Stage:
         if words[0] == "echo":
             bar = words.index("|")
             piped, words = " ".join(words[1:bar]) + "\n", words[bar + 1 :]
-        env = {"ZKCHAT_HOME": str(self._home)}
+        env = dict(self._env)
         while "=" in words[0]:
             name, _, env[name] = words.pop(0).partition("=")
         assert words[0] == "zkchat", f"{command} is not a command of zkchat"
         return run_here(words, env, piped)
 
     def _told(self, text: str) -> str:
-        text = text.replace(str(self._vault), "VAULT").replace(str(self._home), "HOME")
+        text = text.replace(str(self._vault), "VAULT").replace(str(self._home), "HOME").replace(f"{self._home.parent}/", "")
         text = re.sub(r"\b(?!c0ffee)[0-9a-f]{12}\b", "ID", text)
         text = re.sub(r"\b202[6-9]-\d\d-\d\d[T ]\d\d:\d\d(?::[\d.]+[+-]\d\d:\d\d)?", "TIME", text)
+        text = re.sub(r"\b202[6-9]-\d\d-\d\d\b", "DAY", text)
         return "\n".join(line.rstrip() for line in text.split("\n")).strip("\n")
 
     def close(self) -> None:
