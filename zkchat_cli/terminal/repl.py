@@ -20,13 +20,11 @@ from zkchat_cli.terminal.history import VaultHistory
 from zkchat_cli.terminal.keyboard import Interruptions
 from zkchat_cli.terminal.links import opener, opens
 from zkchat_cli.terminal.pasting import Pastes
-from zkchat_cli.terminal.picker import Picker
 from zkchat_cli.terminal.prompt import Prompt
 from zkchat_cli.terminal.question import Question
 from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.toolbar import shortened
-from zkchat_cli.words import shorten
 
 if TYPE_CHECKING:  # they load all that a session is made of, which is there when it is needed
     from zkchat_cli.events import Event
@@ -78,7 +76,6 @@ class Repl:
         )
         self._asking = asking
         self._question = asking.question if asking is not None else Question(colour=screen.colour)
-        self._picker = Picker(colour=screen.colour)
         self._unsent = ""
         self._screen = replace(screen, columns=lambda: self._prompt.columns, lines=lambda: self._prompt.lines)
 
@@ -171,7 +168,9 @@ class Repl:
         return self._question.ask(question)
 
     def pick(self, title: str, rows: Sequence[str]) -> int | None:
-        return self._picker.pick(title, rows)
+        from zkchat_cli.terminal.picker import Picker  # not needed by the first prompt
+
+        return Picker(colour=self._screen.colour).pick(title, rows)
 
     def type(self, text: str) -> None:
         self._unsent = text
@@ -295,7 +294,8 @@ class Repl:
         )
 
     def _greet(self) -> None:
-        from zkchat_cli.llm import providers  # the session has loaded it
+        from zkchat_cli.llm import providers  # the session has loaded them
+        from zkchat_cli.words import shorten
 
         session, was_asked = self._session, self._prompt.forget_heading()
         name, vault = session.parts.model.name, session.parts.vault.name
