@@ -304,7 +304,7 @@ def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 def read_toml(file: Path) -> list[Entry]:
     """What a settings file says; nothing if there is none. Raises ConfigError for one that cannot be read, or is no TOML."""
     try:
-        if file.exists() and not file.is_file():  # a pipe could be waited for without end
+        if file.is_fifo():  # it could be waited for without end
             raise ConfigError(f"{file} cannot be read: it is no file", "It must be a UTF-8 file that you may read.")
         with file.open("rb") as opened:
             raw = opened.read(LARGEST_FILE + 1)
