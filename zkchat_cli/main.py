@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
 
 from zkchat_cli import __version__, cli, drawer
 from zkchat_cli.errors import ZkchatError
@@ -28,8 +27,13 @@ ANYWHERE = ("--no-color", "--verbose")
 """Options that every command understands: they are moved to the front, where the root declares them once for all."""
 
 
-class _Drawer(TyperGroup):
+class _Drawer(cli.Group):
     """A group whose commands are the files of a drawer."""
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        names: Any = dict.fromkeys(self.list_commands(None))
+        self.commands = names  # only their names, by which typer finds the nearest to a mistyped one
 
     def get_params(self, ctx: Any) -> Any:
         return _taken_as_typed(super().get_params(ctx))
@@ -38,18 +42,17 @@ class _Drawer(TyperGroup):
         order = {name: i for i, name in enumerate(cli.MOST_USED_FIRST)}
         return sorted(drawer.names(cli), key=lambda name: (order.get(name, len(order)), name))
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in drawer.names(cli):
-            return super().get_command(ctx, cmd_name)
-        command: Any = typer.main.get_command(drawer.take(cli, cmd_name, "COMMAND"))
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002  as above
+        if cmd_name not in self.commands:
+            return None
+        command: Any = cli.fitted(typer.main.get_command(drawer.take(cli, cmd_name, "COMMAND")))
         command.name = cmd_name
         parameters = command.get_params
         command.get_params = lambda ctx: _taken_as_typed(parameters(ctx))
         return command
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, drawer.label(cli, name)) for name in self.list_commands(ctx)])
+    def label(self, ctx: Any, name: str) -> str:  # noqa: ARG002  as above
+        return drawer.label(cli, name)
 
 
 class _AsTyped:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 COMMAND = cli.app()
 
 
-@COMMAND.command()
+@COMMAND.command(epilog=cli.examples("zkchat chat --vault ~/notes", "zkchat chat -c"))
 def chat(
     resume: Annotated[str | None, typer.Option("--resume", metavar="ID", help="Go on with this conversation.")] = None,
     continue_: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the vault's latest conversation.")] = False,

@@ -53,7 +53,7 @@ def _session(choices: Choices, id_: str | None, *, indexed: bool = False) -> Ite
         yield session
 
 
-@COMMAND.command()
+@COMMAND.command(epilog=cli.examples('zkchat context show --next "and how long?"', "zkchat context show --turn 3"))
 def show(
     id_: cli.ConversationArgument = None,
     next_: Annotated[str | None, typer.Option("--next", metavar="TEXT", help="Show the prompt for this message.")] = None,
@@ -291,7 +291,7 @@ def _formats(incomplete: str) -> list[str]:
     return [name for name in exporters.names() if name.startswith(incomplete)]
 
 
-@COMMAND.command()
+@COMMAND.command(epilog=cli.examples("zkchat context export --format html -o talk.html"))
 def export(
     id_: cli.ConversationArgument = None,
     format_: Annotated[
@@ -299,7 +299,9 @@ def export(
     ] = "md",
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of --format json instead.")] = False,
     next_: Annotated[str | None, typer.Option("--next", metavar="TEXT", help="With --format context: the call for this message.")] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write here instead of stdout.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to this file instead, whole or not at all.")
+    ] = None,
     strategy: cli.StrategyOption = None,
     max_context: cli.MaxContextOption = None,
     vault: cli.VaultOption = None,

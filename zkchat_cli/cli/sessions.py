@@ -130,7 +130,7 @@ def _hit(said: Said, text: str) -> dict[str, object]:
 @COMMAND.command()
 def rename(
     id_: IdArgument,
-    title: Annotated[str, typer.Argument(metavar="TITLE")],
+    title: Annotated[str, typer.Argument(metavar="TITLE", help="What it is called from then on.")],
     as_json: cli.JsonOption = False,
     vault: cli.VaultOption = None,
     config: cli.ConfigOption = None,
