@@ -62,7 +62,7 @@ class Repl:
             completer=self._completer,
             history=self._history,
             pastes=pastes,
-            line_changed=lambda line: self._gauge.measure_line(line),
+            line_changed=self._line_changed,
             heading=f"zkchat {__version__}",
             drawn=lambda: threading.Timer(DRAWN_AFTER, self._background.start).start(),
         )
@@ -204,6 +204,10 @@ class Repl:
         """What is to stand in the next prompt, once: what a command put there, or what could not be sent."""
         text, self._unsent = self._unsent, ""
         return text
+
+    def _line_changed(self, line: str) -> None:
+        self._gauge.measure_line(line)
+        self._background.typed(line)
 
     def _look_again(self) -> None:
         """After a turn or a command: the conversation has grown."""
