@@ -167,7 +167,7 @@ def _lines(screen: Screen) -> Iterator[str]:
         if asking:
             screen.err.write(PROMPT)
             screen.err.flush()
-        line = sys.stdin.readline()
+        line = cli.no_more_than_fits(sys.stdin.readline(cli.MOST_PIPED + 1))
         if not line:
             return
         if line.strip():
