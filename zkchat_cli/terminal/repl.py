@@ -177,7 +177,7 @@ class Repl:
 
     def take_turn(self, events: "Generator[Event, None, None]") -> None:
         from zkchat_cli.events import TurnFailed  # as above
-        from zkchat_cli.terminal.turns import show, show_error
+        from zkchat_cli.terminal.turns import show, show_error, unsent
 
         self._session.describing.stop()
         if self._asking is not None:
@@ -198,6 +198,8 @@ class Repl:
         if isinstance(last, TurnFailed):
             show_error(last.error, self._screen.print, last.partial)
         elif last is not None:
+            for told in unsent(self._session) if self._session.verbose else ():
+                self._screen.print(told, "dim")
             self._session.describing.start()
 
     def _taken_up(self) -> str:
