@@ -47,9 +47,16 @@ class Repl:
     """There as soon as the chat has `_begun`."""
 
     def __init__(
-        self, opening: Opening, screen: Screen, *, keep_history: bool = True, unsafe: bool = False, asking: "AskEach | None" = None
+        self,
+        opening: Opening,
+        screen: Screen,
+        *,
+        keep_history: bool = True,
+        unsafe: bool = False,
+        asking: "AskEach | None" = None,
+        typed: str = "",
     ) -> None:
-        """`asking` is who asks before a note is changed, with `unsafe`."""
+        """`asking` is who asks before a note is changed, with `unsafe`. `typed` are keys that were pressed already."""
         self._unsafe = unsafe
         self._keep_history = keep_history
         self._begun = self._greeted = self._warned = False
@@ -64,6 +71,7 @@ class Repl:
             pastes=pastes,
             line_changed=lambda line: self._gauge.measure_line(line),
             heading=f"zkchat {__version__}",
+            typed=typed,
             drawn=lambda: threading.Timer(DRAWN_AFTER, self._background.start).start(),
         )
         self._gauge = Gauge(self._prompt, self.current)
