@@ -9,6 +9,7 @@ A drawer's things may have tables of their own, declared in their files: who kno
 import difflib
 import json
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,6 +33,10 @@ NOT_FOR_A_VAULT = {
 """Settings that a vault's own file cannot make: whoever shares a vault must not decide where another person's notes are sent, or what that
 costs (a model's name alone can do it, as some of Ollama's run elsewhere), nor what is deleted of theirs."""
 
+LARGEST_FILE = 500_000
+"""Bytes of a settings file: a vault brings one, and may be anybody's."""
+_DEEP_KEY = re.compile(r"""(?:^|[\[{,])[ \t]*(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){20}""", re.MULTILINE)
+"""More parts than any key has. The parser's time and room grow with their square: 100 000 of them take the whole machine."""
 
 Entry = tuple[str, str, object]
 """Who sets what to which value: origin, dotted key, value."""
@@ -305,7 +310,16 @@ def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 def read_toml(file: Path) -> list[Entry]:
     """What a settings file says; nothing if there is none. Raises ConfigError for one that cannot be read, or is no TOML."""
     try:
-        table = tomllib.loads(file.read_text(encoding="utf-8").removeprefix("\ufeff"))
+        if file.is_fifo():  # it could be waited for without end
+            raise ConfigError(f"{file} cannot be read: it is no file", "It must be a UTF-8 file that you may read.")
+        with file.open("rb") as opened:
+            raw = opened.read(LARGEST_FILE + 1)
+        if len(raw) > LARGEST_FILE:
+            raise ConfigError(f"{file} is larger than {LARGEST_FILE // 1000} kB", "No settings are as long; move it away.")
+        text = raw.decode("utf-8-sig").replace("\r\n", "\n")
+        if _DEEP_KEY.search(text):
+            raise ConfigError(f"{file} has a key of more than 20 parts", "No setting has; take it out.")
+        table = tomllib.loads(text)
     except (FileNotFoundError, NotADirectoryError):
         return []
     except tomllib.TOMLDecodeError as e:
@@ -332,7 +346,7 @@ def require(key: str, origin: str, schema: type[Config] = Config) -> None:
     known = keys(schema)
     if key not in known:
         near = difflib.get_close_matches(key, known, n=3, cutoff=0.5) or list(known)
-        raise ConfigError(f"{origin}: {key} is not a setting", f"Nearest: {', '.join(near)}. All of them: zkchat config show")
+        raise ConfigError(f"{origin}: {_short(key)} is not a setting", f"Nearest: {', '.join(near)}. All of them: zkchat config show")
 
 
 def validated(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type[S]) -> S:
@@ -354,7 +368,7 @@ def validated(merged: Mapping[str, Any], origins: Mapping[str, str], schema: typ
         culprits = [k for k in merged if k.startswith(key + ".")]
         raise ConfigError(
             f"{', '.join(dict.fromkeys(origins[k] for k in culprits))}: {key}: {first['msg'].removeprefix('Value error, ')}",
-            f"Set here: {', '.join(f'{k} = {merged[k]}' for k in culprits)}",
+            _short(f"Set here: {', '.join(f'{k} = {merged[k]}' for k in culprits)}"),
         ) from e
 
 
@@ -375,8 +389,12 @@ def _valid_values(key: str, schema: type[Section]) -> str:
 
 def wrong_value(origin: str, key: str, wrong: object, valid: str, hint: str) -> ConfigError:
     """The error about a value, as all settings tell it."""
-    shown = json.dumps(wrong, ensure_ascii=False, default=str)
+    shown = _short(json.dumps(wrong, ensure_ascii=False, default=str))
     return ConfigError(f"{origin}: {key} = {shown} is not valid; it must be {valid}", hint)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 200 else text[:199] + "…"
 
 
 def _default(key: str, schema: type[Section]) -> str:

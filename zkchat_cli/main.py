@@ -35,6 +35,9 @@ class _Drawer(cli.Group):
         names: Any = dict.fromkeys(self.list_commands(None))
         self.commands = names  # only their names, by which typer finds the nearest to a mistyped one
 
+    def get_params(self, ctx: Any) -> Any:
+        return _taken_as_typed(super().get_params(ctx))
+
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  click's signature
         order = {name: i for i, name in enumerate(cli.MOST_USED_FIRST)}
         return sorted(drawer.names(cli), key=lambda name: (order.get(name, len(order)), name))
@@ -42,12 +45,38 @@ class _Drawer(cli.Group):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002  as above
         if cmd_name not in self.commands:
             return None
-        command = cli.fitted(typer.main.get_command(drawer.take(cli, cmd_name, "COMMAND")))
+        command: Any = cli.fitted(typer.main.get_command(drawer.take(cli, cmd_name, "COMMAND")))
         command.name = cmd_name
+        parameters = command.get_params
+        command.get_params = lambda ctx: _taken_as_typed(parameters(ctx))
         return command
 
     def label(self, ctx: Any, name: str) -> str:  # noqa: ARG002  as above
         return drawer.label(cli, name)
+
+
+class _AsTyped:
+    """What makes a value of what stands on the command line, where that is text, a path, or left out; all else is left to typer.
+
+    typer (where it works so: since 0.29) loads pydantic for each of them, and the chat's prompt would wait 60 ms for it.
+    """
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        kind, declared = param.type_descriptor.annotation, param.type_descriptor.parameter_info
+        if param.nargs == 1 and not param.multiple and declared.parser is None:
+            if value is None or (kind is str and isinstance(value, str)):
+                return value
+            if kind is Path and isinstance(value, str) and not (declared.exists or declared.resolve_path or declared.writable):
+                return Path(value)
+        param._runtime_param = None
+        return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
+
+
+def _taken_as_typed(parameters: Any) -> Any:
+    for parameter in parameters:
+        if hasattr(parameter, "_runtime_param"):
+            parameter._runtime_param = _AsTyped()
+    return parameters
 
 
 app = typer.Typer(

@@ -197,12 +197,14 @@ def memory(
     vault: cli.VaultOption = None,
     config: cli.ConfigOption = None,
 ) -> None:
-    """The memory that would be included, and why."""
+    """The memory that would be included, and why; of the vault's latest conversation, or before there is any."""
     screen = Screen.of()
     with cli.opened(Choices(vault, config_file=config, agent=agent)) as bench:
         if next_:
             bench.vault.refresh()
-        session = bench.session(bench.store.find(id_, str(bench.vault.root)) if id_ else None)
+        root = str(bench.vault.root)
+        there = id_ is not None or bench.store.conversations(root, 1)  # project memory is there before anything was said
+        session = bench.session(bench.store.find(id_, root) if there else None)
         items = session.memory_for(next_)
         for message, hint in session.keeper.take_notices():
             screen.warn(message, hint)
