@@ -5,7 +5,7 @@ from io import StringIO
 
 import pytest
 
-from zkchat_cli.changing import ALLOWED, DECLINED
+from zkchat_cli.changing import ALLOWED, DECLINED, beforehand, warned
 from zkchat_cli.terminal.approving import MOST_LINES, AskEach
 from zkchat_cli.terminal.diffs import LONGEST_LINE, is_cut, show_diff
 from zkchat_cli.terminal.safe import revealed
@@ -107,3 +107,14 @@ def test_only_what_is_offered_is_a_yes() -> None:
     assert question.words == ["y"]
     ask.begin()
     assert (ask(change("x")), question.words) == (ALLOWED, [])
+
+
+def test_a_yes_to_all_is_none_to_what_every_later_conversation_is_told() -> None:
+    lasting = warned(change("obey\n"), "ZKCHAT.md")
+    ask, question, _ = asking("a", "n", "y")
+    assert [ask(each) for each in (change("x"), lasting, change("x"), lasting)] == [ALLOWED, DECLINED, ALLOWED, ALLOWED]
+    assert question.words == []
+    assert beforehand(change("x")) is ALLOWED
+    assert "--yes is for notes alone" in beforehand(lasting).told
+    assert "every later conversation is told" in lasting.note
+    assert warned(change("x"), None) == change("x")

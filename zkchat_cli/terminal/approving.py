@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from zkchat_cli import events
-from zkchat_cli.changing import ALLOWED, DECLINED, Approve, Verdict
+from zkchat_cli.changing import ALLOWED, DECLINED, Approve, Verdict, beforehand
 from zkchat_cli.errors import UsageError
 from zkchat_cli.terminal import programs
 from zkchat_cli.terminal.diffs import is_cut, show_diff
@@ -23,7 +23,10 @@ YES, ALL, VIEW = ("y", "yes"), ("a", "all"), ("v", "view")
 
 
 class AskEach:
-    """Asks before each change; a yes to all lasts for the turn. What is typed before the question does not answer it."""
+    """Asks before each change; a yes to all lasts for the turn, and is none to what later conversations are told to do.
+
+    What is typed before the question does not answer it.
+    """
 
     def __init__(self, question: "Question", screen: Screen) -> None:
         self.question = question
@@ -37,7 +40,7 @@ class AskEach:
         self._all = False
 
     def __call__(self, change: Change) -> Verdict:
-        if self._all:
+        if self._all and change.lasting is None:
             return ALLOWED
         assert self.pausing is not None
         diff = change.diff
@@ -47,7 +50,7 @@ class AskEach:
             while (said := self.question.said(f"{change.summary}?", choices)) in VIEW and cut:
                 with programs.paged(self._screen) as pager:
                     show_diff(diff, pager)
-        self._all = said in ALL
+        self._all = self._all or said in ALL
         return ALLOWED if said in (*YES, *ALL) else DECLINED
 
 
@@ -56,7 +59,7 @@ def policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> App
     if yes and not unsafe:
         raise UsageError("--yes approves changes, and there are none without --unsafe", "Leave it out, or say --unsafe --yes.")
     if yes:
-        return lambda _: ALLOWED
+        return beforehand
     if unsafe and interactive:
         from zkchat_cli.terminal.question import Question  # with prompt_toolkit, which pipes do without
 

@@ -32,7 +32,7 @@ def is_cut(diff: str, most: int) -> bool:
 def _styled(diff: str) -> Iterator[tuple[str, str]]:
     """Each line with its style. Only `\\n` ends one, and a head is what stands outside of hunks: a note's text can look like either."""
     old = new = 0
-    for line in diff.removesuffix("\n").split("\n"):
+    for line in diff.removesuffix("\n").split("\n") if diff else ():
         if old <= 0 and new <= 0 and not line.startswith("\\"):
             hunk = _HUNK.match(line)
             old, new = (int(count or 1) for count in hunk.groups()) if hunk else (0, 0)
