@@ -34,7 +34,7 @@ def room(tmp_path: Path) -> Iterator[Room]:
 
 def settled(done: Callable[[], object]) -> bool:
     """Whether something comes to be within seconds."""
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while not (reached := done()) and time.monotonic() < until:
         time.sleep(0.01)
     return bool(reached)
