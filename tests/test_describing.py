@@ -326,6 +326,7 @@ def test_a_call_that_is_not_wanted_any_more_is_cancelled(provider: str) -> None:
     with a_server() as server:
         server.says(Reply([30.0]))
         model = a_model(provider, server.address)
+        model.prepare()  # a busy machine may take longer to load a library than the model's patience lasts
         stopped, left = threading.Event(), threading.Event()
         deltas: list[Delta] = []
 
@@ -336,6 +337,6 @@ def test_a_call_that_is_not_wanted_any_more_is_cancelled(provider: str) -> None:
         threading.Thread(target=read, daemon=True).start()
         assert settled(lambda: server.asked)
         stopped.set()
-        assert left.wait(0.5)
+        assert left.wait(5)
         assert deltas == []
         assert settled(lambda: server.left)
