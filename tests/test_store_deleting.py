@@ -118,7 +118,7 @@ def test_a_fact_outlasts_the_conversation_it_comes_from(store: ChatSessionStore)
 
 def test_a_deletion_of_what_is_not_there_changes_nothing(store: ChatSessionStore) -> None:
     talk(store, "kept", "philatelist", turns=1)
-    with pytest.raises(StoreError, match="There is no conversation nobody"):
+    with pytest.raises(StoreError, match="there is no conversation nobody"):
         store.delete("kept", "nobody")
     assert [c.id for c in store.conversations()] == ["kept"]
 
