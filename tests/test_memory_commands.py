@@ -120,14 +120,14 @@ def test_facts_are_added_listed_searched_and_forgotten(zkchat: Program) -> None:
     assert zkchat("memory", "forget", "dead", "--json").json["content"] == "We moved it again, to July"
     assert zkchat("memory", "forget", "cat").out == "Forgotten: cat: Tom (cat)\n"
     assert zkchat("memory", "list", "--json").json == []
-    assert "zkchat memory add" in zkchat("memory", "list").out
+    assert "zkchat memory add" in zkchat("memory", "list").err
 
 
 def test_a_search_finds_memory_files_too(zkchat: Program) -> None:
     write(zkchat.vault, {"ZKCHAT.md": "We garden in zone 7."})
     [result] = zkchat("memory", "search", "garden zones", "--json").json
     assert (result["key"], result["kind"], result["relative_path"]) == ("ZKCHAT.md", "file", "ZKCHAT.md")
-    assert zkchat("memory", "search", "zeppelin").out == "Nothing is remembered about that.\n"
+    assert zkchat("memory", "search", "zeppelin").err == "Nothing is remembered about that.\n"
     assert zkchat("memory", "search", " ", "--json").json == []
 
 
@@ -199,6 +199,14 @@ def test_relevance_says_how_far_each_thing_bears_on_the_conversation(zkchat: Pro
     assert ranked[-1]["included"] is False
     assert "too far from the message" in zkchat("memory", "relevance").out
     assert zkchat("memory", "relevance", "--next", "Do cats garden?", "--json").json == []
+
+
+def test_context_memory_is_that_of_the_latest_conversation_or_of_none_yet(zkchat: Program) -> None:
+    (zkchat.vault / "Garden/ZKCHAT.md").write_text("Compost is turned in spring.\n")
+    (zkchat.vault / "ZKCHAT.md").write_text("Be brief.\n")
+    assert [item["relative_path"] for item in zkchat("context", "memory", "--json").json] == ["ZKCHAT.md"]
+    zkchat("ask", "What of [[Compost]]?")
+    assert [item["relative_path"] for item in zkchat("context", "memory", "--json").json] == ["ZKCHAT.md", "Garden/ZKCHAT.md"]
 
 
 def test_context_memory_says_what_the_next_message_would_bring(zkchat: Program) -> None:

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from zkchat_cli import __version__, cli, wiring
+from zkchat_cli.agents import loading as agents
 from zkchat_cli.config import Loaded, environment, load
 from zkchat_cli.config import places as config_places
 from zkchat_cli.errors import ConfigError, ProviderError, ZkchatError
@@ -22,6 +23,7 @@ from zkchat_cli.terminal import surroundings
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.surroundings import Found
 from zkchat_cli.tokens import TokenCounter
+from zkchat_cli.tools import counted
 from zkchat_cli.vault import vectors
 from zkchat_cli.wiring import Choices
 
@@ -56,6 +58,7 @@ def doctor(
     folder = Path(checks[1]["detail"]) if checks[1]["ok"] else None
     checks += [
         _check("keys", lambda: surroundings.kept_keys(wiring.key_variables(env), env, loaded.places)),
+        _check("agents", lambda: _agents(loaded)),
         _check("permissions", lambda: surroundings.permissions(loaded.places)),
         _check("disk", lambda: surroundings.disk(loaded.places, folder)),
         _check("git", lambda: surroundings.repository(folder, wanted=loaded.values.vault.git)),
@@ -105,6 +108,26 @@ def _settings(loaded: Loaded, wrong: ZkchatError | None) -> str:
     return f"{file}" if file.is_file() else f"defaults; {file} does not exist"
 
 
+def _agents(loaded: Loaded) -> Found:
+    """Every agent's file, down to the model it names. Raises ConfigError for those nobody can use."""
+    where = agents.folder(loaded.places.config_file)
+    alone = replace(loaded.places, config_file=loaded.places.config_file / "none")  # what is wrong with the settings is told already
+    wrong: list[ConfigError] = []
+    names = agents.names(where)
+    for name in names:
+        try:
+            agent = wiring.open_agent(name, loaded.places)
+            wiring.check(load({}, {}, alone, schema=wiring.schema(), agent=agent.settings))
+        except ConfigError as e:
+            wrong.append(e)
+    if wrong:
+        raise ConfigError("; ".join(e.message for e in wrong), wrong[0].hint)
+    lost = ", ".join(agents.misnamed(where))
+    own = [name for name in names if not agents.is_built_in(name) or agents.file_of(where, name).exists()]
+    detail = f"{', '.join(names)}; {len(own) or 'none'} of them yours"
+    return Found(detail, f"Nobody could call {lost} by its name: letters, digits, - and _, in lower case." if lost else None)
+
+
 def _vault(loaded: Loaded) -> str:
     vault = wiring.open_vault(loaded, environment(), Path.cwd())
     vault.close()
@@ -118,7 +141,8 @@ def _index(loaded: Loaded) -> str:
     finally:
         vault.close()
     trouble = f"; {len(report.problems)} with problems: zkchat vault status" if report.problems else ""
-    return f"{report.notes} notes, {report.chunks} chunks, {report.links} links ({report.broken_links} broken){trouble}"
+    links = counted(report.links, "link") + (f" ({report.broken_links} broken)" if report.links else "")
+    return f"{counted(report.notes, 'note')}, {counted(report.chunks, 'chunk')}, {links}{trouble}"
 
 
 def _store(loaded: Loaded) -> str:
@@ -127,7 +151,7 @@ def _store(loaded: Loaded) -> str:
         count = len(store.conversations())
     finally:
         store.close()
-    return f"{loaded.places.store_file}, {count} conversations"
+    return f"{loaded.places.store_file}, {counted(count, 'conversation')}"
 
 
 def _vocabulary() -> str:
