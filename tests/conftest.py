@@ -1,6 +1,7 @@
 """What tests share: a vault of a few real notes, a home folder of zkchat's own, and the command line as a stranger runs it."""
 
 import atexit
+import gc
 import json
 import os
 import shutil
@@ -156,6 +157,14 @@ def vault(tmp_path: Path) -> Path:
 def zkchat(vault: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Program:
     """A file of tests whose code other files run as well says `MEASURED = False`."""
     return Program(vault, tmp_path / "home", measured=getattr(request.module, "MEASURED", True))
+
+
+def pytest_configure() -> None:
+    gc.set_threshold(50_000, 20, 50)  # as the program has it: looking for cycles among thousands of tests was a third of finding them
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # tests and modules stay
 
 
 @pytest.hookimpl(wrapper=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prompt_toolkit.application import create_app_session
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, DummyCompleter
 from prompt_toolkit.document import Document
@@ -290,3 +291,16 @@ def test_tab_takes_the_first_whether_it_is_there_yet_or_not(keys: str) -> None:
             return at.lines[-1:] == ["[[Filters]]"]
 
         assert at.says_when(chosen, f"{ENTER}{ENTER}") == "[[Filters]]"
+
+
+def test_where_the_screen_is_dumb_two_ctrl_c_on_an_empty_line_leave_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    pastes = Pastes()
+    with create_pipe_input() as keyboard, create_app_session(input=keyboard, output=DummyOutput()):
+        prompt = Prompt(
+            colour=False, completer=DummyCompleter(), history=VaultHistory(pastes.unfold), pastes=pastes, line_changed=lambda _: None
+        )
+        for keys, outcome in (("half a line" + CTRL_C, KeyboardInterrupt), (CTRL_C, KeyboardInterrupt), (CTRL_C, EOFError)):
+            keyboard.send_text(keys)
+            with pytest.raises(outcome):
+                prompt.ask()

@@ -82,7 +82,7 @@ class LlmSettings(Section):
 
 
 class ContextSettings(Section):
-    strategy: str = Field("hybrid", description="what is sent when a conversation outgrows the window")
+    strategy: str = Field("hybrid", description="what is sent when the window fills: hybrid, summarize or discard")
     max_tokens: int = Field(
         32768, ge=512, le=1_000_000_000, description="context window in tokens; a known model's own window when not set"
     )
@@ -90,12 +90,16 @@ class ContextSettings(Section):
     tool_budget_ratio: float = Field(0.3, ge=0, le=1, description="share of the window for tool descriptions")
     system_budget_ratio: float = Field(0.1, ge=0, le=1, description="share of the window for instructions")
     auto_summarize: bool = Field(True, description="summarise older turns when the window fills")
-    summarization_threshold: float = Field(0.8, gt=0, le=1, description="share of the limit at which that happens")
+    summarization_threshold: float = Field(
+        0.8, gt=0, le=1, description="share of the limit at which that happens, where messages have not outgrown theirs before"
+    )
     recent_messages_to_keep: int = Field(10, ge=0, description="newest messages that a summary leaves word for word")
     summary_ratio: float = Field(0.3, gt=0, le=1, description="largest share of the limit a summary may take")
     injection_ratio: float = Field(0.2, ge=0, le=1, description="largest share of what is left for a document put into the prompt")
     memory_integration: bool = Field(True, description="send memory with messages, and look through earlier conversations")
-    tool_filter: str = Field("auto", pattern="^(auto|off)$", description="auto or off: leave out tools a message does not need")
+    tool_filter: str = Field(
+        "auto", pattern="^(auto|off)$", description="leave out tools that a message does not need: auto (where room is scarce) or off"
+    )
     show_token_count: bool = Field(True, description="show the budget bar in the toolbar")
 
     @model_validator(mode="after")
@@ -128,7 +132,9 @@ class ReferenceSettings(Section):
 
 
 class MemorySettings(Section):
-    project_file: str = Field("ZKCHAT.md", description="sent with every message, or from a folder with its notes (WILK.md too)")
+    project_file: str = Field(
+        "ZKCHAT.md", description="file that is sent with every message, from a folder with its notes; WILK.md is, too"
+    )
 
 
 class StoreSettings(Section):
@@ -144,7 +150,7 @@ class SemanticSettings(Section):
 class Config(Section):
     """All settings, validated. Keys and defaults are the ones of the README's table."""
 
-    model: str = Field("offline", description="PROVIDER or PROVIDER/NAME")
+    model: str = Field("offline", description="who answers: PROVIDER or PROVIDER/NAME")
     vault: VaultSettings = VaultSettings()
     llm: LlmSettings = LlmSettings()
     chat: ChatSettings = ChatSettings()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 COMMAND = cli.app()
 
 
-@COMMAND.command()
+@COMMAND.command(epilog=cli.examples("zkchat chat --vault ~/notes", "zkchat chat -c"))
 def chat(
     resume: Annotated[str | None, typer.Option("--resume", metavar="ID", help="Go on with this conversation.")] = None,
     continue_: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the vault's latest conversation.")] = False,
@@ -167,7 +167,7 @@ def _lines(screen: Screen) -> Iterator[str]:
         if asking:
             screen.err.write(PROMPT)
             screen.err.flush()
-        line = sys.stdin.readline()
+        line = cli.no_more_than_fits(sys.stdin.readline(cli.MOST_PIPED + 1))
         if not line:
             return
         if line.strip():

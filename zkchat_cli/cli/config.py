@@ -27,7 +27,7 @@ COMMAND = cli.app("Settings: defaults < your file < .zkchat.toml in the vault < 
 
 EMPTY = "# Settings of zkchat; the README lists them all, `zkchat config show` says which count.\n"
 OriginOption = Annotated[bool, typer.Option("--origin", help="Say where each value comes from.")]
-KeyArgument = Annotated[str, typer.Argument(metavar="KEY", help="A dotted key, as context.strategy.")]
+KeyArgument = Annotated[str, typer.Argument(metavar="KEY", help="As context.strategy; zkchat config show lists all.")]
 
 
 def _load(vault: Path | None, config: Path | None) -> settings.Loaded:
@@ -88,10 +88,12 @@ def get(
         screen.print(f"{shown}   # {_told(loaded, key)}" if origin else shown)
 
 
-@COMMAND.command(name="set")
+@COMMAND.command(
+    name="set", epilog=cli.examples("zkchat config set model ollama/qwen3", 'zkchat config set vault.ignore "Templates/*,Archive/*"')
+)
 def set_(
     key: KeyArgument,
-    value: Annotated[str, typer.Argument(metavar="VALUE")],
+    value: Annotated[str, typer.Argument(metavar="VALUE", help="As in a settings file; text needs no quotation marks.")],
     as_json: cli.JsonOption = False,
     config: cli.ConfigOption = None,
 ) -> None:

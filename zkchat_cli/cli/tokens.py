@@ -1,6 +1,5 @@
 """Count the tokens of a text."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -14,21 +13,22 @@ from zkchat_cli.tokens import ENCODINGS, TokenCounter
 COMMAND = cli.app()
 
 
-@COMMAND.command()
+@COMMAND.command(epilog=cli.examples("zkchat tokens note.md", "git diff | zkchat tokens"))
 def tokens(
     file: Annotated[str, typer.Argument(metavar="[FILE|-]", help="A text file, or - for standard input.")] = "-",
-    encoding: Annotated[str, typer.Option("--encoding", metavar="E", help=" or ".join(ENCODINGS))] = ENCODINGS[0],
+    encoding: Annotated[str, typer.Option("--encoding", metavar="E", help=f"{' or '.join(ENCODINGS)}.")] = ENCODINGS[0],
     as_json: cli.JsonOption = False,
 ) -> None:
     """How many tokens a text is."""
     if encoding not in ENCODINGS:
         raise UsageError(f"{encoding} is not an encoding zkchat ships", f"Choose {' or '.join(ENCODINGS)}.")
     try:
-        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    except OSError as e:
-        raise UsageError(f"{file} cannot be read: {e}", "Name a text file, or - for standard input.") from e
+        raw = cli.piped().buffer.read() if file == "-" else Path(file).read_bytes()
+    except (OSError, ValueError) as e:
+        raise UsageError(f"{file} cannot be read: {getattr(e, 'strerror', None) or e}", "Name a text file, or - for standard input.") from e
     text = raw.decode("utf-8", "replace")
     counter = TokenCounter(encoding)
+    counter.warm().join()  # of an empty text, too, it is known whether its count is exact
     count = counter.count(text)
     screen = Screen.of()
     if as_json:

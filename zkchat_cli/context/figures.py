@@ -215,8 +215,8 @@ def state(usage: ContextUsage) -> str:
     return "green" if share < 0.7 else "yellow" if share < 0.9 else "red"
 
 
-def describe(compaction: Compaction) -> str:
-    """What a compaction did, or would do."""
+def describe(compaction: Compaction, *, undo: str = "/compact undo") -> str:
+    """What a compaction did, or would do; `undo` is what takes it back."""
     problem = f" The model's summary failed: {compaction.problem.rstrip('.')}." if compaction.problem else ""
     if compaction.mode == "none":
         return f"Nothing to compact: there are no older turns that a summary would make smaller.{problem}"
@@ -230,7 +230,7 @@ def describe(compaction: Compaction) -> str:
     return (
         f"Compaction {' and '.join(means)}: "
         f"the prompt {'would go' if would else 'went'} from {compaction.tokens_before} to {compaction.tokens_after} tokens."
-        f"{problem} Nothing is deleted; {'nothing was changed' if would else '/compact undo takes it back'}."
+        f"{problem} Nothing is deleted; {'nothing was changed' if would else f'{undo} takes it back'}."
     )
 
 

@@ -20,6 +20,9 @@ except ImportError:  # Windows: keys are echoed there
 
 ENDINGS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
+resumptions = 0
+"""How often the job was stopped (Ctrl-Z) and went on: the cursor is then where the shell left it, at the beginning of a row."""
+
 
 class Interruptions:
     """While entered, signals stop only what is `stoppable`. `on_ending` is called when the program is asked to end elsewhere."""
@@ -93,12 +96,14 @@ def typing_ahead() -> Iterator[None]:
 
 def _stop(keyboard: int, usual: list[Any]) -> None:
     """Leave the terminal to the shell as it was, until `fg`: not every shell puts it right by itself."""
+    global resumptions
     assert termios is not None
     with suppress(termios.error):
         ours = termios.tcgetattr(keyboard)
         termios.tcsetattr(keyboard, termios.TCSANOW, usual)
     handler = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
     os.kill(os.getpid(), signal.SIGTSTP)  # goes on here when the shell says so
+    resumptions += 1
     signal.signal(signal.SIGTSTP, handler)
     with suppress(termios.error):
         termios.tcsetattr(keyboard, termios.TCSANOW, ours)

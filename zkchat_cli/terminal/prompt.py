@@ -4,6 +4,7 @@ It can be drawn before anything is known of the vault or the conversation; what 
 """
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -26,7 +27,7 @@ from prompt_toolkit.styles import Style
 from prompt_toolkit.utils import is_dumb_terminal
 
 from zkchat_cli.terminal.completion import completing
-from zkchat_cli.terminal.keys import bindings
+from zkchat_cli.terminal.keys import LEAVE_WITHIN, bindings
 from zkchat_cli.terminal.pasting import Pastes
 from zkchat_cli.terminal.screen import PROMPT
 from zkchat_cli.terminal.toolbar import Fragments, Toolbar, clipped
@@ -62,6 +63,7 @@ class Prompt:
         self._pastes = pastes
         self._heading = heading
         self._asked = False
+        self._interrupted = float("-inf")
         self._hint = ""
         self._toolbar = Toolbar(state="loading")
         self._bar: tuple[Toolbar, int, Fragments] | None = None
@@ -96,12 +98,29 @@ class Prompt:
         self._session.default_buffer.on_text_changed += lambda buffer: self._typed(buffer.text)
 
     def ask(self, default: str = "") -> str:
-        """The next line, pastes in full. Raises EOFError when the user leaves or `leave` was called."""
+        """The next line, pastes in full.
+
+        Raises EOFError when the user leaves or `leave` was called, and on a dumb screen KeyboardInterrupt for a line that was cleared.
+        """
         self._line_changed(default)
-        line = self._session.prompt(default=default)
+        try:
+            line = self._session.prompt(default=default)
+        except KeyboardInterrupt:  # where the screen is dumb, prompt_toolkit's own Ctrl-C comes before ours
+            self._interrupt()
+            raise
         self._asked = bool(self._heading)
         self._session.placeholder = None
         return self._pastes.unfold(line)
+
+    def _interrupt(self) -> None:
+        """What keys.py does on other screens: the second Ctrl-C on an empty line leaves."""
+        now = time.monotonic()
+        if not self._session.default_buffer.text:
+            if now - self._interrupted < LEAVE_WITHIN:
+                raise EOFError
+            self._interrupted = now
+            self._session.output.write("Ctrl-C again leaves\r\n")
+            self._session.output.flush()
 
     @property
     def text(self) -> str:

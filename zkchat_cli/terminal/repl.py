@@ -4,7 +4,6 @@ The prompt is drawn first. The session is made behind it (see background.py), wh
 than the program is with its session sees what is waited for.
 """
 
-import hashlib
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import closing
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from zkchat_cli import __version__
 from zkchat_cli.errors import ZkchatError
+from zkchat_cli.store import typed
 from zkchat_cli.terminal.background import Background, Opened, Opening
 from zkchat_cli.terminal.completion import ChatCompleter
 from zkchat_cli.terminal.gauge import Gauge
@@ -62,7 +62,7 @@ class Repl:
             completer=self._completer,
             history=self._history,
             pastes=pastes,
-            line_changed=lambda line: self._gauge.measure_line(line),
+            line_changed=self._line_changed,
             heading=f"zkchat {__version__}",
             drawn=lambda: threading.Timer(DRAWN_AFTER, self._background.start).start(),
         )
@@ -205,6 +205,10 @@ class Repl:
         text, self._unsent = self._unsent, ""
         return text
 
+    def _line_changed(self, line: str) -> None:
+        self._gauge.measure_line(line)
+        self._background.typed(line)
+
     def _look_again(self) -> None:
         """After a turn or a command: the conversation has grown."""
         if self._session.parts.counter.ready:  # else the background is about to do it
@@ -280,8 +284,7 @@ class Repl:
         dressed = self._screen.dressed(settings.terminal)
         self._screen = replace(dressed, address=opener(bench.vault.root, settings.references.link_style))
         self._prompt.dress(said=dressed.said, colour=dressed.colour)
-        name = hashlib.sha256(str(bench.vault.root).encode("utf-8", "surrogateescape")).hexdigest()[:16]
-        self._history.keep_in(bench.loaded.places.data_dir / "history" / name if self._keep_history else None)
+        self._history.keep_in(typed.file_of(bench.loaded.places.data_dir, str(bench.vault.root)) if self._keep_history else None)
         if settings.terminal.editing_mode == "vi":
             self._prompt.use_vi_keys()
         self._completer.ready.set()
