@@ -195,8 +195,8 @@ def _show(
             case events.ToolCallFinished(call, run, excerpts):
                 stage.doing("")
                 undone = next((word for word in UNDONE if run.outcome.startswith(word)), "failed")
-                told = (call.name, call.arguments, run.ok, excerpts, run.tokens, run.duration_ms)
-                stage.aside(tool_line(*told, whole=detail, undone=undone), "dim")
+                line = (call.name, call.arguments, run.ok, excerpts, run.tokens, run.duration_ms)
+                stage.aside(tool_line(*line, whole=detail, undone=undone), "dim")
                 stage.stand_apart()
             case events.CompactionStarted(why):
                 stage.aside(f"  making older turns smaller: {why}", "dim")
