@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from zkchat_cli import cli
-from zkchat_cli.errors import UsageError
+from zkchat_cli.errors import UsageError, reason
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.tokens import ENCODINGS, TokenCounter
 
@@ -26,7 +26,7 @@ def tokens(
     try:
         raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as e:
-        raise UsageError(f"{file} cannot be read: {e}", "Name a text file, or - for standard input.") from e
+        raise UsageError(f"{file} cannot be read: {reason(e)}", "Name a text file, or - for standard input.") from e
     text = raw.decode("utf-8", "replace")
     counter = TokenCounter(encoding)
     count = counter.count(text)

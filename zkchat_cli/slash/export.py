@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from zkchat_cli import exporters
-from zkchat_cli.errors import StoreError, UsageError
+from zkchat_cli.errors import StoreError, UsageError, reason
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.slash import Outcome, SlashCommand
 
@@ -22,7 +22,7 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:
     except FileExistsError as e:
         raise UsageError(f"{file} exists already", "Name another: /export md other.md") from e
     except (OSError, ValueError, RuntimeError) as e:  # a name with a NUL; `~nobody/…`
-        raise StoreError(f"{file} cannot be written: {e}", "Name another place: /export md PATH") from e
+        raise StoreError(f"{file} cannot be written: {reason(e)}", "Name another place: /export md PATH") from e
     return Outcome(f"Written to {file}")
 
 
