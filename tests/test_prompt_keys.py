@@ -1,6 +1,8 @@
 """Keys at the prompt, without a terminal: what is sent, and what the line shows."""
 
 import asyncio
+import os
+import pty
 import re
 import threading
 import time
@@ -20,6 +22,7 @@ from prompt_toolkit.layout.processors import TransformationInput
 from prompt_toolkit.output import DummyOutput
 
 from zkchat_cli.terminal.history import VaultHistory
+from zkchat_cli.terminal.keyboard import typing_ahead
 from zkchat_cli.terminal.pasting import LONGEST_SHOWN, MOST_CHARACTERS, Pastes
 from zkchat_cli.terminal.prompt import Prompt
 
@@ -304,3 +307,25 @@ def test_where_the_screen_is_dumb_two_ctrl_c_on_an_empty_line_leave_as_well(monk
             keyboard.send_text(keys)
             with pytest.raises(outcome):
                 prompt.ask()
+
+
+def test_what_was_typed_before_the_prompt_was_there_is_sent_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    keyboard, inside = pty.openpty()
+    os.write(keyboard, "über\nand\x04 mo".encode())
+    pastes = Pastes()
+    with os.fdopen(inside) as terminal, os.fdopen(keyboard, "wb", buffering=0) as keys:
+        monkeypatch.setattr("sys.stdin", terminal)
+        with typing_ahead() as typed, create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
+            keys.write(b"unseen\r")
+            assert typed == "über\rand mo"
+            prompt = Prompt(
+                colour=True,
+                completer=DummyCompleter(),
+                history=VaultHistory(pastes.unfold),
+                pastes=pastes,
+                line_changed=lambda _: None,
+                typed=typed,
+            )
+            assert prompt.ask() == "über"
+            pipe.send_text("re\r")
+            assert prompt.ask() == "and more"

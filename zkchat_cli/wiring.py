@@ -1,9 +1,9 @@
 """From settings to a working session: the only place that constructs things, and that knows which flag means which setting."""
 
 import secrets
+import threading
 import time
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -20,7 +20,7 @@ from zkchat_cli.context.instructions import INSTRUCTIONS
 from zkchat_cli.errors import ConfigError, StoreUnwritable, VaultError, ZkchatError, reason
 from zkchat_cli.keys import Key
 from zkchat_cli.llm import Model, Provider, Reach, Setup, Window, embedders, providers
-from zkchat_cli.llm.endpoint import is_local
+from zkchat_cli.llm.endpoint import is_local, shown
 from zkchat_cli.models import Conversation
 from zkchat_cli.parts import Offered, Parts, Using
 from zkchat_cli.session import ZkChatSession
@@ -258,12 +258,29 @@ def open_model(loaded: Loaded, env: Mapping[str, str], agent: Agent | None = Non
     return Using(provider.open(setup(provider, loaded, env, model)), callable_)
 
 
-def offers(loaded: Loaded, env: Mapping[str, str]) -> tuple[Offered, ...]:
-    """The models of each server that the user has chosen, or that may run on this machine; all are asked at once, within seconds."""
+def offers(loaded: Loaded, env: Mapping[str, str], seconds: float | None = None) -> tuple[Offered, ...]:
+    """The models of each server that the user has chosen, or that may run on this machine; all are asked at once.
+
+    One that takes longer than so many `seconds` is not waited for, not even by the program's end.
+    """
     reached = {name: reach for name in providers.names() if (reach := reach_of(name, loaded, env)) is not None}
     asked = {name: reach for name, reach in reached.items() if reach.chosen or is_local(reach.address)}
-    with ThreadPoolExecutor(max(1, len(asked))) as pool:
-        return (Offered("offline", ("offline",)), *pool.map(_offered, asked, asked.values()))
+    answers: dict[str, Offered] = {}
+
+    def ask(name: str, reach: Reach) -> None:
+        answers[name] = _offered(name, reach)
+
+    asking = [threading.Thread(target=ask, args=each, daemon=True) for each in asked.items()]
+    until = None if seconds is None else time.monotonic() + seconds
+    for thread in asking:
+        thread.start()
+    for thread in asking:
+        thread.join(None if until is None else max(0.0, until - time.monotonic()))
+    return (Offered("offline", ("offline",)), *(answers.get(name) or _late(name, reach) for name, reach in asked.items()))
+
+
+def _late(name: str, reach: Reach) -> Offered:
+    return Offered(name, problem=f"{shown(reach.address)} did not answer in time" if reach.chosen else "")
 
 
 def _offered(name: str, reach: Reach) -> Offered:

@@ -117,7 +117,7 @@ def _output(screen: Screen, file: Path | None) -> Iterator[Screen]:
 def _question(arguments: Sequence[str], *, needed: bool) -> tuple[str, str]:
     """The whole message, and what of it was typed: a text that is piped in besides is data, and must not import files."""
     waiting = sys.stdin is not None and sys.stdin.isatty()
-    piped = "" if sys.stdin is None or waiting else sys.stdin.read()
+    piped = "" if sys.stdin is None or waiting else cli.no_more_than_fits(sys.stdin.read(cli.MOST_PIPED + 1))
     typed = " ".join(map(_named, arguments)).strip("\n")
     if not typed.strip() and waiting and needed:
         raise UsageError("there is nothing to ask", 'Say zkchat ask "…", or pipe a text in.')

@@ -17,6 +17,7 @@ import typer
 from zkchat_cli import cli, wiring
 from zkchat_cli import config as settings
 from zkchat_cli.errors import ConfigError, ZkchatError
+from zkchat_cli.llm.endpoint import shown
 from zkchat_cli.terminal.editor import Editor
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.turns import show_error
@@ -53,9 +54,9 @@ def show(
     vault: cli.VaultOption = None,
     config: cli.ConfigOption = None,
 ) -> None:
-    """All settings with their values, and who set them."""
+    """All settings with their values, and who set them; of addresses neither passwords nor what is asked in them."""
     loaded = _load(vault, config)
-    values = _values(loaded)
+    values = {key: shown(value) if isinstance(value, str) and "://" in value else value for key, value in _values(loaded).items()}
     screen = Screen.of()
     if as_json:
         more = {key: {**(_origin(loaded, key) if origin else {}), **(_description(key) if describe else {})} for key in values}

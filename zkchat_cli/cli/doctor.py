@@ -23,6 +23,7 @@ from zkchat_cli.terminal import surroundings
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.surroundings import Found
 from zkchat_cli.tokens import TokenCounter
+from zkchat_cli.tools import counted
 from zkchat_cli.vault import vectors
 from zkchat_cli.wiring import Choices
 
@@ -140,7 +141,8 @@ def _index(loaded: Loaded) -> str:
     finally:
         vault.close()
     trouble = f"; {len(report.problems)} with problems: zkchat vault status" if report.problems else ""
-    return f"{report.notes} notes, {report.chunks} chunks, {report.links} links ({report.broken_links} broken){trouble}"
+    links = counted(report.links, "link") + (f" ({report.broken_links} broken)" if report.links else "")
+    return f"{counted(report.notes, 'note')}, {counted(report.chunks, 'chunk')}, {links}{trouble}"
 
 
 def _store(loaded: Loaded) -> str:
@@ -149,7 +151,7 @@ def _store(loaded: Loaded) -> str:
         count = len(store.conversations())
     finally:
         store.close()
-    return f"{loaded.places.store_file}, {count} conversations"
+    return f"{loaded.places.store_file}, {counted(count, 'conversation')}"
 
 
 def _vocabulary() -> str:

@@ -1,6 +1,5 @@
 """Count the tokens of a text."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -24,11 +23,12 @@ def tokens(
     if encoding not in ENCODINGS:
         raise UsageError(f"{encoding} is not an encoding zkchat ships", f"Choose {' or '.join(ENCODINGS)}.")
     try:
-        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    except OSError as e:
+        raw = cli.piped().buffer.read() if file == "-" else Path(file).read_bytes()
+    except (OSError, ValueError) as e:
         raise UsageError(f"{file} cannot be read: {reason(e)}", "Name a text file, or - for standard input.") from e
     text = raw.decode("utf-8", "replace")
     counter = TokenCounter(encoding)
+    counter.warm().join()  # of an empty text, too, it is known whether its count is exact
     count = counter.count(text)
     screen = Screen.of()
     if as_json:

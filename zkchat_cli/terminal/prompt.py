@@ -20,6 +20,9 @@ from prompt_toolkit.formatted_text import FormattedText, StyleAndTextTuples
 from prompt_toolkit.formatted_text.utils import fragment_list_len
 from prompt_toolkit.history import History
 from prompt_toolkit.input import Input
+from prompt_toolkit.input.typeahead import store_typeahead
+from prompt_toolkit.input.vt100_parser import Vt100Parser
+from prompt_toolkit.key_binding.key_processor import KeyPress
 from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
 from prompt_toolkit.layout.utils import explode_text_fragments
 from prompt_toolkit.output import ColorDepth, Output
@@ -39,8 +42,8 @@ MENU_LINES = 8
 class Prompt:
     """`ask` waits for a line; `update` and `call` may come from any thread meanwhile.
 
-    `said` puts a text into the signs that the screen has. `heading` stands over the first prompt, until `forget_heading`. `drawn` is called
-    once, when the first prompt is on the screen.
+    `said` puts a text into the signs that the screen has. `heading` stands over the first prompt, until `forget_heading`. `typed` are keys
+    that were pressed before. `drawn` is called once, when the first prompt is on the screen.
     """
 
     def __init__(
@@ -53,6 +56,7 @@ class Prompt:
         pastes: Pastes,
         line_changed: Callable[[str], None],
         heading: str = "",
+        typed: str = "",
         drawn: Callable[[], None] = lambda: None,
         keyboard: Input | None = None,
         screen: Output | None = None,
@@ -96,6 +100,10 @@ class Prompt:
         self._session.layout.current_window.dont_extend_height = Always()  # the toolbar stands under the line, not at the screen's end
         self._session.app.after_render += self._first_drawn
         self._session.default_buffer.on_text_changed += lambda buffer: self._typed(buffer.text)
+        if typed:
+            keys: list[KeyPress] = []
+            Vt100Parser(keys.append).feed_and_flush(typed)
+            store_typeahead(self._session.input, keys)
 
     def ask(self, default: str = "") -> str:
         """The next line, pastes in full.

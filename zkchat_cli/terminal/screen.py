@@ -171,6 +171,11 @@ class Screen:
         self.err.write(neutralise(self.said(f"zkchat: {message}" + (f" ({hint})" if hint else ""))) + "\n")
         self.err.flush()
 
+    def remark(self, text: str) -> None:
+        """A line on stderr about the result, which is no part of it: that there is none, how many there are."""
+        self.err.write(neutralise(self.said(text)) + "\n")
+        self.err.flush()
+
     def progress(self, text: str) -> None:
         """A line about what is going on, only where somebody watches."""
         if self.err_is_terminal:
