@@ -26,4 +26,11 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:
     return Outcome(f"Written to {file}")
 
 
-COMMAND = SlashCommand("export", "write the conversation to a file", _run, "[md|html|json|context] [file]", lambda _: exporters.names())
+COMMAND = SlashCommand(
+    "export",
+    "write the conversation to a file",
+    _run,
+    "[md|html|json|context] [file]",
+    lambda _: exporters.names(),
+    more="Without a name the file is called after the conversation; it comes into the current folder, and no file is ever overwritten.",
+)
