@@ -19,6 +19,8 @@ from hypothesis import settings
 from meaning import Servers
 from pytest_httpserver import HTTPServer
 
+os.environ["TZ"] = "UTC"  # people are shown their own clock's time, and tests know which that is
+time.tzset()
 settings.register_profile("ci", derandomize=True)  # CI is told apart by the same examples each time; people find new ones
 if os.environ.get("CI"):
     settings.load_profile("ci")

@@ -305,7 +305,9 @@ def read_toml(file: Path) -> list[Entry]:
     except tomllib.TOMLDecodeError as e:
         raise ConfigError(f"{file} is not valid TOML: {e}", "Correct that line, or move the file away to start from the defaults.") from e
     except (OSError, ValueError, RecursionError) as e:
-        raise ConfigError(f"{file} cannot be read: {e}", "It must be a UTF-8 file that you may read.") from e
+        raise ConfigError(
+            f"{file} cannot be read: {getattr(e, 'strerror', None) or e}", "It must be a UTF-8 file that you may read."
+        ) from e
     if isinstance(table.get("vault"), str):
         table["vault"] = {"path": table["vault"]}
     return [(str(file), key, value) for key, value in _flatten(table)]

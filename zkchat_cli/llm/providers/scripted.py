@@ -106,7 +106,9 @@ def _open(setup: Setup) -> ScriptedModel:
     try:
         lines = Path(file).read_text(encoding="utf-8").removeprefix("\ufeff").split("\n")  # JSON may hold U+2028
     except (OSError, ValueError) as e:
-        raise ProviderError("unknown_model", f"scripted/{file} cannot be read: {e}", "Name a UTF-8 file of JSON lines.") from e
+        raise ProviderError(
+            "unknown_model", f"scripted/{file} cannot be read: {getattr(e, 'strerror', None) or e}", "Name a UTF-8 file of JSON lines."
+        ) from e
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
