@@ -1,6 +1,7 @@
 """What tests share: a vault of a few real notes, a home folder of zkchat's own, and the command line as a stranger runs it."""
 
 import atexit
+import gc
 import json
 import os
 import shutil
@@ -18,12 +19,17 @@ import pytest
 from hypothesis import settings
 from meaning import Servers
 from pytest_httpserver import HTTPServer
+from warm import piped
 
 os.environ["TZ"] = "UTC"  # people are shown their own clock's time, and tests know which that is
 time.tzset()
 settings.register_profile("ci", derandomize=True)  # CI is told apart by the same examples each time; people find new ones
 if os.environ.get("CI"):
     settings.load_profile("ci")
+
+MEMORY = Path("/dev/shm")
+if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 2**30:  # a container's may be tiny
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))  # where `tmp_path` is: a disk that is waited for proves nothing here
 
 NOTES = {
     "Filters.md": """---
@@ -109,19 +115,14 @@ class Program:
         return self.fresh or any(name.startswith(ABOUT_PYTHON) for name in (*self.env, *(env or ())))
 
     def __call__(self, *arguments: object, stdin: str | bytes = "", cwd: Path | None = None, timeout: float = 60) -> Done:
+        words, keyboard, folder = [*map(str, arguments)], stdin.encode() if isinstance(stdin, str) else stdin, cwd or self.vault
         if self.starts_anew():
-            start = [sys.executable, "-m", "zkchat_cli"]
+            command = [sys.executable, "-m", "zkchat_cli", *words]
+            done = subprocess.run(
+                command, input=keyboard, capture_output=True, env=self.environment, cwd=folder, timeout=timeout, check=False
+            )
         else:
-            start = [sys.executable, "-I", "-S", WARM, "run", warm(self.measured)]
-        done = subprocess.run(
-            [*start, *map(str, arguments)],
-            input=stdin.encode() if isinstance(stdin, str) else stdin,
-            capture_output=True,
-            env=self.environment,
-            cwd=cwd or self.vault,
-            timeout=timeout,
-            check=False,
-        )
+            done = piped(warm(self.measured), words, self.environment, folder, keyboard, timeout)
         return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
@@ -131,8 +132,9 @@ def warm(measured: bool) -> str:
     folder = tempfile.mkdtemp(prefix="zkchat-")
     address = f"{folder}/program"
     environment = {k: v for k, v in os.environ.items() if measured or not k.startswith("COV")}
-    server = subprocess.Popen([sys.executable, WARM, "serve", address], env=environment, cwd=folder)
+    server = subprocess.Popen([sys.executable, WARM, address], env=environment, cwd=folder, stdin=subprocess.PIPE)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    atexit.register(server.wait)
     atexit.register(server.kill)
     while not Path(address).exists():
         assert server.poll() is None, "zkchat does not start"
@@ -157,6 +159,14 @@ def vault(tmp_path: Path) -> Path:
 def zkchat(vault: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Program:
     """A file of tests whose code other files run as well says `MEASURED = False`."""
     return Program(vault, tmp_path / "home", measured=getattr(request.module, "MEASURED", True))
+
+
+def pytest_configure() -> None:
+    gc.set_threshold(50_000, 20, 50)  # as the program has it: looking for cycles among thousands of tests was a third of finding them
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # tests and modules stay
 
 
 @pytest.hookimpl(wrapper=True)

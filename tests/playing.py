@@ -5,34 +5,40 @@
     file: Ideas.md | # Ideas        another file of the vault; \\n is a line's end
     reply: {"text": "So it is."}    what the model answers, a call each, as scripted/FILE has it; without any the offline provider answers
     set: context.max_tokens = 4000  a setting of the session
+    env: OLLAMA_HOST=127.0.0.1:1    something in the environment
     columns: 72                     as on a terminal that is so wide; without it as in a pipe
     ---
     › /help undo                    what is typed; `… ` goes on on another line
     /undo [N]                       what is seen, up to what is typed next
-    $ zkchat sessions list          a command of the shell, in the vault, with the same conversations
+    $ zkchat sessions list          a command of the shell, in the vault, with the same conversations and settings
+    $ echo hi | zkchat tokens       with something in its standard input
+    $ EDITOR=true zkchat …          with something in its environment
     ⋮                               any lines
 
-Ids count from c0ffee000001, and the clock goes on a minute whenever somebody looks at it; what is another process's own is not told.
+Ids count from c0ffee000001, and the clock goes on a minute whenever somebody looks at it; ids and times that a command of the shell makes
+are shown as ID, TIME and DAY. Commands run in this process, as `main.run` runs them: a process for each would take most of the time.
 """
 
+import gc
 import json
+import os
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from io import StringIO
+from io import BytesIO, StringIO, TextIOWrapper
 from itertools import count
 from pathlib import Path
-from typing import Any
 
-from building import NOON, Room, a_room
-from conftest import NOTES, Program, write
+from building import NOON, Clock
+from conftest import NOTES, write
 
-from zkchat_cli import settling, tools, wiring
+from zkchat_cli import main, settling, wiring
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.llm import Setup, providers
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.terminal.outcomes import run_piped
 from zkchat_cli.terminal.screen import Screen
@@ -40,7 +46,7 @@ from zkchat_cli.terminal.turns import Aside, show_error, to_stderr
 
 DEMO = Path(wiring.__file__).with_name("demo")
 TYPED, MORE, SHELL, ANY = "› ", "… ", "$ ", "⋮"
-KEYS = ("vault", "file", "reply", "set", "columns")
+KEYS = ("vault", "file", "reply", "set", "env", "columns")
 
 
 @dataclass(frozen=True)
@@ -105,28 +111,33 @@ class Stage:
     """A vault, a session and a screen, for one transcript."""
 
     def __init__(self, transcript: Transcript, folder: Path) -> None:
-        vault = folder / "notes"
+        self._vault, self._home = folder / "notes", folder / "home"
         if transcript.value("vault", "notes") == "demo":
-            shutil.copytree(DEMO, vault)
+            shutil.copytree(DEMO, self._vault)
         else:
-            write(vault, NOTES)
+            write(self._vault, NOTES)
         for file in transcript.values.get("file", ()):
             name, _, content = file.partition("|")
-            write(vault, {name.strip(): content.strip().replace("\\n", "\n") + "\n"})
-        home = folder / "home"
-        (home / "data").mkdir(parents=True)
-        self._vault, self._home = vault, home
-        self._room: Room = a_room(vault, home / "cache", home / "data" / "conversations.db", new_id=_ids())
-        model = _scripted(folder, transcript.values["reply"]) if "reply" in transcript.values else None
-        self._session: ZkChatSession | None = self._room.session(model, now=_clock(), tools=tuple(tools.tools()))
+            write(self._vault, {name.strip(): content.strip().replace("\\n", "\n") + "\n"})
+        model = _scripted(folder, transcript.values["reply"]) if "reply" in transcript.values else "offline"
+        given = dict(each.split("=", 1) for each in transcript.values.get("env", ()))
+        self._env = {"ZKCHAT_HOME": str(self._home), **given}
+        self._bench = wiring.open_bench(wiring.Choices(vault=self._vault, model=model), self._env, self._vault)
+        self._bench.vault.refresh()
+        with chdir(self._vault):
+            parts = self._bench.session().parts
+        parts.model.name = parts.model.name.partition("/")[0]
+        self._session: ZkChatSession | None = ZkChatSession(replace(parts, now=_clock(), clock=Clock(), new_id=_ids()))
         for setting in transcript.values.get("set", ()):
             key, _, value = setting.partition("=")
             settling.change(self._session, key.strip(), value.strip())
         self._columns = int(transcript.value("columns", "0"))
 
     def play(self, typed: str) -> str:
-        if typed.startswith(SHELL):
-            return self._run(typed.removeprefix(SHELL))
+        with chdir(self._vault):
+            return self._told(self._run(typed.removeprefix(SHELL)) if typed.startswith(SHELL) else self._say(typed))
+
+    def _say(self, typed: str) -> str:
         assert self._session is not None, "the chat has ended"
         line = typed.removeprefix(TYPED).replace(f"\n{MORE}", "\n")
         out = StringIO()
@@ -137,32 +148,75 @@ class Stage:
             self._session = run_piped(line, self._session, screen, aside, max_sources=10)
         except ZkchatError as e:
             show_error(e, aside)
-        return self._told(out.getvalue())
+        return out.getvalue()
 
     def _run(self, command: str) -> str:
-        program, *arguments = shlex.split(command)
-        assert program == "zkchat", f"{command} is not a command of zkchat"
-        done = Program(self._vault, self._home, measured=False)(*arguments)
-        return self._told(done.out + done.err + (f"(exit code {done.exit_status})\n" if done.exit_status else ""))
+        words = shlex.split(command)
+        piped = ""
+        if words[0] == "echo":
+            bar = words.index("|")
+            piped, words = " ".join(words[1:bar]) + "\n", words[bar + 1 :]
+        env = dict(self._env)
+        while "=" in words[0]:
+            name, _, env[name] = words.pop(0).partition("=")
+        assert words[0] == "zkchat", f"{command} is not a command of zkchat"
+        return run_here(words, env, piped)
 
     def _told(self, text: str) -> str:
-        text = text.replace(str(self._vault), "VAULT").replace(str(self._home), "HOME")
+        text = text.replace(str(self._vault), "VAULT").replace(str(self._home), "HOME").replace(f"{self._home.parent}/", "")
         text = re.sub(r"\b(?!c0ffee)[0-9a-f]{12}\b", "ID", text)
         text = re.sub(r"\b202[6-9]-\d\d-\d\d[T ]\d\d:\d\d(?::[\d.]+[+-]\d\d:\d\d)?", "TIME", text)
+        text = re.sub(r"\b202[6-9]-\d\d-\d\d\b", "DAY", text)
         return "\n".join(line.rstrip() for line in text.split("\n")).strip("\n")
 
     def close(self) -> None:
-        self._room.store.close()
-        self._room.vault.close()
+        self._bench.close()
 
 
-def _scripted(folder: Path, replies: list[str]) -> Any:
+def run_here(words: list[str], env: Mapping[str, str], piped: str) -> str:
+    """What the program prints, its output before its errors, and the exit code if it is not 0."""
+    out, err = _file(), _file()
+    with _as_a_program(words, env, piped), redirect_stdout(out), redirect_stderr(err):
+        try:
+            main.run()
+        except SystemExit as e:
+            code = e.code
+    return _content(out) + _content(err) + (f"(exit code {code})\n" if code else "")
+
+
+@contextmanager
+def _as_a_program(words: list[str], env: Mapping[str, str], piped: str) -> Iterator[None]:
+    """What a process has of its own: arguments, environment, standard input; and what `main.run` settles for good."""
+    before = sys.argv, sys.stdin, dict(os.environ), gc.get_threshold()
+    sys.argv, sys.stdin = words, _file(piped)
+    for name in [name for name in os.environ if name.startswith(("ZKCHAT", "OPENAI", "ANTHROPIC", "OLLAMA"))]:
+        del os.environ[name]
+    os.environ.update(env)
+    try:
+        yield
+    finally:
+        sys.argv, sys.stdin = before[:2]
+        os.environ.clear()
+        os.environ.update(before[2])
+        gc.set_threshold(*before[3])
+        gc.unfreeze()
+
+
+def _file(text: str = "") -> TextIOWrapper:
+    """A stream as files and pipes are: it has an encoding, and is no terminal."""
+    return TextIOWrapper(BytesIO(text.encode()), encoding="utf-8")
+
+
+def _content(file: TextIOWrapper) -> str:
+    file.flush()
+    file.seek(0)
+    return file.read()
+
+
+def _scripted(folder: Path, replies: list[str]) -> str:
     file = folder / "replies.jsonl"
     file.write_text("".join(json.dumps(json.loads(reply)) + "\n" for reply in replies), encoding="utf-8")
-    provider = providers.provider("scripted")
-    model = provider.open(Setup(str(file), provider.settings(), {}))
-    model.name = "scripted"
-    return model
+    return f"scripted/{file}"
 
 
 def _ids() -> Callable[[], str]:

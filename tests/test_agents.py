@@ -253,6 +253,17 @@ def test_a_file_that_is_no_toml_is_not_changed(where: Path) -> None:
     assert file.read_bytes() == b"\xff"
 
 
+def test_an_agents_file_is_its_owners_alone_and_may_be_a_link(tmp_path: Path) -> None:
+    file = tmp_path / "config" / "agents" / "critic.toml"
+    writing.create(file, "critic", {"model": "a"})
+    assert [oct(each.stat().st_mode & 0o777) for each in (file, file.parent, file.parent.parent)] == ["0o600", "0o700", "0o700"]
+    dotfile = file.rename(tmp_path / "critic.toml")
+    file.symlink_to(dotfile)
+    writing.change(file, {"model": "b"})
+    assert (file.is_symlink(), 'model = "b"' in dotfile.read_text()) == (True, True)
+    assert list(file.parent.iterdir()) == [file]
+
+
 def test_what_cannot_be_written_or_deleted_is_told(where: Path) -> None:
     (where / "a.toml").write_text("")
     with pytest.raises(ConfigError, match="cannot be written"):

@@ -53,6 +53,22 @@ def test_help_and_version_load_nothing_heavy(zkchat: Program, arguments: list[st
     assert not loaded_by(zkchat, *arguments) & set(HEAVY)
 
 
+def test_the_first_prompt_needs_neither_pydantic_nor_rich() -> None:
+    parsed_and_ready = """if True:
+        import sys, typer
+        from zkchat_cli.main import app
+        root = typer.main.get_command(app)
+        context = root.make_context("zkchat", ["chat"])
+        chat = root.get_command(context, "chat")
+        values = chat.make_context("chat", ["-v", "notes", "--model", "offline", "--demo"], parent=context).params
+        assert (str(values["vault"]), values["model"], values["demo"], values["agent"]) == ("notes", "offline", True, None), values
+        import zkchat_cli.terminal.repl
+        print(*sys.modules)
+    """
+    done = subprocess.run([sys.executable, "-c", parsed_and_ready], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    assert not set(done.stdout.split()) & (set(HEAVY) - {"prompt_toolkit"})
+
+
 def test_asking_offline_loads_no_model_library_and_no_screen(zkchat: Program) -> None:
     assert not loaded_by(zkchat, "ask", "what is a filter?") & {
         "mojentic",
@@ -104,3 +120,9 @@ def test_every_setting_is_described_in_the_example() -> None:
     text = (ROOT / "config.example.toml").read_text(encoding="utf-8")
     for key in config.keys(wiring.schema()):
         assert f"# {config.describe(key, wiring.schema())}" in text
+
+
+def test_the_example_says_which_settings_a_vault_cannot_make() -> None:
+    head = (ROOT / "config.example.toml").read_text(encoding="utf-8").partition("\n\n")[0].replace("\n# ", " ")
+    for key in config.NOT_FOR_A_VAULT:
+        assert key in head or f"[{key.partition('.')[0]}]" in head

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from building import completed
 from conftest import NOTES, write
 from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import PipeInput, create_pipe_input
@@ -18,8 +19,8 @@ from prompt_toolkit.output import DummyOutput
 
 from zkchat_cli import wiring
 from zkchat_cli.errors import StoreError, VaultError
-from zkchat_cli.terminal import background
-from zkchat_cli.terminal.background import Opened
+from zkchat_cli.terminal import background, watching
+from zkchat_cli.terminal.background import Background, Opened
 from zkchat_cli.terminal.repl import Repl
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.wiring import Bench
@@ -179,3 +180,43 @@ def test_vi_keys_by_setting(chat: Chat) -> None:
         chat.keyboard.send_text(CTRL_D)
 
     assert chat.run(after, ZKCHAT_TERMINAL__EDITING_MODE="vi") == 0
+
+
+def test_the_vault_is_looked_at_while_a_message_is_typed_and_need_not_be_when_it_is_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "changes", lambda *_: iter(()))  # as where a network drive tells nothing
+    monkeypatch.setattr(background, "LOOKED_EVERY", 0.01)
+    write(tmp_path / "notes", NOTES)
+    bench = wiring.open_bench(wiring.Choices(vault=tmp_path / "notes", store=False), {"ZKCHAT_HOME": str(tmp_path / "home")}, tmp_path)
+    session = bench.session()
+    looks: list[object] = []
+    refresh = bench.vault.refresh
+    monkeypatch.setattr(bench.vault, "refresh", lambda **how: looks.append(how) or refresh(**how))
+    behind = Background(
+        lambda: Opened(bench, session), told=lambda: None, state=lambda _: None, measure=lambda: None, session=lambda: session
+    )
+
+    def await_looks(number: int) -> None:
+        end = time.monotonic() + 20
+        while len(looks) < number:
+            assert time.monotonic() < end
+            time.sleep(0.005)
+
+    behind.start()
+    await_looks(2)  # the first index, and what changed while it was made
+    write(tmp_path / "notes", {"Zebra.md": "# Zebra\n\nA zebra has stripes.\n"})
+    behind.waiting.set()
+    behind.typed("/refs")
+    time.sleep(0.05)
+    assert len(looks) == 2
+    behind.typed("what does a zebra have?")
+    await_looks(4)  # the second one began after the first key
+    behind.waiting.clear()
+    behind.typed("")
+    time.sleep(0.05)
+    before = len(looks)
+    assert "stripes" in completed(session.send("what does a zebra have?")).answer
+    assert len(looks) == before
+    behind.leave()
+    bench.close()

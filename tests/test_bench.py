@@ -19,7 +19,7 @@ MEASURED = (
     "read its citations",
     "an answer of 30000 characters",
     "  bytes written",
-    "store a turn",
+    "store a turn  ",
     "overhead a message, new conversation",
     "overhead a message, after 20 turns",
     "overhead a message, after 200 turns",

@@ -412,7 +412,10 @@ def test_a_summary_from_a_larger_window_is_made_anew_for_a_smaller_one(room: Roo
     session = stored(room, talk(*((q * 4, a * 4) for q, a in MOVES * 4)))
     large = session.compact(keep=2)
     room.max_context = 2000
-    report = completed(room.resumed(session, Deltas([says("Fine.")])).send("And now?"))
+    resumed = room.resumed(session, Deltas([says("Fine.")]))
+    usage = resumed.usage
+    assert f"tokens of their budget of {usage.budget_status.messages.budget}" in (usage.compaction.reason or "")
+    report = completed(resumed.send("And now?"))
     assert report.compaction is not None
     assert report.compaction.summary_tokens <= 540 < large.summary_tokens
     assert report.context.message_breakdown.summary > 0

@@ -32,7 +32,8 @@ Offers = Callable[..., list[str]]
 @pytest.fixture(scope="module")
 def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
     folder = tmp_path_factory.mktemp("completion")
-    made = a_room(write(folder / "notes", NOTES | {f"Many/Sort {i}.md": "" for i in range(2 * MOST)}), folder / "cache")
+    notes = NOTES | {f"Many/Sort {i}.md": "" for i in range(2 * MOST)}
+    made = a_room(write(folder / "notes", notes), folder / "cache", folder / "conversations.db")  # completion has its own connection
     yield made
     made.vault.close()
     made.store.close()
@@ -183,3 +184,16 @@ def test_who_types_before_there_is_a_session_waits_for_it(room: Room) -> None:
     assert [c.text for c in found] == ["/help"]
     session = None
     assert completions(completer, "/hel") == []
+
+
+def test_where_a_message_begins_agents_are_offered_before_files(room: Room) -> None:
+    session = room.session(agents=lambda: ("planner", "researcher"))
+    completer = ChatCompleter(lambda: session)
+    completer.ready.set()
+
+    def offered(typed: str) -> list[str]:
+        return [found.text for found in completions(completer, typed)]
+
+    assert offered("@Pl") == ["planner ", "data/plan.txt"]
+    assert offered("@")[:2] == ["planner ", "researcher "]
+    assert offered("ask @pl") == offered("@data/pl") == ["data/plan.txt"]

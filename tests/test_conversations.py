@@ -88,7 +88,7 @@ def test_a_list_says_how_much_was_said_and_how_it_began(room: Room) -> None:
     listed = store.overviews("/v")
     assert [(each.id, each.messages, each.first_line, each.tokens) for each in listed] == [
         ("b", 1, None, 10),
-        ("a", 4, "First line", 40),
+        ("a", 2, "First line", 40),
         ("d", 0, None, 0),
     ]
     assert [each.id for each in store.overviews()] == ["b", "c", "a", "d"]
@@ -98,7 +98,7 @@ def test_a_list_says_how_much_was_said_and_how_it_began(room: Room) -> None:
         store.overview("nobody")
     assert plain(conversations.listed(listed, "a")).splitlines() == [
         "  b  untitled   2025-05-05 12:00, 1 message, 10 tokens",
-        "→ a  First line   2025-05-03 12:00, 4 messages, 40 tokens",
+        "→ a  First line   2025-05-03 12:00, 2 messages, 40 tokens",
         "  d  untitled   2025-05-01 12:00, 0 messages",
     ]
 

@@ -114,3 +114,20 @@ def test_the_terminal_is_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "set LANG=C.UTF-8" in (bad.next_step or "")
     assert "off by NO_COLOR" in surroundings.terminal({"TERM": "xterm", "NO_COLOR": "1"}).detail
     assert "colours: 256" in surroundings.terminal({"TERM": "screen-256color"}).detail
+
+
+def test_agents_that_nobody_could_use_are_wrong(zkchat: Program) -> None:
+    folder = zkchat.home / "config" / "agents"
+    assert checks(zkchat)[1]["agents"]["detail"] == "editor, researcher; none of them yours"
+    folder.mkdir(parents=True)
+    (folder / "critic.toml").write_text("model = 'offline'\n")
+    (folder / "My Agent.toml").write_text("")
+    found = checks(zkchat)[1]["agents"]
+    assert (found["ok"], found["detail"]) == (True, "critic, editor, researcher; 1 of them yours")
+    assert "My Agent.toml" in found["next_step"]
+    (folder / "critic.toml").write_text("model = 'oracle/x'\n")
+    (folder / "editor.toml").write_text("system_prompt_file = '../../secret'\n")
+    status, all_ = checks(zkchat)
+    assert (status, all_["agents"]["code"]) == (2, "config")
+    assert "oracle" in all_["agents"]["detail"]
+    assert "system_prompt_file" in all_["agents"]["detail"]

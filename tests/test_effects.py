@@ -208,7 +208,6 @@ def test_where_nothing_can_be_picked_nothing_is(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("TERM", "dumb")
     assert Picker(colour=False).pick("which", ROWS) is None
     assert Picker(colour=False).pick("which", []) is None
-    Picker(colour=False).leave()
 
 
 # carrying out

@@ -359,11 +359,25 @@ def test_a_system_message_is_shown_as_one() -> None:
     assert "## System\n\nbe brief\n" in md(said("system", "be brief"))
 
 
-def test_summaries_have_a_section_of_their_own() -> None:
+def test_the_summary_that_holds_has_a_section_of_its_own() -> None:
     first = Compaction(
         id="s", created_at=NOON, tokens_before=900, tokens_after=100, messages_folded=4, summary="One\n\ntwo", mode="extractive"
     )
     masked = first.model_copy(update={"id": "t", "summary": None, "mode": "masked"})
     text = md(answer("so [1]", 1), compactions=(first, masked))
-    assert "\n## Summaries\n\n*2025-05-08 12:00: 4 messages, 900 → 100 tokens*\n\n> One\n>\n> two\n\n[^1]: " in text
-    assert "## Summaries" not in md(answer("so", 1), compactions=(masked,))
+    assert "\n## Summary\n\n*2025-05-08 12:00: 4 messages, 900 → 100 tokens*\n\n> One\n>\n> two\n\n[^1]: " in text
+    assert "## Summary" not in md(answer("so", 1), compactions=(masked,))
+
+
+def test_of_summaries_that_took_in_one_another_the_last_is_written_out() -> None:
+    """A long conversation has hundreds; each holds most of what the one before it said."""
+    first, second, last = (
+        Compaction(id=f"s{n}", created_at=NOON, tokens_before=9, tokens_after=1, messages_folded=n, summary=f"told {n}", mode="full")
+        for n in range(3)
+    )
+    elsewhere = last.model_copy(update={"id": "e", "last_id": "of another branch", "summary": "told there"})
+    text = md(said("user", "so"), compactions=(first, second, last, elsewhere))
+    assert [n for n in range(3) if f"told {n}" in text] == [2]
+    assert "*2025-05-08 12:00: 2 messages, 9 → 1 tokens; it took in 2 earlier ones*" in text
+    assert "told there" not in text
+    assert "it took in 1 earlier one*" in md(said("user", "so"), compactions=(first, second))

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from test_exporters import answer, archives, said, talk
 
 from zkchat_cli.exporters import exporter
+from zkchat_cli.exporters.html.elements import HARMFUL, harmless
 from zkchat_cli.exporters.html.sources import highlighted
 from zkchat_cli.exporters.html.style import STYLE
 from zkchat_cli.models import Citation, Compaction, ContentChunk, ConversationArchive, DocumentReference, TokenUsage, ToolCall, ToolRun
@@ -396,16 +397,28 @@ def test_messages_that_are_not_complete_are_marked() -> None:
     assert [e.words for e in page.all("p", "note")] == ["Failed: there is no answer.", "Unfinished: the answer was cut off here."]
 
 
-def test_summaries_stand_apart() -> None:
+def test_the_summary_that_holds_stands_apart() -> None:
     first = Compaction(
         id="s", created_at=NOON, tokens_before=9000, tokens_after=100, messages_folded=4, summary="- *One* <b>", mode="extractive"
     )
     masked = first.model_copy(update={"id": "t", "summary": None})
     page = read(*a_turn("so"), compactions=(first, masked))
-    [summaries] = [e for e in page.all("section") if e.attributes["aria-labelledby"] == "summaries"]
-    assert not any(outer.tag == "main" for outer in summaries.within)
-    assert summaries.words.split() == "Summaries2025-05-08 12:00: 4 messages, 9,000 → 100 tokens One <b>".split()
-    assert "Summaries" not in read(*a_turn("so"), compactions=(masked,)).one("body").words
+    [summary] = [e for e in page.all("section") if e.attributes["aria-labelledby"] == "summary"]
+    assert not any(outer.tag == "main" for outer in summary.within)
+    assert summary.words.split() == "Summary2025-05-08 12:00: 4 messages, 9,000 → 100 tokens One <b>".split()
+    assert "Summary" not in read(*a_turn("so"), compactions=(masked,)).one("body").words
+
+
+def test_of_summaries_that_took_in_one_another_the_last_is_written_out() -> None:
+    one, two, three = (
+        Compaction(id=f"s{n}", created_at=NOON, tokens_before=9, tokens_after=1, messages_folded=n, summary=f"told {n}", mode="full")
+        for n in range(3)
+    )
+    shown = read(*a_turn("so"), compactions=(one, two, three)).one("body").words
+    assert "told 2" in shown
+    assert "told 0" not in shown
+    assert "2 earlier summaries, taken into this one" in shown
+    assert "1 earlier summary, taken into this one" in read(*a_turn("so"), compactions=(one, two)).one("body").words
 
 
 # Figures
@@ -649,3 +662,10 @@ def test_it_is_written_by_the_command_line_and_opens_offline(zkchat: Program, tm
 
 def test_an_answer_without_a_citation_has_no_sources() -> None:
     assert read(said("user", "Hm?"), answer("So.")).all("section", "sources") == []
+
+
+def test_each_character_that_acts_is_found_wherever_it_stands() -> None:
+    acting = list(map(chr, HARMFUL))
+    assert len(acting) > 2000
+    assert not [c for c in acting if harmless(f"a{c}b") in (f"a{c}b", "ab")]
+    assert harmless("a\tb\nc \U00020000 \U0001f600 \ue000") == "a\tb\nc \U00020000 \U0001f600 \ue000"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from building import Deltas, Room, a_room, says
+from building import Deltas, Room, a_room, says, stored, talk
 from conftest import Program
 from terminal_screen import Chat, Script, slowly
 
@@ -18,7 +18,7 @@ from zkchat_cli.terminal import theme
 from zkchat_cli.terminal.markdown import Piece
 from zkchat_cli.terminal.painting import Painter
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.turns import show, tool_line
+from zkchat_cli.terminal.turns import show, tool_line, unsent
 
 MEASURED = False
 
@@ -114,6 +114,14 @@ def test_verbose_tells_of_each_turn_what_it_did_until_it_is_said_again(room: Roo
     assert session.verbose
     with pytest.raises(UsageError, match="on or off"):
         slash.run("/verbose loud", session)
+
+
+def test_verbose_tells_what_of_the_conversation_was_not_sent(room: Room) -> None:
+    long = "word " * 300
+    session = stored(room, talk(*((f"question {n} {long}", f"answer {n} {long}") for n in range(6))), max_context=2000)
+    assert unsent(session) == []
+    list(session.send("when is compost ready?"))
+    assert any("not sent: " in line and " messages" in line for line in unsent(session)), unsent(session)
 
 
 # the whole program

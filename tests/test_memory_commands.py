@@ -201,6 +201,14 @@ def test_relevance_says_how_far_each_thing_bears_on_the_conversation(zkchat: Pro
     assert zkchat("memory", "relevance", "--next", "Do cats garden?", "--json").json == []
 
 
+def test_context_memory_is_that_of_the_latest_conversation_or_of_none_yet(zkchat: Program) -> None:
+    (zkchat.vault / "Garden/ZKCHAT.md").write_text("Compost is turned in spring.\n")
+    (zkchat.vault / "ZKCHAT.md").write_text("Be brief.\n")
+    assert [item["relative_path"] for item in zkchat("context", "memory", "--json").json] == ["ZKCHAT.md"]
+    zkchat("ask", "What of [[Compost]]?")
+    assert [item["relative_path"] for item in zkchat("context", "memory", "--json").json] == ["ZKCHAT.md", "Garden/ZKCHAT.md"]
+
+
 def test_context_memory_says_what_the_next_message_would_bring(zkchat: Program) -> None:
     write(zkchat.vault, {"ZKCHAT.md": "We garden. @nowhere.md", "Queries/ZKCHAT.md": "Queries are in capitals."})
     zkchat("memory", "add", "The filter deadline is 3 June")

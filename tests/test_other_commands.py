@@ -277,6 +277,7 @@ def test_doctor_checks_each_part(zkchat: Program) -> None:
         "provider",
         "semantic",
         "keys",
+        "agents",
         "permissions",
         "disk",
         "git",

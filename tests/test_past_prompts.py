@@ -294,7 +294,9 @@ def test_whatever_was_sent_comes_out_of_a_piece_as_it_was(text: str, sources: li
     content = packing.storable(text) + "\nuser: " + sources[quoted % len(sources)][start:] * 2
     ids = tuple(f"m{i}" for i in range(len(sources)))
     message = PromptMessage(role="user", content=content, tokens=3, kind="conversation", source_ids=(*ids, "Note.md"))
-    body = packing.pack_message(message, 9, lambda id_: (int(id_[1:]), sources[int(id_[1:])]) if id_ in ids else None)
+    body = packing.pack_message(
+        message, 9, {id_: (int(id_[1:]), sources[int(id_[1:])]) if id_ in ids else None for id_ in message.source_ids}
+    )
     assert packing.unpack_message(body, lambda n: (f"m{n}", sources[n]) if isinstance(n, int) else (n, None)) == message
 
 
@@ -315,7 +317,7 @@ def test_a_hostile_message_is_packed_in_little_time() -> None:
     text = "\n".join("user: aaaaaaaaaaaaaaaaaaaaaaaaaaaaab" for _ in range(30_000))
     source = "a" * 1_000_000
     message = PromptMessage(role="user", content="x" + text, tokens=3, kind="conversation", source_ids=("m",))
-    body = packing.pack_message(message, 1, lambda _: (1, source))
+    body = packing.pack_message(message, 1, dict.fromkeys(message.source_ids, (1, source)))
     assert packing.unpack_message(body, lambda _: ("m", source)) == message
 
 

@@ -1,6 +1,8 @@
 """Keys at the prompt, without a terminal: what is sent, and what the line shows."""
 
 import asyncio
+import os
+import pty
 import re
 import threading
 import time
@@ -11,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prompt_toolkit.application import create_app_session
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, DummyCompleter
 from prompt_toolkit.document import Document
@@ -19,6 +22,7 @@ from prompt_toolkit.layout.processors import TransformationInput
 from prompt_toolkit.output import DummyOutput
 
 from zkchat_cli.terminal.history import VaultHistory
+from zkchat_cli.terminal.keyboard import typing_ahead
 from zkchat_cli.terminal.pasting import LONGEST_SHOWN, MOST_CHARACTERS, Pastes
 from zkchat_cli.terminal.prompt import Prompt
 
@@ -290,3 +294,38 @@ def test_tab_takes_the_first_whether_it_is_there_yet_or_not(keys: str) -> None:
             return at.lines[-1:] == ["[[Filters]]"]
 
         assert at.says_when(chosen, f"{ENTER}{ENTER}") == "[[Filters]]"
+
+
+def test_where_the_screen_is_dumb_two_ctrl_c_on_an_empty_line_leave_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    pastes = Pastes()
+    with create_pipe_input() as keyboard, create_app_session(input=keyboard, output=DummyOutput()):
+        prompt = Prompt(
+            colour=False, completer=DummyCompleter(), history=VaultHistory(pastes.unfold), pastes=pastes, line_changed=lambda _: None
+        )
+        for keys, outcome in (("half a line" + CTRL_C, KeyboardInterrupt), (CTRL_C, KeyboardInterrupt), (CTRL_C, EOFError)):
+            keyboard.send_text(keys)
+            with pytest.raises(outcome):
+                prompt.ask()
+
+
+def test_what_was_typed_before_the_prompt_was_there_is_sent_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    keyboard, inside = pty.openpty()
+    os.write(keyboard, "über\nand\x04 mo".encode())
+    pastes = Pastes()
+    with os.fdopen(inside) as terminal, os.fdopen(keyboard, "wb", buffering=0) as keys:
+        monkeypatch.setattr("sys.stdin", terminal)
+        with typing_ahead() as typed, create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
+            keys.write(b"unseen\r")
+            assert typed == "über\rand mo"
+            prompt = Prompt(
+                colour=True,
+                completer=DummyCompleter(),
+                history=VaultHistory(pastes.unfold),
+                pastes=pastes,
+                line_changed=lambda _: None,
+                typed=typed,
+            )
+            assert prompt.ask() == "über"
+            pipe.send_text("re\r")
+            assert prompt.ask() == "and more"

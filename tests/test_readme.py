@@ -1,100 +1,329 @@
-"""The README is true: its commands, settings and providers exist, and its transcript is what the program prints."""
+"""The README is true: what it names is there, and what is there it names; its transcript is what the program prints.
 
+Nothing here is a list of names: they come from the drawers, the settings, typer's own tree and the source.
+"""
+
+import ast
+import json
 import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
-from conftest import Program
+import pytest
+import typer
 
-from zkchat_cli import cli, config, drawer, slash, tools, wiring
+from zkchat_cli import agents, cli, config, drawer, exporters, main, slash, tools, wiring
+from zkchat_cli.agents import builtin
+from zkchat_cli.context import strategies
 from zkchat_cli.errors import ProviderErrorKind
 from zkchat_cli.llm import embedders, providers
+from zkchat_cli.slash import help as slash_help
 from zkchat_cli.vault import search
 
 MEASURED = False
 
-README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PROSE = re.sub(r"^```.*?^```$", "", README, flags=re.DOTALL | re.MULTILINE)
+SOURCE = ROOT / "zkchat_cli"
+HELP = {"--help", "-h"}
+OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*")
+ESCAPED_BAR = "\\|"
+
+
+def section(heading: str) -> str:
+    """What stands under a heading, up to the next one of whatever depth."""
+    assert README.count(f"\n{heading}\n") == 1, heading
+    return re.split(r"\n#+ ", README.split(f"\n{heading}\n", 1)[1].replace("\n# ", "\n\\# "), maxsplit=1)[0]
+
+
+def rows(text: str) -> list[list[str]]:
+    """The cells of each row of the tables in a text, without their heads."""
+    found = [line for line in text.splitlines() if line.startswith("| ") and not re.fullmatch(r"\| [a-z ]+ \|.*", line)]
+    return [[cell.replace(ESCAPED_BAR, "|").strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in found]
+
+
+def code(text: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", text)
 
 
 def first_column(heading: str) -> set[str]:
-    """The code in the first column of the table under a heading."""
-    section = README.split(f"\n{heading}\n", 1)[1].split("\n#", 1)[0]
-    return set(re.findall(r"^\| `([^`]+)`", section, re.MULTILINE))
+    """The code in the first column of the tables under a heading."""
+    return {each for row in rows(section(heading)) for each in code(row[0])}
 
 
-def test_every_command_is_there_and_no_other() -> None:
-    assert first_column("## Commands") == {f"zkchat {name}" for name in drawer.names(cli)}
+@cache
+def parsed() -> dict[str, ast.Module]:
+    """The source, by the paths of its files."""
+    return {file.relative_to(SOURCE).as_posix(): ast.parse(file.read_bytes()) for file in SOURCE.rglob("*.py")}
 
 
-def test_every_slash_command_is_there_and_no_other() -> None:
-    assert {entry.split()[0] for entry in first_column("### In the chat")} == {f"/{name}" for name in slash.names()}
+# the shell's commands
+
+
+@cache
+def commands() -> dict[str, Any]:
+    root: Any = typer.main.get_command(main.app)
+    context = typer.Context(root)
+    return {name: root.get_command(context, name) for name in root.list_commands(context)}
+
+
+def parts_of(command: Any) -> dict[str, Any]:
+    """The commands of a group, by name."""
+    return {name: command.get_command(typer.Context(command), name) for name in command.list_commands(typer.Context(command))}
+
+
+def options_of(*of: Any) -> set[str]:
+    return {
+        name for command in of for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts) if name[0] == "-"
+    }
+
+
+def shared() -> set[str]:
+    """The options that stand in one table for all commands, in both their forms."""
+    return {option for row in rows(section("## Commands")) if "-" in row[0] for option in OPTION.findall(" ".join(code(row[0])))}
+
+
+def said_of(text: str) -> set[str]:
+    """The options that a text in which code is marked names."""
+    return {option for each in code(text) if not each.startswith("zkchat ") for option in OPTION.findall(each)}
+
+
+def test_every_command_has_a_section_and_no_other() -> None:
+    assert re.findall(r"^### `zkchat (\w+)`$", README, re.MULTILINE) == list(cli.MOST_USED_FIRST)
+    assert set(cli.MOST_USED_FIRST) == set(commands())
+
+
+@pytest.mark.parametrize("name", [name for name in cli.MOST_USED_FIRST if hasattr(commands()[name], "list_commands")])
+def test_every_command_of_a_group_has_a_row_with_its_options(name: str) -> None:
+    parts = parts_of(commands()[name])
+    table = {code(row[0])[0].split()[0]: row for row in rows(section(f"### `zkchat {name}`"))}
+    assert list(table) == list(parts), "in the order of the help"
+    for part, command in parts.items():
+        there, said = options_of(command) - shared(), said_of(" ".join(table[part]))
+        assert (part, there - said) == (part, set())
+        assert (part, said - options_of(command)) == (part, set())
+
+
+@pytest.mark.parametrize("name", [name for name in cli.MOST_USED_FIRST if not hasattr(commands()[name], "list_commands")])
+def test_every_option_of_a_command_is_in_its_section(name: str) -> None:
+    there = options_of(commands()[name])
+    said = said_of(section(f"### `zkchat {name}`"))
+    assert there - shared() - said == set()
+    assert said - there - {"--json"} == set()
+
+
+def test_the_options_of_many_commands_are_options_of_many_commands() -> None:
+    every = [command for top in commands().values() for command in (parts_of(top).values() if hasattr(top, "list_commands") else [top])]
+    root = options_of(typer.main.get_command(main.app))
+    for option in shared():
+        assert option in root | HELP or sum(option in options_of(command) for command in every) > 1, option
+    assert {f"zkchat {option}" for option in root - shared() - HELP} <= set(code(section("## Commands")))
+
+
+def test_every_call_of_zkchat_is_one() -> None:
+    """Wherever the README writes `zkchat …`, the commands and options are there."""
+    blocks = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+    calls = [call for each in code(PROSE) for call in re.findall(r"^zkchat [a-z].*", each)]
+    calls += [call for block in blocks for call in re.findall(r"\bzkchat [a-z][^#\n]*", block)]
+    assert len(calls) > 30
+    for call in calls:
+        command: Any = typer.main.get_command(main.app)
+        for word in re.sub(r"\"[^\"]*\"|'[^']*'|\|.*", " ", call).split()[1:]:
+            if word.startswith("-") and word != "-":
+                assert word in options_of(command) | shared(), call
+            elif hasattr(command, "list_commands"):
+                command = command.get_command(typer.Context(command), word)
+                assert command is not None, call
+
+
+def test_every_exit_code_is_there_and_no_other() -> None:
+    known = {0, main.INTERRUPTED, main.CLOSED, *main.EXIT_CODES.values()}
+    assert {int(each) for each in first_column("## Commands") if each.isdecimal()} == known
+
+
+# the chat
+
+
+def test_every_slash_command_is_there_with_its_argument_and_no_other() -> None:
+    assert first_column("## In the chat") == {f"/{command.name} {command.argument}".rstrip() for command in slash.commands()}
+
+
+def test_slash_commands_stand_in_the_groups_of_the_help_and_in_their_order() -> None:
+    grouped = dict(re.findall(r"^\*\*(.+)\*\*\n\n((?:\|.*\n)+)", section("## In the chat"), re.MULTILINE))
+    told = {title: tuple(code(row[0])[0].split()[0][1:] for row in rows(table)) for title, table in grouped.items()}
+    assert {title: told[title] for title, _ in slash_help.GROUPS} == dict(slash_help.GROUPS)
+    assert list(told) == [*(title for title, _ in slash_help.GROUPS), slash_help.REST]
+
+
+def test_every_key_of_the_help_is_there() -> None:
+    assert {key for key, _ in slash_help.KEYS} <= first_column("### Keys")
+
+
+def test_every_way_to_write_a_slash_command_names_one() -> None:
+    named = {each[1:].split()[0] for each in code(PROSE) if re.match(r"/[a-z]+\b(?!/)", each) and not each.startswith("/commands")}
+    assert named - set(slash.names()) == set()
+
+
+# what lies in drawers
 
 
 def test_every_tool_is_there_and_no_other() -> None:
-    assert first_column("### What the model may call") == set(drawer.names(tools))
+    assert first_column("## What the model may call") == set(drawer.names(tools))
 
 
-def test_every_command_of_the_notes_is_there(zkchat: Program) -> None:
-    row = next(line for line in README.splitlines() if line.startswith("| `zkchat vault`"))
-    listed = zkchat("vault", "--help").out.split("Commands:\n", 1)[1]
-    assert {line.split()[0] for line in listed.splitlines() if line[2:3].strip()} <= set(re.findall(r"`([a-z]+)[` ]", row))
+def test_tools_that_write_are_marked_and_no_other() -> None:
+    marked = {code(row[0])[0] for row in rows(section("## What the model may call")) if row[1].startswith("with `--unsafe`")}
+    assert marked == {tool.name for tool in drawer.everything(tools, "TOOL") if tool.writes}
 
 
 def test_every_provider_is_there_and_no_other() -> None:
     assert {entry.split("/")[0] for entry in first_column("## Providers")} == set(providers.names())
 
 
+def test_every_embedder_is_there_and_no_other() -> None:
+    assert first_column("### Search by meaning") - {"semantic.provider"} == {wiring.NO_EMBEDDER, *embedders.names()}
+
+
+def test_every_strategy_is_there_and_no_other() -> None:
+    assert first_column("## How context works") == set(strategies.names())
+
+
+def test_every_export_format_is_there_and_no_other() -> None:
+    assert first_column("## Export and import") == set(exporters.names())
+
+
+def test_every_built_in_agent_and_every_key_of_one_is_there_and_no_other() -> None:
+    keys = {key.partition(".")[0] for key in config.keys(agents.profile.Profile)}
+    told = {each.removesuffix(".…") for each in first_column("## Agents")}
+    assert told == {*drawer.names(builtin), *keys}
+
+
 def test_every_way_in_which_a_server_can_fail_is_there_and_no_other() -> None:
     never_a_servers = {"unknown_provider", "not_installed", "bad_script"}
-    assert first_column("## When a model fails") == set(get_args(ProviderErrorKind)) - never_a_servers
-
-
-def test_every_embedder_is_there_and_no_other() -> None:
-    assert first_column("## Search by meaning") == {"semantic.provider", "none", *embedders.names()}
+    assert first_column("### When a model fails") == set(get_args(ProviderErrorKind)) - never_a_servers
 
 
 def test_every_way_to_write_a_query_means_what_it_says() -> None:
-    section = README.split("\n## Search and links\n", 1)[1].split("\n#", 1)[0]
-    cells = re.findall(r"^\| (`.+?) \|", section, re.MULTILINE)
-    ways = [search.analyse(code) for cell in cells for code in re.findall("`([^`]+)`", cell)]
+    ways = [search.analyse(each) for row in rows(section("## Search and links")) for each in code(row[0])]
     assert [way.words for way in ways] == [("boolean", "filters"), (), (), (), (), ()]
     assert [way.phrases for way in ways] == [(), (("due", "before"),), (), (), (), ()]
     assert [way.without for way in ways] == [(), (), (("sorting",),), (("group", "by"),), (), ()]
     assert [(way.tags, way.paths) for way in ways[-2:]] == [(("project",), ()), ((), ("archive",))]
 
 
+# settings and environment
+
+
 def test_every_setting_is_there_with_its_default_and_description() -> None:
-    import json
-
-    for key, default in config.keys(wiring.schema()).items():
-        assert f"| `{key}` | `{json.dumps(default)}` | {config.describe(key, wiring.schema())} |" in README
-    assert first_column("## Which notes, which settings") == set(config.keys(wiring.schema()))
+    schema = wiring.schema()
+    told = {code(row[0])[0]: row[1:] for row in rows(section("## Settings")) if len(row) == 3}
+    assert told == {key: [f"`{json.dumps(value)}`", config.describe(key, schema)] for key, value in config.keys(schema).items()}
 
 
-def test_the_transcript_is_what_the_demo_says(zkchat: Program) -> None:
-    block = README.split("<!-- transcript", 1)[1].split("```text\n", 1)[1].split("```", 1)[0]
-    typed = re.findall(r"^› (.*)$", block, re.MULTILINE)
-    expected = re.sub(r"^› .*\n\n?", "", block, flags=re.MULTILINE)
-    assert typed
-    done = zkchat("chat", "--demo", stdin="".join(line + "\n" for line in typed))
-    assert done.exit_status == 0
-    squeeze = lambda text: [line for line in text.splitlines() if line.strip()]  # noqa: E731
-    assert squeeze(done.out) == squeeze(expected)
+def test_every_setting_that_the_text_names_exists() -> None:
+    known = config.keys(wiring.schema())
+    tables = {key.partition(".")[0] for key in known if "." in key}
+    named = {each.split()[0] for each in code(PROSE) if re.match(rf"(?:{'|'.join(tables)})\.[a-z_]+(?: |$)", each)}
+    assert named - set(known) == set()
 
 
-def test_the_shell_commands_of_the_readme_parse(zkchat: Program) -> None:
-    for command in re.findall(r"`zkchat ([a-z]+ [a-z]+)", README):
-        group, sub = command.split()
-        if group in ("context", "vault", "config"):
-            assert zkchat(group, sub, "--help").exit_status == 0, command
+def test_every_environment_variable_is_there_and_no_other() -> None:
+    told = {each for row in rows(section("## Settings")) if len(row) == 2 for each in code(row[0])}
+    read = set(
+        _read_from_the_environment(tree for name, tree in parsed().items() if name != "terminal/shell.py")
+    )  # what it reads a shell sets
+    assert {name for name in read if not name.startswith("_")} - told == set()
+    named = {node.value for tree in parsed().values() for node in ast.walk(tree) if _is_text(node)}
+    settings = {f"ZKCHAT_{key.upper().replace('.', '__')}" for key in config.keys(wiring.schema())}
+    assert told - named - settings == set()
+
+
+def _read_from_the_environment(trees: Iterable[ast.Module]) -> Iterator[str]:
+    for tree in trees:
+        for node in ast.walk(tree):
+            match node:
+                case ast.Call(func=ast.Attribute(attr="get", value=where), args=[ast.Constant(value=str(name)), *_]) if _is_environment(
+                    where
+                ):
+                    yield name
+                case ast.Subscript(value=where, slice=ast.Constant(value=str(name))) if _is_environment(where):
+                    yield name
+    yield from (default for key, default in config.keys(wiring.schema()).items() if key.endswith(".key_variable"))
+
+
+def _is_environment(node: ast.expr) -> bool:
+    return ast.unparse(node).split(".")[-1] in ("env", "environ")
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+# what goes wrong
+
+
+def test_every_error_that_can_be_looked_up_is_one_of_the_programs() -> None:
+    """What stands between the … of an error is a piece of a text in the source."""
+    source = "\n".join(_texts())
+    for row in rows(section("## Troubleshooting")):
+        for piece in (piece.strip(" @[]:") for each in code(row[0])[:1] for piece in re.split("…", each)):
+            assert piece in source, row[0]
+
+
+def _texts() -> Iterator[str]:
+    """All texts of the source, those with values in them with nothing in their place."""
+    for tree in parsed().values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.JoinedStr):
+                yield "".join(str(part.value) for part in node.values if isinstance(part, ast.Constant))
+            elif _is_text(node):
+                yield node.value
+
+
+# the rest
+
+
+def test_the_transcript_is_one_of_those_that_are_played() -> None:
+    told = README.split("<!-- transcript", 1)[1].split("```text\n", 1)[1].split("\n```\n<!--", 1)[0]
+    assert told == (ROOT / "tests" / "transcripts" / "readme.txt").read_text(encoding="utf-8").split("---\n", 1)[1].rstrip("\n")
+
+
+def test_the_contents_are_the_sections() -> None:
+    listed = re.findall(r"\[([^\]]+)\]\(#([^)]+)\)", section("## Contents"))
+    headings = [heading for heading in re.findall(r"^## (.+)$", PROSE, re.MULTILINE) if heading != "Contents"]
+    assert listed == [(heading, _anchor(heading)) for heading in headings]
+
+
+def test_every_link_within_the_readme_leads_somewhere() -> None:
+    anchors = {_anchor(heading) for heading in re.findall(r"^#+ (.+)$", README, re.MULTILINE)}
+    assert set(re.findall(r"\]\(#([^)]+)\)", README)) - anchors == set()
+
+
+def _anchor(heading: str) -> str:
+    """As GitHub makes it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def test_the_picture_of_the_house_is_the_contract_that_ci_runs() -> None:
-    import tomllib
-
-    contracts = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     layers = next(c["layers"] for c in contracts if c["type"] == "layers")
     drawn = README.split("```text\nmain > cli", 1)[1].split("\n\n", 1)[0]
-    rows = [row.strip() for row in ("main > cli" + drawn).replace("\n", " ").split(">")]
+    picture = [row.strip() for row in ("main > cli" + drawn).replace("\n", " ").split(">")]
     expected = [layer.replace("zkchat_cli.", "") for layer in layers if layer != "zkchat_cli.__main__"]
-    assert [r for r in rows if r] == expected
+    assert [row for row in picture if row] == expected
+
+
+def test_every_room_of_the_house_is_in_the_picture_and_no_other() -> None:
+    drawn = README.split("```text\nmain > cli", 1)[1].split("\n\n", 1)[1].split("```", 1)[0]
+    there = {path.name + "/" * path.is_dir() for path in SOURCE.iterdir() if not path.name.startswith("_") and path.name != "py.typed"}
+    assert {line.split()[0] for line in drawn.splitlines()} == there
+
+
+def test_the_readme_can_be_read() -> None:
+    """Rows and lines that fit a screen; a transcript is as long as it is."""
+    assert [line for line in PROSE.splitlines() if len(line) > (240 if line.startswith("|") else 140)] == []
+    assert [line for line in README.split("```text\nmain", 1)[1].split("```", 1)[0].splitlines() if len(line) > 130] == []

@@ -53,6 +53,13 @@ def test_what_stands_beside_a_hit_comes_along() -> None:
     ]
 
 
+@pytest.mark.parametrize("mark", ["?", "？"])
+def test_an_answer_comes_before_what_merely_stands_beside_a_question(mark: str) -> None:
+    spoken = ("Once more it rained.", f"Where is the anvil{mark}", "On shelf number seven.")
+    some = turns_of([said("user", text, f"u{i}") for i, text in enumerate((*spoken, *sum(CHATTER, ())))], COUNTER)
+    assert recalled("anvil", some, 67) == [f"user: Where is the anvil{mark}", "user: On shelf number seven."]
+
+
 def test_chinese_is_found() -> None:
     assert recalled("铁砧在哪里？", turns(("我的铁砧在七号架上。", "好的。"), *CHATTER))[0] == "user: 我的铁砧在七号架上。"
 

@@ -195,6 +195,30 @@ def test_a_file_nested_beyond_reason_is_refused(where: Places) -> None:
     assert refused(where, "a = " + "[" * 100_000)
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a." * 100_000 + "a = 1", "a key of more than 20 parts"),
+        ("[" + '"a" . ' * 60_000 + "a]", "a key of more than 20 parts"),
+        ("x = {b = 1, " + "'a'." * 60_000 + "a = 1}", "a key of more than 20 parts"),
+        ("x" * 600_000, "larger than 500 kB"),
+        ("llm.temperature = '" + "x" * 400_000 + "'", "llm.temperature = "),
+        ("x" * 400_000 + " = 1", "is not a setting"),
+    ],
+    ids=["dotted", "header", "inline", "large", "value", "key"],
+)
+def test_what_a_hostile_vault_brings_takes_neither_the_machine_nor_the_screen(where: Places, text: str, told: str) -> None:
+    message = refused(where, project=text).message
+    assert told in message
+    assert len(message) < 600
+
+
+def test_a_pipe_in_the_place_of_the_file_is_not_waited_for(where: Places) -> None:
+    os.mkfifo(where.config_file)
+    with pytest.raises(ConfigError, match="it is no file"):
+        load({}, {}, where)
+
+
 def test_a_vault_whose_name_no_system_takes_is_refused(where: Places) -> None:
     with pytest.raises(ConfigError, match="cannot be read"):
         load({}, {}, where, Path("a\0b"))

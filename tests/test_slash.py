@@ -101,6 +101,13 @@ def test_help_names_every_command_and_the_keys(session: ZkChatSession) -> None:
     assert "Ctrl+C" in text
 
 
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_no_line_of_the_help_is_wider_than_the_screen(session: ZkChatSession, width: int) -> None:
+    outcome = slash.run("/help", session)
+    assert outcome.fitted is not None
+    assert [line for line in outcome.fitted(width).splitlines() if len(line) > width] == []
+
+
 def test_context_is_the_table_of_the_next_prompt(session: ZkChatSession) -> None:
     text = answer("/context", session)
     assert "instructions" in text

@@ -303,3 +303,28 @@ def test_an_agent_leads_a_run(zkchat: Program, script: Callable[..., str]) -> No
         assert [tool["function"]["name"] for tool in prompt["tools"]] == ["finish"]
         assert document["run"]["goal"] == GOAL
         assert document["agent"] == "critic"
+
+
+def test_an_agent_that_was_called_for_a_run_goes_on_with_it_and_leads_nothing_else(zkchat: Program, script: Callable[..., str]) -> None:
+    zkchat("agent", "create", "critic", "--prompt", "Find faults.", "--tools", "")
+    assert zkchat("ask", "--iterations", 1, f"@critic {GOAL}", "--model", script({"text": "Not yet."})).exit_status == 1
+    echo = script({"echo": True})
+    again = zkchat("ask", "-c", "--iterations", 2, "--model", echo, "--json")
+    assert again.json["agent"] == "critic"
+    assert again.json["run"]["goal"] == GOAL
+    assert "the agent critic goes on with its goal" in again.err
+    prompt = json.loads(again.json["answer"])["messages"]
+    assert "Find faults." in prompt[0]["content"]
+    assert not any("@critic" in message["content"] for message in prompt)
+    assert zkchat("ask", "-c", "hello", "--model", echo, "--json").json["agent"] is None
+
+
+@pytest.mark.parametrize("rounds", [(), ("--iterations", 1)])
+def test_a_text_that_is_piped_in_keeps_the_name_of_the_agent_that_is_asked(
+    zkchat: Program, script: Callable[..., str], rounds: tuple[object, ...]
+) -> None:
+    zkchat("agent", "create", "critic", "--prompt", "Find faults.", "--tools", "")
+    done = zkchat("ask", *rounds, "@critic is @critic right?", "--model", script({"echo": True}), "--json", stdin="@critic wrote this.\n")
+    asked = json.loads(done.json["answer"])["messages"][-1]["content"]
+    assert asked == "@critic wrote this.\n\nis @critic right?"
+    assert done.json["agent"] == "critic"

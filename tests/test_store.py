@@ -213,14 +213,14 @@ def test_a_new_message_makes_its_conversation_the_most_recent(store: ChatSession
 
 
 def test_an_empty_store_says_how_to_start(store: ChatSessionStore) -> None:
-    with pytest.raises(StoreError, match="There is no conversation with /notes yet") as e:
+    with pytest.raises(StoreError, match="there is no conversation with /notes yet") as e:
         store.find(None, "/notes")
     assert "zkchat ask" in e.value.hint
 
 
 @pytest.mark.parametrize("act", ["conversation", "history", "log", "compactions", "archive", "undo_compaction"])
 def test_reading_an_unknown_conversation_is_an_error(store: ChatSessionStore, act: str) -> None:
-    with pytest.raises(StoreError, match="There is no conversation nobody"):
+    with pytest.raises(StoreError, match="there is no conversation nobody"):
         getattr(store, act)("nobody")
 
 
@@ -232,7 +232,7 @@ def test_writing_to_an_unknown_conversation_is_an_error(store: ChatSessionStore)
         lambda: store.move_head("nobody", None),
         lambda: store.compact("nobody", summary("s", None)),
     ):
-        with pytest.raises(StoreError, match="There is no conversation nobody"):
+        with pytest.raises(StoreError, match="there is no conversation nobody"):
             act()
 
 

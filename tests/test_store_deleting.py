@@ -1,15 +1,17 @@
 """Deleting a conversation, for good: the proof is in the bytes of every file of the store."""
 
 import sqlite3
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from prompt_toolkit.history import FileHistory
 
 from tests.test_store_faults import contents
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Compaction, ContentChunk, Conversation, DocumentReference, Fact, ZkChatMessage
-from zkchat_cli.store import ChatSessionStore
+from zkchat_cli.store import ChatSessionStore, typed
 from zkchat_cli.store.file import connect
 from zkchat_cli.store.migrations import SCRIPTS
 
@@ -116,7 +118,7 @@ def test_a_fact_outlasts_the_conversation_it_comes_from(store: ChatSessionStore)
 
 def test_a_deletion_of_what_is_not_there_changes_nothing(store: ChatSessionStore) -> None:
     talk(store, "kept", "philatelist", turns=1)
-    with pytest.raises(StoreError, match="There is no conversation nobody"):
+    with pytest.raises(StoreError, match="there is no conversation nobody"):
         store.delete("kept", "nobody")
     assert [c.id for c in store.conversations()] == ["kept"]
 
@@ -168,3 +170,41 @@ def test_the_search_goes_through_all_vaults_or_one(store: ChatSessionStore) -> N
         store.add(id_, said(f"{id_}-q", f"a {SECRET} is a brewer"))
     assert {found.conversation_id for found in store.search(None, SECRET)} == {"here", "there"}
     assert [found.conversation_id for found in store.search("/other", SECRET)] == ["there"]
+
+
+def test_the_questions_of_a_deleted_conversation_go_from_the_lines_that_were_typed(tmp_path: Path) -> None:
+    store = ChatSessionStore.open(tmp_path / "c.db")
+    for id_, *asked in (("c1", f"what is a {SECRET}?", f"first\n\n+{SECRET}\r\nlast"), ("c2", "and a roof?")):
+        store.start(Conversation(id=id_, vault="/notes", created_at=NOON, updated_at=NOON))
+        for number, question in enumerate(asked):
+            store.add(id_, said(f"{id_}-{number}", question))
+    file = typed.file_of(tmp_path, "/notes")
+    file.parent.mkdir()
+    lines = FileHistory(str(file))
+    there = [f"what is a {SECRET}? ", "/search what is it?", f"first\n\n+{SECRET}\r\nlast", "and a roof?", "# +x"]
+    for line in there:
+        lines.store_string(line)
+
+    store.delete("c1")
+
+    assert [*lines.load_history_strings()] == ["# +x", "and a roof?", "/search what is it?"]
+    assert SECRET.encode() not in file.read_bytes()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600 and [*file.parent.iterdir()] == [file]
+    before = file.stat().st_mtime_ns
+    store.delete("c2")
+    lines.store_string("one more")
+    assert [*lines.load_history_strings()] == ["one more", "# +x", "/search what is it?"]
+    assert file.stat().st_mtime_ns > before
+    store.close()
+
+
+def test_lines_that_cannot_be_cleared_are_named(tmp_path: Path) -> None:
+    store = ChatSessionStore.open(tmp_path / "c.db")
+    store.start(Conversation(id="c1", vault="/notes", created_at=NOON, updated_at=NOON))
+    store.add("c1", said("q", SECRET))
+    file = typed.file_of(tmp_path, "/notes")
+    file.mkdir(parents=True)
+    with pytest.raises(StoreError, match=f"deleted, but {file} may still hold what was typed in it: Is a directory"):
+        store.delete("c1")
+    assert store.conversations() == []
+    store.close()

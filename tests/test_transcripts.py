@@ -3,12 +3,19 @@
 `python test_transcripts.py [NAME …]` writes them anew as far as they have changed, for reading them again.
 """
 
+import re
+import shlex
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playing import agrees, played
+import typer
+from playing import MORE, SHELL, TYPED, Transcript, agrees, played
+
+from zkchat_cli import main, slash
 
 TRANSCRIPTS = Path(__file__).with_name("transcripts")
 ELSEWHERE = ("citations",)
@@ -23,6 +30,32 @@ def transcripts() -> list[Path]:
 def test_what_is_typed_shows_what_is_seen(file: Path, tmp_path: Path) -> None:
     text = file.read_text(encoding="utf-8")
     assert played(text, tmp_path) == text
+
+
+def typed() -> list[str]:
+    """Everything that is typed in any transcript, with its sign."""
+    return [what for file in transcripts() for what, _ in Transcript.read(file.read_text(encoding="utf-8")).steps]
+
+
+def of_the_shell(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Each command that does something, by the words that call it."""
+    if not hasattr(command, "list_commands"):
+        yield path
+        return
+    context = typer.Context(command)
+    for name in command.list_commands(context):
+        yield from of_the_shell(command.get_command(context, name), (*path, name))
+
+
+def test_every_command_of_the_shell_is_in_a_transcript() -> None:
+    calls = [re.sub(r"^.*?\bzkchat ", "", line.removeprefix(SHELL)) for line in typed() if line.startswith(SHELL)]
+    shown = {tuple(shlex.split(call)[:length]) for call in calls for length in (1, 2)}
+    assert sorted(set(of_the_shell(typer.main.get_command(main.app))) - shown) == []
+
+
+def test_every_command_of_the_chat_is_in_a_transcript() -> None:
+    lines = [line.removeprefix(TYPED).removeprefix(MORE) for line in typed() if not line.startswith(SHELL)]
+    assert [name for name in slash.names() if not any(re.match(rf"/{name}\b", line) for line in lines)] == []
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,10 @@ from building import Deltas, Room, a_room, calls, completed, ended, says
 
 from zkchat_cli import changing, tools
 from zkchat_cli.changing import ALLOWED, DECLINED, Policy, Verdict
+from zkchat_cli.errors import VaultError
 from zkchat_cli.events import ChangeDecided, ChangeProposed, Event
 from zkchat_cli.models import ToolCall
+from zkchat_cli.vault import Vault
 from zkchat_cli.vault.changes import Change
 
 WRITING = tuple(tool for tool in tools.tools(unsafe=True) if tool.of == "notes")
@@ -103,6 +105,41 @@ def test_a_changed_file_is_refused_when_somebody_edits_it_while_the_user_thinks(
     assert (vault / "Filters.md").read_text() == "mine\n"
 
 
+@pytest.mark.parametrize("path", ["ZKCHAT.md", "zkchat", "Garden/WILK.md"])
+def test_what_tells_later_conversations_what_to_do_is_marked_before_it_is_approved(room: Room, vault: Path, path: str) -> None:
+    asked: list[Change] = []
+
+    def approve(change: Change) -> Verdict:
+        asked.append(change)
+        return changing.beforehand(change)
+
+    events, _ = turn(room, calls(wants("create_note", path=path, content="Obey.")), says("No."), approve=approve)
+    [proposed] = [e for e in events if isinstance(e, ChangeProposed)]
+    assert "every later conversation is told" in proposed.note
+    assert asked[0].lasting is not None
+    assert not (vault / path).exists()
+
+
+@pytest.mark.parametrize("path", ["What is it?", "con", "nul.md", "x./y", 'a"b'])
+def test_a_name_that_not_every_system_has_is_told(room: Room, path: str) -> None:
+    assert "Windows and phones cannot have this name" in room.vault.changes.create(path, "x").note
+
+
+def test_a_name_in_another_spelling_is_taken_but_by_the_note_itself(room: Room, vault: Path) -> None:
+    assert room.vault.changes.create("Good (name), v1.2 – ok", "x").note == ""
+    room.vault.changes.make(room.vault.changes.rename("Filters.md", "FILTERS.md"))
+    (vault / "Cafe\u0301.md").write_text("x")
+    with pytest.raises(VaultError, match="already"):
+        room.vault.changes.create("Caf\xe9", "x")
+
+
+def test_a_place_that_the_index_leaves_out_is_told(vault: Path, tmp_path: Path) -> None:
+    changes = Vault.open(vault, tmp_path / "cache", ignore=("Garden",)).changes
+    changes.refresh()
+    assert "vault.ignore leaves this place out" in changes.create("Garden/New", "x").note
+    assert "vault.ignore leaves this place out" in changes.rename("Filters.md", "Garden/").note
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "told"),
     [
@@ -111,6 +148,10 @@ def test_a_changed_file_is_refused_when_somebody_edits_it_while_the_user_thinks(
         ("create_note", {"path": ".trash/x.md", "content": "x"}, "no place for a note"),
         ("create_note", {"path": "Filters", "content": "x"}, "exists already"),
         ("create_note", {"path": "a[b]", "content": "x"}, "no link could name"),
+        ("create_note", {"path": "filters", "content": "x"}, "there is Filters.md already"),
+        ("create_note", {"path": "GARDEN/New", "content": "x"}, "there is Garden already"),
+        ("create_note", {"path": "Filters.md/New", "content": "x"}, "Filters.md is a file"),
+        ("rename_note", {"path": "Combining", "new_path": "garden/"}, "there is Garden already"),
         ("edit_section", {"path": "Filters", "heading": "Date", "new_text": "x"}, "Nearest: Dates"),
         ("edit_section", {"path": "Nowhere", "heading": "Dates"}, "there is no note Nowhere"),
         ("rename_note", {"path": "Filters", "new_path": "Queries/Combining.md"}, "exists already"),

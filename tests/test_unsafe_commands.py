@@ -44,11 +44,12 @@ def test_without_unsafe_there_is_nothing_to_approve_and_no_tool_that_writes(zkch
 
 def test_an_agent_may_write_what_its_profile_allows_and_only_with_unsafe(zkchat: Program, script: Script) -> None:
     append = {"tool_calls": [{"name": "append_to_note", "arguments": {"path": "Compost", "text": "Turn it."}}]}
-    run = ("ask", "edit it", "--agent", "editor", "--json", "--model", script(append, CREATE, SAID))
+    trash = {"tool_calls": [{"name": "move_note_to_trash", "arguments": {"path": "Combining"}}]}
+    run = ("ask", "edit it", "--agent", "editor", "--json", "--model", script(append, trash, SAID))
     assert [tool["ok"] for tool in zkchat(*run).json["tools"]] == [False, False]
     assert [tool["ok"] for tool in zkchat(*run, "--unsafe", "--yes").json["tools"]] == [True, False]
     assert (zkchat.vault / "Garden/Compost.md").read_text().endswith("\n\nTurn it.\n")
-    assert not (zkchat.vault / "New.md").exists()
+    assert (zkchat.vault / "Queries/Combining.md").exists()
 
 
 def test_a_piped_chat_asks_nobody_either(zkchat: Program, script: Script) -> None:
@@ -180,6 +181,39 @@ def test_what_git_ignores_or_does_not_know_is_said(vault: Path) -> None:
         commits.commit(vault, [".trash/A.md", "gone.md"], "x")
     with pytest.raises(VaultError, match="no git on this machine"):
         commits.commit(vault, ["Filters.md"], "x", {"PATH": str(vault)})
+
+
+def test_a_repository_runs_its_hooks_and_nothing_that_a_commit_does_not_need(repository: Path, tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    for name in ("pre-commit", "fsmonitor"):
+        hook = repository / ".git/hooks" / name
+        hook.write_text(f"#!/bin/sh\necho {name} >> '{ran}'\n")
+        hook.chmod(0o755)
+    git(repository, "config", "core.fsmonitor", ".git/hooks/fsmonitor")
+    write(repository, {"Filters.md": "other\n"})
+    commits.commit(repository, ["Filters.md"], "x")
+    assert ran.read_text().split() == ["pre-commit"]
+
+
+def test_notes_that_are_laid_out_as_a_bare_repository_bring_no_settings(vault: Path, tmp_path: Path) -> None:
+    git(vault, "init", "-q", "--bare", ".")
+    for name, value in (("bare", "false"), ("worktree", "."), ("fsmonitor", f"echo >> '{tmp_path / 'ran'}'")):
+        git(vault, "config", f"core.{name}", value)
+    with pytest.raises(VaultError, match="is in no git repository"):
+        commits.commit(vault, ["Filters.md"], "x")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_hook_without_end_is_stopped_and_leaves_no_lock(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hook = repository / ".git/hooks/pre-commit"
+    hook.write_text("#!/bin/sh\nsleep 60\n")
+    hook.chmod(0o755)
+    monkeypatch.setattr(commits, "SECONDS", 0.5)
+    write(repository, {"New.md": "new\n"})
+    with pytest.raises(VaultError, match="took more than"):
+        commits.commit(repository, ["New.md"], "x")
+    assert git(repository, "status", "--porcelain").splitlines() == ["?? New.md"]
+    assert not list((repository / ".git").rglob("*.lock"))
 
 
 def test_a_vaults_own_file_does_not_make_git_run(zkchat: Program) -> None:

@@ -9,6 +9,7 @@ import pytest
 from conftest import write
 
 from zkchat_cli.errors import VaultError
+from zkchat_cli.models import IndexReport
 from zkchat_cli.vault import Vault, replacing
 from zkchat_cli.vault.changes import Change, FileChange, Fix
 
@@ -204,7 +205,9 @@ def test_nothing_leaves_the_vault_by_a_link(notes: Callable[..., Vault], tmp_pat
     assert "is a link" in refused(lambda: vault.changes.trash("A.md"))
     assert "leads out" in refused(lambda: vault.changes.create("door/x", "x"))
     assert "leads out" in refused(lambda: vault.changes.rename("A.md", "door/A.md"))
-    assert "is a link to another file" in refused(lambda: vault.changes.make(vault.changes.rename("B.md", "C.md")))
+    assert "is a link to another file" in refused(lambda: vault.changes.rename("B.md", "C.md"))
+    raw = (vault.root / "A.md").read_bytes()
+    assert "is a link to another file" in refused(lambda: vault.changes.make(Change("x", (FileChange("B.md", "C.md", raw, raw),))))
     assert list((tmp_path / "out").iterdir()) == []
 
 
@@ -259,9 +262,41 @@ def test_a_change_that_was_killed_in_the_middle_is_put_back_by_the_next_look_at_
     assert vault.take_warnings() == []
 
 
+@pytest.mark.parametrize("step", range(3))
+def test_a_change_that_was_killed_before_it_began_leaves_no_scratch_files(notes: Callable[..., Vault], step: int) -> None:
+    vault = notes(A="[[Old]]", B="[[Old]]", Old="x")
+    before = everything(vault)
+    change = vault.changes.rename("Old.md", "F/New.md")
+    if (child := os.fork()) == 0:
+        real, done = replacing._prepare, iter(range(100))
+        replacing._prepare = lambda each: (real(each), next(done) == step and os._exit(9))  # type: ignore[func-returns-value,assignment]
+        try:
+            replacing.make(vault.root, change, vault.changes.journal)
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    assert everything(vault) != before or (vault.root / "F").exists()
+    vault.refresh()
+    assert everything(vault) == before
+    assert not (vault.root / "F").exists()
+
+
+def test_a_change_that_the_index_cannot_take_in_is_made_all_the_same_and_told(notes: Callable[..., Vault]) -> None:
+    vault = notes(A="a")
+    change = vault.changes.append("A.md", "b")
+
+    def busy(**_: object) -> IndexReport:
+        raise VaultError("the index is busy", "Wait.")
+
+    vault.changes.refresh = busy
+    vault.changes.make(change)
+    assert everything(vault)["A.md"] == b"a\n\nb\n"
+    assert "the change is made" in vault.take_warnings()[0].message
+
+
 def test_what_was_edited_after_the_program_was_killed_is_left_alone_and_kept(notes: Callable[..., Vault]) -> None:
     vault = notes(A="old", B="x")
-    step = replacing._prepared(vault.root, FileChange("A.md", "A.md", b"old", b"new"))
+    step = replacing._planned(vault.root, FileChange("A.md", "A.md", b"old", b"new"))
     replacing._note(vault.changes.journal, vault.root, [step])
     (vault.root / "A.md").write_text("mine")
     vault.refresh()

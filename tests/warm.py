@@ -1,28 +1,35 @@
 """zkchat, started once and forked for each run: what a test waits for is the program's work, not Python's imports.
 
-    python warm.py serve SOCKET      imports the program and waits; each request is run in a process of its own
-    python warm.py run SOCKET …      hands its arguments, environment, folder and the three standard streams over, and ends as the run does
+`python warm.py SOCKET` imports the program and waits; each `Run` asks it for a process of its own, with arguments, environment, folder
+and three streams, which may be a pseudo-terminal's.
 
-`Run` starts one in a pseudo-terminal instead.
-
-A run is as real as any (its own process, streams, environment, exit code), but for what happens before the first line of `main.run`;
-what depends on that (encodings of the streams, import paths, what is imported) starts Python itself: see conftest.Program.
+A run is as real as any (its own process, streams, signals, exit code), but for what happens before the first line of `main.run` and after
+its last. What depends on that (encodings of the streams, import paths, what is imported) starts Python itself: see conftest.Program.
 """
 
 import array
+import atexit
 import fcntl
+import gc
 import json
 import os
+import select
+import selectors
+import signal
 import socket
+import subprocess
 import sys
 import termios
+import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 
 _LENGTH, _NUMBER = 8, 4
 
 
 def serve(address: str) -> None:
-    """Runs until it is killed."""
+    """Runs until it is killed, or its standard input is closed: then whose tests it ran is gone."""
     import tiktoken
 
     import zkchat_cli.llm.compatible
@@ -38,35 +45,63 @@ def serve(address: str) -> None:
             drawer.take(kind, name, "COMMAND")
     os.environ["TIKTOKEN_CACHE_DIR"] = str(VOCABULARY)
     tiktoken.get_encoding("o200k_base")
+    if "coverage" in sys.modules and (measuring := sys.modules["coverage"].Coverage.current()):
+        measuring.save()  # what importing covers is told once, not by each run
+    gc.collect()
+    gc.freeze()  # a run that looked at what was imported here would have to copy it
+    woken, wake = socket.socketpair()
+    wake.setblocking(False)
+    signal.set_wakeup_fd(wake.fileno())
+    signal.signal(signal.SIGCHLD, lambda *_: None)
     server = socket.socket(socket.AF_UNIX)
     server.bind(address + ".new")
     server.listen(16)
     Path(address + ".new").rename(address)
+    running: dict[int, socket.socket] = {}
     while True:
-        connection, _ = server.accept()
-        if os.fork() == 0:  # who waits for the run, so that this one can go on
-            server.close()
-            _keep(connection)
+        ready = select.select([0, server, woken], [], [])[0]
+        if woken in ready:
+            woken.recv(4096)
+            _tell_who_ended(running)
+        if server in ready:
+            _start(server, running)
+        if 0 in ready:
+            os._exit(0)
+
+
+def _start(server: socket.socket, running: dict[int, socket.socket]) -> None:
+    connection, _ = server.accept()
+    try:
+        length, streams = _received(connection)
+        wanted = json.loads(_exactly(connection, length))
+    except ConnectionError:  # whoever asked was stopped meanwhile
         connection.close()
-
-
-def _keep(connection: socket.socket) -> None:
-    length, streams = _received(connection)
-    wanted = json.loads(_exactly(connection, length))
+        return
     program = os.fork()
     if program == 0:
-        connection.close()
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for others in (server, connection, *running.values()):
+            others.close()
         _become(wanted, streams)
     for stream in streams:
         os.close(stream)
-    connection.sendall(program.to_bytes(_NUMBER, "big"))
-    _, status = os.waitpid(program, 0)
-    connection.sendall(os.waitstatus_to_exitcode(status).to_bytes(_NUMBER, "big", signed=True))
-    os._exit(0)
+    running[program] = connection
+    with suppress(OSError):
+        connection.sendall(program.to_bytes(_NUMBER, "big"))
+
+
+def _tell_who_ended(running: dict[int, socket.socket]) -> None:
+    while running:
+        program, status = os.waitpid(-1, os.WNOHANG)
+        if program == 0:
+            return
+        with running.pop(program) as connection, suppress(OSError):
+            connection.sendall(os.waitstatus_to_exitcode(status).to_bytes(_NUMBER, "big", signed=True))
 
 
 def _become(wanted: dict, streams: list[int]) -> None:
-    """The program, with somebody else's arguments, environment, folder and streams. Ends as Python does."""
+    """The program, with somebody else's arguments, environment, folder and streams."""
     if wanted["terminal"]:
         os.setsid()
         fcntl.ioctl(streams[0], termios.TIOCSCTTY, 0)  # its terminal's signals reach it, as those of a shell's do
@@ -84,7 +119,21 @@ def _become(wanted: dict, streams: list[int]) -> None:
     sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
     from zkchat_cli.main import run
 
-    run()
+    try:
+        run()
+    except SystemExit as end:
+        if isinstance(end.code, int):
+            _leave(end.code)
+        raise
+
+
+def _leave(code: int) -> None:
+    """End as Python does, but leave it to the system to take all that was imported to pieces: that costs nine times what a run costs."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 class Run:
@@ -117,12 +166,45 @@ class Run:
             return int.from_bytes(_exactly(self._connection, _NUMBER), "big", signed=True)
 
 
-def run(address: str, arguments: list[str]) -> int:
-    """The exit code of the run."""
-    code = Run(address, arguments, dict(os.environ), Path.cwd(), [0, 1, 2], terminal=False).end()
-    if code < 0:
-        os.kill(os.getpid(), -code)
-    return code
+def piped(
+    address: str, arguments: list[str], environment: dict, folder: Path, stdin: bytes, timeout: float
+) -> subprocess.CompletedProcess[bytes]:
+    """A run between pipes, to its end; as `subprocess.run` does it."""
+    (given, keyboard), (out, output), (err, errors) = os.pipe(), os.pipe(), os.pipe()
+    run = Run(address, arguments, environment, folder, [given, output, errors], terminal=False)
+    os.set_blocking(keyboard, False)
+    said: dict[int, list[bytes]] = {out: [], err: []}
+    left, patient_until = memoryview(stdin), time.monotonic() + timeout
+    with selectors.DefaultSelector() as pipes:
+        pipes.register(keyboard, selectors.EVENT_WRITE)
+        pipes.register(out, selectors.EVENT_READ)
+        pipes.register(err, selectors.EVENT_READ)
+
+        def done_with(pipe: int) -> None:
+            pipes.unregister(pipe)
+            os.close(pipe)
+
+        while pipes.get_map():
+            ready = pipes.select(max(0, patient_until - time.monotonic()))
+            if not ready:
+                os.kill(run.pid, signal.SIGKILL)
+                for key in [*pipes.get_map().values()]:
+                    done_with(key.fd)
+                run.end()
+                raise subprocess.TimeoutExpired(arguments, timeout, *map(b"".join, said.values()))
+            for key, _ in ready:
+                if key.fd == keyboard:
+                    try:
+                        left = left[os.write(keyboard, left) :]
+                    except BrokenPipeError:
+                        left = left[:0]
+                    if not left:
+                        done_with(keyboard)
+                elif new := os.read(key.fd, 65536):
+                    said[key.fd].append(new)
+                else:
+                    done_with(key.fd)
+    return subprocess.CompletedProcess(arguments, run.end(), b"".join(said[out]), b"".join(said[err]))
 
 
 def _received(connection: socket.socket) -> tuple[int, list[int]]:
@@ -144,6 +226,4 @@ def _exactly(connection: socket.socket, length: int) -> bytes:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "serve":
-        serve(sys.argv[2])
-    os._exit(run(sys.argv[2], sys.argv[3:]))
+    serve(sys.argv[1])

@@ -4,7 +4,7 @@ Who approves is a function that is passed in: a screen that asks, or an answer g
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.vault import Vault, commits
@@ -24,6 +24,21 @@ Approve = Callable[[Change], Verdict]
 ALLOWED = Verdict(True)
 DECLINED = Verdict(False, "declined by the user: nothing was changed")
 UNASKED = Verdict(False, "refused: nobody can be asked here, and --yes was not given; nothing was changed")
+
+
+def beforehand(change: Change) -> Verdict:
+    """A yes that was said before anything was proposed: to notes, but not to what later conversations are told to do."""
+    if change.lasting is None:
+        return ALLOWED
+    return Verdict(False, f"refused: {change.lasting} is sent with every message, and --yes is for notes alone; nothing was changed")
+
+
+def warned(change: Change, lasting: str | None) -> Change:
+    """The change as it is to be approved: `lasting` is the file of it that is memory."""
+    if lasting is None:
+        return change
+    told = f"{lasting} is sent with messages: what it says, every later conversation is told."
+    return replace(change, note=f"{change.note} {told}".strip(), lasting=lasting)
 
 
 @dataclass(frozen=True, slots=True)

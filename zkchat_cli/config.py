@@ -9,6 +9,7 @@ A drawer's things may have tables of their own, declared in their files: who kno
 import difflib
 import json
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,6 +33,10 @@ NOT_FOR_A_VAULT = {
 """Settings that a vault's own file cannot make: whoever shares a vault must not decide where another person's notes are sent, or what that
 costs (a model's name alone can do it, as some of Ollama's run elsewhere), nor what is deleted of theirs."""
 
+LARGEST_FILE = 500_000
+"""Bytes of a settings file: a vault brings one, and may be anybody's."""
+_DEEP_KEY = re.compile(r"""(?:^|[\[{,])[ \t]*(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){20}""", re.MULTILINE)
+"""More parts than any key has. The parser's time and room grow with their square: 100 000 of them take the whole machine."""
 
 Entry = tuple[str, str, object]
 """Who sets what to which value: origin, dotted key, value."""
@@ -77,7 +82,7 @@ class LlmSettings(Section):
 
 
 class ContextSettings(Section):
-    strategy: str = Field("hybrid", description="what is sent when a conversation outgrows the window")
+    strategy: str = Field("hybrid", description="what is sent when the window fills: hybrid, summarize or discard")
     max_tokens: int = Field(
         32768, ge=512, le=1_000_000_000, description="context window in tokens; a known model's own window when not set"
     )
@@ -85,12 +90,16 @@ class ContextSettings(Section):
     tool_budget_ratio: float = Field(0.3, ge=0, le=1, description="share of the window for tool descriptions")
     system_budget_ratio: float = Field(0.1, ge=0, le=1, description="share of the window for instructions")
     auto_summarize: bool = Field(True, description="summarise older turns when the window fills")
-    summarization_threshold: float = Field(0.8, gt=0, le=1, description="share of the limit at which that happens")
+    summarization_threshold: float = Field(
+        0.8, gt=0, le=1, description="share of the limit at which that happens, where messages have not outgrown theirs before"
+    )
     recent_messages_to_keep: int = Field(10, ge=0, description="newest messages that a summary leaves word for word")
     summary_ratio: float = Field(0.3, gt=0, le=1, description="largest share of the limit a summary may take")
     injection_ratio: float = Field(0.2, ge=0, le=1, description="largest share of what is left for a document put into the prompt")
     memory_integration: bool = Field(True, description="send memory with messages, and look through earlier conversations")
-    tool_filter: str = Field("auto", pattern="^(auto|off)$", description="auto or off: leave out tools a message does not need")
+    tool_filter: str = Field(
+        "auto", pattern="^(auto|off)$", description="leave out tools that a message does not need: auto (where room is scarce) or off"
+    )
     show_token_count: bool = Field(True, description="show the budget bar in the toolbar")
 
     @model_validator(mode="after")
@@ -123,7 +132,9 @@ class ReferenceSettings(Section):
 
 
 class MemorySettings(Section):
-    project_file: str = Field("ZKCHAT.md", description="sent with every message, or from a folder with its notes (WILK.md too)")
+    project_file: str = Field(
+        "ZKCHAT.md", description="file that is sent with every message, from a folder with its notes; WILK.md is, too"
+    )
 
 
 class StoreSettings(Section):
@@ -139,7 +150,7 @@ class SemanticSettings(Section):
 class Config(Section):
     """All settings, validated. Keys and defaults are the ones of the README's table."""
 
-    model: str = Field("offline", description="PROVIDER or PROVIDER/NAME")
+    model: str = Field("offline", description="who answers: PROVIDER or PROVIDER/NAME")
     vault: VaultSettings = VaultSettings()
     llm: LlmSettings = LlmSettings()
     chat: ChatSettings = ChatSettings()
@@ -299,7 +310,16 @@ def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 def read_toml(file: Path) -> list[Entry]:
     """What a settings file says; nothing if there is none. Raises ConfigError for one that cannot be read, or is no TOML."""
     try:
-        table = tomllib.loads(file.read_text(encoding="utf-8").removeprefix("\ufeff"))
+        if file.is_fifo():  # it could be waited for without end
+            raise ConfigError(f"{file} cannot be read: it is no file", "It must be a UTF-8 file that you may read.")
+        with file.open("rb") as opened:
+            raw = opened.read(LARGEST_FILE + 1)
+        if len(raw) > LARGEST_FILE:
+            raise ConfigError(f"{file} is larger than {LARGEST_FILE // 1000} kB", "No settings are as long; move it away.")
+        text = raw.decode("utf-8-sig").replace("\r\n", "\n")
+        if _DEEP_KEY.search(text):
+            raise ConfigError(f"{file} has a key of more than 20 parts", "No setting has; take it out.")
+        table = tomllib.loads(text)
     except (FileNotFoundError, NotADirectoryError):
         return []
     except tomllib.TOMLDecodeError as e:
@@ -328,7 +348,7 @@ def require(key: str, origin: str, schema: type[Config] = Config) -> None:
     known = keys(schema)
     if key not in known:
         near = difflib.get_close_matches(key, known, n=3, cutoff=0.5) or list(known)
-        raise ConfigError(f"{origin}: {key} is not a setting", f"Nearest: {', '.join(near)}. All of them: zkchat config show")
+        raise ConfigError(f"{origin}: {_short(key)} is not a setting", f"Nearest: {', '.join(near)}. All of them: zkchat config show")
 
 
 def validated(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type[S]) -> S:
@@ -350,7 +370,7 @@ def validated(merged: Mapping[str, Any], origins: Mapping[str, str], schema: typ
         culprits = [k for k in merged if k.startswith(key + ".")]
         raise ConfigError(
             f"{', '.join(dict.fromkeys(origins[k] for k in culprits))}: {key}: {first['msg'].removeprefix('Value error, ')}",
-            f"Set here: {', '.join(f'{k} = {merged[k]}' for k in culprits)}",
+            _short(f"Set here: {', '.join(f'{k} = {merged[k]}' for k in culprits)}"),
         ) from e
 
 
@@ -371,8 +391,12 @@ def _valid_values(key: str, schema: type[Section]) -> str:
 
 def wrong_value(origin: str, key: str, wrong: object, valid: str, hint: str) -> ConfigError:
     """The error about a value, as all settings tell it."""
-    shown = json.dumps(wrong, ensure_ascii=False, default=str)
+    shown = _short(json.dumps(wrong, ensure_ascii=False, default=str))
     return ConfigError(f"{origin}: {key} = {shown} is not valid; it must be {valid}", hint)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 200 else text[:199] + "…"
 
 
 def _default(key: str, schema: type[Section]) -> str:

@@ -22,12 +22,16 @@ def take(package: ModuleType, name: str, constant: str) -> Any:
     """The `constant` that the drawer's file `name` declares. Raises KeyError when there is no such file."""
     if name not in names(package):
         raise KeyError(name)
-    return getattr(importlib.import_module(f"{package.__name__}.{name}"), constant)
+    return _loaded(package, name, constant)
 
 
 def everything(package: ModuleType, constant: str) -> list[Any]:
     """All things of a drawer, loaded, sorted by file name."""
-    return [take(package, name, constant) for name in names(package)]
+    return [_loaded(package, name, constant) for name in names(package)]
+
+
+def _loaded(package: ModuleType, name: str, constant: str) -> Any:
+    return getattr(importlib.import_module(f"{package.__name__}.{name}"), constant)
 
 
 def label(package: ModuleType, name: str) -> str:

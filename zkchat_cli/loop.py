@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 
 from zkchat_cli import events
+from zkchat_cli.changing import warned
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
 from zkchat_cli.context.turns import call_tokens, render
 from zkchat_cli.errors import PromptTooLarge, ProviderError, StoreError
@@ -276,8 +277,9 @@ class ToolLoop:
 
     def _decide(self, looked: Looked, toolbox: Toolbox) -> Generator[events.Event, None, Looked]:
         """A proposed change shown, approved or not, and made. What the notes said before it does not answer a later call."""
-        change, call, policy = looked.finding.change, looked.call, self._standing.parts.changing
-        assert change is not None
+        proposed, call, policy = looked.finding.change, looked.call, self._standing.parts.changing
+        assert proposed is not None
+        change = warned(proposed, self._standing.keeper.instructing(proposed.paths))
         yield events.ChangeProposed(call, change.summary, change.diff, change.note)
         verdict = policy.approve(change)  # the user's time, not the tools'
         with self._turn.timer("tools"):

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
 
 from zkchat_cli import __version__, cli, drawer
 from zkchat_cli.errors import ZkchatError
@@ -30,19 +29,32 @@ ANYWHERE = ("--no-color", "--verbose")
 """Options that every command understands: they are moved to the front, where the root declares them once for all."""
 
 
-class _Drawer(TyperGroup):
+class _Drawer(cli.Group):
     """A group whose commands are the files of a drawer."""
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        names: Any = dict.fromkeys(self.list_commands(None))
+        self.commands = names  # only their names, by which typer finds the nearest to a mistyped one
+
+    def get_params(self, ctx: Any) -> Any:
+        return _taken_as_typed(super().get_params(ctx))
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  click's signature
         order = {name: i for i, name in enumerate(cli.MOST_USED_FIRST)}
         return sorted(drawer.names(cli), key=lambda name: (order.get(name, len(order)), name))
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in drawer.names(cli):
-            return super().get_command(ctx, cmd_name)
-        command = typer.main.get_command(drawer.take(cli, cmd_name, "COMMAND"))
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002  as above
+        if cmd_name not in self.commands:
+            return None
+        command: Any = cli.fitted(typer.main.get_command(drawer.take(cli, cmd_name, "COMMAND")))
         command.name = cmd_name
+        parameters = command.get_params
+        command.get_params = lambda ctx: _taken_as_typed(parameters(ctx))
         return command
+
+    def label(self, ctx: Any, name: str) -> str:  # noqa: ARG002  as above
+        return drawer.label(cli, name)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
@@ -56,9 +68,29 @@ class _Drawer(TyperGroup):
         inside = [f"{group} {name}" for group, command in groups.items() if name in getattr(command, "commands", ())]
         return inside or get_close_matches(name, groups)
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, drawer.label(cli, name)) for name in self.list_commands(ctx)])
+
+class _AsTyped:
+    """What makes a value of what stands on the command line, where that is text, a path, or left out; all else is left to typer.
+
+    typer (where it works so: since 0.29) loads pydantic for each of them, and the chat's prompt would wait 60 ms for it.
+    """
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        kind, declared = param.type_descriptor.annotation, param.type_descriptor.parameter_info
+        if param.nargs == 1 and not param.multiple and declared.parser is None:
+            if value is None or (kind is str and isinstance(value, str)):
+                return value
+            if kind is Path and isinstance(value, str) and not (declared.exists or declared.resolve_path or declared.writable):
+                return Path(value)
+        param._runtime_param = None
+        return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
+
+
+def _taken_as_typed(parameters: Any) -> Any:
+    for parameter in parameters:
+        if hasattr(parameter, "_runtime_param"):
+            parameter._runtime_param = _AsTyped()
+    return parameters
 
 
 app = typer.Typer(

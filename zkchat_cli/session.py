@@ -58,13 +58,13 @@ class ZkChatSession(Led):
         """The prompt of the last model call."""
 
     def send(
-        self, text: str, *, typed: str | None = None, goal: str | None = None, documents: bool = True
+        self, text: str, *, typed: str | None = None, goal: str | None = None, documents: bool = True, addressed: str | None = None
     ) -> Generator[events.Event, None, None]:
         """Run one turn and yield its events, the last one TurnCompleted or TurnFailed (see events.py). Closing it stops the turn.
 
         `typed` is what the user wrote of a text that came through a pipe besides: only that may import files, and call an agent by
         `@name` for this turn. `goal` is what an agent run works on. Without `documents`, what the message names is not put into the prompt:
-        it is there from the turn before.
+        it is there from the turn before. `addressed` is the `@name` in the text, where it is known beforehand.
         Raises UsageError for a message without text. What cannot be stored is answered all the same, told, and stored later.
         """
         text = encodable(text)
@@ -75,7 +75,7 @@ class ZkChatSession(Led):
         if called is not None:
             self.become(called.name)
         try:
-            addressed = called.written if called is not None else None
+            addressed = addressed or (called.place_in(text, typed) if called is not None else None)
             yield from self._send(text, typed, notices, documents=documents, goal=goal, addressed=addressed)
         finally:
             if called is not None:
@@ -133,8 +133,9 @@ class ZkChatSession(Led):
         self._save()
         head = self.history[-1].id
         named = " ".join(each.wikilink for each in question.references if each.reference_type == "import")
-        typed = (f"{question.addressed} {named or '…'}" if question.addressed else named) if text is None else None
-        with closing(self.send(question.content if text is None else text, typed=typed)) as turn:
+        again = question.addressed if text is None else None
+        typed = (f"{again.strip()} {named or '…'}" if again else named) if text is None else None
+        with closing(self.send(question.content if text is None else text, typed=typed, addressed=again)) as turn:
             self._stand_at(question.parent_id)
             try:
                 first = next(turn)

@@ -39,18 +39,24 @@ def solve(
         raise UsageError(f"a run cannot have {iterations} iterations", f"It may have 1 to {MOST_ITERATIONS}.")
     if goal.strip():
         return _run(session, goal.strip(), iterations, goal if typed is None else typed)
-    text = unfinished(session.history)
-    if text is None:
+    left = _left(session.history)
+    if left is None or left.goal is None:
         raise UsageError("there is no unfinished goal in this conversation", "Name one: /solve GOAL, or zkchat ask --iterations N GOAL")
-    return _run(session, text, iterations, None)
+    return _run(session, left.goal, iterations, None, left)
 
 
 def unfinished(history: Sequence[ZkChatMessage]) -> str | None:
     """The goal of the last run on this branch of the log, unless it was met."""
+    left = _left(history)
+    return left.goal if left is not None else None
+
+
+def _left(history: Sequence[ZkChatMessage]) -> ZkChatMessage | None:
+    """The question of the last iteration of a run that did not meet its goal."""
     for turn in reversed(list(exchanges(history))):
         if turn[0].goal is not None:
             ended = _finished(turn)
-            return None if ended is not None and not ended[1] else turn[0].goal
+            return None if ended is not None and not ended[1] else turn[0]
     return None
 
 
@@ -100,13 +106,22 @@ class _Progress:
         return last.model_copy(update=update)
 
 
-def _run(session: ZkChatSession, goal: str, iterations: int, typed: str | None) -> Generator[events.Event, None, None]:
-    """`typed` is what the user has just written of the goal; None for one that is taken up again, whose files are not imported again."""
-    usual = session.parts
+def _run(
+    session: ZkChatSession, goal: str, iterations: int, typed: str | None, left: ZkChatMessage | None = None
+) -> Generator[events.Event, None, None]:
+    """`typed` is what the user has just written of the goal; None for one that is taken up again, whose files are not imported again.
+    `left` is where that was left: an agent that was called by `@name` for it goes on with it."""
+    usual, message = session.parts, goal
     called, notices = session.called(typed or "")
+    addressed = again = None
     if called is not None and typed is not None:
+        addressed, again = called.place_in(goal, typed), called.written
+        goal, typed = goal[: len(goal) - len(typed.strip())] + called.question.strip(), called.question
         session.become(called.name)
-        goal, typed = goal.replace(typed.strip(), called.question.strip(), 1), called.question
+    elif left is not None and left.addressed and left.agent:
+        addressed = again = left.addressed.strip()
+        notices = [*notices, events.Notice(f"the agent {left.agent} goes on with its goal")]
+        session.become(left.agent)
     session.parts = _working(session.parts)
     progress = _Progress()
     try:
@@ -114,8 +129,9 @@ def _run(session: ZkChatSession, goal: str, iterations: int, typed: str | None) 
         for number in range(1, iterations + 1):
             yield events.IterationStarted(number, iterations, goal)
             before = len(session.history)
-            message = goal if number == 1 and typed is not None else _message(goal, number, iterations)
-            turn = session.send(message, typed=typed or "", goal=goal, documents=number == 1)
+            if number > 1 or typed is None:
+                message, addressed = f"{again} {_message(goal, number, iterations)}" if again else _message(goal, number, iterations), again
+            turn = session.send(message, typed=typed or "", goal=goal, documents=number == 1, addressed=addressed)
             report = yield from _iteration(turn)
             if report is None:
                 return

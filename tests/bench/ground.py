@@ -46,7 +46,8 @@ class Ground:
 
     @property
     def env(self) -> dict[str, str]:
-        clean = {k: v for k, v in os.environ.items() if not k.startswith("ZKCHAT") and k not in ("NO_COLOR", "TIKTOKEN_CACHE_DIR")}
+        unwanted = ("NO_COLOR", "TIKTOKEN_CACHE_DIR", "PYTHONDONTWRITEBYTECODE")  # what is installed is compiled
+        clean = {k: v for k, v in os.environ.items() if not k.startswith("ZKCHAT") and k not in unwanted}
         return {**clean, "ZKCHAT_HOME": str(self.home), "TERM": "xterm-256color"}
 
     def repetitions(self, full: int, large: int | None = None) -> int:

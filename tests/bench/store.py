@@ -1,14 +1,17 @@
 """The store at the size of years of talk: lists, searches, exports, and how much room a long conversation takes."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-from ground import Ground, bare
+from ground import STORE, Ground, bare, insert
 from measuring import Goal, Row, in_turns, timed
 
 from zkchat_cli import wiring
 from zkchat_cli.events import TurnCompleted
 from zkchat_cli.exporters import exporter
+from zkchat_cli.models import Conversation, ConversationArchive, Role, ZkChatMessage
 from zkchat_cli.store import ChatSessionStore
 from zkchat_cli.store.file import connect
 
@@ -33,6 +36,7 @@ def figures(ground: Ground) -> Iterator[Row]:
     yield Row(f"list {CONVERSATIONS} conversations", *listed, "rows of a bare table", Goal(200, "median"))
     yield from searching(ground, store, messages)
     store.close()
+    yield from storing(ground)
     yield from keeping(ground)
 
 
@@ -61,17 +65,50 @@ def searching(ground: Ground, store: ChatSessionStore, messages: int) -> Iterato
         yield Row(f"search {messages} messages, {what}", searches[1:], goal=Goal(100, "p95"))
 
 
-def keeping(ground: Ground) -> Iterator[Row]:
-    """A conversation as sessions make it, with the offline provider and its tools, prompts and summaries kept."""
+def _bench(ground: Ground) -> wiring.Bench:
+    """A store of its own, and the notes."""
     env = {**ground.env, "ZKCHAT_HOME": str(ground.fresh())}
     bench = wiring.open_bench(wiring.Choices(vault=ground.vault, model="offline"), env, ground.vault)
     bench.vault.refresh()
-    session, took = bench.session(), []
-    commit = bench.store.commit
-    bench.store.commit = lambda *args, **more: took.append(timed(lambda _: commit(*args, **more))(0))  # type: ignore[assignment, method-assign]
+    return bench
+
+
+def storing(ground: Ground) -> Iterator[Row]:
+    """Turns at the end of a long conversation, beside the same words in a bare table; and what of that is not waiting for the disk."""
+    bench = _bench(ground)
+    texts = (ground.words.common(2 * WORDS) for _ in range(10 * ground.turns))
+    log: list[ZkChatMessage] = []
+    for number, text in enumerate(texts):
+        role: Role = "assistant" if number % 2 else "user"
+        log.append(ZkChatMessage(id=f"long{number}", parent_id=log[-1].id if log else None, role=role, content=text, timestamp=NOON))
+    place = Conversation(id="long", vault=str(bench.vault.root), created_at=NOON, updated_at=NOON, head_id=log[-1].id)
+    session = bench.session(bench.store.restore(ConversationArchive(conversation=place, messages=tuple(log)), wiring.new_id))
+    floor, commit = bare(ground, STORE), bench.store.commit
+    took: list[float] = []
+    busy: list[float] = []
+    bare_took: list[float] = []
+
+    def measured(conversation_id: str, user: ZkChatMessage, answer: Sequence[ZkChatMessage], **more: Any) -> None:
+        begin = time.process_time()
+        took.append(timed(lambda _: commit(conversation_id, user, answer, **more))(0))
+        busy.append(1000 * (time.process_time() - begin))
+        bare_took.append(timed(lambda _: insert(floor, [(m.id, m.content) for m in answer]))(0))
+
+    bench.store.commit = measured  # type: ignore[assignment, method-assign]
+    for _ in ground.times(200):
+        assert isinstance(list(session.send(ground.words.question()))[-1], TurnCompleted)
+    what = f"store a turn with its prompts, after {len(log)} messages"
+    yield Row(what, took[1:], bare_took[1:], "its answer into a bare table", Goal(5, "p95"))
+    yield Row(f"{what}: CPU", busy[1:])
+    bench.close()
+
+
+def keeping(ground: Ground) -> Iterator[Row]:
+    """A conversation as sessions make it, with the offline provider and its tools, prompts and summaries kept."""
+    bench = _bench(ground)
+    session = bench.session()
     for _ in range(ground.turns):
         assert isinstance(list(session.send(ground.words.question()))[-1], TurnCompleted)
-    yield Row(f"store a turn with its prompts, of {ground.turns}", took, goal=Goal(5, "p95"))
     opened = [timed(lambda _: bench.session(bench.store.conversation(session.conversation.id)))(0) for _ in ground.times(3)]
     yield Row(f"open a conversation of {ground.turns} turns", opened)
     for format_ in ("md", "json", "html"):

@@ -14,6 +14,10 @@ class Address:
     written: str
     question: str
 
+    def place_in(self, text: str, typed: str | None) -> str:
+        """How it is found again in a message, of which `typed` is the part that begins with it (None: all)."""
+        return self.written if typed is None or text.strip() == typed.strip() else f"\n\n{self.written}"
+
 
 def address(text: str) -> Address | None:
     """Whom a message is addressed to, if it begins as an address does: `@researcher what …`, `@researcher: what …`.

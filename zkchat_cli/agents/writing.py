@@ -1,5 +1,7 @@
 """From commands to agents' files: written with a comment at each key, changed with every comment kept, replaced in one step."""
 
+import os
+import secrets
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -110,11 +112,18 @@ def as_given(agent: Agent) -> dict[str, Any]:
 
 
 def _replace(file: Path, content: str) -> None:
+    """The whole file anew, in one step, for its owner alone; a link to it (as of a repository of dotfiles) stays one."""
     tomllib.loads(content)
     try:
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        aside = file.with_name(f".{file.name}.new")
-        aside.write_text(content, encoding="utf-8")
-        aside.replace(file)
+        for folder in (file.parent.parent, file.parent):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        file = Path(os.path.realpath(file))
+        aside = file.with_name(f".{file.name}.{secrets.token_hex(4)}.new")
+        try:
+            with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as out:
+                out.write(content)
+            aside.replace(file)
+        finally:
+            aside.unlink(missing_ok=True)
     except OSError as e:
         raise ConfigError(f"{file} cannot be written: {(e.strerror or str(e)).lower()}", "Nothing was changed.") from e

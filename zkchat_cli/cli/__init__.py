@@ -4,13 +4,16 @@ The options that commands share stand here once, with the one function that open
 """
 
 import os
+import re
+import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
+from typer.core import TyperGroup
 
 from zkchat_cli import drawer
 from zkchat_cli.errors import UsageError
@@ -26,7 +29,7 @@ TAB = 2.0
 """Seconds for which a Tab waits for servers to list their models."""
 MOST_PIPED = 10_000_000
 """Characters: some millions of tokens."""
-MOST_USED_FIRST = ("chat", "ask", "context", "memory", "sessions", "vault", "agent", "config", "keys", "tokens", "doctor")
+MOST_USED_FIRST = ("chat", "ask", "context", "sessions", "vault", "memory", "agent", "config", "keys", "tokens", "doctor")
 
 VaultOption = Annotated[Path | None, typer.Option("--vault", "-v", metavar="PATH", help="Folder of notes.")]
 
@@ -79,9 +82,62 @@ SureOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 NoStoreOption = Annotated[bool, typer.Option("--no-store", help="Keep nothing on disk.")]
 
 
+NARROW = 52
+"""Columns below which typer's help would run over the edge; there a text begins below what it is about, not beside it."""
+
+
+class _Formatter(TyperGroup.context_class.formatter_class):  # type: ignore[misc, name-defined, unused-ignore]  # click's or typer's own, by its version
+    """Lays help out as typer does, but within a narrow terminal, too, and names arguments as they are written, without their types."""
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        columns = shutil.get_terminal_size().columns
+        self._narrow = columns < NARROW
+        if self._narrow:
+            self.width = max(columns - 1, 20)
+
+    def write_usage(self, prog: str, args: str = "", *more: Any) -> None:
+        args = re.sub(r" \[[a-z]+\](\.\.\.)?", "", args)  # one that is hidden: ours are in capitals
+        args = re.sub(r"\[(\[[^\[\]]*\](?:\.\.\.)?)\](?:\.\.\.)?", r"\1", args)  # typer brackets what we have bracketed
+        super().write_usage(prog, re.sub(r"\{([^{}]*)\}(?:\.\.\.)?", r"\1", args), *more)
+
+    def write_dl(self, rows: Sequence[tuple[str, str]], *args: Any, **named: Any) -> None:
+        plain = [(re.sub(r" <[\w\[\]]+>$", "", left), right.removesuffix("[required]").rstrip()) for left, right in rows]
+        super().write_dl(plain, *((4,) if self._narrow else args), **({} if self._narrow else named))
+
+
+class _Context(TyperGroup.context_class):  # type: ignore[misc, valid-type]  # as above
+    formatter_class = _Formatter
+
+
+def fitted(command: Any) -> Any:
+    """A command of typer's whose help fits the terminal."""
+    if command is not None:
+        command.context_class = _Context
+    return command
+
+
+class Group(TyperGroup):
+    """A group of commands that are listed by their whole first sentences, not by as much of them as fits a line."""
+
+    context_class = _Context
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        return fitted(super().get_command(ctx, cmd_name))
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.label(ctx, name)) for name in self.list_commands(ctx)])
+
+    def label(self, ctx: Any, name: str) -> str:
+        """What is said of a command in the list."""
+        return str(self.get_command(ctx, name).get_short_help_str(10_000))
+
+
 def app(help_text: str = "") -> typer.Typer:
     """A Typer app with zkchat's manners; a group of commands has a `help_text`, and shows it where no command is named."""
     return typer.Typer(
+        cls=Group,
         help=help_text or None,
         rich_markup_mode=None,
         no_args_is_help=bool(help_text),
@@ -89,6 +145,11 @@ def app(help_text: str = "") -> typer.Typer:
         add_completion=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
+
+
+def examples(*calls: str) -> str:
+    """What stands below a command's help: calls as one types them, a line each."""
+    return "\b\n" + "\n".join(calls)
 
 
 def piped() -> TextIO:

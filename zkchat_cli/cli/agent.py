@@ -85,7 +85,7 @@ def _document(agent: Agent) -> dict[str, Any]:
     }
 
 
-@COMMAND.command()
+@COMMAND.command(epilog=cli.examples('zkchat agent create critic --prompt "Find what is weak in a note."'))
 def create(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Letters, digits, - and _, in lower case.")],
     description: Annotated[str | None, typer.Option("--description", metavar="TEXT", help="What it is for, in a line.")] = None,

@@ -29,15 +29,23 @@ NOT_MET = 1
 """How an agent run ends whose goal is not met: it is no error of the usage, the vault or the provider, and a script must see it."""
 
 
-@COMMAND.command()
+@COMMAND.command(
+    epilog=cli.examples(
+        'zkchat ask "what did I decide about the roof?"',
+        'git log -5 | zkchat ask "which of my notes does this touch?"',
+        'zkchat ask @plan.md "what is missing?" -o answer.md',
+    )
+)
 def ask(
     prompt: Annotated[list[str] | None, typer.Argument(metavar="[PROMPT]...", help="The question; a piped text is put before it.")] = None,
     continue_: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the vault's latest conversation.")] = False,
     cid: Annotated[str | None, typer.Option("--cid", metavar="ID", help="Go on with this conversation.")] = None,
     answer_only: Annotated[bool, typer.Option("--answer-only", help="Print the answer without its sources.")] = False,
     stream_json: Annotated[bool, typer.Option("--stream-json", help="Print one JSON event per line.")] = False,
-    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write what stdout would get to this file.")] = None,
-    show_context: Annotated[bool, typer.Option("--show-context", help="Say on stderr what the prompt is made of.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to this file instead, whole or not at all.")
+    ] = None,
+    show_context: Annotated[bool, typer.Option("--show-context", help="Say on standard error what the prompt is made of.")] = False,
     iterations: Annotated[
         int | None,
         typer.Option("--iterations", metavar="N", min=1, max=MOST_ITERATIONS, help="Take PROMPT for a goal, and work on it in N rounds."),
@@ -53,7 +61,7 @@ def ask(
     model: cli.ModelOption = None,
     config: cli.ConfigOption = None,
 ) -> None:
-    """Ask one question about your notes. stdout is the answer and its sources."""
+    """Ask one question about your notes; print the answer and its sources."""
     going_on = continue_ or cid is not None
     text, typed = _question(prompt or [], needed=not (iterations and going_on))
     choices = Choices(vault, model, config, strategy, max_context, store=not no_store, agent=agent, unsafe=unsafe)

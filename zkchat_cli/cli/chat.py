@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 COMMAND = cli.app()
 
 
-@COMMAND.command()
+@COMMAND.command(epilog=cli.examples("zkchat chat --vault ~/notes", "zkchat chat -c"))
 def chat(
     resume: Annotated[str | None, typer.Option("--resume", metavar="ID", help="Go on with this conversation.")] = None,
     continue_: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the vault's latest conversation.")] = False,
@@ -77,10 +77,10 @@ def chat(
 
         if interactive:
             _refuse_at_once(vault)
-            with typing_ahead():  # what is typed already is for the prompt
+            with typing_ahead() as typed:  # what is typed already is for the prompt
                 from zkchat_cli.terminal.repl import Repl  # prompt_toolkit takes 0.1 s to import: pipes do without
 
-                repl = Repl(opening, screen, keep_history=not no_store, unsafe=unsafe, asking=asking)
+                repl = Repl(opening, screen, keep_history=not no_store, unsafe=unsafe, asking=asking, typed=typed)
                 code = repl.run()
             if (last := repl.current()) is not None:
                 _tell_lost(last, screen)

@@ -52,7 +52,7 @@ def _session(choices: Choices, id_: str | None, *, indexed: bool = False) -> Ite
         yield session
 
 
-@COMMAND.command()
+@COMMAND.command(epilog=cli.examples('zkchat context show --next "and how long?"', "zkchat context show --turn 3"))
 def show(
     id_: cli.ConversationArgument = None,
     next_: Annotated[str | None, typer.Option("--next", metavar="TEXT", help="Show the prompt for this message.")] = None,
@@ -196,12 +196,14 @@ def memory(
     vault: cli.VaultOption = None,
     config: cli.ConfigOption = None,
 ) -> None:
-    """The memory that would be included, and why."""
+    """The memory that would be included, and why; of the vault's latest conversation, or before there is any."""
     screen = Screen.of()
     with cli.opened(Choices(vault, config_file=config, agent=agent)) as bench:
         if next_:
             bench.vault.refresh()
-        session = bench.session(bench.store.find(id_, str(bench.vault.root)) if id_ else None)
+        root = str(bench.vault.root)
+        there = id_ is not None or bench.store.conversations(root, 1)  # project memory is there before anything was said
+        session = bench.session(bench.store.find(id_, root) if there else None)
         items = session.memory_for(next_)
         for message, hint in session.keeper.take_notices():
             screen.warn(message, hint)
@@ -287,7 +289,7 @@ def _formats(incomplete: str) -> list[str]:
     return [name for name in exporters.names() if name.startswith(incomplete)]
 
 
-@COMMAND.command()
+@COMMAND.command(epilog=cli.examples("zkchat context export --format html -o talk.html"))
 def export(
     id_: cli.ConversationArgument = None,
     format_: Annotated[
@@ -295,7 +297,9 @@ def export(
     ] = "md",
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of --format json instead.")] = False,
     next_: Annotated[str | None, typer.Option("--next", metavar="TEXT", help="With --format context: the call for this message.")] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write here instead of stdout.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to this file instead, whole or not at all.")
+    ] = None,
     strategy: cli.StrategyOption = None,
     max_context: cli.MaxContextOption = None,
     vault: cli.VaultOption = None,

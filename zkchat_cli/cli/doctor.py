@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from zkchat_cli import __version__, cli, wiring
+from zkchat_cli.agents import loading as agents
 from zkchat_cli.config import Loaded, environment, load
 from zkchat_cli.config import places as config_places
 from zkchat_cli.errors import ConfigError, ProviderError, ZkchatError
@@ -59,6 +60,7 @@ def doctor(
     folder = Path(notes["detail"]) if notes["ok"] else None
     checks += [
         _check("keys", lambda: surroundings.kept_keys(wiring.key_variables(env), env, loaded.places)),
+        _check("agents", lambda: _agents(loaded)),
         _check("permissions", lambda: surroundings.permissions(loaded.places)),
         _check("disk", lambda: surroundings.disk(loaded.places, folder)),
         _check("git", lambda: surroundings.repository(folder, wanted=loaded.values.vault.git)),
@@ -106,6 +108,26 @@ def _settings(loaded: Loaded, wrong: ZkchatError | None) -> str:
         raise ConfigError(f"{wrong.message}; the defaults are checked instead", wrong.hint)
     file = loaded.places.config_file
     return f"{file}" if file.is_file() else f"defaults; {file} does not exist"
+
+
+def _agents(loaded: Loaded) -> Found:
+    """Every agent's file, down to the model it names. Raises ConfigError for those nobody can use."""
+    where = agents.folder(loaded.places.config_file)
+    alone = replace(loaded.places, config_file=loaded.places.config_file / "none")  # what is wrong with the settings is told already
+    wrong: list[ConfigError] = []
+    names = agents.names(where)
+    for name in names:
+        try:
+            agent = wiring.open_agent(name, loaded.places)
+            wiring.check(load({}, {}, alone, schema=wiring.schema(), agent=agent.settings))
+        except ConfigError as e:
+            wrong.append(e)
+    if wrong:
+        raise ConfigError("; ".join(e.message for e in wrong), wrong[0].hint)
+    lost = ", ".join(agents.misnamed(where))
+    own = [name for name in names if not agents.is_built_in(name) or agents.file_of(where, name).exists()]
+    detail = f"{', '.join(names)}; {len(own) or 'none'} of them yours"
+    return Found(detail, f"Nobody could call {lost} by its name: letters, digits, - and _, in lower case." if lost else None)
 
 
 def _vault(loaded: Loaded) -> str:

@@ -15,7 +15,7 @@ COMMAND = cli.app("Keys of providers. A key in the environment wins over one tha
 ProviderArgument = Annotated[str, typer.Argument(metavar="PROVIDER", help="anthropic or openai.")]
 
 
-@COMMAND.command(name="set")
+@COMMAND.command(name="set", epilog=cli.examples("zkchat keys set anthropic", "pass show openai | zkchat keys set openai"))
 def set_(
     provider: ProviderArgument,
     given: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,

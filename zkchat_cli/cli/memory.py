@@ -44,7 +44,7 @@ def list_(as_json: cli.JsonOption = False, vault: cli.VaultOption = None, config
             screen.remark('Nothing is remembered yet: zkchat memory add "…"')
 
 
-@COMMAND.command()
+@COMMAND.command(epilog=cli.examples('zkchat memory add "the rent is 950 euros" --key rent'))
 def add(
     text: TextArgument,
     key: Annotated[str, typer.Option("--key", metavar="KEY", help="What it is about; a fact of the same key is replaced.")] = "",

@@ -103,6 +103,9 @@ def search(
     """Search everything that was ever said, the best matches first."""
     screen = Screen.of()
     with _store(vault, config, anywhere=everywhere) as (store, root):
+        with screen.progress_bar("Making what was said searchable") as show:
+            for done, total in store.indexing():
+                show(done, total)
         said = conversations.spoken(store.search(None if everywhere else root, text, limit=TOOLS * limit), limit)
     if as_json:
         screen.json([_hit(each, text) for each in said])
@@ -131,7 +134,7 @@ def _hit(said: Said, text: str) -> dict[str, object]:
 @COMMAND.command()
 def rename(
     id_: IdArgument,
-    title: Annotated[str, typer.Argument(metavar="TITLE")],
+    title: Annotated[str, typer.Argument(metavar="TITLE", help="What it is called from then on.")],
     as_json: cli.JsonOption = False,
     vault: cli.VaultOption = None,
     config: cli.ConfigOption = None,

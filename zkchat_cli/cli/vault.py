@@ -97,7 +97,7 @@ def _print_report(screen: Screen, report: IndexReport, *, as_json: bool) -> None
         screen.print(f"  ! {problem}", "yellow")
 
 
-@COMMAND.command()
+@COMMAND.command(epilog=cli.examples("zkchat vault search '\"due before\" -sorting tag:project path:Archive/'"))
 def search(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="Words, or - to read one query per line.")],
     limit: LimitOption = 10,
@@ -137,7 +137,7 @@ def _lines(argument: str) -> Iterator[str]:
         yield line.rstrip("\r\n")
 
 
-@COMMAND.command()
+@COMMAND.command(epilog=cli.examples("zkchat vault resolve '[[Note#Heading]]'"))
 def resolve(
     text: Annotated[str, typer.Argument(metavar="TEXT", help="Text with links, or - to read one text per line.")],
     source: Annotated[str | None, typer.Option("--from", metavar="NOTE", help="Resolve as if the text stood in this note.")] = None,

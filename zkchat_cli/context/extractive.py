@@ -152,8 +152,10 @@ def _corrected(flat: Sequence[tuple[_Spoken, Statement]]) -> dict[int, tuple[int
 
 
 def _asked_for(flat: Sequence[Statement], wanted: str) -> dict[int, float]:
+    if not wanted:
+        return {}
     phrases = [next(filter(None, match)).casefold() for match in _PHRASE.findall(wanted)]
-    words = {stem(t) for t in content_terms(wanted)} if wanted else set()
+    words = {stem(t) for t in content_terms(wanted)}
     frequency = Counter(word for said in flat for word in said.words if word in words)
     telling = {word for word, n in frequency.items() if n <= max(_COMMON * len(flat), 3)}
     found = {}

@@ -64,7 +64,7 @@ def table(prompt: Prompt, width: int = WIDTH, pinned: Mapping[str, int] = Mappin
     lines = [*_components(usage, width), ""]
     for each in (*_facts(prompt), *(f"{what}. {hint}" for what, hint in warnings(usage).values())):
         lines += _wrapped(each, width)
-    for each in (*documents(prompt), *_left_out(prompt)):
+    for each in (*documents(prompt), *left_out(prompt)):
         lines += _wrapped(each, width)
     lines += _largest(prompt, width, pinned)
     lines += _wrapped(_compaction(prompt), width)
@@ -116,8 +116,8 @@ def _facts(prompt: Prompt) -> Iterator[str]:
         yield "~ estimated: the provider has reported no figures yet"
 
 
-def _left_out(prompt: Prompt) -> Iterator[str]:
-    """Messages by the reason, tools by their names."""
+def left_out(prompt: Prompt) -> Iterator[str]:
+    """What of the conversation and of the tools was not sent, a line each: messages by the reason, tools by their names."""
     messages = Counter(dropped.reason for dropped in prompt.dropped if not dropped.id.startswith(TOOL))
     if messages:
         reasons = ", ".join(f"{count} {reason}" for reason, count in messages.items())

@@ -6,6 +6,7 @@ that "translate this" must not be one, nor a phrase inside a long text that was 
 """
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 from zkchat_cli.models import ZkChatMessage
@@ -30,6 +31,8 @@ PINNED, CRITICAL, CITED, IMPORTANT, NEUTRAL = 10, 8, 7, 6, 5
 LONGEST_RULED = 2000
 """Characters; what is longer is a text to work on, not an instruction, a decision or a correction."""
 LONGEST_ACKNOWLEDGEMENT = 40
+REMEMBERED = 32_768
+"""Texts whose kind is kept at hand: each compaction asks for that of every message again."""
 
 _START = r"(?:^|(?<=[.!?。！？\n]))[ \t]{0,8}(?:[-*] )?(?:(?:and|but|so|please|also|und|aber|bitte|请)[ ,，]{0,2}){0,3}"
 """Where a sentence begins. Nothing in it repeats without end: a text of blank lines must not take a second."""
@@ -103,6 +106,7 @@ def kind(message: ZkChatMessage) -> MessageKind:
             return _users(message.content)
 
 
+@lru_cache(maxsize=REMEMBERED)
 def _users(content: str) -> MessageKind:
     if len(content) > LONGEST_RULED:
         return "question" if _asks(content[-LONGEST_RULED:]) else "statement"

@@ -225,6 +225,8 @@ def _due(always: ContextUsage, history: int, strategy: Strategy, budget: Budget)
     if not strategy.summarizes:
         return CompactionDue(due=False)
     allowed = always.message_tokens + room_for_history(always, budget)
+    if history:  # a summary of a larger window's may take more than all messages may
+        allowed = min(allowed, always.budget_status.messages.budget)
     return due(always.message_tokens + history, always.total_tokens + history, budget, allowed)
 
 

@@ -74,7 +74,8 @@ class Statement:
 
     `words` are the stems it covers, sorted, so that sums over them are the same in every process. `leans` says that it points back
     ("She moved there in May."), `brief` that it may say nothing without the question it answers, `corrects` that it opens as a correction,
-    `quotes` that all of it is a quotation.
+    `quotes` that all of it is a quotation, `announces` that it only leads to what follows ("From your notes:"), and that is left out or
+    stands for itself.
     """
 
     text: str
@@ -84,15 +85,8 @@ class Statement:
     brief: bool
     corrects: bool
     quotes: bool
-
-    @property
-    def asks(self) -> bool:
-        return _asks(self.text)
-
-    @property
-    def announces(self) -> bool:
-        """Whether it only leads to what follows ("From your notes:"), and that is left out or stands for itself."""
-        return self.brief and _announces(self.text)
+    asks: bool
+    announces: bool
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -130,17 +124,21 @@ def _statement(text: str) -> Statement:
     words = {stem(term) for term in there if term not in STOPWORDS and (len(term) > 1 or not term.isascii() or term.isdigit())}
     marks = sum(not mark.isdisjoint(there) for mark in _MARKS) + bool(_NUMBER.search(text)) + bool(_NAMED.search(text))
     weight = MARK**marks
-    if _asks(text) or _announces(text):
+    asks, announces = _asks(text), _announces(text)
+    if asks or announces:
         weight *= QUESTION
     if there & _OTHER and not there & _SELF:
         weight *= ABOUT_THE_OTHER
     first = said[0] if said else ""
+    brief = len(words - _ANSWERING) <= SAYS_LITTLE or (first in _ANSWERING and len(words) <= 2 * SAYS_LITTLE)
     return Statement(
         text=text,
         words=tuple(sorted(words)),
         weight=weight,
         leans=first in _POINTING or text.startswith(_POINTING_UNSPACED),
-        brief=len(words - _ANSWERING) <= SAYS_LITTLE or (first in _ANSWERING and len(words) <= 2 * SAYS_LITTLE),
+        brief=brief,
         corrects=bool(_CORRECTING.match(text)),
         quotes=bool(_QUOTATION.fullmatch(text)),
+        asks=asks,
+        announces=brief and announces,
     )

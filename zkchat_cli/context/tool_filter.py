@@ -12,6 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from zkchat_cli.models import PromptTool
 from zkchat_cli.words import content_terms, stem
@@ -75,7 +76,7 @@ def chosen(tools: Sequence[PromptTool], talk: Talk, budget: int, window: int) ->
 
 def _relevance(tools: Sequence[PromptTool], talk: Talk) -> list[float]:
     """How well each tool answers to what is said. Words that more than half of the tools have ("note") tell none from another."""
-    words = [_words(f"{tool.name} {tool.name} {tool.descriptor['function'].get('description') or ''}".replace("_", " ")) for tool in tools]
+    words = [_described(tool.name, tool.descriptor["function"].get("description") or "") for tool in tools]
     lengths = [sum(each.values()) for each in words]
     average = sum(lengths) / len(lengths) if lengths else 1.0
     weights = dict.fromkeys(_words(" ".join(talk.recent)), BEFORE) | dict.fromkeys(_words(talk.message), MESSAGE)
@@ -89,6 +90,12 @@ def _relevance(tools: Sequence[PromptTool], talk: Talk) -> list[float]:
             frequency = words[i][term]
             scores[i] += weight * rarity * frequency * (K1 + 1) / (frequency + K1 * (1 - B + B * lengths[i] / average))
     return scores
+
+
+@lru_cache(maxsize=512)
+def _described(name: str, description: str) -> Counter[str]:
+    """The words of a tool, its name twice; they are asked for with each prompt."""
+    return _words(f"{name} {name} {description}".replace("_", " "))
 
 
 def _words(text: str) -> Counter[str]:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from zkchat_cli import drawer
 from zkchat_cli.errors import UsageError
-from zkchat_cli.models import ConversationArchive, DocumentReference, ToolCall, ZkChatMessage
+from zkchat_cli.models import Compaction, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage
 from zkchat_cli.words import shorten
 
 SPEAKERS = {"user": "You", "assistant": "zkchat", "system": "System"}
@@ -74,9 +74,21 @@ def branch(archive: ConversationArchive) -> list[ZkChatMessage]:
     return found[::-1]
 
 
+def summaries(archive: ConversationArchive, messages: Sequence[ZkChatMessage]) -> list[Compaction]:
+    """The summaries that hold for these messages, oldest first. Each took the one before it in, so the last one says it all: a page with
+    every one of them would grow with the square of the conversation."""
+    there = {message.id for message in messages}
+    return [each for each in archive.compactions if each.summary and (each.last_id is None or each.last_id in there)]
+
+
 def title(archive: ConversationArchive) -> str:
     """The conversation's title on one line, or its day."""
     return " ".join((archive.conversation.title or "").split()) or f"Conversation of {archive.conversation.created_at[:10]}"
+
+
+def folded_in(compaction: Compaction) -> str:
+    """What a summary stands for, in figures."""
+    return f"{compaction.messages_folded} messages, {compaction.tokens_before:,} → {compaction.tokens_after:,} tokens"
 
 
 def tool_answers(messages: Sequence[ZkChatMessage]) -> dict[tuple[str, str], ZkChatMessage]:

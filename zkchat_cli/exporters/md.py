@@ -1,4 +1,4 @@
-"""`md`: the current branch as a note to keep: who said what, the sources as footnotes, the summaries apart.
+"""`md`: the current branch as a note to keep: who said what, the sources as footnotes, the summary that holds apart.
 
 For reading, so it leaves out what only a program needs (tool results, other branches); `json` has it all. An answer is Markdown already
 and goes in as it is, with two exceptions: its numbers become footnotes, and a code block it left open is closed, lest it swallow the rest.
@@ -10,7 +10,20 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from zkchat_cli import marks
-from zkchat_cli.exporters import SPEAKERS, UNANSWERED, Exporter, asked, branch, brought, came_in, not_cited, title, tool_answers
+from zkchat_cli.exporters import (
+    SPEAKERS,
+    UNANSWERED,
+    Exporter,
+    asked,
+    branch,
+    brought,
+    came_in,
+    folded_in,
+    not_cited,
+    summaries,
+    title,
+    tool_answers,
+)
 from zkchat_cli.models import Citation, Compaction, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage
 from zkchat_cli.words import shorten
 
@@ -26,7 +39,7 @@ def export(archive: ConversationArchive) -> str:
     for before, message in zip([None, *messages], messages, strict=False):
         parts += _message(message, before, answers, cited)
     parts += _not_cited(messages)
-    parts += _summaries(archive.compactions)
+    parts += _summary(summaries(archive, messages))
     parts += ["\n".join(_footnote(number, cited[number]) for number in sorted(cited))]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -81,14 +94,16 @@ def _where(reference: DocumentReference) -> str:
     return " ".join(f"[[{PurePosixPath(reference.relative_path).stem}]] {reference.relative_path}".split())
 
 
-def _summaries(compactions: Sequence[Compaction]) -> Iterator[str]:
-    told = [compaction for compaction in compactions if compaction.summary]
-    if told:
-        yield "## Summaries"
-    for compaction in told:
-        figures = f"{compaction.messages_folded} messages, {compaction.tokens_before} → {compaction.tokens_after} tokens"
-        yield f"*{compaction.created_at[:16].replace('T', ' ')}: {figures}*"
-        yield "\n".join(f"> {line}".rstrip() for line in (compaction.summary or "").splitlines())
+def _summary(told: Sequence[Compaction]) -> Iterator[str]:
+    if not told:
+        return
+    yield "## Summary"
+    yield f"*{told[-1].created_at[:16].replace('T', ' ')}: {folded_in(told[-1])}{_earlier(len(told) - 1)}*"
+    yield "\n".join(f"> {line}".rstrip() for line in (told[-1].summary or "").splitlines())
+
+
+def _earlier(count: int) -> str:
+    return f"; it took in {count} earlier one{'s' * (count > 1)}" if count else ""
 
 
 def _footnote(number: int, citations: Sequence[Citation]) -> str:

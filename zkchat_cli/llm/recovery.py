@@ -60,6 +60,11 @@ class Described(LLMTool):  # type: ignore[misc]  # mojentic is untyped
         return self._descriptor
 
 
+def arguments(model: str, request: Request, *, window: int | None = None) -> dict[str, Any]:
+    """A request as a gateway's `complete_stream_with_recovery` takes it."""
+    return {"model": model, "messages": messages(request), "tools": tools(request), "config": config(request, window=window)}
+
+
 def messages(request: Request) -> list[LLMMessage]:
     return [_message(message) for message in request.messages]
 

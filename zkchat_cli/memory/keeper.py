@@ -5,7 +5,8 @@ nothing; what is stored then still can be listed, searched and forgotten.
 """
 
 import difflib
-from collections.abc import Callable, Sequence
+import posixpath
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -69,6 +70,10 @@ class Memory:
         self.conversation_id: str | None = None
         self.message_id: str | None = None
         """What is being talked about when something is remembered."""
+
+    def instructing(self, paths: Iterable[str]) -> str | None:
+        """The first of these paths at which a memory file stands, or would: what is in it, every later conversation is told."""
+        return next((p for p in paths if any(n.lower() in (p.lower(), posixpath.basename(p).lower()) for n in self._names)), None)
 
     # in the prompt
 

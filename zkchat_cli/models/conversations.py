@@ -51,7 +51,8 @@ class Conversation(Value):
 
 
 class Overview(Conversation):
-    """A conversation as a list shows it: how many messages its log has, what they say in tokens, and how its first question begins."""
+    """A conversation as a list shows it: how many questions and answers its log has (what tools were asked and returned is none), what all
+    of it says in tokens, and how its first question begins."""
 
     messages: int
     first_line: str | None = None

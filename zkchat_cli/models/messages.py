@@ -174,7 +174,8 @@ class ZkChatMessage(Value):
     agent: str | None = None
     """Of a user's message: the agent that answers it."""
     addressed: str | None = None
-    """The `@name` that called the agent for this message alone, as it is written in `content`."""
+    """The `@name` that called the agent for this message alone, as it is written in `content`; behind a text that was piped in, with the
+    empty line before it, for that text may say the same."""
     goal: str | None = None
     """Of a user's message in an agent run: the goal that it works on."""
 
@@ -183,8 +184,9 @@ class ZkChatMessage(Value):
         """What was said, without the name of the agent that it is addressed to: that is for zkchat, not for the model."""
         if not self.addressed:
             return self.content
-        before, _, after = self.content.partition(self.addressed)
-        return before + after.lstrip(" \t\n,:")
+        piped = self.addressed.startswith("\n")
+        before, there, after = self.content.rpartition(self.addressed) if piped else self.content.partition(self.addressed)
+        return before + ("\n\n" if piped and there else "") + after.lstrip(" \t\n,:")
 
 
 def exchanges(messages: Iterable[ZkChatMessage]) -> Iterator[list[ZkChatMessage]]:

@@ -30,6 +30,8 @@ KEYS = (
 
 LEFT = 22
 """Columns for a command and its argument; one that takes more has a line to itself."""
+NARROW = 60
+"""Columns below which what a command does stands below it, not beside it."""
 UNBROKEN = 10_000
 
 
@@ -57,7 +59,11 @@ def _overview(commands: Sequence[SlashCommand], width: int) -> Iterable[str]:
 
 
 def _row(left: str, right: str, width: int) -> Iterable[str]:
-    below = textwrap.wrap(right, max(20, width - LEFT - 4)) or [""]
+    if width < NARROW:
+        yield from textwrap.wrap(left, max(20, width), initial_indent="  ", subsequent_indent="    ")
+        yield from textwrap.wrap(right, max(20, width), initial_indent=" " * 6, subsequent_indent=" " * 6)
+        return
+    below = textwrap.wrap(right, width - LEFT - 4)
     if len(left) > LEFT:
         yield f"  {left}"
     else:

@@ -48,7 +48,7 @@ def standing(connection: sqlite3.Connection, compaction_id: str) -> Compaction |
 
 def _compaction(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Compaction:
     *columns, rest, packed = row
-    value = rows.decoded(rest) if packed is None else packing.unpacked(packed)
+    value = packing.decoded(rest) if packed is None else packing.unpacked(packed)
     if packed is not None:
         value["masked"] = _ids(connection, value["masked"])
     return Compaction.model_validate(dict(zip(rows.COMPACTION, columns, strict=True)) | value)

@@ -22,7 +22,7 @@ def read(connection: sqlite3.Connection, conversation_id: str) -> Conversation:
     """Raises StoreError, with the most recent ones, when there is none of that id."""
     row = connection.execute(f"{_CONVERSATION} WHERE id = ?", (storable(conversation_id),)).fetchone()
     if row is None:
-        raise StoreError(f"There is no conversation {conversation_id}", _recent(connection))
+        raise StoreError(f"there is no conversation {conversation_id}", _recent(connection))
     return rows.to_conversation(row)
 
 
@@ -33,7 +33,7 @@ def find(connection: sqlite3.Connection, prefix: str | None, vault: str | None) 
         if not newest:
             where = f" with {vault}" if vault else ""
             how = f'Start one: zkchat ask "…", or name one by its id. {_recent(connection)}'
-            raise StoreError(f"There is no conversation{where} yet", how.strip())
+            raise StoreError(f"there is no conversation{where} yet", how.strip())
         return newest[0]
     query = f"{_CONVERSATION} WHERE :prefix <> '' AND substr(id, 1, length(:prefix)) = :prefix {_NEWEST_FIRST}"
     found = _conversations(connection.execute(query, {"prefix": storable(prefix)}))
@@ -41,7 +41,7 @@ def find(connection: sqlite3.Connection, prefix: str | None, vault: str | None) 
     if len(found) == 1 or whole:
         return (whole or found)[0]
     if not found:
-        raise StoreError(f"There is no conversation whose id begins with {prefix!r}", _recent(connection))
+        raise StoreError(f"there is no conversation whose id begins with {prefix!r}", _recent(connection))
     raise StoreError(f"{prefix!r} is the beginning of {len(found)} conversations: {_named(found)}", "Give more of the id.")
 
 

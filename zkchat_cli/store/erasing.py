@@ -12,6 +12,19 @@ from pathlib import Path
 from zkchat_cli.errors import StoreError
 
 
+def questions(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, set[str]]:
+    """What was asked in these conversations, by vault."""
+    found: dict[str, set[str]] = {}
+    query = """
+        SELECT vault, content FROM conversation JOIN message ON conversation_id = conversation.id
+        WHERE conversation.id = ? AND role = 'user'
+    """
+    for id_ in ids:
+        for vault, content in connection.execute(query, (id_,)):
+            found.setdefault(vault, set()).add(content)
+    return found
+
+
 def erase(connection: sqlite3.Connection, ids: Sequence[str]) -> None:
     """Delete conversations with all that hangs on them, inside the caller's transaction, in a store of any version."""
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}

@@ -17,6 +17,8 @@ SECURE_SINCE = 5
 _TOKENS = """(CASE WHEN json_valid({0}.rest)
     THEN max(0, min(1000000000, CAST(coalesce(json_extract({0}.rest, '$.token_count'), 0) AS INTEGER))) ELSE 0 END)"""
 """What a message says it counts; an import may say anything, and the sum must stay a number of 64 bits."""
+_SPOKEN = """{0}.role = 'user' OR {0}.role = 'assistant' AND {0}.content <> '' AND instr({0}.rest, '"tool_calls":') = 0"""
+"""Whether a message is a question or an answer; a model that calls tools answers after them. Inside a text of `rest` a `"` is escaped."""
 _BLANK = "' ' || char(9, 10, 13)"
 
 SCRIPTS: tuple[str, ...] = (
@@ -213,6 +215,19 @@ SCRIPTS: tuple[str, ...] = (
     CREATE TRIGGER message_gone BEFORE DELETE ON message
     WHEN OLD.content <> '' AND NOT EXISTS (SELECT 1 FROM unspoken WHERE message_seq = OLD.seq)
     BEGIN DELETE FROM spoken WHERE rowid = OLD.seq; END;
+    """,
+    # A list counts what a person would: questions and answers, not what tools were asked and returned between them.
+    f"""
+    DROP TRIGGER message_listed;
+    CREATE TRIGGER message_listed AFTER INSERT ON message
+    BEGIN
+        UPDATE conversation SET messages = messages + ({_SPOKEN.format("NEW")}), tokens = tokens + {_TOKENS.format("NEW")},
+            question = coalesce(question, CASE NEW.role WHEN 'user' THEN substr(ltrim(NEW.content, {_BLANK}), 1, 240) END)
+        WHERE id = NEW.conversation_id;
+    END;
+
+    UPDATE conversation SET
+        messages = (SELECT count(*) FROM message WHERE conversation_id = conversation.id AND ({_SPOKEN.format("message")}));
     """,
 )
 

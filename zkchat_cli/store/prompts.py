@@ -6,7 +6,7 @@ how it differs from the conversation's prompt before it; from time to time one i
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
@@ -39,8 +39,9 @@ def write(connection: sqlite3.Connection, conversation_id: str, sent: Sequence[S
         return known
     [conversation] = connection.execute("SELECT seq FROM conversation WHERE id = ?", (conversation_id,)).fetchone()
     newest = _newest(connection, conversation, known)
+    logged: dict[str, packing.Logged | None] = {}
     for call in sent:
-        newest = _Writer(connection, newest, call).write()
+        newest = _Writer(connection, newest, call, logged).write()
     return newest
 
 
@@ -73,10 +74,13 @@ _CHAIN = """
 
 
 class _Writer:
-    def __init__(self, connection: sqlite3.Connection, newest: Newest, sent: Sent) -> None:
+    """`logged` are messages that were looked up for another call of the turn: its prompts quote most of the same ones."""
+
+    def __init__(self, connection: sqlite3.Connection, newest: Newest, sent: Sent, logged: dict[str, packing.Logged | None]) -> None:
         self._db = connection
         self._newest = newest
         self._sent = sent
+        self._known = logged
         row = connection.execute("SELECT seq FROM message WHERE id = ?", (storable(sent.question_id),)).fetchone()
         self._question: int = row[0]
 
@@ -107,16 +111,22 @@ class _Writer:
         found = self._db.execute("SELECT seq FROM piece WHERE conversation_seq = ? AND hash = ?", key).fetchone()
         if found:
             return int(found[0])
-        message = isinstance(piece, PromptMessage)
-        body = packing.pack_message(piece, self._question, self._logged) if message else packing.packed(packing.dumped(piece))  # type: ignore[arg-type]
+        if isinstance(piece, PromptMessage):
+            self._look_up(piece.source_ids)
+            body = packing.pack_message(piece, self._question, self._known)
+        else:
+            body = packing.packed(packing.dumped(piece))
         return self._db.execute("INSERT INTO piece (conversation_seq, hash, body) VALUES (?, ?, ?)", (*key, body)).lastrowid or 0
 
-    def _logged(self, id_: str) -> packing.Logged | None:
-        found = self._db.execute("SELECT seq, content FROM message WHERE id = ?", (storable(id_),)).fetchone()
-        if found:
-            return found[0], found[1]
-        held = compactions.standing(self._db, storable(id_))
-        return (None, held.summary) if held is not None and held.summary else None
+    def _look_up(self, ids: Iterable[str]) -> None:
+        """Know these messages and summaries, all at once: what recall quotes names a hundred of them."""
+        wanted = {storable(id_): id_ for id_ in ids if id_ not in self._known}
+        query = "SELECT id, seq, content FROM message WHERE id IN (SELECT value FROM json_each(?))"
+        for stored, seq, content in self._db.execute(query, (json.dumps([*wanted]),)) if wanted else ():
+            self._known[wanted.pop(stored)] = seq, content
+        for stored, id_ in wanted.items():
+            held = compactions.standing(self._db, stored)
+            self._known[id_] = (None, held.summary) if held is not None and held.summary else None
 
 
 def _newest(connection: sqlite3.Connection, conversation: int, known: Newest | None) -> Newest:

@@ -24,7 +24,7 @@ from zkchat_cli.models import (
     Sent,
     ZkChatMessage,
 )
-from zkchat_cli.store import archives, compactions, conversations, erasing, facts, mentions, prompts, rows, spoken
+from zkchat_cli.store import archives, compactions, conversations, erasing, facts, mentions, prompts, rows, spoken, typed
 from zkchat_cli.store.faults import told
 from zkchat_cli.store.file import connect, transaction
 from zkchat_cli.store.packing import storable
@@ -100,17 +100,21 @@ class ChatSessionStore:
             return tuple(id_ for (id_,) in self._db.execute(query, (before,)))
 
     def delete(self, *conversation_ids: str) -> None:
-        """Delete conversations for good: no file of the store, no backup beside it holds a word of them afterwards. What was remembered
-        stays, but no longer says where. Raises StoreError when there is none of that id, or when words of it are left somewhere."""
+        """Delete conversations for good: no file of the store, no backup beside it holds a word of them afterwards, nor do the lines that
+        were typed in chats. What was remembered stays, but no longer says where. Raises StoreError when there is none of that id, or when
+        words of it are left somewhere."""
         with self._writing("delete a conversation"):
             for conversation_id in conversation_ids:
                 self._known(conversation_id)
             ids = [storable(conversation_id) for conversation_id in conversation_ids]
+            asked = erasing.questions(self._db, ids)
             erasing.erase(self._db, ids)
         with told(self._file, "be cleared of a deleted conversation"):
             erasing.cut_log(self._db, self._file)
             if self._file is not None:
                 erasing.erase_from_backups(self._file, ids)
+                for vault, said in asked.items():
+                    typed.erase(typed.file_of(self._file.parent, vault), said)
 
     def overviews(self, vault: str | None = None, limit: int | None = None) -> list[Overview]:
         """`conversations`, with what a list shows of each besides."""
@@ -171,13 +175,25 @@ class ChatSessionStore:
         with self._reading("look for notes that are often cited"):
             return mentions.often_cited(self._db, storable(vault))
 
-    def search(self, vault: str | None, text: str, *, conversation_id: str | None = None, limit: int = 10) -> tuple[Said, ...]:
-        """The messages that bear most on `text`, best first: of one conversation, or of all with `vault` (None: of all)."""
+    def indexing(self) -> Iterator[tuple[int, int]]:
+        """Make searchable what was said since the last search, some at a time: how much of how many messages is done. It takes no time,
+        but once a minute a million: after an older zkchat's store was taken over."""
         with told(self._file, "search what was said"):
-            more = True
-            while more:
+            total, done = spoken.waiting(self._db), 0
+            while True:
                 with transaction(self._db):
-                    more = spoken.index(self._db)
+                    made = spoken.index(self._db)
+                if not made:
+                    return
+                done += made
+                yield min(done, total), total
+
+    def search(self, vault: str | None, text: str, *, conversation_id: str | None = None, limit: int = 10) -> tuple[Said, ...]:
+        """The messages that bear most on `text`, best first: of one conversation, or of all with `vault` (None: of all). What waits for it
+        is made searchable first."""
+        for _ in self.indexing():
+            pass
+        with told(self._file, "search what was said"):
             return spoken.search(self._db, _text(vault), text, _text(conversation_id), limit)
 
     # Models
@@ -259,14 +275,14 @@ class ChatSessionStore:
         """The current branch, from its root to the head."""
         self.conversation(conversation_id)
         with self._reading("read a conversation"):
-            return tuple(rows.to_message(row) for row in self._db.execute(_BRANCH, (conversation_id,)))
+            return rows.to_messages(self._db.execute(_BRANCH, (conversation_id,)))
 
     def log(self, conversation_id: str) -> tuple[ZkChatMessage, ...]:
         """Every message of every branch, in the order of writing."""
         self.conversation(conversation_id)
         with self._reading("read a conversation"):
             found = self._db.execute(f"{_MESSAGE} WHERE conversation_id = ? ORDER BY seq", (conversation_id,))
-            return tuple(rows.to_message(row) for row in found)
+            return rows.to_messages(found)
 
     # Summaries
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from zkchat_cli import events
-from zkchat_cli.changing import ALLOWED, DECLINED, Approve, Verdict
+from zkchat_cli.changing import ALLOWED, DECLINED, Approve, Verdict, beforehand
 from zkchat_cli.errors import UsageError
-from zkchat_cli.terminal.diffs import show_diff
+from zkchat_cli.terminal import programs
+from zkchat_cli.terminal.diffs import is_cut, show_diff
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.tools import Tool
 from zkchat_cli.vault.changes import Change
@@ -17,15 +18,19 @@ if TYPE_CHECKING:
     from zkchat_cli.terminal.question import Question
 
 MOST_LINES = 300
-"""Of a diff that are shown on a screen: nobody reads a thousand before saying yes."""
-YES, ALL = ("y", "yes"), ("a", "all")
+"""Of a diff that are shown on a screen: nobody reads a thousand before saying yes. The rest is a key away."""
+YES, ALL, VIEW = ("y", "yes"), ("a", "all"), ("v", "view")
 
 
 class AskEach:
-    """Asks before each change; a yes to all lasts for the turn. What is typed before the question does not answer it."""
+    """Asks before each change; a yes to all lasts for the turn, and is none to what later conversations are told to do.
 
-    def __init__(self, question: "Question") -> None:
+    What is typed before the question does not answer it.
+    """
+
+    def __init__(self, question: "Question", screen: Screen) -> None:
         self.question = question
+        self._screen = screen
         self.pausing: Callable[[], AbstractContextManager[None]] | None = None
         """Entered while a question is up: Ctrl-C is its answer then, and does not stop the turn."""
         self._all = False
@@ -35,12 +40,17 @@ class AskEach:
         self._all = False
 
     def __call__(self, change: Change) -> Verdict:
-        if self._all:
+        if self._all and change.lasting is None:
             return ALLOWED
         assert self.pausing is not None
+        diff = change.diff
+        cut = is_cut(diff, MOST_LINES)
+        choices = f"y/N, a: all of this turn{', v: view the whole' if cut else ''}"
         with self.pausing():
-            said = self.question.said(f"{change.summary}?", "y/N, a: all of this turn")
-        self._all = said in ALL
+            while (said := self.question.said(f"{change.summary}?", choices)) in VIEW and cut:
+                with programs.paged(self._screen) as pager:
+                    show_diff(diff, pager)
+        self._all = self._all or said in ALL
         return ALLOWED if said in (*YES, *ALL) else DECLINED
 
 
@@ -49,11 +59,11 @@ def policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> App
     if yes and not unsafe:
         raise UsageError("--yes approves changes, and there are none without --unsafe", "Leave it out, or say --unsafe --yes.")
     if yes:
-        return lambda _: ALLOWED
+        return beforehand
     if unsafe and interactive:
         from zkchat_cli.terminal.question import Question  # with prompt_toolkit, which pipes do without
 
-        return AskEach(Question(colour=screen.colour))
+        return AskEach(Question(colour=screen.colour), screen)
     if unsafe:
         screen.warn("nobody can be asked here: changes of notes are shown and refused", "--yes approves them all beforehand")
     return None

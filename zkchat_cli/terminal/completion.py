@@ -1,4 +1,7 @@
-"""Completion while typing: `/commands` with their help and arguments, `[[notes#headings`, `@files`. Asked in a thread of its own."""
+"""Completion while typing: `/commands` with their help and arguments, `[[notes#headings`, `@files`, `@agents` where a message begins.
+
+Asked in a thread of its own.
+"""
 
 import re
 import threading
@@ -22,6 +25,7 @@ LONGEST_WAIT = 10.0
 FILES_LAST = 5.0
 """Seconds for which the list of a folder's files, or of a note's headings, is taken to be current."""
 _FILE = re.compile(r"""(?:^|[\s(\[{'“‘，。、：；（「])@(?:"([^"\n]*)|((?:\\.|[^\s"'<>|*?;,(){}\[\]`@])*))$""")
+_AGENT = re.compile(r"\s*@((?:[^\W_][\w-]{0,47})?)")
 _UNLINKABLE = re.compile(r"[#|^\[\]]")
 """A name with one of these cannot be written as a link."""
 
@@ -51,6 +55,12 @@ def file_typed(before: str) -> str | None:
     if found is None:
         return None
     return f'"{found[1]}' if found[1] is not None else found[2]
+
+
+def agent_typed(before: str) -> str | None:
+    """The name being typed after an `@` with which the message begins, as an agent's may be; None elsewhere."""
+    found = _AGENT.fullmatch(before)
+    return found[1] if found is not None else None
 
 
 def completing(before: str) -> bool:
@@ -96,6 +106,10 @@ class ChatCompleter(Completer):
                 about = neutralise_name(value.about) if isinstance(value, slash.Offer) else ""
                 yield Completion(value, -len(typed[1]), display_meta=about)
         elif (path := file_typed(before)) is not None:
+            if (named := agent_typed(before)) is not None:
+                for name in session.parts.agents():
+                    if name.startswith(named.lower()):
+                        yield Completion(f"{name} ", -len(named), display=f"@{name}", display_meta="answers this message")
             for found in best(self._files(session), path.lstrip('"'), MOST):
                 yield Completion(_written(found), -len(path), display=found)
 

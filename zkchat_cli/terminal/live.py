@@ -13,12 +13,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from zkchat_cli.terminal import keyboard
 from zkchat_cli.terminal.links import NOTHING, Opens
 from zkchat_cli.terminal.markdown import NEWLINE, Piece, Sheet
-from zkchat_cli.terminal.markdown.blocks import Glyphs
 from zkchat_cli.terminal.markdown.flow import Flow
+from zkchat_cli.terminal.markdown.glyphs import ASCII_GLYPHS, Glyphs
 from zkchat_cli.terminal.markdown.pieces import clusters, rows, width
-from zkchat_cli.terminal.markdown.table import Look
 from zkchat_cli.terminal.painting import Painter
 from zkchat_cli.terminal.safe import Neutraliser, neutralise_name
 from zkchat_cli.terminal.screen import Screen
@@ -33,7 +33,6 @@ QUIET = 0.4
 """Seconds before there is a line that says that something is going on: what is quicker should not flicker."""
 STATUS_EVERY = 0.5
 _SPINNER, _ASCII_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "|/-\\"
-ASCII_GLYPHS = Glyphs("|", "-", "[ ]", "[x]", Look("|", "-", "+"))
 
 
 class Stream(Protocol):
@@ -102,6 +101,7 @@ class Live:
         """Whether anything stands behind the cursor."""
         self._one_row: str | None = None
         """The status that stands right under the cursor's row, where nothing else does."""
+        self._resumptions = keyboard.resumptions
         self._next = 0.0
         self._came = self._redrawn = 0
         self._answering_since: float | None = None
@@ -224,6 +224,9 @@ class Live:
         if not force and (now < self._next or self._redrawn > BYTES_AHEAD + BYTES_PER_BYTE * self._came):
             return
         began = time.perf_counter()
+        if self._resumptions != keyboard.resumptions:
+            self._resumptions = keyboard.resumptions
+            self._painter.column, self._below, self._one_row = 0, False, None
         self._make_status(now)
         tail: list[Piece] = []
         final = ""

@@ -31,8 +31,8 @@ def mend(notes: Vault, screen: Screen, *, git: bool, unsure: bool, yes: bool, as
         screen.json({"links": found, "diff": change.diff, "made": made is not None, "told": made and made.told})
     else:
         screen.print(_outcome(change, made, meant.count(None)), "dim")
-    if made is not None and made.problem is not None:
-        screen.warn(made.problem.message, made.problem.hint)
+    for told in (*notes.take_warnings(), *([made.problem] if made is not None and made.problem is not None else ())):
+        screen.warn(told.message, told.hint)
 
 
 def _agreed(question: str, screen: Screen) -> bool:

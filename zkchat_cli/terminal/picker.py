@@ -4,8 +4,6 @@ It stands below what was printed, as many rows as there is room for, and leaves 
 """
 
 from collections.abc import Sequence
-from contextlib import suppress
-from typing import Any
 
 from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
@@ -35,31 +33,16 @@ class Picker:
 
     def __init__(self, *, colour: bool) -> None:
         self._colour = colour
-        self._app: Application[int | None] | None = None
 
     def pick(self, title: str, rows: Sequence[str]) -> int | None:
         """The index of the row that is picked; None where the user leaves, or nothing can be picked."""
         if not rows or is_dumb_terminal():
             return None
-        app = self._app = _application(title, [neutralise_name(row) for row in rows], colour=self._colour)
+        app = _application(title, [neutralise_name(row) for row in rows], colour=self._colour)
         try:
             return app.run()
         except (EOFError, KeyboardInterrupt):
             return None
-        finally:
-            self._app = None
-
-    def leave(self) -> None:
-        """Take the list away, nothing picked; callable from a signal's handler."""
-        app = self._app
-        if app is not None and app.is_running and app.loop is not None:
-            with suppress(RuntimeError):  # it has been left just now
-                app.loop.call_soon_threadsafe(_exit, app, None)
-
-
-def _exit(app: Application[Any], result: int | None) -> None:
-    if app.future is not None and not app.future.done():
-        app.exit(result=result)
 
 
 def _application(title: str, rows: Sequence[str], *, colour: bool) -> Application[int | None]:

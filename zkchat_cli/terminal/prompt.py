@@ -4,6 +4,7 @@ It can be drawn before anything is known of the vault or the conversation; what 
 """
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -19,6 +20,9 @@ from prompt_toolkit.formatted_text import FormattedText, StyleAndTextTuples
 from prompt_toolkit.formatted_text.utils import fragment_list_len
 from prompt_toolkit.history import History
 from prompt_toolkit.input import Input
+from prompt_toolkit.input.typeahead import store_typeahead
+from prompt_toolkit.input.vt100_parser import Vt100Parser
+from prompt_toolkit.key_binding.key_processor import KeyPress
 from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
 from prompt_toolkit.layout.utils import explode_text_fragments
 from prompt_toolkit.output import ColorDepth, Output
@@ -26,7 +30,7 @@ from prompt_toolkit.styles import Style
 from prompt_toolkit.utils import is_dumb_terminal
 
 from zkchat_cli.terminal.completion import completing
-from zkchat_cli.terminal.keys import bindings
+from zkchat_cli.terminal.keys import LEAVE_WITHIN, bindings
 from zkchat_cli.terminal.pasting import Pastes
 from zkchat_cli.terminal.screen import PROMPT
 from zkchat_cli.terminal.toolbar import Fragments, Toolbar, clipped
@@ -38,8 +42,8 @@ MENU_LINES = 8
 class Prompt:
     """`ask` waits for a line; `update` and `call` may come from any thread meanwhile.
 
-    `said` puts a text into the signs that the screen has. `heading` stands over the first prompt, until `forget_heading`. `drawn` is called
-    once, when the first prompt is on the screen.
+    `said` puts a text into the signs that the screen has. `heading` stands over the first prompt, until `forget_heading`. `typed` are keys
+    that were pressed before. `drawn` is called once, when the first prompt is on the screen.
     """
 
     def __init__(
@@ -52,6 +56,7 @@ class Prompt:
         pastes: Pastes,
         line_changed: Callable[[str], None],
         heading: str = "",
+        typed: str = "",
         drawn: Callable[[], None] = lambda: None,
         keyboard: Input | None = None,
         screen: Output | None = None,
@@ -62,6 +67,7 @@ class Prompt:
         self._pastes = pastes
         self._heading = heading
         self._asked = False
+        self._interrupted = float("-inf")
         self._hint = ""
         self._toolbar = Toolbar(state="loading")
         self._bar: tuple[Toolbar, int, Fragments] | None = None
@@ -94,14 +100,35 @@ class Prompt:
         self._session.layout.current_window.dont_extend_height = Always()  # the toolbar stands under the line, not at the screen's end
         self._session.app.after_render += self._first_drawn
         self._session.default_buffer.on_text_changed += lambda buffer: self._typed(buffer.text)
+        if typed:
+            keys: list[KeyPress] = []
+            Vt100Parser(keys.append).feed_and_flush(typed)
+            store_typeahead(self._session.input, keys)
 
     def ask(self, default: str = "") -> str:
-        """The next line, pastes in full. Raises EOFError when the user leaves or `leave` was called."""
+        """The next line, pastes in full.
+
+        Raises EOFError when the user leaves or `leave` was called, and on a dumb screen KeyboardInterrupt for a line that was cleared.
+        """
         self._line_changed(default)
-        line = self._session.prompt(default=default)
+        try:
+            line = self._session.prompt(default=default)
+        except KeyboardInterrupt:  # where the screen is dumb, prompt_toolkit's own Ctrl-C comes before ours
+            self._interrupt()
+            raise
         self._asked = bool(self._heading)
         self._session.placeholder = None
         return self._pastes.unfold(line)
+
+    def _interrupt(self) -> None:
+        """What keys.py does on other screens: the second Ctrl-C on an empty line leaves."""
+        now = time.monotonic()
+        if not self._session.default_buffer.text:
+            if now - self._interrupted < LEAVE_WITHIN:
+                raise EOFError
+            self._interrupted = now
+            self._session.output.write("Ctrl-C again leaves\r\n")
+            self._session.output.flush()
 
     @property
     def text(self) -> str:

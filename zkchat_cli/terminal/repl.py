@@ -4,7 +4,6 @@ The prompt is drawn first. The session is made behind it (see background.py), wh
 than the program is with its session sees what is waited for.
 """
 
-import hashlib
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import closing
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from zkchat_cli import __version__
 from zkchat_cli.errors import ZkchatError
+from zkchat_cli.store import typed
 from zkchat_cli.terminal.background import Background, Opened, Opening
 from zkchat_cli.terminal.completion import ChatCompleter
 from zkchat_cli.terminal.gauge import Gauge
@@ -20,13 +20,11 @@ from zkchat_cli.terminal.history import VaultHistory
 from zkchat_cli.terminal.keyboard import Interruptions
 from zkchat_cli.terminal.links import opener, opens
 from zkchat_cli.terminal.pasting import Pastes
-from zkchat_cli.terminal.picker import Picker
 from zkchat_cli.terminal.prompt import Prompt
 from zkchat_cli.terminal.question import Question
 from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.toolbar import shortened
-from zkchat_cli.words import shorten
 
 if TYPE_CHECKING:  # they load all that a session is made of, which is there when it is needed
     from zkchat_cli.events import Event
@@ -49,9 +47,16 @@ class Repl:
     """There as soon as the chat has `_begun`."""
 
     def __init__(
-        self, opening: Opening, screen: Screen, *, keep_history: bool = True, unsafe: bool = False, asking: "AskEach | None" = None
+        self,
+        opening: Opening,
+        screen: Screen,
+        *,
+        keep_history: bool = True,
+        unsafe: bool = False,
+        asking: "AskEach | None" = None,
+        typed: str = "",
     ) -> None:
-        """`asking` is who asks before a note is changed, with `unsafe`."""
+        """`asking` is who asks before a note is changed, with `unsafe`. `typed` are keys that were pressed already."""
         self._unsafe = unsafe
         self._keep_history = keep_history
         self._begun = self._greeted = self._warned = False
@@ -64,8 +69,9 @@ class Repl:
             completer=self._completer,
             history=self._history,
             pastes=pastes,
-            line_changed=lambda line: self._gauge.measure_line(line),
+            line_changed=self._line_changed,
             heading=f"zkchat {__version__}",
+            typed=typed,
             drawn=lambda: threading.Timer(DRAWN_AFTER, self._background.start).start(),
         )
         self._gauge = Gauge(self._prompt, self.current)
@@ -78,7 +84,6 @@ class Repl:
         )
         self._asking = asking
         self._question = asking.question if asking is not None else Question(colour=screen.colour)
-        self._picker = Picker(colour=screen.colour)
         self._unsent = ""
         self._screen = replace(screen, columns=lambda: self._prompt.columns, lines=lambda: self._prompt.lines)
 
@@ -171,14 +176,16 @@ class Repl:
         return self._question.ask(question)
 
     def pick(self, title: str, rows: Sequence[str]) -> int | None:
-        return self._picker.pick(title, rows)
+        from zkchat_cli.terminal.picker import Picker  # not needed by the first prompt
+
+        return Picker(colour=self._screen.colour).pick(title, rows)
 
     def type(self, text: str) -> None:
         self._unsent = text
 
     def take_turn(self, events: "Generator[Event, None, None]") -> None:
         from zkchat_cli.events import TurnFailed  # as above
-        from zkchat_cli.terminal.turns import show, show_error
+        from zkchat_cli.terminal.turns import show, show_error, unsent
 
         self._session.describing.stop()
         if self._asking is not None:
@@ -199,12 +206,18 @@ class Repl:
         if isinstance(last, TurnFailed):
             show_error(last.error, self._screen.print, last.partial)
         elif last is not None:
+            for told in unsent(self._session) if self._session.verbose else ():
+                self._screen.print(told, "dim")
             self._session.describing.start()
 
     def _taken_up(self) -> str:
         """What is to stand in the next prompt, once: what a command put there, or what could not be sent."""
         text, self._unsent = self._unsent, ""
         return text
+
+    def _line_changed(self, line: str) -> None:
+        self._gauge.measure_line(line)
+        self._background.typed(line)
 
     def _look_again(self) -> None:
         """After a turn or a command: the conversation has grown."""
@@ -281,8 +294,7 @@ class Repl:
         dressed = self._screen.dressed(settings.terminal)
         self._screen = replace(dressed, address=opener(bench.vault.root, settings.references.link_style))
         self._prompt.dress(said=dressed.said, colour=dressed.colour)
-        name = hashlib.sha256(str(bench.vault.root).encode("utf-8", "surrogateescape")).hexdigest()[:16]
-        self._history.keep_in(bench.loaded.places.data_dir / "history" / name if self._keep_history else None)
+        self._history.keep_in(typed.file_of(bench.loaded.places.data_dir, str(bench.vault.root)) if self._keep_history else None)
         if settings.terminal.editing_mode == "vi":
             self._prompt.use_vi_keys()
         self._completer.ready.set()
@@ -295,7 +307,8 @@ class Repl:
         )
 
     def _greet(self) -> None:
-        from zkchat_cli.llm import providers  # the session has loaded it
+        from zkchat_cli.llm import providers  # the session has loaded them
+        from zkchat_cli.words import shorten
 
         session, was_asked = self._session, self._prompt.forget_heading()
         name, vault = session.parts.model.name, session.parts.vault.name

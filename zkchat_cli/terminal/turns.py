@@ -1,11 +1,12 @@
 """One turn on the screen: events become lines, for the interactive chat, a piped one and `ask`."""
 
 from collections.abc import Callable, Iterable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from zkchat_cli import events
-from zkchat_cli.context.figures import saved
-from zkchat_cli.errors import ZkchatError
+from zkchat_cli.context import past
+from zkchat_cli.context.figures import left_out, saved
+from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.models import RunReport, TurnReport
 from zkchat_cli.references.listing import listing
 from zkchat_cli.references.provenance import asked
@@ -15,6 +16,9 @@ from zkchat_cli.terminal.links import NOTHING, Opens
 from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.words import shorten
+
+if TYPE_CHECKING:
+    from zkchat_cli.session import ZkChatSession
 
 Aside = Callable[[str, str], None]
 """Where a line that is not the answer goes, with its style: the screen itself in a chat, stderr in a pipe."""
@@ -267,6 +271,17 @@ def details(report: TurnReport) -> list[str]:
     if context.compaction.due:
         lines.append(f"  compaction is due: {context.compaction.reason}")
     return [neutralise_name(line) for line in lines]
+
+
+def unsent(session: "ZkChatSession") -> list[str]:
+    """What the last call of the last turn was not sent, in a few lines; nothing where that is not known."""
+    turn = sum(message.role == "user" for message in session.history)
+    try:
+        sent = session.parts.store.prompts(past.asked(session.history, turn).id)
+        prompt = past.past(session.history, turn, sent).last
+    except UsageError:
+        return []
+    return [neutralise_name(f"  {line}") for line in left_out(prompt)]
 
 
 def show_error(error: ZkchatError, aside: Aside, partial: str = "") -> None:

@@ -1,8 +1,9 @@
 """Which notes change while the chat waits for input, where the package `watchfiles` is installed.
 
-What is learnt here makes completion current and saves the next turn reading; the scan before each turn stays, for it alone is complete. Of
-events the system drops those that are too many at once, and watchfiles does not say so; a network drive sends none of what others write.
-Nothing tells such a loss from silence, and the scan takes 60 ms for 10 000 notes. So whatever fails here may also just end.
+What is learnt here makes completion current and saves the next turn reading; the scan before each turn (while its message is typed, where
+there is time for it) stays, for it alone is complete. Of events the system drops those that are too many at once, and watchfiles does not
+say so; a network drive sends none of what others write. Nothing tells such a loss from silence, and the scan takes 60 ms for 10 000 notes.
+So whatever fails here may also just end.
 """
 
 import os

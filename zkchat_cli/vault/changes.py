@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.models import IndexReport
-from zkchat_cli.vault import editing, markdown, replacing, rewriting, sections
+from zkchat_cli.vault import editing, markdown, naming, replacing, rewriting, sections
 from zkchat_cli.vault.filesystem import LARGEST_NOTE, encodable, printable
 from zkchat_cli.vault.markdown import ParsedNote
 from zkchat_cli.vault.namesakes import Namesakes
@@ -63,14 +63,20 @@ class Changes:
         told, self._told = self._told, []
         return told
 
-    def make(self, change: Change) -> IndexReport:
-        """Make a change, all of it or nothing, and what the index then finds. Raises VaultError, and then nothing has changed."""
+    def make(self, change: Change) -> None:
+        """Make a change, all of it or nothing. Raises VaultError, and then nothing has changed.
+
+        An index that cannot take it in at once does so later, which `take_warnings` tells: the change is made all the same.
+        """
         try:
             replacing.make(self.root, change, self.journal)
         except OSError as e:  # of the journal, or of putting back
             hint = "What was changed already, if anything, is put back when zkchat next looks at the vault."
             raise VaultError(f"the change cannot be made: {(e.strerror or str(e)).lower()}", hint) from e
-        return self.refresh(only=change.paths)
+        try:
+            self.refresh(only=change.paths)
+        except VaultError as e:
+            self._told.append(VaultError(f"the change is made, but a search does not find it yet: {e.message}", e.hint))
 
     # proposals; each raises VaultError for what cannot be done
 
@@ -79,8 +85,8 @@ class Changes:
         path = self._new_path(path)
         text = encodable(text).replace("\r\n", "\n").replace("\r", "\n").rstrip("\n") + "\n"
         others = [name.path for name in self._names([key(path)])[key(path)] if name.kind == "note"]
-        note = f"There is {others[0]} of the same name: links need the path." if others else ""
-        return Change(f"create {path}", (FileChange(None, path, b"", text.encode()),), note)
+        notes = [f"There is {others[0]} of the same name: links need the path."] if others else []
+        return Change(f"create {path}", (FileChange(None, path, b"", text.encode()),), self._told_of(path, notes))
 
     def append(self, path: str, text: str, heading: str | None = None) -> Change:
         """Text at the end of a note, or at the end of what stands under a heading."""
@@ -99,16 +105,18 @@ class Changes:
         """A note at another path, or with `Folder/` in another folder, and every link of the vault made to lead where it led."""
         self.refresh()
         path = posixpath.normpath(path)
+        self._require_own(path)
         move = Move(path, self._new_path(new_path, old=path))
         rewritten, links = self._relinked(move)
         raw = rewritten.pop(path)
         others = (FileChange(p, p, *texts) for p, texts in rewritten.items())
         notes = len(rewritten) + (raw[0] != raw[1])
         said = f", {_count(links, 'link')} in {_count(notes, 'note')} rewritten" if links else ""
-        return Change(f"rename {path} to {move.new}{said}", (FileChange(path, move.new, *raw), *others))
+        return Change(f"rename {path} to {move.new}{said}", (FileChange(path, move.new, *raw), *others), self._told_of(move.new))
 
     def trash(self, path: str) -> Change:
         """A note in the vault's trash folder, under its own name or the next free one."""
+        self._require_own(path)
         raw, _, _ = self._read(path)
         name = PurePosixPath(path)
         free = (f"{TRASH}/{name.stem}{f' {i}' if i else ''}{name.suffix}" for i in count())
@@ -174,18 +182,22 @@ class Changes:
             path += posixpath.basename(old)
         if not path.lower().endswith(NOTE_SUFFIXES):
             path += ".md" if old is None else PurePosixPath(old).suffix
-        file = replacing.place(self.root, path)
+        replacing.place(self.root, path)
         path = posixpath.normpath(path)
         if path.startswith(f"{TRASH}/"):
             raise VaultError(f"{printable(path)} is no place for a note", "Give a path as `Folder/Note.md`.")
-        if wrong := rewriting.unlinkable(path):
-            raise VaultError(
-                f"no link could name {printable(path)}: it has {wrong!r}",
-                f"Leave out {' '.join(rewriting.UNLINKABLE)} and spaces at an end.",
-            )
-        if os.path.lexists(file) and (old is None or path == old or not os.path.samefile(file, self.root / old)):  # noqa: PTH121
-            raise VaultError(f"{printable(path)} exists already", "Name another; nothing is ever overwritten.")
+        naming.require_free(self.root, path, old)
         return path
+
+    def _told_of(self, path: str, notes: Sequence[str] = ()) -> str:
+        """What to know of a new path."""
+        left_out = ["vault.ignore leaves this place out: no search or link will find the note."] if self.upkeep.leaves_out(path) else []
+        return " ".join([*notes, *left_out, *filter(None, [naming.caution(path)])])
+
+    def _require_own(self, path: str) -> None:
+        """A link to a file is not moved instead of it."""
+        if (self.root / path).is_symlink():
+            raise VaultError(f"{printable(path)} is a link to another file", "Name that one.")
 
     def _read(self, path: str) -> tuple[bytes, ParsedNote, Verbatim]:
         """A note's bytes, and what they say. Raises VaultError for what cannot be edited."""

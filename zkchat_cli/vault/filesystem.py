@@ -178,6 +178,12 @@ def _ignored(globs: Sequence[str]) -> "re.Pattern[str] | None":
     return re.compile("(?:" + "|".join(alternatives) + r")\Z", re.DOTALL) if alternatives else None
 
 
+def leaves_out(ignore: Sequence[str], path: str) -> bool:
+    """Whether a scan with these globs passes a path over, because of itself or a folder above it."""
+    ignored = _ignored(ignore)
+    return ignored is not None and ignored.match(path) is not None
+
+
 def confined(root: Path, relative_path: str) -> Path:
     """The real path of `relative_path`; VaultError for anything that is not inside the vault, or hidden in it. It need not exist."""
     wrong = (

@@ -1,7 +1,8 @@
 """Changing files of the vault: all of a change or nothing of it, whatever breaks off in between, and never over what somebody else wrote.
 
-New texts are first written beside the files they replace, where a full disk harms nothing; then names are exchanged. What the files were
-is kept in a journal outside of the vault meanwhile: who finds one there, because the program was killed, puts them back.
+New texts are first written beside the files they replace, where a full disk harms nothing; then names are exchanged. What the files were,
+and what will be written beside them, is in a journal outside of the vault before anything in the vault is touched: who finds one there,
+because the program was killed, puts the files back and takes away the rest.
 """
 
 import base64
@@ -10,6 +11,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -22,6 +24,7 @@ from zkchat_cli.vault.diffs import unified
 from zkchat_cli.vault.filesystem import confined, printable
 from zkchat_cli.vault.verbatim import Verbatim
 
+MOST_AT_ONCE = 16
 TRASH = ".trash"
 """Obsidian's own: what is in it is not a note any more, and Obsidian brings it back."""
 
@@ -38,11 +41,15 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is to be done to the notes, said in a line, and each file that it touches. `note` is what to know of it besides."""
+    """What is to be done to the notes, said in a line, and each file that it touches. `note` is what to know of it besides.
+
+    `lasting` is the file among them, if one is, that tells every later conversation what to do.
+    """
 
     summary: str
     files: tuple[FileChange, ...]
     note: str = ""
+    lasting: str | None = None
 
     @property
     def diff(self) -> str:
@@ -90,15 +97,17 @@ def make(root: Path, change: Change, journal: Path) -> None:
     journal.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with swapping.replacing(journal):
         _put_back(root, journal)
-        steps: list[_Step] = []
+        steps = [_planned(root, each) for each in change.files]
         try:
-            for each in change.files:
-                steps.append(_prepared(root, each))  # noqa: PERF401 - those before one that fails must be known
             _note(journal, root, steps)
+            for step in steps:
+                _prepare(step)
+            _settle([step.scratch for step in steps if step.scratch is not None])
             for step in steps:
                 _carry_out(step)
         except BaseException as e:
-            _take_back(root, steps, journal)
+            if journal.exists():
+                _put_back(root, journal)
             if isinstance(e, OSError):
                 name = printable(os.path.basename(str(e.filename or "")))  # noqa: PTH119 - it may be no path at all
                 cause = (e.strerror or str(e)).lower()
@@ -115,35 +124,47 @@ def recover(root: Path, journal: Path) -> VaultError | None:
         return _put_back(root, journal)
 
 
-def _prepared(root: Path, change: FileChange) -> _Step:
-    """Everything that can be refused is refused here, and everything that takes room on the disk is written."""
+def _planned(root: Path, change: FileChange) -> _Step:
+    """Everything that can be refused is refused here."""
     source = place(root, change.path) if change.path is not None else None
     target = place(root, change.new_path)
     if source is not None:
         _require_unchanged(source, change)
-    step = _Step(change, source, target, None)
+    scratch = target.with_name(f".zkchat-{secrets.token_hex(6)}.tmp") if source is None or change.before != change.after else None
+    step = _Step(change, source, target, scratch, tuple(folder for folder in reversed(target.parents) if not folder.exists()))
     if step.moves and change.path is not None and (root / change.path).is_symlink():
         raise VaultError(f"{printable(change.path)} is a link to another file", "Name that one.")
     if step.moves and os.path.lexists(target) and not (source is not None and _is_same(source, target)):
         raise VaultError(f"{printable(change.new_path)} exists already", "Name another; nothing is ever overwritten.")
-    missing = [folder for folder in reversed(target.parents) if not folder.exists()]
-    for folder in missing:
-        folder.mkdir()
-    step.folders = tuple(missing)
-    if source is None or change.before != change.after:
-        step.scratch = target.with_name(f".zkchat-{secrets.token_hex(6)}.tmp")
-        try:
-            with step.scratch.open("xb") as out:
-                out.write(change.after)
-                out.flush()
-                os.fsync(out.fileno())
-            if source is not None:
-                shutil.copymode(source, step.scratch)
-        except BaseException:
-            step.scratch.unlink(missing_ok=True)
-            _remove(step.folders)
-            raise
     return step
+
+
+def _prepare(step: _Step) -> None:
+    """Everything that takes room on the disk is written."""
+    for folder in step.folders:
+        folder.mkdir(exist_ok=True)
+    if step.scratch is not None:
+        with step.scratch.open("xb") as out:
+            out.write(step.change.after)
+        if step.source is not None:
+            shutil.copymode(step.source, step.scratch)
+
+
+def _settle(scratches: Sequence[Path]) -> None:
+    """Wait until the disk has them: several at once, or the thousand notes that link to a renamed one would take it six seconds."""
+    if len(scratches) == 1:
+        _sync(scratches[0])
+        return
+    with ThreadPoolExecutor(MOST_AT_ONCE, thread_name_prefix="settle") as pool:
+        list(pool.map(_sync, scratches))
+
+
+def _sync(file: Path) -> None:
+    handle = os.open(file, os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _require_unchanged(file: Path, change: FileChange) -> None:
@@ -212,15 +233,6 @@ def _note(journal: Path, root: Path, steps: Sequence[_Step]) -> None:
     aside.replace(journal)
 
 
-def _take_back(root: Path, steps: Sequence[_Step], journal: Path) -> None:
-    if journal.exists():
-        _put_back(root, journal)
-    for step in steps:  # nothing had been noted: only what was prepared is there
-        if step.scratch is not None:
-            step.scratch.unlink(missing_ok=True)
-        _remove(step.folders)
-
-
 def _put_back(root: Path, journal: Path) -> VaultError | None:
     """Undo what the journal says; what could not be is told, and its text kept in a file that the message names."""
     try:
@@ -266,7 +278,7 @@ def _undone(step: dict[str, Any]) -> str | None:
 
 
 def _write(file: Path, raw: bytes) -> None:
-    scratch = file.with_name(f".zkchat-{secrets.token_hex(6)}.tmp")
+    scratch = file.with_name(f".zkchat-{_hash(os.fsencode(file.name))[:12]}.tmp")  # the same one, if this is killed and done again
     scratch.write_bytes(raw)
     if file.exists():
         shutil.copymode(file, scratch)

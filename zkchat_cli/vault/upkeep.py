@@ -55,6 +55,10 @@ class Upkeep:
     def exists(self) -> bool:
         return os.path.exists(self.file)  # noqa: PTH110 - where it may not be looked for, there is none
 
+    def leaves_out(self, path: str) -> bool:
+        """Whether the index passes over what stands at this path (`vault.ignore`)."""
+        return filesystem.leaves_out(self._ignore, path)
+
     def refresh(self, *, full: bool, progress: Progress | None, only: Collection[str] | None) -> Refreshed:
         """Make the index say what the files say: all of them, or `only` those that are known to have changed."""
         begin = time.perf_counter()

@@ -3,11 +3,15 @@
 import os
 import posixpath
 import secrets
+import time
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.vault.filesystem import confined, encodable, printable
+
+LEFT_BEHIND = 3600.0
+"""Seconds after which a scratch file is nobody's: the program that wrote it was killed."""
 
 
 def place_for(root: Path, relative_path: str) -> tuple[str, str | None]:
@@ -43,6 +47,7 @@ def create(root: Path, relative_path: str, text: str) -> None:
 def _write(file: Path, text: str) -> None:
     """Under a hidden name first, so that nobody reads half a note, nor finds one when the disk was full; then its name is taken, which
     only one can do, and it moves there."""
+    _sweep(file.parent)
     scratch = file.with_name(f".zkchat-{secrets.token_hex(6)}.tmp")
     try:
         with scratch.open("x", encoding="utf-8", newline="\n") as out:
@@ -52,3 +57,11 @@ def _write(file: Path, text: str) -> None:
     finally:
         with suppress(OSError):
             scratch.unlink(missing_ok=True)
+
+
+def _sweep(folder: Path) -> None:
+    """Take away what a program that was killed has left in a folder that is written to anyway."""
+    for left in folder.glob(".zkchat-????????????.tmp"):
+        with suppress(OSError):
+            if time.time() - left.stat().st_mtime > LEFT_BEHIND:
+                left.unlink()

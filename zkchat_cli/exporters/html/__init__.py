@@ -10,7 +10,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from zkchat_cli import __version__
-from zkchat_cli.exporters import SPEAKERS, UNANSWERED, Exporter, asked, branch, brought, not_cited, title, tool_answers
+from zkchat_cli.exporters import (
+    SPEAKERS,
+    UNANSWERED,
+    Exporter,
+    asked,
+    branch,
+    brought,
+    folded_in,
+    not_cited,
+    summaries,
+    title,
+    tool_answers,
+)
 from zkchat_cli.exporters.html.elements import element, folded, harmless, text
 from zkchat_cli.exporters.html.figures import Cost, figures
 from zkchat_cli.exporters.html.prose import rendered
@@ -35,7 +47,7 @@ def export(archive: ConversationArchive) -> str:
         _header(archive, messages),
         _contents(page.questions),
         element("main", turns or element("p", "Nothing has been said yet."), id="conversation"),
-        _summaries(archive.compactions),
+        _summary(summaries(archive, messages)),
         figures(page.costs),
         element("footer", element("p", text(f"Exported by zkchat {__version__}. Nothing on this page is loaded from elsewhere."))),
     )
@@ -176,15 +188,24 @@ def _entry(chunk: ContentChunk) -> list[str]:
     return [number, " ".join(where(chunk, chunk))]
 
 
-def _summaries(compactions: Iterable[Compaction]) -> str:
-    told = [element("h2", "Summaries", id="summaries")]
-    nothing = Sources("summaries", (), {})
-    for compaction in compactions:
-        if compaction.summary:
-            moved = f"{compaction.messages_folded} messages, {compaction.tokens_before:,} → {compaction.tokens_after:,} tokens"
-            said = element("div", rendered(compaction.summary, (), nothing.anchor), class_="prose", dir="auto", lang="")
-            told.append(element("div", element("p", _when(compaction.created_at), text(f": {moved}"), class_="note"), said))
-    return element("section", *told, aria_labelledby="summaries") if len(told) > 1 else ""
+def _summary(told: Sequence[Compaction]) -> str:
+    """The newest summary as the model wrote it; of those that it took in, when and how much."""
+    if not told:
+        return ""
+    *earlier, last = told
+    parts = [element("h2", "Summary", id="summary"), element("p", *_folded_in(last), class_="note")]
+    said = rendered(last.summary or "", (), Sources("summary", (), {}).anchor)
+    parts.append(element("div", said, class_="prose", dir="auto", lang=""))
+    if earlier:
+        lines = element("ul", *(element("li", *_folded_in(each)) for each in reversed(earlier)))
+        parts.append(
+            folded(f"{len(earlier)} earlier summar{'ies' if len(earlier) > 1 else 'y'}, taken into this one", lines, class_="call")
+        )
+    return element("section", *parts, aria_labelledby="summary")
+
+
+def _folded_in(compaction: Compaction) -> tuple[str, str]:
+    return _when(compaction.created_at), text(f": {folded_in(compaction)}")
 
 
 EXPORTER = Exporter(

@@ -23,7 +23,10 @@ WORDS: dict[CitationStatus, tuple[str, str]] = {
 _BACK_LINKS = 10
 _FROM_GOOD_TO_BAD = list(WORDS)
 _QUOTE_MARKS = re.compile(r"[ \t]*(?:>[ \t]?)+")
-_STRAIGHT = str.maketrans({**dict.fromkeys("‘’", "'"), **dict.fromkeys("“”„«»", '"'), **dict.fromkeys("*`_", None)})
+_AROUND = " \n.…"
+_STRAIGHT = str.maketrans({**dict.fromkeys("‘’", "'"), **dict.fromkeys("“”„«»", '"')})
+_RUNS = re.compile(r"\s+|[^\s*`_]+")
+"""White space, and words without the signs of emphasis."""
 
 
 class Sources:
@@ -135,8 +138,7 @@ def _unused(reference: DocumentReference) -> str:
 
 def highlighted(excerpt: str, quotes: Sequence[str]) -> str:
     """An excerpt as HTML with the quoted words marked, as far as they stand in it."""
-    letters, places = _comparable(excerpt) if quotes else ("", [])
-    found = sorted(span for quote in quotes if (span := _find(quote, letters, places)))
+    found = sorted(span for quote in quotes if (span := _as_written(quote, excerpt) or _find(quote, *_comparable(excerpt))))
     parts = []
     at = 0
     for start, end in found:
@@ -148,31 +150,49 @@ def highlighted(excerpt: str, quotes: Sequence[str]) -> str:
     return "".join([*parts, text(excerpt[at:])])
 
 
+def _as_written(quote: str, excerpt: str) -> tuple[int, int] | None:
+    wanted = quote.strip(_AROUND)
+    at = excerpt.find(wanted) if wanted else -1
+    return None if at < 0 else (at, at + len(wanted))
+
+
 def _find(quote: str, letters: str, places: Sequence[int]) -> tuple[int, int] | None:
-    wanted = _comparable(quote.strip(" \n.…"))[0].strip()
+    wanted = _comparable(quote.strip(_AROUND))[0].strip()
     at = letters.find(wanted) if wanted else -1
     return None if at < 0 else (places[at], places[at + len(wanted) - 1] + 1)
 
 
+@lru_cache(maxsize=16)  # several quotes of one excerpt
 def _comparable(words: str) -> tuple[str, list[int]]:
     """Letters for comparing (case, white space, emphasis, quotation marks and marks of quoted lines aside), and where each stands."""
     letters: list[str] = []
     places: list[int] = []
-    begin = 0
+    begin, spaced = 0, False
     for line in words.split("\n"):
         quoted = _QUOTE_MARKS.match(line)
-        for at in range(quoted.end() if quoted else 0, len(line)):
-            for letter in _bare(line[at]):
-                if letter != " " or letters[-1:] != [" "]:
+        for run in _RUNS.finditer(line, quoted.end() if quoted else 0):
+            start = begin + run.start()
+            if run[0].isspace():
+                letters += [] if spaced else [" "]
+                places += [] if spaced else [start]
+                spaced = True
+            elif run[0].isascii():
+                letters.append(run[0].lower())
+                places += range(start, begin + run.end())
+                spaced = False
+            else:
+                for at, letter in enumerate(map(_bare, run[0]), start):
                     letters.append(letter)
-                    places.append(begin + at)
+                    places += [at] * len(letter)
+                spaced = False
         begin += len(line) + 1
-        if letters[-1:] != [" "]:
+        if not spaced:
             letters.append(" ")
             places.append(begin - 1)
+            spaced = True
     return "".join(letters), places
 
 
 @lru_cache(maxsize=4096)
 def _bare(letter: str) -> str:
-    return " " if letter.isspace() else fold(letter.translate(_STRAIGHT))
+    return fold(letter.translate(_STRAIGHT))

@@ -4,8 +4,6 @@ zkchat's own gateway makes the calls, on the anthropic SDK; both are loaded by `
 turn to turn is marked for the server's cache.
 """
 
-import threading
-from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -14,8 +12,9 @@ from pydantic import Field
 
 from zkchat_cli.config import Section
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm import Delta, Failed, Listed, Model, Provider, Reach, Request, Setup, Window, wire
-from zkchat_cli.llm.pump import Patience, Put, pumped
+from zkchat_cli.llm import Listed, Provider, Reach, Request, Setup, Window, served
+from zkchat_cli.llm.pump import Put
+from zkchat_cli.llm.served import LISTING, Served, key_place
 from zkchat_cli.llm.wire import Server
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 ANTHROPIC = "https://api.anthropic.com"
 VERSION = "2023-06-01"
 """Of the API's listings."""
-LISTING = wire.Patience(answer=5, retry=1)
 LEAST_WINDOW = 200_000
 """Tokens of window that every Claude has."""
 LONGEST_ANSWER = 64_000
@@ -42,24 +40,15 @@ class Settings(Section):
 
 
 @dataclass
-class AnthropicModel:
+class AnthropicModel(Served):
     """One model at one server."""
 
-    model: str
-    server: Server
-    settings: Settings
-    first_delay: float = 1.0
-    """Seconds before a failed call is made again."""
-    window: Window | None = None
+    provider = "anthropic"
     exact = False
+    settings: Settings
     _gateway: "Gateway | None" = None
-    _listed: dict[str, Any] = field(default_factory=dict)
-    _asked: bool = False
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    @property
-    def name(self) -> str:
-        return f"anthropic/{self.model}"
+    _found: dict[str, Any] = field(default_factory=dict)
+    """What the server says of the model."""
 
     @property
     def official(self) -> bool:
@@ -71,9 +60,9 @@ class AnthropicModel:
             asked, self._asked = self._asked, True
         if asked or not self.model:
             return
-        if _unusable(self) is None:
-            self._listed = _described(self.server, self.model)
-        if size := _size(self._listed, "max_input_tokens"):
+        if self.unusable() is None:
+            self._found = _described(self.server, self.model)
+        if size := _size(self._found, "max_input_tokens"):
             self.window = Window(size, "the server's list of models")
         elif self.model.startswith("claude-"):
             self.window = Window(LEAST_WINDOW, "what every Claude has; the server does not say")
@@ -90,18 +79,16 @@ class AnthropicModel:
 
         return messages_request.body(self.model, request, self._abilities())
 
-    def stream(self, request: Request) -> Generator[Delta, None, None]:
-        problem = _unusable(self)
-        if problem is not None:
-            yield Failed(problem)
-            return
+    async def call(self, request: Request, put: Put) -> None:
+        with self._lock:
+            gateway = self._loaded()
+        await gateway.stream(self.model, request, self._abilities(), put, self.names, self.first_delay)
 
-        async def call(put: Put) -> None:
-            with self._lock:
-                gateway = self._loaded()
-            await gateway.stream(self.model, request, self._abilities(), put, self._names, self.first_delay)
+    def listed(self) -> tuple[Listed, ...]:
+        return served.listed(self.server, "/v1/models?limit=1000", lambda row: _size(row, "max_input_tokens"))
 
-        yield from pumped(call, self.server, Patience(self.settings.timeout, self.settings.stall_timeout), request.wanted)
+    def unusable(self) -> ProviderError | None:
+        return served.without_use(self, "Anthropic", self.settings.key_variable, official=self.official)
 
     def _abilities(self) -> "Abilities":
         """What the model can do, by its server's listing as far as that goes."""
@@ -110,35 +97,11 @@ class AnthropicModel:
 
         return abilities(
             self.model,
-            min(_size(self._listed, "max_tokens") or longest_answer(self.model), LONGEST_ANSWER),
+            min(_size(self._found, "max_tokens") or longest_answer(self.model), LONGEST_ANSWER),
             self.window.tokens if self.window else None,
-            adaptive=_supported(self._listed, "adaptive"),
-            budgeted=_supported(self._listed, "enabled"),
+            adaptive=_supported(self._found, "adaptive"),
+            budgeted=_supported(self._found, "enabled"),
         )
-
-    def _names(self) -> tuple[str, ...]:
-        try:
-            return tuple(listed.name for listed in _list(self.server))
-        except ProviderError:
-            return ()
-
-
-def _unusable(model: AnthropicModel) -> ProviderError | None:
-    key, variable = model.server.key, model.settings.key_variable
-    if not model.model:
-        hint = "Say anthropic/NAME; /model and zkchat doctor list what there is."
-        return ProviderError("unknown_model", "anthropic needs the name of a model", hint)
-    if model.official and not key:
-        hint = "Set it, or zkchat keys set anthropic; or anthropic.base_url to a server that wants none."
-        return ProviderError("auth", f"Anthropic wants a key, and {variable} is not set", hint)
-    if not (key.isascii() and key.isprintable()) or " " in key:
-        return ProviderError("auth", f"{variable} holds characters that no key has", "Set it again; was more copied than the key?")
-    return None
-
-
-def _key_place(setup: Setup) -> str:
-    """What the key is called in messages: its variable, or where zkchat keeps it."""
-    return setup.key.place or _settings(setup).key_variable
 
 
 def _settings(setup: Setup) -> Settings:
@@ -156,7 +119,7 @@ def _server(setup: Setup) -> Server:
         address,
         "Check your network." if official else "Is it running? Check anthropic.base_url or ANTHROPIC_BASE_URL.",
         key=key,
-        check_key=f"Check {_key_place(setup)}.",
+        check_key=f"Check {key_place(setup, settings.key_variable)}.",
         headers=_headers(key, official=official),
     )
 
@@ -168,16 +131,6 @@ def _headers(key: str, *, official: bool) -> dict[str, str]:
     if key and not official:  # which of the two an imitation reads is not known
         headers["Authorization"] = f"Bearer {key}"
     return headers
-
-
-def _list(server: Server) -> tuple[Listed, ...]:
-    """The models a server offers. Raises ProviderError."""
-    answer = server.get("/v1/models?limit=1000", LISTING)
-    try:
-        rows = [row for row in answer["data"] if isinstance(row, dict) and isinstance(row.get("id"), str)]
-    except (KeyError, TypeError) as e:
-        raise server.unintelligible("", "something that is no list of models") from e
-    return tuple(sorted((Listed(row["id"], _size(row, "max_input_tokens")) for row in rows), key=lambda listed: listed.name))
 
 
 def _described(server: Server, model: str) -> dict[str, Any]:
@@ -202,17 +155,13 @@ def _supported(row: dict[str, Any], kind: str) -> bool | None:
     return found if isinstance(found, bool) else None
 
 
-def _open(setup: Setup) -> Model:
+def _open(setup: Setup) -> AnthropicModel:
     return AnthropicModel(setup.name, _server(setup), _settings(setup))
 
 
 def _reach(setup: Setup) -> Reach:
-    server, variable = _server(setup), _settings(setup).key_variable
-    chosen = [_key_place(setup)] if server.key else []
-    chosen += ["ANTHROPIC_BASE_URL"] if setup.env.get("ANTHROPIC_BASE_URL") else ["anthropic.base_url"] if _settings(setup).base_url else []
-    wanted = "" if server.address == ANTHROPIC else ", which some servers do without"
-    key = f"{_key_place(setup)} is set" if server.key else f"{variable} is not set{wanted}"
-    return Reach(server.address, key, ", ".join(chosen), lambda: _list(server))
+    model = _open(setup)
+    return served.reach(setup, model, model.settings.key_variable, model.settings.base_url, official=model.official)
 
 
 PROVIDER = Provider(

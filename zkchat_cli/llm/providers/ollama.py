@@ -4,24 +4,22 @@ mojentic's Ollama gateway makes the calls; it is loaded by `prepare`, or by the 
 each call (`num_ctx`), because Ollama would otherwise cut a longer prompt without a word.
 """
 
-import threading
-from collections.abc import Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
 from zkchat_cli.config import Section
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm import Delta, Failed, Listed, Model, Provider, Reach, Request, Setup, Window, wire
+from zkchat_cli.llm import Listed, Provider, Reach, Request, Setup, Window
 from zkchat_cli.llm.ollama import address
-from zkchat_cli.llm.pump import Patience, Put, pumped
+from zkchat_cli.llm.pump import Put
+from zkchat_cli.llm.served import LISTING, Served
 from zkchat_cli.llm.wire import Server
 
 if TYPE_CHECKING:
     from zkchat_cli.llm.native import Gateway
 
-LISTING = wire.Patience(answer=5, retry=1)
 MOST_UNASKED = 32768
 """Tokens of window that are used without being asked for: memory for a model's whole 128k takes more than many machines have."""
 
@@ -33,23 +31,13 @@ class Settings(Section):
 
 
 @dataclass
-class OllamaModel:
+class OllamaModel(Served):
     """One model at one server."""
 
-    model: str
-    server: Server
-    settings: Settings
-    first_delay: float = 1.0
-    """Seconds before a failed call is made again."""
-    window: Window | None = None
+    provider = "ollama"
     exact = False
+    settings: Settings
     _gateway: "Gateway | None" = None
-    _asked: bool = False
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    @property
-    def name(self) -> str:
-        return f"ollama/{self.model}"
 
     def prepare(self) -> None:
         if self.server.unusable():
@@ -68,44 +56,32 @@ class OllamaModel:
         return self._gateway
 
     def body(self, request: Request) -> dict[str, Any]:
-        with self._lock:
-            return self._loaded().body(self._arguments(request))
-
-    def _arguments(self, request: Request) -> dict[str, Any]:
         from zkchat_cli.llm import recovery  # see `_loaded`
 
-        return {
-            "model": self.model,
-            "messages": recovery.messages(request),
-            "tools": recovery.tools(request),
-            "config": recovery.config(request, window=request.window),
-        }
+        with self._lock:
+            return self._loaded().body(recovery.arguments(self.model, request, window=request.window))
 
-    def stream(self, request: Request) -> Generator[Delta, None, None]:
-        if not self.model:
-            hint = "Say ollama/NAME; `ollama list` shows what there is."
-            yield Failed(ProviderError("unknown_model", "ollama needs the name of a model", hint))
-            return
-        if problem := self.server.unusable():
-            yield Failed(problem)
-            return
+    async def call(self, request: Request, put: Put) -> None:
+        from zkchat_cli.llm import recovery  # see `_loaded`
 
-        async def call(put: Put) -> None:
-            from zkchat_cli.llm import recovery  # see `_loaded`
+        with self._lock:
+            gateway = self._loaded()
+        gateway = gateway.with_policy(recovery.policy(put, self.server, self.first_delay))
+        events = gateway.complete_stream_with_recovery(**recovery.arguments(self.model, request, window=request.window))
+        await recovery.deltas(events, put, self.server, model=self.model, models=self.names)
 
-            with self._lock:
-                gateway = self._loaded()
-            gateway = gateway.with_policy(recovery.policy(put, self.server, self.first_delay))
-            events = gateway.complete_stream_with_recovery(**self._arguments(request))
-            await recovery.deltas(events, put, self.server, model=self.model, models=self._names)
-
-        yield from pumped(call, self.server, Patience(self.settings.timeout, self.settings.stall_timeout), request.wanted)
-
-    def _names(self) -> tuple[str, ...]:
+    def listed(self) -> tuple[Listed, ...]:
+        answer: Any = self.server.get("/api/tags", LISTING)
         try:
-            return tuple(listed.name for listed in _list(self.server))
-        except ProviderError:
-            return ()
+            names = [row["name"] for row in answer["models"] if isinstance(row.get("name"), str)]
+        except (KeyError, TypeError, AttributeError) as e:
+            raise self.server.unintelligible("", "something that is no list of models") from e
+        return tuple(Listed(name) for name in sorted(names))
+
+    def unusable(self) -> ProviderError | None:
+        if not self.model:
+            return ProviderError("unknown_model", "ollama needs the name of a model", "Say ollama/NAME; `ollama list` shows what there is.")
+        return self.server.unusable()
 
 
 def _window(server: Server, model: str) -> Window | None:
@@ -139,24 +115,14 @@ def _server(setup: Setup) -> Server:
     )
 
 
-def _list(server: Server) -> tuple[Listed, ...]:
-    """The models a server has. Raises ProviderError."""
-    answer: Any = server.get("/api/tags", LISTING)
-    try:
-        names = [row["name"] for row in answer["models"] if isinstance(row.get("name"), str)]
-    except (KeyError, TypeError, AttributeError) as e:
-        raise server.unintelligible("", "something that is no list of models") from e
-    return tuple(Listed(name) for name in sorted(names))
-
-
-def _open(setup: Setup) -> Model:
+def _open(setup: Setup) -> OllamaModel:
     return OllamaModel(setup.name, _server(setup), _settings(setup))
 
 
 def _reach(setup: Setup) -> Reach:
-    server = _server(setup)
-    chosen = "OLLAMA_HOST" if setup.env.get("OLLAMA_HOST") else "ollama.host" if _settings(setup).host else ""
-    return Reach(server.address, "needs none", chosen, lambda: _list(server))
+    model = _open(setup)
+    chosen = "OLLAMA_HOST" if setup.env.get("OLLAMA_HOST") else "ollama.host" if model.settings.host else ""
+    return Reach(model.server.address, "needs none", chosen, model.listed)
 
 
 PROVIDER = Provider("ollama", "models on your own machine, by Ollama", _open, settings=Settings, reach=_reach)

@@ -1,0 +1,58 @@
+"""The lines that were typed in chats: a file a vault, for the prompt's arrow keys, in the format of prompt_toolkit's FileHistory.
+
+It lies beside the store because what is deleted there goes from here as well: a question is typed before it is said.
+"""
+
+import hashlib
+import os
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from zkchat_cli.errors import StoreError
+
+
+def file_of(folder: Path, vault: str) -> Path:
+    """Where the lines typed with the notes of `vault` are, in the folder of the store."""
+    name = hashlib.sha256(vault.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return folder / "history" / name
+
+
+def erase(file: Path, said: Collection[str]) -> None:
+    """Take every line out that is one of these messages. Raises StoreError that names the file when it cannot be written."""
+    try:
+        if not file.exists():
+            return
+        doomed = {text.strip() for text in said}
+        entries = list(_entries(file.read_bytes()))
+        kept = [entry for entry in entries if _text(entry) not in doomed]
+        if len(kept) < len(entries):
+            _replace(file, b"\n".join(kept))
+    except OSError as e:
+        raise StoreError(
+            f"The conversation is deleted, but {file} may still hold what was typed in it: {e.strerror or e}",
+            "Delete that file if you do not need the lines you typed.",
+        ) from e
+
+
+def _entries(content: bytes) -> Iterator[bytes]:
+    """An entry is lines that begin with `+`; what stands before it (an empty line, a date) belongs to it."""
+    entry: list[bytes] = []
+    for line in content.split(b"\n"):
+        if entry and entry[-1].startswith(b"+") and not line.startswith(b"+"):
+            yield b"\n".join(entry)
+            entry = []
+        entry.append(line)
+    yield b"\n".join(entry)
+
+
+def _text(entry: bytes) -> str:
+    lines = entry.decode("utf-8", "replace").split("\n")
+    return "\n".join(line[1:] for line in lines if line.startswith("+")).strip()
+
+
+def _replace(file: Path, content: bytes) -> None:
+    """At once: a chat that is running adds to the old file or to the new one."""
+    beside = file.with_name(f"{file.name}.{os.getpid()}.tmp")
+    with os.fdopen(os.open(beside, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as opened:
+        opened.write(content)
+    beside.replace(file)
