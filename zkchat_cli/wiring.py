@@ -17,7 +17,7 @@ from zkchat_cli.changing import UNASKED, Approve, Policy
 from zkchat_cli.config import Config, Loaded, Places
 from zkchat_cli.context import strategies
 from zkchat_cli.context.instructions import INSTRUCTIONS
-from zkchat_cli.errors import ConfigError, StoreUnwritable, VaultError, ZkchatError
+from zkchat_cli.errors import ConfigError, StoreUnwritable, VaultError, ZkchatError, reason
 from zkchat_cli.keys import Key
 from zkchat_cli.llm import Model, Provider, Reach, Setup, Window, embedders, providers
 from zkchat_cli.llm.endpoint import is_local, shown
@@ -364,5 +364,7 @@ def demo_vault(where: Places) -> Path:
                     copy.parent.mkdir(parents=True, exist_ok=True)
                     copy.write_bytes(text)
     except OSError as e:
-        raise VaultError(f"the demo notes cannot be copied to {folder}: {e}", "Set ZKCHAT_HOME to a folder you may write to.") from e
+        raise VaultError(
+            f"the demo notes cannot be copied to {folder}: {reason(e)}", "Set ZKCHAT_HOME to a folder you may write to."
+        ) from e
     return folder
