@@ -55,6 +55,16 @@ def test_a_change_is_shown_before_it_is_made_and_told_when_it_is(room: Room, vau
     assert "create New.md" in answers[0]
 
 
+def test_who_replaces_a_text_unread_is_told_what_it_was(room: Room, vault: Path) -> None:
+    (vault / "Long.md").write_text(f"# A\n\nThe old words.\n\n# B\n\n{'x' * 2000}\n")
+    edits = [wants("edit_section", f"e{name}", path="Long.md", heading=name, new_text="New.") for name in "AB"]
+    _, answers = turn(room, calls(*edits), says("Done."))
+    assert '"replaced": "The old words."' in answers[0]
+    assert answers[1].count("x") < 700
+    _, answers = turn(room, calls(wants("append_to_note", path="Long.md", text="End.")), says("Done."))
+    assert "replaced" not in answers[0]
+
+
 def test_a_declined_change_is_not_made_and_the_model_is_told(room: Room, vault: Path) -> None:
     before = (vault / "Filters.md").read_bytes()
     wanted = calls(wants("edit_section", path="Filters", heading="Dates", new_text="None."))

@@ -354,7 +354,7 @@ class ZkChatSession(Led):
         return None
 
     def _commit(self, user: ZkChatMessage, answer: list[ZkChatMessage], sent: list[Sent]) -> None:
-        title = made_of(user.content)
+        title = made_of(user.goal or user.content)
         self._start()
         self._ask(user)
         self.parts.store.commit(self.conversation.id, user, answer, updated_at=self.parts.now(), title=title, sent=sent)
