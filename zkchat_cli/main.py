@@ -9,17 +9,26 @@ import gc
 import json
 import logging
 import os
+import signal
 import sys
+import threading
 import traceback
 from difflib import get_close_matches
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-import typer
+_loading = signal.getsignal(signal.SIGINT) is signal.default_int_handler and threading.current_thread() is threading.main_thread()
+if _loading:  # a Ctrl-C in the first tenths of a second ends the program as it ends any other, and not with a traceback of imports
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-from zkchat_cli import __version__, cli, drawer
-from zkchat_cli.errors import ZkchatError
+import typer  # noqa: E402
+
+from zkchat_cli import __version__, cli, drawer  # noqa: E402
+from zkchat_cli.errors import ZkchatError  # noqa: E402
+
+if _loading:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 EXIT_CODES = {"unexpected": 1, "usage": 2, "config": 2, "prompt_too_large": 2, "vault": 3, "index": 3, "store": 3, "provider": 4}
 INTERRUPTED = 130
