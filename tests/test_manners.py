@@ -9,6 +9,8 @@ from conftest import Program, write
 
 from zkchat_cli import cli, main
 from zkchat_cli.errors import UsageError
+from zkchat_cli.lines import Line, Span
+from zkchat_cli.terminal.screen import Screen
 
 
 @pytest.mark.parametrize(
@@ -105,3 +107,12 @@ def test_what_is_said_about_a_result_is_no_part_of_it(zkchat: Program) -> None:
 
 def test_the_tokens_of_nothing_are_counted_exactly(zkchat: Program) -> None:
     assert zkchat("tokens", stdin="").out == "0\n"
+
+
+def test_a_list_in_columns_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = Typed()
+    monkeypatch.setenv("COLUMNS", "40")
+    Screen(shown, shown, colour=False, err_is_terminal=False).fitted().show(
+        [Line((Span("67a035daf51a  A rather long title"),), (Span("2026-11-21 21:13, 4 messages"),))]
+    )
+    assert shown.getvalue().splitlines() == ["67a035daf51a  A rather long title", "    2026-11-21 21:13, 4 messages"]

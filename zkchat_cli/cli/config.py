@@ -232,7 +232,9 @@ def _replace(file: Path, text: str) -> None:
 
 
 def _unchanged(file: Path, cause: Exception) -> ConfigError:
-    return ConfigError(f"{file} cannot be changed: {cause}", "Nothing was changed; --config names another file.")
+    return ConfigError(
+        f"{file} cannot be changed: {getattr(cause, 'strerror', None) or cause}", "Nothing was changed; --config names another file."
+    )
 
 
 def _origin(loaded: settings.Loaded, key: str) -> dict[str, str | None]:

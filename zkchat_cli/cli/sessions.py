@@ -65,7 +65,7 @@ def list_(
     if as_json:
         screen.json([each.model_dump(mode="json") for each in known])
         return
-    with paged(screen) as pager:
+    with paged(screen.fitted()) as pager:
         pager.show(conversations.listed(known, mark=False))
     if not known:
         none = "There is no conversation yet." if everywhere else conversations.NONE
@@ -110,7 +110,7 @@ def search(
     if as_json:
         screen.json([_hit(each, text) for each in said])
         return
-    with paged(screen) as pager:
+    with paged(screen.fitted()) as pager:
         pager.show(conversations.found(said, text))
     if not said:
         more = "" if everywhere or root is None else " --all looks into those with other notes, too."

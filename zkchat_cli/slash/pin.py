@@ -51,5 +51,6 @@ COMMAND = SlashCommand(
     _run,
     "[N | last]",
     _turns,
-    more="A turn is a question with its answer, counted from 1; /unpin N ends it. It is sent word for word, whatever is summarised.",
+    more="A turn is a question with its answer, counted from 1; /unpin N ends it. "
+    "What is pinned is sent word for word, whatever is summarised.",
 )
