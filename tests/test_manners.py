@@ -54,7 +54,7 @@ def test_input_without_an_end_is_not_read_to_it(zkchat: Program) -> None:
     [
         ("contxt", "'context'"),
         ("index", "'vault index'"),
-        ("search", "'memory search' or 'sessions search' or 'vault search'"),
+        ("search", "'sessions search' or 'vault search' or 'memory search'"),
     ],
 )
 def test_a_wrong_command_names_what_may_have_been_meant(zkchat: Program, said: str, meant: str) -> None:

@@ -41,20 +41,12 @@ ANYWHERE = ("--no-color", "--verbose")
 class _Drawer(cli.Group):
     """A group whose commands are the files of a drawer."""
 
-    def __init__(self, *args: Any, **named: Any) -> None:
-        super().__init__(*args, **named)
-        names: Any = dict.fromkeys(self.list_commands(None))
-        self.commands = names  # only their names, by which typer finds the nearest to a mistyped one
-
-    def get_params(self, ctx: Any) -> Any:
-        return _taken_as_typed(super().get_params(ctx))
-
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  click's signature
         order = {name: i for i, name in enumerate(cli.MOST_USED_FIRST)}
         return sorted(drawer.names(cli), key=lambda name: (order.get(name, len(order)), name))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002  as above
-        if cmd_name not in self.commands:
+        if cmd_name not in drawer.names(cli):
             return None
         command: Any = cli.fitted(typer.main.get_command(drawer.take(cli, cmd_name, "COMMAND")))
         command.name = cmd_name
