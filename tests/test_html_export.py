@@ -608,7 +608,6 @@ def test_a_text_that_is_hard_to_read_is_exported_in_seconds(piece: str, untraced
         assert time.process_time() - began < 30
 
 
-@pytest.mark.untraced
 def test_a_very_long_text_is_shown_as_it_was_written_with_its_citations() -> None:
     page = read(*a_turn("# so [3] <b>\n" * 10_000, cite()))
     assert len(page.all("a", "cite")) == 10_000
