@@ -45,6 +45,15 @@ def test_origin_says_which_layer_each_value_comes_from(zkchat: Program) -> None:
     assert got == {"key": "context.strategy", "value": "discard", "origin": "user file", "where": str(file_of(zkchat))}
 
 
+def test_what_is_shown_of_an_address_can_be_passed_on(zkchat: Program) -> None:
+    zkchat("config", "set", "openai.base_url", "http://ann:secret@127.0.0.1:9/v1?key=secret")
+    for arguments in (("show",), ("show", "--json"), ("show", "--origin")):
+        out = zkchat("config", *arguments).out
+        assert "http://127.0.0.1:9/v1?…" in out
+        assert "secret" not in out
+    assert zkchat("config", "get", "openai.base_url").out == "http://ann:secret@127.0.0.1:9/v1?key=secret\n"
+
+
 def test_the_file_is_its_owners_alone_and_a_link_to_it_stays_one(zkchat: Program, tmp_path: Path) -> None:
     assert zkchat("config", "set", "llm.max_tool_rounds", "3", "--json").json["file"] == str(file_of(zkchat))
     assert file_of(zkchat).stat().st_mode & 0o777 == 0o600

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from zkchat_cli.llm.endpoint import Endpoint, limit_said
+from zkchat_cli.llm.endpoint import Endpoint, limit_said, shown
 
 SERVER = Endpoint("The server", "https://model.example", "Check your network.")
 
@@ -33,3 +33,16 @@ def test_a_refusal_that_gives_its_reason_does_not_send_one_looking_elsewhere(mes
     error = SERVER.refusal(400, body(message))
     assert error.kind == "bad_request"
     assert error.hint.startswith(hint)
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("http://ann:secret@host:1/v1?key=secret&x=@", "http://host:1/v1?…"),
+        ("http://host/@me/v1", "http://host/@me/v1"),
+        ("ann:sec@ret@host/v1", "host/v1"),
+        ("http://host/v1", "http://host/v1"),
+    ],
+)
+def test_an_address_is_said_without_what_lets_one_in(address: str, told: str) -> None:
+    assert shown(address) == told

@@ -1,7 +1,9 @@
 """The first start: without settings and without notes at hand, somebody at a terminal is asked; nobody else is."""
 
 import json
+import socket
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +12,9 @@ from conftest import Program
 from pytest_httpserver import HTTPServer
 from terminal_screen import CTRL_C, CTRL_D, Chat
 
+from zkchat_cli import wiring
 from zkchat_cli.vault.candidates import Candidate, candidates, home_of
+from zkchat_cli.wiring import Choices
 
 MEASURED = False
 
@@ -105,6 +109,32 @@ def test_ctrl_c_leaves_and_nothing_was_changed(stranger: Program) -> None:
         chat.type(CTRL_C)
         assert chat.wait_for_end() == 130
     assert not config(stranger).exists()
+
+
+@pytest.fixture
+def silent() -> Iterator[str]:
+    """The address of a server that takes calls and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+def test_a_server_that_does_not_answer_keeps_nobody_waiting(stranger: Program, silent: str) -> None:
+    with Chat(replace(stranger, env={**stranger.env, "OLLAMA_HOST": silent})) as chat:
+        chat.wait_for("[1]")
+        began = time.monotonic()
+        chat.type("2\r")
+        chat.wait_for("Which model shall answer?")
+        chat.type(CTRL_C)
+        assert chat.wait_for_end() == 130
+        assert time.monotonic() - began < 4.5  # 5 s are what a call of that server may take
+
+
+def test_the_others_are_offered_when_one_server_does_not_answer(silent: str, httpserver: HTTPServer, tmp_path: Path) -> None:
+    httpserver.expect_request("/v1/models").respond_with_json({"data": [{"id": "gpt-5"}]})
+    env = {"OLLAMA_HOST": silent, "OPENAI_BASE_URL": httpserver.url_for("/v1"), "OPENAI_API_KEY": "k", "ZKCHAT_HOME": str(tmp_path)}
+    offers = {offer.provider: offer for offer in wiring.offers(wiring.settings(Choices(), env, tmp_path), env, 1.0)}
+    assert offers["openai"].names == ("openai/gpt-5",)
+    assert (offers["ollama"].names, "did not answer in time" in offers["ollama"].problem) == ((), True)
 
 
 def test_the_demo_is_tried_out_without_leaving_anything(stranger: Program) -> None:

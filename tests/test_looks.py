@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from building import Deltas, Room, a_room, says
+from building import Deltas, Room, a_room, says, stored, talk
 from conftest import Program
 from terminal_screen import Chat, Script, slowly
 
@@ -18,7 +18,7 @@ from zkchat_cli.terminal import theme
 from zkchat_cli.terminal.markdown import Piece
 from zkchat_cli.terminal.painting import Painter
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.turns import show, tool_line
+from zkchat_cli.terminal.turns import show, tool_line, unsent
 
 MEASURED = False
 
@@ -60,6 +60,10 @@ def test_every_theme_has_every_look() -> None:
 
 def test_without_a_known_background_no_colour_is_used_that_one_of_them_swallows() -> None:
     assert not {"30", "34", "37", "94", "97"} & {code for look in theme.EITHER.looks.values() for code in look.split(";")}
+
+
+def test_a_screen_goes_by_what_the_terminal_says_of_its_background() -> None:
+    assert [Screen.of(env).theme for env in ({"COLORFGBG": "0;15"}, {"COLORFGBG": "15;0"}, {})] == [theme.LIGHT, theme.DARK, theme.EITHER]
 
 
 def test_a_plain_theme_is_a_screen_without_colours() -> None:
@@ -114,6 +118,14 @@ def test_verbose_tells_of_each_turn_what_it_did_until_it_is_said_again(room: Roo
     assert session.verbose
     with pytest.raises(UsageError, match="on or off"):
         slash.run("/verbose loud", session)
+
+
+def test_verbose_tells_what_of_the_conversation_was_not_sent(room: Room) -> None:
+    long = "word " * 300
+    session = stored(room, talk(*((f"question {n} {long}", f"answer {n} {long}") for n in range(6))), max_context=2000)
+    assert unsent(session) == []
+    list(session.send("when is compost ready?"))
+    assert any("not sent: " in line and " messages" in line for line in unsent(session)), unsent(session)
 
 
 # the whole program

@@ -123,6 +123,14 @@ def test_a_table_right_behind_a_paragraph_is_one_and_bars_alone_are_none() -> No
     ]
 
 
+def test_a_table_needs_no_bars_at_its_sides() -> None:
+    assert seen("Name | Size\n--- | ---:\none | 1\ntwo | 22\n- item | no row") == [
+        *("Name │ Size", "─────┼─────", "one  │    1", "two  │   22", "", "• item | no row"),
+    ]
+    assert seen("Name | Size\nis no head") == ["Name | Size", "is no head"]
+    assert seen("Use `a|b` here\n--- | ---") == ["Use `a|b` here", "--- | ---"]
+
+
 def test_cells_are_folded_where_the_table_is_too_wide() -> None:
     rows = seen("| key | what it says |\n|--|--|\n| one | words that go on for more than a row |\n", 30)
     assert rows == ["key │ what it says", "────┼────────────────────────", "one │ words that go on for", "    │ more than a row"]
@@ -224,7 +232,7 @@ OPENS = Opens(lambda name: f"file:///n/{len(name)}" if name != "Nowhere" else No
 
 
 def links(text: str) -> list[tuple[str, str]]:
-    terminal = Streaming(opens=OPENS).say([text])
+    terminal = Streaming(opens=OPENS).say([text + "\n"])
     terminal.close()
     return re.findall(r"\x1b\]8;;([^\x1b]+)\x1b\\(.*?)\x1b\]8;;", re.sub(r"\x1b\[[\d;]*m", "", terminal.raw))
 
@@ -381,7 +389,7 @@ def test_hostile_answers_take_linear_time(unit: str) -> None:
         return time.process_time() - began
 
     took(500)
-    assert took(16_000) < 10 * max(took(4_000), 0.005)
+    assert any(took(16_000) < 10 * max(took(4_000), 0.005) for _ in range(3))  # a busy machine may be slow once
 
 
 # the line under it

@@ -120,14 +120,14 @@ def test_facts_are_added_listed_searched_and_forgotten(zkchat: Program) -> None:
     assert zkchat("memory", "forget", "dead", "--json").json["content"] == "We moved it again, to July"
     assert zkchat("memory", "forget", "cat").out == "Forgotten: cat: Tom (cat)\n"
     assert zkchat("memory", "list", "--json").json == []
-    assert "zkchat memory add" in zkchat("memory", "list").out
+    assert "zkchat memory add" in zkchat("memory", "list").err
 
 
 def test_a_search_finds_memory_files_too(zkchat: Program) -> None:
     write(zkchat.vault, {"ZKCHAT.md": "We garden in zone 7."})
     [result] = zkchat("memory", "search", "garden zones", "--json").json
     assert (result["key"], result["kind"], result["relative_path"]) == ("ZKCHAT.md", "file", "ZKCHAT.md")
-    assert zkchat("memory", "search", "zeppelin").out == "Nothing is remembered about that.\n"
+    assert zkchat("memory", "search", "zeppelin").err == "Nothing is remembered about that.\n"
     assert zkchat("memory", "search", " ", "--json").json == []
 
 

@@ -233,7 +233,7 @@ def test_the_answers_that_used_a_note_are_listed_by_any_of_its_names(zkchat: Pro
 
 def test_a_note_that_no_answer_used_says_so(zkchat: Program) -> None:
     done = zkchat("vault", "mentions", "Compost")
-    assert (done.exit_status, done.out) == (0, "No answer has used this note.\n")
+    assert (done.exit_status, done.out, done.err) == (0, "", "No answer has used this note.\n")
     assert zkchat("vault", "mentions", "Compost", "--json").json == []
 
 

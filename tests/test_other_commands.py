@@ -121,7 +121,7 @@ def test_broken_headings_are_listed_when_asked_for(zkchat: Program) -> None:
         ("[[Filters#Datse]]", "Filters.md", ["Filters.md#Dates"]),
         ("[[Combining#^no]]", "Queries/Combining.md", []),
     ]
-    assert "3 broken links" in zkchat("vault", "broken", "--headings").out
+    assert "3 broken links" in zkchat("vault", "broken", "--headings").err
 
 
 def test_very_many_broken_names_are_all_listed_and_the_first_looked_up(zkchat: Program) -> None:
@@ -133,12 +133,13 @@ def test_very_many_broken_names_are_all_listed_and_the_first_looked_up(zkchat: P
 
 
 def test_a_vault_without_broken_links_says_so(zkchat: Program) -> None:
-    assert zkchat("vault", "broken").out == "No broken links.\n"
+    assert zkchat("vault", "broken").err == "No broken links.\n"
     assert zkchat("vault", "broken", "--json").json == []
 
 
 def test_orphans_and_hubs(zkchat: Program) -> None:
-    assert zkchat("vault", "orphans").out == "Garden/Compost.md\nQueries/Limiting.md\n2 notes\n"
+    alone = zkchat("vault", "orphans")
+    assert (alone.out, alone.err) == ("Garden/Compost.md\nQueries/Limiting.md\n", "2 notes\n")
     assert zkchat("vault", "orphans", "--linking", "--json").json[0] == {"relative_path": "Filters.md"}
     assert zkchat("vault", "hubs", "-k", 3, "--json").json == [{"relative_path": "Queries/Combining.md", "linked_from": 1, "links_to": 0}]
     assert "1 in     0 out   Queries/Combining.md" in zkchat("vault", "hubs").out
@@ -147,9 +148,9 @@ def test_orphans_and_hubs(zkchat: Program) -> None:
 def test_a_vault_all_or_nothing_of_which_is_linked(zkchat: Program) -> None:
     for note in ("Filters.md", "Queries/Combining.md"):
         (zkchat.vault / note).unlink()
-    assert zkchat("vault", "hubs").out == "No note links to another.\n"
+    assert zkchat("vault", "hubs").err == "No note links to another.\n"
     write(zkchat.vault, {"Queries/Limiting.md": "[[Compost]]"})
-    assert zkchat("vault", "orphans").out == "No note stands alone.\n"
+    assert zkchat("vault", "orphans").err == "No note stands alone.\n"
 
 
 def test_the_way_from_note_to_note_shows_each_link(zkchat: Program) -> None:
@@ -164,7 +165,7 @@ def test_the_way_from_note_to_note_shows_each_link(zkchat: Program) -> None:
 
 def test_no_way_is_an_answer_too(zkchat: Program) -> None:
     done = zkchat("vault", "path", "Combining", "Filters", "--directed")
-    assert (done.exit_status, done.out) == (0, "No links lead from Queries/Combining.md to Filters.md.\n")
+    assert (done.exit_status, done.err) == (0, "No links lead from Queries/Combining.md to Filters.md.\n")
     way = zkchat("vault", "path", "Compost", "Filters", "--json").json
     assert way == {"source": "Garden/Compost.md", "target": "Filters.md", "notes": None, "links": None}
     assert zkchat("vault", "path", "Compost", "Nowhere").exit_status == 3
@@ -179,7 +180,7 @@ def test_neighbours_come_nearest_first(zkchat: Program) -> None:
     fewer = zkchat("vault", "neighbours", "Filters", "--depth", 2, "-k", 1)
     assert fewer.out == "  1  Queries/Combining.md\n"
     assert "nearest 1, there are more" in fewer.err
-    assert "No links" in zkchat("vault", "neighbours", "Compost").out
+    assert "No links" in zkchat("vault", "neighbours", "Compost").err
 
 
 def test_two_programs_may_index_at_once(zkchat: Program) -> None:
@@ -276,6 +277,7 @@ def test_doctor_checks_each_part(zkchat: Program) -> None:
         "provider",
         "semantic",
         "keys",
+        "agents",
         "permissions",
         "disk",
         "git",

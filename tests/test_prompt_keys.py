@@ -1,6 +1,8 @@
 """Keys at the prompt, without a terminal: what is sent, and what the line shows."""
 
 import asyncio
+import os
+import pty
 import re
 import threading
 import time
@@ -20,6 +22,7 @@ from prompt_toolkit.layout.processors import TransformationInput
 from prompt_toolkit.output import DummyOutput
 
 from zkchat_cli.terminal.history import VaultHistory
+from zkchat_cli.terminal.keyboard import typing_ahead
 from zkchat_cli.terminal.pasting import LONGEST_SHOWN, MOST_CHARACTERS, Pastes
 from zkchat_cli.terminal.prompt import Prompt
 
@@ -270,7 +273,7 @@ def test_a_heading_or_a_name_goes_into_the_link_that_was_chosen(key: str, line: 
         keyboard.send_text("[[F")
 
         def choose() -> bool:
-            chosen = at.buffer.complete_state is not None
+            chosen = at.buffer.complete_state is not None and bool(at.buffer.complete_state.completions)
             if chosen:
                 keyboard.send_text("\t")
             return chosen
@@ -304,3 +307,48 @@ def test_where_the_screen_is_dumb_two_ctrl_c_on_an_empty_line_leave_as_well(monk
             keyboard.send_text(keys)
             with pytest.raises(outcome):
                 prompt.ask()
+
+
+def test_what_was_typed_before_the_prompt_was_there_is_sent_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    keyboard, inside = pty.openpty()
+    os.write(keyboard, "über\nand\x04 mo".encode())
+    pastes = Pastes()
+    with os.fdopen(inside) as terminal, os.fdopen(keyboard, "wb", buffering=0) as keys:
+        monkeypatch.setattr("sys.stdin", terminal)
+        with typing_ahead() as typed, create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
+            keys.write(b"unseen\r")
+            assert typed == "über\rand mo"
+            prompt = Prompt(
+                colour=True,
+                completer=DummyCompleter(),
+                history=VaultHistory(pastes.unfold),
+                pastes=pastes,
+                line_changed=lambda _: None,
+                typed=typed,
+            )
+            assert prompt.ask() == "über"
+            pipe.send_text("re\r")
+            assert prompt.ask() == "and more"
+
+
+class Stuck(Completer):
+    """Finds one thing, and then looks on until it is told to stop."""
+
+    def __init__(self) -> None:
+        self.asked, self.enough = threading.Event(), threading.Event()
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:  # noqa: ARG002
+        self.asked.set()
+        yield Completion("Note]]")
+        self.enough.wait(30)
+
+
+def test_enter_does_not_wait_for_what_is_still_being_looked_for() -> None:
+    completer = Stuck()
+    with create_pipe_input() as keyboard:
+        at = At(keyboard, completer=completer)
+        began = time.monotonic()
+        keyboard.send_text("see [[N")
+        assert at.says_when(completer.asked.is_set, ENTER) == "see [[N"
+        assert time.monotonic() - began < 15
+    completer.enough.set()

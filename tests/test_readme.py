@@ -8,6 +8,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -54,9 +55,16 @@ def first_column(heading: str) -> set[str]:
     return {each for row in rows(section(heading)) for each in code(row[0])}
 
 
+@cache
+def parsed() -> dict[str, ast.Module]:
+    """The source, by the paths of its files."""
+    return {file.relative_to(SOURCE).as_posix(): ast.parse(file.read_bytes()) for file in SOURCE.rglob("*.py")}
+
+
 # the shell's commands
 
 
+@cache
 def commands() -> dict[str, Any]:
     root: Any = typer.main.get_command(main.app)
     context = typer.Context(root)
@@ -130,6 +138,13 @@ def test_every_call_of_zkchat_is_one() -> None:
             elif hasattr(command, "list_commands"):
                 command = command.get_command(typer.Context(command), word)
                 assert command is not None, call
+
+
+def test_everything_that_doctor_checks_is_there() -> None:
+    calls = [node for node in ast.walk(parsed()["cli/doctor.py"]) if isinstance(node, ast.Call) and ast.unparse(node.func) == "_check"]
+    checked = {ast.literal_eval(call.args[0]) for call in calls if isinstance(call.args[0], ast.Constant)}
+    assert len(checked) > 10
+    assert checked - set(re.findall(r"[a-z]+", section("### `zkchat doctor`"))) == set()
 
 
 def test_every_exit_code_is_there_and_no_other() -> None:
@@ -225,16 +240,18 @@ def test_every_setting_that_the_text_names_exists() -> None:
 
 def test_every_environment_variable_is_there_and_no_other() -> None:
     told = {each for row in rows(section("## Settings")) if len(row) == 2 for each in code(row[0])}
-    read = set(_read_from_the_environment(f for f in SOURCE.rglob("*.py") if f.name != "shell.py"))  # those a shell sets when it completes
+    read = set(
+        _read_from_the_environment(tree for name, tree in parsed().items() if name != "terminal/shell.py")
+    )  # what it reads a shell sets
     assert {name for name in read if not name.startswith("_")} - told == set()
-    named = {node.value for file in SOURCE.rglob("*.py") for node in ast.walk(ast.parse(file.read_bytes())) if _is_text(node)}
+    named = {node.value for tree in parsed().values() for node in ast.walk(tree) if _is_text(node)}
     settings = {f"ZKCHAT_{key.upper().replace('.', '__')}" for key in config.keys(wiring.schema())}
     assert told - named - settings == set()
 
 
-def _read_from_the_environment(files: Iterable[Path]) -> Iterator[str]:
-    for file in files:
-        for node in ast.walk(ast.parse(file.read_bytes())):
+def _read_from_the_environment(trees: Iterable[ast.Module]) -> Iterator[str]:
+    for tree in trees:
+        for node in ast.walk(tree):
             match node:
                 case ast.Call(func=ast.Attribute(attr="get", value=where), args=[ast.Constant(value=str(name)), *_]) if _is_environment(
                     where
@@ -266,8 +283,8 @@ def test_every_error_that_can_be_looked_up_is_one_of_the_programs() -> None:
 
 def _texts() -> Iterator[str]:
     """All texts of the source, those with values in them with nothing in their place."""
-    for file in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_bytes())):
+    for tree in parsed().values():
+        for node in ast.walk(tree):
             if isinstance(node, ast.JoinedStr):
                 yield "".join(str(part.value) for part in node.values if isinstance(part, ast.Constant))
             elif _is_text(node):

@@ -4,12 +4,14 @@ Commands are listed by the first line of their file's docstring and imported whe
 importing typer.
 """
 
+import errno
 import gc
 import json
 import logging
 import os
 import sys
 import traceback
+from difflib import get_close_matches
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -53,6 +55,18 @@ class _Drawer(cli.Group):
 
     def label(self, ctx: Any, name: str) -> str:  # noqa: ARG002  as above
         return drawer.label(cli, name)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            near = " or ".join(f"'{name}'" for name in self._near(ctx, args[0]))
+            raise _Usage(f"no such command '{args[0]}'" + (f". Did you mean {near}?" if near else ""), "See zkchat --help")
+        return super().resolve_command(ctx, args)
+
+    def _near(self, ctx: Any, name: str) -> list[str]:
+        """What somebody may have meant: a command of that name in one of the groups, or one whose name is like it."""
+        groups = {group: self.get_command(ctx, group) for group in self.list_commands(ctx)}
+        inside = [f"{group} {name}" for group, command in groups.items() if name in getattr(command, "commands", ())]
+        return inside or get_close_matches(name, groups)
 
 
 class _AsTyped:
@@ -110,6 +124,9 @@ def run() -> None:
     """The program: `zkchat` and `python -m zkchat_cli`."""
     gc.set_threshold(50_000, 20, 50)  # imports and an index build allocate much and drop little: looking for cycles costs 15 ms of start-up
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for plugins reads every installed package's metadata: 10 ms
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed (`>&-`): what is written to it goes nowhere
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115, PTH123
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
@@ -197,10 +214,12 @@ def _guarded(arguments: list[str]) -> int:
         if isinstance(e.__context__, BrokenPipeError):  # typer ends so, as if something unexpected had happened
             return _closed()
         raise
+    except OSError as e:
+        return _fail(_as_full(e), arguments)
     except Exception as e:  # noqa: BLE001  the last resort: a clear line and an exit code instead of a traceback
         if _is_usage_error(e):
             return _fail(_as_usage(e), arguments)
-        return _fail(ZkchatError(f"unexpected {type(e).__name__}: {e}", "Run it again with --verbose to see where."), arguments)
+        return _fail(_as_unexpected(e), arguments)
     return outcome if isinstance(outcome, int) else 0
 
 
@@ -209,6 +228,21 @@ def _closed() -> int:
     if sys.__stdout__ is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())
     return CLOSED
+
+
+def _as_unexpected(e: Exception) -> ZkchatError:
+    error = ZkchatError(f"unexpected {type(e).__name__}: {e}", "Run it again with --verbose to see where.")
+    error.__cause__ = e
+    return error
+
+
+def _as_full(e: OSError) -> ZkchatError:
+    """What stores and files is caught where it is done: here a full disk is the one that standard output goes to (`… > FILE`)."""
+    if e.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return _as_unexpected(e)
+    error = ZkchatError(f"the output cannot be written: {e.strerror}", "Free some space, or send it elsewhere.")
+    error.__cause__ = e
+    return error
 
 
 def _is_usage_error(e: Exception) -> bool:

@@ -10,18 +10,25 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 from typer.core import TyperGroup
 
 from zkchat_cli import drawer
+from zkchat_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from zkchat_cli.terminal.screen import Screen
     from zkchat_cli.vault import Vault
     from zkchat_cli.wiring import Bench, Choices
 
+DECLINED = 1
+"""How a command ends that asked, and was told no: `zkchat sessions delete ID && …` must not go on."""
+TAB = 2.0
+"""Seconds for which a Tab waits for servers to list their models."""
+MOST_PIPED = 10_000_000
+"""Characters: some millions of tokens."""
 MOST_USED_FIRST = ("chat", "ask", "context", "sessions", "vault", "memory", "agent", "config", "keys", "tokens", "doctor")
 
 VaultOption = Annotated[Path | None, typer.Option("--vault", "-v", metavar="PATH", help="Folder of notes.")]
@@ -35,7 +42,7 @@ def models() -> list[str]:
 
     try:
         loaded = wiring.settings(wiring.Choices(), os.environ, Path.cwd())
-        named = [name for offer in wiring.offers(loaded, os.environ) for name in offer.names]
+        named = [name for offer in wiring.offers(loaded, os.environ, TAB) for name in offer.names]
     except (ZkchatError, OSError):
         named = ["offline"]
     return [*named, *(f"{provider}/" for provider in providers.names() if provider != "offline")]
@@ -70,7 +77,8 @@ AgentOption = Annotated[
     str | None, typer.Option("--agent", metavar="NAME", help="Who leads: zkchat agent list; none: nobody.", autocompletion=agent_names)
 ]
 UnsafeOption = Annotated[bool, typer.Option("--unsafe", help="Let the model change notes; each change is shown, and made if approved.")]
-YesOption = Annotated[bool, typer.Option("--yes", help="With --unsafe: approve all changes beforehand.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="With --unsafe: approve all changes beforehand.")]
+SureOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 NoStoreOption = Annotated[bool, typer.Option("--no-store", help="Keep nothing on disk.")]
 
 
@@ -127,12 +135,12 @@ class Group(TyperGroup):
 
 
 def app(help_text: str = "") -> typer.Typer:
-    """A Typer app with zkchat's manners."""
+    """A Typer app with zkchat's manners; a group of commands has a `help_text`, and shows it where no command is named."""
     return typer.Typer(
         cls=Group,
         help=help_text or None,
         rich_markup_mode=None,
-        no_args_is_help=False,
+        no_args_is_help=bool(help_text),
         pretty_exceptions_enable=False,
         add_completion=False,
         context_settings={"help_option_names": ["-h", "--help"]},
@@ -142,6 +150,32 @@ def app(help_text: str = "") -> typer.Typer:
 def examples(*calls: str) -> str:
     """What stands below a command's help: calls as one types them, a line each."""
     return "\b\n" + "\n".join(calls)
+
+
+def piped() -> TextIO:
+    """Standard input, for who asked for it with `-`. Raises UsageError where there is none (a service, `<&-`)."""
+    if sys.stdin is None:
+        raise UsageError("there is no standard input to read", "Pipe a text in, or name a file.")
+    return sys.stdin
+
+
+def no_more_than_fits(text: str) -> str:
+    """`text`, a message that was piped in. Raises UsageError for one that no model would take: counting it alone would take minutes."""
+    if len(text) > MOST_PIPED:
+        hint = "Pipe in less of it, or put it among your notes, which are searched."
+        raise UsageError(f"standard input has a message of more than {MOST_PIPED:,} characters, and no model takes so much", hint)
+    return text
+
+
+def agreed(question: str, command: str, *, yes: bool) -> None:
+    """Come back only if `yes` was said beforehand, or is answered now. Raises UsageError where nobody can answer; a no ends with 1."""
+    if yes:
+        return
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise UsageError(f"{command} asks before it acts", "Say --yes where nobody can answer.")
+    if not typer.confirm(question, err=True):
+        typer.echo("Nothing was changed.", err=True)
+        raise typer.Exit(DECLINED)
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """Agents: named profiles of model, system prompt, tools, strategy and memory."""
 
 import os
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -106,7 +105,7 @@ def create(
     if file.exists():
         raise UsageError(f"there is an agent {name} already: {file}", f"Change it: zkchat agent config {name} KEY VALUE")
     if prompt == "-":
-        prompt = sys.stdin.buffer.read(loading.LARGEST_PROMPT).decode("utf-8", "replace")
+        prompt = cli.piped().buffer.read(loading.LARGEST_PROMPT).decode("utf-8", "replace")
     said = {
         "description": description,
         "model": model,
@@ -195,7 +194,7 @@ def _tell(screen: Screen, name: str, key: str, value: object, *, as_json: bool) 
 @COMMAND.command()
 def delete(
     name: NameArgument,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: cli.SureOption = False,
     as_json: cli.JsonOption = False,
     config_file: cli.ConfigOption = None,
 ) -> None:
@@ -207,10 +206,7 @@ def delete(
             hint = f"A file of yours takes its place: zkchat agent create {name}, or zkchat agent config {name} KEY VALUE"
             raise UsageError(f"{name} is built in and cannot be deleted", hint)
         loading.load(where, name)
-    if not yes:
-        if not sys.stdin.isatty():
-            raise UsageError("agent delete asks before it acts", "Say --yes where nobody can answer.")
-        typer.confirm(f"Delete {file}?", abort=True, err=True)
+    cli.agreed(f"Delete {file}?", "agent delete", yes=yes)
     writing.delete(file)
     memory = where / f"{name}.md"
     if as_json:

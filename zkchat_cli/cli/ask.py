@@ -66,7 +66,8 @@ def ask(
     text, typed = _question(prompt or [], needed=not (iterations and going_on))
     choices = Choices(vault, model, config, strategy, max_context, store=not no_store, agent=agent, unsafe=unsafe)
     with _output(Screen.of(), output) as screen, cli.opened(choices) as opened:
-        bench = replace(opened, approve=policy(unsafe=unsafe, yes=yes, screen=screen, interactive=False))
+        asked = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and not (as_json or stream_json)
+        bench = replace(opened, approve=policy(unsafe=unsafe, yes=yes, screen=screen, interactive=asked))
         tell_unable(bench.using.tools, bench.model.name, screen, unsafe=unsafe)
         screen = screen.dressed(bench.loaded.values.terminal)
         screen = replace(screen, address=opener(bench.vault.root, bench.loaded.values.references.link_style))
@@ -117,7 +118,7 @@ def _output(screen: Screen, file: Path | None) -> Iterator[Screen]:
 def _question(arguments: Sequence[str], *, needed: bool) -> tuple[str, str]:
     """The whole message, and what of it was typed: a text that is piped in besides is data, and must not import files."""
     waiting = sys.stdin is not None and sys.stdin.isatty()
-    piped = "" if sys.stdin is None or waiting else sys.stdin.read()
+    piped = "" if sys.stdin is None or waiting else cli.no_more_than_fits(sys.stdin.read(cli.MOST_PIPED + 1))
     typed = " ".join(map(_named, arguments)).strip("\n")
     if not typed.strip() and waiting and needed:
         raise UsageError("there is nothing to ask", 'Say zkchat ask "…", or pipe a text in.')

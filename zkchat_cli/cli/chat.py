@@ -73,14 +73,15 @@ def chat(
             old.start()
             unstored = bench.unstored
             warnings = ((f"this chat is not stored: {unstored.message}", unstored.hint),) if unstored is not None else ()
-            return Opened(bench, session, (*warnings, *([old.notice] if old.notice is not None else ())))
+            unkept = bench.cache.notice if bench.cache is not None else None
+            return Opened(bench, session, (*warnings, *(each for each in (unkept, old.notice) if each is not None)))
 
         if interactive:
             _refuse_at_once(vault)
-            with typing_ahead():  # what is typed already is for the prompt
+            with typing_ahead() as typed:  # what is typed already is for the prompt
                 from zkchat_cli.terminal.repl import Repl  # prompt_toolkit takes 0.1 s to import: pipes do without
 
-                repl = Repl(opening, screen, keep_history=not no_store, unsafe=unsafe, asking=asking)
+                repl = Repl(opening, screen, keep_history=not no_store, unsafe=unsafe, asking=asking, typed=typed)
                 code = repl.run()
             if (last := repl.current()) is not None:
                 _tell_lost(last, screen)
@@ -167,7 +168,7 @@ def _lines(screen: Screen) -> Iterator[str]:
         if asking:
             screen.err.write(PROMPT)
             screen.err.flush()
-        line = sys.stdin.readline()
+        line = cli.no_more_than_fits(sys.stdin.readline(cli.MOST_PIPED + 1))
         if not line:
             return
         if line.strip():

@@ -17,6 +17,7 @@ import typer
 from zkchat_cli import cli, wiring
 from zkchat_cli import config as settings
 from zkchat_cli.errors import ConfigError, ZkchatError
+from zkchat_cli.llm.endpoint import shown
 from zkchat_cli.terminal.editor import Editor
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.turns import show_error
@@ -26,6 +27,7 @@ COMMAND = cli.app("Settings: defaults < your file < .zkchat.toml in the vault < 
 
 EMPTY = "# Settings of zkchat; the README lists them all, `zkchat config show` says which count.\n"
 OriginOption = Annotated[bool, typer.Option("--origin", help="Say where each value comes from.")]
+DescribeOption = Annotated[bool, typer.Option("--describe", help="Say what each is for.")]
 KeyArgument = Annotated[str, typer.Argument(metavar="KEY", help="As context.strategy; zkchat config show lists all.")]
 
 
@@ -46,19 +48,23 @@ def path(config: cli.ConfigOption = None, as_json: cli.JsonOption = False) -> No
 
 @COMMAND.command()
 def show(
+    describe: DescribeOption = False,
     origin: OriginOption = False,
     as_json: cli.JsonOption = False,
     vault: cli.VaultOption = None,
     config: cli.ConfigOption = None,
 ) -> None:
-    """All settings with their values, and who set them."""
+    """All settings with their values, and who set them; of addresses neither passwords nor what is asked in them."""
     loaded = _load(vault, config)
-    values = _values(loaded)
+    values = {key: shown(value) if isinstance(value, str) and "://" in value else value for key, value in _values(loaded).items()}
     screen = Screen.of()
     if as_json:
-        screen.json({key: {"value": value, **_origin(loaded, key)} for key, value in values.items()} if origin else values)
+        more = {key: {**(_origin(loaded, key) if origin else {}), **(_description(key) if describe else {})} for key in values}
+        screen.json({key: {"value": value, **more[key]} if more[key] else value for key, value in values.items()})
         return
     for key, value in values.items():
+        if describe:
+            screen.print(f"# {_description(key)['description']}", "dim")
         line = f"{key} = {_as_toml(value)}"
         said = loaded.origins.get(key, "")
         if origin:
@@ -70,6 +76,7 @@ def show(
 @COMMAND.command()
 def get(
     key: KeyArgument,
+    describe: DescribeOption = False,
     origin: OriginOption = False,
     as_json: cli.JsonOption = False,
     vault: cli.VaultOption = None,
@@ -81,8 +88,10 @@ def get(
     value = _values(loaded)[key]
     screen = Screen.of()
     if as_json:
-        screen.json({"key": key, "value": value, **(_origin(loaded, key) if origin else {})})
+        screen.json({"key": key, "value": value, **(_origin(loaded, key) if origin else {}), **(_description(key) if describe else {})})
     else:
+        if describe:
+            screen.print(f"# {_description(key)['description']}", "dim")
         shown = value if isinstance(value, str) else _as_toml(value)
         screen.print(f"{shown}   # {_told(loaded, key)}" if origin else shown)
 
@@ -120,6 +129,10 @@ def unset(key: KeyArgument, as_json: cli.JsonOption = False, config: cli.ConfigO
     if file.is_file():
         _edit(file, key, change)
     _say(key, settings.keys(wiring.schema())[key], None, as_json=as_json)
+
+
+def _description(key: str) -> dict[str, str]:
+    return {"description": settings.describe(key, wiring.schema())}
 
 
 def _say(key: str, value: object, file: Path | None, *, as_json: bool) -> None:
@@ -219,7 +232,9 @@ def _replace(file: Path, text: str) -> None:
 
 
 def _unchanged(file: Path, cause: Exception) -> ConfigError:
-    return ConfigError(f"{file} cannot be changed: {cause}", "Nothing was changed; --config names another file.")
+    return ConfigError(
+        f"{file} cannot be changed: {getattr(cause, 'strerror', None) or cause}", "Nothing was changed; --config names another file."
+    )
 
 
 def _origin(loaded: settings.Loaded, key: str) -> dict[str, str | None]:

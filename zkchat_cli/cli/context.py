@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -182,7 +181,7 @@ def summary(
     if as_json:
         screen.json([{**compaction.model_dump(mode="json"), "covers": asdict(covers)}] if compaction and covers else [])
     elif compaction is None or covers is None:
-        screen.print("No summary: every turn is sent as it is.")
+        screen.remark("No summary: every turn is sent as it is.")
     else:
         screen.print(figures.standing(compaction, covers), "bold")
         screen.print(compaction.summary or "")
@@ -214,7 +213,7 @@ def memory(
         return
     screen.show([*included(items)])
     if not items:
-        screen.print(NONE)
+        screen.remark(NONE.format('zkchat memory add "…"'))
 
 
 @COMMAND.command()
@@ -243,7 +242,9 @@ def compact(
         else:
             wish = Wish(instructions=instructions, target=target, keep=keep, preview=preview)
             done = _told(session.compacting(wish), screen, session.parts.model.name if summarizes(session) else "")
-            text = figures.describe(done) + (f"\n\n{done.summary}" if preview and done.summary else "")
+            text = figures.describe(done, undo="zkchat context compact --undo") + (
+                f"\n\n{done.summary}" if preview and done.summary else ""
+            )
     if as_json:
         screen.json(done)
     else:
@@ -267,7 +268,7 @@ def _told(climbing: Generator[Event, None, Compaction], screen: Screen, model: s
 @COMMAND.command()
 def clear(
     id_: cli.ConversationArgument = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: cli.SureOption = False,
     as_json: cli.JsonOption = False,
     vault: cli.VaultOption = None,
     config: cli.ConfigOption = None,
@@ -275,10 +276,7 @@ def clear(
     """Start the conversation's context afresh; the log stays."""
     with cli.opened(Choices(vault, config_file=config)) as bench:
         conversation = bench.store.find(id_, str(bench.vault.root))
-        if not yes:
-            if not sys.stdin.isatty():
-                raise UsageError("context clear asks before it acts", "Say --yes where nobody can answer.")
-            typer.confirm(f"Start {conversation.id} afresh? The log stays.", abort=True, err=True)
+        cli.agreed(f"Start {conversation.id} afresh? The log stays.", "context clear", yes=yes)
         bench.store.move_head(conversation.id, None)
     screen = Screen.of()
     if as_json:
@@ -365,14 +363,16 @@ def import_(
         return
     for entry in document:
         copy = "  (a copy: it is there already)" if entry["copy"] else ""
-        screen.print(f"{entry['conversation_id']}  {entry['messages']} messages  {entry['title'] or ''}{copy}")
+        screen.print(
+            f"{entry['conversation_id']}  {entry['messages']} message{'s' * (entry['messages'] != 1)}  {entry['title'] or ''}{copy}"
+        )
 
 
 def _bytes(file: Path) -> bytes:
     """What the file holds, or what is piped in, up to a byte more than an import may have."""
     try:
         if str(file) == "-":
-            return sys.stdin.buffer.read(LARGEST + 1)
+            return cli.piped().buffer.read(LARGEST + 1)
         with file.open("rb") as opened:
             return opened.read(LARGEST + 1)
     except (OSError, ValueError) as e:

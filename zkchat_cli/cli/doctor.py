@@ -23,10 +23,12 @@ from zkchat_cli.terminal import surroundings
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.surroundings import Found
 from zkchat_cli.tokens import TokenCounter
+from zkchat_cli.tools import counted
 from zkchat_cli.vault import vectors
 from zkchat_cli.wiring import Choices
 
 COMMAND = cli.app()
+UNCHECKED = "not checked, as there is no vault"
 SAMPLE = "zkchat counts tokens"
 ONE_IS_TOO_FEW = "output limit was reached"
 """OpenAI's models that reason say so when the one token they were asked for is gone before a word: they are there, and answer."""
@@ -44,17 +46,18 @@ def doctor(
     screen = Screen.of()
     choices, env = Choices(vault, model, config), environment()
     loaded, wrong = _loaded(choices)
+    notes = _check("vault", lambda: _vault(loaded))
     checks = [
         _check("settings", lambda: _settings(loaded, wrong)),
-        _check("vault", lambda: _vault(loaded)),
-        _check("index", lambda: _index(loaded)),
+        notes,
+        _check("index", lambda: _index(loaded)) if notes["ok"] else {**notes, "name": "index", "detail": UNCHECKED, "next_step": None},
         _check("store", lambda: _store(loaded)),
         _check("vocabulary", _vocabulary),
         _check("provider", lambda: _provider(loaded, call=call)),
         *_servers(loaded),
         _check("semantic", lambda: _semantic(loaded)),
     ]
-    folder = Path(checks[1]["detail"]) if checks[1]["ok"] else None
+    folder = Path(notes["detail"]) if notes["ok"] else None
     checks += [
         _check("keys", lambda: surroundings.kept_keys(wiring.key_variables(env), env, loaded.places)),
         _check("agents", lambda: _agents(loaded)),
@@ -140,7 +143,8 @@ def _index(loaded: Loaded) -> str:
     finally:
         vault.close()
     trouble = f"; {len(report.problems)} with problems: zkchat vault status" if report.problems else ""
-    return f"{report.notes} notes, {report.chunks} chunks, {report.links} links ({report.broken_links} broken){trouble}"
+    links = counted(report.links, "link") + (f" ({report.broken_links} broken)" if report.links else "")
+    return f"{counted(report.notes, 'note')}, {counted(report.chunks, 'chunk')}, {links}{trouble}"
 
 
 def _store(loaded: Loaded) -> str:
@@ -149,7 +153,7 @@ def _store(loaded: Loaded) -> str:
         count = len(store.conversations())
     finally:
         store.close()
-    return f"{loaded.places.store_file}, {count} conversations"
+    return f"{loaded.places.store_file}, {counted(count, 'conversation')}"
 
 
 def _vocabulary() -> str:

@@ -1,6 +1,5 @@
 """What outlasts a conversation: facts to remember, and what of memory a prompt would hold."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
@@ -42,7 +41,7 @@ def list_(as_json: cli.JsonOption = False, vault: cli.VaultOption = None, config
     else:
         screen.show([*facts(remembered)])
         if not remembered:
-            screen.print('Nothing is remembered: zkchat memory add "…"')
+            screen.remark('Nothing is remembered yet: zkchat memory add "…"')
 
 
 @COMMAND.command(epilog=cli.examples('zkchat memory add "the rent is 950 euros" --key rent'))
@@ -55,7 +54,7 @@ def add(
 ) -> None:
     """Remember a fact; a newer one of the same key replaces the older."""
     screen = Screen.of()
-    fact = sys.stdin.buffer.read(8 * LONGEST_FACT).decode("utf-8", "replace") if text == "-" else text
+    fact = cli.piped().buffer.read(8 * LONGEST_FACT).decode("utf-8", "replace") if text == "-" else text
     with _session(Choices(vault, config_file=config)) as session:
         kept = session.keeper.remember(fact, key=key)
     if as_json:
@@ -148,7 +147,7 @@ def _show(screen: Screen, ranked: tuple[Relevant, ...], documents: list[dict[str
         if document.get("included") is False:
             screen.print("  too far from the message to go into the prompt", "dim")
     if not ranked:
-        screen.print("Nothing is remembered about that.")
+        screen.remark("Nothing is remembered about that.")
 
 
 @COMMAND.command()

@@ -1,7 +1,6 @@
 """Stored conversations: list, read, search, rename and delete them; what their answers rest on, drawn."""
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -66,10 +65,11 @@ def list_(
     if as_json:
         screen.json([each.model_dump(mode="json") for each in known])
         return
-    with paged(screen) as pager:
+    with paged(screen.fitted()) as pager:
         pager.show(conversations.listed(known, mark=False))
     if not known:
-        screen.progress("There is no conversation yet." if everywhere else conversations.NONE)
+        none = "There is no conversation yet." if everywhere else conversations.NONE
+        screen.remark(f'{none} Start one: zkchat ask "…"')
 
 
 @COMMAND.command()
@@ -103,14 +103,18 @@ def search(
     """Search everything that was ever said, the best matches first."""
     screen = Screen.of()
     with _store(vault, config, anywhere=everywhere) as (store, root):
+        with screen.progress_bar("Making what was said searchable") as show:
+            for done, total in store.indexing():
+                show(done, total)
         said = conversations.spoken(store.search(None if everywhere else root, text, limit=TOOLS * limit), limit)
     if as_json:
         screen.json([_hit(each, text) for each in said])
         return
-    with paged(screen) as pager:
+    with paged(screen.fitted()) as pager:
         pager.show(conversations.found(said, text))
     if not said:
-        screen.progress("Nothing was said with these words.")
+        more = "" if everywhere or root is None else " --all looks into those with other notes, too."
+        screen.remark(f"Nothing was said with these words.{more}")
 
 
 def _hit(said: Said, text: str) -> dict[str, object]:
@@ -152,7 +156,7 @@ def rename(
 @COMMAND.command()
 def delete(
     ids: Annotated[list[str], typer.Argument(metavar="ID …", help="Conversation ids or unique prefixes.")],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: cli.SureOption = False,
     as_json: cli.JsonOption = False,
     vault: cli.VaultOption = None,
     config: cli.ConfigOption = None,
@@ -160,12 +164,8 @@ def delete(
     """Delete conversations for good: every branch of them, and every word in the store."""
     with _store(vault, config) as (store, root):
         doomed = list({found.id: store.overview(found.id) for found in (store.find(id_, root) for id_ in ids)}.values())
-        if not yes:
-            if not sys.stdin.isatty():
-                raise UsageError("sessions delete asks before it acts", "Say --yes where nobody can answer.")
-            named = "\n".join(f"  {each.id}  {conversations.name(each)} ({conversations.facts(each)})" for each in doomed)
-            typer.echo(neutralise(named), err=True)
-            typer.confirm("Delete for good? Nothing brings it back.", abort=True, err=True)
+        named = "".join(f"  {each.id}  {conversations.name(each)} ({conversations.facts(each)})\n" for each in doomed)
+        cli.agreed(neutralise(f"{named}Delete for good? Nothing brings it back."), "sessions delete", yes=yes)
         store.delete(*(each.id for each in doomed))
     screen = Screen.of()
     if as_json:

@@ -1,13 +1,12 @@
 """Count the tokens of a text."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from zkchat_cli import cli
-from zkchat_cli.errors import UsageError
+from zkchat_cli.errors import UsageError, reason
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.tokens import ENCODINGS, TokenCounter
 
@@ -24,11 +23,12 @@ def tokens(
     if encoding not in ENCODINGS:
         raise UsageError(f"{encoding} is not an encoding zkchat ships", f"Choose {' or '.join(ENCODINGS)}.")
     try:
-        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    except OSError as e:
-        raise UsageError(f"{file} cannot be read: {e}", "Name a text file, or - for standard input.") from e
+        raw = cli.piped().buffer.read() if file == "-" else Path(file).read_bytes()
+    except (OSError, ValueError) as e:
+        raise UsageError(f"{file} cannot be read: {reason(e)}", "Name a text file, or - for standard input.") from e
     text = raw.decode("utf-8", "replace")
     counter = TokenCounter(encoding)
+    counter.warm().join()  # of an empty text, too, it is known whether its count is exact
     count = counter.count(text)
     screen = Screen.of()
     if as_json:

@@ -1,6 +1,5 @@
 """Index the notes, search them, and see how links join them and which answers used them."""
 
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,13 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from zkchat_cli import cli, wiring
+from zkchat_cli import cli, conversations, wiring
 from zkchat_cli.config import environment
 from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution, Mention, MentionKind
 from zkchat_cli.terminal.mending import mend
 from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.tools import counted
 from zkchat_cli.vault import LinkRow, Vault
 from zkchat_cli.wiring import Bench, Choices
 
@@ -87,7 +87,8 @@ def _print_report(screen: Screen, report: IndexReport, *, as_json: bool) -> None
     if as_json:
         screen.json(report)
         return
-    screen.print(f"{report.notes} notes, {report.chunks} chunks, {report.links} links, {report.broken_links} of them broken")
+    held = (counted(report.notes, "note"), counted(report.chunks, "chunk"), counted(report.links, "link"))
+    screen.print(", ".join(held) + (f", {report.broken_links} of them broken" if report.links else ""))
     if report.added or report.changed or report.removed:
         screen.print(f"{report.added} added, {report.changed} changed, {report.removed} removed in {report.seconds:.2f} s")
     if report.vectors is not None:
@@ -120,7 +121,7 @@ def search(
                 screen.print(f"{where}   {chunk.relative_path}:{snippet.line}", "bold")
                 screen.print(f"  {snippet.text}")
             if not found:
-                screen.print("Nothing found.")
+                screen.remark("Nothing found: try fewer or other words.")
 
 
 def _result(chunk: ContentChunk) -> dict[str, Any]:
@@ -132,7 +133,7 @@ def _lines(argument: str) -> Iterator[str]:
     if argument != "-":
         yield argument
         return
-    for line in sys.stdin:
+    for line in cli.piped():
         yield line.rstrip("\r\n")
 
 
@@ -157,6 +158,8 @@ def resolve(
                 target = link.target or f"not found{'; nearest: ' + ', '.join(link.candidates) if link.candidates else ''}"
                 lost = f", {link.reason} (not {', '.join(link.candidates)})" if link.status == "ambiguous" else ""
                 screen.print(f"{link.raw} → {target}{lost}")
+            if not links:
+                screen.remark("There is no link in it.")
 
 
 def _link(link: LinkResolution) -> dict[str, Any]:
@@ -173,7 +176,8 @@ def links(
     """The links in a note."""
     screen = Screen.of()
     with _indexed(Choices(vault, config_file=config), screen) as (notes, _):
-        _print_rows(screen, notes.links(_path(notes, note)), as_json=as_json)
+        at = _path(notes, note)
+        _print_rows(screen, notes.links(at), f"{at} links to nothing.", as_json=as_json)
 
 
 @COMMAND.command()
@@ -186,7 +190,8 @@ def backlinks(
     """The links that point to a note."""
     screen = Screen.of()
     with _indexed(Choices(vault, config_file=config), screen) as (notes, _):
-        _print_rows(screen, notes.backlinks(_path(notes, note)), as_json=as_json)
+        at = _path(notes, note)
+        _print_rows(screen, notes.backlinks(at), f"Nothing links to {at}.", as_json=as_json)
 
 
 @COMMAND.command()
@@ -210,10 +215,10 @@ def mentions(
             conversation = mention.conversation_id
             screen.print(neutralise_name(f"{conversation}  {mention.title or 'untitled'}"), "bold")
         asked = f"  {mention.question}" if mention.question else ""
-        screen.print(neutralise_name(f"  {mention.timestamp[:16].replace('T', ' ')}{asked}"))
+        screen.print(neutralise_name(f"  {conversations.day(mention.timestamp)}{asked}"))
         screen.print(f"      {_used(mention)}", "dim")
     if not found:
-        screen.print("No answer has used this note.", "dim")
+        screen.remark("No answer has used this note.")
 
 
 def _mentions(bench: Bench, note: str) -> tuple[Mention, ...]:
@@ -264,7 +269,7 @@ def broken(
         near = f"   nearest: {', '.join(link.candidates)}" if link.candidates else ""
         screen.print(f"{link.row.source}:{link.row.line}  {link.row.raw}{near}")
     if not as_json:
-        screen.print(f"{len(links)} broken links" if links else "No broken links.", "dim")
+        screen.remark(counted(len(links), "broken link") if links else "No broken links.")
     if found.looked_up < found.names:
         hint = "zkchat vault resolve '[[NAME]]' looks for those of any other"
         screen.warn(f"nearest notes are given for the first {found.looked_up} of {found.names} names", hint)
@@ -286,7 +291,7 @@ def orphans(
         return
     for path in found:
         screen.print(path)
-    screen.print(f"{len(found)} notes" if found else "No note stands alone.", "dim")
+    screen.remark(counted(len(found), "note") if found else "No note stands alone.")
 
 
 @COMMAND.command()
@@ -306,7 +311,7 @@ def hubs(
     for hub in found:
         screen.print(f"{hub.linked_from:>5} in {hub.links_to:>5} out   {hub.path}")
     if not found:
-        screen.print("No note links to another.", "dim")
+        screen.remark("No note links to another.")
 
 
 @COMMAND.command()
@@ -328,7 +333,7 @@ def path(
         screen.json({"source": ends[0], "target": ends[1], "notes": found and found.notes, "links": steps})
         return
     if found is None:
-        screen.print(f"No links lead from {ends[0]} to {ends[1]}.", "dim")
+        screen.remark(f"No links lead from {ends[0]} to {ends[1]}.")
         return
     screen.print(found.notes[0])
     for here, link, there in zip(found.notes, found.links, found.notes[1:], strict=False):
@@ -353,7 +358,7 @@ def neighbours(
     for near in [] if as_json else found[:limit]:
         screen.print(f"{near.distance:>3}  {near.path}")
     if not as_json and not found:
-        screen.print("No links join it with another note.", "dim")
+        screen.remark("No links join it with another note.")
     if len(found) > limit:
         screen.warn(f"these are the nearest {limit}, there are more", "-k N shows N")
 
@@ -377,12 +382,14 @@ def _path(notes: Vault, note: str) -> str:
     return link.target
 
 
-def _print_rows(screen: Screen, rows: Sequence[LinkRow], *, as_json: bool) -> None:
+def _print_rows(screen: Screen, rows: Sequence[LinkRow], none: str, *, as_json: bool) -> None:
     if as_json:
         screen.json([_row(row) for row in rows])
         return
     for row in rows:
         screen.print(f"{row.source}:{row.line}  {row.raw} → {row.target or 'not found'}")
+    if not rows:
+        screen.remark(none)
 
 
 def _row(row: LinkRow) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def table(prompt: Prompt, width: int = WIDTH, pinned: Mapping[str, int] = Mappin
     lines = [*_components(usage, width), ""]
     for each in (*_facts(prompt), *(f"{what}. {hint}" for what, hint in warnings(usage).values())):
         lines += _wrapped(each, width)
-    for each in (*documents(prompt), *_left_out(prompt)):
+    for each in (*documents(prompt), *left_out(prompt)):
         lines += _wrapped(each, width)
     lines += _largest(prompt, width, pinned)
     lines += _wrapped(_compaction(prompt), width)
@@ -116,8 +116,8 @@ def _facts(prompt: Prompt) -> Iterator[str]:
         yield "~ estimated: the provider has reported no figures yet"
 
 
-def _left_out(prompt: Prompt) -> Iterator[str]:
-    """Messages by the reason, tools by their names."""
+def left_out(prompt: Prompt) -> Iterator[str]:
+    """What of the conversation and of the tools was not sent, a line each: messages by the reason, tools by their names."""
     messages = Counter(dropped.reason for dropped in prompt.dropped if not dropped.id.startswith(TOOL))
     if messages:
         reasons = ", ".join(f"{count} {reason}" for reason, count in messages.items())
@@ -215,8 +215,8 @@ def state(usage: ContextUsage) -> str:
     return "green" if share < 0.7 else "yellow" if share < 0.9 else "red"
 
 
-def describe(compaction: Compaction) -> str:
-    """What a compaction did, or would do."""
+def describe(compaction: Compaction, *, undo: str = "/compact undo") -> str:
+    """What a compaction did, or would do; `undo` is what takes it back."""
     problem = f" The model's summary failed: {compaction.problem.rstrip('.')}." if compaction.problem else ""
     if compaction.mode == "none":
         return f"Nothing to compact: there are no older turns that a summary would make smaller.{problem}"
@@ -230,7 +230,7 @@ def describe(compaction: Compaction) -> str:
     return (
         f"Compaction {' and '.join(means)}: "
         f"the prompt {'would go' if would else 'went'} from {compaction.tokens_before} to {compaction.tokens_after} tokens."
-        f"{problem} Nothing is deleted; {'nothing was changed' if would else '/compact undo takes it back'}."
+        f"{problem} Nothing is deleted; {'nothing was changed' if would else f'{undo} takes it back'}."
     )
 
 

@@ -235,8 +235,10 @@ def is_local(address: str) -> bool:
 
 
 def shown(address: str) -> str:
-    """An address as it may be said: without a user's name and password."""
-    return address.partition("://")[0] + "://" + address.partition("://")[2].rpartition("@")[2] if "@" in address else address
+    """An address as it may be said: without a user's name and password, and without what is asked in it, where some servers want a key."""
+    scheme, colon, rest = address.partition("://") if "://" in address else ("", "", address)
+    host, slash, path = rest.partition("?")[0].partition("/")
+    return f"{scheme}{colon}{host.rpartition('@')[2]}{slash}{path}{'?…' if '?' in rest else ''}"
 
 
 def root_cause(e: BaseException) -> str:

@@ -7,7 +7,7 @@ from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.memory.smart import Relevant, source_of
 from zkchat_cli.models import Fact
 
-NONE = "No memory: a note ZKCHAT.md in the vault's root would be sent with every message, and /remember TEXT keeps a fact."
+NONE = "No memory: a note ZKCHAT.md in the vault's root would be sent with every message, and {} keeps a fact."
 
 
 def included(items: Sequence[MemoryItem]) -> Iterator[Line]:

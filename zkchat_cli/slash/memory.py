@@ -13,7 +13,7 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:
     items, remembered = session.memory_for(argument), keeper.facts()
     warnings = [line(f"! {message}{'; ' + hint if hint else ''}", "yellow") for message, hint in keeper.take_notices()]
     if not items and not remembered:
-        return Outcome(lines=[*warnings, line(NONE)])
+        return Outcome(lines=[*warnings, line(NONE.format("/remember TEXT"))])
     question = "that message" if argument else "your last message" if session.history else "your first message"
     sent = [line(f"In the prompt for {question}:"), *included(items)] if items else [line(f"Nothing goes into the prompt for {question}.")]
     known = [line(f"Remembered: {len(remembered)}"), *facts(remembered)] if remembered else []

@@ -11,7 +11,7 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:
     session.verbose = argument == "on" if argument else not session.verbose
     if not session.verbose:
         return Outcome("Details are off.")
-    return Outcome("Details are on: reasoning, whole arguments of tools, times, tokens and what the prompt was made of. /verbose ends it.")
+    return Outcome("Details are on: reasoning, whole arguments of tools, times, tokens, what the prompt held and lacked. /verbose ends it.")
 
 
 COMMAND = SlashCommand(

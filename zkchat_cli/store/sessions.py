@@ -175,13 +175,25 @@ class ChatSessionStore:
         with self._reading("look for notes that are often cited"):
             return mentions.often_cited(self._db, storable(vault))
 
-    def search(self, vault: str | None, text: str, *, conversation_id: str | None = None, limit: int = 10) -> tuple[Said, ...]:
-        """The messages that bear most on `text`, best first: of one conversation, or of all with `vault` (None: of all)."""
+    def indexing(self) -> Iterator[tuple[int, int]]:
+        """Make searchable what was said since the last search, some at a time: how much of how many messages is done. It takes no time,
+        but once a minute a million: after an older zkchat's store was taken over."""
         with told(self._file, "search what was said"):
-            more = True
-            while more:
+            total, done = spoken.waiting(self._db), 0
+            while True:
                 with transaction(self._db):
-                    more = spoken.index(self._db)
+                    made = spoken.index(self._db)
+                if not made:
+                    return
+                done += made
+                yield min(done, total), total
+
+    def search(self, vault: str | None, text: str, *, conversation_id: str | None = None, limit: int = 10) -> tuple[Said, ...]:
+        """The messages that bear most on `text`, best first: of one conversation, or of all with `vault` (None: of all). What waits for it
+        is made searchable first."""
+        for _ in self.indexing():
+            pass
+        with told(self._file, "search what was said"):
             return spoken.search(self._db, _text(vault), text, _text(conversation_id), limit)
 
     # Models

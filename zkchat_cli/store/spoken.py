@@ -35,15 +35,21 @@ _FOUND = f"""
 _AMONG = "FROM spoken WHERE spoken MATCH :query AND rowid BETWEEN :first AND :last"
 
 
-def index(connection: sqlite3.Connection) -> bool:
-    """Make messages searchable that wait for it, some at a time; whether there were any."""
-    waiting = "SELECT message.seq, message.content FROM unspoken JOIN message ON message.seq = unspoken.message_seq LIMIT ?"
-    found = [(seq, content, indexed(content[:LONGEST])) for seq, content in connection.execute(waiting, (AT_ONCE,))]
+def waiting(connection: sqlite3.Connection) -> int:
+    """How many messages wait to be made searchable."""
+    count: int = connection.execute("SELECT count(*) FROM unspoken").fetchone()[0]
+    return count
+
+
+def index(connection: sqlite3.Connection) -> int:
+    """Make messages searchable that wait for it, some at a time; how many."""
+    query = "SELECT message.seq, message.content FROM unspoken JOIN message ON message.seq = unspoken.message_seq LIMIT ?"
+    found = [(seq, content, indexed(content[:LONGEST])) for seq, content in connection.execute(query, (AT_ONCE,))]
     other = [(seq, words) for seq, content, words in found if words != content]
     connection.executemany("INSERT INTO spelling (message_seq, words) VALUES (?, ?)", other)
     connection.executemany("INSERT INTO spoken (rowid, words) VALUES (?, ?)", [(seq, words) for seq, _, words in found])
     connection.executemany("DELETE FROM unspoken WHERE message_seq = ?", [(seq,) for seq, *_ in found])
-    return bool(found)
+    return len(found)
 
 
 def search(connection: sqlite3.Connection, vault: str | None, text: str, only: str | None, limit: int) -> tuple[Said, ...]:

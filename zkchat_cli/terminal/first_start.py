@@ -4,22 +4,23 @@ What was chosen holds for this chat; it is written to the settings only on a yes
 """
 
 import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as TooLate
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from zkchat_cli import wiring
 from zkchat_cli.config import Loaded
+from zkchat_cli.errors import ZkchatError
 from zkchat_cli.parts import Offered
 from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.vault.candidates import Candidate, candidates, home_of
 from zkchat_cli.wiring import Choices
 
-SECONDS = 3.0
-"""For which servers are waited after the notes have been chosen."""
+SECONDS = 2.0
+"""For which servers are waited, from the first question on: mostly they have answered before somebody has chosen the notes."""
 _MOST_MODELS = 8
 _FAR = {
     "openai": "what a prompt holds of your notes is sent to OpenAI",
@@ -51,14 +52,20 @@ def guide(loaded: Loaded, env: Mapping[str, str], here: Path, screen: Screen, wr
     Raises EOFError when the input ends.
     """
     home = Path.home()
-    pool = ThreadPoolExecutor(1)
-    offered = pool.submit(wiring.offers, loaded, env)  # while somebody reads and chooses
-    try:
-        screen.print("Welcome to zkchat. There are no settings yet, so it asks; Enter takes the first answer.", "bold")
-        notes = _notes(screen, candidates(home, here, env), home)
-        model = None if loaded.is_set("model") else _model(screen, _answered(offered))
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+    offered: list[Offered] = []
+
+    def ask_servers() -> None:
+        with suppress(ZkchatError):  # then none of them is offered
+            offered.extend(wiring.offers(loaded, env, SECONDS))
+
+    asking = threading.Thread(target=ask_servers, daemon=True)
+    asking.start()  # while somebody reads and chooses
+    screen.print("Welcome to zkchat. There are no settings yet, so it asks; Enter takes the first answer.", "bold")
+    notes = _notes(screen, candidates(home, here, env), home)
+    model = None
+    if not loaded.is_set("model"):
+        asking.join()
+        model = _model(screen, offered)
     _keep(screen, {"vault.path": notes, "model": model}, loaded, write)
     return Path(notes) if notes else wiring.demo_vault(loaded.places), model
 
@@ -130,13 +137,6 @@ def _keep(screen: Screen, chosen: Mapping[str, str | None], loaded: Loaded, writ
         return
     for key, value in settings.items():
         write(key, value)
-
-
-def _answered(offered: "Future[tuple[Offered, ...]]") -> Sequence[Offered]:
-    try:
-        return offered.result(SECONDS)
-    except TooLate:
-        return ()
 
 
 def _ask(screen: Screen, choices: Sequence[Choice], otherwise: str) -> str:

@@ -5,6 +5,7 @@ storing that follows. `ending` says whether the program is to go on afterwards. 
 """
 
 import os
+import select
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -18,6 +19,8 @@ try:
 except ImportError:  # Windows: keys are echoed there
     termios = None
 
+LONGEST_AHEAD = 4096
+"""Bytes that a terminal keeps of what nobody has read (Linux)."""
 ENDINGS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 resumptions = 0
@@ -74,10 +77,13 @@ class Interruptions:
 
 
 @contextmanager
-def typing_ahead() -> Iterator[None]:
-    """Keys pressed meanwhile do not spoil the output: they wait unseen for the next prompt, Enter included. Ctrl-C and Ctrl-Z work."""
+def typing_ahead() -> Iterator[str]:
+    """Keys pressed meanwhile do not spoil the output: they wait unseen for the next prompt, Enter included. Ctrl-C and Ctrl-Z work.
+
+    The value is what had been typed before, for the first prompt: there an Enter is no longer waiting as such.
+    """
     if termios is None or not sys.stdin.isatty():
-        yield
+        yield ""
         return
     keyboard = sys.stdin.fileno()
     before = termios.tcgetattr(keyboard)
@@ -87,11 +93,18 @@ def typing_ahead() -> Iterator[None]:
     termios.tcsetattr(keyboard, termios.TCSANOW, quiet)
     stopping = signal.signal(signal.SIGTSTP, lambda *_: _stop(keyboard, before))
     try:
-        yield
+        yield _waiting(keyboard)
     finally:
         signal.signal(signal.SIGTSTP, stopping)
         with suppress(termios.error):  # the terminal may have been closed
             termios.tcsetattr(keyboard, termios.TCSANOW, before)
+
+
+def _waiting(keyboard: int) -> str:
+    """What was typed while the terminal still was as a shell leaves it, which has made a line end of each Enter (and NUL of Ctrl-D)."""
+    ready, _, _ = select.select([keyboard], [], [], 0)
+    typed = os.read(keyboard, LONGEST_AHEAD) if ready else b""
+    return typed.decode("utf-8", "replace").replace("\n", "\r").replace("\0", "")
 
 
 def _stop(keyboard: int, usual: list[Any]) -> None:

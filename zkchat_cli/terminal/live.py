@@ -16,10 +16,9 @@ from typing import Protocol
 from zkchat_cli.terminal import keyboard
 from zkchat_cli.terminal.links import NOTHING, Opens
 from zkchat_cli.terminal.markdown import NEWLINE, Piece, Sheet
-from zkchat_cli.terminal.markdown.blocks import Glyphs
 from zkchat_cli.terminal.markdown.flow import Flow
+from zkchat_cli.terminal.markdown.glyphs import ASCII_GLYPHS, Glyphs
 from zkchat_cli.terminal.markdown.pieces import clusters, rows, width
-from zkchat_cli.terminal.markdown.table import Look
 from zkchat_cli.terminal.painting import Painter
 from zkchat_cli.terminal.safe import Neutraliser, neutralise_name
 from zkchat_cli.terminal.screen import Screen
@@ -34,7 +33,6 @@ QUIET = 0.4
 """Seconds before there is a line that says that something is going on: what is quicker should not flicker."""
 STATUS_EVERY = 0.5
 _SPINNER, _ASCII_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "|/-\\"
-ASCII_GLYPHS = Glyphs("|", "-", "[ ]", "[x]", Look("|", "-", "+"))
 
 
 class Stream(Protocol):

@@ -15,7 +15,7 @@ from zkchat_cli.session import ZkChatSession
 from zkchat_cli.slash import Outcome, Pick
 from zkchat_cli.terminal import programs
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.turns import Aside, show
+from zkchat_cli.terminal.turns import Aside, show, unsent
 
 
 class Chat(Protocol):
@@ -146,5 +146,7 @@ def run_piped(line: str, session: ZkChatSession, screen: Screen, aside: Aside, m
             last = show(turn, screen, aside, max_sources=max_sources, detail=session.verbose)
         if isinstance(last, TurnFailed):
             raise last.error
+        for told in unsent(session) if session.verbose else ():
+            aside(told, "dim")
         screen.print()
     return session

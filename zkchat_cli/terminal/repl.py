@@ -47,9 +47,16 @@ class Repl:
     """There as soon as the chat has `_begun`."""
 
     def __init__(
-        self, opening: Opening, screen: Screen, *, keep_history: bool = True, unsafe: bool = False, asking: "AskEach | None" = None
+        self,
+        opening: Opening,
+        screen: Screen,
+        *,
+        keep_history: bool = True,
+        unsafe: bool = False,
+        asking: "AskEach | None" = None,
+        typed: str = "",
     ) -> None:
-        """`asking` is who asks before a note is changed, with `unsafe`."""
+        """`asking` is who asks before a note is changed, with `unsafe`. `typed` are keys that were pressed already."""
         self._unsafe = unsafe
         self._keep_history = keep_history
         self._begun = self._greeted = self._warned = False
@@ -64,6 +71,7 @@ class Repl:
             pastes=pastes,
             line_changed=self._line_changed,
             heading=f"zkchat {__version__}",
+            typed=typed,
             drawn=lambda: threading.Timer(DRAWN_AFTER, self._background.start).start(),
         )
         self._gauge = Gauge(self._prompt, self.current)
@@ -178,7 +186,7 @@ class Repl:
 
     def take_turn(self, events: "Generator[Event, None, None]") -> None:
         from zkchat_cli.events import TurnFailed  # as above
-        from zkchat_cli.terminal.turns import show, show_error
+        from zkchat_cli.terminal.turns import show, show_error, unsent
 
         self._session.describing.stop()
         if self._asking is not None:
@@ -199,6 +207,8 @@ class Repl:
         if isinstance(last, TurnFailed):
             show_error(last.error, self._screen.print, last.partial)
         elif last is not None:
+            for told in unsent(self._session) if self._session.verbose else ():
+                self._screen.print(told, "dim")
             self._session.describing.start()
 
     def _taken_up(self) -> str:

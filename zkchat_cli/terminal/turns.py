@@ -1,11 +1,12 @@
 """One turn on the screen: events become lines, for the interactive chat, a piped one and `ask`."""
 
 from collections.abc import Callable, Iterable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from zkchat_cli import events
-from zkchat_cli.context.figures import saved
-from zkchat_cli.errors import ZkchatError
+from zkchat_cli.context import past
+from zkchat_cli.context.figures import left_out, saved
+from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.models import RunReport, TurnReport
 from zkchat_cli.references.listing import listing
 from zkchat_cli.references.provenance import asked
@@ -16,12 +17,17 @@ from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.words import shorten
 
+if TYPE_CHECKING:
+    from zkchat_cli.session import ZkChatSession
+
 Aside = Callable[[str, str], None]
 """Where a line that is not the answer goes, with its style: the screen itself in a chat, stderr in a pipe."""
 
 LONGEST_ARGUMENT = 44
 DONE = {"store_in_smart_memory": "kept", "retrieve_from_smart_memory": "looked up", "recall_conversation": "looked back"}
 """What tools did that bring no excerpts of notes."""
+UNDONE = ("declined", "refused")
+"""How what was not approved is told: that is no failure."""
 
 
 class Stage(Protocol):
@@ -192,7 +198,9 @@ def _show(
                 stage.doing(f"{call.name} {shorten(asked(call.arguments), LONGEST_ARGUMENT)}")
             case events.ToolCallFinished(call, run, excerpts):
                 stage.doing("")
-                stage.aside(tool_line(call.name, call.arguments, run.ok, excerpts, run.tokens, run.duration_ms, whole=detail), "dim")
+                undone = next((word for word in UNDONE if run.outcome.startswith(word)), "failed")
+                line = (call.name, call.arguments, run.ok, excerpts, run.tokens, run.duration_ms)
+                stage.aside(tool_line(*line, whole=detail, undone=undone), "dim")
                 stage.stand_apart()
             case events.CompactionStarted(why):
                 stage.aside(f"  making older turns smaller: {why}", "dim")
@@ -241,11 +249,19 @@ def unmet_line(run: RunReport) -> str:
 
 
 def tool_line(
-    name: str, arguments: dict[str, object], ok: bool, excerpts: int, tokens: int, milliseconds: float, *, whole: bool = False
+    name: str,
+    arguments: dict[str, object],
+    ok: bool,
+    excerpts: int,
+    tokens: int,
+    milliseconds: float,
+    *,
+    whole: bool = False,
+    undone: str = "failed",
 ) -> str:
-    """A tool call in one line: what was asked (the `whole` of it, or its beginning), what came back, what it cost."""
+    """A tool call in one line: what was asked (the `whole` of it, or its beginning), what came back (`undone`: nothing), what it cost."""
     brought = DONE.get(name, "") if not excerpts else f"{excerpts} excerpt{'' if excerpts == 1 else 's'}"
-    outcome = ", ".join(filter(None, (brought, f"{tokens} tokens"))) if ok else "failed"
+    outcome = ", ".join(filter(None, (brought, f"{tokens} tokens"))) if ok else undone
     said = asked(arguments) if whole else shorten(asked(arguments), LONGEST_ARGUMENT)
     return neutralise_name(f"  {name} {said}  {outcome}, {milliseconds:.0f} ms")
 
@@ -267,6 +283,17 @@ def details(report: TurnReport) -> list[str]:
     if context.compaction.due:
         lines.append(f"  compaction is due: {context.compaction.reason}")
     return [neutralise_name(line) for line in lines]
+
+
+def unsent(session: "ZkChatSession") -> list[str]:
+    """What the last call of the last turn was not sent, in a few lines; nothing where that is not known."""
+    turn = sum(message.role == "user" for message in session.history)
+    try:
+        sent = session.parts.store.prompts(past.asked(session.history, turn).id)
+        prompt = past.past(session.history, turn, sent).last
+    except UsageError:
+        return []
+    return [neutralise_name(f"  {line}") for line in left_out(prompt)]
 
 
 def show_error(error: ZkchatError, aside: Aside, partial: str = "") -> None:

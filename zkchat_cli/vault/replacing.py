@@ -11,6 +11,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -23,6 +24,7 @@ from zkchat_cli.vault.diffs import unified
 from zkchat_cli.vault.filesystem import confined, printable
 from zkchat_cli.vault.verbatim import Verbatim
 
+MOST_AT_ONCE = 16
 TRASH = ".trash"
 """Obsidian's own: what is in it is not a note any more, and Obsidian brings it back."""
 
@@ -100,6 +102,7 @@ def make(root: Path, change: Change, journal: Path) -> None:
             _note(journal, root, steps)
             for step in steps:
                 _prepare(step)
+            _settle([step.scratch for step in steps if step.scratch is not None])
             for step in steps:
                 _carry_out(step)
         except BaseException as e:
@@ -143,10 +146,25 @@ def _prepare(step: _Step) -> None:
     if step.scratch is not None:
         with step.scratch.open("xb") as out:
             out.write(step.change.after)
-            out.flush()
-            os.fsync(out.fileno())
         if step.source is not None:
             shutil.copymode(step.source, step.scratch)
+
+
+def _settle(scratches: Sequence[Path]) -> None:
+    """Wait until the disk has them: several at once, or the thousand notes that link to a renamed one would take it six seconds."""
+    if len(scratches) == 1:
+        _sync(scratches[0])
+        return
+    with ThreadPoolExecutor(MOST_AT_ONCE, thread_name_prefix="settle") as pool:
+        list(pool.map(_sync, scratches))
+
+
+def _sync(file: Path) -> None:
+    handle = os.open(file, os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _require_unchanged(file: Path, change: FileChange) -> None:

@@ -6,7 +6,7 @@ that ends stays a line, an indented item is one of the list above it, and what n
 
     pieces.py  styled text, its width       flow.py       words on rows             inline.py  emphasis, code, links, citations
     blocks.py  which line is what           grammar.py    how lines begin          table.py   columns, or records
-    highlight.py  the colours of code
+    fence.py   blocks of code                highlight.py  their colours           glyphs.py  what is drawn besides letters
 """
 
 from zkchat_cli.terminal.markdown.blocks import Sheet

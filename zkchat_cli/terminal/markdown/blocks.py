@@ -7,11 +7,13 @@ is placed as it comes. A long table waits no longer than the screen has room for
 import re
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass, field
 
 from zkchat_cli.terminal.links import Opens
+from zkchat_cli.terminal.markdown.fence import Fence
 from zkchat_cli.terminal.markdown.flow import LEAST, Flow
+from zkchat_cli.terminal.markdown.glyphs import Glyphs
 from zkchat_cli.terminal.markdown.grammar import (
+    BLOCK,
     CLOSING_MARKS,
     FENCE,
     HEADING,
@@ -25,12 +27,12 @@ from zkchat_cli.terminal.markdown.grammar import (
     Container,
     goes_on,
     indented,
+    may_be_head,
     within,
 )
-from zkchat_cli.terminal.markdown.highlight import Highlighter
 from zkchat_cli.terminal.markdown.inline import Inline
-from zkchat_cli.terminal.markdown.pieces import NEWLINE, Piece, cut, narrowed, width, widths
-from zkchat_cli.terminal.markdown.table import Align, Look, Table, cells, delimiter
+from zkchat_cli.terminal.markdown.pieces import NEWLINE, Piece, narrowed, width, widths
+from zkchat_cli.terminal.markdown.table import Align, Table, cells, delimiter
 
 LONGEST_BEGINNING = 400
 """Characters of a line after which it is a paragraph, whatever may follow."""
@@ -39,24 +41,6 @@ LONGEST_LINE = 4000
 LONGEST_RULE = 60
 DEEPEST = 8
 """Lists and quotes within each other."""
-
-
-@dataclass(frozen=True, slots=True)
-class Glyphs:
-    """What is drawn besides letters."""
-
-    quote: str = "│"
-    bullet: str = "•"
-    open_task: str = "☐"
-    done_task: str = "☑"
-    table: Look = field(default_factory=Look)
-
-
-@dataclass(slots=True)
-class _Fence:
-    mark: str
-    indent: int
-    code: Highlighter
 
 
 class Sheet:
@@ -78,7 +62,7 @@ class Sheet:
         self._flow: Flow | None = None
         self._within_line = False
         """Whether the beginning of the line is decided and the rest is the paragraph's."""
-        self._fence: _Fence | None = None
+        self._fence: Fence | None = None
         self._table: Table | None = None
         self._head: str | None = None
         """A line that may be a table's head."""
@@ -111,9 +95,7 @@ class Sheet:
         other._out = []
         other._inline = self._inline.fork() if self._inline else None
         other._flow = self._flow.fork() if self._flow else None
-        other._fence = copy(self._fence)
-        if other._fence:
-            other._fence.code = copy(other._fence.code)
+        other._fence = self._fence.fork() if self._fence else None
         other._table = self._table.fork() if self._table else None
         return other.close()
 
@@ -135,10 +117,16 @@ class Sheet:
                 self._within_line = False
             return True
         long = len(line) >= (LONGEST_LINE if ROW.match(line) else LONGEST_BEGINNING)
-        if not ended and (self._fence or (not long and (self._head is not None or UNDECIDED.match(line)))):
+        if not ended and (self._fence or (not long and self._awaits_more(line))):
             return False
         self._within_line = self._begin_line(line, long=long) and not ended
         return True
+
+    def _awaits_more(self, line: str) -> bool:
+        """Whether the beginning of a line does not show yet what that is."""
+        if self._head is not None or self._table is not None or UNDECIDED.match(line):
+            return True
+        return self._inline is None and may_be_head(line, ended=False)
 
     def _shortened(self, line: str) -> str:
         """Of a line of code that is too long to wait for, what is left."""
@@ -163,7 +151,7 @@ class Sheet:
         if self._begin_table(aligns):
             return False
         if self._table:
-            if matched == len(self._containers) and bare.startswith("|") and not long:
+            if matched == len(self._containers) and not long and (bare.startswith("|") or ("|" in bare and not BLOCK.match(bare))):
                 self._table_row(bare)
                 return False
             self._end()
@@ -213,7 +201,8 @@ class Sheet:
                 self._end()
                 self._rule()
                 return False
-        if bare.startswith("|") and not long:
+        plain = self._inline is None and not containers and not indent
+        if not long and (bare.startswith("|") or (plain and may_be_head(bare, ended=True) and len(cells(bare)) > 1)):
             self._leave(containers)
             self._head = bare
             return False
@@ -334,7 +323,7 @@ class Sheet:
 
     def _begin_fence(self, mark: str, indent: int, said: str) -> None:
         self._separate(apart=True)
-        self._fence = _Fence(mark, indent, Highlighter((said.split() or [""])[0].strip("{}.").lower()[:40]))
+        self._fence = Fence.opened(mark, indent, said)
         self._place_markers()
 
     def _place_markers(self) -> None:
@@ -345,19 +334,11 @@ class Sheet:
         self._markers = ()
 
     def _code(self, line: str) -> bool:
-        fence = self._fence
-        assert fence
-        bare = line.strip(" \t")
-        if bare.startswith(fence.mark) and not bare.strip(fence.mark[0]):
+        assert self._fence
+        if self._fence.ends_with(line):
             self._end()
-            return False
-        own = len(line) - len(line.lstrip(" "))
-        line = line[min(own, fence.indent) :].expandtabs(4)
-        _, before = self._prefix()
-        before.append(Piece("  "))
-        room = max(LEAST, self._columns - widths(before))
-        for row in cut(fence.code.line(line), room):
-            self._out += [*(before if row else before[:-1]), *row, NEWLINE]
+        else:
+            self._out += self._fence.rows(line, self._prefix()[1], self._columns)
         return False
 
     @property

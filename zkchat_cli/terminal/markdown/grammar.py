@@ -21,6 +21,12 @@ HEADING = re.compile(r"(#{1,6})(?:[ \t]+|\Z)")
 CLOSING_MARKS = re.compile(r"[ \t]+#+[ \t]*\Z")
 FENCE = re.compile(r"(`{3,})[ \t]*([^`]*)\Z|(~{3,})[ \t]*(.*)\Z", re.DOTALL)
 UNDERLINE = re.compile(r"={2,}[ \t]*\Z")
+BLOCK = re.compile(rf">|\#{{1,6}}[ \t]|`{{3}}|~{{3}}|{MARKER}[ \t]")
+"""What begins something else than a row of a table."""
+FIRST_CELL = 40
+"""Characters of a line within which a bar shows that it may be a table's head, where that does not begin with one."""
+_BAR = re.compile(r"\[\[[^\]]*+(?:\]\]|\Z)|`[^`]*+(?:`|\Z)|\\.|(\|)")
+"""A bar that parts cells, as the only group; those within links to notes and code do not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +64,13 @@ def within(line: str, containers: Iterable[Container]) -> tuple[str, int]:
             line = " " * (indent - min(indent, container.indent)) + bare
         matched += 1
     return line, matched
+
+
+def may_be_head(line: str, *, ended: bool) -> bool:
+    """Whether a line may be the head of a table (`Name | Size`) that does not begin with a bar, or its beginning become one."""
+    if line[:1] in ("", " ", "\t", ">", "|"):
+        return False
+    return any(found[1] for found in _BAR.finditer(line[: FIRST_CELL + 1])) or (not ended and len(line) <= FIRST_CELL)
 
 
 def goes_on(item: re.Match[str], bare: str, containers: Iterable[Container]) -> bool:
