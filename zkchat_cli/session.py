@@ -200,6 +200,10 @@ class ZkChatSession(Led):
         """Tell the session that the vault was scanned a moment ago."""
         self._refreshed_at = self.parts.clock()
 
+    def look_again(self) -> None:
+        """Tell the session that the vault may have changed since it was scanned."""
+        self._refreshed_at = float("-inf")
+
     def _store_user(self, user: ZkChatMessage) -> list[events.Event]:
         self._unasked.add(user.id)
         self.left.clear()

@@ -100,6 +100,8 @@ class Background:
             self._typed_at = time.monotonic()
             if not self._typing.is_set():
                 self._begun_at = self._typed_at
+                if (session := self._session()) is not None:
+                    session.look_again()
             self._typing.set()
         else:
             self._typing.clear()
