@@ -158,8 +158,11 @@ def _complete(way: str) -> None:
     said = shell.answer(os.environ, lambda: typer.main.get_command(app), cli.models)
     if said is None:
         return
-    print(said, end="\n" if said else "")  # noqa: T201
-    sys.stdout.flush()
+    try:
+        print(said, end="\n" if said else "")  # noqa: T201
+        sys.stdout.flush()
+    except BrokenPipeError:
+        sys.exit(_closed())
     nothing_for_fish = way == "complete_fish" and os.environ.get("_TYPER_COMPLETE_FISH_ACTION") == "is-args" and not said
     sys.exit(int(nothing_for_fish))
 
