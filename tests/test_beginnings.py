@@ -143,6 +143,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_endless_repetition_is_read_at_once(piece: str) -> None:
     text = "Words:\n\n" + piece * ((1 << 17) // len(piece))

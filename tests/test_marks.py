@@ -154,6 +154,7 @@ ENDLESS = [
 ]
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("piece", ENDLESS)
 def test_endless_repetition_is_read_in_linear_time(piece: str) -> None:
     """A thousand times as long would take a million times as long, were it quadratic; here the test would time out."""

@@ -10,7 +10,7 @@ from zkchat_cli.changing import ALLOWED, DECLINED, Policy, Verdict
 from zkchat_cli.errors import VaultError
 from zkchat_cli.events import ChangeDecided, ChangeProposed, Event
 from zkchat_cli.models import ToolCall
-from zkchat_cli.vault import Vault
+from zkchat_cli.vault import Vault, naming
 from zkchat_cli.vault.changes import Change
 
 WRITING = tuple(tool for tool in tools.tools(unsafe=True) if tool.of == "notes")
@@ -131,6 +131,15 @@ def test_a_name_in_another_spelling_is_taken_but_by_the_note_itself(room: Room, 
     (vault / "Cafe\u0301.md").write_text("x")
     with pytest.raises(VaultError, match="already"):
         room.vault.changes.create("Caf\xe9", "x")
+
+
+def test_a_folder_that_cannot_be_listed_is_told(room: Room, vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(folder: Path) -> list[str]:
+        raise PermissionError(13, "Permission denied", folder)
+
+    monkeypatch.setattr(naming.os, "listdir", refuse)
+    with pytest.raises(VaultError, match="cannot be read: permission denied"):
+        room.vault.changes.create("Garden/New", "x")
 
 
 def test_a_place_that_the_index_leaves_out_is_told(vault: Path, tmp_path: Path) -> None:

@@ -363,7 +363,9 @@ def import_(
         return
     for entry in document:
         copy = "  (a copy: it is there already)" if entry["copy"] else ""
-        screen.print(f"{entry['conversation_id']}  {entry['messages']} messages  {entry['title'] or ''}{copy}")
+        screen.print(
+            f"{entry['conversation_id']}  {entry['messages']} message{'s' * (entry['messages'] != 1)}  {entry['title'] or ''}{copy}"
+        )
 
 
 def _bytes(file: Path) -> bytes:

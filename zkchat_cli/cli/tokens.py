@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from zkchat_cli import cli
-from zkchat_cli.errors import UsageError
+from zkchat_cli.errors import UsageError, reason
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.tokens import ENCODINGS, TokenCounter
 
@@ -31,7 +31,7 @@ def tokens(
     try:
         raw = cli.piped().buffer.read() if file == "-" else Path(file).read_bytes()
     except (OSError, ValueError) as e:
-        raise UsageError(f"{file} cannot be read: {getattr(e, 'strerror', None) or e}", "Name a text file, or - for standard input.") from e
+        raise UsageError(f"{file} cannot be read: {reason(e)}", "Name a text file, or - for standard input.") from e
     text = raw.decode("utf-8", "replace")
     counter = TokenCounter(encoding)
     counter.warm().join()  # of an empty text, too, it is known whether its count is exact

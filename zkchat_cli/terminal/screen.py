@@ -71,6 +71,7 @@ class Screen:
             sys.stderr,
             colour=sys.stdout.isatty() and not plain,
             err_is_terminal=sys.stderr.isatty(),
+            theme=chosen("auto", env),
             ascii=not can_say(sys.stdout.encoding),
         )
 
