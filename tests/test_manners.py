@@ -38,7 +38,7 @@ def test_a_closed_stream_takes_nothing_and_breaks_nothing(zkchat: Program, close
 def test_a_full_disk_behind_standard_output_is_named(zkchat: Program) -> None:
     shell = ["sh", "-c", '"$0" -m zkchat_cli config path > /dev/full', sys.executable]
     done = subprocess.run(shell, capture_output=True, text=True, env=zkchat.unmeasured, cwd=zkchat.vault, check=False)
-    assert (done.returncode, done.stderr.splitlines()[0]) == (1, "zkchat: the output cannot be written: No space left on device")
+    assert (done.returncode, done.stderr.splitlines()[0]) == (1, "zkchat: the output cannot be written: no space left on device")
 
 
 def test_input_without_an_end_is_not_read_to_it(zkchat: Program) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 import typer
 
 from zkchat_cli import __version__, cli, drawer
-from zkchat_cli.errors import ZkchatError
+from zkchat_cli.errors import ZkchatError, reason
 
 EXIT_CODES = {"unexpected": 1, "usage": 2, "config": 2, "prompt_too_large": 2, "vault": 3, "index": 3, "store": 3, "provider": 4}
 INTERRUPTED = 130
@@ -243,7 +243,7 @@ def _as_full(e: OSError) -> ZkchatError:
     """What stores and files is caught where it is done: here a full disk is the one that standard output goes to (`… > FILE`)."""
     if e.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return _as_unexpected(e)
-    error = ZkchatError(f"the output cannot be written: {e.strerror}", "Free some space, or send it elsewhere.")
+    error = ZkchatError(f"the output cannot be written: {reason(e)}", "Free some space, or send it elsewhere.")
     error.__cause__ = e
     return error
 
