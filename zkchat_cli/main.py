@@ -25,7 +25,7 @@ if _loading:  # a Ctrl-C in the first tenths of a second ends the program as it 
 import typer  # noqa: E402
 
 from zkchat_cli import __version__, cli, drawer  # noqa: E402
-from zkchat_cli.errors import ZkchatError  # noqa: E402
+from zkchat_cli.errors import ZkchatError, reason  # noqa: E402
 
 if _loading:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -159,8 +159,11 @@ def _complete(way: str) -> None:
     said = shell.answer(os.environ, lambda: typer.main.get_command(app), cli.models)
     if said is None:
         return
-    print(said, end="\n" if said else "")  # noqa: T201
-    sys.stdout.flush()
+    try:
+        print(said, end="\n" if said else "")  # noqa: T201
+        sys.stdout.flush()
+    except BrokenPipeError:
+        sys.exit(_closed())
     nothing_for_fish = way == "complete_fish" and os.environ.get("_TYPER_COMPLETE_FISH_ACTION") == "is-args" and not said
     sys.exit(int(nothing_for_fish))
 
@@ -241,7 +244,7 @@ def _as_full(e: OSError) -> ZkchatError:
     """What stores and files is caught where it is done: here a full disk is the one that standard output goes to (`… > FILE`)."""
     if e.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return _as_unexpected(e)
-    error = ZkchatError(f"the output cannot be written: {e.strerror}", "Free some space, or send it elsewhere.")
+    error = ZkchatError(f"the output cannot be written: {reason(e)}", "Free some space, or send it elsewhere.")
     error.__cause__ = e
     return error
 

@@ -175,10 +175,14 @@ def delete(
             screen.print(f"{each.id} is deleted: {conversations.name(each)}")
 
 
+def _formats(incomplete: str) -> list[str]:
+    return [name for name in FORMATS if name.startswith(incomplete)]
+
+
 @COMMAND.command()
 def graph(
     id_: cli.ConversationArgument = None,
-    format_: Annotated[str, typer.Option("--format", metavar="F", help="dot, mermaid or json.")] = "mermaid",
+    format_: Annotated[str, typer.Option("--format", metavar="F", help="dot, mermaid or json.", autocompletion=_formats)] = "mermaid",
     as_json: cli.JsonOption = False,
     vault: cli.VaultOption = None,
     config: cli.ConfigOption = None,

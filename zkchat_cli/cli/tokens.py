@@ -13,10 +13,16 @@ from zkchat_cli.tokens import ENCODINGS, TokenCounter
 COMMAND = cli.app()
 
 
+def _encodings(incomplete: str) -> list[str]:
+    return [name for name in ENCODINGS if name.startswith(incomplete)]
+
+
 @COMMAND.command(epilog=cli.examples("zkchat tokens note.md", "git diff | zkchat tokens"))
 def tokens(
     file: Annotated[str, typer.Argument(metavar="[FILE|-]", help="A text file, or - for standard input.")] = "-",
-    encoding: Annotated[str, typer.Option("--encoding", metavar="E", help=f"{' or '.join(ENCODINGS)}.")] = ENCODINGS[0],
+    encoding: Annotated[
+        str, typer.Option("--encoding", metavar="E", help=f"{' or '.join(ENCODINGS)}.", autocompletion=_encodings)
+    ] = ENCODINGS[0],
     as_json: cli.JsonOption = False,
 ) -> None:
     """How many tokens a text is."""
