@@ -1,5 +1,6 @@
 """The house holds: what a command loads, what a drawer promises, and what the files beside the code say."""
 
+import signal
 import subprocess
 import sys
 import tomllib
@@ -51,6 +52,20 @@ def loaded_by(program: Program, *arguments: str) -> set[str]:
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"]])
 def test_help_and_version_load_nothing_heavy(zkchat: Program, arguments: list[str]) -> None:
     assert not loaded_by(zkchat, *arguments) & set(HEAVY)
+
+
+def test_ctrl_c_while_the_program_is_loaded_ends_it_without_a_word() -> None:
+    pressed_meanwhile = """if True:
+        import os, signal, sys
+        class Pressed:
+            def find_spec(self, name, path=None, target=None):
+                if name == "typer.core":
+                    os.kill(os.getpid(), signal.SIGINT)
+        sys.meta_path.insert(0, Pressed())
+        import zkchat_cli.main
+    """
+    done = subprocess.run([sys.executable, "-c", pressed_meanwhile], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
 
 
 def test_the_first_prompt_needs_neither_pydantic_nor_rich() -> None:

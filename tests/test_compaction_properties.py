@@ -1,5 +1,8 @@
-"""What holds of every conversation, whatever was said in it, however often it was compacted, and whatever the summariser did
-(`tests/bench/properties.py` tries as many more as one likes)."""
+"""What holds of every conversation, whatever was said in it, however often it was compacted, and whatever the summariser did.
+
+What holds of each prompt is tried on 2 000 random histories (test_prompt_properties.py). Here, where each has a store, turns and imports of
+its own and takes 40 ms, on 150, and undo on 60; `tests/bench/properties.py` tries them on 2 000 and 1 000, or as many as one likes.
+"""
 
 from collections.abc import Iterator
 

@@ -125,6 +125,14 @@ def test_any_conversation_can_be_read_as_markdown(archive: ConversationArchive) 
     assert text.encode("utf-8").endswith(b"\n")
 
 
+def test_what_no_file_can_hold_is_exported_all_the_same() -> None:
+    """An archive that never was in a store may have a lone surrogate; what is written then is written as ever."""
+    whole, broken = (exporter("json").export(talk(said("user", f"naïve {end}\u2028"))) for end in ("x", "\ud800"))
+    assert broken == whole.replace("naïve x", "naïve \ud800")
+    [read] = read_archive(broken, vault="/v", new_id=lambda: "never asked", now=NOON)
+    assert read.messages[0].content == "naïve \ufffd\u2028"
+
+
 # The drawer
 
 

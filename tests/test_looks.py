@@ -62,6 +62,10 @@ def test_without_a_known_background_no_colour_is_used_that_one_of_them_swallows(
     assert not {"30", "34", "37", "94", "97"} & {code for look in theme.EITHER.looks.values() for code in look.split(";")}
 
 
+def test_a_screen_goes_by_what_the_terminal_says_of_its_background() -> None:
+    assert [Screen.of(env).theme for env in ({"COLORFGBG": "0;15"}, {"COLORFGBG": "15;0"}, {})] == [theme.LIGHT, theme.DARK, theme.EITHER]
+
+
 def test_a_plain_theme_is_a_screen_without_colours() -> None:
     screen, out = a_screen()
     screen.dressed(TerminalSettings(theme="plain"), {}).print("plain", "bold")

@@ -237,6 +237,11 @@ def links(text: str) -> list[tuple[str, str]]:
     return re.findall(r"\x1b\]8;;([^\x1b]+)\x1b\\(.*?)\x1b\]8;;", re.sub(r"\x1b\[[\d;]*m", "", terminal.raw))
 
 
+def test_what_only_begins_like_an_address_is_text() -> None:
+    assert links("httpd listens, https:// alone") == []
+    assert seen("httpd listens, https:// alone") == ["httpd listens, https: alone"]
+
+
 def test_notes_citations_and_addresses_can_be_clicked_on() -> None:
     assert links("see [[Note|so]] and [[Nowhere]]") == [("file:///n/4", "[[Note|so]]")]
     assert links("as said [1, 3] and [9] or 【2】 but a[1] not") == [("file:///s/1", "1"), ("file:///s/3", "3"), ("file:///s/2", "2")]

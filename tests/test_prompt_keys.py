@@ -273,7 +273,7 @@ def test_a_heading_or_a_name_goes_into_the_link_that_was_chosen(key: str, line: 
         keyboard.send_text("[[F")
 
         def choose() -> bool:
-            chosen = at.buffer.complete_state is not None
+            chosen = at.buffer.complete_state is not None and bool(at.buffer.complete_state.completions)
             if chosen:
                 keyboard.send_text("\t")
             return chosen
@@ -329,3 +329,26 @@ def test_what_was_typed_before_the_prompt_was_there_is_sent_as_well(monkeypatch:
             assert prompt.ask() == "über"
             pipe.send_text("re\r")
             assert prompt.ask() == "and more"
+
+
+class Stuck(Completer):
+    """Finds one thing, and then looks on until it is told to stop."""
+
+    def __init__(self) -> None:
+        self.asked, self.enough = threading.Event(), threading.Event()
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:  # noqa: ARG002
+        self.asked.set()
+        yield Completion("Note]]")
+        self.enough.wait(30)
+
+
+def test_enter_does_not_wait_for_what_is_still_being_looked_for() -> None:
+    completer = Stuck()
+    with create_pipe_input() as keyboard:
+        at = At(keyboard, completer=completer)
+        began = time.monotonic()
+        keyboard.send_text("see [[N")
+        assert at.says_when(completer.asked.is_set, ENTER) == "see [[N"
+        assert time.monotonic() - began < 15
+    completer.enough.set()

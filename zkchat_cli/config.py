@@ -18,7 +18,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, create_model, field_validator, model_validator
 
-from zkchat_cli.errors import ConfigError
+from zkchat_cli.errors import ConfigError, reason
+from zkchat_cli.places import Places as Places
+from zkchat_cli.places import places as places
 
 PROJECT_FILE = ".zkchat.toml"
 NOT_FOR_A_VAULT = {
@@ -169,46 +171,6 @@ def with_tables(tables: Mapping[str, type[Section]]) -> type[Config]:
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
-    """Where zkchat keeps things: the user's settings file, conversations (data) and rebuildable indexes (cache)."""
-
-    config_file: Path
-    data_dir: Path
-    cache_dir: Path
-    own_folder: Path | None = None
-    """The user's settings folder, where --config names a file elsewhere."""
-
-    @property
-    def store_file(self) -> Path:
-        return self.data_dir / "conversations.db"
-
-    @property
-    def keys_file(self) -> Path:
-        """Where keys of providers are kept: the user's own folder, not that of some file that --config names."""
-        return (self.own_folder or self.config_file.parent) / "keys.toml"
-
-
-def places(env: Mapping[str, str], config_file: Path | None = None) -> Places:
-    """The platform's own folders, or all of them under `ZKCHAT_HOME`; `config_file` (--config) replaces the settings file."""
-    if home := env.get("ZKCHAT_HOME"):
-        try:
-            root = Path(home).expanduser()
-        except RuntimeError as e:
-            raise ConfigError(f"ZKCHAT_HOME={home}: {e}", "It must be a folder, as ~/zkchat or /srv/zkchat.") from e
-        own = root / "config"
-        return Places(config_file or own / "config.toml", root / "data", root / "cache", own if config_file else None)
-    import platformdirs  # 2 ms that nobody with ZKCHAT_HOME needs to pay
-
-    own = platformdirs.user_config_path("zkchat")
-    return Places(
-        config_file or own / "config.toml",
-        platformdirs.user_data_path("zkchat"),
-        platformdirs.user_cache_path("zkchat"),
-        own if config_file else None,
-    )
-
-
-@dataclass(frozen=True, slots=True)
 class Loaded:
     """The merged settings and, for each key somebody set, who did (`origins`: dotted key -> file, variable or flag)."""
 
@@ -223,7 +185,7 @@ class Loaded:
 
     def with_model(self, name: str) -> "Loaded":
         """The same settings with another model, chosen by the user."""
-        return replace(self, values=self.values.model_copy(update={"model": name}), origins={**self.origins, "model": "command line"})
+        return replace(self, values=self.values.model_copy(update={"model": name}), origins={**self.origins, "model": "in this chat"})
 
     def is_vaults_own(self, key: str) -> bool:
         """Whether the value comes from the vault's own file."""
@@ -325,7 +287,7 @@ def read_toml(file: Path) -> list[Entry]:
     except tomllib.TOMLDecodeError as e:
         raise ConfigError(f"{file} is not valid TOML: {e}", "Correct that line, or move the file away to start from the defaults.") from e
     except (OSError, ValueError, RecursionError) as e:
-        raise ConfigError(f"{file} cannot be read: {e}", "It must be a UTF-8 file that you may read.") from e
+        raise ConfigError(f"{file} cannot be read: {reason(e)}", "It must be a UTF-8 file that you may read.") from e
     if isinstance(table.get("vault"), str):
         table["vault"] = {"path": table["vault"]}
     return [(str(file), key, value) for key, value in _flatten(table)]

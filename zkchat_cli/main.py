@@ -9,17 +9,26 @@ import gc
 import json
 import logging
 import os
+import signal
 import sys
+import threading
 import traceback
 from difflib import get_close_matches
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-import typer
+_loading = signal.getsignal(signal.SIGINT) is signal.default_int_handler and threading.current_thread() is threading.main_thread()
+if _loading:  # a Ctrl-C in the first tenths of a second ends the program as it ends any other, and not with a traceback of imports
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-from zkchat_cli import __version__, cli, drawer
-from zkchat_cli.errors import ZkchatError
+import typer  # noqa: E402
+
+from zkchat_cli import __version__, cli, drawer  # noqa: E402
+from zkchat_cli.errors import ZkchatError, reason  # noqa: E402
+
+if _loading:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 EXIT_CODES = {"unexpected": 1, "usage": 2, "config": 2, "prompt_too_large": 2, "vault": 3, "index": 3, "store": 3, "provider": 4}
 INTERRUPTED = 130
@@ -32,20 +41,12 @@ ANYWHERE = ("--no-color", "--verbose")
 class _Drawer(cli.Group):
     """A group whose commands are the files of a drawer."""
 
-    def __init__(self, *args: Any, **named: Any) -> None:
-        super().__init__(*args, **named)
-        names: Any = dict.fromkeys(self.list_commands(None))
-        self.commands = names  # only their names, by which typer finds the nearest to a mistyped one
-
-    def get_params(self, ctx: Any) -> Any:
-        return _taken_as_typed(super().get_params(ctx))
-
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  click's signature
         order = {name: i for i, name in enumerate(cli.MOST_USED_FIRST)}
         return sorted(drawer.names(cli), key=lambda name: (order.get(name, len(order)), name))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002  as above
-        if cmd_name not in self.commands:
+        if cmd_name not in drawer.names(cli):
             return None
         command: Any = cli.fitted(typer.main.get_command(drawer.take(cli, cmd_name, "COMMAND")))
         command.name = cmd_name
@@ -158,8 +159,11 @@ def _complete(way: str) -> None:
     said = shell.answer(os.environ, lambda: typer.main.get_command(app), cli.models)
     if said is None:
         return
-    print(said, end="\n" if said else "")  # noqa: T201
-    sys.stdout.flush()
+    try:
+        print(said, end="\n" if said else "")  # noqa: T201
+        sys.stdout.flush()
+    except BrokenPipeError:
+        sys.exit(_closed())
     nothing_for_fish = way == "complete_fish" and os.environ.get("_TYPER_COMPLETE_FISH_ACTION") == "is-args" and not said
     sys.exit(int(nothing_for_fish))
 
@@ -240,7 +244,7 @@ def _as_full(e: OSError) -> ZkchatError:
     """What stores and files is caught where it is done: here a full disk is the one that standard output goes to (`… > FILE`)."""
     if e.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return _as_unexpected(e)
-    error = ZkchatError(f"the output cannot be written: {e.strerror}", "Free some space, or send it elsewhere.")
+    error = ZkchatError(f"the output cannot be written: {reason(e)}", "Free some space, or send it elsewhere.")
     error.__cause__ = e
     return error
 

@@ -204,9 +204,9 @@ def opened_vault(choices: "Choices") -> "Iterator[Vault]":
 
 def first_start(screen: "Screen") -> "tuple[Path | None, str | None]":
     """The notes and the model that somebody chose who has no settings yet; None, None for everyone else."""
-    from zkchat_cli import config  # as above
+    from zkchat_cli.places import places  # not needed by --help
 
-    if not sys.stdin.isatty() or os.environ.get("ZKCHAT_VAULT") or config.places(os.environ).config_file.exists():
+    if not sys.stdin.isatty() or os.environ.get("ZKCHAT_VAULT") or places(os.environ).config_file.exists():
         return None, None  # known without loading all that the guide needs, which would keep the prompt waiting
     from zkchat_cli.terminal import first_start
 

@@ -8,7 +8,8 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:
     counter = session.parts.counter
     if argument:
         count = counter.count(argument)
-        return Outcome(f"{'~' if counter.estimated else ''}{count} tokens, {len(argument)} characters")
+        counted = f"{'~' if counter.estimated else ''}{count} token{'' if count == 1 else 's'}"
+        return Outcome(f"{counted}, {len(argument)} character{'' if len(argument) == 1 else 's'}")
     usage = session.usage
     mark = "~" if usage.estimated else ""
     costs = [message.usage for message in session.history if message.usage is not None]

@@ -3,16 +3,17 @@
 It can be drawn before anything is known of the vault or the conversation; what comes to be known is told to it from any thread.
 """
 
+import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import Application, get_app_session
-from prompt_toolkit.completion import CompleteEvent, Completer, Completion, ThreadedCompleter
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.filters import Always, Condition
@@ -82,7 +83,7 @@ class Prompt:
             multiline=True,
             prompt_continuation=_continuation,
             key_bindings=bindings(pastes, self._show_hint, offering.ended),
-            completer=ThreadedCompleter(offering),
+            completer=_Beside(offering),
             # only where there is something to complete: prompt_toolkit keeps lines free for the menu as long as this holds
             complete_while_typing=Condition(lambda: completing(self._session.default_buffer.document.text_before_cursor)),
             reserve_space_for_menu=MENU_LINES,
@@ -248,6 +249,43 @@ class _Offering(Completer):
     def ended(self, before: str) -> bool:
         """Whether a text ends with some of it."""
         return any(before.endswith(completion.text) for completion in self._offered)
+
+
+class _Beside(Completer):
+    """Completes in a thread of its own, which nobody waits for: while the first index is built a look into it may take as long, and with
+    prompt_toolkit's ThreadedCompleter the prompt would end, by Enter or Ctrl-C, only when that has come to its end."""
+
+    def __init__(self, completer: Completer) -> None:
+        self._completer = completer
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        return self._completer.get_completions(document, complete_event)
+
+    async def get_completions_async(self, document: Document, complete_event: CompleteEvent) -> AsyncGenerator[Completion, None]:
+        loop, found, left = asyncio.get_running_loop(), asyncio.Queue[Completion | Exception | None](), threading.Event()
+
+        def tell(what: Completion | Exception | None) -> None:
+            with suppress(RuntimeError):  # the prompt has ended
+                loop.call_soon_threadsafe(found.put_nowait, what)
+
+        def look() -> None:
+            try:
+                for completion in self._completer.get_completions(document, complete_event):
+                    if left.is_set():
+                        return
+                    tell(completion)
+                tell(None)
+            except Exception as e:  # noqa: BLE001  raised where prompt_toolkit tells of it
+                tell(e)
+
+        threading.Thread(target=look, name="completing", daemon=True).start()
+        try:
+            while (told := await found.get()) is not None:
+                if isinstance(told, Exception):
+                    raise told
+                yield told
+        finally:
+            left.set()
 
 
 class _FoldedPastes(Processor):
