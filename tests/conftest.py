@@ -21,6 +21,8 @@ from meaning import Servers
 from pytest_httpserver import HTTPServer
 from warm import piped
 
+os.environ["TZ"] = "UTC"  # people are shown their own clock's time, and tests know which that is
+time.tzset()
 settings.register_profile("ci", derandomize=True)  # CI is told apart by the same examples each time; people find new ones
 if os.environ.get("CI"):
     settings.load_profile("ci")

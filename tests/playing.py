@@ -189,7 +189,9 @@ def _as_a_program(words: list[str], env: Mapping[str, str], piped: str) -> Itera
     """What a process has of its own: arguments, environment, standard input; and what `main.run` settles for good."""
     before = sys.argv, sys.stdin, dict(os.environ), gc.get_threshold()
     sys.argv, sys.stdin = words, _file(piped)
-    for name in [name for name in os.environ if name.startswith(("ZKCHAT", "OPENAI", "ANTHROPIC", "OLLAMA"))]:
+    for name in [
+        name for name in os.environ if name.startswith(("ZKCHAT", "OPENAI", "ANTHROPIC", "OLLAMA", "VISUAL", "EDITOR", "COLUMNS"))
+    ]:
         del os.environ[name]
     os.environ.update(env)
     try:

@@ -116,6 +116,8 @@ class Chat:
 
     in_shell = False
     """Whether `command` is anything but the program."""
+    name = "chat"
+    """The command that is run."""
 
     def __init__(self, program: Program, *arguments: object, columns: int = 80, rows: int = 24, **env: str) -> None:
         self.raw = b""
@@ -125,7 +127,7 @@ class Chat:
         plain = {"TERM": "xterm-256color", "COLORTERM": "", "COLUMNS": "", "LINES": "", "PYTHONUNBUFFERED": "", "PAGER": "cat"}
         self.began = time.monotonic()
         given = {k: v for k, v in {**program.environment, **plain, **env}.items() if v or k == "NO_COLOR"}
-        words = ["chat", *map(str, arguments)]
+        words = [self.name, *map(str, arguments)]
         self._child: _Forked | _Spawned
         if self.in_shell or program.starts_anew(env):
             child = _Spawned(*self.command(*words), env=given, cwd=str(program.vault), dimensions=(rows, columns))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from conftest import Program
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli import config, drawer, wiring
@@ -218,6 +218,7 @@ GIVEN = st.fixed_dictionaries(
 )
 
 
+@settings(max_examples=40, deadline=None)
 @given(GIVEN)
 def test_what_is_written_is_read_again(given: dict[str, Any]) -> None:
     assert flat(tomllib.loads(writing.text("x", given))) == given

@@ -220,6 +220,15 @@ def test_a_chat_that_cannot_be_stored_is_one_all_the_same(zkchat: Program, scrip
     assert resumed.exit_status == 3 and "So it is." not in resumed.out
 
 
+def test_a_chat_whose_index_cannot_be_kept_is_one_all_the_same(zkchat: Program) -> None:
+    zkchat.home.mkdir(exist_ok=True)
+    (zkchat.home / "cache").write_text("a file where the folder should be")
+    chat = zkchat("chat", stdin="What do filters say?\n")
+    assert "[1]" in chat.out and chat.exit_status == 0
+    assert "cannot be written (File exists): the notes are indexed for this run alone" in chat.err
+    assert zkchat("sessions", "list", "--json").json[0]["messages"] == 2
+
+
 @pytest.mark.parametrize("stdin", ["", " \n\n"])
 def test_asking_nothing(zkchat: Program, stdin: str) -> None:
     refused(zkchat("ask", stdin=stdin), 2, "nothing to ask")

@@ -218,5 +218,8 @@ def test_the_vault_is_looked_at_while_a_message_is_typed_and_need_not_be_when_it
     before = len(looks)
     assert "stripes" in completed(session.send("what does a zebra have?")).answer
     assert len(looks) == before
+    behind.typed("and what of it?")  # another line, before which something may have been written
+    completed(session.send("and what of it?"))
+    assert len(looks) == before + 1
     behind.leave()
     bench.close()

@@ -60,10 +60,10 @@ def test_an_excerpt_that_was_cut_is_compared_as_far_as_it_goes() -> None:
 
 
 def test_a_hostile_note_is_compared_in_linear_time() -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     assert locate_now(part("a" * 500, 9), "a" * 1_000_000).state == "moved"
     assert locate_now(part("a\n" * 5000 + "b", 9), "a\n" * 500_000).state == "changed"
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 # which words are quoted
@@ -123,9 +123,9 @@ def test_marking_changes_no_word(text: str, quote: str) -> None:
 
 
 def test_a_hostile_excerpt_is_marked_in_linear_time() -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     show(part("a " * 200_000 + "\n" * 20_000, 1), 1, [quoting("a " * 50_000 + "b", 1)], None)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 # how it is shown

@@ -332,6 +332,7 @@ def test_five_hundred_chunks_are_no_more_work_than_those_that_are_cited() -> Non
     assert {c.number for c in verdict.citations} == set(range(1, 501))
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(
     "piece", [*AWKWARD, "“a", "„“", "»a «", "“Filters say which tasks” [1] ", "[[Dates]] [3] ", "“x … ", "x.md ", ". [1]"]
 )

@@ -305,6 +305,7 @@ def test_any_answer_gets_a_verdict_with_known_citations_only_where_chunks_are(an
     assert all(c.number in CHUNKS for c in verdict.citations if c.valid)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(
     "piece", [*PIECES, "[1 ", "[1,", "[1-", ". [1", '."', '. "a', "“a [1] ", "[1-50] ", "\n[1", "` `` ", "\n```\n", "e.g. ", "[1]:\n"]
 )

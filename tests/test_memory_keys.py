@@ -109,6 +109,6 @@ def test_no_fact_corrects_itself_and_every_pair_has_keys(one: str, other: str) -
 
 @pytest.mark.parametrize("hostile", [" is" * 10**5, "not " * 10**5, "isn't " * 10**5, "a lives in " * 10**4, "1" * 10**5, ": " * 10**5])
 def test_hostile_facts_are_compared_in_no_time(hostile: str) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     kept(hostile, f"{hostile}x", f"x {hostile}")
-    assert time.perf_counter() - begin < 1
+    assert time.process_time() - begin < 1

@@ -126,7 +126,7 @@ def histories(draw: st.DrawFn) -> tuple[ZkChatMessage, ...]:
 
 @pytest.mark.untraced
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(max_examples=700, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(history=histories(), window=st.integers(300, 3000), data=st.data())
 def test_whatever_is_fixed_is_in_any_prompt_byte_for_byte(
     strategy: str, history: tuple[ZkChatMessage, ...], window: int, data: st.DataObject

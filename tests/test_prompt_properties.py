@@ -1,10 +1,10 @@
-"""What every prompt promises, for thousands of random histories (`tests/bench/properties.py` tries as many more as one likes)."""
+"""What every prompt promises, for hundreds of random histories (`tests/bench/properties.py` tries as many more as one likes)."""
 
 import pytest
 from histories import any_history_makes_a_prompt_that_keeps_all_promises
 from hypothesis import settings
 
-HISTORIES = 2000
+HISTORIES = 500
 
 
 @pytest.mark.untraced

@@ -77,7 +77,9 @@ def test_a_wait_is_counted_down_and_is_no_silence() -> None:
 
 
 def test_a_wait_ends_when_something_comes() -> None:
-    assert deltas(puts(Waiting(60.0, "busy"), END)) in ([END], [Waiting(60.0, "busy"), END])
+    *waited, last = deltas(puts(Waiting(60.0, "busy"), END))
+    assert last == END
+    assert all(isinstance(delta, Waiting) and delta.seconds > 50 for delta in waited)
 
 
 def test_leaving_ends_the_call() -> None:

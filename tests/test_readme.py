@@ -140,6 +140,13 @@ def test_every_call_of_zkchat_is_one() -> None:
                 assert command is not None, call
 
 
+def test_everything_that_doctor_checks_is_there() -> None:
+    calls = [node for node in ast.walk(parsed()["cli/doctor.py"]) if isinstance(node, ast.Call) and ast.unparse(node.func) == "_check"]
+    checked = {ast.literal_eval(call.args[0]) for call in calls if isinstance(call.args[0], ast.Constant)}
+    assert len(checked) > 10
+    assert checked - set(re.findall(r"[a-z]+", section("### `zkchat doctor`"))) == set()
+
+
 def test_every_exit_code_is_there_and_no_other() -> None:
     known = {0, main.INTERRUPTED, main.CLOSED, *main.EXIT_CODES.values()}
     assert {int(each) for each in first_column("## Commands") if each.isdecimal()} == known

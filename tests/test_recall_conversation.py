@@ -178,10 +178,10 @@ def test_a_short_message_is_shown_whole_and_of_a_long_one_what_answers() -> None
 
 
 def test_hostile_messages_are_cut_in_no_time() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     for text in ("x" * 10**6, "a " * 500_000, "\n" * 10**6, "[1]" * 300_000):
         assert len(excerpt(text, "a x")) <= LONGEST + 4
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
 
 
 def cited(number: int, path: str | None = "Queries/Filters.md", **more: object) -> Citation:

@@ -82,6 +82,12 @@ def test_documents_that_the_goal_names_come_once_and_only_what_was_typed_imports
     assert [m.references for m in asked[1:]] == [(), ()]
 
 
+def test_a_conversation_that_begins_in_the_middle_of_a_run_is_called_by_its_goal(room: Room) -> None:
+    session = room.session(Deltas([says("One.")]))
+    completed(session.send(f"{GOAL}\n\n(Round 2 of 3: take this goal up where you left it.)", goal=GOAL))
+    assert room.store.conversation(session.conversation.id).title == GOAL
+
+
 def test_after_a_run_the_conversation_is_as_it_was_before(room: Room) -> None:
     model = Deltas([finish("Done."), says("Hello.")])
     session = room.session(model)

@@ -64,9 +64,9 @@ def test_a_summary_may_speak_of_the_html_element_summary() -> None:
 
 @pytest.mark.parametrize("piece", ["<analysis>", "</analysis>", "<conversation-summary>", "</summary ", "<summary ", "```\n", "<think>"])
 def test_a_million_characters_of_markup_are_read_at_once(piece: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     summary_in("<conversation-summary>" + piece * (1_000_000 // len(piece)))
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 # the request
@@ -163,12 +163,12 @@ def test_when_there_are_too_many_items_the_newest_stay() -> None:
 
 
 def test_a_megabyte_without_spaces_is_cut_at_once() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     part, rest = take(["a1" * 300_000], 1000, COUNTER)
     assert COUNTER.count(part) <= 1000
     assert rest
     shortened(["a1" * 300_000, "b"], 100, COUNTER)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_a_conversation_is_transcribed_in_its_order() -> None:

@@ -299,7 +299,7 @@ def shared_room() -> Iterator[Room]:
         yield room
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(replies=REPLIES, turns=st.integers(1, 3))
 def test_any_order_of_deltas_and_faults_ends_a_turn_once(shared_room: Room, replies: list[list[Delta]], turns: int) -> None:
     room = shared_room

@@ -2,21 +2,25 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from building import Deltas, Room, a_room, calls, completed, failed, find, said, says, stored, talk
+from building import NOON, Deltas, Ids, Room, a_room, calls, completed, failed, find, said, says, stored, talk
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli import slash
 from zkchat_cli.context.tree import Tree, before_turns
 from zkchat_cli.errors import ProviderError, StoreError, UsageError
+from zkchat_cli.exporters import exporter
 from zkchat_cli.lines import plain
 from zkchat_cli.llm import Failed
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.session import ZkChatSession
+from zkchat_cli.store import ChatSessionStore
+from zkchat_cli.store.imports import read_archive
 
 
 @pytest.fixture
@@ -291,7 +295,22 @@ def test_other_conversations_are_completed_with_their_titles(room: Room) -> None
     assert [(value, getattr(value, "about", "")) for value in offered] == [(first.conversation.id, "What is one?")]
 
 
-MOVES = ["send", "undo", "undo 2", "redo", "retry", "edit 1", "clear", "branches 1", "branches 2", "compact", "resume"]
+MOVES = ["send", "undo", "undo 2", "redo", "retry", "edit 1", "clear", "branches 1", "branches 2", "compact", "resume", "carry"]
+MOVES += ["pin 1", "unpin 1", "strategy discard", "strategy hybrid"]
+
+
+def carried(room: Room, session: ZkChatSession) -> None:
+    """Export and import bring the whole conversation: into another store as it is, into this one as a copy."""
+    text = exporter("json").export(room.store.archive(session.conversation.id))
+    [read] = read_archive(text, vault="/other", new_id=Ids("never"), now=NOON)
+    elsewhere = replace(room, store=ChatSessionStore.open(None))
+    there = elsewhere.session(conversation=elsewhere.store.restore(read, Ids("never")), strategy=session.parts.strategy.name)
+    assert there.log() == session.log() and there.prompt() == session.prompt()
+    elsewhere.store.close()
+    copy = room.store.restore(read, room.new_id)
+    assert copy.id != session.conversation.id
+    assert [message.content for message in room.store.log(copy.id)] == [message.content for message in session.log()]
+    assert exporter("json").export(room.store.archive(session.conversation.id)) == text
 
 
 @pytest.mark.untraced
@@ -306,7 +325,9 @@ def test_no_way_through_a_conversation_loses_a_message_or_makes_a_wrong_prompt(r
             if step == "send":
                 completed(session.send(with_new))
             elif step == "resume":
-                session = room.resumed(session)
+                session = room.resumed(session, strategy=session.parts.strategy.name)
+            elif step == "carry":
+                carried(room, session)
             else:
                 outcome = slash.run(f"/{step} {with_new}" if step.startswith("edit") else f"/{step}", session)
                 if outcome.turn is not None:
@@ -317,7 +338,7 @@ def test_no_way_through_a_conversation_loses_a_message_or_makes_a_wrong_prompt(r
         assert seen.items() <= log.items()
         seen = log
         assert session.history == room.store.history(session.conversation.id)
-        assert session.prompt() == room.resumed(session).prompt()
+        assert session.prompt() == room.resumed(session, strategy=session.parts.strategy.name).prompt()
         sent = [message for message in session.prompt("And now?").messages if message.kind in ("conversation", "tool_results")]
         assert sent[-1].role == "user" and all(a.role != b.role for a, b in pairwise(sent))
         called = {call.id for message in sent for call in message.tool_calls}

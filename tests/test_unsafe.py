@@ -10,7 +10,7 @@ from zkchat_cli.changing import ALLOWED, DECLINED, Policy, Verdict
 from zkchat_cli.errors import VaultError
 from zkchat_cli.events import ChangeDecided, ChangeProposed, Event
 from zkchat_cli.models import ToolCall
-from zkchat_cli.vault import Vault
+from zkchat_cli.vault import Vault, naming
 from zkchat_cli.vault.changes import Change
 
 WRITING = tuple(tool for tool in tools.tools(unsafe=True) if tool.of == "notes")
@@ -53,6 +53,16 @@ def test_a_change_is_shown_before_it_is_made_and_told_when_it_is(room: Room, vau
     assert (decided.made, decided.told, there) == (True, "done", [False])
     assert (vault / "New.md").read_bytes() == b"# New\n\nText.\n"
     assert "create New.md" in answers[0]
+
+
+def test_who_replaces_a_text_unread_is_told_what_it_was(room: Room, vault: Path) -> None:
+    (vault / "Long.md").write_text(f"# A\n\nThe old words.\n\n# B\n\n{'x' * 2000}\n")
+    edits = [wants("edit_section", f"e{name}", path="Long.md", heading=name, new_text="New.") for name in "AB"]
+    _, answers = turn(room, calls(*edits), says("Done."))
+    assert '"replaced": "The old words."' in answers[0]
+    assert answers[1].count("x") < 700
+    _, answers = turn(room, calls(wants("append_to_note", path="Long.md", text="End.")), says("Done."))
+    assert "replaced" not in answers[0]
 
 
 def test_a_declined_change_is_not_made_and_the_model_is_told(room: Room, vault: Path) -> None:
@@ -131,6 +141,15 @@ def test_a_name_in_another_spelling_is_taken_but_by_the_note_itself(room: Room, 
     (vault / "Cafe\u0301.md").write_text("x")
     with pytest.raises(VaultError, match="already"):
         room.vault.changes.create("Caf\xe9", "x")
+
+
+def test_a_folder_that_cannot_be_listed_is_told(room: Room, vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(folder: Path) -> list[str]:
+        raise PermissionError(13, "Permission denied", folder)
+
+    monkeypatch.setattr(naming.os, "listdir", refuse)
+    with pytest.raises(VaultError, match="cannot be read: permission denied"):
+        room.vault.changes.create("Garden/New", "x")
 
 
 def test_a_place_that_the_index_leaves_out_is_told(vault: Path, tmp_path: Path) -> None:

@@ -69,6 +69,7 @@ def test_in_a_chat_each_change_waits_for_a_yes(zkchat: Program, script: Script) 
         chat.type(CTRL_C)
         chat.wait_for("declined by the user")
         chat.wait_for("I did what you allowed.")
+        assert 'create_note "New.md" "# New"  declined' in chat.everything()
         assert not (zkchat.vault / "New.md").exists()
         chat.say("write more")
         chat.wait_for("append to Garden/Compost.md? [y/N")
@@ -76,6 +77,25 @@ def test_in_a_chat_each_change_waits_for_a_yes(zkchat: Program, script: Script) 
         chat.enter()
         chat.wait_until(lambda: chat.everything().count("I did what you allowed.") == 2, "the second answer")
     assert (zkchat.vault / "Garden/Compost.md").read_text().endswith("Line 0.\n\nLine 1.\n")
+
+
+class Ask(Chat):
+    """`zkchat ask` on a terminal."""
+
+    name = "ask"
+
+
+def test_ask_on_a_terminal_waits_for_a_yes_too(zkchat: Program, script: Script) -> None:
+    append = {"tool_calls": [{"name": "append_to_note", "arguments": {"path": "Compost", "text": "Turn it."}}]}
+    with Ask(zkchat, "write it", "--unsafe", "--model", script(append, CREATE, SAID)) as ask:
+        ask.wait_for("append to Garden/Compost.md? [y/N")
+        ask.type("y")
+        ask.enter()
+        ask.wait_for("create New.md? [y/N")
+        ask.type(CTRL_C)
+        ask.wait_for("I did what you allowed.")
+    assert (zkchat.vault / "Garden/Compost.md").read_text().endswith("Turn it.\n")
+    assert not (zkchat.vault / "New.md").exists()
 
 
 # broken links

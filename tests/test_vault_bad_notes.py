@@ -111,6 +111,7 @@ def test_links_in_a_circle_end(notes):
     assert notes.vault.shortest_path("n0.md", "Alpha.md") is None
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(("many", "between"), [(100_000, "\n"), (30_000, " ")], ids=["a line each", "all on one line"])
 def test_a_hundred_thousand_links_to_nothing_are_listed_within_seconds(notes, many, between):
     notes.write("Many.md", between.join(f"[[gone {n}]]" for n in range(many)))

@@ -381,10 +381,10 @@ def test_a_disk_that_does_not_even_let_it_be_put_back_is_told_and_it_is_put_back
 def test_hostile_notes_are_renamed_and_edited_in_time(notes: Callable[..., Vault], untraced: None) -> None:
     links = "[[Old]] " * 5_000 + "[[" * 20_000 + "[x](" * 10_000 + "\n" + "# H\n" * 2_000
     vault = notes(A=links, Old="[[./A]]" * 2_000)
-    began = time.perf_counter()
+    began = time.process_time()
     change = vault.changes.rename("Old.md", "F/New.md")
     assert change.diff
     vault.changes.make(change)
     assert everything(vault)["A.md"].count(b"[[New]]") == 5_000
     vault.changes.append("A.md", "x" * 1_000_000)
-    assert time.perf_counter() - began < 8
+    assert time.process_time() - began < 8

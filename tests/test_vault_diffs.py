@@ -49,10 +49,10 @@ def test_it_looks_as_git_has_it() -> None:
 
 @pytest.mark.untraced
 def test_a_hostile_text_takes_no_longer(untraced: None) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     diff = unified("a\nb\n" * 200_000, "b\na\n" * 150_000, "a.md", "a.md")
     assert diff.count("\n") > 600_000
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_a_long_middle_is_shown_as_taken_out_and_put_in() -> None:

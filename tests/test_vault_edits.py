@@ -3,6 +3,7 @@
 import os
 import shutil
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from notes import Notes
 
-from zkchat_cli.vault import Vault
+from zkchat_cli.vault import Vault, filesystem
 
 PATHS = st.sampled_from(["a.md", "A.md", "b.md", "sub/a.md", "sub/c.md", "sub/deep/b.md", "caf\u00e9.md", "消息.markdown"])
 FILES = st.sampled_from(["p.png", "sub/p.png", "c"])
@@ -201,4 +202,30 @@ def test_an_index_put_in_place_while_a_refresh_ran_is_told_of_it_too(tmp_path):
     notes.vault.refresh(only=["Alpha.md"], progress=replace)
     assert notes.found("end") == ["Alpha.md"]
     notes.check()
+    notes.vault.close()
+
+
+def test_a_scan_keeps_nobody_from_asking_and_takes_back_nothing_that_came_meanwhile(tmp_path, monkeypatch):
+    notes = Notes(tmp_path, Alpha="the beginning")
+    notes.vault.refresh()
+    scan, listings = filesystem.scan, []
+    found: list[list[str]] = []
+
+    def meanwhile() -> None:
+        notes.write("Beta.md", "the end")
+        notes.vault.refresh(only=["Beta.md"])
+        found.append(notes.found("end"))
+
+    def slow(*where):
+        listings.append(scan(*where))
+        if len(listings) == 1:
+            other = threading.Thread(target=meanwhile, daemon=True)
+            other.start()
+            other.join(10)
+        return listings[-1]
+
+    monkeypatch.setattr(filesystem, "scan", slow)
+    notes.vault.refresh()
+    assert found == [["Beta.md"]]
+    assert notes.found("end") == ["Beta.md"]
     notes.vault.close()

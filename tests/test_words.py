@@ -186,6 +186,7 @@ def test_any_text_has_sentences_that_say_something_on_its_own_lines(text: str) -
         assert 1 <= sentence.line <= text.count("\n") + 1
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("mark", ['"', "(", "*", "[!", ". ", ">", "- ", "- [ ] ", "。", "A.", "e.g. ", "`", "“", "[![", "1. "])
 def test_endless_repetition_is_read_at_once(mark: str) -> None:
     sentences("Word " + mark * 20_000 + " end")

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, create_model, field_validator, model_validator
 
-from zkchat_cli.errors import ConfigError
+from zkchat_cli.errors import ConfigError, reason
 from zkchat_cli.places import Places as Places
 from zkchat_cli.places import places as places
 
@@ -185,7 +185,7 @@ class Loaded:
 
     def with_model(self, name: str) -> "Loaded":
         """The same settings with another model, chosen by the user."""
-        return replace(self, values=self.values.model_copy(update={"model": name}), origins={**self.origins, "model": "command line"})
+        return replace(self, values=self.values.model_copy(update={"model": name}), origins={**self.origins, "model": "in this chat"})
 
     def is_vaults_own(self, key: str) -> bool:
         """Whether the value comes from the vault's own file."""
@@ -287,7 +287,7 @@ def read_toml(file: Path) -> list[Entry]:
     except tomllib.TOMLDecodeError as e:
         raise ConfigError(f"{file} is not valid TOML: {e}", "Correct that line, or move the file away to start from the defaults.") from e
     except (OSError, ValueError, RecursionError) as e:
-        raise ConfigError(f"{file} cannot be read: {e}", "It must be a UTF-8 file that you may read.") from e
+        raise ConfigError(f"{file} cannot be read: {reason(e)}", "It must be a UTF-8 file that you may read.") from e
     if isinstance(table.get("vault"), str):
         table["vault"] = {"path": table["vault"]}
     return [(str(file), key, value) for key, value in _flatten(table)]

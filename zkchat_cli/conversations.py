@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 
 from zkchat_cli.lines import Line, Span, line
 from zkchat_cli.models import Overview, Said, ZkChatMessage
@@ -17,8 +18,12 @@ UNTITLED = "untitled"
 
 
 def day(timestamp: str) -> str:
-    """`2025-05-08 12:00`."""
-    return timestamp[:16].replace("T", " ")
+    """`2025-05-08 12:00`, as the clock on the reader's wall had it; of a time that is none, what it begins with."""
+    try:
+        when = datetime.fromisoformat(timestamp)
+        return f"{when.astimezone() if when.tzinfo else when:%Y-%m-%d %H:%M}"
+    except (ValueError, OverflowError):
+        return timestamp[:16].replace("T", " ")
 
 
 def name(overview: Overview) -> str:

@@ -62,7 +62,7 @@ class Describing:
             stored = self._standing.parts.store.conversation(self._standing.conversation.id)
         except StoreError:  # deleted meanwhile, by another zkchat
             return False
-        return stored.title == made_of(next((message.content for message in history if message.role == "user"), ""))
+        return stored.title == made_of(next((message.goal or message.content for message in history if message.role == "user"), ""))
 
     def _wanting(self) -> list[str]:
         """The documents of the last turn that have neither a description nor a real paragraph, nor a model's sentence yet."""

@@ -84,3 +84,9 @@ class ProviderError(ZkchatError):
     def __init__(self, kind: ProviderErrorKind, message: str, hint: str = "") -> None:
         super().__init__(message, hint)
         self.kind = kind
+
+
+def reason(e: Exception) -> str:
+    """Why the system refused something, for the end of a sentence: "no such file or directory", without its number and the path again."""
+    said = e.strerror if isinstance(e, OSError) else None
+    return said.lower() if said else str(e)

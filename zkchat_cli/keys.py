@@ -132,7 +132,7 @@ def _write(file: Path, entries: Mapping[str, str | bool]) -> None:
             aside.unlink(missing_ok=True)
     except OSError as e:
         cause = (e.strerror or "it is not known why").lower()
-        raise ConfigError(f"the file of keys {file} cannot be written: {cause}", "Check its folder's permissions.") from None
+        raise ConfigError(f"the file of keys {file} cannot be written: {cause}", "Check its folder's permissions and space.") from None
 
 
 def _keyring() -> ModuleType | None:

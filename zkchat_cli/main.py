@@ -25,7 +25,7 @@ if _loading:  # a Ctrl-C in the first tenths of a second ends the program as it 
 import typer  # noqa: E402
 
 from zkchat_cli import __version__, cli, drawer  # noqa: E402
-from zkchat_cli.errors import ZkchatError  # noqa: E402
+from zkchat_cli.errors import ZkchatError, reason  # noqa: E402
 
 if _loading:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -41,20 +41,12 @@ ANYWHERE = ("--no-color", "--verbose")
 class _Drawer(cli.Group):
     """A group whose commands are the files of a drawer."""
 
-    def __init__(self, *args: Any, **named: Any) -> None:
-        super().__init__(*args, **named)
-        names: Any = dict.fromkeys(self.list_commands(None))
-        self.commands = names  # only their names, by which typer finds the nearest to a mistyped one
-
-    def get_params(self, ctx: Any) -> Any:
-        return _taken_as_typed(super().get_params(ctx))
-
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  click's signature
         order = {name: i for i, name in enumerate(cli.MOST_USED_FIRST)}
         return sorted(drawer.names(cli), key=lambda name: (order.get(name, len(order)), name))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002  as above
-        if cmd_name not in self.commands:
+        if cmd_name not in drawer.names(cli):
             return None
         command: Any = cli.fitted(typer.main.get_command(drawer.take(cli, cmd_name, "COMMAND")))
         command.name = cmd_name
@@ -167,8 +159,11 @@ def _complete(way: str) -> None:
     said = shell.answer(os.environ, lambda: typer.main.get_command(app), cli.models)
     if said is None:
         return
-    print(said, end="\n" if said else "")  # noqa: T201
-    sys.stdout.flush()
+    try:
+        print(said, end="\n" if said else "")  # noqa: T201
+        sys.stdout.flush()
+    except BrokenPipeError:
+        sys.exit(_closed())
     nothing_for_fish = way == "complete_fish" and os.environ.get("_TYPER_COMPLETE_FISH_ACTION") == "is-args" and not said
     sys.exit(int(nothing_for_fish))
 
@@ -249,7 +244,7 @@ def _as_full(e: OSError) -> ZkchatError:
     """What stores and files is caught where it is done: here a full disk is the one that standard output goes to (`… > FILE`)."""
     if e.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return _as_unexpected(e)
-    error = ZkchatError(f"the output cannot be written: {e.strerror}", "Free some space, or send it elsewhere.")
+    error = ZkchatError(f"the output cannot be written: {reason(e)}", "Free some space, or send it elsewhere.")
     error.__cause__ = e
     return error
 

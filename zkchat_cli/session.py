@@ -200,6 +200,10 @@ class ZkChatSession(Led):
         """Tell the session that the vault was scanned a moment ago."""
         self._refreshed_at = self.parts.clock()
 
+    def look_again(self) -> None:
+        """Tell the session that the vault may have changed since it was scanned."""
+        self._refreshed_at = float("-inf")
+
     def _store_user(self, user: ZkChatMessage) -> list[events.Event]:
         self._unasked.add(user.id)
         self.left.clear()
@@ -354,7 +358,7 @@ class ZkChatSession(Led):
         return None
 
     def _commit(self, user: ZkChatMessage, answer: list[ZkChatMessage], sent: list[Sent]) -> None:
-        title = made_of(user.content)
+        title = made_of(user.goal or user.content)
         self._start()
         self._ask(user)
         self.parts.store.commit(self.conversation.id, user, answer, updated_at=self.parts.now(), title=title, sent=sent)

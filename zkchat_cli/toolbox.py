@@ -27,6 +27,8 @@ from zkchat_cli.words import shorten
 
 MOST_AT_ONCE = 4
 LONGEST_OUTCOME = 80
+MOST_REPLACED = 600
+"""Characters of a replaced text that the model is told: if it had not read it, it can see now what it took away."""
 MOST_POINTED_AT = 6
 """Sources that are named because they stand in another result; the rest is counted."""
 _log = logging.getLogger(__name__)
@@ -119,7 +121,9 @@ class Toolbox:
         except VaultError as e:
             return replace(looked, finding=Finding(data={"error": f"{e.message}. {e.hint}".strip()}), ok=False), None
         took = looked.duration_ms + 1000 * (self.clock() - start)
-        return replace(looked, finding=Finding(data={"done": change.summary}, note=change.note, outcome=made.told), duration_ms=took), made
+        gone = change.replaced if len(change.replaced) <= MOST_REPLACED else f"{change.replaced[:MOST_REPLACED]}…"
+        data = {"done": change.summary, **({"replaced": gone} if gone else {})}
+        return replace(looked, finding=Finding(data=data, note=change.note, outcome=made.told), duration_ms=took), made
 
     def results(self, looked: Sequence["Looked"], room: int) -> tuple[ToolResult, ...]:
         """What the calls of one reply found, in about `room` tokens together.

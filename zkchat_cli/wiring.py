@@ -17,7 +17,7 @@ from zkchat_cli.changing import UNASKED, Approve, Policy
 from zkchat_cli.config import Config, Loaded, Places
 from zkchat_cli.context import strategies
 from zkchat_cli.context.instructions import INSTRUCTIONS
-from zkchat_cli.errors import ConfigError, StoreUnwritable, VaultError, ZkchatError
+from zkchat_cli.errors import ConfigError, StoreUnwritable, VaultError, ZkchatError, reason
 from zkchat_cli.keys import Key
 from zkchat_cli.llm import Model, Provider, Reach, Setup, Window, embedders, providers
 from zkchat_cli.llm.endpoint import is_local, shown
@@ -27,6 +27,7 @@ from zkchat_cli.session import ZkChatSession
 from zkchat_cli.store import ChatSessionStore
 from zkchat_cli.tokens import TokenCounter
 from zkchat_cli.vault import Vault
+from zkchat_cli.vault.scratch import Kept, kept
 from zkchat_cli.vault.vectors import Embedder
 
 MARKDOWN = ("*.md", "*.markdown", "*/*.md")
@@ -78,6 +79,8 @@ class Bench:
     counter: TokenCounter = field(default_factory=TokenCounter)
     approve: Approve | None = None
     """Who says whether a change of notes is made; None: nobody, and it is not."""
+    cache: Kept | None = None
+    """Where the index is kept."""
 
     @property
     def model(self) -> Model:
@@ -127,6 +130,8 @@ class Bench:
     def close(self) -> None:
         self.store.close()
         self.vault.close()
+        if self.cache is not None:
+            self.cache.close()
 
 
 def _current_folder() -> Path | None:
@@ -228,12 +233,13 @@ def no_vault(cwd: Path) -> VaultError:
     )
 
 
-def open_vault(loaded: Loaded, env: Mapping[str, str], cwd: Path) -> Vault:
-    """The vault the settings name, not scanned yet. Raises VaultError when there is none."""
+def open_vault(loaded: Loaded, env: Mapping[str, str], cwd: Path, cache_dir: Path | None = None) -> Vault:
+    """The vault the settings name, not scanned yet; its index in `cache_dir`, else where it always is. Raises VaultError where there is
+    none."""
     folder = vault_folder(loaded, cwd)
     if folder is None:
         raise no_vault(cwd)
-    return Vault.open(folder, loaded.places.cache_dir, ignore=loaded.values.vault.ignore, embedder=open_embedder(loaded, env))
+    return Vault.open(folder, cache_dir or loaded.places.cache_dir, ignore=loaded.values.vault.ignore, embedder=open_embedder(loaded, env))
 
 
 def open_embedder(loaded: Loaded, env: Mapping[str, str]) -> Embedder | None:
@@ -331,16 +337,18 @@ def open_bench(choices: Choices, env: Mapping[str, str], cwd: Path) -> Bench:
     """Everything a session needs. Raises the ZkchatError of whatever cannot be opened, with nothing left open."""
     loaded = settings(choices, env, cwd)
     using = open_model(loaded, env, unsafe=choices.unsafe)
-    vault = open_vault(loaded, env, cwd)
+    cache = kept(loaded.places.cache_dir)
+    vault = open_vault(loaded, env, cwd, cache.place)
     try:
         try:
-            return Bench(loaded, vault, open_store(loaded, keep=choices.store), env, using, choices, cwd)
+            return Bench(loaded, vault, open_store(loaded, keep=choices.store), env, using, choices, cwd, cache=cache)
         except StoreUnwritable as e:
             if not choices.store_later:
                 raise
-            return Bench(loaded, vault, open_store(loaded, keep=False), env, using, choices, cwd, e)
+            return Bench(loaded, vault, open_store(loaded, keep=False), env, using, choices, cwd, e, cache=cache)
     except ZkchatError:
         vault.close()
+        cache.close()
         raise
 
 
@@ -356,5 +364,7 @@ def demo_vault(where: Places) -> Path:
                     copy.parent.mkdir(parents=True, exist_ok=True)
                     copy.write_bytes(text)
     except OSError as e:
-        raise VaultError(f"the demo notes cannot be copied to {folder}: {e}", "Set ZKCHAT_HOME to a folder you may write to.") from e
+        raise VaultError(
+            f"the demo notes cannot be copied to {folder}: {reason(e)}", "Set ZKCHAT_HOME to a folder you may write to."
+        ) from e
     return folder

@@ -12,7 +12,7 @@ import tomlkit.exceptions
 
 from zkchat_cli import config
 from zkchat_cli.agents.profile import Agent, Profile
-from zkchat_cli.errors import ConfigError
+from zkchat_cli.errors import ConfigError, reason
 
 _EXAMPLES = {
     "model": "ollama/qwen3",
@@ -94,7 +94,7 @@ def change(file: Path, values: Mapping[str, object]) -> None:
     except tomlkit.exceptions.TOMLKitError as e:
         raise ConfigError(f"{file} is not valid TOML: {e}", "Correct it by hand first; nothing was changed.") from e
     except (OSError, UnicodeDecodeError) as e:
-        raise ConfigError(f"{file} cannot be read: {e}", "Nothing was changed.") from e
+        raise ConfigError(f"{file} cannot be read: {reason(e)}", "Nothing was changed.") from e
     _replace(file, tomlkit.dumps(document))
 
 

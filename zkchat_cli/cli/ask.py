@@ -66,7 +66,8 @@ def ask(
     text, typed = _question(prompt or [], needed=not (iterations and going_on))
     choices = Choices(vault, model, config, strategy, max_context, store=not no_store, agent=agent, unsafe=unsafe)
     with _output(Screen.of(), output) as screen, cli.opened(choices) as opened:
-        bench = replace(opened, approve=policy(unsafe=unsafe, yes=yes, screen=screen, interactive=False))
+        asked = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and not (as_json or stream_json)
+        bench = replace(opened, approve=policy(unsafe=unsafe, yes=yes, screen=screen, interactive=asked))
         tell_unable(bench.using.tools, bench.model.name, screen, unsafe=unsafe)
         screen = screen.dressed(bench.loaded.values.terminal)
         screen = replace(screen, address=opener(bench.vault.root, bench.loaded.values.references.link_style))

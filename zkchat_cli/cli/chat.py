@@ -73,7 +73,8 @@ def chat(
             old.start()
             unstored = bench.unstored
             warnings = ((f"this chat is not stored: {unstored.message}", unstored.hint),) if unstored is not None else ()
-            return Opened(bench, session, (*warnings, *([old.notice] if old.notice is not None else ())))
+            unkept = bench.cache.notice if bench.cache is not None else None
+            return Opened(bench, session, (*warnings, *(each for each in (unkept, old.notice) if each is not None)))
 
         if interactive:
             _refuse_at_once(vault)

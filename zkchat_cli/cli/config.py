@@ -16,7 +16,7 @@ import typer
 
 from zkchat_cli import cli, wiring
 from zkchat_cli import config as settings
-from zkchat_cli.errors import ConfigError, ZkchatError
+from zkchat_cli.errors import ConfigError, ZkchatError, reason
 from zkchat_cli.llm.endpoint import shown
 from zkchat_cli.terminal.editor import Editor
 from zkchat_cli.terminal.screen import Screen
@@ -232,7 +232,7 @@ def _replace(file: Path, text: str) -> None:
 
 
 def _unchanged(file: Path, cause: Exception) -> ConfigError:
-    return ConfigError(f"{file} cannot be changed: {cause}", "Nothing was changed; --config names another file.")
+    return ConfigError(f"{file} cannot be changed: {reason(cause)}", "Nothing was changed; --config names another file.")
 
 
 def _origin(loaded: settings.Loaded, key: str) -> dict[str, str | None]:

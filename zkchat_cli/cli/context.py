@@ -14,7 +14,7 @@ from zkchat_cli import cli, exporters, wiring
 from zkchat_cli.context import figures, past, showing
 from zkchat_cli.context.compaction import covered
 from zkchat_cli.context.past import Past
-from zkchat_cli.errors import UsageError
+from zkchat_cli.errors import UsageError, reason
 from zkchat_cli.events import CompactionStarted, Event, Waiting
 from zkchat_cli.ladder import Wish, summarizes
 from zkchat_cli.memory.listing import NONE, included
@@ -363,7 +363,9 @@ def import_(
         return
     for entry in document:
         copy = "  (a copy: it is there already)" if entry["copy"] else ""
-        screen.print(f"{entry['conversation_id']}  {entry['messages']} messages  {entry['title'] or ''}{copy}")
+        screen.print(
+            f"{entry['conversation_id']}  {entry['messages']} message{'s' * (entry['messages'] != 1)}  {entry['title'] or ''}{copy}"
+        )
 
 
 def _bytes(file: Path) -> bytes:
@@ -374,7 +376,7 @@ def _bytes(file: Path) -> bytes:
         with file.open("rb") as opened:
             return opened.read(LARGEST + 1)
     except (OSError, ValueError) as e:
-        raise UsageError(f"{file} cannot be read: {getattr(e, 'strerror', None) or e}", "--file names a JSON file, or - for a pipe.") from e
+        raise UsageError(f"{file} cannot be read: {reason(e)}", "--file names a JSON file, or - for a pipe.") from e
 
 
 def _referring(archive: ConversationArchive, vault: Vault) -> ConversationArchive:

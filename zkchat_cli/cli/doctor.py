@@ -28,6 +28,7 @@ from zkchat_cli.vault import vectors
 from zkchat_cli.wiring import Choices
 
 COMMAND = cli.app()
+UNCHECKED = "not checked, as there is no vault"
 SAMPLE = "zkchat counts tokens"
 ONE_IS_TOO_FEW = "output limit was reached"
 """OpenAI's models that reason say so when the one token they were asked for is gone before a word: they are there, and answer."""
@@ -45,17 +46,18 @@ def doctor(
     screen = Screen.of()
     choices, env = Choices(vault, model, config), environment()
     loaded, wrong = _loaded(choices)
+    notes = _check("vault", lambda: _vault(loaded))
     checks = [
         _check("settings", lambda: _settings(loaded, wrong)),
-        _check("vault", lambda: _vault(loaded)),
-        _check("index", lambda: _index(loaded)),
+        notes,
+        _check("index", lambda: _index(loaded)) if notes["ok"] else {**notes, "name": "index", "detail": UNCHECKED, "next_step": None},
         _check("store", lambda: _store(loaded)),
         _check("vocabulary", _vocabulary),
         _check("provider", lambda: _provider(loaded, call=call)),
         *_servers(loaded),
         _check("semantic", lambda: _semantic(loaded)),
     ]
-    folder = Path(checks[1]["detail"]) if checks[1]["ok"] else None
+    folder = Path(notes["detail"]) if notes["ok"] else None
     checks += [
         _check("keys", lambda: surroundings.kept_keys(wiring.key_variables(env), env, loaded.places)),
         _check("agents", lambda: _agents(loaded)),

@@ -12,7 +12,12 @@ from zkchat_cli.terminal.screen import Screen
 
 COMMAND = cli.app("Keys of providers. A key in the environment wins over one that is kept here.")
 
-ProviderArgument = Annotated[str, typer.Argument(metavar="PROVIDER", help="anthropic or openai.")]
+
+def _providers(incomplete: str) -> list[str]:
+    return [name for name in wiring.key_variables(environment()) if name.startswith(incomplete)]
+
+
+ProviderArgument = Annotated[str, typer.Argument(metavar="PROVIDER", help="anthropic or openai.", autocompletion=_providers)]
 
 
 @COMMAND.command(name="set", epilog=cli.examples("zkchat keys set anthropic", "pass show openai | zkchat keys set openai"))

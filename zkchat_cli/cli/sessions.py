@@ -65,7 +65,7 @@ def list_(
     if as_json:
         screen.json([each.model_dump(mode="json") for each in known])
         return
-    with paged(screen) as pager:
+    with paged(screen.fitted()) as pager:
         pager.show(conversations.listed(known, mark=False))
     if not known:
         none = "There is no conversation yet." if everywhere else conversations.NONE
@@ -110,7 +110,7 @@ def search(
     if as_json:
         screen.json([_hit(each, text) for each in said])
         return
-    with paged(screen) as pager:
+    with paged(screen.fitted()) as pager:
         pager.show(conversations.found(said, text))
     if not said:
         more = "" if everywhere or root is None else " --all looks into those with other notes, too."
@@ -175,10 +175,14 @@ def delete(
             screen.print(f"{each.id} is deleted: {conversations.name(each)}")
 
 
+def _formats(incomplete: str) -> list[str]:
+    return [name for name in FORMATS if name.startswith(incomplete)]
+
+
 @COMMAND.command()
 def graph(
     id_: cli.ConversationArgument = None,
-    format_: Annotated[str, typer.Option("--format", metavar="F", help="dot, mermaid or json.")] = "mermaid",
+    format_: Annotated[str, typer.Option("--format", metavar="F", help="dot, mermaid or json.", autocompletion=_formats)] = "mermaid",
     as_json: cli.JsonOption = False,
     vault: cli.VaultOption = None,
     config: cli.ConfigOption = None,

@@ -6,17 +6,23 @@ from typing import Annotated
 import typer
 
 from zkchat_cli import cli
-from zkchat_cli.errors import UsageError
+from zkchat_cli.errors import UsageError, reason
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.tokens import ENCODINGS, TokenCounter
 
 COMMAND = cli.app()
 
 
+def _encodings(incomplete: str) -> list[str]:
+    return [name for name in ENCODINGS if name.startswith(incomplete)]
+
+
 @COMMAND.command(epilog=cli.examples("zkchat tokens note.md", "git diff | zkchat tokens"))
 def tokens(
     file: Annotated[str, typer.Argument(metavar="[FILE|-]", help="A text file, or - for standard input.")] = "-",
-    encoding: Annotated[str, typer.Option("--encoding", metavar="E", help=f"{' or '.join(ENCODINGS)}.")] = ENCODINGS[0],
+    encoding: Annotated[
+        str, typer.Option("--encoding", metavar="E", help=f"{' or '.join(ENCODINGS)}.", autocompletion=_encodings)
+    ] = ENCODINGS[0],
     as_json: cli.JsonOption = False,
 ) -> None:
     """How many tokens a text is."""
@@ -25,7 +31,7 @@ def tokens(
     try:
         raw = cli.piped().buffer.read() if file == "-" else Path(file).read_bytes()
     except (OSError, ValueError) as e:
-        raise UsageError(f"{file} cannot be read: {getattr(e, 'strerror', None) or e}", "Name a text file, or - for standard input.") from e
+        raise UsageError(f"{file} cannot be read: {reason(e)}", "Name a text file, or - for standard input.") from e
     text = raw.decode("utf-8", "replace")
     counter = TokenCounter(encoding)
     counter.warm().join()  # of an empty text, too, it is known whether its count is exact

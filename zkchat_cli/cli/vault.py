@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from zkchat_cli import cli, wiring
+from zkchat_cli import cli, conversations, wiring
 from zkchat_cli.config import environment
 from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution, Mention, MentionKind
@@ -215,7 +215,7 @@ def mentions(
             conversation = mention.conversation_id
             screen.print(neutralise_name(f"{conversation}  {mention.title or 'untitled'}"), "bold")
         asked = f"  {mention.question}" if mention.question else ""
-        screen.print(neutralise_name(f"  {mention.timestamp[:16].replace('T', ' ')}{asked}"))
+        screen.print(neutralise_name(f"  {conversations.day(mention.timestamp)}{asked}"))
         screen.print(f"      {_used(mention)}", "dim")
     if not found:
         screen.remark("No answer has used this note.")

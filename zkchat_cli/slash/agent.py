@@ -46,4 +46,11 @@ def _names(session: ZkChatSession) -> list[str]:
     return [*session.parts.agents(), NONE]
 
 
-COMMAND = SlashCommand("agent", "who leads this conversation; NAME goes on with another, none without", _run, "[NAME]", _names)
+COMMAND = SlashCommand(
+    "agent",
+    "who leads this conversation; NAME goes on with another, none without",
+    _run,
+    "[NAME]",
+    _names,
+    more="An agent has its own instructions, tools, model and memory; `@NAME QUESTION` asks one once. `zkchat agent` makes them.",
+)

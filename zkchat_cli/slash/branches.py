@@ -5,6 +5,7 @@ from contextlib import closing
 
 from zkchat_cli import moving
 from zkchat_cli.context.tree import Stretch, Tree
+from zkchat_cli.conversations import day
 from zkchat_cli.lines import Line, Span, line
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.slash import Offer, Outcome, SlashCommand
@@ -43,9 +44,7 @@ def _described(stretch: Stretch, turns: int) -> Line:
     number = "·" if stretch.number is None else str(stretch.number)
     where = f"{'→' if stretch.here else ' '} {'  ' * min(stretch.depth, DEEPEST)}{number:<2} "
     said = f"“{shorten(stretch.opening.content, 60)}”"
-    return Line(
-        (Span(where, look), Span(f"{which}{at}  ", "dim"), Span(said, look)), (Span(stretch.last.timestamp[:16].replace("T", " "), "dim"),)
-    )
+    return Line((Span(where, look), Span(f"{which}{at}  ", "dim"), Span(said, look)), (Span(day(stretch.last.timestamp), "dim"),))
 
 
 def _numbers(session: ZkChatSession) -> list[str]:

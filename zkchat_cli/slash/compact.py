@@ -31,4 +31,10 @@ def _compacting(session: ZkChatSession, instructions: str) -> Generator[Event, N
             yield event
 
 
-COMMAND = SlashCommand("compact", "summarise older turns now; `undo` takes the last one back", _run, "[instructions | undo]")
+COMMAND = SlashCommand(
+    "compact",
+    "summarise older turns now; `undo` takes the last one back",
+    _run,
+    "[instructions | undo]",
+    more="The words say what must not be missing from the summary. Nothing is deleted. `zkchat context compact --preview` looks first.",
+)

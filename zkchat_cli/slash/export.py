@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from zkchat_cli import exporters
-from zkchat_cli.errors import StoreError, UsageError
+from zkchat_cli.errors import StoreError, UsageError, reason
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.slash import Outcome, SlashCommand
 
@@ -22,8 +22,15 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:
     except FileExistsError as e:
         raise UsageError(f"{file} exists already", "Name another: /export md other.md") from e
     except (OSError, ValueError, RuntimeError) as e:  # a name with a NUL; `~nobody/…`
-        raise StoreError(f"{file} cannot be written: {e}", "Name another place: /export md PATH") from e
+        raise StoreError(f"{file} cannot be written: {reason(e)}", "Name another place: /export md PATH") from e
     return Outcome(f"Written to {file}")
 
 
-COMMAND = SlashCommand("export", "write the conversation to a file", _run, "[md|html|json|context] [file]", lambda _: exporters.names())
+COMMAND = SlashCommand(
+    "export",
+    "write the conversation to a file",
+    _run,
+    "[md|html|json|context] [file]",
+    lambda _: exporters.names(),
+    more="Without a name the file is called after the conversation; it comes into the current folder, and no file is ever overwritten.",
+)

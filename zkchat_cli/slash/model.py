@@ -32,4 +32,11 @@ def _names(session: ZkChatSession) -> list[str]:
     return [name for offer in session.offers() for name in offer.names]
 
 
-COMMAND = SlashCommand("model", "which model answers; PROVIDER/NAME goes on with another", _run, "[PROVIDER/NAME]", _names)
+COMMAND = SlashCommand(
+    "model",
+    "which model answers; PROVIDER/NAME goes on with another",
+    _run,
+    "[PROVIDER/NAME]",
+    _names,
+    more="What was said stays, and is sent to the new model. Only for this chat; `zkchat config set model PROVIDER/NAME` keeps it.",
+)

@@ -46,5 +46,11 @@ def _turns(session: ZkChatSession) -> list[str]:
 
 
 COMMAND = SlashCommand(
-    "pin", "keep what was said in turn N in every prompt; alone: what is kept, and the turns' numbers", _run, "[N | last]", _turns
+    "pin",
+    "keep what was said in turn N in every prompt; alone: what is kept, and the turns' numbers",
+    _run,
+    "[N | last]",
+    _turns,
+    more="A turn is a question with its answer, counted from 1; /unpin N ends it. "
+    "What is pinned is sent word for word, whatever is summarised.",
 )

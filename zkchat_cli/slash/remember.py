@@ -12,4 +12,10 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:
     return Outcome(said)
 
 
-COMMAND = SlashCommand("remember", "keep a fact for later conversations; `NAME: VALUE` replaces what NAME was", _run, "TEXT")
+COMMAND = SlashCommand(
+    "remember",
+    "keep a fact for later conversations; `NAME: VALUE` replaces what NAME was",
+    _run,
+    "TEXT",
+    more="It is sent when a message has to do with it; /memory shows what is remembered, /forget KEY deletes it.",
+)

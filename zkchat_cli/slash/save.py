@@ -61,4 +61,10 @@ def _name(vault: Vault, relative_path: str) -> str:
     return path.stem if alone else str(path.with_suffix(""))
 
 
-COMMAND = SlashCommand("save", "keep the last answer as a note; asks first (--yes: does not)", _run, "[--yes] [path]")
+COMMAND = SlashCommand(
+    "save",
+    "keep the last answer as a note; asks first (--yes: does not)",
+    _run,
+    "[--yes] [path]",
+    more="Named after the question where you give no path, `.md` added; its citations become links. No note is ever overwritten.",
+)

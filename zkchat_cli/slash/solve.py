@@ -19,4 +19,10 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:
     return Outcome(turn=solve(session, argument, iterations))
 
 
-COMMAND = SlashCommand("solve", "work on a goal in several rounds, until it is met; alone: go on with it", _run, "[--iterations N] [GOAL]")
+COMMAND = SlashCommand(
+    "solve",
+    "work on a goal in several rounds, until it is met; alone: go on with it",
+    _run,
+    "[--iterations N] [GOAL]",
+    more="Each round plans, calls tools and checks; Ctrl-C ends the run and keeps what came. Without a number there are up to five rounds.",
+)

@@ -124,4 +124,11 @@ def _documents(session: ZkChatSession) -> list[str]:
     return [provenance.key_of(use.reference) for use in provenance.uses(session.history)]
 
 
-COMMAND = SlashCommand("why", "how a document came into the conversation", _run, "PATH", _documents)
+COMMAND = SlashCommand(
+    "why",
+    "how a document came into the conversation",
+    _run,
+    "PATH",
+    _documents,
+    more="A path, a title, a [[link]] or the number of a source: who named it, which search found it, and whether the model sees it now.",
+)

@@ -1,7 +1,7 @@
 """Changes of notes on the screen: each shown as a diff, and in a chat asked for, one by one or all of a turn at once."""
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -31,8 +31,8 @@ class AskEach:
     def __init__(self, question: "Question", screen: Screen) -> None:
         self.question = question
         self._screen = screen
-        self.pausing: Callable[[], AbstractContextManager[None]] | None = None
-        """Entered while a question is up: Ctrl-C is its answer then, and does not stop the turn."""
+        self.pausing: Callable[[], AbstractContextManager[None]] = nullcontext
+        """Entered while a question is up, where Ctrl-C would stop the turn and not answer it."""
         self._all = False
 
     def begin(self) -> None:
@@ -42,7 +42,6 @@ class AskEach:
     def __call__(self, change: Change) -> Verdict:
         if self._all and change.lasting is None:
             return ALLOWED
-        assert self.pausing is not None
         diff = change.diff
         cut = is_cut(diff, MOST_LINES)
         choices = f"y/N, a: all of this turn{', v: view the whole' if cut else ''}"

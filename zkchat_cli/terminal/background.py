@@ -84,7 +84,7 @@ class Background:
         self._told, self._show_state, self._measure, self._session = told, state, measure, session
         self._left = threading.Event()
         self._typing = threading.Event()
-        self._typed_at = float("-inf")
+        self._typed_at = self._begun_at = float("-inf")
         self._starting = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="behind the prompt", daemon=True)
 
@@ -98,6 +98,10 @@ class Background:
         """Tell that a key was pressed, and what the line is now. Cheap, and from any thread."""
         if line and not line.startswith("/"):
             self._typed_at = time.monotonic()
+            if not self._typing.is_set():
+                self._begun_at = self._typed_at
+                if (session := self._session()) is not None:
+                    session.look_again()
             self._typing.set()
         else:
             self._typing.clear()
@@ -190,12 +194,14 @@ class Background:
         assert self.opened is not None
         vault = self.opened.bench.vault
         self._unless_left()
+        began = time.monotonic()
         with suppress(ZkchatError):
             report = vault.refresh(only=paths, progress=self._unless_left)
-            (self._session() or self.opened.session).vault_refreshed(report)
+            session = self._session() or self.opened.session
+            session.vault_refreshed(report)
+            if paths is None and self._typing.is_set() and began >= self._begun_at:  # what was written before its first key is seen
+                session.just_refreshed()
             vault.complete("", 1)  # which makes its list anew if notes have come or gone
-            if paths is None:
-                (self._session() or self.opened.session).just_refreshed()
             # a folder in which something is written all the time must not keep the processor busy
             self._left.wait(min(RESTS * report.seconds, LONGEST_REST))
 

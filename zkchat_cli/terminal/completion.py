@@ -25,7 +25,7 @@ LONGEST_WAIT = 10.0
 FILES_LAST = 5.0
 """Seconds for which the list of a folder's files, or of a note's headings, is taken to be current."""
 _FILE = re.compile(r"""(?:^|[\s(\[{'“‘，。、：；（「])@(?:"([^"\n]*)|((?:\\.|[^\s"'<>|*?;,(){}\[\]`@])*))$""")
-_AGENT = re.compile(r"\s*@((?:[^\W_][\w-]{0,47})?)")
+_AGENT = re.compile(r"\s*(?:/solve\s+(?:--iterations[ =]\d+\s+)?)?@((?:[^\W_][\w-]{0,47})?)")
 _UNLINKABLE = re.compile(r"[#|^\[\]]")
 """A name with one of these cannot be written as a link."""
 
@@ -58,7 +58,7 @@ def file_typed(before: str) -> str | None:
 
 
 def agent_typed(before: str) -> str | None:
-    """The name being typed after an `@` with which the message begins, as an agent's may be; None elsewhere."""
+    """The name being typed after an `@` with which the message, or a goal, begins, as an agent's may be; None elsewhere."""
     found = _AGENT.fullmatch(before)
     return found[1] if found is not None else None
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from zkchat_cli.errors import UsageError, ZkchatError
+from zkchat_cli.errors import UsageError, ZkchatError, reason
 
 USUAL = ("sensible-editor", "nano", "vi")
 
@@ -48,7 +48,7 @@ class Editor:
             code = subprocess.run([*self.command, str(file)], check=False).returncode
             edited = file.read_text(encoding="utf-8")
         except (OSError, ValueError) as e:
-            raise ZkchatError(f"{self.command[0]} did not edit the text: {e}", f"What there is of it stands in {file}.") from e
+            raise ZkchatError(f"{self.command[0]} did not edit the text: {reason(e)}", f"What there is of it stands in {file}.") from e
         if code and edited != text:
             raise ZkchatError(f"{self.command[0]} ended with {code}", f"Nothing was changed; what you wrote stands in {file}.")
         shutil.rmtree(folder, ignore_errors=True)

@@ -18,7 +18,7 @@ from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
-from zkchat_cli.errors import ConfigError, UsageError
+from zkchat_cli.errors import ConfigError, UsageError, reason
 from zkchat_cli.terminal.keyboard import termios
 from zkchat_cli.terminal.safe import neutralise
 from zkchat_cli.terminal.screen import Screen
@@ -166,7 +166,9 @@ def run(command: Sequence[str]) -> None:
         try:
             _ended(subprocess.Popen(command))
         except (OSError, ValueError) as e:
-            raise UsageError(f"{command[0]} cannot be started: {e}", "Set $VISUAL, $EDITOR or terminal.open_command to your editor.") from e
+            raise UsageError(
+                f"{command[0]} cannot be started: {reason(e)}", "Set $VISUAL, $EDITOR or terminal.open_command to your editor."
+            ) from e
 
 
 def leave() -> None:

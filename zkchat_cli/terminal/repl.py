@@ -116,6 +116,7 @@ class Repl:
             self._take_in()
             self._raise_failure()
             try:
+                self._background.typed("")  # the line that was sent is no more
                 self._background.waiting.set()
                 line = self._prompt.ask(self._taken_up())
             except EOFError:

@@ -5,7 +5,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from zkchat_cli.errors import StoreError
+from zkchat_cli.errors import StoreError, reason
 
 ANOTHER = "Name another place with -o."
 
@@ -53,7 +53,7 @@ def _target(file: Path) -> Path:
     try:
         return file.expanduser().resolve()
     except (OSError, RuntimeError, ValueError) as e:  # links in a circle, no such user's home, a NUL in the name
-        raise StoreError(f"{file} cannot be written: {e}", ANOTHER) from e
+        raise StoreError(f"{file} cannot be written: {reason(e)}", ANOTHER) from e
 
 
 def _umask() -> int:

@@ -5,6 +5,7 @@ Results go to stdout, all else to stderr, and escape sequences only where a term
 
 import json
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -82,6 +83,10 @@ class Screen:
             theme=chosen(settings.theme, env),
             ascii=self.ascii or settings.ascii,
         )
+
+    def fitted(self) -> "Screen":
+        """For lists in columns, which a terminal that breaks its lines anywhere makes unreadable."""
+        return replace(self, columns=lambda: shutil.get_terminal_size().columns) if self.out.isatty() else self
 
     def said(self, text: str) -> str:
         """A text of ours in the signs that this screen has."""

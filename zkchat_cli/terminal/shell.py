@@ -28,6 +28,8 @@ _BY_METAVAR = {
     **{"PATH": "folder", "FILE": "file", "[FILE|-]": "file"},
 }
 """What a parameter takes, by how its help calls that."""
+_FIXED = ("F", "E", "PROVIDER")
+"""Formats, encodings, providers that take a key: they change only with the program, and are kept with the commands."""
 _HARMFUL = re.compile(r"[^\w .,/@+=_%~’-]")
 _VALUE = re.compile(r"[\w./@+=:~%-]+")
 
@@ -262,7 +264,7 @@ def _kind(parameter: Any, context: Any, group: str) -> Any:
     if getattr(parameter, "_custom_shell_complete", None) is not None:
         if parameter.metavar == "NAME":
             return "agent"
-        always = parameter.metavar == "F"
+        always = parameter.metavar in _FIXED
         return [(item.value, item.help or "") for item in parameter.shell_complete(context, "")] if always else "typer"
     return None
 

@@ -26,6 +26,8 @@ Aside = Callable[[str, str], None]
 LONGEST_ARGUMENT = 44
 DONE = {"store_in_smart_memory": "kept", "retrieve_from_smart_memory": "looked up", "recall_conversation": "looked back"}
 """What tools did that bring no excerpts of notes."""
+UNDONE = ("declined", "refused")
+"""How what was not approved is told: that is no failure."""
 
 
 class Stage(Protocol):
@@ -196,7 +198,9 @@ def _show(
                 stage.doing(f"{call.name} {shorten(asked(call.arguments), LONGEST_ARGUMENT)}")
             case events.ToolCallFinished(call, run, excerpts):
                 stage.doing("")
-                stage.aside(tool_line(call.name, call.arguments, run.ok, excerpts, run.tokens, run.duration_ms, whole=detail), "dim")
+                undone = next((word for word in UNDONE if run.outcome.startswith(word)), "failed")
+                line = (call.name, call.arguments, run.ok, excerpts, run.tokens, run.duration_ms)
+                stage.aside(tool_line(*line, whole=detail, undone=undone), "dim")
                 stage.stand_apart()
             case events.CompactionStarted(why):
                 stage.aside(f"  making older turns smaller: {why}", "dim")
@@ -245,11 +249,19 @@ def unmet_line(run: RunReport) -> str:
 
 
 def tool_line(
-    name: str, arguments: dict[str, object], ok: bool, excerpts: int, tokens: int, milliseconds: float, *, whole: bool = False
+    name: str,
+    arguments: dict[str, object],
+    ok: bool,
+    excerpts: int,
+    tokens: int,
+    milliseconds: float,
+    *,
+    whole: bool = False,
+    undone: str = "failed",
 ) -> str:
-    """A tool call in one line: what was asked (the `whole` of it, or its beginning), what came back, what it cost."""
+    """A tool call in one line: what was asked (the `whole` of it, or its beginning), what came back (`undone`: nothing), what it cost."""
     brought = DONE.get(name, "") if not excerpts else f"{excerpts} excerpt{'' if excerpts == 1 else 's'}"
-    outcome = ", ".join(filter(None, (brought, f"{tokens} tokens"))) if ok else "failed"
+    outcome = ", ".join(filter(None, (brought, f"{tokens} tokens"))) if ok else undone
     said = asked(arguments) if whole else shorten(asked(arguments), LONGEST_ARGUMENT)
     return neutralise_name(f"  {name} {said}  {outcome}, {milliseconds:.0f} ms")
 

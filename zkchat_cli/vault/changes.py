@@ -7,7 +7,7 @@ import json
 import os
 import posixpath
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path, PurePosixPath
 
@@ -98,8 +98,10 @@ class Changes:
     def edit_section(self, path: str, heading: str, text: str) -> Change:
         """Another text under a heading; the heading stays."""
         raw, note, verbatim = self._read(path)
-        edit = editing.replaced(note, self._section(path, note, heading), encodable(text))
-        return self._edited(f"edit {path} › {heading}", path, raw, verbatim, [edit])
+        place = self._section(path, note, heading)
+        edit = editing.replaced(note, place, encodable(text))
+        change = self._edited(f"edit {path} › {heading}", path, raw, verbatim, [edit])
+        return replace(change, replaced="\n".join(note.text.split("\n")[place.first - 1 : place.after - 1]).strip())
 
     def rename(self, path: str, new_path: str) -> Change:
         """A note at another path, or with `Folder/` in another folder, and every link of the vault made to lead where it led."""

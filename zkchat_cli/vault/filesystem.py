@@ -304,6 +304,8 @@ def _is_text(path: str) -> bool:
 
 
 def _cause(error: Exception) -> str:
+    if isinstance(error, RuntimeError):
+        return "a link that leads to itself"
     return (getattr(error, "strerror", None) or str(error)).lower()
 
 

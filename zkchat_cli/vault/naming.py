@@ -29,7 +29,13 @@ def require_free(root: Path, path: str, old: str | None = None) -> None:
         return
     if not there.is_dir():
         raise VaultError(f"{printable(str(there.relative_to(root)))} is a file, and nothing can be put into it", "Name another folder.")
-    same = next((name for name in os.listdir(there) if _folded(name) == _folded(missing)), None)  # noqa: PTH208 - names alone
+    try:
+        names = os.listdir(there)  # noqa: PTH208 - names alone
+    except OSError as e:
+        raise VaultError(
+            f"the folder of {printable(path)} cannot be read: {(e.strerror or str(e)).lower()}", "Check its permissions."
+        ) from e
+    same = next((name for name in names if _folded(name) == _folded(missing)), None)
     if same is not None and (old is None or there / same != root / old):
         spelled = printable(str((there / same).relative_to(root)))
         hint = "Write it so: where case does not count, as on a Mac, the two would be one."

@@ -43,13 +43,15 @@ class FileChange:
 class Change:
     """What is to be done to the notes, said in a line, and each file that it touches. `note` is what to know of it besides.
 
-    `lasting` is the file among them, if one is, that tells every later conversation what to do.
+    `lasting` is the file among them, if one is, that tells every later conversation what to do. `replaced` is the text in whose place
+    another comes: who proposed it may not have read it.
     """
 
     summary: str
     files: tuple[FileChange, ...]
     note: str = ""
     lasting: str | None = None
+    replaced: str = ""
 
     @property
     def diff(self) -> str:

@@ -43,6 +43,7 @@ class Upkeep:
         self._ignore = tuple(ignore)
         self._index: Index | None = None
         self._rebuilt: str | None = None
+        self._refreshes = 0
         self._lock = threading.RLock()
 
     def close(self) -> None:
@@ -62,8 +63,15 @@ class Upkeep:
     def refresh(self, *, full: bool, progress: Progress | None, only: Collection[str] | None) -> Refreshed:
         """Make the index say what the files say: all of them, or `only` those that are known to have changed."""
         begin = time.perf_counter()
+        of_some = only if self.exists and not full else None
+        seen = self._refreshes
+        listing = filesystem.scan(self.root, self._ignore) if of_some is None else None  # nearly all of the time: others may ask meanwhile
         with self._lock:
-            listing = self._look(only) if only is not None and self.exists and not full else None
+            if self._refreshes != seen:  # what was indexed meanwhile may be newer
+                listing = None
+            self._refreshes += 1
+            if listing is None and of_some is not None:
+                listing = self._look(of_some)
             listing = listing or filesystem.scan(self.root, self._ignore)
             if not listing.stamps and listing.only is None:
                 self._forget()

@@ -4,12 +4,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from zkchat_cli.exporters.html.elements import element, text
+from zkchat_cli.exporters.html.elements import element, folded, text
 from zkchat_cli.models import TokenUsage
 
 _WIDTH, _HALF, _MARGIN, _LABEL = 720, 90, 70, 18
 _WIDEST_BAR = 56.0
 _MOST_LABELS = 20
+_MOST_ROWS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,16 @@ def figures(costs: Sequence[Cost]) -> str:
     if not costs:
         return ""
     title = element("h2", "Tokens", id="tokens")
-    return element("section", title, _chart(costs), element("div", _table(costs), class_="wide"), aria_labelledby="tokens")
+    table = element("div", _table(costs), class_="wide")
+    if len(costs) > _MOST_ROWS:
+        table = folded(_total(costs), table, class_="costs")
+    return element("section", title, _chart(costs), table, aria_labelledby="tokens")
+
+
+def _total(costs: Sequence[Cost]) -> str:
+    total = _sum(costs)
+    about = "~" if total.estimated else ""
+    return f"{len(costs)} answers: {about}{total.prompt_tokens:,} tokens of prompts, {about}{total.completion_tokens:,} of completions"
 
 
 def _table(costs: Sequence[Cost]) -> str:

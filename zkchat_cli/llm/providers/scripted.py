@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from zkchat_cli.errors import ProviderError, ProviderErrorKind
+from zkchat_cli.errors import ProviderError, ProviderErrorKind, reason
 from zkchat_cli.llm import Delta, Failed, Finished, Provider, Reasoning, Request, Setup, Text, ToolCalls, Window
 from zkchat_cli.models import FinishReason, TokenUsage, ToolCall
 
@@ -106,7 +106,7 @@ def _open(setup: Setup) -> ScriptedModel:
     try:
         lines = Path(file).read_text(encoding="utf-8").removeprefix("\ufeff").split("\n")  # JSON may hold U+2028
     except (OSError, ValueError) as e:
-        raise ProviderError("unknown_model", f"scripted/{file} cannot be read: {e}", "Name a UTF-8 file of JSON lines.") from e
+        raise ProviderError("unknown_model", f"scripted/{file} cannot be read: {reason(e)}", "Name a UTF-8 file of JSON lines.") from e
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
