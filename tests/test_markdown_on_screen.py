@@ -239,7 +239,9 @@ def links(text: str) -> list[tuple[str, str]]:
 
 def test_what_only_begins_like_an_address_is_text() -> None:
     assert links("httpd listens, https:// alone") == []
-    assert seen("httpd listens, https:// alone") == ["httpd listens, https: alone"]
+    words = "httpd listens on all the ports that there are, https://"
+    assert Streaming().say([words, " alone"]).close() == Streaming().say([f"{words} alone"]).close()
+    assert seen("httpd listens, https:// alone") == ["httpd listens, https:// alone"]
 
 
 def test_notes_citations_and_addresses_can_be_clicked_on() -> None:
