@@ -41,6 +41,9 @@ ANYWHERE = ("--no-color", "--verbose")
 class _Drawer(cli.Group):
     """A group whose commands are the files of a drawer."""
 
+    def get_params(self, ctx: Any) -> Any:
+        return _taken_as_typed(super().get_params(ctx))
+
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  click's signature
         order = {name: i for i, name in enumerate(cli.MOST_USED_FIRST)}
         return sorted(drawer.names(cli), key=lambda name: (order.get(name, len(order)), name))
