@@ -94,7 +94,7 @@ def steadiness(ground: Ground, bench: wiring.Bench, strategy: str) -> Iterator[R
     model, chosen = Remembering(), strategies.strategy(strategy)
     session = ZkChatSession(replace(bench.session().parts, model=model, strategy=chosen))
     model.compactions = lambda: len(session.compactions)
-    for _ in range(4 if ground.quick else STEADY_TURNS):
+    for _ in range(12 if ground.quick else STEADY_TURNS):
         last = list(session.send(ground.words.question()))[-1]
         assert isinstance(last, TurnCompleted), last
     within = [(one, other) for one, other in pairwise(model.sent) if one[1] == other[1]]
