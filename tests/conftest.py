@@ -157,8 +157,10 @@ def vault(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def zkchat(vault: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Program:
-    """A file of tests whose code other files run as well says `MEASURED = False`."""
-    return Program(vault, tmp_path / "home", measured=getattr(request.module, "MEASURED", True))
+    """Coverage is not measured in its processes, which would take twice as long, but where a file of tests says `MEASURED = True`: there
+    it runs what no test runs in its own process.
+    """
+    return Program(vault, tmp_path / "home", measured=getattr(request.module, "MEASURED", False))
 
 
 def pytest_configure() -> None:

@@ -33,8 +33,6 @@ from zkchat_cli.llm import Failed, Finished, Options, Reasoning, Request, Setup,
 from zkchat_cli.llm.providers.anthropic import PROVIDER, AnthropicModel, Settings
 from zkchat_cli.models import ToolCall
 
-MEASURED = False
-
 MODELS = {"data": [{"id": "clam"}, {"id": "claude", "max_input_tokens": 300_000}], "has_more": False}
 
 

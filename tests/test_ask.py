@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 from conftest import Program
 
-MEASURED = False
-
 ASK_KEYS = {
     "conversation_id", "message_id", "answer", "model", "strategy", "finish_reason", "references", "citations", "tools", "usage",
     "context", "compaction", "timings_ms",

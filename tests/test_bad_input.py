@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 from conftest import Done, Program, write
 
-MEASURED = False
-
 
 def refused(done: Done, exit_status: int, *words: str) -> None:
     """A refusal: the exit code, one or two lines on stderr with these words, no traceback, nothing on stdout."""

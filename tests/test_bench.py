@@ -12,7 +12,7 @@ import pytest
 from zkchat_cli.vault.ranking import Ranking
 
 BENCH = Path(__file__).parent / "bench"
-MEASURED = (
+ROWS = (
     "zkchat --help",
     "prompt visible",
     "peak memory, ask",
@@ -66,7 +66,7 @@ def bench(program: str, *options: str) -> str:
 def test_the_benchmark_prints_every_figure_beside_its_floor() -> None:
     head, *rows = bench("run.py", "--quick", "--notes", "30").split("\n\n")[1].splitlines()
     assert head.split() == ["what", "goal", "measured", "floor", "ratio", "n", "floor", "is"]
-    for what in MEASURED:
+    for what in ROWS:
         [row] = [row for row in rows if row.startswith(what)]
         assert row.count(" / ") == 2, row
     assert any(row.startswith("search 10000 messages, a question ") for row in rows)

@@ -7,8 +7,6 @@ import pytest
 from conftest import Program, write
 from terminal_screen import CTRL_J, ENTER, ESCAPE, HARMLESS, HOSTILE, TAB, UP, Chat, Script, slowly, stored
 
-MEASURED = False
-
 # typing
 
 

@@ -9,8 +9,6 @@ from conftest import Program
 from folding import SUMMARY, things
 from terminal_screen import CTRL_C, ENDLESS, Chat
 
-MEASURED = False
-
 
 @pytest.fixture
 def imported(zkchat: Program, tmp_path: Path) -> str:

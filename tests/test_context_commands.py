@@ -10,8 +10,6 @@ from terminal_screen import Script
 
 from zkchat_cli import tools
 
-MEASURED = False
-
 DAYS = [f"On day {i} I moved the {thing} to shelf {i * 7} because of reason number {i}." for i, thing in enumerate(
     ["anvil", "bellows", "chisel", "drill", "easel", "file", "gouge", "hammer", "inkwell", "jigsaw", "kettle", "lathe"], 1
 )]  # fmt: skip

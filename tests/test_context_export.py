@@ -18,8 +18,6 @@ from zkchat_cli.llm import Model, Setup, providers
 from zkchat_cli.models import ToolCall
 from zkchat_cli.slash import run
 
-MEASURED = False
-
 TEXTS: dict[str, Callable[..., list[bytes | float | str]]] = {"openai": openai_text, "ollama": ollama_text, "anthropic": anthropic_text}
 QUESTION = "Where is the anvil? [[Filters]]"
 

@@ -17,8 +17,6 @@ from zkchat_cli import config, main, slash, wiring
 from zkchat_cli.models import LinkResolution
 from zkchat_cli.vault import Vault
 
-MEASURED = False
-
 START = "Start here.md"
 BROKEN_ON_PURPOSE = "[[Reading lsit]]"
 

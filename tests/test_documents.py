@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from conftest import Program, write
 
-MEASURED = False
 Shape = Any
 """A type, `None` besides others in a tuple, a list of one shape, a dictionary of keys and shapes, or a function that says yes."""
 

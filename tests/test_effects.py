@@ -25,8 +25,6 @@ from zkchat_cli.terminal import outcomes, programs
 from zkchat_cli.terminal.picker import Picker, matching
 from zkchat_cli.terminal.screen import Screen
 
-MEASURED = False
-
 
 class Terminal(StringIO):
     """A stream that says it is a terminal."""

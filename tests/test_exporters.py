@@ -25,8 +25,6 @@ from zkchat_cli.models import (
 from zkchat_cli.store import ChatSessionStore
 from zkchat_cli.store.imports import read_archive
 
-MEASURED = False
-
 NOON = "2025-05-08T12:00:00+00:00"
 
 # Any history

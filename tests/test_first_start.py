@@ -16,8 +16,6 @@ from zkchat_cli import wiring
 from zkchat_cli.vault.candidates import Candidate, candidates, home_of
 from zkchat_cli.wiring import Choices
 
-MEASURED = False
-
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:

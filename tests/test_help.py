@@ -11,8 +11,6 @@ from zkchat_cli import exporters, main
 from zkchat_cli.context import strategies
 from zkchat_cli.tokens import ENCODINGS
 
-MEASURED = False
-
 
 def commands(command: Any, path: str = "zkchat", above: Any = None) -> Iterator[tuple[str, Any, Any]]:
     """Every command: what calls it, itself, and the context to ask it in."""

@@ -23,7 +23,6 @@ from zkchat_cli.exporters.html.sources import highlighted
 from zkchat_cli.exporters.html.style import STYLE
 from zkchat_cli.models import Citation, Compaction, ContentChunk, ConversationArchive, DocumentReference, TokenUsage, ToolCall, ToolRun
 
-MEASURED = False
 NOON = "2025-05-08T12:00:00+00:00"
 
 VOID = {"meta", "br", "hr"}

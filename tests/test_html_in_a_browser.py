@@ -16,8 +16,6 @@ from pytest_httpserver import HTTPServer
 from zkchat_cli.exporters import exporter
 from zkchat_cli.models import Citation, Conversation, ConversationArchive, TokenUsage
 
-MEASURED = False
-
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here (Debian: apt-get install chromium)")
 

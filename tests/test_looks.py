@@ -20,8 +20,6 @@ from zkchat_cli.terminal.painting import Painter
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.turns import show, tool_line, unsent
 
-MEASURED = False
-
 
 def a_screen(**more: Any) -> tuple[Screen, io.StringIO]:
     out = io.StringIO()

@@ -13,7 +13,6 @@ from zkchat_cli.models import Citation, Conversation, ConversationArchive, Docum
 from zkchat_cli.store import ChatSessionStore
 from zkchat_cli.store.file import connect
 
-MEASURED = False
 FILTERS = "Filters.md"
 
 

@@ -15,8 +15,6 @@ from speaking import ModelServer, Reply, a_server, nobody_listens, openai_error,
 from zkchat_cli import logs, wiring
 from zkchat_cli.wiring import Choices
 
-MEASURED = False
-
 
 @pytest.fixture
 def server() -> Iterator[ModelServer]:

@@ -27,8 +27,6 @@ from zkchat_cli import wiring
 from zkchat_cli.llm import Window
 from zkchat_cli.wiring import Choices
 
-MEASURED = False
-
 KEY = "sk-this-is-a-secret-4711"
 
 

@@ -20,8 +20,6 @@ from zkchat_cli.session import ZkChatSession
 from zkchat_cli.store import ChatSessionStore, packing
 from zkchat_cli.store.file import connect
 
-MEASURED = False
-
 
 @pytest.fixture
 def room(vault: Path, tmp_path: Path) -> Iterator[Room]:

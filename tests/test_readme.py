@@ -23,8 +23,6 @@ from zkchat_cli.llm import embedders, providers
 from zkchat_cli.slash import help as slash_help
 from zkchat_cli.vault import search
 
-MEASURED = False
-
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PROSE = re.sub(r"^```.*?^```$", "", README, flags=re.DOTALL | re.MULTILINE)

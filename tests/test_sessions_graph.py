@@ -16,8 +16,6 @@ from hypothesis import strategies as st
 from zkchat_cli.models import Citation, DocumentReference, ZkChatMessage
 from zkchat_cli.references.relations import Edge, Node, Relations, as_document, as_dot, as_mermaid, relations
 
-MEASURED = False
-
 HOSTILE = 'a"] --> b\\\n"; click q1 "javascript:alert(1)" %% <script> &lt; #quot; `x` | } { \x1b[2J\u202e\x00'
 
 

@@ -19,8 +19,6 @@ from zkchat_cli.models import Conversation
 from zkchat_cli.store import ChatSessionStore
 from zkchat_cli.terminal import shell
 
-MEASURED = False
-
 HOSTILE = "what is $(touch pwned) `touch pwned` 'x' \"y\" ); touch pwned; #"
 
 

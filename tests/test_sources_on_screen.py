@@ -11,8 +11,6 @@ from terminal_screen import CTRL_C, CTRL_D, ENTER, Chat, Script, slowly
 
 LINK = re.compile(rb"\x1b\]8;;([^\x1b]*)\x1b\\")
 
-MEASURED = False
-
 
 def links(raw: bytes) -> list[str]:
     """The addresses of all links that were opened, in order; each must have been closed."""

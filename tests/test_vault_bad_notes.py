@@ -8,8 +8,6 @@ import pytest
 from conftest import Program
 from notes import Notes
 
-MEASURED = False
-
 
 @pytest.fixture
 def notes(tmp_path):

@@ -12,8 +12,6 @@ from conftest import Program
 from zkchat_cli.terminal.redrawing import watch
 from zkchat_cli.terminal.screen import Screen
 
-MEASURED = False
-
 
 class Over(Exception):
     """The end of a test's time."""

@@ -18,8 +18,6 @@ from zkchat_cli.terminal import watching
 from zkchat_cli.terminal.watching import concerned
 from zkchat_cli.vault import filesystem
 
-MEASURED = False
-
 CTRL_U = "\x15"
 FIRST_LOOK = 0.3
 """Seconds for which a menu of completions is awaited before the line is typed once more, a little longer each time: what is new may have

@@ -101,10 +101,11 @@ def typing_ahead() -> Iterator[str]:
 
 
 def _waiting(keyboard: int) -> str:
-    """What was typed while the terminal still was as a shell leaves it, which has made a line end of each Enter (and NUL of Ctrl-D)."""
+    """What was typed while the terminal still was as a shell leaves it, which has made a line end of each Enter (and NUL, or nothing, of
+    Ctrl-D)."""
     ready, _, _ = select.select([keyboard], [], [], 0)
     typed = os.read(keyboard, LONGEST_AHEAD) if ready else b""
-    return typed.decode("utf-8", "replace").replace("\n", "\r").replace("\0", "")
+    return typed.decode("utf-8", "replace").replace("\n", "\r").replace("\0", "").replace("\x04", "")
 
 
 def _stop(keyboard: int, usual: list[Any]) -> None:
