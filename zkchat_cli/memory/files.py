@@ -17,6 +17,7 @@ LARGEST = 1_000_000
 CUT = "\n[… cut: this file is longer than its share of the context window]"
 
 Stamp = tuple[int, int, int]
+GONE: Stamp = (0, 0, 0)
 Warn = Callable[[str, str], None]
 """Takes what is wrong, and what to do about it."""
 
@@ -34,6 +35,8 @@ class MemoryFiles:
     def read(self, path: str) -> str | None:
         """The file's text, trimmed; None when there is none of that path, empty when it cannot be of use."""
         stamp = self.looked_at[path] = self.stamp(path)
+        if stamp == GONE and self._is_nothing(path):
+            return None  # as in most folders
         try:
             file = filesystem.confined(self._root, path)
             if not S_ISREG(file.stat().st_mode):
@@ -53,12 +56,21 @@ class MemoryFiles:
             return ""
         return None
 
+    def _is_nothing(self, path: str) -> bool:
+        try:
+            os.lstat(f"{self._root}/{path}")
+        except FileNotFoundError:
+            return True
+        except (OSError, ValueError):
+            return False  # what is wrong with it is told by who opens it
+        return False
+
     def stamp(self, path: str) -> Stamp:
         """What is another when the file has changed; the same for all that are not there."""
         try:
             stat = os.stat(f"{self._root}/{path}")  # noqa: PTH116 - for each prompt
         except (OSError, ValueError):
-            return (0, 0, 0)
+            return GONE
         return stat.st_ino, stat.st_mtime_ns, stat.st_size
 
     def _text(self, path: str, raw: bytes) -> str:
