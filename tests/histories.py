@@ -1,5 +1,6 @@
 """Random histories, and what every prompt of one promises; for the tests and, with many more of them, for the benchmark."""
 
+import os
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -17,6 +18,9 @@ from zkchat_cli.context.turns import turns_of
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import ContextUsage, DocumentReference, Prompt, PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage
 from zkchat_cli.tokens import TokenCounter
+
+EXAMPLES = int(os.environ.get("EXAMPLES", "300"))
+"""Of each promise that is tried on random histories; CI tries two thousand besides."""
 
 DESCRIPTORS = tuple(tool.descriptor for tool in tools.tools())
 STRATEGIES = ["discard", "summarize", "hybrid"]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from building import COUNTER, Deltas, Room, a_compaction, a_room, chunk, completed, said, says, stored, talk
 from folding import Summariser, summary
+from histories import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -126,7 +127,7 @@ def histories(draw: st.DrawFn) -> tuple[ZkChatMessage, ...]:
 
 @pytest.mark.untraced
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 @given(history=histories(), window=st.integers(300, 3000), data=st.data())
 def test_whatever_is_fixed_is_in_any_prompt_byte_for_byte(
     strategy: str, history: tuple[ZkChatMessage, ...], window: int, data: st.DataObject

@@ -7,6 +7,7 @@ from datetime import date
 
 import pytest
 from building import COUNTER, NOON, recalled, said, talk, turns
+from histories import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -319,7 +320,7 @@ def test_a_turn_that_is_rendered_anew_is_not_read_again() -> None:
 
 @pytest.mark.untraced
 @pytest.mark.parametrize("longest", [5, 40, 150])
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 @given(seed=st.integers(0, 2**32), size=st.integers(1, 25), data=st.data())
 def test_a_fact_with_a_word_of_its_own_is_always_found(longest: int, seed: int, size: int, data: st.DataObject) -> None:
     """In a message of up to `longest` words among others like it."""

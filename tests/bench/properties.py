@@ -47,7 +47,7 @@ def main() -> None:
             (vault / "Filters.md").write_text("# Filters\n\nFilters say which tasks you want to see.\n")
             room = a_room(vault, vault.parent / "cache")
             hold(every_prompt_is_sound_and_an_import_gives_the_identical_one, chosen.conversations, chosen.seed, room)
-            hold(undo_gives_each_earlier_prompt_back, chosen.conversations // 2, chosen.seed, room)
+            hold(undo_gives_each_earlier_prompt_back, chosen.conversations, chosen.seed, room)
     if chosen.histories:
         hold(any_history_makes_a_prompt_that_keeps_all_promises, chosen.histories, chosen.seed)
 
