@@ -87,29 +87,22 @@ class Done:
 
 @dataclass
 class Program:
-    """zkchat in a process of its own: `zkchat("ask", "what is a filter?")` runs it in the vault with a home folder of its own."""
+    """zkchat in a process of its own: `zkchat("ask", "what is a filter?")` runs it in the vault with a home folder of its own.
+
+    Coverage is not measured there: it would take twice as long, and a process that is killed may leave a broken record of it. What such a
+    process runs is measured where tests run it in their own.
+    """
 
     vault: Path
     home: Path
     env: dict[str, str] = field(default_factory=dict)
-    measured: bool = True
-    """Whether coverage is measured in its processes, too."""
     fresh: bool = False
     """Whether Python starts anew for each run, as at a user's (see warm.py); it does where `env` is about Python itself."""
 
     @property
     def environment(self) -> dict[str, str]:
-        return self._whole if self.measured else self.unmeasured
-
-    @property
-    def _whole(self) -> dict[str, str]:
         clean = {k: v for k, v in os.environ.items() if not k.startswith("ZKCHAT") and k not in ("NO_COLOR", "TIKTOKEN_CACHE_DIR")}
         return {**clean, "ZKCHAT_HOME": str(self.home), **self.env}
-
-    @property
-    def unmeasured(self) -> dict[str, str]:
-        """The environment without coverage's: for what must not import, write or fail for coverage's sake."""
-        return {k: v for k, v in self._whole.items() if not k.startswith("COV")}
 
     def starts_anew(self, env: dict[str, str] | None = None) -> bool:
         return self.fresh or any(name.startswith(ABOUT_PYTHON) for name in (*self.env, *(env or ())))
@@ -122,17 +115,16 @@ class Program:
                 command, input=keyboard, capture_output=True, env=self.environment, cwd=folder, timeout=timeout, check=False
             )
         else:
-            done = piped(warm(self.measured), words, self.environment, folder, keyboard, timeout)
+            done = piped(warm(), words, self.environment, folder, keyboard, timeout)
         return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 @cache
-def warm(measured: bool) -> str:
+def warm() -> str:
     """The address of a started zkchat; it ends with these tests."""
     folder = tempfile.mkdtemp(prefix="zkchat-")
     address = f"{folder}/program"
-    environment = {k: v for k, v in os.environ.items() if measured or not k.startswith("COV")}
-    server = subprocess.Popen([sys.executable, WARM, address], env=environment, cwd=folder, stdin=subprocess.PIPE)
+    server = subprocess.Popen([sys.executable, WARM, address], cwd=folder, stdin=subprocess.PIPE)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     atexit.register(server.wait)
     atexit.register(server.kill)
@@ -156,11 +148,8 @@ def vault(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def zkchat(vault: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Program:
-    """Coverage is not measured in its processes, which would take twice as long, but where a file of tests says `MEASURED = True`: there
-    it runs what no test runs in its own process.
-    """
-    return Program(vault, tmp_path / "home", measured=getattr(request.module, "MEASURED", False))
+def zkchat(vault: Path, tmp_path: Path) -> Program:
+    return Program(vault, tmp_path / "home")
 
 
 def pytest_configure() -> None:

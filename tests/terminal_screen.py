@@ -54,7 +54,7 @@ class _Forked:
     def __init__(self, program: Program, arguments: list[str], env: dict[str, str], rows: int, columns: int) -> None:
         self._terminal, inside = pty.openpty()
         self.setwinsize(rows, columns)
-        self._run = Run(warm(program.measured), arguments, env, program.vault, [inside] * 3, terminal=True)
+        self._run = Run(warm(), arguments, env, program.vault, [inside] * 3, terminal=True)
         self.pid = self._run.pid
         self.closed = False
         self._code: int | None = None

@@ -1,6 +1,5 @@
 """The house holds: what a command loads, what a drawer promises, and what the files beside the code say."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -41,7 +40,7 @@ def loaded_by(program: Program, *arguments: str) -> set[str]:
         [sys.executable, "-c", f"{tell}; from zkchat_cli.main import run; run()", *arguments],
         capture_output=True,
         text=True,
-        env=program.unmeasured,
+        env=program.environment,
         cwd=program.vault,
         stdin=subprocess.DEVNULL,
         timeout=60,
@@ -81,10 +80,7 @@ def test_the_first_prompt_needs_neither_pydantic_nor_rich() -> None:
         import zkchat_cli.terminal.repl
         print(*sys.modules)
     """
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("COV")}  # coverage has needs of its own
-    done = subprocess.run(
-        [sys.executable, "-c", parsed_and_ready], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True, env=environment
-    )
+    done = subprocess.run([sys.executable, "-c", parsed_and_ready], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
     assert not set(done.stdout.split()) & (set(HEAVY) - {"prompt_toolkit"})
 
 

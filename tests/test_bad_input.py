@@ -180,7 +180,7 @@ def full_disk(program: Program, *arguments: str, room: int) -> Done:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        env=program.unmeasured,
+        env=program.environment,
         cwd=program.vault,
         preexec_fn=limit,
         check=False,

@@ -9,8 +9,6 @@ import pytest
 from conftest import Program
 from terminal_screen import CTRL_C, CTRL_D, ENDLESS, Chat, Script, slowly, stored
 
-MEASURED = True
-
 # a turn
 
 

@@ -149,7 +149,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
         "Filters.md": "---\naliases: [Search conditions]\n---\n# Filters\n\nA filter says which tasks you see. See [[Combining]].\n",
         "Queries/Combining.md": "Filters can be joined with AND. See [[Nowhere]], [back](../Filters.md).\n",
     }
-    zkchat = Program(write(folder / "notes", notes), folder / "home", measured=False)
+    zkchat = Program(write(folder / "notes", notes), folder / "home")
     zkchat("ask", "what does a filter say? [[Filters]] [[Nope]]")
     zkchat("memory", "add", "We meet on Mondays", "--key", "meeting")
     return zkchat

@@ -30,20 +30,20 @@ def test_who_asks_for_standard_input_where_there_is_none_is_told(
 @pytest.mark.parametrize(("closed", "left"), [(">&-", "err"), ("2>&-", "out")])
 def test_a_closed_stream_takes_nothing_and_breaks_nothing(zkchat: Program, closed: str, left: str) -> None:
     shell = ["sh", "-c", f'"$0" -m zkchat_cli vault status --vault nowhere --json {closed}', sys.executable]
-    done = subprocess.run(shell, capture_output=True, text=True, env=zkchat.unmeasured, cwd=zkchat.vault, check=False)
+    done = subprocess.run(shell, capture_output=True, text=True, env=zkchat.environment, cwd=zkchat.vault, check=False)
     assert done.returncode == 3
     assert "there is no folder" in (done.stderr if left == "err" else done.stdout)
 
 
 def test_a_full_disk_behind_standard_output_is_named(zkchat: Program) -> None:
     shell = ["sh", "-c", '"$0" -m zkchat_cli config path > /dev/full', sys.executable]
-    done = subprocess.run(shell, capture_output=True, text=True, env=zkchat.unmeasured, cwd=zkchat.vault, check=False)
+    done = subprocess.run(shell, capture_output=True, text=True, env=zkchat.environment, cwd=zkchat.vault, check=False)
     assert (done.returncode, done.stderr.splitlines()[0]) == (1, "zkchat: the output cannot be written: no space left on device")
 
 
 def test_input_without_an_end_is_not_read_to_it(zkchat: Program) -> None:
     shell = ["sh", "-c", '"$0" -m zkchat_cli ask what < /dev/zero', sys.executable]
-    done = subprocess.run(shell, capture_output=True, text=True, env=zkchat.unmeasured, cwd=zkchat.vault, check=False, timeout=60)
+    done = subprocess.run(shell, capture_output=True, text=True, env=zkchat.environment, cwd=zkchat.vault, check=False, timeout=60)
     assert (done.returncode, "more than 10,000,000 characters" in done.stderr) == (2, True)
     with pytest.raises(UsageError):
         cli.no_more_than_fits("x" * (cli.MOST_PIPED + 1))
@@ -120,7 +120,7 @@ def test_a_list_in_columns_is_as_wide_as_the_terminal(monkeypatch: pytest.Monkey
 
 def test_a_tab_whose_shell_has_gone_says_nothing(zkchat: Program) -> None:
     env = {
-        **zkchat.unmeasured,
+        **zkchat.environment,
         "_ZKCHAT_COMPLETE": "complete_fish",
         "_TYPER_COMPLETE_ARGS": "zkchat ",
         "_TYPER_COMPLETE_FISH_ACTION": "get-args",

@@ -145,7 +145,7 @@ def script_for(zkchat: Program, name: str, home: Path, folder: Path) -> tuple[Pa
     made = folder / f"completion.{name}"
     made.write_text(zkchat("--show-completion", name).out)
     path = f"{program.parent}:{os.environ['PATH']}"
-    return made, {**zkchat.unmeasured, "PATH": path, "ZKCHAT_HOME": str(home), "HOME": str(folder), "TERM": "dumb"}
+    return made, {**zkchat.environment, "PATH": path, "ZKCHAT_HOME": str(home), "HOME": str(folder), "TERM": "dumb"}
 
 
 def needs(name: str) -> pytest.MarkDecorator:

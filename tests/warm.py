@@ -45,8 +45,6 @@ def serve(address: str) -> None:
             drawer.take(kind, name, "COMMAND")
     os.environ["TIKTOKEN_CACHE_DIR"] = str(VOCABULARY)
     tiktoken.get_encoding("o200k_base")
-    if "coverage" in sys.modules and (measuring := sys.modules["coverage"].Coverage.current()):
-        measuring.save()  # what importing covers is told once, not by each run
     gc.collect()
     gc.freeze()  # a run that looked at what was imported here would have to copy it
     woken, wake = socket.socketpair()
@@ -109,9 +107,8 @@ def _become(wanted: dict, streams: list[int]) -> None:
         os.dup2(stream, number)
         os.close(stream)
     os.chdir(wanted["folder"])
-    coverage = {k: v for k, v in os.environ.items() if k.startswith("COV")}
     os.environ.clear()
-    os.environ.update(wanted["environment"] | coverage)
+    os.environ.update(wanted["environment"])
     sys.argv = ["zkchat", *wanted["arguments"]]
     sys.stdin = os.fdopen(0, "r", encoding="utf-8", errors="replace")
     sys.stdout = os.fdopen(1, "w", encoding="utf-8", errors="backslashreplace")
