@@ -6,8 +6,6 @@ logged, exported, stored with a conversation, or said in a message.
 
 import importlib
 import json
-import os
-import secrets
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
@@ -16,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Literal
 
+from zkchat_cli import places
 from zkchat_cli.config import Places
 from zkchat_cli.errors import ConfigError
 
@@ -121,15 +120,8 @@ def _write(file: Path, entries: Mapping[str, str | bool]) -> None:
     """The whole file anew, never readable by others, not even for a moment."""
     text = "# Keys of zkchat's providers; true: in the system's keyring. `zkchat keys` changes them.\n"
     text += "".join(f"{json.dumps(name)} = {json.dumps(entry)}\n" for name, entry in sorted(entries.items()))
-    aside = file.with_name(f".{file.name}.{secrets.token_hex(4)}.new")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        try:
-            with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as out:
-                out.write(text)
-            aside.replace(file)
-        finally:
-            aside.unlink(missing_ok=True)
+        places.replace(file, text)
     except OSError as e:
         cause = (e.strerror or "it is not known why").lower()
         raise ConfigError(f"the file of keys {file} cannot be written: {cause}", "Check its folder's permissions and space.") from None

@@ -1,5 +1,7 @@
 """Where zkchat keeps things. Apart from the settings, which take pydantic: a chat looks for a settings file before its prompt is there."""
 
+import os
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +27,20 @@ class Places:
     def keys_file(self) -> Path:
         """Where keys of providers are kept: the user's own folder, not that of some file that --config names."""
         return (self.own_folder or self.config_file.parent) / "keys.toml"
+
+
+def replace(file: Path, text: str) -> None:
+    """The whole file anew, in one step, never readable by others, not even for a moment. Raises OSError and UnicodeError, and then the file
+    is as it was.
+    """
+    aside = file.with_name(f".{file.name}.{secrets.token_hex(4)}.new")
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as out:
+            out.write(text)
+        aside.replace(file)
+    finally:
+        aside.unlink(missing_ok=True)
 
 
 def places(env: Mapping[str, str], config_file: Path | None = None) -> Places:

@@ -1,7 +1,6 @@
 """From commands to agents' files: written with a comment at each key, changed with every comment kept, replaced in one step."""
 
 import os
-import secrets
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 import tomlkit
 import tomlkit.exceptions
 
-from zkchat_cli import config
+from zkchat_cli import config, places
 from zkchat_cli.agents.profile import Agent, Profile
 from zkchat_cli.errors import ConfigError, reason
 
@@ -117,13 +116,6 @@ def _replace(file: Path, content: str) -> None:
     try:
         for folder in (file.parent.parent, file.parent):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        file = Path(os.path.realpath(file))
-        aside = file.with_name(f".{file.name}.{secrets.token_hex(4)}.new")
-        try:
-            with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as out:
-                out.write(content)
-            aside.replace(file)
-        finally:
-            aside.unlink(missing_ok=True)
+        places.replace(Path(os.path.realpath(file)), content)
     except OSError as e:
         raise ConfigError(f"{file} cannot be written: {(e.strerror or str(e)).lower()}", "Nothing was changed.") from e

@@ -14,7 +14,7 @@ import tomlkit
 import tomlkit.exceptions
 import typer
 
-from zkchat_cli import cli, wiring
+from zkchat_cli import cli, places, wiring
 from zkchat_cli import config as settings
 from zkchat_cli.errors import ConfigError, ZkchatError, reason
 from zkchat_cli.llm.endpoint import shown
@@ -218,15 +218,8 @@ def _read(file: Path) -> str | None:
 def _replace(file: Path, text: str) -> None:
     """The whole file anew, in one step, for its owner alone; a link to it (as of a repository of dotfiles) stays one."""
     file = Path(os.path.realpath(file))
-    aside = file.with_name(f".{file.name}.{secrets.token_hex(4)}.new")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        try:
-            with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as out:
-                out.write(text)
-            aside.replace(file)
-        finally:
-            aside.unlink(missing_ok=True)
+        places.replace(file, text)
     except (OSError, UnicodeError) as e:
         raise _unchanged(file, e) from e
 
