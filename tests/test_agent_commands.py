@@ -167,3 +167,21 @@ def test_a_chat_is_led_and_an_unknown_agent_is_refused(zkchat: Program) -> None:
     done = zkchat("chat", "--agent", "researcher", stdin="/agent\n")
     assert done.out.startswith("researcher: searches first")
     assert zkchat("chat", "--agent", "resarcher", stdin="hello\n").exit_status == 2
+
+
+def test_where_an_agent_has_a_model_nobody_asks_for_the_configured_one(zkchat: Program) -> None:
+    created(zkchat, "--model", "offline")
+    zkchat("config", "set", "model", "scripted/gone.jsonl")
+    assert zkchat("ask", "what is a filter?").exit_status == 4
+    assert zkchat("ask", "what is a filter?", "--agent", "critic", "--json").json["model"] == "offline"
+    assert zkchat("chat", "--agent", "critic", stdin="what is a filter?\n").exit_status == 0
+
+
+def test_unsafe_is_told_to_be_of_no_use_where_the_agent_may_not_write(zkchat: Program, script: Callable[..., str]) -> None:
+    created(zkchat, "--tools", "find_excerpts")
+    model = script({"text": "Yes."})
+    for command in (["ask", "hello"], ["chat"]):
+        done = zkchat(*command, "--agent", "critic", "--unsafe", "--yes", "--model", model, stdin="hello\n")
+        assert "the agent critic may change no notes, with --unsafe or without" in done.err
+        assert "cannot change" not in zkchat(*command, "--agent", "editor", "--unsafe", "--yes", "--model", model, stdin="hello\n").err
+    assert "offline cannot change notes" in zkchat("ask", "hello", "--agent", "editor", "--unsafe", "--yes").err

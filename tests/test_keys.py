@@ -126,6 +126,18 @@ def test_a_folder_that_cannot_be_written_is_said(where: config.Places) -> None:
         keys.keep("openai", KEY, where)
 
 
+def test_a_link_to_the_file_stays_one_and_its_target_is_the_owners_alone(where: config.Places, tmp_path: Path) -> None:
+    dotfile = tmp_path / "dotfiles" / "keys.toml"
+    where.keys_file.parent.mkdir(parents=True)
+    where.keys_file.symlink_to(dotfile)
+    keys.keep("openai", KEY, where)
+    keys.keep("anthropic", KEY, where)
+    assert keys.remove("openai", where)
+    assert where.keys_file.is_symlink()
+    assert (keys.kept_values(where), dotfile.stat().st_mode & 0o777) == ([KEY], 0o600)
+    assert [file.name for file in dotfile.parent.iterdir()] == ["keys.toml"]
+
+
 def test_a_keyring_keeps_it_where_there_is_one(where: config.Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ring = a_keyring(tmp_path, monkeypatch)
     assert keys.keep("openai", KEY, where) == "keyring"

@@ -1,6 +1,5 @@
 """From commands to agents' files: written with a comment at each key, changed with every comment kept, replaced in one step."""
 
-import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -111,11 +110,11 @@ def as_given(agent: Agent) -> dict[str, Any]:
 
 
 def _replace(file: Path, content: str) -> None:
-    """The whole file anew, in one step, for its owner alone; a link to it (as of a repository of dotfiles) stays one."""
+    """The whole file anew, in one step, for its owner alone."""
     tomllib.loads(content)
     try:
         for folder in (file.parent.parent, file.parent):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        places.replace(Path(os.path.realpath(file)), content)
+        places.replace(file, content)
     except OSError as e:
         raise ConfigError(f"{file} cannot be written: {(e.strerror or str(e)).lower()}", "Nothing was changed.") from e

@@ -216,8 +216,7 @@ def _read(file: Path) -> str | None:
 
 
 def _replace(file: Path, text: str) -> None:
-    """The whole file anew, in one step, for its owner alone; a link to it (as of a repository of dotfiles) stays one."""
-    file = Path(os.path.realpath(file))
+    """The whole file anew, in one step, for its owner alone."""
     try:
         places.replace(file, text)
     except (OSError, UnicodeError) as e:

@@ -1,6 +1,6 @@
 """Changes of notes on the screen: each shown as a diff, and in a chat asked for, one by one or all of a turn at once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -11,10 +11,11 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.terminal import programs
 from zkchat_cli.terminal.diffs import is_cut, show_diff
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.tools import Tool
+from zkchat_cli.tools import tools as every
 from zkchat_cli.vault.changes import Change
 
 if TYPE_CHECKING:
+    from zkchat_cli.parts import Parts
     from zkchat_cli.terminal.question import Question
 
 MOST_LINES = 300
@@ -68,10 +69,16 @@ def policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> App
     return None
 
 
-def tell_unable(tools: Sequence[Tool], model: str, screen: Screen, *, unsafe: bool) -> None:
-    """Say that --unsafe changes nothing, where the model cannot call the tools that write."""
-    if unsafe and not any(tool.writes for tool in tools):
-        screen.warn(f"{model} cannot change notes, with --unsafe or without", "choose a model that can: --model PROVIDER/NAME")
+def tell_unable(parts: "Parts", screen: Screen, *, unsafe: bool) -> None:
+    """Say that --unsafe changes nothing, where the model cannot call the tools that write, or its agent may not."""
+    if not unsafe or any(tool.writes for tool in parts.tools):
+        return
+    agent = parts.agent
+    if agent is not None and agent.tools is not None and not any(tool.writes and tool.name in agent.tools for tool in every(unsafe=True)):
+        told, hint = f"the agent {agent.name} may change no notes, with --unsafe or without", f"its tools: zkchat agent show {agent.name}"
+    else:
+        told, hint = f"{parts.model.name} cannot change notes, with --unsafe or without", "choose a model that can: --model PROVIDER/NAME"
+    screen.warn(told, hint)
 
 
 def show_change(event: events.ChangeProposed | events.ChangeDecided, screen: Screen) -> None:

@@ -33,6 +33,8 @@ def mend(notes: Vault, screen: Screen, *, git: bool, unsure: bool, yes: bool, as
         screen.print(_outcome(change, made, meant.count(None)), "dim")
     for told in (*notes.take_warnings(), *([made.problem] if made is not None and made.problem is not None else ())):
         screen.warn(told.message, told.hint)
+    if made is not None and made.stopped:
+        raise KeyboardInterrupt
 
 
 def _agreed(question: str, screen: Screen) -> bool:

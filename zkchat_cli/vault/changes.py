@@ -78,6 +78,10 @@ class Changes:
         except VaultError as e:
             self._told.append(VaultError(f"the change is made, but a search does not find it yet: {e.message}", e.hint))
 
+    def is_made(self, change: Change) -> bool:
+        """Whether the files are as `make`, which Ctrl-C has stopped, was to leave them; otherwise they are as they were."""
+        return replacing.is_made(self.root, change, self.journal)
+
     # proposals; each raises VaultError for what cannot be done
 
     def create(self, path: str, text: str) -> Change:
