@@ -185,3 +185,31 @@ def test_unsafe_is_told_to_be_of_no_use_where_the_agent_may_not_write(zkchat: Pr
         assert "the agent critic may change no notes, with --unsafe or without" in done.err
         assert "cannot change" not in zkchat(*command, "--agent", "editor", "--unsafe", "--yes", "--model", model, stdin="hello\n").err
     assert "offline cannot change notes" in zkchat("ask", "hello", "--agent", "editor", "--unsafe", "--yes").err
+
+
+def test_an_agent_is_edited_and_checked_before_it_counts(zkchat: Program, folder: Path) -> None:
+    zkchat.env["VISUAL"] = "sed -i s/one/ONE/"
+    done = zkchat("agent", "edit", "editor")
+    assert done.out == f"{folder / 'editor.toml'} is written.\n"
+    assert "zkchat agent delete editor brings it back" in done.err
+    assert "ONE note at a time" in zkchat("agent", "show", "editor").out
+    before = (folder / "editor.toml").read_text()
+    zkchat.env["VISUAL"] = "sed -i s/find_excerpts/find/"
+    wrong = zkchat("agent", "edit", "editor")
+    assert (wrong.exit_status, (folder / "editor.toml").read_text()) == (2, before)
+    assert 'tools = "find" is not valid' in wrong.err
+    [kept] = folder.glob("editor.rejected-*.toml")
+    assert str(kept) in wrong.err
+    zkchat.env["VISUAL"] = "true"
+    assert zkchat("agent", "edit", "editor").out == "Nothing was changed.\n"
+    assert "there is no agent 'nobody'" in zkchat("agent", "edit", "nobody").err
+    assert {file.name for file in folder.iterdir()} == {"editor.toml", kept.name}
+
+
+def test_what_an_agent_is_for_is_its_prompt_where_it_does_not_say(zkchat: Program) -> None:
+    created(zkchat, "--prompt", "Find faults.\nAll of them.")
+    assert "critic      yours     Find faults. All of them.\n" in zkchat("agent", "list").out
+
+
+def test_which_of_its_tools_take_unsafe_is_shown(zkchat: Program) -> None:
+    assert "only with --unsafe: append_to_note, create_note, edit_section\n" in zkchat("agent", "show", "editor").out

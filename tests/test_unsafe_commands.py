@@ -39,6 +39,7 @@ def test_without_unsafe_there_is_nothing_to_approve_and_no_tool_that_writes(zkch
     assert (refused.exit_status, "--unsafe" in refused.err) == (2, True)
     done = zkchat("ask", "write it", "--json", "--model", script(CREATE, SAID))
     assert (done.json["tools"][0]["ok"], (zkchat.vault / "New.md").exists()) == (False, False)
+    assert "create_note changes notes, which takes --unsafe" in done.json["tools"][0]["outcome"]
     assert "offline cannot change notes" in zkchat("ask", "what is a filter?", "--unsafe", "--yes").err
 
 
@@ -65,7 +66,7 @@ def test_in_a_chat_each_change_waits_for_a_yes(zkchat: Program, script: Script) 
     with Chat(zkchat, "--unsafe", "--model", script(CREATE, SAID, append, SAID)) as chat:
         chat.say("write it")
         chat.wait_for("+# New")
-        chat.wait_for("create New.md? [y/N, a: all of this turn]")
+        chat.wait_for("create New.md? [y/N, a: all of this turn, or say why not]")
         chat.type(CTRL_C)
         chat.wait_for("declined by the user")
         chat.wait_for("I did what you allowed.")

@@ -66,6 +66,11 @@ def load(where: Path, name: str) -> Agent:
     if not file.exists():
         agent: Agent = drawer.take(builtin, name, "AGENT")
         return replace(agent, memory_file=memory)
+    return of_file(file, name, memory)
+
+
+def of_file(file: Path, name: str, memory: Path) -> Agent:
+    """The agent that a file in the agents' folder describes. Raises ConfigError."""
     given = read(file)
     return Agent(name, given, _prompt(file, given), file, None if _is_prompt(file, given, memory) else memory)
 

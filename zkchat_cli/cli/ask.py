@@ -89,6 +89,10 @@ def ask(
                 else:
                     shown = 0 if answer_only else bench.loaded.values.references.max_displayed
                     report = _outcome(show(turn, screen, to_stderr(screen), max_sources=shown))
+        except KeyboardInterrupt:
+            if iterations and not no_store:
+                screen.warn("the run was stopped; what came is kept", "zkchat ask -c --iterations N goes on")
+            raise
         finally:
             if show_context and session.sent is not None:
                 named = next((m.references for m in reversed(session.history) if m.role == "user"), ())
