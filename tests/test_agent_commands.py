@@ -40,6 +40,8 @@ def test_a_prompt_may_come_from_standard_input_or_a_file(zkchat: Program, folder
     (zkchat.vault / "p.md").write_text("From a file.")
     done = zkchat("agent", "create", "other", "--prompt-file", "p.md", "--json")
     assert done.json["system_prompt"] == "From a file."
+    large = zkchat("agent", "create", "third", "--prompt", "-", stdin="忘" * 200_001)
+    assert (large.exit_status, "it must be a text of at most 200000 characters" in large.err) == (2, True)
     missing = zkchat("agent", "create", "third", "--prompt-file", "missing.md")
     assert (missing.exit_status, "no such file" in missing.err) == (2, True)
     assert not (folder / "third.toml").exists()

@@ -10,14 +10,12 @@ from typing import Any
 
 from zkchat_cli import config, drawer
 from zkchat_cli.agents import builtin
-from zkchat_cli.agents.profile import Agent, Profile
+from zkchat_cli.agents.profile import LARGEST_PROMPT, Agent, Profile
 from zkchat_cli.errors import ConfigError
 
 FOLDER = "agents"
 NONE = "none"
 """What one says to be without an agent; so none can be called that."""
-LARGEST_PROMPT = 200_000
-"""Bytes of a system prompt's file: more than any instructions, less than what makes a prompt too large by mistake."""
 SAME = (("system_prompt", "system_prompt_file"), ("strategy", "context.strategy"), ("memory", "context.memory_integration"))
 """Keys that take each other's place."""
 _NAME = re.compile(r"[^\W_][\w-]{0,47}")

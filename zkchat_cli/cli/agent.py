@@ -8,7 +8,7 @@ import typer
 
 from zkchat_cli import cli, config, tools, wiring
 from zkchat_cli.agents import loading, writing
-from zkchat_cli.agents.profile import Agent
+from zkchat_cli.agents.profile import LARGEST_PROMPT, Agent
 from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.terminal import drafting
 from zkchat_cli.terminal.screen import Screen
@@ -16,6 +16,8 @@ from zkchat_cli.words import shorten
 
 COMMAND = cli.app("Agents: named profiles of model, system prompt, tools, strategy and memory, for --agent, /agent and @NAME.")
 
+MOST_PIPED = 4 * LARGEST_PROMPT + 4
+"""Bytes that are more than a prompt may have, whatever its letters are."""
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="An agent's name.", autocompletion=cli.agent_names)]
 
 
@@ -109,7 +111,7 @@ def create(
     if file.exists():
         raise UsageError(f"there is an agent {name} already: {file}", f"Change it: zkchat agent config {name} KEY VALUE")
     if prompt == "-":
-        prompt = cli.piped().buffer.read(loading.LARGEST_PROMPT).decode("utf-8", "replace")
+        prompt = cli.piped().buffer.read(MOST_PIPED).decode("utf-8", "replace")
     said = {
         "description": description,
         "model": model,
