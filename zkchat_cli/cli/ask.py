@@ -1,6 +1,7 @@
 """Ask one question and print the answer with its sources."""
 
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -14,7 +15,8 @@ from pydantic import BaseModel
 from zkchat_cli import cli, events
 from zkchat_cli.context.overview import overview
 from zkchat_cli.errors import UsageError, ZkchatError
-from zkchat_cli.models import Conversation, TurnReport
+from zkchat_cli.models import Conversation, Prompt, TurnReport
+from zkchat_cli.session import ZkChatSession
 from zkchat_cli.solving import MOST_ITERATIONS, solve
 from zkchat_cli.terminal import saving
 from zkchat_cli.terminal.approving import policy, show_change, tell_unable
@@ -95,11 +97,21 @@ def ask(
             raise
         finally:
             if show_context and session.sent is not None:
-                named = next((m.references for m in reversed(session.history) if m.role == "user"), ())
-                for line in overview(session.sent, named):
+                for line in _made_of(session, session.sent):
                     screen.err.write(neutralise(line) + "\n")
     if report.run is not None and not report.run.met:
         raise typer.Exit(NOT_MET)
+
+
+def _made_of(session: ZkChatSession, sent: Prompt) -> Iterator[str]:
+    """What a prompt is made of, with the documents that the last message named."""
+    asked = next((m for m in reversed(session.history) if m.role == "user"), None)
+    if asked is None:
+        return overview(sent)
+    tokens: Counter[str] = Counter()
+    for chunk in asked.chunks:
+        tokens[chunk.relative_path] += session.parts.counter.count(chunk.text)
+    return overview(sent, asked.references, tokens)
 
 
 @contextmanager
