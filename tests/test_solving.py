@@ -225,6 +225,13 @@ def test_a_run_in_which_the_model_fails_shows_what_it_had_and_says_how_to_go_on(
     assert end.partial == shown.strip()
 
 
+def test_which_goal_is_taken_up_again_is_told(room: Room) -> None:
+    session = room.session(Deltas([finish("Half.", "the rest"), finish("All.")]))
+    run_of(session)
+    told = [event.message for event in solve(session) if isinstance(event, Notice)]
+    assert told == [f"going on with the goal “{GOAL}”"]
+
+
 def test_what_was_unmet_can_be_taken_up_again_also_after_other_turns(room: Room) -> None:
     session = room.session(Deltas([finish("Half.", "the rest"), says("Hello."), finish("All.")]))
     run_of(session)
