@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from building import Deltas, Room, a_room, calls, completed, ended, find, says
 
-from zkchat_cli import changing, tools
+from zkchat_cli import changing, slash, tools
 from zkchat_cli.changing import ALLOWED, DECLINED, Policy, Verdict
 from zkchat_cli.errors import VaultError
 from zkchat_cli.events import ChangeDecided, ChangeProposed, Event
@@ -234,6 +234,17 @@ def test_where_nothing_was_changed_a_stopped_turn_keeps_what_was_said(room: Room
     next(event for event in running if isinstance(event, ChangeProposed))
     running.close()
     assert [(m.role, m.content) for m in session.history] == [("user", "Write it."), ("assistant", "I write it.")]
+
+
+def test_undo_says_that_notes_stay_changed(room: Room) -> None:
+    made = [wants("create_note", f"c{i}", path=f"New {i}", content="x") for i in range(7)]
+    session = room.session(Deltas([calls(find("limit")), says("So."), calls(*made), says("Done.")]), tools=WRITING)
+    session.parts = replace(session.parts, changing=Policy(lambda _: ALLOWED))
+    completed(session.send("What is the limit?"))
+    completed(session.send("Write them."))
+    told = slash.run("/undo", session).text
+    assert told.endswith("\nNotes stay as it has changed them: New 0, New 1, New 2, New 3, New 4 and 2 more.")
+    assert "Notes stay" not in slash.run("/undo", session).text
 
 
 def test_ctrl_c_while_git_commits_leaves_a_change_that_is_told_and_logged(room: Room, vault: Path) -> None:
