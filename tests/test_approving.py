@@ -6,6 +6,7 @@ from io import StringIO
 import pytest
 
 from zkchat_cli.changing import ALLOWED, DECLINED, beforehand, warned
+from zkchat_cli.events import IterationStarted
 from zkchat_cli.terminal.approving import MOST_LINES, NO_MORE, AskEach
 from zkchat_cli.terminal.diffs import LONGEST_LINE, is_cut, show_diff
 from zkchat_cli.terminal.keyboard import STOPPED
@@ -123,6 +124,13 @@ def test_ctrl_c_at_a_question_is_a_no_to_all_that_comes_in_the_turn() -> None:
     assert question.words == ["y"]
     ask.begin()
     assert ask(change("x")) is ALLOWED
+
+
+def test_a_yes_to_all_lasts_for_one_iteration_of_a_run() -> None:
+    ask, question, _ = asking("a", "n")
+    rounds = ask.attending(IterationStarted(number, 2, "goal") for number in (1, 2))
+    said = [[ask(change("x")), ask(change("y"))] if round_.number == 1 else [ask(change("z"))] for round_ in rounds]  # type: ignore[union-attr]
+    assert (said, question.words) == ([[ALLOWED, ALLOWED], [DECLINED]], [])
 
 
 def test_a_yes_to_all_is_none_to_what_every_later_conversation_is_told() -> None:

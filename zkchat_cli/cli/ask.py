@@ -19,7 +19,7 @@ from zkchat_cli.models import Conversation, Prompt, TurnReport
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.solving import MOST_ITERATIONS, solve
 from zkchat_cli.terminal import saving
-from zkchat_cli.terminal.approving import policy, show_change, tell_unable
+from zkchat_cli.terminal.approving import AskEach, policy, show_change, tell_unable
 from zkchat_cli.terminal.links import opener
 from zkchat_cli.terminal.safe import neutralise
 from zkchat_cli.terminal.screen import Screen
@@ -90,7 +90,8 @@ def ask(
                     report = _run_as_json(turn, screen, stream=stream_json)
                 else:
                     shown = 0 if answer_only else bench.loaded.values.references.max_displayed
-                    report = _outcome(show(turn, screen, to_stderr(screen), max_sources=shown))
+                    shown_turn = bench.approve.attending(turn) if isinstance(bench.approve, AskEach) else turn
+                    report = _outcome(show(shown_turn, screen, to_stderr(screen), max_sources=shown))
         except KeyboardInterrupt:
             if iterations and not no_store:
                 screen.warn("the run was stopped; what came is kept", "zkchat ask -c --iterations N goes on")

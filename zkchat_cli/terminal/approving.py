@@ -1,6 +1,6 @@
 """Changes of notes on the screen: each shown as a diff, and in a chat asked for, one by one or all of a turn at once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -43,6 +43,13 @@ class AskEach:
     def begin(self) -> None:
         """A turn begins: nothing is allowed yet."""
         self._all = self._none = False
+
+    def attending(self, running: Iterable[events.Event]) -> Iterator[events.Event]:
+        """The same events; in an agent run each iteration is a turn of its own: a note that it reads later has nobody's yes yet."""
+        for event in running:
+            if isinstance(event, events.IterationStarted):
+                self.begin()
+            yield event
 
     def __call__(self, change: Change) -> Verdict:
         if self._none:
