@@ -100,6 +100,7 @@ def create(
     prompt_file: Annotated[str | None, typer.Option("--prompt-file", metavar="FILE", help="A text file with it.")] = None,
     tools: Annotated[str | None, typer.Option("--tools", metavar="A,B", help="The tools it may call; all if left out.")] = None,
     strategy: cli.StrategyOption = None,
+    max_context: cli.MaxContextOption = None,
     temperature: Annotated[float | None, typer.Option("--temperature", metavar="T", help="How freely it chooses its words.")] = None,
     memory: Annotated[bool | None, typer.Option("--memory/--no-memory", help="Whether it gets what is remembered.")] = None,
     as_json: cli.JsonOption = False,
@@ -121,6 +122,7 @@ def create(
         "strategy": strategy,
         "temperature": temperature,
         "memory": memory,
+        "context.max_tokens": max_context,
     }
     given = loading.checked("command line", {key: value for key, value in said.items() if value is not None})
     wiring.check_agent(Agent("command line", given, file=Path("command line")))
