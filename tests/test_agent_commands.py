@@ -135,6 +135,8 @@ def test_the_list_has_every_agent_and_what_is_wrong_with_one(zkchat: Program, fo
     documents = {each["name"]: each for each in zkchat("agent", "list", "--json").json}
     assert "modell" in documents["broken"]["problem"]
     assert documents["critic"]["problem"] is None
+    assert documents["broken"].keys() == documents["critic"].keys()
+    assert (documents["broken"]["built_in"], documents["broken"]["file"]) == (False, str(folder / "broken.toml"))
     assert documents["researcher"]["temperature"] == 0.2
 
 

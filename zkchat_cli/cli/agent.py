@@ -35,7 +35,7 @@ def list_(as_json: cli.JsonOption = False, config_file: cli.ConfigOption = None)
     for file in loading.misnamed(where):
         screen.warn(f"{where / file} is no agent: nobody could call it by that name", "Letters, digits, - and _, in lower case.")
     if as_json:
-        screen.json([_listed(name, agent) for name, agent in found])
+        screen.json([_listed(where, name, agent) for name, agent in found])
         return
     width = max(len(name) for name, _ in found)
     for name, agent in found:
@@ -47,10 +47,10 @@ def list_(as_json: cli.JsonOption = False, config_file: cli.ConfigOption = None)
             screen.print(f"{name:<{width}}  ✗ {agent.message}", "red")
 
 
-def _listed(name: str, agent: Agent | ConfigError) -> dict[str, Any]:
+def _listed(where: Path, name: str, agent: Agent | ConfigError) -> dict[str, Any]:
     if isinstance(agent, Agent):
         return {**_document(agent), "problem": None}
-    return {"name": name, "built_in": False, "problem": agent.message}
+    return {**_document(Agent(name, {}, file=where / f"{name}.toml")), "problem": agent.message}
 
 
 @COMMAND.command()
