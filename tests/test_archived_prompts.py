@@ -306,14 +306,15 @@ def change(*way: str | int, to: Any) -> Callable[[Document], None]:
     ("wrong", "said"),
     [
         (change("pieces", 1, "sources", to=[99]), "piece 2 of the prompts: it names message 99, and the last is 7"),
-        (change("pieces", 1, "sources", to=[-1]), "prompts pieces 2 sources 1 constrained-int is -1"),
+        (change("pieces", 1, "sources", to=[-1]), "prompts pieces 2 sources 1 is -1; "),
         (change("pieces", 1, "content", to=[[1, 0, 1]]), "piece 2 of the prompts: its words stand in source 1, and it has none"),
         (
             change("pieces", 1, "content", to=[[0, 30, 99]]),
             "piece 2 of the prompts: its words stand at 30 to 129 of source 0, which has 35",
         ),
-        (change("pieces", 1, "content", to=[[0, 5]]), "prompts pieces 2 content 1"),
+        (change("pieces", 1, "content", to=[[0, 5]]), "prompts pieces 2 content 1 is [0, 5]; "),
         (change("pieces", 1, "mood", to="good"), 'prompts pieces 2 mood is "good"'),
+        (change("calls", 0, "messages", to=[[0, 0]]), "prompts calls 1 messages 1 3 is [0, 0]; Field required"),
         (change("calls", 1, "question", to=1), "call 2 of the prompts: message 1 is no question"),
         (change("calls", 1, "question", to=8), "call 2 of the prompts: message 8 is no question"),
         (
@@ -321,7 +322,7 @@ def change(*way: str | int, to: Any) -> Callable[[Document], None]:
             "call 2 of the prompts, messages: a run from 1 to 3, and there are 2 in the list before it",
         ),
         (change("calls", 0, "messages", to=[[1, 0, 99]]), "call 1 of the prompts, messages: a run from 0 to 99, and there are 8 to name"),
-        (change("calls", 0, "messages", to=[[2, 0, 1]]), "prompts calls 1 messages 1 1 is 2"),
+        (change("calls", 0, "messages", to=[[2, 0, 1]]), "prompts calls 1 messages 1 1 is 2; "),
         (change("calls", 0, "tools", to=[[1, 1, 10**30]]), "call 1 of the prompts, tools: a run from 1 to 1"),
     ],
 )
