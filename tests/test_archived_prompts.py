@@ -84,6 +84,14 @@ MOVES += ["/pin 1", "/unpin 1", "/priority 1 9", "/compact", "/compact undo", "/
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(steps=st.lists(st.sampled_from(MOVES), min_size=3, max_size=14))
 def test_whatever_was_done_in_a_conversation_its_prompts_come_back_as_they_were(room: Room, steps: list[str]) -> None:
+    comes_back_as_it_was(room, steps)
+
+
+def test_prompts_with_summaries_that_were_taken_back_come_back_as_they_were(room: Room) -> None:
+    comes_back_as_it_was(room, [*LOOKS[:5], "/compact", "/pin 2", "And?", "/compact undo", "And now?", "/edit 3 Where?", *LOOKS[5:]])
+
+
+def comes_back_as_it_was(room: Room, steps: list[str]) -> None:
     session = room.session(Willing([]))
     for step in ["Please look for the anvil.", *steps]:
         try:
@@ -133,6 +141,20 @@ def test_a_conversation_goes_on_from_an_import_as_if_it_had_never_left(room: Roo
         assert len(sent_in(place.store, id_)) == 10
     pieces = [json.loads(exported(r.store, id_))["prompts"]["pieces"] for r in (room, there)]
     assert pieces[0] == pieces[1], "what was sent before is found again, not stored twice"
+
+
+def test_two_conversations_that_go_on_by_turns_are_each_exported_as_if_alone(room: Room) -> None:
+    """The store numbers their pieces together, an export those of its own."""
+    one, other = room.session(Willing([])), room.session(Willing([]))
+    for question in LOOKS[:4]:
+        for session in (one, other):
+            completed(session.send(question))
+    for session in (one, other):
+        id_ = session.conversation.id
+        text = exported(room.store, id_)
+        there, same = elsewhere(room, text)
+        assert exported(there.store, same) == text
+        assert sent_in(there.store, same) == sent_in(room.store, id_)
 
 
 # read by another program

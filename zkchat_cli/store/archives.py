@@ -1,6 +1,6 @@
 """A conversation as one value, outside the store: is it sound, and the same with other ids."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from zkchat_cli.models import ArchivedPiece, ArchivedPrompts, ConversationArchive
@@ -88,10 +88,10 @@ def flaw(archive: ConversationArchive) -> Flaw | None:
             words = f"compaction {number + 1}: the last message it covers, {compaction.last_id!r}, is not one of the messages"
             return Flaw(words, (*at, "last_id"))
         summaries.add(compaction.id)
-    return next(_flaws_of_prompts(archive, archive.prompts), None) if archive.prompts else None
+    return _flaw_of_prompts(archive, archive.prompts) if archive.prompts else None
 
 
-def _flaws_of_prompts(archive: ConversationArchive, prompts: ArchivedPrompts) -> Iterator[Flaw]:
+def _flaw_of_prompts(archive: ConversationArchive, prompts: ArchivedPrompts) -> Flaw | None:
     """Pieces that name what is not there; calls whose lists do, or come to more than any could."""
     said = [len(message.content) for message in archive.messages]
     summaries = {id_: len(summary) for id_, summary in compactions.summaries(archive.compactions).items()}
@@ -100,12 +100,11 @@ def _flaws_of_prompts(archive: ConversationArchive, prompts: ArchivedPrompts) ->
         at = ("prompts", "pieces", number)
         found = _length(piece, said, summaries)
         if isinstance(found, Flaw):
-            yield Flaw(f"piece {number + 1} of the prompts: {found}", (*at, *found.way))
-            return
+            return Flaw(f"piece {number + 1} of the prompts: {found}", (*at, *found.way))
         lengths.append(found)
     if sum(lengths) > MOST_SAID:
-        yield Flaw(f"the pieces of the prompts come to {sum(lengths)} characters; {MOST_SAID} are read", ("prompts", "pieces"))
-    yield from _flaws_of_calls(archive, prompts, lengths)
+        return Flaw(f"the pieces of the prompts come to {sum(lengths)} characters; {MOST_SAID} are read", ("prompts", "pieces"))
+    return _flaw_of_calls(archive, prompts, lengths)
 
 
 def _length(piece: ArchivedPiece, said: Sequence[int], summaries: Mapping[str, int]) -> int | Flaw:
@@ -130,25 +129,25 @@ def _length(piece: ArchivedPiece, said: Sequence[int], summaries: Mapping[str, i
     return length if length <= LONGEST else Flaw(f"it has {length} characters; no prompt has more than {LONGEST}", ("content",))
 
 
-def _flaws_of_calls(archive: ConversationArchive, prompts: ArchivedPrompts, lengths: Sequence[int]) -> Iterator[Flaw]:
+def _flaw_of_calls(archive: ConversationArchive, prompts: ArchivedPrompts, lengths: Sequence[int]) -> Flaw | None:
     listed, longest = 0, max(lengths, default=0)
     messages: list[int] = []
     tools: list[int] = []
     for number, call in enumerate(prompts.calls):
         name, at = f"call {number + 1} of the prompts", ("prompts", "calls", number)
         if call.question >= len(archive.messages) or archive.messages[call.question].role != "user":
-            yield Flaw(f"{name}: message {call.question} is no question", (*at, "question"))
+            return Flaw(f"{name}: message {call.question} is no question", (*at, "question"))
         for of, runs, before, pieces in (("messages", call.messages, messages, lengths), ("tools", call.tools, tools, prompts.tools)):
             if (wrong := _wrong_run(runs, len(before), len(pieces))) is not None:
                 place, why = wrong
-                yield Flaw(f"{name}, {of}: {why}", (*at, of, place))
-                return
+                return Flaw(f"{name}, {of}: {why}", (*at, of, place))
         messages, tools = _applied(messages, call.messages), _applied(tools, call.tools)
         listed += len(messages) + len(tools)
         if listed > MOST_LISTED:
-            yield Flaw(f"{name}: up to here they list {listed} messages and tools; {MOST_LISTED} are read", at)
+            return Flaw(f"{name}: up to here they list {listed} messages and tools; {MOST_LISTED} are read", at)
         if len(messages) * longest > LONGEST and (length := sum(map(lengths.__getitem__, messages))) > LONGEST:
-            yield Flaw(f"{name}: it has {length} characters; no prompt has more than {LONGEST}", (*at, "messages"))
+            return Flaw(f"{name}: it has {length} characters; no prompt has more than {LONGEST}", (*at, "messages"))
+    return None
 
 
 def _wrong_run(runs: Sequence[Run], before: int, pieces: int) -> tuple[int, str] | None:
