@@ -374,19 +374,30 @@ def long_lists(call: Document) -> list[Document]:
 def test_a_small_file_that_would_come_to_gigabytes_is_refused_at_once(room: Room) -> None:
     document = talk_of(room)
     call = document["prompts"]["calls"][0] | {"tools": []}
-    piece = document["prompts"]["pieces"][1]
+    piece, tool = document["prompts"]["pieces"][1], document["prompts"]["tools"][0]
     document["messages"][0]["content"] = "x" * 900_000
-    began = time.process_time()
     whole = [0, 0, 900_000]
+    called = {"tool_calls": [{"id": "c", "name": "find", "arguments": {"query": "x" * 900_000}}]}
+    tools = [again | {"messages": [], "tools": again["messages"]} for again in doubling(call)]
+    began = time.process_time()
     for changes, said in (
         ({"calls": doubling(call)}, "call 18 of the prompts, messages: 131072 entries; no prompt has more than 100000"),
-        ({"calls": long_lists(call)}, "they list 1000"),
-        ({"pieces": [piece | {"content": [whole] * 500}]}, "piece 1 of the prompts: it has 450000000 characters"),
-        ({"pieces": [piece | {"content": [whole] * 70}] * 20}, "the pieces of the prompts come to 1260000000 characters"),
-        ({"pieces": [piece | {"content": [whole]}], "calls": doubling(call)[:8]}, "call 8 of the prompts: it has 115200000 characters"),
+        ({"calls": long_lists(call)}, ", messages: up to here 1000"),
+        ({"pieces": [piece | {"content": [whole] * 500}]}, "piece 1 of the prompts: it comes to 450000002 characters"),
+        (
+            {"pieces": [piece | {"sources": ["i" * 900_000] * 100, "content": []}]},
+            "piece 1 of the prompts: it comes to 90000000 characters",
+        ),
+        ({"pieces": [piece | {"content": [whole] * 70}] * 20}, "the pieces of the prompts come to 1260000040 characters"),
+        ({"pieces": [piece | {"content": [whole]}], "calls": doubling(call)}, "call 8 of the prompts, messages: they come to 115200256"),
+        ({"pieces": [piece | called], "calls": doubling(call)}, "call 8 of the prompts, messages: they come to 115"),
+        ({"tools": [tool | {"descriptor": {"x": "x" * 900_000}}], "calls": tools}, "call 8 of the prompts, tools: they come to 115"),
     ):
         assert said in refused(document | {"prompts": document["prompts"] | {"tools": [], "calls": []} | changes})
-    assert time.process_time() - began < 2
+    document["messages"][1]["id"] = document["messages"][2]["parent_id"] = "i" * 900_000
+    document["prompts"] |= {"pieces": [piece | {"sources": [1] * 100, "content": []}]}
+    assert "piece 1 of the prompts: it comes to 90000000 characters" in refused(document)
+    assert time.process_time() - began < 5
 
 
 def test_what_names_another_conversation_does_not_go_with_that(room: Room, tmp_path: Path) -> None:
