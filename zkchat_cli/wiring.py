@@ -86,6 +86,10 @@ class Bench:
     def model(self) -> Model:
         return self.using.model
 
+    def find(self, id_: str | None) -> Conversation:
+        """The stored conversation of that id or unique beginning of it; for None the vault's latest. Raises StoreError."""
+        return self.store.find(id_, str(self.vault.root))
+
     def session(self, conversation: Conversation | None = None) -> ZkChatSession:
         """A session on a stored conversation, which goes on with its agent, or a new one; with the agent that was chosen, if one was."""
         session = ZkChatSession(self._parts(self.loaded, self.using), conversation)
