@@ -59,18 +59,6 @@ def ago(age: str, now: str) -> datetime:
         raise UsageError(f"{shorten(age, 40)!r} is no age", "As 90d, 12w, 6m or 1y, or a date, as 2025-05-08.") from None
 
 
-def untouched(overviews: Iterable[Overview], since: datetime) -> list[Overview]:
-    """Those in which nothing was said since then; one whose time is none is left alone."""
-    return [each for each in overviews if (when := _when(each.updated_at)) is not None and when < since]
-
-
-def _when(timestamp: str) -> datetime | None:
-    try:
-        return datetime.fromisoformat(timestamp).astimezone()
-    except (ValueError, OverflowError):
-        return None
-
-
 def titled(overviews: Iterable[Overview], text: str) -> list[Overview]:
     """Those whose title or first line has every word of `text`."""
     words = fold(text).split()

@@ -38,7 +38,9 @@ NOT_MET = 1
 def ask(
     call: cli.Call,
     prompt: Annotated[list[str] | None, typer.Argument(metavar="[PROMPT]...", help="The question; a piped text is put before it.")] = None,
-    continue_: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the vault's latest conversation.")] = False,
+    continue_: Annotated[
+        bool, typer.Option("--continue", "-c", help="Go on with the vault's latest conversation; alone with an answer that was cut.")
+    ] = False,
     cid: Annotated[str | None, typer.Option("--cid", metavar="ID", help="Go on with this conversation.")] = None,
     answer_only: Annotated[bool, typer.Option("--answer-only", help="Print the answer without its sources.")] = False,
     stream_json: Annotated[bool, typer.Option("--stream-json", help="Print one JSON event per line.")] = False,
@@ -62,7 +64,7 @@ def ask(
 
     as_json = call.as_json
     going_on = continue_ or cid is not None
-    text, typed = _question(prompt or [], needed=not (iterations and going_on))
+    text, typed = _question(prompt or [], needed=not going_on)
     with _output(call.screen, output) as screen, call.opened(store=not no_store, unsafe=unsafe) as opened:
         asked = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and not (as_json or stream_json)
         bench = replace(opened, approve=policy(unsafe=unsafe, yes=yes, screen=screen, interactive=asked))
@@ -78,14 +80,18 @@ def ask(
         session = bench.session(_conversation(bench, cid, continue_=continue_))
         session.just_refreshed()
         warming.join()
-        turn = solve(session, text, iterations, typed=typed) if iterations else session.send(text, typed=typed)
+        if iterations:
+            turn = solve(session, text, iterations, typed=typed)
+        else:
+            turn = session.send(text, typed=typed) if text else session.go_on()
         try:
             with closing(turn):  # where the reader has gone, what came of the answer is stored
                 if as_json or stream_json:
                     report = _run_as_json(turn, screen, stream=stream_json)
                 else:
                     shown = 0 if answer_only else bench.loaded.values.references.max_displayed
-                    report = _outcome(show(turn, screen, to_stderr(screen), max_sources=shown))
+                    going_on_by = "" if no_store else "zkchat ask -c"
+                    report = _outcome(show(turn, screen, to_stderr(screen), max_sources=shown, going_on=going_on_by))
         finally:
             if show_context:
                 _tell_context(session, screen)

@@ -167,8 +167,8 @@ def delete(
         )
     with _store(call, anywhere=age is None or everywhere) as (store, root):
         if age is not None:
-            before = conversations.ago(age, wiring.now())
-            doomed = conversations.untouched(store.overviews(None if everywhere else root), before)
+            old = {*store.untouched_since(conversations.ago(age, wiring.now()).isoformat())}
+            doomed = [each for each in store.overviews(None if everywhere else root) if each.id in old]
         else:
             doomed = list({found.id: store.overview(found.id) for found in (store.find(id_, root) for id_ in ids or ())}.values())
         if doomed:

@@ -24,15 +24,19 @@ def doctor(
     from zkchat_cli.cli.doctor.checks import checks
 
     found = checks(call.choices(), ask_model=ask_model)
+    failed = [check for check in found if not check["ok"]]
+    wrong = f"{len(failed)} of {len(found)} checks failed: {', '.join(check['name'] for check in failed)}"
+    step = "Follow the steps that they name."
     if call.as_json:
-        call.screen.json({"version": __version__, "ok": all(c["ok"] for c in found), "checks": found})
+        error = {"code": failed[0]["code"], "message": wrong, "hint": step} if failed else None
+        call.screen.json({"version": __version__, "ok": not failed, "checks": found, "error": error})
     for check in [] if call.as_json else found:
         _print(check, call.screen)
-    failed = [check for check in found if not check["ok"]]
     if failed:
-        error = ZkchatError(f"{len(failed)} of {len(found)} checks failed", "Follow the steps above.")
-        error.told, error.code = True, failed[0]["code"]
-        raise error
+        call.screen.warn(wrong)
+        told = ZkchatError(wrong, step)
+        told.told, told.code = True, failed[0]["code"]
+        raise told
 
 
 def _print(check: dict[str, Any], screen: Screen) -> None:
