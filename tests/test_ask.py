@@ -251,3 +251,12 @@ def test_an_answer_that_was_cut_is_gone_on_with(zkchat: Program, script: Callabl
     assert (nothing.exit_status, "the last answer was not cut" in nothing.err) == (2, True)
     lost = zkchat("ask", "Tell me all.", "--no-store", "--model", script({"text": "Half", "finish_reason": "length"}))
     assert lost.err.rstrip().endswith("its length limit")
+
+
+def test_a_conversation_about_a_piped_text_is_called_by_what_was_asked(zkchat: Program) -> None:
+    zkchat("ask", "How are filters joined?", stdin="diff --git a/x b/x\r\n-old\r\n")
+    [stored] = zkchat("sessions", "list", "--json").json
+    assert stored["title"] == "How are filters joined?"
+    assert stored["first_line"].startswith("diff --git")
+    told = zkchat("sessions", "show", "--json").json["history"][0]["content"]
+    assert told == "diff --git a/x b/x\n-old\n\nHow are filters joined?"

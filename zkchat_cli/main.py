@@ -136,7 +136,7 @@ def run() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     if hasattr(sys.stdin, "reconfigure"):
-        sys.stdin.reconfigure(encoding="utf-8", errors="replace")
+        sys.stdin.reconfigure(encoding="utf-8-sig", errors="replace", newline=None)  # as Windows programs write, too
     if shell_completion := os.environ.get("_ZKCHAT_COMPLETE"):
         _complete(shell_completion)
     arguments = sys.argv[1:]

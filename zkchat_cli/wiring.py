@@ -233,7 +233,8 @@ def no_vault(cwd: Path) -> VaultError:
     """None is named, and where we are is none."""
     return VaultError(
         f"no vault: {cwd} holds no Markdown files, and none is named",
-        "Name one by --vault DIR, ZKCHAT_VAULT, or `zkchat config set vault.path DIR`; or start in a folder with .md files.",
+        "Name one by --vault DIR, ZKCHAT_VAULT, or `zkchat config set vault.path DIR`; or start in a folder with .md files. "
+        "`zkchat chat --demo` brings its own.",
     )
 
 

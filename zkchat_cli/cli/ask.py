@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from zkchat_cli import cli
-from zkchat_cli.errors import UsageError, ZkchatError
+from zkchat_cli.errors import StoreError, UsageError, ZkchatError
 from zkchat_cli.terminal import saving
 from zkchat_cli.terminal.screen import Screen
 
@@ -57,6 +57,7 @@ def ask(
     no_store: cli.NoStoreOption = False,
 ) -> None:
     """Ask one question about your notes; print the answer and its sources."""
+    from zkchat_cli.describing import made_of
     from zkchat_cli.solving import solve
     from zkchat_cli.terminal.approving import policy, tell_unable
     from zkchat_cli.terminal.links import opener
@@ -92,6 +93,9 @@ def ask(
                     shown = 0 if answer_only else bench.loaded.values.references.max_displayed
                     going_on_by = "" if no_store else "zkchat ask -c"
                     report = _outcome(show(turn, screen, to_stderr(screen), max_sources=shown, going_on=going_on_by))
+            if typed != text and not going_on:
+                with suppress(StoreError):  # a title is not worth an error
+                    session.rename(made_of(typed))  # what was piped in says less of the conversation than what was asked of it
         finally:
             if show_context:
                 _tell_context(session, screen)

@@ -59,12 +59,13 @@ def checks(choices: Choices, *, ask_model: bool) -> list[dict[str, Any]]:
 
 
 def _loaded(choices: Choices) -> tuple[Loaded, ZkchatError | None]:
-    """The settings; where they are wrong, the defaults with what the command line says, and the error."""
+    """The settings; where they are wrong, the defaults with what the command line and ZKCHAT_VAULT say, and the error."""
     try:
         return wiring.settings(choices, environment(), Path.cwd()), None
     except ZkchatError as e:
         where = config_places(environment(), choices.config_file)
-        flags = {"vault.path": str(choices.vault)} if choices.vault is not None else {}
+        vault = choices.vault or environment().get("ZKCHAT_VAULT")
+        flags = {"vault.path": str(vault)} if vault else {}
         nothing = replace(where, config_file=where.config_file / "none")
         return replace(load(flags, {}, nothing, schema=wiring.schema()), places=where), e
 
