@@ -42,7 +42,8 @@ def list_(call: cli.Call) -> None:
     for name, agent in found:
         if isinstance(agent, Agent):
             model = f" · {agent.given['model']}" if agent.given.get("model") else ""
-            screen.print(f"{name:<{width}}  {'built in' if agent.file is None else 'yours   '}{model}  {shorten(agent.description, 100)}")
+            about = shorten(agent.description or agent.prompt, 100)
+            screen.print(f"{name:<{width}}  {'built in' if agent.file is None else 'yours   '}{model}  {about}".rstrip())
         else:
             screen.print(f"{name:<{width}}  ✗ {agent.message}", "red")
 
@@ -58,7 +59,7 @@ def _listed(name: str, agent: "Agent | ConfigError") -> dict[str, Any]:
 @cli.command(COMMAND, *cli.SETTINGS)
 def show(call: cli.Call, name: NameArgument) -> None:
     """What an agent is: all it says, its whole system prompt, and where its memory is."""
-    from zkchat_cli import wiring
+    from zkchat_cli import tools, wiring
     from zkchat_cli.agents import loading, writing
 
     screen = call.screen
@@ -72,6 +73,8 @@ def show(call: cli.Call, name: NameArgument) -> None:
             screen.print(f"{key} = {writing.as_toml(value)}")
     if agent.tools is None:
         screen.print("tools: all there are", "dim")
+    elif writes := [tool.name for tool in tools.tools(unsafe=True) if tool.writes and tool.name in agent.tools]:
+        screen.print(f"only with --unsafe: {', '.join(writes)}", "dim")
     there = "" if agent.memory_file and agent.memory_file.is_file() else ", which is not there yet"
     screen.print(f"memory: {agent.memory_file}{there}" if agent.memory_file else "memory: no file of its own", "dim")
     screen.print(f"\n{agent.prompt}" if agent.prompt else "\nNo system prompt besides zkchat's own.")
@@ -115,14 +118,14 @@ def create(
     """Write a new agent's file, with a comment at each key."""
     from zkchat_cli import wiring
     from zkchat_cli.agents import loading, writing
-    from zkchat_cli.agents.profile import Agent
+    from zkchat_cli.agents.profile import LARGEST_PROMPT, Agent
 
     where = _folder(call)
     file = loading.file_of(where, name)
     if file.exists():
         raise UsageError(f"there is an agent {name} already: {file}", f"Change it: zkchat agent config {name} KEY VALUE")
     if prompt == "-":
-        prompt = cli.piped().buffer.read(loading.LARGEST_PROMPT).decode("utf-8", "replace")
+        prompt = cli.piped().buffer.read(4 * LARGEST_PROMPT + 4).decode("utf-8", "replace")  # more bytes than a prompt may have
     said = {
         "description": description,
         "model": call.chosen["model"],
@@ -178,7 +181,6 @@ def config_(
     from zkchat_cli.agents import loading, writing
     from zkchat_cli.agents.profile import Agent
 
-    screen = call.screen
     where = _folder(call)
     loading.require(key, "command line")
     file = loading.file_of(where, name)
@@ -195,10 +197,38 @@ def config_(
         _check_model(call, value)
     if not file.exists():
         writing.create(file, name, valid)
-        screen.warn(f"{name} is built in; {file} takes its place now", f"zkchat agent delete {name} brings it back")
+        _tell_replaced(call, name, file)
     else:
         writing.change(file, {**dict.fromkeys(replaced & given.keys()), key: valid.get(key)})
     _tell(call, name, key, valid.get(key))
+
+
+@cli.command(COMMAND, "config_file")
+def edit(call: cli.Call, name: NameArgument) -> None:
+    """Open an agent's file in $VISUAL or $EDITOR; it is checked before it counts. A built-in one is copied to a file of yours first."""
+    from zkchat_cli import wiring
+    from zkchat_cli.agents import loading, writing
+    from zkchat_cli.terminal import drafting
+
+    where = _folder(call)
+    file = loading.file_of(where, name)
+    new = not file.exists()
+
+    def check(tried: Path) -> None:
+        agent = wiring.check_agent(loading.of_file(tried, name, where / f"{name}.md"))
+        _check_model(call, agent.given.get("model"))
+
+    first = writing.text(name, writing.as_given(loading.load(where, name))) if new else ""
+    if not drafting.edit(drafting.Draft(file, first, check, writing.replace), call.screen):
+        call.screen.print("Nothing was changed.", "dim")
+        return
+    call.screen.print(f"{file} is {'written' if new else 'changed'}.")
+    if new:
+        _tell_replaced(call, name, file)
+
+
+def _tell_replaced(call: cli.Call, name: str, file: Path) -> None:
+    call.screen.warn(f"{name} is built in; {file} takes its place now", f"zkchat agent delete {name} brings it back")
 
 
 def _given(file: Path) -> dict[str, object]:

@@ -69,7 +69,6 @@ def ask(
     with _output(call.screen, output) as screen, call.opened(store=not no_store, unsafe=unsafe) as opened:
         asked = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and not (as_json or stream_json)
         bench = replace(opened, approve=policy(unsafe=unsafe, yes=yes, screen=screen, interactive=asked))
-        tell_unable(bench.using.tools, bench.model.name, screen, unsafe=unsafe)
         screen = replace(screen, address=opener(bench.vault.root, bench.loaded.values.references.link_style))
         warming = bench.counter.warm()
         with screen.progress_bar("Indexing") as progress:
@@ -80,6 +79,7 @@ def ask(
             screen.warn(f"the index was rebuilt: {index.rebuilt}")
         session = bench.session(_conversation(bench, cid, continue_=continue_))
         session.just_refreshed()
+        tell_unable(session.parts, screen, unsafe=unsafe)
         warming.join()
         if iterations:
             turn = solve(session, text, iterations, typed=typed)
@@ -96,6 +96,10 @@ def ask(
             if typed != text and not going_on:
                 with suppress(StoreError):  # a title is not worth an error
                     session.rename(made_of(typed))  # what was piped in says less of the conversation than what was asked of it
+        except KeyboardInterrupt:
+            if iterations and not no_store:
+                screen.warn("the run was stopped; what came is kept", "zkchat ask -c --iterations N goes on")
+            raise
         finally:
             if show_context:
                 _tell_context(session, screen)

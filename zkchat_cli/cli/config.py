@@ -2,8 +2,6 @@
 
 import json
 import os
-import secrets
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from zkchat_cli import cli
-from zkchat_cli.errors import ConfigError, ZkchatError, reason
-from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.errors import ConfigError, reason
 
 if TYPE_CHECKING:
     from zkchat_cli.config import Loaded, Places
@@ -139,52 +136,18 @@ def _say(call: cli.Call, key: str, value: object, file: Path | None) -> None:
 @cli.command(COMMAND, "config_file")
 def edit(call: cli.Call) -> None:
     """Open your file in $VISUAL or $EDITOR; it is checked before it counts."""
-    from zkchat_cli.terminal.editor import Editor
+    from zkchat_cli import config, wiring
+    from zkchat_cli.terminal import drafting
 
     where = _places(call)
-    file, screen = where.config_file, call.screen
-    before = _read(file)
-    editor = Editor.of(os.environ)
-    text = editor.edit(before or EMPTY, ".toml")
-    while (problem := _problem(where, text)) is not None and _again(problem, screen):
-        text = editor.edit(text, ".toml")
-    if text == (before or EMPTY):
-        screen.print("Nothing was changed.", "dim")
-        return
-    if problem is None and _read(file) != before:
-        problem = ConfigError(f"{file} was changed by somebody else meanwhile", "")
-    if problem is not None:
-        kept = file.with_name(f"{file.stem}.rejected-{secrets.token_hex(3)}.toml")
-        _replace(kept, text)
-        raise ConfigError(problem.message, f"{file} is as it was; what you wrote is {kept}. {problem.hint}".rstrip()) from problem
-    _replace(file, text)
-    screen.print(f"{file} is changed.")
 
+    def check(file: Path) -> None:
+        wiring.check(config.load({}, {}, replace(where, config_file=file), schema=wiring.schema()))
 
-def _problem(where: "Places", text: str) -> ZkchatError | None:
-    """What is wrong with a text as the user's settings file."""
-    from zkchat_cli import config, wiring
-
-    draft = where.config_file.with_name(f".{where.config_file.name}.{secrets.token_hex(4)}.draft")
-    try:
-        _replace(draft, text)
-        wiring.check(config.load({}, {}, replace(where, config_file=draft), schema=wiring.schema()))
-    except ZkchatError as e:
-        return ConfigError(e.message.replace(str(draft), str(where.config_file)), e.hint)
-    finally:
-        draft.unlink(missing_ok=True)
-    return None
-
-
-def _again(problem: ZkchatError, screen: Screen) -> bool:
-    """Whether the user, who is told what is wrong, wants to mend it now."""
-    if sys.stdin is None or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return False
-    from zkchat_cli.terminal.question import Question  # prompt_toolkit, which only this needs
-    from zkchat_cli.terminal.turns import show_error
-
-    show_error(problem, screen.print)
-    return Question(colour=screen.colour).ask("Edit it again?")
+    if drafting.edit(drafting.Draft(where.config_file, EMPTY, check, _replace), call.screen):
+        call.screen.print(f"{where.config_file} is changed.")
+    else:
+        call.screen.print("Nothing was changed.", "dim")
 
 
 def _edit(file: Path, key: str, change: Callable[[Any, str], None]) -> None:
@@ -193,8 +156,10 @@ def _edit(file: Path, key: str, change: Callable[[Any, str], None]) -> None:
 
     import tomlkit.exceptions
 
+    from zkchat_cli.terminal import drafting
+
     try:
-        document = tomlkit.parse(_read(file) or "")
+        document = tomlkit.parse(drafting.read(file) or "")
         table: Any = document
         *path_, name = key.split(".")
         for part in path_:
@@ -209,27 +174,14 @@ def _edit(file: Path, key: str, change: Callable[[Any, str], None]) -> None:
     _replace(file, text)
 
 
-def _read(file: Path) -> str | None:
-    """None where there is no such file."""
-    try:
-        return file.read_text(encoding="utf-8") if file.is_file() else None
-    except (OSError, UnicodeDecodeError) as e:
-        raise _unchanged(file, e) from e
-
-
 def _replace(file: Path, text: str) -> None:
-    """The whole file anew, in one step, for its owner alone; a link to it (as of a repository of dotfiles) stays one."""
+    """The whole file anew, in one step, for its owner alone."""
     from zkchat_cli import places
 
-    file = Path(os.path.realpath(file))
     try:
         places.replace(file, text)
     except (OSError, UnicodeError) as e:
-        raise _unchanged(file, e) from e
-
-
-def _unchanged(file: Path, cause: Exception) -> ConfigError:
-    return ConfigError(f"{file} cannot be changed: {reason(cause)}", "Nothing was changed; --config names another file.")
+        raise ConfigError(f"{file} cannot be changed: {reason(e)}", "Nothing was changed; --config names another file.") from e
 
 
 def _origin(loaded: "Loaded", key: str) -> dict[str, str | None]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zkchat_cli import cli
-from zkchat_cli.errors import UsageError
+from zkchat_cli.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
     from zkchat_cli import keys
@@ -39,7 +39,7 @@ def set_(
     if given:
         hint = f"zkchat keys set {provider} asks for it, or reads it from standard input."
         raise UsageError("a key is not given as an argument: it would stay in your shell's history", hint)
-    place = keys.keep(provider, _asked(provider), _places(), in_file=in_file)
+    place = keys.keep(provider, keys.plain(_asked(provider), variable), _places(), in_file=in_file)
     screen = call.screen
     overridden = bool(os.environ.get(variable, "").strip())
     if call.as_json:
@@ -56,6 +56,10 @@ def list_(call: cli.Call) -> None:
     from zkchat_cli import keys, wiring
 
     where, env, screen = _places(), os.environ, call.screen
+    try:
+        keys.require_readable(where)
+    except ConfigError as e:
+        screen.warn(e.message, e.hint)
     rows = []
     for provider, variable in wiring.key_variables(os.environ).items():
         key = keys.find(provider, variable, env, where)
@@ -106,14 +110,16 @@ def _variable(provider: str) -> str:
 
 def _asked(provider: str) -> str:
     """A key from a prompt that shows nothing of it, or the first line of standard input."""
+    from zkchat_cli import keys
+
     if sys.stdin is None:
         raise UsageError("there is no standard input to read the key from", "Start it in a terminal.")
     if not sys.stdin.isatty():
-        return sys.stdin.readline().strip()
+        return sys.stdin.readline(2 * keys.LONGEST)
     from getpass import getpass
 
     try:
-        return getpass(f"Key for {provider} (it is not shown): ").strip()
+        return getpass(f"Key for {provider} (it is not shown): ")
     except EOFError:
         return ""
 

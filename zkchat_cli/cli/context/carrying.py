@@ -68,7 +68,7 @@ def _exported(call: cli.Call, id_: str | None, exporter: "Exporter", next_: str 
         with call.session(id_, indexed=next_ is not None) as session:
             return exporter.export(session.request(next_))
     with call.opened() as bench:
-        return exporter.export(bench.store.archive(bench.find(id_).id))
+        return exporter.export(bench.store.archive(bench.find(id_).id, prompts=exporter.prompts))
 
 
 @cli.command(ROOM, *cli.NOTES, name="import")
@@ -92,7 +92,8 @@ def import_(
             "title": conversation.title,
             "messages": len(archive.messages),
             "references": sum(len(message.references) for message in archive.messages),
-            "compactions": len(archive.compactions),
+            "compactions": sum(not compaction.undone for compaction in archive.compactions),
+            "prompts": len(archive.prompts.calls) if archive.prompts else 0,
             "vault": conversation.vault,
             "copy": imported.is_own and conversation.id != archive.conversation.id,
         }

@@ -118,10 +118,10 @@ def broken(
 
 
 def _mend(call: cli.Call, *, unsure: bool, yes: bool) -> None:
-    from zkchat_cli.terminal.mending import mend
+    from zkchat_cli.terminal.mending import mend, somebody
 
     with call.notes() as (notes, _):
-        mend(notes, call.screen, git=call.loaded.values.vault.git, unsure=unsure, yes=yes, as_json=call.as_json)
+        mend(notes, call.screen, git=call.loaded.values.vault.git, unsure=unsure, yes=yes, as_json=call.as_json, says=somebody(call.screen))
 
 
 def path_of(notes: "Vault", note: str) -> str:
