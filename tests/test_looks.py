@@ -145,7 +145,7 @@ def test_an_answer_in_markdown_streams_once_through_a_resize_and_leaves_nothing_
     assert [n for n in range(60) if seen.count(f"w{n:03}") != 1] == []
     assert "• bold item" in seen
     assert "世界 │ x" in seen
-    assert b"tokens/s" in chat.raw
+    assert b"Ctrl-C stops" in chat.raw
     assert "tokens/s" not in seen
     assert "?[" not in seen
     assert len(chat.toolbars()) == 1

@@ -14,6 +14,7 @@ from terminal_screen import HARMLESS, HOSTILE
 from zkchat_cli.terminal.links import Opens, web_address
 from zkchat_cli.terminal.live import Live
 from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.status import Status
 
 # what it looks like
 
@@ -407,13 +408,38 @@ def test_a_line_says_that_something_goes_on_and_goes_away() -> None:
     terminal.live.doing('find_excerpts "moon"')
     terminal.now = 12.0
     terminal.live._draw(force=True)
-    assert re.fullmatch(r'. find_excerpts "moon" · 12 s', terminal.terminal.rows()[0])
+    assert re.fullmatch(r'. find_excerpts "moon" · 12 s · Ctrl-C stops', terminal.terminal.rows()[0])
     terminal.live.aside("  found it")
     assert terminal.terminal.rows() == ["  found it"]
     terminal.live.doing("")
     terminal.say(["Some words ", "come ", "in ", "here"])
-    assert re.fullmatch(r". 14 s · ~\d+ tokens/s", terminal.terminal.rows()[-1])
+    assert re.fullmatch(r". 14 s · ~6 tokens · ~4 tokens/s · Ctrl-C stops", terminal.terminal.rows()[-1])
     assert terminal.close() == ["  found it", "Some words come in here"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "line"),
+    [
+        (80, "scripted · 5 s · ~100 tokens · ~25 tokens/s · Ctrl-C stops"),
+        (60, "scripted · 5 s · ~100 tokens · ~25 tokens/s · Ctrl-C stops"),
+        (59, "scripted · 5 s · ~100 tokens · Ctrl-C stops"),
+        (40, "5 s · ~100 tokens · Ctrl-C stops"),
+        (30, "5 s · Ctrl-C stops"),
+        (16, "5 s"),
+        (4, "5 "),
+    ],
+)
+def test_what_matters_least_of_that_line_goes_first(columns: int, line: str) -> None:
+    status = Status("scripted", 0.0)
+    status.came("x" * 400, 1.0)
+    assert status.line(5.0, columns)[2:] == line
+
+
+def test_what_is_done_stands_there_to_the_end() -> None:
+    status = Status("scripted", 0.0)
+    status.doing("making older turns smaller\x1b[2J")
+    assert status.line(3.0, 80)[2:] == "making older turns smaller␛[2J · 3 s · Ctrl-C stops"
+    assert status.line(3.0, 20, ascii_only=True)[2:] == "making older turns"
 
 
 def test_a_wait_is_counted_down_in_place() -> None:

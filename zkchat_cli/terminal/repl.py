@@ -37,7 +37,8 @@ TOLD_AFTER, TOLD_EVERY = 0.15, 0.1
 """Seconds after which it is told what is waited for, and how often."""
 LEAVING = 0.2
 """Seconds for which leaving waits for the model that describes documents."""
-LONGEST_NAME = 40
+LONGEST_NAME, LONGEST_LEADER = 40, 24
+"""Columns of a model's name in the greeting, and of who answers under an answer."""
 
 
 class Repl:
@@ -85,6 +86,8 @@ class Repl:
         self._asking = asking
         self._question = asking.question if asking is not None else Question(colour=screen.colour)
         self._unsent = ""
+        self._in_turn = False
+        """Whether a turn runs, or has run, for the line that was sent last."""
         self._screen = replace(screen, columns=lambda: self._prompt.columns, lines=lambda: self._prompt.lines)
 
     def run(self) -> int:
@@ -139,6 +142,7 @@ class Repl:
 
     def _handle(self, line: str, interruptions: Interruptions) -> bool:
         """Run a command or a turn; False when the chat is to end."""
+        self._in_turn = False
         from zkchat_cli import slash  # the session has loaded it
         from zkchat_cli.solving import unfinished
         from zkchat_cli.terminal import outcomes
@@ -151,12 +155,18 @@ class Repl:
                 self.take_turn(self._session.send(line))
         except KeyboardInterrupt:
             in_run = "/solve".startswith(line.split()[0]) and unfinished(self._session.history)
-            on = "; what came is kept, and /solve goes on" if in_run else ""
-            self._screen.print(f"  stopped{on}" if slash.is_command(line) else "  stopped; what came is kept", "yellow")
+            on = "; what came is kept, and /solve goes on" if in_run else self._way_on() if self._in_turn else ""
+            self._screen.print(f"  stopped{on}", "yellow")
         except ZkchatError as e:
             show_error(e, self._screen.print)
         self._screen.print()
         return True
+
+    def _way_on(self) -> str:
+        """What may be done about an answer that did not come to its end, as the end of a sentence."""
+        last = self._session.history[-1] if self._session.history else None
+        came = last is not None and last.role == "assistant" and last.status == "unfinished" and last.content.strip()
+        return "; what came is kept: /continue goes on, /retry asks again" if came else " before a word came; /retry asks again"
 
     # what a command's outcome may ask of the chat: see outcomes.Chat
 
@@ -189,6 +199,7 @@ class Repl:
         from zkchat_cli.terminal.turns import show, show_error, unsent
 
         self._session.describing.stop()
+        self._in_turn = True
         if self._asking is not None:
             self._asking.begin()
         self._screen.print()
@@ -203,9 +214,12 @@ class Repl:
                 reasoning=reasoning,
                 detail=self._session.verbose,
                 opens=opens(self._session, self._screen.address),
+                who=shortened(self._session.leader, LONGEST_LEADER),
+                costs=self._session.parts.settings.context.show_token_count,
             )
         if isinstance(last, TurnFailed):
             show_error(last.error, self._screen.print, last.partial)
+            self._screen.print("  /retry asks the same again", "dim")
         elif last is not None:
             for told in unsent(self._session) if self._session.verbose else ():
                 self._screen.print(told, "dim")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from zkchat_cli import events
 from zkchat_cli.context import past
-from zkchat_cli.context.figures import left_out, saved
+from zkchat_cli.context.figures import left_out, saved, thousands
 from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.models import RunReport, TurnReport
 from zkchat_cli.references.listing import listing
@@ -66,26 +66,29 @@ def show(
     reasoning: bool = False,
     detail: bool = False,
     opens: Opens | None = None,
+    who: str = "",
+    costs: bool = False,
 ) -> events.TurnCompleted | events.TurnFailed | None:
     """Print a turn as it happens: the answer as it streams, then its sources (none with `max_sources` 0). Returns the last event.
 
     A model's `reasoning` is shown only in an interactive chat; `detail` tells what the turn did, took and was made of. `opens` tells what a
-    click on links and citations opens. However the turn ends, what came of the answer is shown to its last word.
+    click on links and citations opens, and `who` answers is told while it is waited for. With `costs` what it took is told
+    in a line. However the turn ends, what came of the answer is shown to its last word.
     """
-    stage = _stage(screen, aside, opens)
+    stage = _stage(screen, aside, opens, who)
     thinking = (reasoning or detail) and screen.columns is not None
     try:
-        return _show(turn, stage, screen, max_sources=max_sources, reasoning=thinking, detail=detail)
+        return _show(turn, stage, screen, max_sources=max_sources, reasoning=thinking, detail=detail, costs=costs and not detail)
     finally:
         stage.close()
 
 
-def _stage(screen: Screen, aside: Aside, opens: Opens | None) -> Stage:
+def _stage(screen: Screen, aside: Aside, opens: Opens | None, who: str) -> Stage:
     if screen.columns is None or not screen.colour:
         return PlainStage(screen, aside)
     from zkchat_cli.terminal.live import Live  # measures with prompt_toolkit, which an interactive chat has loaded
 
-    return Live(screen, opens or NOTHING)
+    return Live(screen, opens or NOTHING, who=who)
 
 
 class PlainStage:
@@ -172,7 +175,7 @@ class _Streamed:
 
 
 def _show(
-    turn: Iterable[events.Event], stage: Stage, screen: Screen, *, max_sources: int, reasoning: bool, detail: bool
+    turn: Iterable[events.Event], stage: Stage, screen: Screen, *, max_sources: int, reasoning: bool, detail: bool, costs: bool
 ) -> events.TurnCompleted | events.TurnFailed | None:
     last: events.TurnCompleted | events.TurnFailed | None = None
     for event in turn:
@@ -226,9 +229,12 @@ def _show(
                     stage.aside(told, "dim")
                 stage.close()
                 shown = listing(report.citations, report.references, report.uncited_statements, max_sources) if max_sources else []
-                if shown:
+                costly = costs and report.model != "offline"  # which searches and quotes: nobody is paid, and nothing is waited for
+                if shown or costly:
                     screen.print()
-                    screen.show(shown)
+                screen.show(shown)
+                if costly:
+                    stage.aside(cost(report), "dim")
                 if report.run is not None and (unmet := unmet_line(report.run)):
                     stage.aside(f"  {unmet}", "yellow")
     return last
@@ -264,6 +270,16 @@ def tool_line(
     outcome = ", ".join(filter(None, (brought, f"{tokens} tokens"))) if ok else undone
     said = asked(arguments) if whole else shorten(asked(arguments), LONGEST_ARGUMENT)
     return neutralise_name(f"  {name} {said}  {outcome}, {milliseconds:.0f} ms")
+
+
+def cost(report: TurnReport) -> str:
+    """What a turn took, in a line: time, and the tokens of all its calls."""
+    took, usage = report.timings_ms, report.usage
+    mark = "~" if usage.estimated else ""
+    cached = f" ({thousands(usage.cached_tokens)} cached)" if usage.cached_tokens else ""
+    seconds = (took.prepare + took.model + took.tools + took.store) / 1000
+    read, written = thousands(usage.prompt_tokens), thousands(usage.completion_tokens)
+    return f"  {seconds:.1f} s, {mark}{read} tokens read{cached}, {mark}{written} written"
 
 
 def details(report: TurnReport) -> list[str]:
