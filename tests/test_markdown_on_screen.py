@@ -124,6 +124,15 @@ def test_a_table_right_behind_a_paragraph_is_one_and_bars_alone_are_none() -> No
     ]
 
 
+@pytest.mark.parametrize("size", [1, 3, 100])
+def test_an_underlined_line_looks_like_any_heading(size: int) -> None:
+    marked = Streaming().say(["# Title\n\nText\n\n## Part\n\nMore"])
+    underlined = Streaming().say(cut("Title\n===\n\nText\n\nPart\n---\n\nMore", size))
+    assert underlined.close() == marked.close()
+    assert "\x1b[1;4m" in marked.raw
+    assert "\x1b[1;4mTitle" in underlined.raw
+
+
 def test_a_table_needs_no_bars_at_its_sides() -> None:
     assert seen("Name | Size\n--- | ---:\none | 1\ntwo | 22\n- item | no row") == [
         *("Name │ Size", "─────┼─────", "one  │    1", "two  │   22", "", "• item | no row"),
@@ -177,7 +186,12 @@ def test_an_answer_may_end_anywhere() -> None:
 @pytest.mark.parametrize(
     ("text", "rows"),
     [
-        ("Title\n=====\ntext", ["Title", "─" * 39, "text"]),
+        ("Title\n=====\ntext", ["Title", "text"]),
+        ("before\n\nTitle *here*  \n--\ntext", ["before", "", "## Title here", "text"]),
+        ("Name | Size\n---", ["## Name | Size"]),
+        ("of\ntwo lines\n---\n- item\n---", ["of", "two lines", "─" * 39, "• item", "─" * 39]),
+        ("| a\n---", ["| a", "─" * 39]),
+        ("a longer line, which is " + "text " * 10 + "\n===", ["a longer line, which is text text text", "text " * 6 + "text", "─" * 39]),
         ("In the year\n2024. was good\n1. one", ["In the year", "2024. was good", "1. one"]),
         ("> ```\n> code\nout", ["│   code", "", "out"]),
         ("> > \n\nout", ["│ │", "", "out"]),
@@ -233,14 +247,14 @@ OPENS = Opens(lambda name: f"file:///n/{len(name)}" if name != "Nowhere" else No
 
 
 def links(text: str) -> list[tuple[str, str]]:
-    terminal = Streaming(opens=OPENS).say([text + "\n"])
+    terminal = Streaming(opens=OPENS).say([text + "\n\n"])
     terminal.close()
     return re.findall(r"\x1b\]8;;([^\x1b]+)\x1b\\(.*?)\x1b\]8;;", re.sub(r"\x1b\[[\d;]*m", "", terminal.raw))
 
 
 def test_what_only_begins_like_an_address_is_text() -> None:
     assert links("httpd listens, https:// alone") == []
-    words = "httpd listens on all the ports that there are, https://"
+    words = "httpd listens on all the ports that there are on this one machine, https://"
     assert Streaming().say([words, " alone"]).close() == Streaming().say([f"{words} alone"]).close()
     assert seen("httpd listens, https:// alone") == ["httpd listens, https:// alone"]
 
@@ -315,7 +329,7 @@ def test_a_resize_in_mid_answer_repeats_and_eats_nothing(
     assert not re.search(r"tokens/s|[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", "\n".join(rows))
 
 
-MARKS = [*"*_`~[]()|>#-+!\\=: \n\r\t", "**", "~~", "```", "\n\n", "\n- ", "\n1. ", "\n> ", "- [ ] ", "\n    ", "---", "2024. ", "<b>"]
+MARKS = [*"*_`~[]()|>#-+!\\=: \n\r\t", "**", "~~", "```", "\n\n", "\n- ", "\n1. ", "\n> ", "- [ ] ", "\n    ", "---", "\n==\n", "2024. ", "<b>"]
 TABLES = ["\n| a | b |\n|--|--|\n", "| x | y |\n"]
 WORDS = ["word", "words on words", "https://a.b/c", "](http://a.b)", "[1]", "[[No", "te]]", "世界", "。", "👨‍👩‍👧", "e\u0301", "a" * 30]
 FRAGMENTS = st.sampled_from([*MARKS, *TABLES, *WORDS, "\n```py\n", "x = 1 # y", "\x1b[2J", "\u202e"])
