@@ -329,7 +329,22 @@ def test_a_resize_in_mid_answer_repeats_and_eats_nothing(
     assert not re.search(r"tokens/s|[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", "\n".join(rows))
 
 
-MARKS = [*"*_`~[]()|>#-+!\\=: \n\r\t", "**", "~~", "```", "\n\n", "\n- ", "\n1. ", "\n> ", "- [ ] ", "\n    ", "---", "\n==\n", "2024. ", "<b>"]
+MARKS = [
+    *"*_`~[]()|>#-+!\\=: \n\r\t",
+    "**",
+    "~~",
+    "```",
+    "\n\n",
+    "\n- ",
+    "\n1. ",
+    "\n> ",
+    "- [ ] ",
+    "\n    ",
+    "---",
+    "\n==\n",
+    "2024. ",
+    "<b>",
+]
 TABLES = ["\n| a | b |\n|--|--|\n", "| x | y |\n"]
 WORDS = ["word", "words on words", "https://a.b/c", "](http://a.b)", "[1]", "[[No", "te]]", "世界", "。", "👨‍👩‍👧", "e\u0301", "a" * 30]
 FRAGMENTS = st.sampled_from([*MARKS, *TABLES, *WORDS, "\n```py\n", "x = 1 # y", "\x1b[2J", "\u202e"])

@@ -140,7 +140,7 @@ def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) ->
     from zkchat_cli.terminal.outcomes import run_piped  # the session has loaded what they need
     from zkchat_cli.terminal.turns import show_error, to_stderr
 
-    aside = to_stderr(screen)
+    aside = to_stderr(screen, lambda: session.verbose)
     first: ZkchatError | None = None
     for line in _lines(screen):
         try:

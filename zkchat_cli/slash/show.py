@@ -8,14 +8,14 @@ from zkchat_cli.session import ZkChatSession
 from zkchat_cli.slash import Offer, Outcome, SlashCommand
 from zkchat_cli.words import shorten
 
-_TURN = re.compile(r"(\d{1,9})(?:\s+(\d{1,9}))?")
+_TURN = re.compile(r"(\d{1,9}|last)(?:\s+(\d{1,9}))?")
 
 
 def _run(session: ZkChatSession, argument: str) -> Outcome:
     then = _TURN.fullmatch(argument)
     if then is None:
         return Outcome(showing.text(session.prompt(argument or None)), paged=True)
-    turn = int(then[1])
+    turn = sum(message.role == "user" for message in session.history) if then[1] == "last" else int(then[1])
     sent = session.parts.store.prompts(past.asked(session.history, turn).id)
     return Outcome(showing.past(past.past(session.history, turn, sent), int(then[2]) if then[2] else None), paged=True)
 
@@ -29,7 +29,7 @@ COMMAND = SlashCommand(
     "show",
     "the exact prompt, word for word; N: the one of turn N, as it was sent",
     _run,
-    "[N [call] | message]",
+    "[N [call] | last | message]",
     _turns,
     more="Alone the next prompt as it stands, with a message the prompt with that as your next one. A turn that used tools made several "
     "calls; a second number shows one of them. /context has the figures.",

@@ -52,9 +52,18 @@ class Stage(Protocol):
     def close(self) -> None: ...
 
 
-def to_stderr(screen: Screen) -> Aside:
-    """For a pipe: warnings always reach stderr, what is only progress reaches a terminal's."""
-    return lambda line, style: screen.warn(line.strip()) if style in ("yellow", "red") else screen.progress(line)
+def to_stderr(screen: Screen, wanted: Callable[[], bool] = lambda: False) -> Aside:
+    """For a pipe: warnings always reach stderr, what is only progress reaches a terminal's, or any if it is `wanted`."""
+
+    def aside(line: str, style: str) -> None:
+        if style in ("yellow", "red"):
+            screen.warn(line.strip())
+        elif wanted():
+            screen.remark(line)
+        else:
+            screen.progress(line)
+
+    return aside
 
 
 def show(
