@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from building import Deltas, Room, a_room, says, stored, talk
+from building import Deltas, Room, a_room, calls, says, stored, talk
 from conftest import Program
 from terminal_screen import Chat, Script, slowly
 
@@ -14,6 +14,7 @@ from zkchat_cli import slash
 from zkchat_cli.config import TerminalSettings
 from zkchat_cli.errors import UsageError
 from zkchat_cli.lines import Line, Span
+from zkchat_cli.models import ToolCall
 from zkchat_cli.terminal import theme
 from zkchat_cli.terminal.markdown import Piece
 from zkchat_cli.terminal.painting import Painter
@@ -95,8 +96,17 @@ def test_signs_are_ascii_by_setting_or_where_the_encoding_has_no_others() -> Non
 
 def test_tools_of_memory_say_what_they_did() -> None:
     assert tool_line("store_in_smart_memory", {"content": "x"}, True, 0, 12, 3) == '  store_in_smart_memory "x"  kept, 12 tokens, 3 ms'
+    assert tool_line("find_excerpts", {"query": "x"}, True, 0, 12, 3) == '  find_excerpts "x"  nothing found, 12 tokens, 3 ms'
     assert tool_line("find_backlinks", {"note": "x"}, True, 0, 12, 3) == '  find_backlinks "x"  12 tokens, 3 ms'
     assert tool_line("find_excerpts", {"query": "y" * 99}, True, 2, 12, 3, whole=True).count("y") == 99
+
+
+def test_a_tool_that_failed_says_why(room: Room) -> None:
+    reading = calls(ToolCall(id="c1", name="read_zk_document", arguments={"relative_path": "Nowhere\x1b[2J"}))
+    said: list[str] = []
+    turn = room.session(Deltas([reading, says("Sorry.")])).send("read it")
+    show(turn, a_screen()[0], lambda line, _: said.append(line), max_sources=3)
+    assert "  failed: " in said[0] and "Nowhere" in said[0].partition("failed")[2] and "\x1b" not in said[0]
 
 
 def test_verbose_tells_of_each_turn_what_it_did_until_it_is_said_again(room: Room) -> None:

@@ -150,9 +150,11 @@ class Repl:
 
         try:
             if slash.is_command(line):
-                return outcomes.run(line, self, interruptions.stoppable)
-            with interruptions.stoppable():
-                self.take_turn(self._session.send(line))
+                if not outcomes.run(line, self, interruptions.stoppable):
+                    return False
+            else:
+                with interruptions.stoppable():
+                    self.take_turn(self._session.send(line))
         except KeyboardInterrupt:
             in_run = "/solve".startswith(line.split()[0]) and unfinished(self._session.history)
             on = "; what came is kept, and /solve goes on" if in_run else self._way_on() if self._in_turn else ""

@@ -24,7 +24,7 @@ Aside = Callable[[str, str], None]
 """Where a line that is not the answer goes, with its style: the screen itself in a chat, stderr in a pipe."""
 
 LONGEST_ARGUMENT = 44
-DONE = {"store_in_smart_memory": "kept", "retrieve_from_smart_memory": "looked up", "recall_conversation": "looked back"}
+DONE = {"find_excerpts": "nothing found", "store_in_smart_memory": "kept", "retrieve_from_smart_memory": "looked up", "recall_conversation": "looked back"}
 """What tools did that bring no excerpts of notes."""
 UNDONE = ("declined", "refused")
 """How what was not approved is told: that is no failure."""
@@ -210,7 +210,8 @@ def _show(
                 stage.doing(f"{call.name} {shorten(asked(call.arguments), LONGEST_ARGUMENT)}")
             case events.ToolCallFinished(call, run, excerpts):
                 stage.doing("")
-                undone = next((word for word in UNDONE if run.outcome.startswith(word)), "failed")
+                failed = f"failed: {run.outcome}" if run.outcome else "failed"
+                undone = next((word for word in UNDONE if run.outcome.startswith(word)), failed)
                 line = (call.name, call.arguments, run.ok, excerpts, run.tokens, run.duration_ms)
                 stage.aside(tool_line(*line, whole=detail, undone=undone), "dim")
                 stage.stand_apart()
