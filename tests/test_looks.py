@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyte
 import pytest
 from building import Deltas, Room, a_room, calls, says, stored, talk
 from conftest import Program
+from streaming import Terminal
 from terminal_screen import Chat, Script, slowly
 
 from zkchat_cli import slash
@@ -18,6 +20,7 @@ from zkchat_cli.models import ToolCall
 from zkchat_cli.terminal import theme
 from zkchat_cli.terminal.markdown import Piece
 from zkchat_cli.terminal.painting import Painter
+from zkchat_cli.terminal.patient import PatientStage
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.turns import show, tool_line, unsent
 
@@ -99,6 +102,42 @@ def test_tools_of_memory_say_what_they_did() -> None:
     assert tool_line("find_excerpts", {"query": "x"}, True, 0, 12, 3) == '  find_excerpts "x"  nothing found, 12 tokens, 3 ms'
     assert tool_line("find_backlinks", {"note": "x"}, True, 0, 12, 3) == '  find_backlinks "x"  12 tokens, 3 ms'
     assert tool_line("find_excerpts", {"query": "y" * 99}, True, 2, 12, 3, whole=True).count("y") == 99
+
+
+def test_without_colours_a_line_says_that_something_goes_on_and_leaves_nothing() -> None:
+    terminal = Terminal(60, 10)
+    stream, out, now = pyte.Stream(terminal), io.StringIO(), [0.0]
+    screen = Screen(out, io.StringIO(), False, False, columns=lambda: 60)
+    stage = PatientStage(screen, screen.print, "scripted", clock=lambda: now[0], ticking=False)
+
+    def rows(seconds: float) -> list[str]:
+        now[0] += seconds
+        stage.tick()
+        stream.feed(out.getvalue().replace("\n", "\r\n"))
+        assert "\x1b" not in out.getvalue()
+        out.seek(0)
+        out.truncate()
+        return terminal.rows()
+
+    assert rows(0.3) == []
+    assert rows(1.7)[0][2:] == "scripted · 2 s · Ctrl-C stops"
+    stage.doing('find_excerpts "heap"')
+    assert rows(0.1) == []
+    assert rows(1.0)[0][2:] == 'find_excerpts "heap" · 3 s · Ctrl-C stops'
+    stage.doing("")
+    stage.aside("  found")
+    stage.waiting(3, "busy")
+    assert rows(1.0)[1:] == ["  again in 3 s, Ctrl-C stops: busy"]
+    stage.thought("Hm, so ")
+    assert rows(1.0)[1:] == ["  thinking", "Hm, so"]
+    stage.answer("It needs ")
+    assert rows(1.0)[3:] == ["", "It needs"]
+    stage.answer("air.\n")
+    assert rows(1.0)[5][2:] == "scripted · 7 s · ~5 tokens · ~2 tokens/s · Ctrl-C stops"
+    stage.pause()
+    assert rows(9.0)[4:] == ["It needs air."]
+    stage.close()
+    assert rows(9.0) == ["  found", "  thinking", "Hm, so", "", "It needs air."]
 
 
 def test_a_tool_that_failed_says_why(room: Room) -> None:

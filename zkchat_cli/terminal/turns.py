@@ -100,8 +100,12 @@ def show(
 
 
 def _stage(screen: Screen, aside: Aside, opens: Opens | None, who: str) -> Stage:
-    if screen.columns is None or not screen.colour:
+    if screen.columns is None or not (screen.colour or screen.out.isatty()):
         return PlainStage(screen, aside)
+    if not screen.colour:
+        from zkchat_cli.terminal.patient import PatientStage  # as Live below
+
+        return PatientStage(screen, aside, who)
     from zkchat_cli.terminal.live import Live  # measures with prompt_toolkit, which an interactive chat has loaded
 
     return Live(screen, opens or NOTHING, who=who)
@@ -155,6 +159,11 @@ class PlainStage:
     def close(self) -> None:
         self.end()
 
+    @property
+    def has_the_line(self) -> bool:
+        """Whether the cursor's line is one that goes on."""
+        return self._answer.is_open or self._thoughts.is_open or self._countdown.is_shown
+
     def _end_thoughts(self) -> None:
         if self._thinking:
             self._thoughts.end()
@@ -168,7 +177,7 @@ class _Streamed:
         self._screen = screen
         self._styles = styles
         self._flow = screen.flow()
-        self._open = False
+        self.is_open = False
         self.stand_apart = False
 
     def add(self, text: str) -> None:
@@ -181,13 +190,13 @@ class _Streamed:
         """Finish the open line, so that something else may be printed."""
         self._write(self._flow.close())
         self._flow = self._screen.flow()
-        if self._open:
+        if self.is_open:
             self._write("\n")
 
     def _write(self, text: str) -> None:
         if text:
             self._screen.write_styled(text, *self._styles)
-            self._open = not text.endswith("\n")
+            self.is_open = not text.endswith("\n")
 
 
 def _show(
