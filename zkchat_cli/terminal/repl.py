@@ -5,7 +5,7 @@ than the program is with its session sees what is waited for.
 """
 
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -86,8 +86,8 @@ class Repl:
         self._asking = asking
         self._question = asking.question if asking is not None else Question(colour=screen.colour)
         self._unsent = ""
-        self._in_turn = False
-        """Whether a turn runs, or has run, for the line that was sent last."""
+        self._asked_model = False
+        """Whether the line that was sent last has put a question, which can be asked again."""
         self._screen = replace(screen, columns=lambda: self._prompt.columns, lines=lambda: self._prompt.lines)
 
     def run(self) -> int:
@@ -142,7 +142,7 @@ class Repl:
 
     def _handle(self, line: str, interruptions: Interruptions) -> bool:
         """Run a command or a turn; False when the chat is to end."""
-        self._in_turn = False
+        self._asked_model = False
         from zkchat_cli import slash  # the session has loaded it
         from zkchat_cli.solving import unfinished
         from zkchat_cli.terminal import outcomes
@@ -157,7 +157,7 @@ class Repl:
                     self.take_turn(self._session.send(line))
         except KeyboardInterrupt:
             in_run = "/solve".startswith(line.split()[0]) and unfinished(self._session.history)
-            on = "; what came is kept, and /solve goes on" if in_run else self._way_on() if self._in_turn else ""
+            on = "; what came is kept, and /solve goes on" if in_run else self._way_on() if self._asked_model else ""
             self._screen.print(f"  stopped{on}", "yellow")
         except ZkchatError as e:
             show_error(e, self._screen.print)
@@ -201,7 +201,6 @@ class Repl:
         from zkchat_cli.terminal.turns import show, show_error, unsent
 
         self._session.describing.stop()
-        self._in_turn = True
         if self._asking is not None:
             self._asking.begin()
         self._screen.print()
@@ -209,7 +208,7 @@ class Repl:
         most, reasoning = settings.references.max_displayed, settings.chat.show_reasoning
         with closing(events) as turn:
             last = show(
-                turn,
+                self._noting(turn),
                 self._screen,
                 self._screen.print,
                 max_sources=most,
@@ -226,6 +225,13 @@ class Repl:
             for told in unsent(self._session) if self._session.verbose else ():
                 self._screen.print(told, "dim")
             self._session.describing.start()
+
+    def _noting(self, turn: "Generator[Event, None, None]") -> "Iterator[Event]":
+        from zkchat_cli.events import MessageStored  # as above
+
+        for event in turn:
+            self._asked_model |= isinstance(event, MessageStored)
+            yield event
 
     def _taken_up(self) -> str:
         """What is to stand in the next prompt, once: what a command put there, or what could not be sent."""
