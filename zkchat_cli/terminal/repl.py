@@ -342,6 +342,8 @@ class Repl:
         if session.history:
             title = shorten(session.conversation.title or session.conversation.id, 60)
             self._screen.print(f"going on with “{title}”, {len(session.history)} messages", "dim")
+        elif self._background.opened is not None and self._background.opened.tip:
+            self._screen.print(self._background.opened.tip, "dim")
         self._screen.print()
 
     def _tell_unable(self) -> None:
