@@ -141,6 +141,12 @@ def test_a_table_needs_no_bars_at_its_sides() -> None:
     assert seen("Use `a|b` here\n--- | ---") == ["Use `a|b` here", "--- | ---"]
 
 
+def test_a_cell_may_have_several_lines() -> None:
+    assert seen("| a | b |\n|---|--:|\n| one<br>*two* <BR /> three | 1<br>22 |\n| <br> | `x` |") == [
+        *("a     │   b", "──────┼────", "one   │   1", "two   │  22", "three │", "      │ `x`")
+    ]
+
+
 def test_cells_are_folded_where_the_table_is_too_wide() -> None:
     rows = seen("| key | what it says |\n|--|--|\n| one | words that go on for more than a row |\n", 30)
     assert rows == ["key │ what it says", "────┼────────────────────────", "one │ words that go on for", "    │ more than a row"]

@@ -33,7 +33,7 @@ from zkchat_cli.terminal.markdown.grammar import (
 )
 from zkchat_cli.terminal.markdown.inline import Inline
 from zkchat_cli.terminal.markdown.pieces import NEWLINE, Piece, narrowed, width, widths
-from zkchat_cli.terminal.markdown.table import Align, Table, cells, delimiter
+from zkchat_cli.terminal.markdown.table import LINE_BREAK, Align, Table, cells, delimiter, may_begin
 
 LONGEST_BEGINNING = 400
 """Characters of a line after which it is a paragraph, whatever may follow."""
@@ -125,13 +125,9 @@ class Sheet:
 
     def _awaits_more(self, line: str) -> bool:
         """Whether the beginning of a line does not show yet what that is."""
-        if self._table is not None or UNDECIDED.match(line) or (self._head is not None and self._may_head_a_table(self._head)):
+        if self._table is not None or UNDECIDED.match(line) or (self._head is not None and may_begin(self._head)):
             return True
         return self._inline is None and self._head is None and (may_be_title(line) or may_be_head(line, ended=False))
-
-    @staticmethod
-    def _may_head_a_table(line: str) -> bool:
-        return line.startswith("|") or (may_be_head(line, ended=True) and len(cells(line)) > 1)
 
     def _shortened(self, line: str) -> str:
         """Of a line of code that is too long to wait for, what is left."""
@@ -211,7 +207,7 @@ class Sheet:
                 self._rule()
                 return False
         plain = self._inline is None and not containers and not indent
-        if not long and (bare.startswith("|") or (plain and (may_be_title(bare) or self._may_head_a_table(bare)))):
+        if not long and (bare.startswith("|") or (plain and (may_be_title(bare) or may_begin(bare)))):
             self._leave(containers)
             self._head = bare
             return False
@@ -362,7 +358,7 @@ class Sheet:
 
     def _begin_table(self, aligns: tuple[Align, ...] | None) -> bool:
         head = self._head
-        if head is None or aligns is None or not self._may_head_a_table(head) or len(cells(head)) != len(aligns):
+        if head is None or aligns is None or not may_begin(head) or len(cells(head)) != len(aligns):
             return False
         self._head = None
         self._separate(apart=True)
@@ -378,9 +374,13 @@ class Sheet:
             self._say(head)
 
     def _cell(self, text: str) -> list[Piece]:
-        inline = Inline(self._opens)
-        inline.feed(text)
-        return inline.take(final=True)
+        """What a cell says, whose lines HTML alone can break."""
+        said: list[Piece] = []
+        for part in LINE_BREAK.split(text):
+            inline = Inline(self._opens)
+            inline.feed(part.strip(" \t"))
+            said += [*([NEWLINE] if said else []), *inline.take(final=True)]
+        return said
 
     def _table_row(self, line: str) -> None:
         assert self._table
