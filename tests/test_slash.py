@@ -54,7 +54,7 @@ def test_the_last_prompt_is_shown_by_that_name(session: ZkChatSession) -> None:
     assert slash.run("/show last", session) == slash.run("/show 1", session)
     assert "call 2 of 2" in slash.run("/show last 2", session).text
     slash.run("/undo", session)
-    assert "no turn" in refused("/show last", session).message
+    assert refused("/show last", session).message == "nothing has been said yet"
 
 
 # which line is a command
@@ -258,3 +258,14 @@ def test_continue_goes_on_with_an_answer_that_was_cut(room: Room) -> None:
 def test_there_is_nothing_to_continue_in_a_new_conversation(room: Room) -> None:
     with pytest.raises(UsageError, match="was not cut"):
         slash.run("/continue", room.session())
+
+
+def test_commands_read_the_number_of_a_turn_alike(room: Room) -> None:
+    session = room.session(Deltas([says("One."), says("Two.")]))
+    for question in ("First?", "Second?"):
+        completed(session.send(question))
+    assert slash.run("/show last", session).text == slash.run("/show 2", session).text
+    assert slash.run("/edit last", session).typed == slash.run("/edit", session).typed == "/edit 2 Second?"
+    for command in ("/show 3", "/edit 3"):
+        with pytest.raises(UsageError, match="there is no turn 3"):
+            slash.run(command, session)

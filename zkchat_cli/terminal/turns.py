@@ -84,17 +84,27 @@ def show(
     opens: Opens | None = None,
     who: str = "",
     costs: bool = False,
+    going_on: str = "/continue",
 ) -> events.TurnCompleted | events.TurnFailed | None:
     """Print a turn as it happens: the answer as it streams, then its sources (none with `max_sources` 0). Returns the last event.
 
     A model's `reasoning` is shown only in an interactive chat; `detail` tells what the turn did, took and was made of. `opens` tells what a
-    click on links and citations opens, and `who` answers is told while it is waited for. With `costs` what it took is told
-    in a line. However the turn ends, what came of the answer is shown to its last word.
+    click on links and citations opens, and `who` answers is told while it is waited for. With `costs` what it took is told in a line.
+    `going_on` is what goes on with an answer that was cut. However the turn ends, what came of the answer is shown to its last word.
     """
     stage = _stage(screen, aside, opens, who)
     thinking = (reasoning or detail) and screen.columns is not None
     try:
-        return _show(turn, stage, screen, max_sources=max_sources, reasoning=thinking, detail=detail, costs=costs and not detail)
+        return _show(
+            turn,
+            stage,
+            screen,
+            max_sources=max_sources,
+            reasoning=thinking,
+            detail=detail,
+            costs=costs and not detail,
+            going_on=going_on,
+        )
     finally:
         stage.close()
 
@@ -200,7 +210,15 @@ class _Streamed:
 
 
 def _show(
-    turn: Iterable[events.Event], stage: Stage, screen: Screen, *, max_sources: int, reasoning: bool, detail: bool, costs: bool
+    turn: Iterable[events.Event],
+    stage: Stage,
+    screen: Screen,
+    *,
+    max_sources: int,
+    reasoning: bool,
+    detail: bool,
+    costs: bool,
+    going_on: str,
 ) -> events.TurnCompleted | events.TurnFailed | None:
     last: events.TurnCompleted | events.TurnFailed | None = None
     aloud = ""
@@ -258,7 +276,8 @@ def _show(
                 last = event
                 stage.end()
                 if report.finish_reason == "length":
-                    stage.aside("  the answer was cut: the model reached its length limit; /continue goes on", "yellow")
+                    more = f"; {going_on} goes on" if going_on else ""
+                    stage.aside(f"  the answer was cut: the model reached its length limit{more}", "yellow")
                 for told in details(report) if detail else ():
                     stage.aside(told, "dim")
                 stage.close()
