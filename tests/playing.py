@@ -143,7 +143,7 @@ class Stage:
         out = StringIO()
         width = self._columns
         screen = Screen(out, out, colour=False, err_is_terminal=False, columns=(lambda: width) if width else None)
-        aside: Aside = screen.print if width else to_stderr(screen)
+        aside: Aside = screen.print if width else to_stderr(screen, lambda: self._session is not None and self._session.verbose)
         try:
             self._session = run_piped(line, self._session, screen, aside, max_sources=10)
         except ZkchatError as e:

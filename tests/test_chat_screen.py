@@ -203,4 +203,8 @@ def test_a_terminal_that_can_do_nothing_will_do(zkchat: Program) -> None:
 def test_the_demo_starts(zkchat: Program) -> None:
     with Chat(zkchat, "--demo") as chat:
         chat.wait_for("· demo (")
+        chat.wait_for("ask your notes, or /help")
+        chat.wait_for("\nto try: What is an evergreen note?   then /sources 1")
+        chat.say("")
         chat.ask("what is a toolbar?", "Sources")
+        assert "ask your notes" not in chat.everything()

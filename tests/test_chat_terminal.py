@@ -59,7 +59,7 @@ def test_a_provider_error_says_what_to_do_and_the_chat_goes_on(zkchat: Program, 
     with Chat(zkchat, "--model", script({"text": "Half an ans", "error": "cut"}, {"text": "All is well."})) as chat:
         chat.say("first")
         chat.wait_for("what came is kept")
-        chat.wait_for("Ask again for the rest.")
+        chat.wait_for("Ask again for the rest.\n  /retry asks the same again\n")
         assert "Half an ans" in chat.everything()
         chat.ask("second", "All is well.")
 
@@ -73,7 +73,7 @@ def test_ctrl_c_stops_an_answer_and_keeps_what_came(zkchat: Program, script: Scr
         chat.wait_for("then word 1,")
         pressed = time.monotonic()
         chat.type(CTRL_C)
-        chat.wait_for("stopped; what came is kept")
+        chat.wait_for("stopped; what came is kept: /continue goes on, /retry asks again")
         assert time.monotonic() - pressed < 10, "the whole answer takes 40 seconds"
         chat.ask("are you there?", "Still here.")
         assert "^C" not in chat.everything()
@@ -102,7 +102,7 @@ def test_ctrl_c_clears_a_typed_line(zkchat: Program) -> None:
         chat.wait_until(lambda: "something I regret" not in chat.screen_text(), "an empty line")
         chat.wait_for("this line 0")
         chat.say("/refs")
-        chat.wait_for("No document has been mentioned")
+        chat.wait_for("No document has been mentioned or found yet.\n\nyou ›")
 
 
 def test_ctrl_c_once_on_an_empty_line_only_hints(zkchat: Program) -> None:

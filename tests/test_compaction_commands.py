@@ -106,7 +106,7 @@ def test_ctrl_c_in_the_middle_of_a_summary_changes_nothing_and_the_next_try_work
         chat.say("/compact keep thing3")
         chat.wait_for("making older turns smaller: as you wish")
         chat.type(CTRL_C)
-        chat.wait_for("stopped")
+        chat.wait_for("  stopped\n\n")
         chat.ask("/model offline", "offline")
         chat.ask("/compact keep thing3", "messages into a summary")
         chat.ask("/compact undo", "Taken back")

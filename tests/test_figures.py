@@ -80,7 +80,7 @@ def test_the_ten_largest_items_are_named_with_what_to_do_about_each() -> None:
     largest = table.partition("largest:\n")[2].splitlines()[:-1]
     assert [int(line.split()[0]) for line in largest] == sorted((int(line.split()[0]) for line in largest), reverse=True)
     for kind, advice in (
-        (f"{len(DESCRIPTORS)} tool descriptions", 'fewer tools, or context.tool_filter = "auto"'),
+        (f"{len(DESCRIPTORS)} tool descriptions", "an agent may have fewer: /agent"),
         ("tool results: Found.", "/compact folds old results"),
         ("conversation: Yes.", "/unpin 4"),
         ("conversation: find_excerpts", "/compact folds older turns"),
@@ -92,6 +92,14 @@ def test_the_ten_largest_items_are_named_with_what_to_do_about_each() -> None:
         [line] = [line for line in largest if kind in line]
         assert line.endswith(f"({advice})"), line
     assert len(drawn(prompt_of(CHATTER)).partition("largest:\n")[2].splitlines()[:-1]) == 10
+
+
+def test_the_tool_filter_is_advised_where_tools_have_passed_it() -> None:
+    table = drawn(prompt_of(CHATTER, descriptors=DESCRIPTORS, window=3000), 200)
+    assert f'{len(DESCRIPTORS)} tool descriptions  (context.tool_filter = "auto" leaves out some)' in table
+    core = [each for each in DESCRIPTORS if each["function"]["name"] in CORE]
+    [line] = [line for line in drawn(prompt_of(CHATTER, descriptors=core), 200).splitlines() if "tool descriptions" in line]
+    assert "(" not in line
 
 
 def test_a_pinned_message_is_named_by_its_turn() -> None:

@@ -136,7 +136,8 @@ def test_the_others_are_offered_when_one_server_does_not_answer(silent: str, htt
 
 
 def test_the_demo_is_tried_out_without_leaving_anything(stranger: Program) -> None:
-    with Chat(stranger) as chat:
+    with Chat(stranger, columns=40) as chat:
+        chat.wait_for("There are no settings\n    yet, so it asks; ")  # broken between words
         chat.wait_for("[1]")
         chat.type("3\r")
         chat.wait_for("Which model shall answer?")

@@ -5,18 +5,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyte
 import pytest
-from building import Deltas, Room, a_room, says, stored, talk
+from building import Deltas, Room, a_room, calls, says, stored, talk
 from conftest import Program
+from streaming import Terminal
 from terminal_screen import Chat, Script, slowly
 
 from zkchat_cli import slash
 from zkchat_cli.config import TerminalSettings
 from zkchat_cli.errors import UsageError
 from zkchat_cli.lines import Line, Span
+from zkchat_cli.models import ToolCall
 from zkchat_cli.terminal import theme
 from zkchat_cli.terminal.markdown import Piece
 from zkchat_cli.terminal.painting import Painter
+from zkchat_cli.terminal.patient import PatientStage
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.turns import show, tool_line, unsent
 
@@ -117,8 +121,53 @@ def test_a_theme_is_a_setting_of_every_command(zkchat: Program, setting: str, co
 
 def test_tools_of_memory_say_what_they_did() -> None:
     assert tool_line("store_in_smart_memory", {"content": "x"}, True, 0, 12, 3) == '  store_in_smart_memory "x"  kept, 12 tokens, 3 ms'
+    assert tool_line("find_excerpts", {"query": "x"}, True, 0, 12, 3) == '  find_excerpts "x"  nothing found, 12 tokens, 3 ms'
     assert tool_line("find_backlinks", {"note": "x"}, True, 0, 12, 3) == '  find_backlinks "x"  12 tokens, 3 ms'
     assert tool_line("find_excerpts", {"query": "y" * 99}, True, 2, 12, 3, whole=True).count("y") == 99
+
+
+def test_without_colours_a_line_says_that_something_goes_on_and_leaves_nothing() -> None:
+    terminal = Terminal(60, 10)
+    stream, out, now = pyte.Stream(terminal), io.StringIO(), [0.0]
+    screen = Screen(out, io.StringIO(), False, False, columns=lambda: 60)
+    stage = PatientStage(screen, screen.print, "scripted", clock=lambda: now[0], ticking=False)
+
+    def rows(seconds: float) -> list[str]:
+        now[0] += seconds
+        stage.tick()
+        stream.feed(out.getvalue().replace("\n", "\r\n"))
+        assert "\x1b" not in out.getvalue()
+        out.seek(0)
+        out.truncate()
+        return terminal.rows()
+
+    assert rows(0.3) == []
+    assert rows(1.7)[0][2:] == "scripted · 2 s · Ctrl-C stops"
+    stage.doing('find_excerpts "heap"')
+    assert rows(0.1) == []
+    assert rows(1.0)[0][2:] == 'find_excerpts "heap" · 3 s · Ctrl-C stops'
+    stage.doing("")
+    stage.aside("  found")
+    stage.waiting(3, "busy")
+    assert rows(1.0)[1:] == ["  again in 3 s, Ctrl-C stops: busy"]
+    stage.thought("Hm, so ")
+    assert rows(1.0)[1:] == ["  thinking", "Hm, so"]
+    stage.answer("It needs ")
+    assert rows(1.0)[3:] == ["", "It needs"]
+    stage.answer("air.\n")
+    assert rows(1.0)[5][2:] == "scripted · 7 s · ~5 tokens · ~2 tokens/s · Ctrl-C stops"
+    stage.pause()
+    assert rows(9.0)[4:] == ["It needs air."]
+    stage.close()
+    assert rows(9.0) == ["  found", "  thinking", "Hm, so", "", "It needs air."]
+
+
+def test_a_tool_that_failed_says_why(room: Room) -> None:
+    reading = calls(ToolCall(id="c1", name="read_zk_document", arguments={"relative_path": "Nowhere\x1b[2J"}))
+    said: list[str] = []
+    turn = room.session(Deltas([reading, says("Sorry.")])).send("read it")
+    show(turn, a_screen()[0], lambda line, _: said.append(line), max_sources=3)
+    assert "  failed: " in said[0] and "Nowhere" in said[0].partition("failed")[2] and "\x1b" not in said[0]
 
 
 def test_verbose_tells_of_each_turn_what_it_did_until_it_is_said_again(room: Room) -> None:
@@ -167,7 +216,7 @@ def test_an_answer_in_markdown_streams_once_through_a_resize_and_leaves_nothing_
     assert [n for n in range(60) if seen.count(f"w{n:03}") != 1] == []
     assert "• bold item" in seen
     assert "世界 │ x" in seen
-    assert b"tokens/s" in chat.raw
+    assert b"Ctrl-C stops" in chat.raw
     assert "tokens/s" not in seen
     assert "?[" not in seen
     assert len(chat.toolbars()) == 1

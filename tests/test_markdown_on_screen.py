@@ -14,6 +14,7 @@ from terminal_screen import HARMLESS, HOSTILE
 from zkchat_cli.terminal.links import Opens, web_address
 from zkchat_cli.terminal.live import Live
 from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.status import Status
 
 # what it looks like
 
@@ -123,12 +124,27 @@ def test_a_table_right_behind_a_paragraph_is_one_and_bars_alone_are_none() -> No
     ]
 
 
+@pytest.mark.parametrize("size", [1, 3, 100])
+def test_an_underlined_line_looks_like_any_heading(size: int) -> None:
+    marked = Streaming().say(["# Title\n\nText\n\n## Part\n\nMore"])
+    underlined = Streaming().say(cut("Title\n===\n\nText\n\nPart\n---\n\nMore", size))
+    assert underlined.close() == marked.close()
+    assert "\x1b[1;4m" in marked.raw
+    assert "\x1b[1;4mTitle" in underlined.raw
+
+
 def test_a_table_needs_no_bars_at_its_sides() -> None:
     assert seen("Name | Size\n--- | ---:\none | 1\ntwo | 22\n- item | no row") == [
         *("Name │ Size", "─────┼─────", "one  │    1", "two  │   22", "", "• item | no row"),
     ]
     assert seen("Name | Size\nis no head") == ["Name | Size", "is no head"]
     assert seen("Use `a|b` here\n--- | ---") == ["Use `a|b` here", "--- | ---"]
+
+
+def test_a_cell_may_have_several_lines() -> None:
+    assert seen("| a | b |\n|---|--:|\n| one<br>*two* <BR /> three | 1<br>22 |\n| <br> | `x` |") == [
+        *("a     │   b", "──────┼────", "one   │   1", "two   │  22", "three │", "      │ `x`")
+    ]
 
 
 def test_cells_are_folded_where_the_table_is_too_wide() -> None:
@@ -176,7 +192,12 @@ def test_an_answer_may_end_anywhere() -> None:
 @pytest.mark.parametrize(
     ("text", "rows"),
     [
-        ("Title\n=====\ntext", ["Title", "─" * 39, "text"]),
+        ("Title\n=====\ntext", ["Title", "text"]),
+        ("before\n\nTitle *here*  \n--\ntext", ["before", "", "## Title here", "text"]),
+        ("Name | Size\n---", ["## Name | Size"]),
+        ("of\ntwo lines\n---\n- item\n---", ["of", "two lines", "─" * 39, "• item", "─" * 39]),
+        ("| a\n---", ["| a", "─" * 39]),
+        ("a longer line, which is " + "text " * 10 + "\n===", ["a longer line, which is text text text", "text " * 6 + "text", "─" * 39]),
         ("In the year\n2024. was good\n1. one", ["In the year", "2024. was good", "1. one"]),
         ("> ```\n> code\nout", ["│   code", "", "out"]),
         ("> > \n\nout", ["│ │", "", "out"]),
@@ -232,14 +253,14 @@ OPENS = Opens(lambda name: f"file:///n/{len(name)}" if name != "Nowhere" else No
 
 
 def links(text: str) -> list[tuple[str, str]]:
-    terminal = Streaming(opens=OPENS).say([text + "\n"])
+    terminal = Streaming(opens=OPENS).say([text + "\n\n"])
     terminal.close()
     return re.findall(r"\x1b\]8;;([^\x1b]+)\x1b\\(.*?)\x1b\]8;;", re.sub(r"\x1b\[[\d;]*m", "", terminal.raw))
 
 
 def test_what_only_begins_like_an_address_is_text() -> None:
     assert links("httpd listens, https:// alone") == []
-    words = "httpd listens on all the ports that there are, https://"
+    words = "httpd listens on all the ports that there are on this one machine, https://"
     assert Streaming().say([words, " alone"]).close() == Streaming().say([f"{words} alone"]).close()
     assert seen("httpd listens, https:// alone") == ["httpd listens, https:// alone"]
 
@@ -314,7 +335,22 @@ def test_a_resize_in_mid_answer_repeats_and_eats_nothing(
     assert not re.search(r"tokens/s|[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", "\n".join(rows))
 
 
-MARKS = [*"*_`~[]()|>#-+!\\=: \n\r\t", "**", "~~", "```", "\n\n", "\n- ", "\n1. ", "\n> ", "- [ ] ", "\n    ", "---", "2024. ", "<b>"]
+MARKS = [
+    *"*_`~[]()|>#-+!\\=: \n\r\t",
+    "**",
+    "~~",
+    "```",
+    "\n\n",
+    "\n- ",
+    "\n1. ",
+    "\n> ",
+    "- [ ] ",
+    "\n    ",
+    "---",
+    "\n==\n",
+    "2024. ",
+    "<b>",
+]
 TABLES = ["\n| a | b |\n|--|--|\n", "| x | y |\n"]
 WORDS = ["word", "words on words", "https://a.b/c", "](http://a.b)", "[1]", "[[No", "te]]", "世界", "。", "👨‍👩‍👧", "e\u0301", "a" * 30]
 FRAGMENTS = st.sampled_from([*MARKS, *TABLES, *WORDS, "\n```py\n", "x = 1 # y", "\x1b[2J", "\u202e"])
@@ -407,13 +443,38 @@ def test_a_line_says_that_something_goes_on_and_goes_away() -> None:
     terminal.live.doing('find_excerpts "moon"')
     terminal.now = 12.0
     terminal.live._draw(force=True)
-    assert re.fullmatch(r'. find_excerpts "moon" · 12 s', terminal.terminal.rows()[0])
+    assert re.fullmatch(r'. find_excerpts "moon" · 12 s · Ctrl-C stops', terminal.terminal.rows()[0])
     terminal.live.aside("  found it")
     assert terminal.terminal.rows() == ["  found it"]
     terminal.live.doing("")
     terminal.say(["Some words ", "come ", "in ", "here"])
-    assert re.fullmatch(r". 14 s · ~\d+ tokens/s", terminal.terminal.rows()[-1])
+    assert re.fullmatch(r". 14 s · ~6 tokens · ~4 tokens/s · Ctrl-C stops", terminal.terminal.rows()[-1])
     assert terminal.close() == ["  found it", "Some words come in here"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "line"),
+    [
+        (80, "scripted · 5 s · ~100 tokens · ~25 tokens/s · Ctrl-C stops"),
+        (60, "scripted · 5 s · ~100 tokens · ~25 tokens/s · Ctrl-C stops"),
+        (59, "scripted · 5 s · ~100 tokens · Ctrl-C stops"),
+        (40, "5 s · ~100 tokens · Ctrl-C stops"),
+        (30, "5 s · Ctrl-C stops"),
+        (16, "5 s"),
+        (4, "5 "),
+    ],
+)
+def test_what_matters_least_of_that_line_goes_first(columns: int, line: str) -> None:
+    status = Status("scripted", 0.0)
+    status.came("x" * 400, 1.0)
+    assert status.line(5.0, columns)[2:] == line
+
+
+def test_what_is_done_stands_there_to_the_end() -> None:
+    status = Status("scripted", 0.0)
+    status.doing("making older turns smaller\x1b[2J")
+    assert status.line(3.0, 80)[2:] == "making older turns smaller␛[2J · 3 s · Ctrl-C stops"
+    assert status.line(3.0, 20, ascii_only=True)[2:] == "making older turns"
 
 
 def test_a_wait_is_counted_down_in_place() -> None:

@@ -138,7 +138,9 @@ def test_the_chat_streams_an_answer_and_shows_the_window_found_meanwhile(zkchat:
         chat.say("Count.")
         chat.wait_for("one two")
         assert "three" not in chat.everything()
+        chat.wait_for("openai/tiny · 0 s · ~2 tokens · Ctrl-C stops")
         chat.wait_for("one two three")
+        chat.wait_for(" s, ~480 tokens read, ~3 written\n")
 
 
 def test_reasoning_is_shown_before_the_answer_stored_and_not_sent_back(zkchat: Program, server: ModelServer) -> None:
@@ -179,7 +181,7 @@ def test_ctrl_c_ends_the_wait(zkchat: Program, server: ModelServer) -> None:
         chat.wait_for("again in")
         began = time.monotonic()
         chat.type(CTRL_C)
-        chat.wait_for("stopped")
+        chat.wait_for("stopped before a word came; /retry asks again")
         assert time.monotonic() - began < 5  # of the 60 s
         chat.ask("Now?", "Here I am.")
 

@@ -50,6 +50,13 @@ def refused(line: str, session: ZkChatSession) -> UsageError:
     return e.value
 
 
+def test_the_last_prompt_is_shown_by_that_name(session: ZkChatSession) -> None:
+    assert slash.run("/show last", session) == slash.run("/show 1", session)
+    assert "call 2 of 2" in slash.run("/show last 2", session).text
+    slash.run("/undo", session)
+    assert refused("/show last", session).message == "nothing has been said yet"
+
+
 # which line is a command
 
 
@@ -88,8 +95,8 @@ def test_an_unknown_command_is_refused_with_the_nearest(session: ZkChatSession) 
 
 
 @pytest.mark.parametrize("line", ["/", "/ ", "/zzzzzzzz", "/" + "x" * 10_000])
-def test_a_command_like_no_other_is_refused_with_all(session: ZkChatSession, line: str) -> None:
-    assert all(f"/{name}" in refused(line, session).hint for name in slash.names())
+def test_a_command_like_no_other_is_refused_with_the_way_to_all(session: ZkChatSession, line: str) -> None:
+    assert refused(line, session).hint == "All of them: /help"
 
 
 # what they do

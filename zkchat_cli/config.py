@@ -102,7 +102,7 @@ class ContextSettings(Section):
     tool_filter: str = Field(
         "auto", pattern="^(auto|off)$", description="leave out tools that a message does not need: auto (where room is scarce) or off"
     )
-    show_token_count: bool = Field(True, description="show the budget bar in the toolbar")
+    show_token_count: bool = Field(True, description="show the budget bar in the toolbar, and below each answer what it took")
 
     @model_validator(mode="after")
     def _shares_add_up(self) -> "ContextSettings":

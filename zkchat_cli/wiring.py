@@ -362,9 +362,14 @@ def open_bench(choices: Choices, env: Mapping[str, str], cwd: Path) -> Bench:
         raise
 
 
+def demo_folder(where: Places) -> Path:
+    """Where the copy of the built-in notes is, or would be."""
+    return where.cache_dir / "demo"
+
+
 def demo_vault(where: Places) -> Path:
     """The built-in notes, copied to a scratch folder that may be written to; an unchanged copy is used again."""
-    folder = where.cache_dir / "demo"
+    folder = demo_folder(where)
     try:
         with as_file(files("zkchat_cli") / "demo") as source:
             for file in source.rglob("*.md"):

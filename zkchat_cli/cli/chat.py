@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from zkchat_cli.session import ZkChatSession
     from zkchat_cli.wiring import Bench
 
+DEMO_TIP = "to try: What is an evergreen note?   then /sources 1, /why 1, /context, /help"
+"""What the built-in notes answer, and what can be checked of it."""
+
 COMMAND = cli.app()
 
 
@@ -74,7 +77,8 @@ def chat(
             unstored = bench.unstored
             warnings = ((f"this chat is not stored: {unstored.message}", unstored.hint),) if unstored is not None else ()
             unkept = bench.cache.notice if bench.cache is not None else None
-            return Opened(bench, session, (*warnings, *(each for each in (unkept, old.notice) if each is not None)))
+            tip = DEMO_TIP if bench.vault.root == wiring.demo_folder(bench.loaded.places).resolve() else ""
+            return Opened(bench, session, (*warnings, *(each for each in (unkept, old.notice) if each is not None)), tip)
 
         if interactive:
             _refuse_at_once(vault)
@@ -140,7 +144,7 @@ def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) ->
     from zkchat_cli.terminal.outcomes import run_piped  # the session has loaded what they need
     from zkchat_cli.terminal.turns import show_error, to_stderr
 
-    aside = to_stderr(screen)
+    aside = to_stderr(screen, lambda: session.verbose)
     first: ZkchatError | None = None
     for line in _lines(screen):
         try:

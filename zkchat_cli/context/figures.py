@@ -187,13 +187,20 @@ def _snippet(text: str, room: int) -> str:
 def _items(prompt: Prompt, pinned: Mapping[str, int]) -> Iterator[_Item]:
     if prompt.tools:
         count = f"{len(prompt.tools)} tool descriptions"
-        advice = 'fewer tools, or context.tool_filter = "auto"' if any(tool.name not in CORE for tool in prompt.tools) else ""
-        yield _Item(prompt.usage.tool_tokens, count, "", advice)
+        yield _Item(prompt.usage.tool_tokens, count, "", _fewer_tools(prompt))
     alone = sum(1 for m in prompt.messages if m.role == "user" and m.kind == "conversation") < 2
     for message in prompt.messages:
         if message.kind != "system":
             text = message.content or ", ".join(call.name for call in message.tool_calls)
             yield _Item(message.tokens, message.kind.replace("_", " "), text, _advice(message, pinned, alone))
+
+
+def _fewer_tools(prompt: Prompt) -> str:
+    """Core tools are always offered; the others the filter leaves out where they are too much, and an agent does without for good."""
+    if all(tool.name in CORE for tool in prompt.tools):
+        return ""
+    share = prompt.usage.budget_status.tools
+    return 'context.tool_filter = "auto" leaves out some' if share.used > share.budget else "an agent may have fewer: /agent"
 
 
 def _advice(message: PromptMessage, pinned: Mapping[str, int], alone: bool) -> str:

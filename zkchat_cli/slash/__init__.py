@@ -151,9 +151,11 @@ def find(word: str) -> SlashCommand:
     known = names()
     matches = [word] if word in known else [name for name in known if word and name.startswith(word)]
     if len(matches) != 1:
-        near = matches or difflib.get_close_matches(word, known, n=3, cutoff=0.4) or known
+        near = matches or difflib.get_close_matches(word, known, n=3, cutoff=0.4)
         problem = f"/{word} could be several commands" if matches else f"there is no command /{word}"
-        raise UsageError(problem, f"Nearest: {', '.join('/' + name for name in near)}. All of them: /help")
+        raise UsageError(
+            problem, f"Nearest: {', '.join('/' + name for name in near)}. All of them: /help" if near else "All of them: /help"
+        )
     command: SlashCommand = drawer.take(sys.modules[__name__], matches[0], "COMMAND")
     return command
 

@@ -10,8 +10,8 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:  # noqa: ARG001  eve
     if not moved.messages:
         return Outcome("There is nothing in the context yet.")
     turns = len(moved.questions)
-    said = "1 turn is" if turns == 1 else f"{turns} turns are"
-    return Outcome(f"The context is empty: {said} kept in the log, and nothing of them is sent. /redo brings them back.")
+    said, them = ("1 turn is", "it") if turns == 1 else (f"{turns} turns are", "them")
+    return Outcome(f"The context is empty: {said} kept in the log, and nothing of {them} is sent. /redo brings {them} back.")
 
 
 COMMAND = SlashCommand(

@@ -1,5 +1,6 @@
 """/model: which model answers, how large its window is and who says so; `/model PROVIDER/NAME` goes on with another."""
 
+from zkchat_cli.llm import providers
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.slash import Outcome, SlashCommand
 
@@ -13,7 +14,8 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:
     lines = [f"  {name}" for offer in offers for name in offer.names]
     lines += [f"  {offer.provider}: {offer.problem}" for offer in offers if offer.problem]
     there = ["There is:", *lines] if lines else []
-    return Outcome("\n".join([_described(session), *there, "/model PROVIDER/NAME goes on with another."]))
+    served = [name for name in providers.names() if providers.provider(name).reach is not None]
+    return Outcome("\n".join([_described(session), *there, f"/model PROVIDER/NAME goes on with another; providers: {', '.join(served)}."]))
 
 
 def _meant(session: ZkChatSession, argument: str) -> str:

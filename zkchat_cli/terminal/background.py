@@ -42,11 +42,13 @@ COUNT_AFTER = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What a chat stands on: the opened things, the session on the conversation it goes on with, and what to tell: problem and way out."""
+    """What a chat stands on: the opened things, the session on the conversation it goes on with, and what to tell: problem and way out; and
+    with what one may begin, where nobody can know that."""
 
     bench: "Bench"
     session: "ZkChatSession"
     warnings: tuple[tuple[str, str], ...] = ()
+    tip: str = ""
 
 
 Opening = Callable[[], Opened]

@@ -14,6 +14,10 @@ class Countdown:
         self._width = 0
         self._said = ""
 
+    @property
+    def is_shown(self) -> bool:
+        return self._width > 0
+
     def show(self, seconds: float, reason: str) -> None:
         if self._screen.columns is None:
             if reason != self._said:

@@ -51,7 +51,7 @@ def guide(loaded: Loaded, env: Mapping[str, str], here: Path, screen: Screen, wr
 
     Raises EOFError when the input ends.
     """
-    home = Path.home()
+    home, screen = Path.home(), screen.fitted()
     offered: list[Offered] = []
 
     def ask_servers() -> None:

@@ -18,11 +18,11 @@ from zkchat_cli.terminal.links import NOTHING, Opens
 from zkchat_cli.terminal.markdown import NEWLINE, Piece, Sheet
 from zkchat_cli.terminal.markdown.flow import Flow
 from zkchat_cli.terminal.markdown.glyphs import ASCII_GLYPHS, Glyphs
-from zkchat_cli.terminal.markdown.pieces import clusters, rows, width
+from zkchat_cli.terminal.markdown.pieces import rows
 from zkchat_cli.terminal.painting import Painter
-from zkchat_cli.terminal.safe import Neutraliser, neutralise_name
+from zkchat_cli.terminal.safe import Neutraliser
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.tokens import estimate
+from zkchat_cli.terminal.status import Status
 
 FASTEST, RESTS = 1 / 30, 9
 """Seconds between two drawings at least, and how many times as long as the last one took."""
@@ -31,8 +31,8 @@ BYTES_AHEAD, BYTES_PER_BYTE = 4096, 0.8
 TICK = 0.12
 QUIET = 0.4
 """Seconds before there is a line that says that something is going on: what is quicker should not flicker."""
-STATUS_EVERY = 0.5
-_SPINNER, _ASCII_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "|/-\\"
+STATUS_EVERY = 1.0
+"""Seconds between two states of that line while an answer comes, which shows by itself that something goes on."""
 
 
 class Stream(Protocol):
@@ -76,11 +76,18 @@ class Thoughts:
 class Live:
     """The screen while a turn runs; `close` it however the turn ends. Everything that is written meanwhile goes through it.
 
-    A thread draws while nothing comes in, never in the middle of another drawing. `ticking` False leaves it out.
+    `who` answers, as the line under it says. A thread draws while nothing comes in, never in the middle of another drawing; `ticking` False
+    leaves it out.
     """
 
     def __init__(
-        self, screen: Screen, opens: Opens = NOTHING, *, clock: Callable[[], float] = time.monotonic, ticking: bool = True
+        self,
+        screen: Screen,
+        opens: Opens = NOTHING,
+        *,
+        who: str = "",
+        clock: Callable[[], float] = time.monotonic,
+        ticking: bool = True,
     ) -> None:
         assert screen.columns is not None
         self._screen = screen
@@ -89,7 +96,7 @@ class Live:
         self._opens = opens
         self._clock = clock
         self._lock = threading.RLock()
-        self._began = clock()
+        self._going_on = Status(who, clock())
         self._painter = Painter(screen.theme)
         self._stream: Stream | None = None
         self._is_answer = False
@@ -104,13 +111,8 @@ class Live:
         self._resumptions = keyboard.resumptions
         self._next = 0.0
         self._came = self._redrawn = 0
-        self._answering_since: float | None = None
-        self._tokens = 0.0
-        self._doing = ""
-        self._waiting = ""
         self._status = ""
         self._status_at = 0.0
-        self._ticks = 0
         self._over = threading.Event()
         self._ticker = threading.Thread(target=self._tick, name="zkchat-spinner", daemon=True) if ticking else None
         if self._ticker:
@@ -130,9 +132,6 @@ class Live:
                 glyphs = ASCII_GLYPHS if self._screen.ascii else Glyphs()
                 self._begin(Sheet(self._columns, self._lines, self._opens, glyphs))
                 self._is_answer = True
-            if self._answering_since is None:
-                self._answering_since = self._clock()
-            self._tokens += estimate(text) if text.isascii() else len(text.encode("utf-8", "replace")) / 4
             self._add(text)
 
     def thought(self, text: str) -> None:
@@ -158,13 +157,14 @@ class Live:
     def doing(self, what: str) -> None:
         """What is waited for, which the line under the answer says; empty for the model."""
         with self._lock:
-            self._doing, self._waiting, self._paused = neutralise_name(what), "", False
+            self._going_on.doing(what)
+            self._paused = False
 
     def waiting(self, seconds: float, reason: str) -> None:
         """The model is asked again in so many seconds."""
         with self._lock:
             self._end()
-            self._waiting = neutralise_name(f"again in {max(1, round(seconds))} s, Ctrl-C stops: {reason}")
+            self._going_on.waiting(seconds, reason)
             self._draw(force=True)
 
     def end(self) -> None:
@@ -196,7 +196,7 @@ class Live:
 
     def _add(self, text: str) -> None:
         assert self._stream
-        self._waiting = ""
+        self._going_on.came(text, self._clock())
         self._came += len(text.encode("utf-8", "replace"))
         self._stream.feed(self._harmless.feed(text))
         self._dirty = True
@@ -264,20 +264,14 @@ class Live:
         return [piece for i, line in enumerate(lines) for piece in (*([NEWLINE] if i else []), *line)]
 
     def _make_status(self, now: float) -> None:
-        since = now - self._began
-        if since < QUIET and not self._waiting:
+        if now - self._going_on.began < QUIET and not self._going_on.is_waiting:
             self._status = ""
             return
         if self._status and self._is_answer and now - self._status_at < STATUS_EVERY:
             return
         self._status_at = now
-        frames = _ASCII_SPINNER if self._screen.ascii else _SPINNER
-        self._ticks += 1
-        said = [self._waiting or self._doing, f"{since:.0f} s"]
-        if self._is_answer and self._answering_since is not None and now - self._answering_since > STATUS_EVERY:
-            said.append(f"~{self._tokens / (now - self._answering_since):.0f} tokens/s")
-        line = f"{frames[self._ticks % len(frames)]} {(' - ' if self._screen.ascii else ' · ').join(filter(None, said))}"
-        self._status = f"\x1b[{self._screen.theme.sgr('dim')}m{_clipped(line, self._columns() - 1)}\x1b[m"
+        line = self._going_on.line(now, self._columns() - 1, ascii_only=self._screen.ascii)
+        self._status = f"\x1b[{self._screen.theme.sgr('dim')}m{line}\x1b[m"
 
     def _write(self, text: str) -> None:
         if text:
@@ -297,13 +291,3 @@ class Live:
                         self._draw(force=not self._is_answer)
                     except OSError:
                         return  # the terminal has gone; whoever writes next is told
-
-
-def _clipped(line: str, columns: int) -> str:
-    made, column = "", 0
-    for cluster in clusters(line):
-        column += width(cluster)
-        if column > columns:
-            break
-        made += cluster
-    return made

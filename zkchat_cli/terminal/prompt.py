@@ -92,7 +92,7 @@ class Prompt:
             enable_suspend=True,
             tempfile_suffix=".md",
             # without colour a placeholder could not be told from typed text
-            placeholder=FormattedText([("ansibrightblack", PLACEHOLDER)]) if colour else None,
+            placeholder=self._placeholder if colour else None,
             color_depth=None if colour else ColorDepth.DEPTH_1_BIT,
             style=Style.from_dict({"bottom-toolbar": "noreverse", "bottom-toolbar.text": ""}),
             input=keyboard,
@@ -209,6 +209,10 @@ class Prompt:
     def _message(self) -> FormattedText:
         heading = [("bold" if self._colour else "", f"{self._heading}\n\n")] if self._heading and not self.dumb else []
         return FormattedText([*heading, ("bold" if self._colour else "", self._said(PROMPT))])
+
+    def _placeholder(self) -> FormattedText:
+        """Not in what stays on the screen of a line that was left empty."""
+        return FormattedText([] if self._session.app.is_done else [("ansibrightblack", PLACEHOLDER)])
 
     def _typed(self, text: str) -> None:
         self._hint = ""

@@ -5,7 +5,7 @@ than the program is with its session sees what is waited for.
 """
 
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -37,7 +37,8 @@ TOLD_AFTER, TOLD_EVERY = 0.15, 0.1
 """Seconds after which it is told what is waited for, and how often."""
 LEAVING = 0.2
 """Seconds for which leaving waits for the model that describes documents."""
-LONGEST_NAME = 40
+LONGEST_NAME, LONGEST_LEADER = 40, 24
+"""Columns of a model's name in the greeting, and of who answers under an answer."""
 
 
 class Repl:
@@ -85,6 +86,8 @@ class Repl:
         self._asking = asking
         self._question = asking.question if asking is not None else Question(colour=screen.colour)
         self._unsent = ""
+        self._asked_model = False
+        """Whether the line that was sent last has put a question, which can be asked again."""
         self._screen = replace(screen, columns=lambda: self._prompt.columns, lines=lambda: self._prompt.lines)
 
     def run(self) -> int:
@@ -139,6 +142,7 @@ class Repl:
 
     def _handle(self, line: str, interruptions: Interruptions) -> bool:
         """Run a command or a turn; False when the chat is to end."""
+        self._asked_model = False
         from zkchat_cli import slash  # the session has loaded it
         from zkchat_cli.solving import unfinished
         from zkchat_cli.terminal import outcomes
@@ -146,17 +150,25 @@ class Repl:
 
         try:
             if slash.is_command(line):
-                return outcomes.run(line, self, interruptions.stoppable)
-            with interruptions.stoppable():
-                self.take_turn(self._session.send(line))
+                if not outcomes.run(line, self, interruptions.stoppable):
+                    return False
+            else:
+                with interruptions.stoppable():
+                    self.take_turn(self._session.send(line))
         except KeyboardInterrupt:
             in_run = "/solve".startswith(line.split()[0]) and unfinished(self._session.history)
-            on = "; what came is kept, and /solve goes on" if in_run else ""
-            self._screen.print(f"  stopped{on}" if slash.is_command(line) else "  stopped; what came is kept", "yellow")
+            on = "; what came is kept, and /solve goes on" if in_run else self._way_on() if self._asked_model else ""
+            self._screen.print(f"  stopped{on}", "yellow")
         except ZkchatError as e:
             show_error(e, self._screen.print)
         self._screen.print()
         return True
+
+    def _way_on(self) -> str:
+        """What may be done about an answer that did not come to its end, as the end of a sentence."""
+        last = self._session.history[-1] if self._session.history else None
+        came = last is not None and last.role == "assistant" and last.status == "unfinished" and last.content.strip()
+        return "; what came is kept: /continue goes on, /retry asks again" if came else " before a word came; /retry asks again"
 
     # what a command's outcome may ask of the chat: see outcomes.Chat
 
@@ -196,20 +208,30 @@ class Repl:
         most, reasoning = settings.references.max_displayed, settings.chat.show_reasoning
         with closing(events) as turn:
             last = show(
-                turn if self._asking is None else self._asking.attending(turn),
+                self._noting(turn if self._asking is None else self._asking.attending(turn)),
                 self._screen,
                 self._screen.print,
                 max_sources=most,
                 reasoning=reasoning,
                 detail=self._session.verbose,
                 opens=opens(self._session, self._screen.address),
+                who=shortened(self._session.leader, LONGEST_LEADER),
+                costs=self._session.parts.settings.context.show_token_count,
             )
         if isinstance(last, TurnFailed):
             show_error(last.error, self._screen.print, last.partial)
+            self._screen.print("  /retry asks the same again", "dim")
         elif last is not None:
             for told in unsent(self._session) if self._session.verbose else ():
                 self._screen.print(told, "dim")
             self._session.describing.start()
+
+    def _noting(self, turn: "Generator[Event, None, None]") -> "Iterator[Event]":
+        from zkchat_cli.events import MessageStored  # as above
+
+        for event in turn:
+            self._asked_model |= isinstance(event, MessageStored)
+            yield event
 
     def _taken_up(self) -> str:
         """What is to stand in the next prompt, once: what a command put there, or what could not be sent."""
@@ -320,6 +342,8 @@ class Repl:
         if session.history:
             title = shorten(session.conversation.title or session.conversation.id, 60)
             self._screen.print(f"going on with “{title}”, {len(session.history)} messages", "dim")
+        elif self._background.opened is not None and self._background.opened.tip:
+            self._screen.print(self._background.opened.tip, "dim")
         self._screen.print()
 
     def _tell_unable(self) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from zkchat_cli import events
 from zkchat_cli.context import past
-from zkchat_cli.context.figures import left_out, saved
+from zkchat_cli.context.figures import left_out, saved, thousands
 from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.models import RunReport, TurnReport
 from zkchat_cli.references.listing import listing
@@ -26,7 +26,12 @@ Aside = Callable[[str, str], None]
 LONGEST_ARGUMENT = 44
 LONGEST_ALOUD = 300
 """Characters of what a model says between its tools, in an agent run, that are shown."""
-DONE = {"store_in_smart_memory": "kept", "retrieve_from_smart_memory": "looked up", "recall_conversation": "looked back"}
+DONE = {
+    "find_excerpts": "nothing found",
+    "store_in_smart_memory": "kept",
+    "retrieve_from_smart_memory": "looked up",
+    "recall_conversation": "looked back",
+}
 """What tools did that bring no excerpts of notes."""
 UNDONE = ("declined", "refused")
 """How what was not approved is told: that is no failure."""
@@ -54,9 +59,18 @@ class Stage(Protocol):
     def close(self) -> None: ...
 
 
-def to_stderr(screen: Screen) -> Aside:
-    """For a pipe: warnings always reach stderr, what is only progress reaches a terminal's."""
-    return lambda line, style: screen.warn(line.strip()) if style in ("yellow", "red") else screen.progress(line)
+def to_stderr(screen: Screen, wanted: Callable[[], bool] = lambda: False) -> Aside:
+    """For a pipe: warnings always reach stderr, what is only progress reaches a terminal's, or any if it is `wanted`."""
+
+    def aside(line: str, style: str) -> None:
+        if style in ("yellow", "red"):
+            screen.warn(line.strip())
+        elif wanted():
+            screen.remark(line)
+        else:
+            screen.progress(line)
+
+    return aside
 
 
 def show(
@@ -68,28 +82,43 @@ def show(
     reasoning: bool = False,
     detail: bool = False,
     opens: Opens | None = None,
+    who: str = "",
+    costs: bool = False,
     going_on: str = "/continue",
 ) -> events.TurnCompleted | events.TurnFailed | None:
     """Print a turn as it happens: the answer as it streams, then its sources (none with `max_sources` 0). Returns the last event.
 
     A model's `reasoning` is shown only in an interactive chat; `detail` tells what the turn did, took and was made of. `opens` tells what a
-    click on links and citations opens. `going_on` is what goes on with an
-    answer that was cut. However the turn ends, what came of the answer is shown to its last word.
+    click on links and citations opens, and `who` answers is told while it is waited for. With `costs` what it took is told in a line.
+    `going_on` is what goes on with an answer that was cut. However the turn ends, what came of the answer is shown to its last word.
     """
-    stage = _stage(screen, aside, opens)
+    stage = _stage(screen, aside, opens, who)
     thinking = (reasoning or detail) and screen.columns is not None
     try:
-        return _show(turn, stage, screen, max_sources=max_sources, reasoning=thinking, detail=detail, going_on=going_on)
+        return _show(
+            turn,
+            stage,
+            screen,
+            max_sources=max_sources,
+            reasoning=thinking,
+            detail=detail,
+            costs=costs and not detail,
+            going_on=going_on,
+        )
     finally:
         stage.close()
 
 
-def _stage(screen: Screen, aside: Aside, opens: Opens | None) -> Stage:
-    if screen.columns is None or not screen.colour:
+def _stage(screen: Screen, aside: Aside, opens: Opens | None, who: str) -> Stage:
+    if screen.columns is None or not (screen.colour or screen.out.isatty()):
         return PlainStage(screen, aside)
+    if not screen.colour:
+        from zkchat_cli.terminal.patient import PatientStage  # as Live below
+
+        return PatientStage(screen, aside, who)
     from zkchat_cli.terminal.live import Live  # measures with prompt_toolkit, which an interactive chat has loaded
 
-    return Live(screen, opens or NOTHING)
+    return Live(screen, opens or NOTHING, who=who)
 
 
 class PlainStage:
@@ -140,6 +169,11 @@ class PlainStage:
     def close(self) -> None:
         self.end()
 
+    @property
+    def has_the_line(self) -> bool:
+        """Whether the cursor's line is one that goes on."""
+        return self._answer.is_open or self._thoughts.is_open or self._countdown.is_shown
+
     def _end_thoughts(self) -> None:
         if self._thinking:
             self._thoughts.end()
@@ -153,7 +187,7 @@ class _Streamed:
         self._screen = screen
         self._styles = styles
         self._flow = screen.flow()
-        self._open = False
+        self.is_open = False
         self.stand_apart = False
 
     def add(self, text: str) -> None:
@@ -166,17 +200,25 @@ class _Streamed:
         """Finish the open line, so that something else may be printed."""
         self._write(self._flow.close())
         self._flow = self._screen.flow()
-        if self._open:
+        if self.is_open:
             self._write("\n")
 
     def _write(self, text: str) -> None:
         if text:
             self._screen.write_styled(text, *self._styles)
-            self._open = not text.endswith("\n")
+            self.is_open = not text.endswith("\n")
 
 
 def _show(
-    turn: Iterable[events.Event], stage: Stage, screen: Screen, *, max_sources: int, reasoning: bool, detail: bool, going_on: str
+    turn: Iterable[events.Event],
+    stage: Stage,
+    screen: Screen,
+    *,
+    max_sources: int,
+    reasoning: bool,
+    detail: bool,
+    costs: bool,
+    going_on: str,
 ) -> events.TurnCompleted | events.TurnFailed | None:
     last: events.TurnCompleted | events.TurnFailed | None = None
     aloud = ""
@@ -208,7 +250,8 @@ def _show(
                 stage.doing(f"{call.name} {shorten(asked(call.arguments), LONGEST_ARGUMENT)}")
             case events.ToolCallFinished(call, run, excerpts):
                 stage.doing("")
-                undone = next((word for word in UNDONE if run.outcome.startswith(word)), "failed")
+                failed = f"failed: {run.outcome}" if run.outcome else "failed"
+                undone = next((word for word in UNDONE if run.outcome.startswith(word)), failed)
                 line = (call.name, call.arguments, run.ok, excerpts, run.tokens, run.duration_ms)
                 stage.aside(tool_line(*line, whole=detail, undone=undone), "dim")
                 stage.stand_apart()
@@ -239,9 +282,12 @@ def _show(
                     stage.aside(told, "dim")
                 stage.close()
                 shown = listing(report.citations, report.references, report.uncited_statements, max_sources) if max_sources else []
-                if shown:
+                costly = costs and report.model != "offline"  # which searches and quotes: nobody is paid, and nothing is waited for
+                if shown or costly:
                     screen.print()
-                    screen.show(shown)
+                screen.show(shown)
+                if costly:
+                    stage.aside(cost(report), "dim")
                 if report.run is not None and (unmet := unmet_line(report.run)):
                     stage.aside(f"  {unmet}", "yellow")
     return last
@@ -277,6 +323,16 @@ def tool_line(
     outcome = ", ".join(filter(None, (brought, f"{tokens} tokens"))) if ok else undone
     said = asked(arguments) if whole else shorten(asked(arguments), LONGEST_ARGUMENT)
     return neutralise_name(f"  {name} {said}  {outcome}, {milliseconds:.0f} ms")
+
+
+def cost(report: TurnReport) -> str:
+    """What a turn took, in a line: time, and the tokens of all its calls."""
+    took, usage = report.timings_ms, report.usage
+    mark = "~" if usage.estimated else ""
+    cached = f" ({thousands(usage.cached_tokens)} cached)" if usage.cached_tokens else ""
+    seconds = (took.prepare + took.model + took.tools + took.store) / 1000
+    read, written = thousands(usage.prompt_tokens), thousands(usage.completion_tokens)
+    return f"  {seconds:.1f} s, {mark}{read} tokens read{cached}, {mark}{written} written"
 
 
 def details(report: TurnReport) -> list[str]:

@@ -28,11 +28,12 @@ from zkchat_cli.terminal.markdown.grammar import (
     goes_on,
     indented,
     may_be_head,
+    may_be_title,
     within,
 )
 from zkchat_cli.terminal.markdown.inline import Inline
 from zkchat_cli.terminal.markdown.pieces import NEWLINE, Piece, narrowed, width, widths
-from zkchat_cli.terminal.markdown.table import Align, Table, cells, delimiter
+from zkchat_cli.terminal.markdown.table import LINE_BREAK, Align, Table, cells, delimiter, may_begin
 
 LONGEST_BEGINNING = 400
 """Characters of a line after which it is a paragraph, whatever may follow."""
@@ -65,7 +66,7 @@ class Sheet:
         self._fence: Fence | None = None
         self._table: Table | None = None
         self._head: str | None = None
-        """A line that may be a table's head."""
+        """A line that may be a table's head, or a heading: the next one shows it."""
         self._gap = False
         self._apart = False
         """Whether the block before is of those that stand apart from what follows."""
@@ -124,9 +125,9 @@ class Sheet:
 
     def _awaits_more(self, line: str) -> bool:
         """Whether the beginning of a line does not show yet what that is."""
-        if self._head is not None or self._table is not None or UNDECIDED.match(line):
+        if self._table is not None or UNDECIDED.match(line) or (self._head is not None and may_begin(self._head)):
             return True
-        return self._inline is None and may_be_head(line, ended=False)
+        return self._inline is None and self._head is None and (may_be_title(line) or may_be_head(line, ended=False))
 
     def _shortened(self, line: str) -> str:
         """Of a line of code that is too long to wait for, what is left."""
@@ -147,9 +148,13 @@ class Sheet:
             self._blank(matched)
             return False
         indent, bare = indented(rest)
-        aligns = None if long or matched < len(self._containers) or self._head is None else delimiter(bare)
-        if self._begin_table(aligns):
-            return False
+        if self._head is not None and matched == len(self._containers) and not long:
+            if not self._head.startswith("|") and (underline := UNDERLINE.match(bare)):
+                self._title(1 if underline[1] else 2)
+                return False
+            if self._begin_table(delimiter(bare)):
+                return False
+        self._end_head()
         if self._table:
             if matched == len(self._containers) and not long and (bare.startswith("|") or ("|" in bare and not BLOCK.match(bare))):
                 self._table_row(bare)
@@ -197,12 +202,12 @@ class Sheet:
                 self._leave(containers)
                 self._heading(len(heading[1]), CLOSING_MARKS.sub("", bare[heading.end() :]))
                 return False
-            if self._inline and matched == len(self._containers) and UNDERLINE.match(bare):
+            if self._inline and matched == len(self._containers) and UNDERLINE.match(bare):  # of more than one line, which are text
                 self._end()
                 self._rule()
                 return False
         plain = self._inline is None and not containers and not indent
-        if not long and (bare.startswith("|") or (plain and may_be_head(bare, ended=True) and len(cells(bare)) > 1)):
+        if not long and (bare.startswith("|") or (plain and (may_be_title(bare) or may_begin(bare)))):
             self._leave(containers)
             self._head = bare
             return False
@@ -307,6 +312,12 @@ class Sheet:
         if self._fence:
             self._fence, self._apart = None, True
 
+    def _title(self, level: int) -> None:
+        """The line above is underlined."""
+        assert self._head is not None
+        head, self._head = self._head, None
+        self._heading(level, head.rstrip())
+
     def _heading(self, level: int, title: str) -> None:
         self._separate(apart=True)
         first, rest = self._prefix()
@@ -347,8 +358,7 @@ class Sheet:
 
     def _begin_table(self, aligns: tuple[Align, ...] | None) -> bool:
         head = self._head
-        if head is None or aligns is None or len(cells(head)) != len(aligns):
-            self._end_head()
+        if head is None or aligns is None or not may_begin(head) or len(cells(head)) != len(aligns):
             return False
         self._head = None
         self._separate(apart=True)
@@ -357,16 +367,20 @@ class Sheet:
         return True
 
     def _end_head(self) -> None:
-        """It was no head but text, and a paragraph may go on with this line."""
+        """It was neither a head nor a heading but text, and a paragraph may go on with this line."""
         head, self._head = self._head, None
         if head is not None:
             self._begin_text()
             self._say(head)
 
     def _cell(self, text: str) -> list[Piece]:
-        inline = Inline(self._opens)
-        inline.feed(text)
-        return inline.take(final=True)
+        """What a cell says, whose lines HTML alone can break."""
+        said: list[Piece] = []
+        for part in LINE_BREAK.split(text):
+            inline = Inline(self._opens)
+            inline.feed(part.strip(" \t"))
+            said += [*([NEWLINE] if said else []), *inline.take(final=True)]
+        return said
 
     def _table_row(self, line: str) -> None:
         assert self._table

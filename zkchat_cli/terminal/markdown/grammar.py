@@ -20,9 +20,12 @@ RULE = re.compile(r"(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})")
 HEADING = re.compile(r"(#{1,6})(?:[ \t]+|\Z)")
 CLOSING_MARKS = re.compile(r"[ \t]+#+[ \t]*\Z")
 FENCE = re.compile(r"(`{3,})[ \t]*([^`]*)\Z|(~{3,})[ \t]*(.*)\Z", re.DOTALL)
-UNDERLINE = re.compile(r"={2,}[ \t]*\Z")
+UNDERLINE = re.compile(r"(?:(={2,})|-{2,})[ \t]*\Z")
+"""What makes a heading of the line above; the first group: of the first level."""
 BLOCK = re.compile(rf">|\#{{1,6}}[ \t]|`{{3}}|~{{3}}|{MARKER}[ \t]")
 """What begins something else than a row of a table."""
+LONGEST_TITLE = 60
+"""Characters of a line that an underline makes a heading: all of such a line waits for the next one."""
 FIRST_CELL = 40
 """Characters of a line within which a bar shows that it may be a table's head, where that does not begin with one."""
 _BAR = re.compile(r"\[\[[^\]]*+(?:\]\]|\Z)|`[^`]*+(?:`|\Z)|\\.|(\|)")
@@ -64,6 +67,11 @@ def within(line: str, containers: Iterable[Container]) -> tuple[str, int]:
             line = " " * (indent - min(indent, container.indent)) + bare
         matched += 1
     return line, matched
+
+
+def may_be_title(line: str) -> bool:
+    """Whether a line, or one that begins so, is a heading if an underline follows."""
+    return line[:1] not in ("", " ", "\t", ">", "|") and len(line) <= LONGEST_TITLE
 
 
 def may_be_head(line: str, *, ended: bool) -> bool:

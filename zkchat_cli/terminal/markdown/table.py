@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from zkchat_cli.terminal.markdown.flow import folded
-from zkchat_cli.terminal.markdown.pieces import NEWLINE, Piece, widths
+from zkchat_cli.terminal.markdown.grammar import may_be_head
+from zkchat_cli.terminal.markdown.pieces import NEWLINE, Piece, rows, widths
 
 Cell = Sequence[Piece]
 Align = Literal["left", "right", "center"]
 
 LEAST_COLUMN = 8
 """Columns that each column must have on average, or the table is laid out as records."""
+LINE_BREAK = re.compile(r"<br[ \t]{0,9}/?>", re.IGNORECASE)
+"""What begins another line within a cell."""
 _DELIMITER = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*+\|?[ \t]*")
 _BARS = re.compile(r"\\.|`+|\|")
 
@@ -23,6 +26,11 @@ def delimiter(line: str) -> tuple[Align, ...] | None:
     if "|" not in line or not _DELIMITER.fullmatch(line):
         return None
     return tuple("center" if c[0] == c[-1] == ":" and len(c) > 1 else "right" if c[-1] == ":" else "left" for c in cells(line))
+
+
+def may_begin(line: str) -> bool:
+    """Whether a line is a table's head if the line under one follows."""
+    return line.startswith("|") or (may_be_head(line, ended=True) and len(cells(line)) > 1)
 
 
 def cells(line: str) -> list[str]:
@@ -66,7 +74,7 @@ class Table:
         self._aligns = aligns
         self._look = look
         self._head = self._fit(head)
-        self._natural = [max(1, widths(cell)) for cell in self._head]
+        self._natural = [max(1, _widest(cell)) for cell in self._head]
         self._waiting: list[list[Cell]] = []
         self._begun = False
 
@@ -79,7 +87,7 @@ class Table:
         """A row is cut or filled to the columns that the head has; once begun, it has to do with the widths there are."""
         fitting = self._fit(row)
         if not self._begun:
-            self._natural = [max(size, widths(cell)) for size, cell in zip(self._natural, fitting, strict=True)]
+            self._natural = [max(size, _widest(cell)) for size, cell in zip(self._natural, fitting, strict=True)]
         self._waiting.append(fitting)
 
     def rows(self, columns: int) -> list[Piece]:
@@ -153,3 +161,8 @@ class Table:
                 made += [Piece("  ")] if i else []
                 made += [*line, NEWLINE]
         return made
+
+
+def _widest(cell: Cell) -> int:
+    """The columns that the widest line of a cell takes."""
+    return max(map(widths, rows(cell)), default=0)
