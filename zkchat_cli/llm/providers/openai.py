@@ -92,7 +92,7 @@ class OpenaiModel(Served):
             gateway = self._loaded()
         gateway = gateway.with_policy(recovery.policy(put, self.server, self.first_delay))
         events = gateway.complete_stream_with_recovery(**compatible.arguments(self.model, request))
-        await compatible.deltas(events, put, self.server, model=self.model, models=self.names)
+        await compatible.deltas(gateway, events, put, self.server, model=self.model, models=self.names)
 
     def listed(self) -> tuple[Listed, ...]:
         return served.listed(self.server, "/models", _window)
