@@ -334,9 +334,14 @@ def open_store(loaded: Loaded, *, keep: bool = True) -> ChatSessionStore:
 
 
 def open_bench(choices: Choices, env: Mapping[str, str], cwd: Path) -> Bench:
-    """Everything a session needs. Raises the ZkchatError of whatever cannot be opened, with nothing left open."""
-    loaded = settings(choices, env, cwd)
-    using = open_model(loaded, env, unsafe=choices.unsafe)
+    """Everything a session needs. Raises the ZkchatError of whatever cannot be opened, with nothing left open.
+
+    The model is the agent's where one was chosen: the settings' own need not be there then.
+    """
+    name = choices.agent
+    agent = open_agent(name, config.places(env, choices.config_file)) if name is not None and name != agents.NONE else None
+    loaded = settings(choices, env, cwd, agent)
+    using = open_model(loaded, env, agent, unsafe=choices.unsafe)
     cache = kept(loaded.places.cache_dir)
     vault = open_vault(loaded, env, cwd, cache.place)
     try:

@@ -6,15 +6,18 @@ from typing import Annotated, Any
 
 import typer
 
-from zkchat_cli import cli, config, wiring
+from zkchat_cli import cli, config, tools, wiring
 from zkchat_cli.agents import loading, writing
-from zkchat_cli.agents.profile import Agent
+from zkchat_cli.agents.profile import LARGEST_PROMPT, Agent
 from zkchat_cli.errors import ConfigError, UsageError
+from zkchat_cli.terminal import drafting
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.words import shorten
 
 COMMAND = cli.app("Agents: named profiles of model, system prompt, tools, strategy and memory, for --agent, /agent and @NAME.")
 
+MOST_PIPED = 4 * LARGEST_PROMPT + 4
+"""Bytes that are more than a prompt may have, whatever its letters are."""
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="An agent's name.", autocompletion=cli.agent_names)]
 
 
@@ -38,7 +41,8 @@ def list_(as_json: cli.JsonOption = False, config_file: cli.ConfigOption = None)
     for name, agent in found:
         if isinstance(agent, Agent):
             model = f" · {agent.given['model']}" if agent.given.get("model") else ""
-            screen.print(f"{name:<{width}}  {'built in' if agent.file is None else 'yours   '}{model}  {shorten(agent.description, 100)}")
+            about = shorten(agent.description or agent.prompt, 100)
+            screen.print(f"{name:<{width}}  {'built in' if agent.file is None else 'yours   '}{model}  {about}".rstrip())
         else:
             screen.print(f"{name:<{width}}  ✗ {agent.message}", "red")
 
@@ -63,6 +67,8 @@ def show(name: NameArgument, as_json: cli.JsonOption = False, config_file: cli.C
             screen.print(f"{key} = {writing.as_toml(value)}")
     if agent.tools is None:
         screen.print("tools: all there are", "dim")
+    elif writes := [tool.name for tool in tools.tools(unsafe=True) if tool.writes and tool.name in agent.tools]:
+        screen.print(f"only with --unsafe: {', '.join(writes)}", "dim")
     there = "" if agent.memory_file and agent.memory_file.is_file() else ", which is not there yet"
     screen.print(f"memory: {agent.memory_file}{there}" if agent.memory_file else "memory: no file of its own", "dim")
     screen.print(f"\n{agent.prompt}" if agent.prompt else "\nNo system prompt besides zkchat's own.")
@@ -105,7 +111,7 @@ def create(
     if file.exists():
         raise UsageError(f"there is an agent {name} already: {file}", f"Change it: zkchat agent config {name} KEY VALUE")
     if prompt == "-":
-        prompt = cli.piped().buffer.read(loading.LARGEST_PROMPT).decode("utf-8", "replace")
+        prompt = cli.piped().buffer.read(MOST_PIPED).decode("utf-8", "replace")
     said = {
         "description": description,
         "model": model,
@@ -173,10 +179,35 @@ def config_(
         _check_model(value, config_file)
     if not file.exists():
         writing.create(file, name, valid)
-        screen.warn(f"{name} is built in; {file} takes its place now", f"zkchat agent delete {name} brings it back")
+        _tell_replaced(name, file, screen)
     else:
         writing.change(file, {**dict.fromkeys(replaced & given.keys()), key: valid.get(key)})
     _tell(screen, name, key, valid.get(key), as_json=as_json)
+
+
+@COMMAND.command()
+def edit(name: NameArgument, config_file: cli.ConfigOption = None) -> None:
+    """Open an agent's file in $VISUAL or $EDITOR; it is checked before it counts. A built-in one is copied to a file of yours first."""
+    screen = Screen.of()
+    where = _folder(config_file)
+    file = loading.file_of(where, name)
+    new = not file.exists()
+
+    def check(tried: Path) -> None:
+        agent = wiring.check_agent(loading.of_file(tried, name, where / f"{name}.md"))
+        _check_model(agent.given.get("model"), config_file)
+
+    first = writing.text(name, writing.as_given(loading.load(where, name))) if new else ""
+    if not drafting.edit(drafting.Draft(file, first, check, writing.replace), screen):
+        screen.print("Nothing was changed.", "dim")
+        return
+    screen.print(f"{file} is {'written' if new else 'changed'}.")
+    if new:
+        _tell_replaced(name, file, screen)
+
+
+def _tell_replaced(name: str, file: Path, screen: Screen) -> None:
+    screen.warn(f"{name} is built in; {file} takes its place now", f"zkchat agent delete {name} brings it back")
 
 
 def _given(file: Path) -> dict[str, object]:

@@ -68,7 +68,6 @@ def ask(
     with _output(Screen.of(), output) as screen, cli.opened(choices) as opened:
         asked = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and not (as_json or stream_json)
         bench = replace(opened, approve=policy(unsafe=unsafe, yes=yes, screen=screen, interactive=asked))
-        tell_unable(bench.using.tools, bench.model.name, screen, unsafe=unsafe)
         screen = screen.dressed(bench.loaded.values.terminal)
         screen = replace(screen, address=opener(bench.vault.root, bench.loaded.values.references.link_style))
         warming = bench.counter.warm()
@@ -80,6 +79,7 @@ def ask(
             screen.warn(f"the index was rebuilt: {index.rebuilt}")
         session = bench.session(_conversation(bench, cid, continue_=continue_))
         session.just_refreshed()
+        tell_unable(session.parts, screen, unsafe=unsafe)
         warming.join()
         turn = solve(session, text, iterations, typed=typed) if iterations else session.send(text, typed=typed)
         try:
@@ -89,6 +89,10 @@ def ask(
                 else:
                     shown = 0 if answer_only else bench.loaded.values.references.max_displayed
                     report = _outcome(show(turn, screen, to_stderr(screen), max_sources=shown))
+        except KeyboardInterrupt:
+            if iterations and not no_store:
+                screen.warn("the run was stopped; what came is kept", "zkchat ask -c --iterations N goes on")
+            raise
         finally:
             if show_context and session.sent is not None:
                 named = next((m.references for m in reversed(session.history) if m.role == "user"), ())

@@ -2,8 +2,6 @@
 
 import json
 import os
-import secrets
-import sys
 import tomllib
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,11 +14,10 @@ import typer
 
 from zkchat_cli import cli, places, wiring
 from zkchat_cli import config as settings
-from zkchat_cli.errors import ConfigError, ZkchatError, reason
+from zkchat_cli.errors import ConfigError, reason
 from zkchat_cli.llm.endpoint import shown
-from zkchat_cli.terminal.editor import Editor
+from zkchat_cli.terminal import drafting
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.turns import show_error
 from zkchat_cli.wiring import Choices
 
 COMMAND = cli.app("Settings: defaults < your file < .zkchat.toml in the vault < environment < flags.")
@@ -147,52 +144,21 @@ def _say(key: str, value: object, file: Path | None, *, as_json: bool) -> None:
 def edit(config: cli.ConfigOption = None) -> None:
     """Open your file in $VISUAL or $EDITOR; it is checked before it counts."""
     where = settings.places(os.environ, config)
-    file, screen = where.config_file, Screen.of()
-    before = _read(file)
-    editor = Editor.of(os.environ)
-    text = editor.edit(before or EMPTY, ".toml")
-    while (problem := _problem(where, text)) is not None and _again(problem, screen):
-        text = editor.edit(text, ".toml")
-    if text == (before or EMPTY):
+
+    def check(file: Path) -> None:
+        wiring.check(settings.load({}, {}, replace(where, config_file=file), schema=wiring.schema()))
+
+    screen = Screen.of()
+    if drafting.edit(drafting.Draft(where.config_file, EMPTY, check, _replace), screen):
+        screen.print(f"{where.config_file} is changed.")
+    else:
         screen.print("Nothing was changed.", "dim")
-        return
-    if problem is None and _read(file) != before:
-        problem = ConfigError(f"{file} was changed by somebody else meanwhile", "")
-    if problem is not None:
-        kept = file.with_name(f"{file.stem}.rejected-{secrets.token_hex(3)}.toml")
-        _replace(kept, text)
-        raise ConfigError(problem.message, f"{file} is as it was; what you wrote is {kept}. {problem.hint}".rstrip()) from problem
-    _replace(file, text)
-    screen.print(f"{file} is changed.")
-
-
-def _problem(where: settings.Places, text: str) -> ZkchatError | None:
-    """What is wrong with a text as the user's settings file."""
-    draft = where.config_file.with_name(f".{where.config_file.name}.{secrets.token_hex(4)}.draft")
-    try:
-        _replace(draft, text)
-        wiring.check(settings.load({}, {}, replace(where, config_file=draft), schema=wiring.schema()))
-    except ZkchatError as e:
-        return ConfigError(e.message.replace(str(draft), str(where.config_file)), e.hint)
-    finally:
-        draft.unlink(missing_ok=True)
-    return None
-
-
-def _again(problem: ZkchatError, screen: Screen) -> bool:
-    """Whether the user, who is told what is wrong, wants to mend it now."""
-    if sys.stdin is None or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return False
-    from zkchat_cli.terminal.question import Question  # prompt_toolkit, which only this needs
-
-    show_error(problem, screen.print)
-    return Question(colour=screen.colour).ask("Edit it again?")
 
 
 def _edit(file: Path, key: str, change: Callable[[Any, str], None]) -> None:
     """Change one key of a TOML file, everything else kept as it was written; the new file replaces the old in one step."""
     try:
-        document = tomlkit.parse(_read(file) or "")
+        document = tomlkit.parse(drafting.read(file) or "")
         table: Any = document
         *path_, name = key.split(".")
         for part in path_:
@@ -207,25 +173,12 @@ def _edit(file: Path, key: str, change: Callable[[Any, str], None]) -> None:
     _replace(file, text)
 
 
-def _read(file: Path) -> str | None:
-    """None where there is no such file."""
-    try:
-        return file.read_text(encoding="utf-8") if file.is_file() else None
-    except (OSError, UnicodeDecodeError) as e:
-        raise _unchanged(file, e) from e
-
-
 def _replace(file: Path, text: str) -> None:
-    """The whole file anew, in one step, for its owner alone; a link to it (as of a repository of dotfiles) stays one."""
-    file = Path(os.path.realpath(file))
+    """The whole file anew, in one step, for its owner alone."""
     try:
         places.replace(file, text)
     except (OSError, UnicodeError) as e:
-        raise _unchanged(file, e) from e
-
-
-def _unchanged(file: Path, cause: Exception) -> ConfigError:
-    return ConfigError(f"{file} cannot be changed: {reason(cause)}", "Nothing was changed; --config names another file.")
+        raise ConfigError(f"{file} cannot be changed: {reason(e)}", "Nothing was changed; --config names another file.") from e
 
 
 def _origin(loaded: settings.Loaded, key: str) -> dict[str, str | None]:

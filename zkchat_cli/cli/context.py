@@ -33,7 +33,6 @@ COMMAND = cli.app("What the model sees: the exact prompt, its figures, its summa
 
 PreviewOption = Annotated[bool, typer.Option("--preview", help="Only say what would happen; the model may be asked for that.")]
 
-
 FINDING_OUT = 10.0
 """Seconds for which it is waited for a server to say how large a model's window is."""
 
@@ -328,7 +327,7 @@ def _exported(choices: Choices, id_: str | None, exporter: exporters.Exporter, n
         with _session(choices, id_, indexed=next_ is not None) as session:
             return exporter.export(session.request(next_))
     with cli.opened(choices) as bench:
-        return exporter.export(bench.store.archive(bench.store.find(id_, str(bench.vault.root)).id))
+        return exporter.export(bench.store.archive(bench.store.find(id_, str(bench.vault.root)).id, prompts=exporter.prompts))
 
 
 @COMMAND.command(name="import")
@@ -352,7 +351,8 @@ def import_(
             "title": conversation.title,
             "messages": len(archive.messages),
             "references": sum(len(message.references) for message in archive.messages),
-            "compactions": len(archive.compactions),
+            "compactions": sum(not compaction.undone for compaction in archive.compactions),
+            "prompts": len(archive.prompts.calls) if archive.prompts else 0,
             "vault": conversation.vault,
             "copy": imported.is_own and conversation.id != archive.conversation.id,
         }

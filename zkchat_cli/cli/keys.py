@@ -7,7 +7,7 @@ import typer
 
 from zkchat_cli import cli, config, keys, wiring
 from zkchat_cli.config import environment
-from zkchat_cli.errors import UsageError
+from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.terminal.screen import Screen
 
 COMMAND = cli.app("Keys of providers. A key in the environment wins over one that is kept here.")
@@ -32,7 +32,7 @@ def set_(
     if given:
         hint = f"zkchat keys set {provider} asks for it, or reads it from standard input."
         raise UsageError("a key is not given as an argument: it would stay in your shell's history", hint)
-    place = keys.keep(provider, _asked(provider), _places(), in_file=in_file)
+    place = keys.keep(provider, keys.plain(_asked(provider), variable), _places(), in_file=in_file)
     screen = Screen.of()
     overridden = bool(environment().get(variable, "").strip())
     if as_json:
@@ -47,6 +47,10 @@ def set_(
 def list_(as_json: cli.JsonOption = False) -> None:
     """Each provider, where its key comes from, and how it ends."""
     where, env, screen = _places(), environment(), Screen.of()
+    try:
+        keys.require_readable(where)
+    except ConfigError as e:
+        screen.warn(e.message, e.hint)
     rows = []
     for provider, variable in wiring.key_variables(environment()).items():
         key = keys.find(provider, variable, env, where)
@@ -94,11 +98,11 @@ def _asked(provider: str) -> str:
     if sys.stdin is None:
         raise UsageError("there is no standard input to read the key from", "Start it in a terminal.")
     if not sys.stdin.isatty():
-        return sys.stdin.readline().strip()
+        return sys.stdin.readline(2 * keys.LONGEST)
     from getpass import getpass
 
     try:
-        return getpass(f"Key for {provider} (it is not shown): ").strip()
+        return getpass(f"Key for {provider} (it is not shown): ")
     except EOFError:
         return ""
 

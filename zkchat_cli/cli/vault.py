@@ -11,7 +11,7 @@ from zkchat_cli import cli, conversations, wiring
 from zkchat_cli.config import environment
 from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution, Mention, MentionKind
-from zkchat_cli.terminal.mending import mend
+from zkchat_cli.terminal.mending import mend, somebody
 from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.tools import counted
@@ -256,7 +256,7 @@ def broken(
         choices = Choices(vault, config_file=config)
         git = wiring.settings(choices, environment(), Path.cwd()).values.vault.git
         with _indexed(choices, screen) as (notes, _):
-            mend(notes, screen, git=git, unsure=unsure, yes=yes, as_json=as_json)
+            mend(notes, screen, git=git, unsure=unsure, yes=yes, as_json=as_json, says=somebody(screen))
         return
     if yes or unsure:
         raise UsageError(f"{'--yes' if yes else '--unsure'} goes with --fix", "zkchat vault broken --fix shows what would be mended.")

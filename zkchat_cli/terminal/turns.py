@@ -24,6 +24,8 @@ Aside = Callable[[str, str], None]
 """Where a line that is not the answer goes, with its style: the screen itself in a chat, stderr in a pipe."""
 
 LONGEST_ARGUMENT = 44
+LONGEST_ALOUD = 300
+"""Characters of what a model says between its tools, in an agent run, that are shown."""
 DONE = {"store_in_smart_memory": "kept", "retrieve_from_smart_memory": "looked up", "recall_conversation": "looked back"}
 """What tools did that bring no excerpts of notes."""
 UNDONE = ("declined", "refused")
@@ -175,14 +177,20 @@ def _show(
     turn: Iterable[events.Event], stage: Stage, screen: Screen, *, max_sources: int, reasoning: bool, detail: bool
 ) -> events.TurnCompleted | events.TurnFailed | None:
     last: events.TurnCompleted | events.TurnFailed | None = None
+    aloud = ""
     for event in turn:
+        if isinstance(event, events.ToolCallStarted | events.IterationStarted) and aloud.strip():
+            stage.aside(f"  {shorten(aloud, LONGEST_ALOUD)}", "dim")
+            aloud = ""
         match event:
             case events.TextDelta(text):
                 stage.answer(text)
-            case events.ReasoningDelta(text):
+            case events.ReasoningDelta(text, said):
                 if reasoning:
                     stage.thought(text)
                     stage.stand_apart()
+                elif said:
+                    aloud += text
             case events.Waiting(seconds, reason):
                 stage.waiting(seconds, reason)
             case events.MessageStored() | events.Cited():
@@ -212,8 +220,10 @@ def _show(
             case events.IterationStarted(number, of):
                 stage.aside(f"  iteration {number} of {of}", "bold")
             case events.IterationFinished(number, tools, excerpts):
-                found = f"{tools} tool call{'' if tools == 1 else 's'}, {excerpts} new excerpt{'' if excerpts == 1 else 's'}"
-                stage.aside(f"  iteration {number}: {found}", "dim")
+                both = ((tools, "tool call"), (excerpts, "new excerpt"))
+                counts = [f"{count} {what}{'s' * (count > 1)}" for count, what in both if count]
+                stage.aside(f"  iteration {number}: {', '.join(counts) or 'nothing was looked up'}", "dim")
+                stage.stand_apart()
             case events.TurnFailed():
                 stage.end()
                 last = event
