@@ -86,6 +86,10 @@ class Bench:
     def model(self) -> Model:
         return self.using.model
 
+    def find(self, id_: str | None) -> Conversation:
+        """The stored conversation of that id or unique beginning of it; for None the vault's latest. Raises StoreError."""
+        return self.store.find(id_, str(self.vault.root))
+
     def session(self, conversation: Conversation | None = None) -> ZkChatSession:
         """A session on a stored conversation, which goes on with its agent, or a new one; with the agent that was chosen, if one was."""
         session = ZkChatSession(self._parts(self.loaded, self.using), conversation)
@@ -229,7 +233,8 @@ def no_vault(cwd: Path) -> VaultError:
     """None is named, and where we are is none."""
     return VaultError(
         f"no vault: {cwd} holds no Markdown files, and none is named",
-        "Name one by --vault DIR, ZKCHAT_VAULT, or `zkchat config set vault.path DIR`; or start in a folder with .md files.",
+        "Name one by --vault DIR, ZKCHAT_VAULT, or `zkchat config set vault.path DIR`; or start in a folder with .md files. "
+        "`zkchat chat --demo` brings its own.",
     )
 
 

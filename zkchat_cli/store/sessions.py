@@ -26,7 +26,7 @@ from zkchat_cli.models import (
 )
 from zkchat_cli.store import archived, archives, compactions, conversations, erasing, facts, mentions, prompts, rows, spoken, typed
 from zkchat_cli.store.faults import told
-from zkchat_cli.store.file import connect, transaction
+from zkchat_cli.store.file import connect, copied, transaction
 from zkchat_cli.store.packing import storable
 
 _MESSAGE = f"SELECT {', '.join((*rows.MESSAGE, *rows.ASIDE))} FROM message"
@@ -66,8 +66,11 @@ class ChatSessionStore:
         return cls(connect(file), file)
 
     def beside(self) -> "ChatSessionStore":
-        """The same store through another connection, for another thread."""
-        return self.open(self._file)
+        """The same store through another connection, for another thread; of one in memory, what it holds now."""
+        if self._file is not None:
+            return self.open(self._file)
+        with self._reading("be read beside"):
+            return type(self)(copied(self._db))
 
     def close(self) -> None:
         with told(self._file, "be closed"):

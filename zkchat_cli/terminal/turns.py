@@ -68,16 +68,18 @@ def show(
     reasoning: bool = False,
     detail: bool = False,
     opens: Opens | None = None,
+    going_on: str = "/continue",
 ) -> events.TurnCompleted | events.TurnFailed | None:
     """Print a turn as it happens: the answer as it streams, then its sources (none with `max_sources` 0). Returns the last event.
 
     A model's `reasoning` is shown only in an interactive chat; `detail` tells what the turn did, took and was made of. `opens` tells what a
-    click on links and citations opens. However the turn ends, what came of the answer is shown to its last word.
+    click on links and citations opens. `going_on` is what goes on with an
+    answer that was cut. However the turn ends, what came of the answer is shown to its last word.
     """
     stage = _stage(screen, aside, opens)
     thinking = (reasoning or detail) and screen.columns is not None
     try:
-        return _show(turn, stage, screen, max_sources=max_sources, reasoning=thinking, detail=detail)
+        return _show(turn, stage, screen, max_sources=max_sources, reasoning=thinking, detail=detail, going_on=going_on)
     finally:
         stage.close()
 
@@ -174,7 +176,7 @@ class _Streamed:
 
 
 def _show(
-    turn: Iterable[events.Event], stage: Stage, screen: Screen, *, max_sources: int, reasoning: bool, detail: bool
+    turn: Iterable[events.Event], stage: Stage, screen: Screen, *, max_sources: int, reasoning: bool, detail: bool, going_on: str
 ) -> events.TurnCompleted | events.TurnFailed | None:
     last: events.TurnCompleted | events.TurnFailed | None = None
     aloud = ""
@@ -231,7 +233,8 @@ def _show(
                 last = event
                 stage.end()
                 if report.finish_reason == "length":
-                    stage.aside("  the answer was cut: the model reached its length limit; /continue goes on", "yellow")
+                    more = f"; {going_on} goes on" if going_on else ""
+                    stage.aside(f"  the answer was cut: the model reached its length limit{more}", "yellow")
                 for told in details(report) if detail else ():
                     stage.aside(told, "dim")
                 stage.close()
