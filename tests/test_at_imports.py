@@ -243,6 +243,12 @@ def test_a_suffix_in_common_makes_no_name_near(places: Places) -> None:
     assert nearest(imports_in("@nope.md")[0], places) == ()
 
 
+@pytest.mark.parametrize("path", ["/a\0b", "~/a\0b", "a\0b.md"])
+def test_a_path_that_no_file_can_have_is_missing(places: Places, path: str) -> None:
+    assert [reference.status for reference in named(f'@"{path}"', places).references] == ["broken"]
+    assert places.vault.path_of(path) is None
+
+
 def test_a_missing_file_like_no_other_says_so(places: Places) -> None:
     assert places.folder
     write(places.folder, {".zzzzzzzz.qqq": "hidden"})

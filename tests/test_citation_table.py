@@ -107,6 +107,10 @@ TABLE = [
     row("⟦[<source 2>]⟧", 2),
     row("⟦[**3**]⟧ and **⟦[1]⟧**", 3, 1),
     row("tasks⟦[source 1]⟧", 1),
+    row("⟦[cite: 1]⟧, ⟦[cite: 1, 3]⟧, tasks⟦[citation:3]⟧", 1, (1, 3), 3),
+    row("⟦[ref 1]⟧, ⟦[Ref. 2]⟧, ⟦[reference 3]⟧, ⟦[Excerpt 1]⟧, ⟦[refs: 1 and 3]⟧", 1, 2, 3, 1, (1, 3)),
+    row("⟦[1 and 3]⟧, ⟦[1, 2, and 3]⟧, ⟦[1 & 3]⟧, ⟦[1--3]⟧", (1, 3), (1, 2, 3), (1, 3), (1, 2, 3)),
+    row("Filters select tasks⟦[1]⟧ by date⟦[3]⟧⟦[1]⟧. So⟦[source 2]⟧.", 1, 3, 1, 2),
     row("⟦【1】⟧⟦【3】⟧", 1, 3),
     row("⟦【1†source】⟧ and ⟦【3†L5-L6】⟧", 1, 3),
     row("⟦【4:0†source】⟧", 4),
@@ -144,6 +148,7 @@ TABLE = [
     row("[[Nowhere]], Nowhere.md, https://x.org/Dates.md, me@Dates.md, [see](Dates.md), [Dates.md](x), a/Dates.md.bak"),
     row("[[Filters]](x) ⟦[1]⟧ [[#Limits]] [[]]", 1),
     # What is none
+    row("items[0], array[77], rowIds[1], my_list[1], rows.first[1], ARGV[1], (to[1]), [and], [1 and], [band 1], [cite], [ref], [excerpt]"),
     row("a[1], list_[2], x9[3], `a [1]`, ``b ` [1]``, ![1], \\[1], [1](https://example.org)"),
     row("```py\n[1] [[Filters]] tasks¹\n```\n⟦[3]⟧", 3),
     row("~~~\n[1]\n```\n[2]"),

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from asking import OLLAMA, OPENAI, QUESTION, Answer, Protocol
+from asking import OLLAMA, OPENAI, QUESTION, Answer, Protocol, a_model, ask
 from speaking import (
     RESET,
     ModelServer,
@@ -367,19 +367,58 @@ def test_calls_without_ids_are_calls(server: ModelServer) -> None:
 SIGNED = {"google": {"thought_signature": "c2ln"}}
 
 
+def calls_again(server: ModelServer, answer: Answer, **request: Any) -> dict[str, Any]:
+    """The message with an answer's calls, as it is sent back with their results."""
+    thinking = next((delta.blocks for delta in answer.deltas if isinstance(delta, Thinking)), None)
+    asked = PromptMessage(role="assistant", content="", tool_calls=answer.calls, thinking=thinking, tokens=9, kind="conversation")
+    results = [PromptMessage(role="tool", content="{}", tool_call_id=c.id, tokens=9, kind="tool_results") for c in answer.calls]
+    ask(a_model("openai", **request), Request((QUESTION, asked, *results)))
+    message: dict[str, Any] = server.bodies[-1]["messages"][1]
+    return message
+
+
 @pytest.mark.parametrize("done", [True, False])
 def test_what_a_server_attaches_to_a_call_goes_back_with_it(server: ModelServer, done: bool) -> None:
     first, second = fragment('{"n": 1}', 0, id="a", name="f"), fragment('{"n": 2}', 0, id="b", name="f")
     second["choices"][0]["delta"]["tool_calls"][0]["extra_content"] = SIGNED
-    body = [sse(first, second, openai_delta("tool_calls")), *([sse(b"[DONE]")] if done else [])]
-    answer = OPENAI.ask(server, Reply(body))
-    [thinking] = [delta for delta in answer.deltas if isinstance(delta, Thinking)]
-    asked = PromptMessage(role="assistant", content="", tool_calls=answer.calls, thinking=thinking.blocks, tokens=9, kind="conversation")
-    results = [PromptMessage(role="tool", content="{}", tool_call_id=c.id, tokens=9, kind="tool_results") for c in answer.calls]
-    OPENAI.ask(server, Reply(openai_text("Yes.")), request=Request((QUESTION, asked, *results)))
-    calls = server.bodies[-1]["messages"][1]["tool_calls"]
-    assert [call.get("extra_content") for call in calls] == [None, SIGNED]
-    assert "attached" not in server.bodies[-1]
+    answer = OPENAI.ask(server, Reply([sse(first, second, openai_delta("tool_calls")), *([sse(b"[DONE]")] if done else [])]))
+    server.says(Reply(openai_text("Yes.")))
+    message = calls_again(server, answer, address=OPENAI.address(server))
+    assert [call.get("extra_content") for call in message["tool_calls"]] == [None, SIGNED]
+    assert message.keys() == {"role", "content", "tool_calls"}
+
+
+@pytest.mark.parametrize("far", [True, False])
+def test_what_it_thought_before_a_call_does_in_its_own_words(server: ModelServer, far: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "*")
+    address = OPENAI.address(server).replace("127.0.0.1", "0.0.0.0" if far else "127.0.0.1")
+    text = {"type": "reasoning.text", "index": 0, "format": None}
+    secret = {"type": "reasoning.encrypted", "index": 0, "data": "c2ln"}
+    frames = [
+        openai_delta(reasoning_content="Let me ", reasoning_details=[{**text, "text": "Let me "}]),
+        openai_delta(reasoning_content="see.", reasoning_details=[{**text, "text": "see.", "signature": "s"}, "odd"]),
+        fragment("{}", 0, id="a", name="f"),
+        openai_delta(reasoning_details=[secret]),
+        openai_delta("tool_calls"),
+    ]
+    server.says(Reply([sse(*frames, b"[DONE]")]), Reply(openai_text("Yes.")))
+    answer = ask(a_model("openai", address))
+    assert answer.reasoning == "Let me see."
+    message = calls_again(server, answer, address=address)
+    assert message.get("reasoning_content") == ("Let me see." if far else None)
+    assert message["reasoning_details"] == [{**text, "text": "Let me see.", "signature": "s"}, secret]
+
+
+def test_thoughts_before_an_answer_do_not(server: ModelServer) -> None:
+    answer = heard(server, openai_delta(reasoning_content="Hm.", reasoning_details=[{"type": "reasoning.text", "text": "Hm."}]))
+    assert not any(isinstance(delta, Thinking) for delta in answer.deltas)
+
+
+def test_deepseek_gets_thoughts_with_each_call_if_only_empty_ones() -> None:
+    model: Any = a_model("openai", "https://api.deepseek.com")
+    asked = PromptMessage(role="assistant", content="", tool_calls=(ToolCall(id="a", name="f"),), tokens=9, kind="conversation")
+    [_, message] = model.body(Request((QUESTION, asked)))["messages"]
+    assert message["reasoning_content"] == ""
 
 
 def test_what_another_provider_thought_is_not_sent(server: ModelServer) -> None:

@@ -318,6 +318,7 @@ def test_a_server_that_never_begins_is_tried_three_times(server: ModelServer, pr
     [
         ("the runner has crashed", "server"),
         ({"message": "overloaded", "code": 503}, "server"),
+        ({"message": "slow down", "code": "429"}, "rate_limit"),
         ({"message": "Rate limit reached", "code": "rate_limit_exceeded"}, "rate_limit"),
         ({"message": "no", "type": "authentication_error"}, "auth"),
         ({"message": "gone", "code": "model_not_found"}, "unknown_model"),

@@ -34,7 +34,7 @@ def official(server: ModelServer, model: str, options: Options) -> dict[str, Any
         events = gateway.complete_stream_with_recovery(
             model=model, messages=recovery.messages(request), tools=recovery.tools(request), config=recovery.config(request)
         )
-        await compatible.deltas(events, deltas.append, endpoint, model=model, models=tuple)
+        await compatible.deltas(gateway, events, deltas.append, endpoint, model=model, models=tuple)
 
     server.says(Reply(openai_text("Yes.")))
     asyncio.run(call())

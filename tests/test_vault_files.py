@@ -290,6 +290,34 @@ def test_a_note_that_is_gone_is_none_and_one_that_cannot_be_opened_is_a_problem(
     assert filesystem.read_note(root, "x" * 300 + ".md").problem == "not read: file name too long"
 
 
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        (b"one\ntwo\nthr", "one\ntwo\n"),
+        (b"no line ends", "no line ends"),
+        ("one\ntwo\nthr".encode("utf-16"), "one\ntwo\n"),
+        (b"\xfe\xff" + "one\ntwo\nthr".encode("utf-16-be"), "one\ntwo\n"),
+        ("one\ntwo".encode("utf-16")[:-1], "one\n"),
+        ("Ċ\nਊ".encode("utf-16"), "Ċ\n"),
+        ("no line 🌱".encode("utf-16")[:-2], "no line "),
+    ],
+)
+def test_what_is_cut_off_ends_with_a_line(raw, text):
+    assert filesystem.decode(filesystem.NoteBytes(filesystem.whole_lines(raw)))[0] == text
+
+
+def test_of_a_huge_note_in_utf16_too(root):
+    put(root, "huge.md", ("first words\n" + "filler line\n" * 450_000).encode("utf-16"))
+    vault = open_vault(root)
+    report = vault.refresh()
+    assert report.problems == ("huge.md: larger than 10 MB, only its first 2 MB are read; UTF-16, not UTF-8",)
+    assert vault.search("first")[0].start_line == 1
+    opening = vault.summaries.opening("huge.md")
+    assert opening is not None
+    assert opening.text.startswith("first words\nfiller")
+    vault.close()
+
+
 def test_of_a_huge_note_the_beginning_is_indexed(root):
     put(root, "huge.md", b"first words\n" + b"filler line\n" * 900_000)
     vault = open_vault(root)

@@ -40,6 +40,22 @@ def test_an_unchanged_vault_is_not_written(notes):
     assert notes.vault.index_file.stat().st_mtime_ns == before
 
 
+def test_a_change_that_keeps_size_and_time_is_seen(notes):
+    notes.vault.refresh()
+    file = notes.root / "Beta.md"
+    was = file.stat()
+    file.write_text(file.read_text(encoding="utf-8").replace("Software", "Hardware"), encoding="utf-8")
+    os.utime(file, ns=(was.st_atime_ns, was.st_mtime_ns))
+    assert notes.vault.refresh().changed == 1
+    assert [chunk.relative_path for chunk in notes.vault.search("hardware")] == ["Beta.md"]
+
+
+def test_a_file_that_only_got_other_permissions_has_not_changed(notes):
+    notes.vault.refresh()
+    (notes.root / "Beta.md").chmod(0o600)
+    assert notes.vault.refresh().changed == 0
+
+
 def test_status_knows_the_counts_without_scanning(notes):
     notes.vault.refresh()
     notes.write("Delta.md", "new")

@@ -14,6 +14,7 @@ from typing import Any
 
 from zkchat_cli.llm import recovery
 from zkchat_cli.llm.endpoint import error_in
+from zkchat_cli.words import encodable
 
 # isort: split
 from mojentic.llm.gateways.openai_recovery import _OpenAIDecoder
@@ -51,8 +52,7 @@ class _Call:
 
 
 class Decoder(_OpenAIDecoder):  # type: ignore[misc]
-    """Events of the stream made regular before mojentic reads them. `said` is the finish reason in the server's own word; `attached` what
-    it wants back with a call, by the call's place."""
+    """Events of the stream made regular before mojentic reads them. `said` is the finish reason in the server's own word."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -61,7 +61,9 @@ class Decoder(_OpenAIDecoder):  # type: ignore[misc]
         self._calls: list[_Call] = []
         self._by_index: dict[int | None, int] = {}
         self._by_id: dict[str, int] = {}
-        self.attached: dict[int, Any] = {}
+        self._attached: dict[int, Any] = {}
+        self._thought = ""
+        self._details: list[dict[str, Any]] = []
 
     def events(self, frame: object, attempt: _Attempt) -> tuple[list[RecoveryStreamEvent], bool]:
         if frame == "[DONE]" and self.finish is None:
@@ -113,6 +115,7 @@ class Decoder(_OpenAIDecoder):  # type: ignore[misc]
             delta["content"] = "".join(str(part.get("text") or "") for part in delta["content"] if isinstance(part, dict))
         if not delta.get("content") and isinstance(delta.get("refusal"), str):
             delta["content"] = delta["refusal"]
+        self._think(delta)
         if delta.get("reasoning_content") is None and isinstance(delta.get("reasoning"), str):
             delta["reasoning_content"] = delta["reasoning"]
         delta = recovery.utterable(delta, "content", "reasoning_content")
@@ -146,6 +149,8 @@ class Decoder(_OpenAIDecoder):  # type: ignore[misc]
                 said.name = ""
             call.id, call.name, call.arguments = said.id or call.id, call.name + said.name, call.arguments + said.arguments
         self._by_index[index] = place
+        if isinstance(attached := fragment.get(ATTACHED), dict):
+            self._attached[place] = attached
         if said.id:
             self._by_id[said.id] = place
         return {**fragment, "id": said.id or None, "index": place, "function": {"name": said.name or None, "arguments": said.arguments}}
@@ -169,10 +174,28 @@ class Decoder(_OpenAIDecoder):  # type: ignore[misc]
         goes_on = said.name == known.name or (index is not None and place == at)
         return place if goes_on and not known.is_whole else None
 
-    def accumulate(self, fragment: Any) -> None:
-        super().accumulate(fragment)
-        if isinstance(attached := fragment.get(ATTACHED), dict):
-            self.attached[fragment["index"]] = attached
+    def wanted_back(self, *, thoughts: bool) -> tuple[dict[str, Any], ...]:
+        """What the server wants back with its calls: fields of their `message`, as it named them, and of single ones, by their place.
+        Nothing without calls."""
+        if not self._calls:
+            return ()
+        fields = {"reasoning_content": self._thought if thoughts else "", "reasoning_details": self._details}
+        message = {name: value for name, value in fields.items() if value}
+        calls = ({"call": place, "fields": {ATTACHED: self._attached[place]}} for place in sorted(self._attached))
+        return (*([{"message": message}] if message else []), *calls)
+
+    def _think(self, delta: dict[str, Any]) -> None:
+        if isinstance(delta.get("reasoning_content"), str):
+            self._thought += encodable(delta["reasoning_content"])
+        details = delta.get("reasoning_details")
+        for said in details if isinstance(details, list) else ():
+            if isinstance(said, dict):
+                last = self._details[-1] if self._details else {}
+                if not last or (last.get("type"), last.get("index")) != (said.get("type"), said.get("index")):
+                    self._details.append(last := {})
+                for name, value in said.items():
+                    goes_on = name in ("text", "summary", "data") and isinstance(value, str) and isinstance(last.get(name), str)
+                    last[name] = last[name] + value if goes_on else last.get(name) if value is None else value
 
     def completed_tools(self) -> list[dict[str, Any]]:
         tools = []

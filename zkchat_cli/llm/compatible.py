@@ -6,15 +6,15 @@ Importing this file imports mojentic and the OpenAI SDK.
 import hashlib
 import json
 import re
-from collections.abc import Sequence
 from contextlib import aclosing
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
 import httpx
 
 from zkchat_cli.llm import Reasoning, Request, Text, Thinking, accents, recovery
-from zkchat_cli.llm.accents import ATTACHED, Decoder
+from zkchat_cli.llm.accents import Decoder
 from zkchat_cli.llm.endpoint import Endpoint
 from zkchat_cli.llm.pump import Put
 from zkchat_cli.llm.recovery import Models
@@ -44,14 +44,13 @@ _OF_MISTRAL = re.compile("mistral|ministral|mixtral|codestral|devstral|magistral
 
 
 def arguments(model: str, request: Request) -> dict[str, Any]:
-    """A request as the gateway takes it; `attached` is what the server wants back with its calls, by message and call."""
-    attached = {
-        (position, block["call"]): block[ATTACHED]
+    """A request as the gateway takes it; `back` is what the server wants back with its calls, by message."""
+    back = {
+        position: message.thinking.blocks
         for position, message in enumerate(request.messages)
         if message.thinking is not None and message.thinking.provider == NAME
-        for block in message.thinking.blocks
     }
-    return recovery.arguments(model, request) | {"attached": attached}
+    return recovery.arguments(model, request) | {"back": back}
 
 
 class Gateway(OpenAIGateway):  # type: ignore[misc]  # mojentic is untyped
@@ -63,6 +62,8 @@ class Gateway(OpenAIGateway):  # type: ignore[misc]  # mojentic is untyped
         self._official = official
         self._introduced: set[str] = set()
         self.model_registry = OpenAIModelRegistry()
+        self.said = Decoder()
+        """What the last attempt of a call has said so far."""
 
     def known_window(self, model: str) -> int | None:
         """The context window in tokens that mojentic knows of a model of OpenAI's own; None for any other."""
@@ -87,7 +88,7 @@ class Gateway(OpenAIGateway):  # type: ignore[misc]  # mojentic is untyped
             self._decode_recovery,
             self.recovery_policy,
             call or RecoveryCall(),
-            _engine_type=_ProxiedEngine if proxied else _Engine,
+            _engine_type=partial(_ProxiedEngine if proxied else _Engine, self),
         )
         try:
             async for event in events:
@@ -115,17 +116,21 @@ class Gateway(OpenAIGateway):  # type: ignore[misc]  # mojentic is untyped
         """The request with text as it is instead of escaped, which costs tokens, and with every option that was set."""
         body = json.loads(super()._recovery_body(args, streaming))
         strict = _OF_MISTRAL.search(f"{body['model']} {self._endpoint.address}") is not None
-        attached = args.get("attached", {})
         turn = max((i for i, message in enumerate(body["messages"]) if message["role"] == "user"), default=0)
         for position, message in enumerate(body["messages"]):
             own = position > turn and not strict
-            for number, call in enumerate(message.get("tool_calls", ())):
+            for call in message.get("tool_calls", ()):
                 function = call["function"]
-                if (position, number) in attached:
-                    call[ATTACHED] = attached[position, number]
                 call["id"] = call["id"] if own else _accepted(call["id"], strict=strict)
                 function["name"] = _FOREIGN.sub("_", function["name"])[:LONGEST_NAME]
                 function["arguments"] = json.dumps(json.loads(function["arguments"]), ensure_ascii=False)
+            if "tool_calls" in message and self._wants_thoughts:
+                message["reasoning_content"] = ""
+            for block in args.get("back", {}).get(position, ()):
+                if "call" in block:
+                    message["tool_calls"][block["call"]] |= block["fields"]
+                else:
+                    message |= block["message"]
             if "tool_call_id" in message and not own:
                 message["tool_call_id"] = _accepted(message["tool_call_id"], strict=strict)
         effort = args["config"].reasoning_effort
@@ -133,6 +138,11 @@ class Gateway(OpenAIGateway):  # type: ignore[misc]  # mojentic is untyped
             body["reasoning_effort"] = effort.value
         frozen: bytes = freeze_request(body)
         return frozen
+
+    @property
+    def _wants_thoughts(self) -> bool:
+        """DeepSeek refuses calls without any, those of earlier turns, too."""
+        return "deepseek.com" in self._endpoint.address
 
     def _introduce(self, model: str) -> None:
         """Tell mojentic of a model that it does not know: it takes any with "o1" or "gpt-5" in its name for one without streaming."""
@@ -157,8 +167,13 @@ def _accepted(id_: str, *, strict: bool) -> str:
 class _Engine(OpenAIStreamRecovery):  # type: ignore[misc]
     data = staticmethod(accents.data)
 
+    def __init__(self, gateway: Gateway, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self._gateway = gateway
+
     def decoder(self) -> Decoder:
-        return Decoder()
+        self._gateway.said = Decoder()
+        return self._gateway.said
 
     @staticmethod
     def response_frame(decoder: Decoder) -> dict[str, Any]:
@@ -177,22 +192,20 @@ class _ProxiedEngine(_Engine):
             return await super().exchange_stream(own, url, body, headers, attempt, decode)
 
 
-async def deltas(events: recovery.Events, put: Put, endpoint: Endpoint, *, model: str, models: Models) -> None:
+async def deltas(gateway: Gateway, events: recovery.Events, put: Put, endpoint: Endpoint, *, model: str, models: Models) -> None:
     """As `recovery.deltas`; a stream that ends after its finish reason is whole, `[DONE]` or not, and so is an answer in one piece."""
-    await recovery.deltas(_whole(events, put, endpoint), put, endpoint, model=model, models=models)
+    await recovery.deltas(_whole(gateway, events, put, endpoint), put, endpoint, model=model, models=models)
 
 
-async def _whole(events: recovery.Events, put: Put, endpoint: Endpoint) -> recovery.Events:
-    fragments: list[dict[str, Any]] = []
+async def _whole(gateway: Gateway, events: recovery.Events, put: Put, endpoint: Endpoint) -> recovery.Events:
     metrics: StreamMetrics | None = None
     async with aclosing(events):
         async for event in events:
-            fragments += event.tools
             metrics = event.metrics or metrics
             if event.kind == "completed":
-                _keep_attached(_accumulated(fragments), put)
+                _keep(gateway.said, put, endpoint)
             elif event.kind == "failed" and metrics is not None and _only_ended(event.error.inspect_cause(), metrics):
-                _complete(_accumulated(fragments), metrics.finish_reason, metrics, put, endpoint)
+                _complete(gateway.said, metrics.finish_reason, metrics, put, endpoint)
                 return
             elif event.kind == "failed" and (said := _document(event)) is not None:
                 if said.thinking:
@@ -210,27 +223,21 @@ def _only_ended(cause: BaseException, metrics: StreamMetrics) -> bool:
     return ended and metrics.finish_reason not in (None, "content_filter")
 
 
-def _accumulated(fragments: Sequence[dict[str, Any]]) -> Decoder:
-    decoder = Decoder()
-    for fragment in fragments:
-        decoder.accumulate(fragment)
-    return decoder
-
-
 def _document(event: RecoveryStreamEvent) -> Decoder | None:
     """The answer, where it came whole instead of as a stream."""
     failure = event.report.final_failure if event.report is not None else None
-    if failure is None or failure.http_status != HTTPStatus.OK or failure.progress.semantic:
+    if failure is None or failure.http_status != HTTPStatus.OK or failure.progress.semantic or event.error is None:
         return None
-    return Decoder.of_document(event.error.inspect_response()) if event.error is not None else None
+    return Decoder.of_document(event.error.inspect_response())
 
 
 def _complete(said: Decoder, finish: str | None, metrics: StreamMetrics, put: Put, endpoint: Endpoint) -> None:
-    _keep_attached(said, put)
+    _keep(said, put, endpoint)
     calls = tuple(recovery.tool_call(tool["id"], **tool["function"]) for tool in said.completed_tools())
     recovery.complete(calls, finish, metrics, put, endpoint)
 
 
-def _keep_attached(said: Decoder, put: Put) -> None:
-    if said.attached:
-        put(Thinking(ThinkingBlocks(provider=NAME, blocks=tuple({"call": i, ATTACHED: said.attached[i]} for i in sorted(said.attached)))))
+def _keep(said: Decoder, put: Put, endpoint: Endpoint) -> None:
+    """Keep what is wanted back. A model on this machine wants no plain thoughts: they would only fill its window."""
+    if blocks := said.wanted_back(thoughts=not endpoint.is_local):
+        put(Thinking(ThinkingBlocks(provider=NAME, blocks=blocks)))

@@ -117,7 +117,8 @@ class Endpoint:
         if error is None:
             return None
         named = [error.get("code"), error.get("type")] if isinstance(error, Mapping) else []
-        status = next((code for code in named if isinstance(code, int) and 400 <= code < 600), None)
+        numbers = (int(code) for code in named if isinstance(code, int) or (isinstance(code, str) and re.fullmatch("[45][0-9]{2}", code)))
+        status = next((number for number in numbers if 400 <= number < 600), None)
         status = status or next((_STATUS[code] for code in named if isinstance(code, str) and code in _STATUS), None)
         text = json.dumps(error, ensure_ascii=False)
         words = self.words(said)

@@ -4,8 +4,9 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar
 
+from zkchat_cli.config import Section
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import Delta, Failed, Listed, Reach, Request, Setup, Window, wire
 from zkchat_cli.llm.pump import Patience, Put, pumped
@@ -80,6 +81,14 @@ def listed(server: Server, path: str, window: Callable[[dict[str, Any]], int | N
     except (KeyError, TypeError) as e:
         raise server.unintelligible("", "something that is no list of models") from e
     return tuple(sorted((Listed(row["id"], window(row)) for row in rows), key=lambda listed: listed.name))
+
+
+S = TypeVar("S", bound=Section)
+
+
+def settings_of(setup: Setup, kind: type[S]) -> S:
+    """A provider's own settings, or their defaults."""
+    return setup.settings if isinstance(setup.settings, kind) else kind()
 
 
 # providers with keys

@@ -42,10 +42,12 @@ _MOST_DIGITS = 9
 
 _SPACE = r"[ \t\u00a0\u202f]{0,3}"
 _BREAK = rf"{_SPACE}(?:\r?\n)?{_SPACE}"
-_NUMBER = rf"(?:<{_SPACE})?(?:(?i:sources?)[ \t\u00a0_:#-]{{0,3}})?[*_]{{0,3}}\^?(\d{{1,9}})[*_]{{0,3}}(?:{_SPACE}>)?"
-_ITEM = re.compile(rf"{_BREAK}{_NUMBER}(?:{_SPACE}[-–—]{_SPACE}{_NUMBER})?{_BREAK}")
-_SEPARATOR = re.compile("[,;，、；]")
-_LIST = r"[\d\s,;，、；\-–—*_<>^:#SOURCEsourceſ]*+"
+_LABEL = r"(?i:sources?|cite|citations?|refs?\.?|references?|excerpts?)"
+"""What is put before a number: `[source 2]` as the prompt says it, `[cite: 2]` and `[citation:2]` as some models were taught."""
+_NUMBER = rf"(?:<{_SPACE})?(?:{_LABEL}[ \t\u00a0_:#-]{{0,3}})?[*_]{{0,3}}\^?(\d{{1,9}})[*_]{{0,3}}(?:{_SPACE}>)?"
+_ITEM = re.compile(rf"{_BREAK}{_NUMBER}(?:{_SPACE}(?:--?|[–—]){_SPACE}{_NUMBER})?{_BREAK}")
+_SEPARATOR = re.compile(r"[,;，、；](?:\s{0,3}(?:and(?=\s)|&))?|&|(?<=[\d*_>\s])and(?=[\s\d*_<])")
+_LIST = r"[\d\s,;，、；&.\-–—*_<>^:#A-Za-zſ]*+"
 """All characters that a list of numbers may be made of."""
 _SQUARE = re.compile(rf"\[({_LIST})\]")
 _SQUARE_BEGINS = re.compile(rf"\[{_LIST}\Z")
@@ -57,7 +59,10 @@ _WIKILINK = re.compile(r"\[\[([^\[\]\n`]++)\]\]")
 _WIKILINK_BEGINS = re.compile(r"\[\[[^\[\]\n`]*+\]?\Z")
 _NEVER_BEFORE = frozenset(ascii_letters + digits + "_[!")
 """What makes `[1]` an index of an array, or a picture; but not what begins with one of `_NO_INDEX`."""
-_NO_INDEX = frozenset("^<*sS")
+_NO_INDEX = frozenset("^<*sScC")
+_WORD = re.compile(r"(?<![\w.])[A-Z]?[a-z]{3,}\Z")
+_WORD_SEEN = 30
+"""Characters in which a word of prose ends, behind which models put a mark without a space. `rowIds[1]` and `my.list[1]` are none."""
 
 RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _LOWERED = str.maketrans(RAISED, "0123456789")
@@ -81,7 +86,7 @@ def bracket(text: str, at: int, *, final: bool) -> Step:
         return (at + 1, None) if final else None
     if following == "[":
         return _wikilink(text, at, final)
-    if at and text[at - 1] in _NEVER_BEFORE and following not in _NO_INDEX:
+    if at and text[at - 1] in _NEVER_BEFORE and following not in _NO_INDEX and not _WORD.search(text, max(0, at - _WORD_SEEN), at):
         return at + 1, None
     found = _SQUARE.match(text, at, at + LONGEST)
     if not found:

@@ -110,7 +110,7 @@ def _citing(written: Sequence[Mark], answer: str, sources: Sources) -> Iterator[
     end = 0
     for mark in written:
         if mark.name is None:
-            if not all(number in _YEARS and number > sources.highest for number in mark.numbers):
+            if not all(number in _YEARS and number > sources.highest for number in mark.numbers) and not _is_index(mark, answer, sources):
                 yield _Citing(mark)
         elif answer[mark.start] == "[":
             if not _is_label(mark, answer) and (notes := sources.notes(mark.name)):
@@ -121,6 +121,13 @@ def _citing(written: Sequence[Mark], answer: str, sources: Sources) -> Iterator[
                     yield _Citing(replace(mark, start=start), notes)
                     break
         end = mark.end
+
+
+def _is_index(mark: Mark, answer: str, sources: Sources) -> bool:
+    """Whether a number that nothing stands under, right behind a word, is that of an array's item."""
+    before = answer[mark.start - 1 : mark.start] if mark.start else ""
+    behind_word = answer[mark.start] == "[" and answer[mark.start + 1].isdigit() and before.isascii() and before.isalpha()
+    return behind_word and not sources.by_number.keys() & set(mark.numbers)
 
 
 def _is_label(mark: Mark, answer: str) -> bool:

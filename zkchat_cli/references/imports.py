@@ -98,6 +98,8 @@ def _roots(places: Places) -> list[Path]:
 
 def _inside(path: str, base: Path) -> str | None:
     """The path from `base`; None for one that leads elsewhere."""
+    if "\0" in path:
+        return None
     path = os.path.expanduser(path) if path.startswith("~/") else path  # noqa: PTH111 - Path raises where there is no home
     relative = os.path.relpath(os.path.realpath(path), base) if os.path.isabs(path) else os.path.normpath(path)  # noqa: PTH117
     return None if relative.startswith("..") else relative
@@ -106,7 +108,7 @@ def _inside(path: str, base: Path) -> str | None:
 def _file(base: Path, path: str) -> Path | None:
     """The file's real path, with `.md` where that is left out; None when there is none. Raises VaultError for one that may not be read."""
     for name in (path, *(path + suffix for suffix in _SUFFIXES)):
-        if os.path.lexists(base / name) if "\0" not in name else False:
+        if os.path.lexists(base / name):
             real = filesystem.confined(base, name)
             if real.is_dir():
                 raise VaultError(f"@{filesystem.printable(path)} is a folder", "Name a file in it.")

@@ -178,6 +178,8 @@ class Vault(Texts):
 
         Unlike a link a path may hold `#`, `|` and brackets, as a shell completes it.
         """
+        if "\0" in written:
+            return None
         inside = os.path.relpath(os.path.realpath(written), self.root) if Path(written).is_absolute() else written
         path = posixpath.normpath(filesystem.encodable(inside.replace(os.sep, "/")))
         return self._ask(lambda index: next((p for p in (path, *(path + suffix for suffix in NOTE_SUFFIXES)) if index.has_file(p)), None))

@@ -26,14 +26,24 @@ _LONGEST_PATH = 4096
 _USUAL_NOTE = 65_536
 
 
+Stamp = tuple[int, int, int]
+
+
+def stamp(stat: os.stat_result) -> Stamp:
+    """What is another when a file has changed. Its times are two: programs that bring files back, or change them without saying so, set
+    the first (mtime), nobody the second (ctime)."""
+    return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size
+
+
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What a scan found, by path relative to the vault with `/`. `stamps`: (mtime_ns, size) of each note.
+    """What a scan found, by path relative to the vault with `/`. `stamps` of each note are another when it
+    has changed, the time of the change first.
 
     `only`: the paths that were looked at, where that was not the whole vault.
     """
 
-    stamps: dict[str, tuple[int, int]] = field(default_factory=dict)
+    stamps: dict[str, Stamp] = field(default_factory=dict)
     attachments: set[str] = field(default_factory=set)
     problems: dict[str, str] = field(default_factory=dict)
     only: frozenset[str] | None = None
@@ -158,8 +168,7 @@ def _list(
             folders.append((path + "/", entry.path))
         elif path.lower().endswith(NOTE_SUFFIXES):
             if entry.is_file():
-                stat = entry.stat()
-                listing.stamps[path] = (stat.st_mtime_ns, stat.st_size)
+                listing.stamps[path] = stamp(entry.stat())
         elif entry.is_file():
             listing.attachments.add(path)
     except FileNotFoundError:
@@ -254,10 +263,20 @@ def read_note(root: Path, relative_path: str) -> NoteBytes | None:
     except OSError as e:
         return NoteBytes(b"", f"not read: {_cause(e)}")
     if len(raw) > LARGEST_NOTE:
-        kept = raw[:READ_OF_LARGER]
-        kept = kept[: kept.rfind(b"\n") + 1] or kept
-        return NoteBytes(kept, f"larger than {LARGEST_NOTE // 1_000_000} MB, only its first {READ_OF_LARGER // 1_000_000} MB are read")
+        return NoteBytes(
+            whole_lines(raw[:READ_OF_LARGER]),
+            f"larger than {LARGEST_NOTE // 1_000_000} MB, only its first {READ_OF_LARGER // 1_000_000} MB are read",
+        )
     return NoteBytes(raw)
+
+
+def whole_lines(raw: bytes) -> bytes:
+    """The beginning of a file without the line in which it was cut off, if it has another; cut within no character of UTF-16."""
+    if not _is_utf16(raw):
+        return raw[: raw.rfind(b"\n") + 1] or raw
+    encoding = "utf-16-le" if raw[:1] == b"\xff" else "utf-16-be"
+    text = raw[2 : len(raw) // 2 * 2].decode(encoding, "surrogatepass")
+    return raw[:2] + (text[: text.rfind("\n") + 1] or text[:-1]).encode(encoding, "surrogatepass")
 
 
 def decode(note: NoteBytes) -> tuple[str, str | None]:

@@ -35,6 +35,7 @@ CREATE TABLE notes (
     id INTEGER PRIMARY KEY,
     path TEXT NOT NULL UNIQUE,
     mtime_ns INTEGER NOT NULL,
+    ctime_ns INTEGER NOT NULL,
     size INTEGER NOT NULL,
     hash BLOB,                           -- of the bytes that were read; NULL when they could not be
     title TEXT NOT NULL,

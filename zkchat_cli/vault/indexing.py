@@ -63,13 +63,15 @@ def _texts(note: ParsedNote) -> tuple[str, str, str]:
 class _Known(NamedTuple):
     id: int
     mtime_ns: int
+    ctime_ns: int
     size: int
     hash: bytes | None
 
 
 def is_current(index: Index, listing: Listing) -> bool:
     """Whether the index says what the files say, by their time stamps and sizes alone; nothing is read or written."""
-    stamps = {path: (mtime, size) for path, mtime, size in index.rows("SELECT path, mtime_ns, size FROM notes WHERE hash IS NOT NULL")}
+    sql = "SELECT path, mtime_ns, ctime_ns, size FROM notes WHERE hash IS NOT NULL"
+    stamps = {path: (mtime, ctime, size) for path, mtime, ctime, size in index.rows(sql)}
     return (
         stamps == listing.stamps
         and {path for (path,) in index.rows("SELECT path FROM names WHERE kind = 'file'")} == listing.attachments
@@ -105,7 +107,7 @@ class _Refresh:
     """By how much the index has grown, by the names of `Sizes`; `tokens` in bytes."""
 
     def __post_init__(self) -> None:
-        sql = "SELECT path, id, mtime_ns, size, hash FROM notes"
+        sql = "SELECT path, id, mtime_ns, ctime_ns, size, hash FROM notes"
         if self.listing.only is not None:
             self._stage("listed", ((path,) for path in self.listing.only))
             sql += " WHERE path IN (SELECT value FROM listed)"
@@ -151,13 +153,13 @@ class _Refresh:
         known, suspects = self.known, []
         for path, stamp in self.listing.stamps.items():
             old = known.get(path)
-            if old is None or old.hash is None or (old.mtime_ns, old.size) != stamp:
+            if old is None or old.hash is None or (old.mtime_ns, old.ctime_ns, old.size) != stamp:
                 suspects.append((stamp[0], path))
         return [path for _, path in sorted(suspects)]
 
     def _add(self, path: str, note: NoteBytes) -> None:
         # Not RETURNING: SQLite opens a savepoint for it, at which FTS5 writes out all that it has gathered, 0.3 ms each time.
-        sql = "INSERT INTO notes (path, mtime_ns, size, title, aliases, tags) VALUES (?, 0, 0, '', '', '')"
+        sql = "INSERT INTO notes (path, mtime_ns, ctime_ns, size, title, aliases, tags) VALUES (?, 0, 0, 0, '', '', '')"
         inserted = self.connection.execute(sql, (path,))
         assert inserted.lastrowid
         self._fill(inserted.lastrowid, path, note)
@@ -168,7 +170,9 @@ class _Refresh:
         if unreadable and old.hash is None:
             return False
         if not unreadable and old.hash == _digest(note):
-            self.connection.execute("UPDATE notes SET mtime_ns = ?, size = ? WHERE id = ?", (*self.listing.stamps[path], old.id))
+            self.connection.execute(
+                "UPDATE notes SET mtime_ns = ?, ctime_ns = ?, size = ? WHERE id = ?", (*self.listing.stamps[path], old.id)
+            )
             return False
         self._empty(path, old.id)
         self._fill(old.id, path, note)
@@ -186,7 +190,7 @@ class _Refresh:
         parsed = markdown.parse(path, text)
         readable = note.raw or not note.problem
         self.connection.execute(
-            "UPDATE notes SET mtime_ns = ?, size = ?, hash = ?, title = ?, aliases = ?, tags = ? WHERE id = ?",
+            "UPDATE notes SET mtime_ns = ?, ctime_ns = ?, size = ?, hash = ?, title = ?, aliases = ?, tags = ? WHERE id = ?",
             (*self.listing.stamps[path], _digest(note) if readable else None, *_texts(parsed), note_id),
         )
         self.connection.executemany(

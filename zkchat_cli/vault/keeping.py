@@ -10,7 +10,7 @@ import os
 import posixpath
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.vault import filesystem, front_matter
@@ -107,7 +107,7 @@ class Summaries:
         except (VaultError, OSError):
             return None
         if len(raw) == READ:
-            raw = raw[: raw.rfind(b"\n") + 1] or raw
+            raw = filesystem.whole_lines(raw)
         text, _ = filesystem.decode(NoteBytes(raw))
         properties = front_matter.read(text)
         body = text.split("\n", properties.lines)[-1] if properties.lines else text
@@ -132,14 +132,14 @@ class Summaries:
     def _content(self, relative_path: str) -> bytes | None:
         """The hash of the note's text, which the index knows: None where it has no such note, or the file has changed since."""
 
-        def known(index: Index) -> list[tuple[int, int, bytes | None]]:
-            return index.rows("SELECT mtime_ns, size, hash FROM notes WHERE path = ?", posixpath.normpath(relative_path))
+        def known(index: Index) -> list[tuple[Any, ...]]:
+            return index.rows("SELECT hash, mtime_ns, ctime_ns, size FROM notes WHERE path = ?", posixpath.normpath(relative_path))
 
         if not self._upkeep.exists:
             return None
         try:
             found = self._upkeep.ask(known)
-            stat = os.stat(filesystem.confined(self._root, relative_path))  # noqa: PTH116 - as the scan does
+            stamp = filesystem.stamp(os.stat(filesystem.confined(self._root, relative_path)))  # noqa: PTH116 - as the scan does
         except (VaultError, OSError):
             return None
-        return next((content for mtime, size, content in found if (mtime, size) == (stat.st_mtime_ns, stat.st_size)), None)
+        return next((content for content, *known_stamp in found if tuple(known_stamp) == stamp), None)

@@ -119,6 +119,7 @@ class Semantic:
                 self._forget_another_models()
             self._embed(self._ask(self._missing), progress)
             self._store.prune(self._ask(self._chunks))
+            self._resting_until = float("-inf")
         except (ProviderError, VaultError) as e:
             self._fail(e)
 
@@ -184,15 +185,15 @@ class Semantic:
 
     def _fail(self, e: ZkchatError) -> None:
         self._resting_until = self._clock() + REST_SECONDS
-        self._tell("failed", f"no search by meaning, only by words: {e.message}", e.hint)
+        self._tell(e.message, f"no search by meaning, only by words: {e.message}", e.hint)
 
     def _tell_incomplete(self, missing: int) -> None:
         if missing:
             self._tell("incomplete", f"{missing} pieces of the notes are found by words only", "`zkchat vault index` prepares them.")
 
-    def _tell(self, kind: str, message: str, hint: str) -> None:
-        if kind not in self._told:
-            self._told.add(kind)
+    def _tell(self, what: str, message: str, hint: str) -> None:
+        if what not in self._told:
+            self._told.add(what)
             self._warnings.append(ZkchatError(message, hint))
 
 

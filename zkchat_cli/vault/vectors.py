@@ -113,6 +113,8 @@ class Matrix(NamedTuple):
             return []
         if self.rows.shape[1] != len(vector):
             raise other_model(len(vector), self.rows.shape[1])
+        if not vector.any():  # some models know none of a text's words: it points nowhere
+            return []
         likeness = self.rows @ vector
         best = np.argpartition(-likeness, limit - 1)[:limit] if limit < len(likeness) else np.arange(len(likeness))
         ordered = best[np.lexsort((best, -likeness[best]))]

@@ -14,7 +14,7 @@ from zkchat_cli.config import Section
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import Listed, Provider, Reach, Request, Setup, Window, served
 from zkchat_cli.llm.pump import Put
-from zkchat_cli.llm.served import LISTING, Served, key_place
+from zkchat_cli.llm.served import LISTING, Served, key_place, settings_of
 from zkchat_cli.llm.wire import Server
 
 if TYPE_CHECKING:
@@ -104,12 +104,8 @@ class AnthropicModel(Served):
         )
 
 
-def _settings(setup: Setup) -> Settings:
-    return setup.settings if isinstance(setup.settings, Settings) else Settings()
-
-
 def _server(setup: Setup) -> Server:
-    settings = _settings(setup)
+    settings = settings_of(setup, Settings)
     given = setup.env.get("ANTHROPIC_BASE_URL", "").strip() or settings.base_url.strip()
     address = given.rstrip("/").removesuffix("/v1") or ANTHROPIC  # the SDK adds the /v1 that some addresses are given with
     key = setup.key.value or setup.env.get(settings.key_variable, "").strip()
@@ -156,7 +152,7 @@ def _supported(row: dict[str, Any], kind: str) -> bool | None:
 
 
 def _open(setup: Setup) -> AnthropicModel:
-    return AnthropicModel(setup.name, _server(setup), _settings(setup))
+    return AnthropicModel(setup.name, _server(setup), settings_of(setup, Settings))
 
 
 def _reach(setup: Setup) -> Reach:

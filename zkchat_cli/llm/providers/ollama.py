@@ -14,7 +14,7 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import Listed, Provider, Reach, Request, Setup, Window
 from zkchat_cli.llm.ollama import address
 from zkchat_cli.llm.pump import Put
-from zkchat_cli.llm.served import LISTING, Served
+from zkchat_cli.llm.served import LISTING, Served, settings_of
 from zkchat_cli.llm.wire import Server
 
 if TYPE_CHECKING:
@@ -101,12 +101,8 @@ def _window(server: Server, model: str) -> Window | None:
     return Window(MOST_UNASKED, f"the model has {found.max_context_tokens}; context.max_tokens asks for more")
 
 
-def _settings(setup: Setup) -> Settings:
-    return setup.settings if isinstance(setup.settings, Settings) else Settings()
-
-
 def _server(setup: Setup) -> Server:
-    host = setup.env.get("OLLAMA_HOST", "").strip() or _settings(setup).host
+    host = setup.env.get("OLLAMA_HOST", "").strip() or settings_of(setup, Settings).host
     return Server(
         "Ollama",
         address(host),
@@ -116,7 +112,7 @@ def _server(setup: Setup) -> Server:
 
 
 def _open(setup: Setup) -> OllamaModel:
-    return OllamaModel(setup.name, _server(setup), _settings(setup))
+    return OllamaModel(setup.name, _server(setup), settings_of(setup, Settings))
 
 
 def _reach(setup: Setup) -> Reach:

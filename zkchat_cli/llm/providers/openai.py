@@ -13,7 +13,7 @@ from zkchat_cli.config import Section
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import Listed, Provider, Reach, Request, Setup, Window, served
 from zkchat_cli.llm.pump import Put
-from zkchat_cli.llm.served import Served, key_place
+from zkchat_cli.llm.served import Served, key_place, settings_of
 from zkchat_cli.llm.wire import Server
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class OpenaiModel(Served):
             gateway = self._loaded()
         gateway = gateway.with_policy(recovery.policy(put, self.server, self.first_delay))
         events = gateway.complete_stream_with_recovery(**compatible.arguments(self.model, request))
-        await compatible.deltas(events, put, self.server, model=self.model, models=self.names)
+        await compatible.deltas(gateway, events, put, self.server, model=self.model, models=self.names)
 
     def listed(self) -> tuple[Listed, ...]:
         return served.listed(self.server, "/models", _window)
@@ -103,7 +103,7 @@ class OpenaiModel(Served):
 
 
 def _server(setup: Setup) -> Server:
-    settings = _settings(setup)
+    settings = settings_of(setup, Settings)
     address = (setup.env.get("OPENAI_BASE_URL", "").strip() or settings.base_url.strip()).rstrip("/") or OPENAI
     return Server(
         "OpenAI" if address == OPENAI else "the OpenAI-compatible server",
@@ -112,10 +112,6 @@ def _server(setup: Setup) -> Server:
         key=setup.key.value or setup.env.get(settings.key_variable, "").strip(),
         check_key=f"Check {key_place(setup, settings.key_variable)}.",
     )
-
-
-def _settings(setup: Setup) -> Settings:
-    return setup.settings if isinstance(setup.settings, Settings) else Settings()
 
 
 def _window(row: dict[str, Any]) -> int | None:
@@ -128,7 +124,7 @@ def _window(row: dict[str, Any]) -> int | None:
 
 
 def _open(setup: Setup) -> OpenaiModel:
-    return OpenaiModel(setup.name, _server(setup), _settings(setup))
+    return OpenaiModel(setup.name, _server(setup), settings_of(setup, Settings))
 
 
 def _reach(setup: Setup) -> Reach:
