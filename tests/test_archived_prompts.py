@@ -84,6 +84,14 @@ MOVES += ["/pin 1", "/unpin 1", "/priority 1 9", "/compact", "/compact undo", "/
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(steps=st.lists(st.sampled_from(MOVES), min_size=3, max_size=14))
 def test_whatever_was_done_in_a_conversation_its_prompts_come_back_as_they_were(room: Room, steps: list[str]) -> None:
+    comes_back_as_it_was(room, steps)
+
+
+def test_prompts_with_summaries_that_were_taken_back_come_back_as_they_were(room: Room) -> None:
+    comes_back_as_it_was(room, [*LOOKS[:5], "/compact", "/pin 2", "And?", "/compact undo", "And now?", "/edit 3 Where?", *LOOKS[5:]])
+
+
+def comes_back_as_it_was(room: Room, steps: list[str]) -> None:
     session = room.session(Willing([]))
     for step in ["Please look for the anvil.", *steps]:
         try:
@@ -133,6 +141,20 @@ def test_a_conversation_goes_on_from_an_import_as_if_it_had_never_left(room: Roo
         assert len(sent_in(place.store, id_)) == 10
     pieces = [json.loads(exported(r.store, id_))["prompts"]["pieces"] for r in (room, there)]
     assert pieces[0] == pieces[1], "what was sent before is found again, not stored twice"
+
+
+def test_two_conversations_that_go_on_by_turns_are_each_exported_as_if_alone(room: Room) -> None:
+    """The store numbers their pieces together, an export those of its own."""
+    one, other = room.session(Willing([])), room.session(Willing([]))
+    for question in LOOKS[:4]:
+        for session in (one, other):
+            completed(session.send(question))
+    for session in (one, other):
+        id_ = session.conversation.id
+        text = exported(room.store, id_)
+        there, same = elsewhere(room, text)
+        assert exported(there.store, same) == text
+        assert sent_in(there.store, same) == sent_in(room.store, id_)
 
 
 # read by another program
@@ -306,14 +328,15 @@ def change(*way: str | int, to: Any) -> Callable[[Document], None]:
     ("wrong", "said"),
     [
         (change("pieces", 1, "sources", to=[99]), "piece 2 of the prompts: it names message 99, and the last is 7"),
-        (change("pieces", 1, "sources", to=[-1]), "prompts pieces 2 sources 1 constrained-int is -1"),
+        (change("pieces", 1, "sources", to=[-1]), "prompts pieces 2 sources 1 is -1; "),
         (change("pieces", 1, "content", to=[[1, 0, 1]]), "piece 2 of the prompts: its words stand in source 1, and it has none"),
         (
             change("pieces", 1, "content", to=[[0, 30, 99]]),
             "piece 2 of the prompts: its words stand at 30 to 129 of source 0, which has 35",
         ),
-        (change("pieces", 1, "content", to=[[0, 5]]), "prompts pieces 2 content 1"),
+        (change("pieces", 1, "content", to=[[0, 5]]), "prompts pieces 2 content 1 is [0, 5]; "),
         (change("pieces", 1, "mood", to="good"), 'prompts pieces 2 mood is "good"'),
+        (change("calls", 0, "messages", to=[[0, 0]]), "prompts calls 1 messages 1 3 is [0, 0]; Field required"),
         (change("calls", 1, "question", to=1), "call 2 of the prompts: message 1 is no question"),
         (change("calls", 1, "question", to=8), "call 2 of the prompts: message 8 is no question"),
         (
@@ -321,7 +344,7 @@ def change(*way: str | int, to: Any) -> Callable[[Document], None]:
             "call 2 of the prompts, messages: a run from 1 to 3, and there are 2 in the list before it",
         ),
         (change("calls", 0, "messages", to=[[1, 0, 99]]), "call 1 of the prompts, messages: a run from 0 to 99, and there are 8 to name"),
-        (change("calls", 0, "messages", to=[[2, 0, 1]]), "prompts calls 1 messages 1 1 is 2"),
+        (change("calls", 0, "messages", to=[[2, 0, 1]]), "prompts calls 1 messages 1 1 is 2; "),
         (change("calls", 0, "tools", to=[[1, 1, 10**30]]), "call 1 of the prompts, tools: a run from 1 to 1"),
     ],
 )
@@ -351,19 +374,30 @@ def long_lists(call: Document) -> list[Document]:
 def test_a_small_file_that_would_come_to_gigabytes_is_refused_at_once(room: Room) -> None:
     document = talk_of(room)
     call = document["prompts"]["calls"][0] | {"tools": []}
-    piece = document["prompts"]["pieces"][1]
+    piece, tool = document["prompts"]["pieces"][1], document["prompts"]["tools"][0]
     document["messages"][0]["content"] = "x" * 900_000
-    began = time.process_time()
     whole = [0, 0, 900_000]
+    called = {"tool_calls": [{"id": "c", "name": "find", "arguments": {"query": "x" * 900_000}}]}
+    tools = [again | {"messages": [], "tools": again["messages"]} for again in doubling(call)]
+    began = time.process_time()
     for changes, said in (
         ({"calls": doubling(call)}, "call 18 of the prompts, messages: 131072 entries; no prompt has more than 100000"),
-        ({"calls": long_lists(call)}, "they list 1000"),
-        ({"pieces": [piece | {"content": [whole] * 500}]}, "piece 1 of the prompts: it has 450000000 characters"),
-        ({"pieces": [piece | {"content": [whole] * 70}] * 20}, "the pieces of the prompts come to 1260000000 characters"),
-        ({"pieces": [piece | {"content": [whole]}], "calls": doubling(call)[:8]}, "call 8 of the prompts: it has 115200000 characters"),
+        ({"calls": long_lists(call)}, ", messages: up to here 1000"),
+        ({"pieces": [piece | {"content": [whole] * 500}]}, "piece 1 of the prompts: it comes to 450000002 characters"),
+        (
+            {"pieces": [piece | {"sources": ["i" * 900_000] * 100, "content": []}]},
+            "piece 1 of the prompts: it comes to 90000000 characters",
+        ),
+        ({"pieces": [piece | {"content": [whole] * 70}] * 20}, "the pieces of the prompts come to 1260000040 characters"),
+        ({"pieces": [piece | {"content": [whole]}], "calls": doubling(call)}, "call 8 of the prompts, messages: they come to 115200256"),
+        ({"pieces": [piece | called], "calls": doubling(call)}, "call 8 of the prompts, messages: they come to 115"),
+        ({"tools": [tool | {"descriptor": {"x": "x" * 900_000}}], "calls": tools}, "call 8 of the prompts, tools: they come to 115"),
     ):
         assert said in refused(document | {"prompts": document["prompts"] | {"tools": [], "calls": []} | changes})
-    assert time.process_time() - began < 2
+    document["messages"][1]["id"] = document["messages"][2]["parent_id"] = "i" * 900_000
+    document["prompts"] |= {"pieces": [piece | {"sources": [1] * 100, "content": []}]}
+    assert "piece 1 of the prompts: it comes to 90000000 characters" in refused(document)
+    assert time.process_time() - began < 5
 
 
 def test_what_names_another_conversation_does_not_go_with_that(room: Room, tmp_path: Path) -> None:

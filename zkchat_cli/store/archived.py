@@ -83,12 +83,12 @@ def write(connection: sqlite3.Connection, archive: ConversationArchive) -> None:
     seqs = [seq for (seq,) in connection.execute(_MESSAGES, (conversation_id,))]
     summaries = compactions.summaries(archive.compactions)
     store = _Pieces(connection, conversation)
-    # one after the other, while nobody else may write: so what counts up in the archive does so here
-    first_piece = [store.add(*_packed(piece, archive, seqs, summaries)) for piece in archive.prompts.pieces][:1]
-    first_tool = [store.add(tool, packing.packed(packing.dumped(tool))) for tool in archive.prompts.tools][:1]
+    pieces = [store.add(*_packed(piece, archive, seqs, summaries)) for piece in archive.prompts.pieces]
+    tools = [store.add(tool, packing.packed(packing.dumped(tool))) for tool in archive.prompts.tools]
+    firsts = next(iter(pieces), 0), next(iter(tools), 0)  # nobody else may write meanwhile: what counts up in the archive does so here
     told = prompts.Newest(conversation, 0, prompts.WHOLE_EACH, (), ())
     for call in archive.prompts.calls:
-        told = _add(connection, told, call, seqs[call.question], (sum(first_piece), sum(first_tool)))
+        told = _add(connection, told, call, seqs[call.question], firsts)
 
 
 class _Pieces:

@@ -1,6 +1,6 @@
 """A conversation as one value, outside the store: is it sound, and the same with other ids."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from zkchat_cli.models import ArchivedPiece, ArchivedPrompts, ConversationArchive
@@ -12,9 +12,9 @@ MOST_MESSAGES = 100_000
 MOST_LISTED = 100_000_000
 """Of all prompts together: they are told in little, and a file of some kilobytes could ask for years of counting."""
 LONGEST = 64_000_000
-"""Characters of one prompt: ten times what the largest window takes."""
+"""Characters of one prompt's messages or tools, with all that is in them: ten times what the largest window takes."""
 MOST_SAID = 1_000_000_000
-"""Characters of all pieces together, which are put together once when they are stored."""
+"""Characters of all pieces, each of which is put together once when it is stored."""
 
 
 def with_fresh_ids(archive: ConversationArchive, new_id: Callable[[], str]) -> ConversationArchive:
@@ -88,34 +88,35 @@ def flaw(archive: ConversationArchive) -> Flaw | None:
             words = f"compaction {number + 1}: the last message it covers, {compaction.last_id!r}, is not one of the messages"
             return Flaw(words, (*at, "last_id"))
         summaries.add(compaction.id)
-    return next(_flaws_of_prompts(archive, archive.prompts), None) if archive.prompts else None
+    return _flaw_of_prompts(archive, archive.prompts) if archive.prompts else None
 
 
-def _flaws_of_prompts(archive: ConversationArchive, prompts: ArchivedPrompts) -> Iterator[Flaw]:
+def _flaw_of_prompts(archive: ConversationArchive, prompts: ArchivedPrompts) -> Flaw | None:
     """Pieces that name what is not there; calls whose lists do, or come to more than any could."""
     said = [len(message.content) for message in archive.messages]
+    names = [len(message.id) for message in archive.messages]
     summaries = {id_: len(summary) for id_, summary in compactions.summaries(archive.compactions).items()}
     lengths: list[int] = []
     for number, piece in enumerate(prompts.pieces):
         at = ("prompts", "pieces", number)
-        found = _length(piece, said, summaries)
+        found = _length(piece, said, names, summaries)
         if isinstance(found, Flaw):
-            yield Flaw(f"piece {number + 1} of the prompts: {found}", (*at, *found.way))
-            return
+            return Flaw(f"piece {number + 1} of the prompts: {found}", (*at, *found.way))
         lengths.append(found)
     if sum(lengths) > MOST_SAID:
-        yield Flaw(f"the pieces of the prompts come to {sum(lengths)} characters; {MOST_SAID} are read", ("prompts", "pieces"))
-    yield from _flaws_of_calls(archive, prompts, lengths)
+        return Flaw(f"the pieces of the prompts come to {sum(lengths)} characters; {MOST_SAID} are read", ("prompts", "pieces"))
+    return _flaw_of_calls(archive, prompts, lengths, [len(tool.name) + len(repr(tool.descriptor)) for tool in prompts.tools])
 
 
-def _length(piece: ArchivedPiece, said: Sequence[int], summaries: Mapping[str, int]) -> int | Flaw:
-    """How many characters a piece has; or what is wrong with it, with the way from there."""
+def _length(piece: ArchivedPiece, said: Sequence[int], names: Sequence[int], summaries: Mapping[str, int]) -> int | Flaw:
+    """How many characters a piece comes to, with its calls and its sources' ids; or what is wrong with it, with the way from there."""
     there: list[int | None] = []
+    length = len(piece.tool_call_id or "") + sum(len(repr(each)) for each in (piece.tool_calls, piece.thinking) if each)
     for number, source in enumerate(piece.sources):
         if isinstance(source, int) and source >= len(said):
             return Flaw(f"it names message {source}, and the last is {len(said) - 1}", ("sources", number))
         there.append(summaries.get(source) if isinstance(source, str) else said[source])
-    length = 0
+        length += len(source) if isinstance(source, str) else names[source]
     for number, part in enumerate(piece.content):
         if isinstance(part, str):
             length += len(part)
@@ -127,28 +128,30 @@ def _length(piece: ArchivedPiece, said: Sequence[int], summaries: Mapping[str, i
         if start + count > has:
             return Flaw(f"its words stand at {start} to {start + count} of source {source}, which has {has}", ("content", number))
         length += count
-    return length if length <= LONGEST else Flaw(f"it has {length} characters; no prompt has more than {LONGEST}", ("content",))
+    return length if length <= LONGEST else Flaw(f"it comes to {length} characters; no prompt has more than {LONGEST}", ("content",))
 
 
-def _flaws_of_calls(archive: ConversationArchive, prompts: ArchivedPrompts, lengths: Sequence[int]) -> Iterator[Flaw]:
-    listed, longest = 0, max(lengths, default=0)
-    messages: list[int] = []
-    tools: list[int] = []
+def _flaw_of_calls(archive: ConversationArchive, prompts: ArchivedPrompts, pieces: Sequence[int], tools: Sequence[int]) -> Flaw | None:
+    """`pieces` and `tools` are how many characters each comes to."""
+    listed = 0
+    longest = {"messages": max(pieces, default=0), "tools": max(tools, default=0)}
+    before: dict[str, list[int]] = {"messages": [], "tools": []}
     for number, call in enumerate(prompts.calls):
         name, at = f"call {number + 1} of the prompts", ("prompts", "calls", number)
         if call.question >= len(archive.messages) or archive.messages[call.question].role != "user":
-            yield Flaw(f"{name}: message {call.question} is no question", (*at, "question"))
-        for of, runs, before, pieces in (("messages", call.messages, messages, lengths), ("tools", call.tools, tools, prompts.tools)):
-            if (wrong := _wrong_run(runs, len(before), len(pieces))) is not None:
+            return Flaw(f"{name}: message {call.question} is no question", (*at, "question"))
+        for of, runs, lengths in (("messages", call.messages, pieces), ("tools", call.tools, tools)):
+            if (wrong := _wrong_run(runs, len(before[of]), len(lengths))) is not None:
                 place, why = wrong
-                yield Flaw(f"{name}, {of}: {why}", (*at, of, place))
-                return
-        messages, tools = _applied(messages, call.messages), _applied(tools, call.tools)
-        listed += len(messages) + len(tools)
-        if listed > MOST_LISTED:
-            yield Flaw(f"{name}: up to here they list {listed} messages and tools; {MOST_LISTED} are read", at)
-        if len(messages) * longest > LONGEST and (length := sum(map(lengths.__getitem__, messages))) > LONGEST:
-            yield Flaw(f"{name}: it has {length} characters; no prompt has more than {LONGEST}", (*at, "messages"))
+                return Flaw(f"{name}, {of}: {why}", (*at, of, place))
+            before[of] = packing.applied(before[of], [number for run in runs for number in run])
+            listed += len(before[of])
+            if listed > MOST_LISTED:
+                return Flaw(f"{name}, {of}: up to here {listed} are listed; {MOST_LISTED} are read", (*at, of))
+            few = len(before[of]) * longest[of] <= LONGEST  # as nearly always, and then it is not added up
+            if not few and (length := sum(map(lengths.__getitem__, before[of]))) > LONGEST:
+                return Flaw(f"{name}, {of}: they come to {length} characters; no prompt has more than {LONGEST}", (*at, of))
+    return None
 
 
 def _wrong_run(runs: Sequence[Run], before: int, pieces: int) -> tuple[int, str] | None:
@@ -162,7 +165,3 @@ def _wrong_run(runs: Sequence[Run], before: int, pieces: int) -> tuple[int, str]
         if length > MOST_MESSAGES:
             return place, f"{length} entries; no prompt has more than {MOST_MESSAGES}"
     return None
-
-
-def _applied(before: Sequence[int], runs: Sequence[Run]) -> list[int]:
-    return packing.applied(before, [number for run in runs for number in run])

@@ -111,7 +111,7 @@ def _own(place: Place, data: Any) -> ConversationArchive:
             f"This is {form!r} version {version!r}; this zkchat reads 'zkchat-conversation' versions 1 and 2",
             "Export it again with this version of zkchat, or update zkchat. Nothing was imported.",
         )
-    with named(at):
+    with named(at, data):
         archive = ConversationArchive.model_validate(data)
     if problem := flaw(archive):
         raise Misfit(f"the export does not fit together: {problem}", (*place.way, *problem.way))
