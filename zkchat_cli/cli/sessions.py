@@ -28,7 +28,7 @@ MOST_NAMED = 20
 
 AllOption = Annotated[bool, typer.Option("--all", "-a", help="With all notes, not only this vault's.")]
 AgeOption = Annotated[
-    str | None, typer.Option("--older-than", metavar="AGE", help="Those untouched for so long (90d, 12w, 1y), or since a date (2025-05-08).")
+    str | None, typer.Option("--older-than", metavar="AGE", help="Those untouched so long (90d, 12w, 1y), or since a date (2025-05-08).")
 ]
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Conversation id or a unique prefix.")]
 
