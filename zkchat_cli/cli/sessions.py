@@ -27,6 +27,9 @@ MOST_NAMED = 20
 """Conversations that are named one by one before they are deleted; of more their number says more."""
 
 AllOption = Annotated[bool, typer.Option("--all", "-a", help="With all notes, not only this vault's.")]
+AgeOption = Annotated[
+    str | None, typer.Option("--older-than", metavar="AGE", help="Those untouched so long (90d, 12w, 1y), or since a date (2025-05-08).")
+]
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Conversation id or a unique prefix.")]
 
 
@@ -152,9 +155,7 @@ def rename(
 def delete(
     call: cli.Call,
     ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Conversation ids or unique prefixes.")] = None,
-    age: Annotated[
-        str | None, typer.Option("--older-than", metavar="AGE", help="Those untouched for so long, as 90d, 12w or 1y, or since a date.")
-    ] = None,
+    age: AgeOption = None,
     everywhere: Annotated[bool, typer.Option("--all", "-a", help="With --older-than: with all notes, not only this vault's.")] = False,
     yes: cli.SureOption = False,
 ) -> None:

@@ -7,6 +7,7 @@ import typer
 
 from zkchat_cli import cli
 from zkchat_cli.errors import UsageError, reason
+from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.tokens import ENCODINGS, TokenCounter
 
 COMMAND = cli.app()
@@ -35,7 +36,8 @@ def tokens(
     counter = TokenCounter(encoding)
     counter.warm().join()  # of an empty text, too, it is known whether its count is exact
     count = counter.count(text)
+    screen = Screen.of()  # figures have no looks, which would take the settings, and those longer than counting
     if call.as_json:
-        call.screen.json({"tokens": count, "encoding": encoding, "estimated": counter.estimated, "characters": len(text)})
+        screen.json({"tokens": count, "encoding": encoding, "estimated": counter.estimated, "characters": len(text)})
     else:
-        call.screen.print(f"{'~' if counter.estimated else ''}{count}")
+        screen.print(f"{'~' if counter.estimated else ''}{count}")

@@ -197,7 +197,8 @@ class Screen:
         from rich.console import Console  # 40 ms, paid only where a bar is drawn
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-        columns = (TextColumn(f"{title} "), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        drawn = () if self.ascii else (BarColumn(),)
+        columns = (TextColumn(f"{title} "), *drawn, MofNCompleteColumn(), TimeRemainingColumn())
         bar = Progress(*columns, console=Console(file=self.err), transient=True)
         task = bar.add_task(title)
         began = time.monotonic()
