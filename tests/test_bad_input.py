@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import shlex
 import sqlite3
 import subprocess
 import sys
@@ -292,6 +293,18 @@ def test_a_message_larger_than_the_window_names_what_is_large(zkchat: Program) -
     refused(done, 2, "tokens", "limit", "word")
     kept = zkchat("context", "export", "--format", "json").json["messages"]
     assert kept[0]["content"].startswith("word word")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a limit of memory is not kept")
+def test_a_text_for_which_there_is_no_memory_ends_with_a_clear_line(tmp_path: Path) -> None:
+    with (tmp_path / "large.txt").open("wb") as file:
+        file.truncate(2**30)
+    command = f"ulimit -v 700000; exec {shlex.quote(sys.executable)} -m zkchat_cli tokens large.txt"
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (
+        1,
+        "zkchat: there is not enough memory for this\n  Close other programs, or give it less at a time.\n",
+    )
 
 
 def test_a_traceback_is_shown_only_when_asked_for(zkchat: Program, tmp_path: Path) -> None:

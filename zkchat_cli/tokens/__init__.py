@@ -10,7 +10,8 @@ import math
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol
 
@@ -22,6 +23,8 @@ _FILES = dict(zip(ENCODINGS, ("fb374d419588a4632f3f557e76b4b70aebbca790", "9b5ad
 _REMEMBERED = 20_000
 _PIECE = 100_000
 _ENDLESS_BLANK = re.compile(rf"(?<!\s)\s{{{_PIECE}}}")
+_SEAM = re.compile(r"(?<=\n)(?=[^\s/])|(?<=[^\W\d_])(?= [^\W\d_])")
+"""Where no token of either vocabulary goes across: before the first sign of a line, and before a single space between two letters."""
 
 
 class Encoder(Protocol):
@@ -83,15 +86,16 @@ class TokenCounter:
         """
         return _Calibrated(self, factor, exact=exact)
 
-    def count(self, text: str) -> int:
-        """Tokens of `text` as the model in use counts them."""
-        return self.sized(self.raw(text))
+    def count(self, text: str, progress: Callable[[int, int], None] = lambda _done, _total: None) -> int:
+        """Tokens of `text` as the model in use counts them. `progress` is called with the pieces counted and those there are, of a
+        text so long that it takes a while."""
+        return self.sized(self.raw(text, progress))
 
     def sized(self, raw: int) -> int:
         """What the model in use makes of so many tokens of the vocabulary."""
         return raw
 
-    def raw(self, text: str) -> int:
+    def raw(self, text: str, progress: Callable[[int, int], None] = lambda _done, _total: None) -> int:
         """Tokens of `text` in the vocabulary, special tokens as the plain text they are (`encode` would raise on `<|endoftext|>`)."""
         if not text:
             return 0
@@ -99,7 +103,7 @@ class TokenCounter:
         known = self._counts.get(key)
         if known is None:
             encoder = self._ensure()
-            known = sum(len(encoder.encode_ordinary(piece)) for piece in _pieces(text)) if encoder else estimate(text)
+            known = _counted(encoder, _pieces(text), progress) if encoder else estimate(text)
             if len(self._counts) >= _REMEMBERED:
                 self._counts.clear()
             self._counts[key] = known
@@ -141,17 +145,39 @@ class _Calibrated(TokenCounter):
     def warm(self) -> threading.Thread:
         return self._plain.warm()
 
-    def raw(self, text: str) -> int:
-        return self._plain.raw(text)
+    def raw(self, text: str, progress: Callable[[int, int], None] = lambda _done, _total: None) -> int:
+        return self._plain.raw(text, progress)
 
     def sized(self, raw: int) -> int:
         return math.ceil(raw * self.factor)
 
 
-def _pieces(text: str) -> Iterator[str]:
-    """The text whole; in pieces when it has a run of white space on which tiktoken's regular expression would overflow its stack."""
-    step = _PIECE if len(text) > _PIECE and _ENDLESS_BLANK.search(text) else len(text)
-    return (text[i : i + step] for i in range(0, len(text), step))
+def _counted(encoder: Encoder, pieces: list[str], progress: Callable[[int, int], None]) -> int:
+    if len(pieces) == 1:
+        return len(encoder.encode_ordinary(pieces[0]))
+    tokens = 0
+    with ThreadPoolExecutor(os.cpu_count()) as threads:  # tiktoken computes without Python's lock
+        for done, count in enumerate(threads.map(lambda piece: len(encoder.encode_ordinary(piece)), pieces), 1):
+            tokens += count
+            progress(done, len(pieces))
+    return tokens
+
+
+def _pieces(text: str) -> list[str]:
+    """The text; a long one in pieces that come to the same tokens.
+
+    Only a run of white space on which tiktoken's regular expression would overflow its stack is divided anywhere.
+    """
+    pieces, start = [], 0
+    while len(text) - start > _PIECE and (seam := _SEAM.search(text, start + _PIECE)):
+        pieces.append(text[start : seam.start()])
+        start = seam.start()
+    pieces.append(text[start:])
+    return [part for piece in pieces for part in (_divided(piece) if len(piece) > _PIECE and _ENDLESS_BLANK.search(piece) else [piece])]
+
+
+def _divided(text: str) -> list[str]:
+    return [text[i : i + _PIECE] for i in range(0, len(text), _PIECE)]
 
 
 def estimate(text: str) -> int:
