@@ -271,7 +271,9 @@ class Ladder:
     def _summaries(self, fold: Fold, attempt: _Attempt) -> Iterator[tuple[CompactionMode, str]]:
         if attempt.summary is not None:
             yield attempt.mode, attempt.summary
-        extracted = decide.extract(fold, self._limit, self.standing.parts.counter, self.wish.instructions)
+        kept = self.standing.extraction if self.wish.target is None else None  # a summary of another size is chosen from all that was said
+        earlier = self._held.summary if self._held is not None else None
+        extracted = decide.extract(fold, self._limit, self.standing.parts.counter, self.wish.instructions, kept, earlier)
         if extracted is not None:
             yield "extractive", extracted
         if self.wish.reason:
