@@ -251,7 +251,7 @@ class Standing(Modelled):
         if known is not None and known[1] == compaction.masked and turns.goes_on_from(known[0]):
             shown = known[2].plus(turns[len(known[0]) :])  # what is masked stands further up
         else:
-            shown = History(masked(turns, compaction.masked, self.parts.counter))
+            shown = masked(turns, compaction.masked, self.parts.counter)
         self._shown = turns, compaction.masked, shown
         return shown
 

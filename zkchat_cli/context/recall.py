@@ -79,6 +79,11 @@ class _Posting:
     often: "array[int]" = field(default_factory=lambda: array("B"))
 
 
+def prepare() -> None:
+    """Load what a look-up computes with, so that the first one need not."""
+    import numpy  # noqa: F401
+
+
 class RecallIndex:
     """The words of a conversation's turns: for each word the passages that have it and how often."""
 
