@@ -90,12 +90,22 @@ def extract(
     Sentences that share words with `instructions` ("keep the syntax examples") come first; that takes a look at all that was said. With
     what is `kept` of the conversation, only what is new since the `earlier` summary is looked at.
     """
-    room = min(target, int(SMALLER_BY * fold.tokens))
+    room = _room(fold, target)
     if room <= 0:
         return None
     if instructions or kept is None:
         return Extraction(instructions or "").summarize(fold.turns, room, counter)
     return kept.summarize(fold.turns, room, counter, earlier or "", len(fold.turns) - len(fold.new))
+
+
+def _room(fold: Fold, target: int) -> int:
+    """Tokens for a summary that is clearly smaller than the fold; of a long one only the first turns are looked at."""
+    tokens = 0
+    for turn in fold.turns:
+        tokens += turn.foldable
+        if SMALLER_BY * tokens >= target:
+            return target
+    return int(SMALLER_BY * tokens)
 
 
 def flaw(summary: str | None, limit: int, replaced: int, counter: TokenCounter) -> str | None:

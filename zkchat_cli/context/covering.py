@@ -137,7 +137,7 @@ class Cover:
     def exchange(self, room: int) -> None:
         """Choose what is new for at most `room` more tokens, and instead of what is chosen where that is worth less for its tokens.
 
-        What had to go, and what found no place, fills what is left of the room, or is looked at again when all is chosen anew.
+        What had to go, and what found no place, fills what is left of the room.
         """
         heap = self._heap()
         least = [(self._loss(unit), unit) for unit in map(self._unit, self.chosen)]
@@ -164,6 +164,9 @@ class Cover:
             else:
                 self._waiting.append(position)
         self.take(room)
+
+    def settle(self) -> None:
+        """What still waits is looked at again when all is chosen anew."""
         self._reserve += self._waiting
         self._waiting = []
 

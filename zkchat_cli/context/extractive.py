@@ -144,6 +144,7 @@ class Extraction:
         while cover.chosen and spare < 0:
             cover.give_way()
             text, spare = self._written(consulted, room, counter)
+        cover.settle()
         self._room, self._spent = room, room - spare - counter.count(consulted)
         return text if cover.chosen else None
 
