@@ -21,13 +21,14 @@ SAID_AGAIN, SAID_OFTEN = 0.1, 2
 """What a word is still worth once it is said; after two times it is worth no less."""
 LENGTH_POWER = 0.95
 """Worth is divided by tokens to this power: a little below 1, since a long sentence also brings its own context."""
-BESIDE = 1.5
-"""What a sentence is worth more beside a chosen one of its message: what is told in one breath is understood, and asked for, together."""
+BESIDE, KEPT_BESIDE = 1.5, 2.25
+"""What a sentence is worth more beside a chosen one of its message, before and after it is chosen itself: what is told in one breath is
+understood, and asked for, together, and its neighbour would lose by its going."""
 DAY = 5
 """Tokens of a date."""
 AHEAD = 12
 """Of so many times the room the most promising sentences are looked at closely; greedy choice never gets to the others."""
-RENEWED = 0.5
+RENEWED = 0.25
 """Of the room: after so much news all that is promising is chosen from anew."""
 _CHARACTERS = 4
 """Of a token, about."""
@@ -217,7 +218,7 @@ class Cover:
         for member in (member for first in unit for member in self.chosen[first]):
             candidate = self._all[member]
             words = sum(self._worth[w] if self._said[w] > SAID_OFTEN else self._worth[w] / SAID_AGAIN for w in candidate.said.words)
-            beside = BESIDE if self._beside(member) else 1.0
+            beside = KEPT_BESIDE if self._beside(member) else 1.0
             lost += beside * candidate.said.weight * candidate.factor * words
             tokens += self._count(candidate) + (candidate.opening if self._opened[candidate.message] == 1 else 0)
         return float(lost / (1 + tokens) ** LENGTH_POWER)
