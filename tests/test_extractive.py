@@ -426,7 +426,8 @@ def test_a_summary_that_is_not_ours_is_not_looked_for() -> None:
 
 
 def test_a_sentence_of_a_summary_that_is_not_found_again_is_passed_over() -> None:
-    messages = [m for turn in (among := a_long_talk(10)) for m in turn.messages]
+    among = a_long_talk(10)
+    messages = [m for turn in among for m in turn.messages]
     ours = summarize(among, 900, COUNTER) or ""
     assert quoted(f"{ours}\n- user: It rained.", messages) == quoted(ours, messages) != []
 

@@ -28,7 +28,7 @@ DAY = 5
 """Tokens of a date."""
 AHEAD = 12
 """Of so many times the room the most promising sentences are looked at closely; greedy choice never gets to the others."""
-RENEWED = 0.25
+RENEWED = 0.5
 """Of the room: after so much news all that is promising is chosen from anew."""
 _CHARACTERS = 4
 """Of a token, about."""
