@@ -135,6 +135,8 @@ def test_the_list_has_every_agent_and_what_is_wrong_with_one(zkchat: Program, fo
     documents = {each["name"]: each for each in zkchat("agent", "list", "--json").json}
     assert "modell" in documents["broken"]["problem"]
     assert documents["critic"]["problem"] is None
+    assert documents["broken"].keys() == documents["critic"].keys()
+    assert (documents["broken"]["built_in"], documents["broken"]["file"]) == (False, str(folder / "broken.toml"))
     assert documents["researcher"]["temperature"] == 0.2
 
 
@@ -210,6 +212,8 @@ def test_an_agent_is_edited_and_checked_before_it_counts(zkchat: Program, folder
 
 def test_what_an_agent_is_for_is_its_prompt_where_it_does_not_say(zkchat: Program) -> None:
     created(zkchat, "--prompt", "Find faults.\nAll of them.")
+    created_too = zkchat("agent", "create", "small", "--max-context", "4096", "--json")
+    assert created_too.json["context"] == {"max_tokens": 4096}
     assert "critic      yours     Find faults. All of them.\n" in zkchat("agent", "list").out
 
 

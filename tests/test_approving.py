@@ -6,8 +6,10 @@ from io import StringIO
 import pytest
 
 from zkchat_cli.changing import ALLOWED, DECLINED, beforehand, warned
-from zkchat_cli.terminal.approving import MOST_LINES, AskEach
+from zkchat_cli.events import IterationStarted
+from zkchat_cli.terminal.approving import MOST_LINES, NO_MORE, AskEach
 from zkchat_cli.terminal.diffs import LONGEST_LINE, is_cut, show_diff
+from zkchat_cli.terminal.keyboard import STOPPED
 from zkchat_cli.terminal.safe import revealed
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.vault.changes import Change, FileChange
@@ -114,6 +116,21 @@ def test_only_what_is_offered_is_a_yes() -> None:
 def test_why_not_is_for_the_model_to_hear_as_it_was_typed() -> None:
     verdict = asking("Put it under [[Tools]] \udcff")[0](change("x"))
     assert verdict.told == f"{DECLINED.told}. The user says: Put it under [[Tools]] \ufffd"
+
+
+def test_ctrl_c_at_a_question_is_a_no_to_all_that_comes_in_the_turn() -> None:
+    ask, question, _ = asking("y", STOPPED, "y")
+    assert [ask(change("x")) for _ in range(4)] == [ALLOWED, DECLINED, NO_MORE, NO_MORE]
+    assert question.words == ["y"]
+    ask.begin()
+    assert ask(change("x")) is ALLOWED
+
+
+def test_a_yes_to_all_lasts_for_one_iteration_of_a_run() -> None:
+    ask, question, _ = asking("a", "n")
+    rounds = ask.attending(IterationStarted(number, 2, "goal") for number in (1, 2))
+    said = [[ask(change("x")), ask(change("y"))] if round_.number == 1 else [ask(change("z"))] for round_ in rounds]  # type: ignore[union-attr]
+    assert (said, question.words) == ([[ALLOWED, ALLOWED], [DECLINED]], [])
 
 
 def test_a_yes_to_all_is_none_to_what_every_later_conversation_is_told() -> None:

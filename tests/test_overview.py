@@ -59,8 +59,8 @@ def test_documents_that_are_named_are_told_by_how() -> None:
         *(DocumentReference(wikilink=f"[[n{i}]]", relative_path=f"n{i}.md", reference_type="link") for i in range(9)),
     )
     message = said("user", "Roof?", "n", references=references, chunks=(chunk(),))
-    lines = list(overview(prompt_of(current=(message,)), references))
-    assert "  - 1 imported file (@README.md)" in lines
+    lines = list(overview(prompt_of(current=(message,)), references, {"README.md": 1234}))
+    assert "  - 1 imported file (@README.md 1.2k tokens)" in lines
     assert "  - 10 named notes ([[Roof]], [[n0]], [[n1]], [[n2]], [[n3]], [[n4]], [[n5]], [[n6]], …)" in lines
     assert any(line.startswith("  - 1 message about documents (") for line in lines)
 

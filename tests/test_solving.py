@@ -205,6 +205,25 @@ def test_a_stopped_run_keeps_what_came_and_is_taken_up_again(room: Room) -> None
     assert unfinished(again.history) is None
 
 
+def test_at_whatever_event_a_run_is_stopped_it_can_be_taken_up_again(room: Room) -> None:
+    replies = [calls(find("filters")), says("One."), calls(find("limit", "c2")), says("Two."), finish("Done.")]
+    many = len(list(solve(room.session(Deltas(replies)), GOAL)))
+    came: set[str | None] = set()
+    for stopped_at in range(1, many + 1):
+        session = room.session(Deltas(replies))
+        turn = solve(session, GOAL)
+        for _ in range(stopped_at):
+            next(turn)
+        turn.close()
+        assert "finish" not in [tool.name for tool in session.parts.tools]
+        assert room.store.history(session.conversation.id) == session.history if session.history else True
+        came.add(left := unfinished(session.history))
+        if left is not None:
+            assert run_of(room.resumed(session, Deltas([finish("Done.")])), goal="").met
+    assert many > 15
+    assert came == {GOAL, None}  # none: before it began, and after it was met
+
+
 def test_a_run_in_which_the_model_fails_ends_and_can_be_taken_up_again(room: Room) -> None:
     session = room.session(Deltas([says("One."), [Failed(ProviderError("server", "it burns", "Wait."))]]))
     events, last = ended(solve(session, GOAL))
@@ -223,6 +242,13 @@ def test_a_run_in_which_the_model_fails_shows_what_it_had_and_says_how_to_go_on(
     assert (notice.message, "zkchat ask -c --iterations N" in notice.hint) == ("the run ended in iteration 2 of 5", True)
     assert isinstance(end, TurnFailed)
     assert end.partial == shown.strip()
+
+
+def test_which_goal_is_taken_up_again_is_told(room: Room) -> None:
+    session = room.session(Deltas([finish("Half.", "the rest"), finish("All.")]))
+    run_of(session)
+    told = [event.message for event in solve(session) if isinstance(event, Notice)]
+    assert told == [f"going on with the goal “{GOAL}”"]
 
 
 def test_what_was_unmet_can_be_taken_up_again_also_after_other_turns(room: Room) -> None:

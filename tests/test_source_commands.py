@@ -3,7 +3,9 @@
 import os
 import re
 import stat
+import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 from building import Deltas, Room, a_room, calls, chunk, completed, find, said, says, stored
 
 from zkchat_cli import slash
+from zkchat_cli.changing import Policy
 from zkchat_cli.config import Config, ContextSettings, VaultSettings
 from zkchat_cli.errors import UsageError, VaultError, ZkchatError
 from zkchat_cli.lines import plain
@@ -349,6 +352,19 @@ def test_a_saved_answer_links_its_sources_and_is_found_by_the_next_question(sess
     assert any("Compst" in hit.relative_path for hit in session.parts.vault.search("said the note, which smells of roses"))
     assert "Garden/Compost.md" in {row.target for row in session.parts.vault.links("What does Compst need and Filters.md")}
     assert not list(session.parts.vault.root.rglob(".zkchat*"))
+
+
+def test_a_saved_answer_is_a_commit_where_each_change_is_one(session: ZkChatSession) -> None:
+    session.parts = replace(session.parts, changing=Policy(git=True))
+    root = session.parts.vault.root
+    assert answer("/save --yes One", session).startswith(f"Saved as One.md, not committed: {root} is in no git repository")
+    for command in (["init", "-q"], ["config", "user.name", "A"], ["config", "user.email", "a@b.c"]):
+        subprocess.run(["git", "-C", str(root), *command], check=True)
+    said = answer("/save --yes Two", session)
+    log = subprocess.run(
+        ["git", "-C", str(root), "log", "--format=%h %s", "--name-only"], check=True, capture_output=True, text=True
+    ).stdout
+    assert log == f"{said.removeprefix('Saved as Two.md, committed as ')} zkchat: save Two.md\n\nTwo.md\n"
 
 
 def test_the_name_from_a_question_is_never_one_that_is_taken(session: ZkChatSession) -> None:

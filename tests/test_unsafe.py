@@ -8,12 +8,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from building import Deltas, Room, a_room, calls, completed, ended, find, says
+from building import Deltas, Room, a_room, calls, completed, ended, failed, find, says
 
-from zkchat_cli import changing, tools
+from zkchat_cli import changing, slash, tools
 from zkchat_cli.changing import ALLOWED, DECLINED, Policy, Verdict
-from zkchat_cli.errors import VaultError
+from zkchat_cli.errors import ProviderError, VaultError
 from zkchat_cli.events import ChangeDecided, ChangeProposed, Event
+from zkchat_cli.llm import Failed
 from zkchat_cli.models import IndexReport, ToolCall
 from zkchat_cli.vault import Vault, naming
 from zkchat_cli.vault.changes import Change
@@ -234,6 +235,31 @@ def test_where_nothing_was_changed_a_stopped_turn_keeps_what_was_said(room: Room
     next(event for event in running if isinstance(event, ChangeProposed))
     running.close()
     assert [(m.role, m.content) for m in session.history] == [("user", "Write it."), ("assistant", "I write it.")]
+
+
+def test_a_model_that_fails_after_a_change_knows_of_it_when_it_is_asked_again(room: Room) -> None:
+    broken = [Failed(ProviderError("server", "it burns", "Wait."))]
+    model = Deltas([calls(wants("append_to_note", path="Compost", text="Turn it.")), broken, says("It is there.")])
+    session = room.session(model, tools=WRITING, changing=Policy(lambda _: ALLOWED))
+    failed(session.send("Add that it is turned."))
+    completed(room.resumed(session).send("Did you?"))
+    assert '"done": "append to Garden/Compost.md"' in [m.content for m in model.requests[-1].messages][-3]
+    read = Deltas([calls(find("limit")), broken, says("Ten.")])
+    session = room.session(read, tools=WRITING)
+    failed(session.send("What is the limit?"))
+    completed(session.send("And now?"))
+    assert [m.content for m in read.requests[-1].messages if m.role != "system"] == ["And now?"]
+
+
+def test_undo_says_that_notes_stay_changed(room: Room) -> None:
+    made = [wants("create_note", f"c{i}", path=f"New {i}", content="x") for i in range(7)]
+    session = room.session(Deltas([calls(find("limit")), says("So."), calls(*made), says("Done.")]), tools=WRITING)
+    session.parts = replace(session.parts, changing=Policy(lambda _: ALLOWED))
+    completed(session.send("What is the limit?"))
+    completed(session.send("Write them."))
+    told = slash.run("/undo", session).text
+    assert told.endswith("\nNotes stay as it has changed them: New 0, New 1, New 2, New 3, New 4 and 2 more.")
+    assert "Notes stay" not in slash.run("/undo", session).text
 
 
 def test_ctrl_c_while_git_commits_leaves_a_change_that_is_told_and_logged(room: Room, vault: Path) -> None:

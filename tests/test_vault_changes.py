@@ -375,6 +375,25 @@ def test_a_journal_that_cannot_be_put_back_is_told_and_stays(notes: Callable[...
     assert str(vault.changes.journal) in told.hint
 
 
+def test_a_folder_that_is_a_link_to_another_of_the_vault_is_that_one(notes: Callable[..., Vault]) -> None:
+    vault = notes(A="[[B]]", B="[[A]] [x](A.md)")
+    (vault.root / "real").mkdir()
+    (vault.root / "link").symlink_to(vault.root / "real")
+    vault.changes.make(vault.changes.rename("A.md", "link/New"))
+    assert vault.changes.create("link/Other", "x").paths == ("real/Other.md",)
+    assert (vault.root / "B.md").read_text() == "[[New]] [x](real/New.md)"
+    assert not vault.broken_links().links
+
+
+@pytest.mark.parametrize("file", [None, "/notes/.zkchat-0123456789ab.tmp"])
+def test_what_cannot_be_written_is_called_by_the_notes_name(
+    notes: Callable[..., Vault], monkeypatch: pytest.MonkeyPatch, file: str | None
+) -> None:
+    vault = notes(A="a")
+    broken_at(vault, monkeypatch, 0, OSError(28, "No space left on device", file))
+    assert "A.md cannot be written: no space left on device" in refused(lambda: vault.changes.make(vault.changes.append("A.md", "b")))
+
+
 def test_a_disk_that_does_not_even_let_it_be_put_back_is_told_and_it_is_put_back_later(
     notes: Callable[..., Vault], monkeypatch: pytest.MonkeyPatch
 ) -> None:

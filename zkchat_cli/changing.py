@@ -3,7 +3,7 @@
 Who approves is a function that is passed in: a screen that asks, or an answer given beforehand. Nothing here asks anybody.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from zkchat_cli.errors import VaultError
@@ -68,7 +68,7 @@ def make(vault: Vault, change: Change, *, git: bool = False) -> Made:
     """
     try:
         vault.changes.make(change)
-        return _committed(vault, change) if git else Made("done")
+        return committed(vault, change.paths, change.summary) if git else Made("done")
     except KeyboardInterrupt:
         if not vault.changes.is_made(change):
             raise
@@ -76,8 +76,9 @@ def make(vault: Vault, change: Change, *, git: bool = False) -> Made:
         return Made("done, not committed" if git else "done", problem, stopped=True)
 
 
-def _committed(vault: Vault, change: Change) -> Made:
+def committed(vault: Vault, paths: Sequence[str], summary: str) -> Made:
+    """What came of committing these files, which were changed already."""
     try:
-        return Made(f"done, committed as {commits.commit(vault.root, change.paths, f'zkchat: {change.summary}')}")
+        return Made(f"done, committed as {commits.commit(vault.root, paths, f'zkchat: {summary}')}")
     except VaultError as e:
         return Made("done, not committed", e)

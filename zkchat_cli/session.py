@@ -108,14 +108,19 @@ class ZkChatSession(Led):
                     self._save()
             raise
         except ZkchatError as e:
-            problem = self._close(turn, "failed", "error")
+            problem = self._close(turn, self._came_to(turn), "error")
             if problem:
                 yield events.Notice(problem.message, problem.hint)
             yield events.TurnFailed(e, user.id, turn.text)
         except Exception:
             if not turn.closed:  # a defect of ours: the turn is stored as failed before anyone hears of it
-                self._close(turn, "failed", "error")
+                self._close(turn, self._came_to(turn), "error")
             raise
+
+    def _came_to(self, turn: TurnInProgress) -> MessageStatus:
+        """How a turn that failed is marked: as failed it is not sent again; one that has changed notes is, lest it be done twice."""
+        writing = {tool.name for tool in self.parts.tools if tool.writes}
+        return "unfinished" if any(run.ok and run.name in writing for run in turn.runs) else "failed"
 
     def go_on(self) -> Generator[events.Event, None, None]:
         """A turn in which the model goes on with an answer that was cut by its length or stopped. Raises UsageError when none was."""

@@ -17,8 +17,11 @@ from zkchat_cli.models import RunReport, Timings, TokenUsage, TurnReport, ZkChat
 from zkchat_cli.parts import Parts
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.tools import FINISH, that_ends_a_run
+from zkchat_cli.words import shorten
 
 ITERATIONS, MOST_ITERATIONS = 5, 100
+LONGEST_GOAL = 160
+"""Characters of a goal that are shown when it is taken up again."""
 GOES_ON = "/solve, or zkchat ask -c --iterations N, goes on"
 INSTRUCTIONS = """You are working on a goal by yourself, in several rounds; nobody answers questions meanwhile.
 In each round: say in a line what is still missing and what you do next, do it with the tools, and check what you have against the goal. \
@@ -131,6 +134,8 @@ def _run(
         addressed = again = left.addressed.strip()
         notices = [*notices, events.Notice(f"the agent {left.agent} goes on with its goal")]
         session.become(left.agent)
+    if left is not None:
+        notices = [events.Notice(f"going on with the goal “{shorten(goal, LONGEST_GOAL)}”"), *notices]
     session.parts = _working(session.parts)
     progress = _Progress()
     try:

@@ -36,7 +36,7 @@ def list_(call: cli.Call) -> None:
     for file in loading.misnamed(where):
         screen.warn(f"{where / file} is no agent: nobody could call it by that name", "Letters, digits, - and _, in lower case.")
     if call.as_json:
-        screen.json([_listed(name, agent) for name, agent in found])
+        screen.json([_listed(where, name, agent) for name, agent in found])
         return
     width = max(len(name) for name, _ in found)
     for name, agent in found:
@@ -48,12 +48,12 @@ def list_(call: cli.Call) -> None:
             screen.print(f"{name:<{width}}  ✗ {agent.message}", "red")
 
 
-def _listed(name: str, agent: "Agent | ConfigError") -> dict[str, Any]:
+def _listed(where: Path, name: str, agent: "Agent | ConfigError") -> dict[str, Any]:
     from zkchat_cli.agents.profile import Agent
 
     if isinstance(agent, Agent):
         return {**_document(agent), "problem": None}
-    return {"name": name, "built_in": False, "problem": agent.message}
+    return {**_document(Agent(name, {}, file=where / f"{name}.toml")), "problem": agent.message}
 
 
 @cli.command(COMMAND, *cli.SETTINGS)
@@ -100,6 +100,7 @@ def _document(agent: "Agent") -> dict[str, Any]:
 @cli.command(
     COMMAND,
     "strategy",
+    "max_context",
     "as_json",
     "model",
     "config_file",
@@ -135,6 +136,7 @@ def create(
         "strategy": call.chosen["strategy"],
         "temperature": temperature,
         "memory": memory,
+        "context.max_tokens": call.chosen["max_context"],
     }
     given = loading.checked("command line", {key: value for key, value in said.items() if value is not None})
     wiring.check_agent(Agent("command line", given, file=Path("command line")))

@@ -1,6 +1,7 @@
 """Ask one question and print the answer with its sources."""
 
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
@@ -59,7 +60,7 @@ def ask(
     """Ask one question about your notes; print the answer and its sources."""
     from zkchat_cli.describing import made_of
     from zkchat_cli.solving import solve
-    from zkchat_cli.terminal.approving import policy, tell_unable
+    from zkchat_cli.terminal.approving import AskEach, policy, tell_unable
     from zkchat_cli.terminal.links import opener
     from zkchat_cli.terminal.turns import show, to_stderr
 
@@ -92,7 +93,8 @@ def ask(
                 else:
                     shown = 0 if answer_only else bench.loaded.values.references.max_displayed
                     going_on_by = "" if no_store else "zkchat ask -c"
-                    report = _outcome(show(turn, screen, to_stderr(screen), max_sources=shown, going_on=going_on_by))
+                    attended = bench.approve.attending(turn) if isinstance(bench.approve, AskEach) else turn
+                    report = _outcome(show(attended, screen, to_stderr(screen), max_sources=shown, going_on=going_on_by))
             if typed != text and not going_on:
                 with suppress(StoreError):  # a title is not worth an error
                     session.rename(made_of(typed))  # what was piped in says less of the conversation than what was asked of it
@@ -112,8 +114,11 @@ def _tell_context(session: "ZkChatSession", screen: Screen) -> None:
     from zkchat_cli.context.overview import overview
 
     if session.sent is not None:
-        named = next((m.references for m in reversed(session.history) if m.role == "user"), ())
-        for line in overview(session.sent, named):
+        asked = next((m for m in reversed(session.history) if m.role == "user"), None)
+        tokens: Counter[str] = Counter()
+        for chunk in asked.chunks if asked is not None else ():
+            tokens[chunk.relative_path] += session.parts.counter.count(chunk.text)
+        for line in overview(session.sent, asked.references if asked is not None else (), tokens):
             screen.remark(line)
 
 

@@ -1,12 +1,13 @@
 """What a prompt is made of, in a few lines: messages, summaries, memory and imports with their tokens (`ask --show-context`)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from zkchat_cli.context.figures import thousands
 from zkchat_cli.models import DocumentReference, Prompt, PromptMessage
 from zkchat_cli.words import shorten
 
 MOST_NAMED = 8
+_NONE: Mapping[str, int] = {}
 _NAMES = {
     "conversation": ("message of the conversation", "messages of the conversation"),
     "tool_results": ("tool result", "tool results"),
@@ -14,8 +15,9 @@ _NAMES = {
 }
 
 
-def overview(prompt: Prompt, named: Sequence[DocumentReference] = ()) -> Iterator[str]:
-    """One line of it all, then one for each thing that is in it; `named` are the documents that its message names."""
+def overview(prompt: Prompt, named: Sequence[DocumentReference] = (), tokens: Mapping[str, int] = _NONE) -> Iterator[str]:
+    """One line of it all, then one for each thing that is in it; `named` are the documents that its message names, `tokens` what of them
+    stands in it, by their paths."""
     usage = prompt.usage
     mark = "~" if usage.estimated else ""
     said = [m for m in prompt.messages if m.kind != "system"]
@@ -35,12 +37,13 @@ def overview(prompt: Prompt, named: Sequence[DocumentReference] = ()) -> Iterato
         if of_kind := [m for m in said if m.kind == kind]:
             yield f"  - {_count(len(of_kind), one, more)} ({mark}{_tokens(of_kind)} tokens)"
     for one, more, types in (("imported file", "imported files", {"import"}), ("named note", "named notes", {"direct", "link"})):
-        if names := [_shown(d) for d in named if d.relative_path and d.reference_type in types]:
+        if names := [_shown(d, tokens, mark) for d in named if d.relative_path and d.reference_type in types]:
             yield f"  - {_count(len(names), one, more)} ({', '.join(names[:MOST_NAMED])}{', …' if len(names) > MOST_NAMED else ''})"
 
 
-def _shown(document: DocumentReference) -> str:
-    return shorten(document.wikilink, 60)
+def _shown(document: DocumentReference, tokens: Mapping[str, int], mark: str) -> str:
+    counted = tokens.get(document.relative_path or "", 0)
+    return shorten(document.wikilink, 60) + (f" {mark}{thousands(counted)} tokens" if counted else "")
 
 
 def _memory(message: PromptMessage) -> str:

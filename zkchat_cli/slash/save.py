@@ -4,6 +4,7 @@ import os
 from functools import partial
 from pathlib import PurePosixPath
 
+from zkchat_cli.changing import committed
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.references import provenance, saved
@@ -48,7 +49,16 @@ def _write(session: ZkChatSession, answer: ZkChatMessage, question: str, path: s
     path = vault.create(path, saved.note(note, partial(_name, vault)))
     session.vault_refreshed(vault.refresh(only=[path]))
     indexed = path in vault.notes()
-    return Outcome(f"Saved as {path}" + ("" if indexed else "; it is not indexed, because vault.ignore names it"))
+    unindexed = "" if indexed else "; it is not indexed, because vault.ignore names it"
+    return Outcome(f"Saved as {path}{unindexed}{_committed(session, path)}")
+
+
+def _committed(session: ZkChatSession, path: str) -> str:
+    """What is to be told of the commit, where each change is to be one."""
+    if not session.parts.changing.git:
+        return ""
+    made = committed(session.parts.vault, (path,), f"save {path}")
+    return made.told.removeprefix("done") + (f": {made.problem.message}" if made.problem is not None else "")
 
 
 def _name(vault: Vault, relative_path: str) -> str:

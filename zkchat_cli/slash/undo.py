@@ -3,7 +3,10 @@
 from zkchat_cli import moving
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.slash import Outcome, SlashCommand
+from zkchat_cli.tools import tools
 from zkchat_cli.words import shorten
+
+MOST_NAMED = 5
 
 
 def _run(session: ZkChatSession, argument: str) -> Outcome:
@@ -11,7 +14,18 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:
     first = moved.questions[0].content if moved.questions else moved.messages[0].content
     many = f", with {len(moved.questions) - 1} more" if len(moved.questions) > 1 else ""
     now = f"The conversation ends with turn {moved.turns} now." if moved.turns else "The conversation is at its beginning now."
-    return Outcome(f"Taken back: “{shorten(first, 60)}”{many}. {now} /redo brings it back.")
+    return Outcome(f"Taken back: “{shorten(first, 60)}”{many}. {now} /redo brings it back.{_what_stays(moved)}")
+
+
+def _what_stays(moved: moving.Moved) -> str:
+    """That notes are not changed back, where they were changed."""
+    writing = {tool.name for tool in tools(unsafe=True) if tool.writes}
+    made = [run for message in moved.messages if (run := message.tool_run) is not None and run.ok and run.name in writing]
+    if not made:
+        return ""
+    paths = dict.fromkeys(shorten(str(run.arguments.get("path", "")), 60) for run in made)
+    more = f" and {len(paths) - MOST_NAMED} more" if len(paths) > MOST_NAMED else ""
+    return f"\nNotes stay as it has changed them: {', '.join(list(paths)[:MOST_NAMED])}{more}."
 
 
 COMMAND = SlashCommand(

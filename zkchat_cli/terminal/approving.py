@@ -1,6 +1,6 @@
 """Changes of notes on the screen: each shown as a diff, and in a chat asked for, one by one or all of a turn at once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from zkchat_cli.changing import ALLOWED, DECLINED, Approve, Verdict, beforehand
 from zkchat_cli.errors import UsageError
 from zkchat_cli.terminal import programs
 from zkchat_cli.terminal.diffs import is_cut, show_diff
+from zkchat_cli.terminal.keyboard import STOPPED
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.tools import tools as every
 from zkchat_cli.vault.changes import Change
@@ -22,12 +23,14 @@ if TYPE_CHECKING:
 MOST_LINES = 300
 """Of a diff that are shown on a screen: nobody reads a thousand before saying yes. The rest is a key away."""
 YES, NO, ALL, VIEW = ("y", "yes"), ("n", "no", ""), ("a", "all"), ("v", "view")
+NO_MORE = Verdict(False, "declined by the user, who wants no more changes in this turn: nothing was changed")
 
 
 class AskEach:
     """Asks before each change; a yes to all lasts for the turn, and is none to what later conversations are told to do.
 
-    Other words than a yes or a no are a no with its reason, which the model is told. What is typed before the question does not answer it.
+    Other words than a yes or a no are a no with its reason, which the model is told; Ctrl-C is a no to all that comes in the turn. What is
+    typed before the question does not answer it.
     """
 
     def __init__(self, question: "Question", screen: Screen) -> None:
@@ -35,13 +38,22 @@ class AskEach:
         self._screen = screen
         self.pausing: Callable[[], AbstractContextManager[None]] = nullcontext
         """Entered while a question is up, where Ctrl-C would stop the turn and not answer it."""
-        self._all = False
+        self._all = self._none = False
 
     def begin(self) -> None:
         """A turn begins: nothing is allowed yet."""
-        self._all = False
+        self._all = self._none = False
+
+    def attending(self, running: Iterable[events.Event]) -> Iterator[events.Event]:
+        """The same events; in an agent run each iteration is a turn of its own: a note that it reads later has nobody's yes yet."""
+        for event in running:
+            if isinstance(event, events.IterationStarted):
+                self.begin()
+            yield event
 
     def __call__(self, change: Change) -> Verdict:
+        if self._none:
+            return NO_MORE
         if self._all and change.lasting is None:
             return ALLOWED
         diff = change.diff
@@ -51,11 +63,11 @@ class AskEach:
             while (said := self.question.said(f"{change.summary}?", choices)).lower() in VIEW and cut:
                 with programs.paged(self._screen) as pager:
                     show_diff(diff, pager)
-        answer = said.lower()
+        answer, self._none = said.lower(), said == STOPPED
         self._all = self._all or answer in ALL
         if answer in (*YES, *ALL):
             return ALLOWED
-        return DECLINED if answer in (*NO, *VIEW) else Verdict(False, f"{DECLINED.told}. The user says: {encodable(said)}")
+        return DECLINED if answer in (*NO, *VIEW, STOPPED) else Verdict(False, f"{DECLINED.told}. The user says: {encodable(said)}")
 
 
 def policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> Approve | None:

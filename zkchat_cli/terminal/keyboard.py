@@ -21,6 +21,8 @@ except ImportError:  # Windows: keys are echoed there
 
 LONGEST_AHEAD = 4096
 """Bytes that a terminal keeps of what nobody has read (Linux)."""
+STOPPED = "\x03"
+"""The answer to a question that was ended with Ctrl-C."""
 ENDINGS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 resumptions = 0

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 from zkchat_cli import changing
 from zkchat_cli.terminal.diffs import show_diff
+from zkchat_cli.terminal.keyboard import STOPPED
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.vault import Vault
 from zkchat_cli.vault.broken import surely_meant
@@ -12,7 +13,7 @@ from zkchat_cli.vault.changes import Change, Fix
 
 Says = Callable[[str, str], str]
 """Asks a question, with the answers there are, and comes back with what somebody said."""
-YES, EACH, ENOUGH = ("y", "yes"), ("e", "each"), ("q", "quit")
+YES, EACH, ENOUGH = ("y", "yes"), ("e", "each"), ("q", "quit", STOPPED)
 
 
 def mend(notes: Vault, screen: Screen, *, git: bool, unsure: bool, yes: bool, as_json: bool, says: Says | None = None) -> None:

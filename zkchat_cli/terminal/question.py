@@ -11,7 +11,7 @@ from prompt_toolkit.history import DummyHistory
 from prompt_toolkit.input.typeahead import clear_typeahead
 from prompt_toolkit.output import ColorDepth
 
-from zkchat_cli.terminal.keyboard import termios
+from zkchat_cli.terminal.keyboard import STOPPED, termios
 from zkchat_cli.terminal.safe import neutralise_name
 
 YES = ("y", "yes")
@@ -28,7 +28,7 @@ class Question:
         return self.said(question, "y/N").lower() in YES
 
     def said(self, question: str, choices: str) -> str:
-        """What the user says; nothing for Ctrl-C, Ctrl-D and the end."""
+        """What the user says; STOPPED for Ctrl-C, Ctrl-D and the end."""
         prompt: PromptSession[str] = PromptSession(
             history=DummyHistory(), color_depth=None if self._colour else ColorDepth.DEPTH_1_BIT, enable_suspend=True
         )
@@ -38,5 +38,5 @@ class Question:
         try:
             said = prompt.prompt(FormattedText([("bold" if self._colour else "", f"{neutralise_name(question)} [{choices}] ")]))
         except (EOFError, KeyboardInterrupt):
-            return ""
+            return STOPPED
         return said.strip()

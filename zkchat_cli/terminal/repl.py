@@ -196,7 +196,7 @@ class Repl:
         most, reasoning = settings.references.max_displayed, settings.chat.show_reasoning
         with closing(events) as turn:
             last = show(
-                turn,
+                turn if self._asking is None else self._asking.attending(turn),
                 self._screen,
                 self._screen.print,
                 max_sources=most,

@@ -194,6 +194,9 @@ class Changes:
         path = posixpath.normpath(path)
         if path.startswith(f"{TRASH}/"):
             raise VaultError(f"{printable(path)} is no place for a note", "Give a path as `Folder/Note.md`.")
+        if folder := posixpath.dirname(path):  # a link to another folder of the vault: the index, and so every link, knows that one
+            folder = replacing.place(self.root, folder).relative_to(self.root).as_posix()
+            path = posixpath.normpath(posixpath.join(folder, posixpath.basename(path)))
         naming.require_free(self.root, path, old)
         return path
 

@@ -111,9 +111,10 @@ def make(root: Path, change: Change, journal: Path) -> None:
             if journal.exists():
                 _put_back(root, journal)
             if isinstance(e, OSError):
-                name = printable(os.path.basename(str(e.filename or "")))  # noqa: PTH119 - it may be no path at all
+                failed = printable(os.path.basename(str(e.filename or "")))  # noqa: PTH119 - it may be no path at all
+                name = failed if failed and not failed.startswith(".zkchat-") else printable(change.files[0].new_path)
                 cause = (e.strerror or str(e)).lower()
-                raise VaultError(f"{name or 'a file'} cannot be written: {cause}", "Nothing was changed. Free it, and try again.") from e
+                raise VaultError(f"{name} cannot be written: {cause}", "Nothing was changed. Free it, and try again.") from e
             raise
         journal.unlink(missing_ok=True)
 
