@@ -80,9 +80,10 @@ _CHAIN = """
 
 _SAID = """
     SELECT id, seq, content FROM message
-    WHERE id IN (SELECT value FROM json_each(?)) AND conversation_id = (SELECT id FROM conversation WHERE seq = ?)
+    WHERE id IN (SELECT value FROM json_each(?)) AND +conversation_id = (SELECT id FROM conversation WHERE seq = ?)
 """
-"""Of the conversation's own messages alone: what quotes another one's would be lost with that."""
+"""Of the conversation's own messages alone: what quotes another one's would be lost with that. The plus keeps SQLite from going through all
+messages of the conversation, which took 200 ms a turn after 10 000."""
 
 
 class _Writer:
