@@ -244,11 +244,10 @@ class ChatSessionStore:
             question = rows.from_message(user) | {"conversation_id": conversation_id}
             if self._db.execute(f"{_CHANGED}, status = :status {_OF_A_CONVERSATION}", question).rowcount == 0:
                 raise StoreError(f"The question {user.id} is not in conversation {conversation_id}", "Add it before its turn is committed.")
-            for message in answer:
-                self._insert_message(conversation_id, message)
+            said = {message.id: (self._insert_message(conversation_id, message), storable(message.content)) for message in answer}
             head = answer[-1].id if answer else user.id
             self._change(conversation_id, "head_id = ?, updated_at = ?, title = coalesce(title, ?)", *map(_text, (head, updated_at, title)))
-            newest = prompts.write(self._db, storable(conversation_id), sent, self._newest_prompt)
+            newest = prompts.write(self._db, storable(conversation_id), sent, self._newest_prompt, said)
         self._newest_prompt = newest  # not before all of it is stored
 
     def prompts(self, message_id: str) -> tuple[Sent, ...]:
@@ -360,11 +359,12 @@ class ChatSessionStore:
     def _insert_conversation(self, conversation: Conversation) -> None:
         self._insert("conversation", rows.from_conversation(conversation))
 
-    def _insert_message(self, conversation_id: str, message: ZkChatMessage) -> None:
-        self._insert("message", rows.from_message(message) | {"conversation_id": conversation_id})
+    def _insert_message(self, conversation_id: str, message: ZkChatMessage) -> int:
+        return self._insert("message", rows.from_message(message) | {"conversation_id": conversation_id})
 
-    def _insert(self, table: str, row: dict[str, Any]) -> None:
-        self._db.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES (:{', :'.join(row)})", row)
+    def _insert(self, table: str, row: dict[str, Any]) -> int:
+        """The number of the new row."""
+        return self._db.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES (:{', :'.join(row)})", row).lastrowid or 0
 
     def _has_any_of(self, archive: ConversationArchive) -> bool:
         wanted = {
