@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from zkchat_cli.errors import StoreError
+from zkchat_cli.errors import StoreError, StoreUnwritable
 from zkchat_cli.models import (
     Compaction,
     Conversation,
@@ -25,8 +25,8 @@ from zkchat_cli.models import (
     ZkChatMessage,
 )
 from zkchat_cli.store import archives, compactions, conversations, erasing, facts, mentions, prompts, rows, spoken, typed
-from zkchat_cli.store.faults import told
-from zkchat_cli.store.file import connect, transaction
+from zkchat_cli.store.faults import place, told
+from zkchat_cli.store.file import connect, connect_to_copy, transaction
 from zkchat_cli.store.packing import storable
 
 _MESSAGE = f"SELECT {', '.join((*rows.MESSAGE, *rows.ASIDE))} FROM message"
@@ -54,9 +54,11 @@ CALIBRATED_BY = 10
 class ChatSessionStore:
     """Conversations, stored. Every method raises StoreError (what, why, what next) and nothing else of the store's own."""
 
-    def __init__(self, connection: sqlite3.Connection, file: Path | None = None) -> None:
+    def __init__(self, connection: sqlite3.Connection, file: Path | None = None, unwritable: StoreUnwritable | None = None) -> None:
         self._db = connection
         self._file = file
+        self.unwritable = unwritable
+        """Why nothing can be written to it, if so."""
         self._facts_written = 0
         self._newest_prompt: prompts.Newest | None = None
 
@@ -65,13 +67,30 @@ class ChatSessionStore:
         """The store at `file`, made if missing, migrated if older; None: one in memory that leaves no trace."""
         return cls(connect(file), file)
 
+    @classmethod
+    def open_to_read(cls, file: Path) -> "ChatSessionStore":
+        """The same; of one that is there but may not be written (a disk that is full or read-only, another user's file), a copy in memory,
+        of which all can be read. Whoever writes to that is told why not: StoreUnwritable."""
+        try:
+            return cls.open(file)
+        except StoreUnwritable as e:
+            try:
+                return cls(connect_to_copy(file), file, e)
+            except StoreUnwritable:
+                raise e from None
+
     def beside(self) -> "ChatSessionStore":
         """The same store through another connection, for another thread."""
-        return self.open(self._file)
+        return self.open(self._file) if self._file is None else self.open_to_read(self._file)
 
     def close(self) -> None:
         with told(self._file, "be closed"):
             self._db.close()
+
+    @property
+    def lasting(self) -> bool:
+        """Whether what is stored outlasts the program."""
+        return self._file is not None and self.unwritable is None
 
     # Conversations
 
@@ -345,6 +364,8 @@ class ChatSessionStore:
 
     @contextmanager
     def _writing(self, doing: str) -> Iterator[None]:
+        if self.unwritable is not None:
+            raise StoreUnwritable(f"{place(self._file)} cannot {doing}: {_why(self.unwritable)}", self.unwritable.hint)
         with told(self._file, doing), transaction(self._db):
             yield
 
@@ -377,6 +398,10 @@ class ChatSessionStore:
             for table, ids in wanted.items()
             for one in ids
         )
+
+
+def _why(problem: StoreUnwritable) -> str:
+    return problem.message.partition(": ")[2]
 
 
 def _text(text: str | None) -> str | None:
