@@ -5,10 +5,11 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from building import a_room, completed
+from building import a_room, completed, said
 from test_store_faults import python, said_by
 
 from zkchat_cli import slash
+from zkchat_cli.store import ChatSessionStore
 from zkchat_cli.store.file import connect
 from zkchat_cli.store.migrations import SCRIPTS
 
@@ -78,3 +79,14 @@ def test_a_new_conversation_says_whether_the_last_one_is_stored(tmp_path: Path) 
         session = a_room(tmp_path / "notes", tmp_path / "cache", store).session()
         completed(session.send("What are filters?"))
         assert told in slash.run("/new", session).text
+
+
+def test_what_was_said_before_the_disk_was_full_is_found_while_it_is(tmp_path: Path) -> None:
+    left_by(tmp_path / "made" / "c.db", len(SCRIPTS), [""], tmp_path / "read")
+    connection = connect(tmp_path / "read" / "c.db")
+    store = ChatSessionStore(connection, tmp_path / "read" / "c.db")
+    store.add("c1", said("user", " ".join(map(str, range(20_000))), "m2"))
+    connection.execute("PRAGMA max_page_count = 1")  # it grows no more
+
+    assert [*store.indexing()] == []
+    assert [found.message.id for found in store.search(None, "roof")] == ["m1"]

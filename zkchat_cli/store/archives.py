@@ -1,9 +1,11 @@
-"""A conversation as one value, outside the store: is it sound, and the same with other ids."""
+"""A conversation as one value: is it sound, is it stored already, and the same with other ids."""
 
+import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from zkchat_cli.models import ConversationArchive
+from zkchat_cli.store.packing import storable
 
 
 def with_fresh_ids(archive: ConversationArchive, new_id: Callable[[], str]) -> ConversationArchive:
@@ -65,3 +67,17 @@ def flaw(archive: ConversationArchive) -> Flaw | None:
             return Flaw(words, (*at, "last_id"))
         summaries.add(compaction.id)
     return None
+
+
+def is_known(connection: sqlite3.Connection, archive: ConversationArchive) -> bool:
+    """Whether the store has one of its ids already."""
+    wanted = {
+        "conversation": [archive.conversation.id],
+        "message": [message.id for message in archive.messages],
+        "compaction": [compaction.id for compaction in archive.compactions],
+    }
+    return any(
+        connection.execute(f"SELECT 1 FROM {table} WHERE id = ?", (storable(one),)).fetchone()
+        for table, ids in wanted.items()
+        for one in ids
+    )

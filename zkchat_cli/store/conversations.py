@@ -50,6 +50,12 @@ def newest_first(connection: sqlite3.Connection, vault: str | None = None, limit
     return _conversations(connection.execute(query, _which(vault, limit)))
 
 
+def untouched_since(connection: sqlite3.Connection, before: str) -> tuple[str, ...]:
+    """The ids of those that were last updated before a time (ISO 8601 with zone)."""
+    query = "SELECT id FROM conversation WHERE julianday(updated_at) < julianday(?)"
+    return tuple(id_ for (id_,) in connection.execute(query, (before,)))
+
+
 def overviews(connection: sqlite3.Connection, vault: str | None, limit: int | None) -> list[Overview]:
     """`newest_first`, each with its figures."""
     query = f"{_OVERVIEW} WHERE :vault IS NULL OR vault = :vault {_NEWEST_FIRST} LIMIT :limit"

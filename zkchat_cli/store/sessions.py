@@ -7,7 +7,7 @@ written twice, each time in one transaction: the question before the model is ca
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +81,7 @@ class ChatSessionStore:
 
     def beside(self) -> "ChatSessionStore":
         """The same store through another connection, for another thread."""
-        return self.open(self._file) if self._file is None else self.open_to_read(self._file)
+        return self.open_to_read(self._file) if self._file else self.open(None)
 
     def close(self) -> None:
         with told(self._file, "be closed"):
@@ -115,8 +115,7 @@ class ChatSessionStore:
     def untouched_since(self, before: str) -> tuple[str, ...]:
         """The ids of the conversations that were last updated before a time (ISO 8601 with zone)."""
         with self._reading("list conversations"):
-            query = "SELECT id FROM conversation WHERE julianday(updated_at) < julianday(?)"
-            return tuple(id_ for (id_,) in self._db.execute(query, (before,)))
+            return conversations.untouched_since(self._db, before)
 
     def delete(self, *conversation_ids: str) -> None:
         """Delete conversations for good: no file of the store, no backup beside it holds a word of them afterwards, nor do the lines that
@@ -196,7 +195,11 @@ class ChatSessionStore:
 
     def indexing(self) -> Iterator[tuple[int, int]]:
         """Make searchable what was said since the last search, some at a time: how much of how many messages is done. It takes no time,
-        but once a minute a million: after an older zkchat's store was taken over."""
+        but once a minute a million: after an older zkchat's store was taken over. What cannot be written down is left to `search`."""
+        with suppress(StoreUnwritable):
+            yield from self._indexing()
+
+    def _indexing(self) -> Iterator[tuple[int, int]]:
         with told(self._file, "search what was said"):
             total, done = spoken.waiting(self._db), 0
             while True:
@@ -209,9 +212,14 @@ class ChatSessionStore:
 
     def search(self, vault: str | None, text: str, *, conversation_id: str | None = None, limit: int = 10) -> tuple[Said, ...]:
         """The messages that bear most on `text`, best first: of one conversation, or of all with `vault` (None: of all). What waits for it
-        is made searchable first."""
-        for _ in self.indexing():
-            pass
+        is made searchable first, on a full disk in a copy in memory."""
+        try:
+            list(self._indexing())
+        except StoreUnwritable as e:
+            if self._file is None:
+                raise
+            with closing(ChatSessionStore(connect_to_copy(self._file), self._file, e)) as copy:
+                return copy.search(vault, text, conversation_id=conversation_id, limit=limit)
         with told(self._file, "search what was said"):
             return spoken.search(self._db, _text(vault), text, _text(conversation_id), limit)
 
@@ -299,8 +307,7 @@ class ChatSessionStore:
         """Every message of every branch, in the order of writing."""
         self.conversation(conversation_id)
         with self._reading("read a conversation"):
-            found = self._db.execute(f"{_MESSAGE} WHERE conversation_id = ? ORDER BY seq", (conversation_id,))
-            return rows.to_messages(found)
+            return rows.to_messages(self._db.execute(f"{_MESSAGE} WHERE conversation_id = ? ORDER BY seq", (conversation_id,)))
 
     # Summaries
 
@@ -343,7 +350,7 @@ class ChatSessionStore:
             if problem := archives.flaw(archive):
                 raise StoreError(f"The imported conversation does not fit together: {problem}", "Nothing was stored; export it again.")
         with self._writing("take an imported conversation"):
-            return [self._take(archives.with_fresh_ids(a, new_id) if self._has_any_of(a) else a) for a in given]
+            return [self._take(archives.with_fresh_ids(a, new_id) if archives.is_known(self._db, a) else a) for a in given]
 
     def _take(self, archive: ConversationArchive) -> Conversation:
         conversation = archive.conversation
@@ -365,7 +372,8 @@ class ChatSessionStore:
     @contextmanager
     def _writing(self, doing: str) -> Iterator[None]:
         if self.unwritable is not None:
-            raise StoreUnwritable(f"{place(self._file)} cannot {doing}: {_why(self.unwritable)}", self.unwritable.hint)
+            why = self.unwritable.message.partition(": ")[2]
+            raise StoreUnwritable(f"{place(self._file)} cannot {doing}: {why}", self.unwritable.hint)
         with told(self._file, doing), transaction(self._db):
             yield
 
@@ -386,22 +394,6 @@ class ChatSessionStore:
     def _insert(self, table: str, row: dict[str, Any]) -> int:
         """The number of the new row."""
         return self._db.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES (:{', :'.join(row)})", row).lastrowid or 0
-
-    def _has_any_of(self, archive: ConversationArchive) -> bool:
-        wanted = {
-            "conversation": [archive.conversation.id],
-            "message": [message.id for message in archive.messages],
-            "compaction": [compaction.id for compaction in archive.compactions],
-        }
-        return any(
-            self._db.execute(f"SELECT 1 FROM {table} WHERE id = ?", (_text(one),)).fetchone()
-            for table, ids in wanted.items()
-            for one in ids
-        )
-
-
-def _why(problem: StoreUnwritable) -> str:
-    return problem.message.partition(": ")[2]
 
 
 def _text(text: str | None) -> str | None:
