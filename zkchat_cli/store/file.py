@@ -10,7 +10,7 @@ import shutil
 import sqlite3
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Literal
@@ -94,6 +94,20 @@ def transaction(connection: sqlite3.Connection, kind: Literal["IMMEDIATE", "DEFE
     finally:
         if connection.in_transaction:  # SQLite itself has rolled back after some errors, a full disk among them
             connection.execute("ROLLBACK")
+
+
+def by_and_by(connection: sqlite3.Connection, step: Callable[[sqlite3.Connection], int]) -> Iterator[int]:
+    """Work that takes long: `step` again and again, each time in a transaction of its own, until it says that it has done nothing; what
+    each has done. A third of the time is left to others, because SQLite lets who waits for it look only now and then."""
+    while True:
+        begin = time.monotonic()
+        with transaction(connection):
+            done = step(connection)
+        if not done:
+            return
+        took = time.monotonic() - begin
+        yield done
+        time.sleep(took / 2)
 
 
 def _make_room(file: Path) -> None:

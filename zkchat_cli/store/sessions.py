@@ -26,7 +26,7 @@ from zkchat_cli.models import (
 )
 from zkchat_cli.store import archives, compactions, conversations, erasing, facts, mentions, prompts, rows, spoken, typed
 from zkchat_cli.store.faults import place, told
-from zkchat_cli.store.file import connect, connect_to_copy, transaction
+from zkchat_cli.store.file import by_and_by, connect, connect_to_copy, transaction
 from zkchat_cli.store.packing import storable
 
 _MESSAGE = f"SELECT {', '.join((*rows.MESSAGE, *rows.ASIDE))} FROM message"
@@ -128,6 +128,7 @@ class ChatSessionStore:
             asked = erasing.questions(self._db, ids)
             erasing.erase(self._db, ids)
         with told(self._file, "be cleared of a deleted conversation"):
+            list(by_and_by(self._db, erasing.Rewriting().step))
             erasing.cut_log(self._db, self._file)
             if self._file is not None:
                 erasing.erase_from_backups(self._file, ids)
@@ -202,11 +203,7 @@ class ChatSessionStore:
     def _indexing(self) -> Iterator[tuple[int, int]]:
         with told(self._file, "search what was said"):
             total, done = spoken.waiting(self._db), 0
-            while True:
-                with transaction(self._db):
-                    made = spoken.index(self._db)
-                if not made:
-                    return
+            for made in by_and_by(self._db, spoken.index):
                 done += made
                 yield min(done, total), total
 
