@@ -11,8 +11,10 @@ import array
 import atexit
 import fcntl
 import gc
+import importlib
 import json
 import os
+import pkgutil
 import select
 import selectors
 import signal
@@ -36,7 +38,7 @@ def serve(address: str) -> None:
     import zkchat_cli.llm.messages_api
     import zkchat_cli.llm.native
     import zkchat_cli.session
-    import zkchat_cli.terminal.repl  # noqa: F401
+    import zkchat_cli.terminal.repl
     from zkchat_cli import cli, drawer, slash
     from zkchat_cli.tokens import VOCABULARY
 
@@ -45,6 +47,9 @@ def serve(address: str) -> None:
             drawer.take(kind, name, "COMMAND")
     os.environ["TIKTOKEN_CACHE_DIR"] = str(VOCABULARY)
     tiktoken.get_encoding("o200k_base")
+    for module in pkgutil.walk_packages(zkchat_cli.__path__, "zkchat_cli."):  # commands import late what they run with
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
     gc.collect()
     gc.freeze()  # a run that looked at what was imported here would have to copy it
     woken, wake = socket.socketpair()
