@@ -15,10 +15,12 @@ import pytest
 from conftest import Program
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 from test_exporters import answer, archives, said, talk
 
 from zkchat_cli.exporters import exporter
 from zkchat_cli.exporters.html.elements import HARMFUL, harmless
+from zkchat_cli.exporters.html.prose import rendered
 from zkchat_cli.exporters.html.sources import highlighted
 from zkchat_cli.exporters.html.style import STYLE
 from zkchat_cli.models import Citation, Compaction, ContentChunk, ConversationArchive, DocumentReference, TokenUsage, ToolCall, ToolRun
@@ -677,3 +679,17 @@ def test_each_character_that_acts_is_found_wherever_it_stands() -> None:
     assert len(acting) > 2000
     assert not [c for c in acting if harmless(f"a{c}b") in (f"a{c}b", "ab")]
     assert harmless("a\tb\nc \U00020000 \U0001f600 \ue000") == "a\tb\nc \U00020000 \U0001f600 \ue000"
+
+
+WRITTEN = [*"aB9é中“('\"!?.,:;-+=/%^@{}[]*|…» \n\u00a0\u2028\u0301", "\n\n", "[[", "]]", "word ", "the end.\n", "1. ", "---\n", "===\n"]
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(st.sampled_from(WRITTEN), min_size=1, max_size=9).map("".join))
+def test_what_has_no_markdown_comes_to_what_markdown_makes_of_it(written: str) -> None:
+    reader = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("reference")
+    tokens = reader.parse(written)
+    for token in tokens:
+        if token.type.startswith("heading"):
+            token.tag = f"h{int(token.tag[1]) + 2}"
+    assert rendered(written, (), lambda _, words: words) == reader.renderer.render(tokens, reader.options, {})
