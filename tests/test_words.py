@@ -221,6 +221,8 @@ def test_a_long_word_is_cut_within() -> None:
         ("❤\ufe0f❤\ufe0f❤\ufe0f", 4, "❤\ufe0f…"),
         ("🇨🇭🇩🇪🇫🇷", 4, "🇨🇭…"),
         ("\ud83d\ude00\ud83d\ude00", 2, "…"),
+        ("\ud800\udc00\ud800\udc00", 2, "…"),
+        ("\udbff\udfff\udbff\udfff", 2, "…"),
         ("한국어 문장입니다", 6, "한국어 문…"),
     ],
 )
