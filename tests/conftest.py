@@ -165,9 +165,9 @@ def pytest_configure() -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Finding the tests is no use of the program: its modules are loaded under coverage's tracer, the tests without it, twice as fast."""
-    if sys.gettrace() is not None:
+    if sys.gettrace() is not None and session.config.getoption("dist", "no") == "no":  # else others find and run them
         with _untraced():
             for library in LIBRARIES:
                 importlib.import_module(library)
