@@ -40,6 +40,8 @@ def test_a_prompt_may_come_from_standard_input_or_a_file(zkchat: Program, folder
     (zkchat.vault / "p.md").write_text("From a file.")
     done = zkchat("agent", "create", "other", "--prompt-file", "p.md", "--json")
     assert done.json["system_prompt"] == "From a file."
+    large = zkchat("agent", "create", "third", "--prompt", "-", stdin="忘" * 200_001)
+    assert (large.exit_status, "it must be a text of at most 200000 characters" in large.err) == (2, True)
     missing = zkchat("agent", "create", "third", "--prompt-file", "missing.md")
     assert (missing.exit_status, "no such file" in missing.err) == (2, True)
     assert not (folder / "third.toml").exists()
@@ -167,3 +169,49 @@ def test_a_chat_is_led_and_an_unknown_agent_is_refused(zkchat: Program) -> None:
     done = zkchat("chat", "--agent", "researcher", stdin="/agent\n")
     assert done.out.startswith("researcher: searches first")
     assert zkchat("chat", "--agent", "resarcher", stdin="hello\n").exit_status == 2
+
+
+def test_where_an_agent_has_a_model_nobody_asks_for_the_configured_one(zkchat: Program) -> None:
+    created(zkchat, "--model", "offline")
+    zkchat("config", "set", "model", "scripted/gone.jsonl")
+    assert zkchat("ask", "what is a filter?").exit_status == 4
+    assert zkchat("ask", "what is a filter?", "--agent", "critic", "--json").json["model"] == "offline"
+    assert zkchat("chat", "--agent", "critic", stdin="what is a filter?\n").exit_status == 0
+
+
+def test_unsafe_is_told_to_be_of_no_use_where_the_agent_may_not_write(zkchat: Program, script: Callable[..., str]) -> None:
+    created(zkchat, "--tools", "find_excerpts")
+    model = script({"text": "Yes."})
+    for command in (["ask", "hello"], ["chat"]):
+        done = zkchat(*command, "--agent", "critic", "--unsafe", "--yes", "--model", model, stdin="hello\n")
+        assert "the agent critic may change no notes, with --unsafe or without" in done.err
+        assert "cannot change" not in zkchat(*command, "--agent", "editor", "--unsafe", "--yes", "--model", model, stdin="hello\n").err
+    assert "offline cannot change notes" in zkchat("ask", "hello", "--agent", "editor", "--unsafe", "--yes").err
+
+
+def test_an_agent_is_edited_and_checked_before_it_counts(zkchat: Program, folder: Path) -> None:
+    zkchat.env["VISUAL"] = "sed -i s/one/ONE/"
+    done = zkchat("agent", "edit", "editor")
+    assert done.out == f"{folder / 'editor.toml'} is written.\n"
+    assert "zkchat agent delete editor brings it back" in done.err
+    assert "ONE note at a time" in zkchat("agent", "show", "editor").out
+    before = (folder / "editor.toml").read_text()
+    zkchat.env["VISUAL"] = "sed -i s/find_excerpts/find/"
+    wrong = zkchat("agent", "edit", "editor")
+    assert (wrong.exit_status, (folder / "editor.toml").read_text()) == (2, before)
+    assert 'tools = "find" is not valid' in wrong.err
+    [kept] = folder.glob("editor.rejected-*.toml")
+    assert str(kept) in wrong.err
+    zkchat.env["VISUAL"] = "true"
+    assert zkchat("agent", "edit", "editor").out == "Nothing was changed.\n"
+    assert "there is no agent 'nobody'" in zkchat("agent", "edit", "nobody").err
+    assert {file.name for file in folder.iterdir()} == {"editor.toml", kept.name}
+
+
+def test_what_an_agent_is_for_is_its_prompt_where_it_does_not_say(zkchat: Program) -> None:
+    created(zkchat, "--prompt", "Find faults.\nAll of them.")
+    assert "critic      yours     Find faults. All of them.\n" in zkchat("agent", "list").out
+
+
+def test_which_of_its_tools_take_unsafe_is_shown(zkchat: Program) -> None:
+    assert "only with --unsafe: append_to_note, create_note, edit_section\n" in zkchat("agent", "show", "editor").out

@@ -100,13 +100,20 @@ def test_the_whole_of_a_long_diff_can_be_seen_before_it_is_approved() -> None:
 
 
 def test_only_what_is_offered_is_a_yes() -> None:
-    for word in ("", "n", "yy", "yes please", "j", "1", "all of it"):
+    for word in ("", "n", "NO", "v"):
         assert asking(word)[0](change("x")) is DECLINED
+    for word in ("yy", "yes please", "j", "1", "all of it"):
+        assert not asking(word)[0](change("x")).allowed
     ask, question, _ = asking("y", "a", "y")
     assert [ask(change("x")) for _ in range(3)] == [ALLOWED] * 3
     assert question.words == ["y"]
     ask.begin()
     assert (ask(change("x")), question.words) == (ALLOWED, [])
+
+
+def test_why_not_is_for_the_model_to_hear_as_it_was_typed() -> None:
+    verdict = asking("Put it under [[Tools]] \udcff")[0](change("x"))
+    assert verdict.told == f"{DECLINED.told}. The user says: Put it under [[Tools]] \ufffd"
 
 
 def test_a_yes_to_all_is_none_to_what_every_later_conversation_is_told() -> None:

@@ -54,6 +54,30 @@ def test_help_and_version_load_nothing_heavy(zkchat: Program, arguments: list[st
     assert not loaded_by(zkchat, *arguments) & set(HEAVY)
 
 
+def test_the_help_of_every_command_loads_nothing_heavy() -> None:
+    every_help = """if True:
+        import contextlib, io, sys
+        from zkchat_cli.main import run
+        from zkchat_cli import cli, drawer
+        def say(*words):
+            sys.argv = ["zkchat", *words, "--help"]
+            said = io.StringIO()
+            with contextlib.redirect_stdout(said), contextlib.suppress(SystemExit):
+                run()
+            found = said.getvalue().partition("Commands:")[2].splitlines()
+            return [line.split()[0] for line in found if line.startswith("  ") and line[2:3].strip()]
+        asked = 0
+        for command in drawer.names(cli):
+            for part in say(command):
+                say(command, part)
+                asked += 1
+        assert asked > 40, asked
+        print(*sys.modules)
+    """
+    done = subprocess.run([sys.executable, "-c", every_help], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    assert not set(done.stdout.split()) & {*HEAVY, "tomlkit", "zkchat_cli.wiring", "zkchat_cli.models"}
+
+
 def test_ctrl_c_while_the_program_is_loaded_ends_it_without_a_word() -> None:
     pressed_meanwhile = """if True:
         import os, signal, sys

@@ -34,6 +34,24 @@ def test_wrong_settings_are_one_check_of_many(zkchat: Program) -> None:
     assert str(file) in found["settings"]["detail"]
     file.write_text("model =\n")
     assert checks(zkchat, "--vault", zkchat.vault)[1]["vault"]["detail"] == str(zkchat.vault)
+    zkchat.env["ZKCHAT_VAULT"] = str(zkchat.vault / "Queries")
+    assert checks(zkchat)[1]["vault"]["detail"] == str(zkchat.vault / "Queries")
+
+
+def test_an_index_that_was_damaged_is_told(zkchat: Program) -> None:
+    zkchat("vault", "index")
+    [file] = zkchat.home.glob("cache/index/*.db")
+    file.write_bytes(b"no index at all" * 1000)
+    status, found = checks(zkchat)
+    assert (status, found["index"]["ok"]) == (0, True)
+    assert "it was rebuilt: the index" in found["index"]["detail"]
+
+
+def test_what_failed_is_told_as_any_error_is(zkchat: Program, tmp_path: Path) -> None:
+    done = zkchat("doctor", "--vault", tmp_path / "none", "--json")
+    assert (done.exit_status, done.json["error"]["code"]) == (3, "vault")
+    assert done.err == "zkchat: 2 of 16 checks failed: vault, index\n"
+    assert zkchat("doctor", "--json").json["error"] is None
 
 
 def test_a_file_that_others_may_read_is_wrong(zkchat: Program) -> None:

@@ -219,8 +219,8 @@ def test_the_wrong_session_is_named() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"version": 2}, "This is 'zkchat-conversation' version 2; this zkchat reads 'zkchat-conversation' version 1"),
-        ({"format": "other"}, "This is 'other' version 1"),
+        ({"version": 3}, "This is 'zkchat-conversation' version 3; this zkchat reads 'zkchat-conversation' versions 1 and 2"),
+        ({"format": "other"}, "This is 'other' version 2"),
         ({"messages": [{"id": "a", "role": "user", "content": "x", "timestamp": NOW, "mood": "good"}]}, 'messages 1 mood is "good"'),
         ({"messages": []}, "conversation: its head 'q1' is not one of the messages"),
         ({"compactions": [3]}, "compactions 1 is 3"),

@@ -98,12 +98,20 @@ def test_the_file_is_the_users_own_whatever_config_names(tmp_path: Path) -> None
     assert named.keys_file == tmp_path / "config" / "keys.toml" == config.places({"ZKCHAT_HOME": str(tmp_path)}).keys_file
 
 
-@pytest.mark.parametrize("wrong", ["", "two words", "ключ", "a\tb", "x" * 5000])
+@pytest.mark.parametrize("wrong", ["", "two words", "ключ", "a\tb", "x" * 5000, f'"{KEY}'])
 def test_what_is_no_key_is_refused(where: config.Places, wrong: str) -> None:
     with pytest.raises(ConfigError) as e:
         keys.keep("openai", wrong, where)
     assert not wrong or wrong not in f"{e.value.message} {e.value.hint}"
     assert not where.keys_file.exists()
+
+
+@pytest.mark.parametrize(
+    "text", [f"{KEY}\r\n", f"\ufeff{KEY}\n", f"OPENAI_API_KEY={KEY}\n", f'export OPENAI_API_KEY="{KEY}"\n', f" '{KEY}' "]
+)
+def test_a_key_may_come_as_files_have_it(text: str) -> None:
+    assert keys.plain(text, "OPENAI_API_KEY") == KEY
+    assert keys.plain(f"{KEY}==", "OPENAI_API_KEY") == f"{KEY}=="
 
 
 def test_a_damaged_file_is_no_key_and_is_not_overwritten(where: config.Places) -> None:
@@ -124,6 +132,18 @@ def test_a_folder_that_cannot_be_written_is_said(where: config.Places) -> None:
     where.keys_file.parent.write_text("a file")
     with pytest.raises(ConfigError, match="cannot be written"):
         keys.keep("openai", KEY, where)
+
+
+def test_a_link_to_the_file_stays_one_and_its_target_is_the_owners_alone(where: config.Places, tmp_path: Path) -> None:
+    dotfile = tmp_path / "dotfiles" / "keys.toml"
+    where.keys_file.parent.mkdir(parents=True)
+    where.keys_file.symlink_to(dotfile)
+    keys.keep("openai", KEY, where)
+    keys.keep("anthropic", KEY, where)
+    assert keys.remove("openai", where)
+    assert where.keys_file.is_symlink()
+    assert (keys.kept_values(where), dotfile.stat().st_mode & 0o777) == ([KEY], 0o600)
+    assert [file.name for file in dotfile.parent.iterdir()] == ["keys.toml"]
 
 
 def test_a_keyring_keeps_it_where_there_is_one(where: config.Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,6 +207,14 @@ def test_the_commands_say_where_a_key_is_and_how_it_ends(zkchat: Program) -> Non
     removed = zkchat("keys", "remove", "openai")
     assert (removed.out, "OPENAI_API_KEY is set, and still used" in removed.err) == ("The key for openai is removed.\n", True)
     assert zkchat("keys", "remove", "openai", "--json").json == {"provider": "openai", "removed": False}
+
+
+def test_a_damaged_file_of_keys_is_told(zkchat: Program) -> None:
+    file = zkchat.home / "config" / "keys.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text("openai = ")
+    done = zkchat("keys", "list", "--json")
+    assert (done.exit_status, "cannot be read" in done.err, len(done.json)) == (0, True, 2)
 
 
 def test_a_key_is_never_an_argument_and_never_said(zkchat: Program) -> None:

@@ -102,7 +102,8 @@ def test_which_model_the_flag_then_the_environment_then_the_agent_then_the_setti
 def test_a_tool_that_is_not_there_is_not_offered(house: House) -> None:
     session = house.session(agent="editor", model="offline")
     assert [tool.name for tool in session.parts.tools] == ["find_excerpts", "read_zk_document"]
-    assert "but they are not here: resolve_wikilink" in answer(session, "/agent")
+    assert "but they are not here: find_backlinks" in answer(session, "/agent")
+    assert "with --unsafe, and a model that can, also: append_to_note" in answer(session, "/agent")
 
 
 def test_the_editor_may_write_where_writing_is_allowed_and_nothing_but_one_note(house: House) -> None:
@@ -286,6 +287,15 @@ def test_a_folder_or_a_name_that_nobody_has_is_no_call(house: House) -> None:
     assert sent(ask(session, "@critic is it sound?")[0])[0].endswith("Find faults.")
     assert "Find faults" not in sent(ask(session, "@nobody is it sound?")[0])[0]
     assert "Find faults" not in sent(ask(session, "is it, @critic?")[0])[0]
+
+
+def test_a_name_that_is_nearly_an_agents_is_told(house: House) -> None:
+    session = house.session()
+    _, notices = ask(session, "@reseacher is it sound?")
+    assert notices == ["there is neither an agent nor a file @reseacher: it is sent as it stands"]
+    (house.vault / "reseacher.md").write_text("# Mine")
+    for called in ("@reseacher is it sound?", "@anna says it is sound", "anna@researcher.org says so"):
+        assert not any("neither an agent" in told for told in ask(session, called)[1])
 
 
 def test_only_what_was_typed_calls_an_agent(house: House) -> None:

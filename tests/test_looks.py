@@ -93,6 +93,28 @@ def test_signs_are_ascii_by_setting_or_where_the_encoding_has_no_others() -> Non
 # what a turn tells
 
 
+def test_signs_are_ascii_by_setting_in_every_command(zkchat: Program) -> None:
+    link = ("vault", "resolve", "[[Filtrs]]")
+    assert "[[Filtrs]] → not found" in zkchat(*link).out
+    zkchat.env["ZKCHAT_TERMINAL__ASCII"] = "true"
+    assert "[[Filtrs]] -> not found" in zkchat(*link).out
+    assert zkchat("doctor").out.isascii()
+    refused = zkchat("config", "set", "vault.pth", "x" * 300)
+    assert (refused.exit_status, refused.err.isascii()) == (2, True)
+    assert zkchat("keys", "list").out.isascii()
+
+
+class Searching(Chat):
+    name = "vault"
+
+
+@pytest.mark.parametrize(("setting", "coloured"), [("plain", False), ("dark", True)])
+def test_a_theme_is_a_setting_of_every_command(zkchat: Program, setting: str, coloured: bool) -> None:
+    with Searching(zkchat, "search", "filters", ZKCHAT_TERMINAL__THEME=setting) as search:
+        assert search.wait_for_end() == 0
+        assert (b"\x1b[" in search.raw) is coloured
+
+
 def test_tools_of_memory_say_what_they_did() -> None:
     assert tool_line("store_in_smart_memory", {"content": "x"}, True, 0, 12, 3) == '  store_in_smart_memory "x"  kept, 12 tokens, 3 ms'
     assert tool_line("find_backlinks", {"note": "x"}, True, 0, 12, 3) == '  find_backlinks "x"  12 tokens, 3 ms'

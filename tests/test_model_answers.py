@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from asking import OLLAMA, OPENAI, Answer, Protocol
+from asking import OLLAMA, OPENAI, QUESTION, Answer, Protocol
 from speaking import (
     RESET,
     ModelServer,
@@ -22,7 +22,8 @@ from speaking import (
     sse,
 )
 
-from zkchat_cli.models import TokenUsage
+from zkchat_cli.llm import Request, Thinking
+from zkchat_cli.models import PromptMessage, ThinkingBlocks, TokenUsage, ToolCall
 
 BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)
 
@@ -73,9 +74,49 @@ def test_so_are_tool_calls(server: ModelServer) -> None:
     assert ([call.arguments for call in answer.calls], answer.end.reason) == ([{"query": "x"}], "tool_calls")
 
 
-@pytest.mark.parametrize("finish", ["eos", "", "insufficient_system_resource", "end_turn"])
+@pytest.mark.parametrize("finish", ["eos", "", "function_call", "end_turn"])
 def test_reasons_of_a_servers_own_are_a_good_end(server: ModelServer, finish: str) -> None:
     assert OPENAI.ask(server, Reply(openai_text("A filter", finish=finish))).end.reason == "stop"
+
+
+@pytest.mark.parametrize("finish", ["max_tokens", "MAX_TOKENS", "model_length"])
+def test_length_goes_by_several_names(server: ModelServer, finish: str) -> None:
+    assert OPENAI.ask(server, Reply(openai_text("A filter", finish=finish))).end.reason == "length"
+
+
+@pytest.mark.parametrize("finish", ["error", "abort", "insufficient_system_resource"])
+@pytest.mark.parametrize("end", [[], [b"data: [DONE]\n\n"]])
+def test_a_server_that_says_it_gave_up_is_believed(server: ModelServer, finish: str, end: list[Any]) -> None:
+    answer = OPENAI.ask(server, Reply([*openai_text("A filter", finish=finish)[:-1], *end]))
+    assert (answer.error.kind, answer.text, len(server.asked)) == ("cut", "A filter", 1)
+    assert f"it gave up ({finish})" in answer.error.message
+
+
+def test_a_call_that_the_length_limit_cut_is_none(server: ModelServer) -> None:
+    answer = heard(server, fragment("{}", 0, id="a", name="f"), fragment('{"que', 1, id="b", name="g"), finish="length")
+    assert ([call.name for call in answer.calls], answer.end.reason) == (["f"], "tool_calls")
+    answer = heard(server, openai_delta(content="A filter"), fragment('{"que', 0, id="a", name="f"), finish="length")
+    assert (answer.text, answer.calls, answer.end.reason) == ("A filter", (), "length")
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_an_answer_in_one_piece_is_one(server: ModelServer, indent: int | None) -> None:
+    message = {
+        "role": "assistant",
+        "content": "A filter",
+        "reasoning_content": "Let me see.",
+        "tool_calls": [{"id": "a", **wish("f", "{}")}],
+    }
+    whole = {"choices": [{"message": message, "finish_reason": "stop"}], "usage": {"prompt_tokens": 5, "completion_tokens": 2}}
+    answer = OPENAI.ask(server, Reply([json.dumps(whole, indent=indent).encode()], headers={"content-type": "application/json"}))
+    assert (answer.text, answer.reasoning, [call.name for call in answer.calls]) == ("A filter", "Let me see.", ["f"])
+    assert answer.end.usage == TokenUsage(prompt_tokens=5, completion_tokens=2, estimated=False)
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("choices", [7, [], [7], [{}], [{"message": {"content": 7}}], [{"message": {"tool_calls": [7]}}]])
+def test_what_only_looks_like_one_is_none(server: ModelServer, choices: Any) -> None:
+    assert OPENAI.ask(server, Reply([json.dumps({"choices": choices}).encode()])).error.kind == "bad_answer"
 
 
 @pytest.mark.parametrize("end", [{}, {"done_reason": ""}, {"done_reason": None}, {"done_reason": "load"}, {"done_reason": "unload"}])
@@ -149,6 +190,20 @@ def test_an_event_with_nothing_in_it_is_nothing(server: ModelServer, frame: dict
 def test_comments_and_other_fields_are_nothing(server: ModelServer) -> None:
     kept = b": OPENROUTER PROCESSING\n\nevent: message\nid: 7\nretry: 3\n" + sse(openai_delta(content="A filter"))
     assert OPENAI.ask(server, Reply([kept.replace(b"\n", b"\r\n"), *openai_text()])).text == "A filter"
+
+
+@pytest.mark.parametrize("line", [b"foo: bar\n\n", b"data:\n\n", b"data: \r\n\r\n", b"\xef\xbb\xbf"])
+def test_so_are_fields_of_a_servers_own_and_empty_ones(server: ModelServer, line: bytes) -> None:
+    assert OPENAI.ask(server, Reply([line, *openai_text("A filter")])).text == "A filter"
+
+
+def test_of_several_answers_the_first_is_the_answer(server: ModelServer) -> None:
+    both = {"choices": [{"index": 1, "delta": {"content": "B"}}, {"index": 0, "delta": {"content": "A"}}]}
+    assert heard(server, both, {"choices": [{"index": 1, "delta": {"content": "B"}}]}).text == "AB"
+
+
+def test_a_refusal_is_an_answer(server: ModelServer) -> None:
+    assert heard(server, openai_delta(refusal="I cannot "), openai_delta(refusal="say that.")).text == "I cannot say that."
 
 
 @pytest.mark.parametrize("name", ["reasoning", "reasoning_content"])
@@ -235,11 +290,57 @@ def test_arguments_may_be_text_or_not(server: ModelServer, arguments: Any) -> No
     assert [call.arguments for call in answer.calls] == [{"query": "x"}]
 
 
-@pytest.mark.parametrize("arguments", ["", None])
+@pytest.mark.parametrize("arguments", ["", None, " \n", "null", '""', {}])
 def test_no_arguments_are_none(server: ModelServer, arguments: Any) -> None:
     assert [call.arguments for call in heard(server, fragment(arguments, 0, id="a", name="f")).calls] == [{}]
     answer = OLLAMA.ask(server, Reply([ndjson(ollama_frame(message={"tool_calls": [wish("f", arguments)]}), ollama_end())]))
     assert [call.arguments for call in answer.calls] == [{}]
+
+
+@pytest.mark.parametrize("arguments", ['"{\\"query\\": \\"x\\"}"', '{}{"query": "x"}'], ids=["JSON in JSON", "after none"])
+def test_arguments_may_be_wrapped(server: ModelServer, arguments: str) -> None:
+    assert [call.arguments for call in heard(server, fragment(arguments, 0, id="a", name="f")).calls] == [{"query": "x"}]
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        [fragment('{"n":', id="a", name="f"), fragment(" 1}", id="a"), fragment('{"n": 2}', id="b", name="f")],
+        [fragment('{"n":', id="a", name="f"), fragment(" 1}", id="a", name="f"), fragment('{"n": 2}', id="b", name="f")],
+        [fragment('{"n":', id="a", name="f"), fragment('{"n":', id="b", name="f"), fragment("1}", id="a"), fragment("2}", id="b")],
+        [
+            fragment('{"n":', 0, id="a", name="f"),
+            fragment('{"n":', 0, id="b", name="f"),
+            fragment("1}", 0, id="a"),
+            fragment("2}", 0, id="b"),
+        ],
+        [fragment('{"n":', 0, id="a", name="f"), fragment("1}", 1), fragment('{"n":', 2, id="b", name="f"), fragment("2}", 3)],
+        [fragment('{"n": 1}', 0, id="", name="f"), fragment('{"n": 2}', 0, id="", name="f")],
+        [fragment('{"n": 1}', 0, id="f", name="f"), fragment('{"n": 2}', 0, id="f", name="f")],
+        [fragment('{"n": 1}', name="f"), fragment('{"n": 2}', name="f")],
+        [fragment("", 0, id="a", name="f"), fragment('{"n": 1}', 1, id="a", name="f"), fragment('{"n": 2}', 2, id="b", name="f")],
+        [fragment('{"n": 1}', 0, id="a", name="f"), fragment('{"n": 1}', 1, id="a", name="f"), fragment('{"n": 2}', 2, id="b", name="f")],
+        [fragment('{"n":', 0, name="f"), fragment("1}", 0, id="a"), fragment('{"n": 2}', 1, id="b", name="f")],
+        [openai_delta(tool_calls=[{"index": 0, "id": n, **wish("f", {"n": n})} for n in (1, 2)])],
+    ],
+    ids=[
+        "id again",
+        "id and name again",
+        "mixed, by id",
+        "mixed, one index",
+        "another index for the rest",
+        "one index, no ids (Gemini)",
+        "one id",
+        "no index, no ids",
+        "first without arguments (LocalAI)",
+        "said twice",
+        "id comes later",
+        "ids are numbers",
+    ],
+)
+def test_so_are_two_calls_of_one_tool(server: ModelServer, frames: list[dict[str, Any]]) -> None:
+    answer = heard(server, *frames, finish="tool_calls")
+    assert [(call.name, call.arguments, call.malformed) for call in answer.calls] == [("f", {"n": 1}, None), ("f", {"n": 2}, None)]
 
 
 @pytest.mark.parametrize(
@@ -261,6 +362,32 @@ def test_two_calls_are_two_however_they_are_numbered(server: ModelServer, frames
 def test_calls_without_ids_are_calls(server: ModelServer) -> None:
     answer = OLLAMA.ask(server, Reply(ollama_calls(("f", {"query": "x"}), ("f", {"query": "y"}))))
     assert [(call.id, call.arguments) for call in answer.calls] == [("", {"query": "x"}), ("", {"query": "y"})]
+
+
+SIGNED = {"google": {"thought_signature": "c2ln"}}
+
+
+@pytest.mark.parametrize("done", [True, False])
+def test_what_a_server_attaches_to_a_call_goes_back_with_it(server: ModelServer, done: bool) -> None:
+    first, second = fragment('{"n": 1}', 0, id="a", name="f"), fragment('{"n": 2}', 0, id="b", name="f")
+    second["choices"][0]["delta"]["tool_calls"][0]["extra_content"] = SIGNED
+    body = [sse(first, second, openai_delta("tool_calls")), *([sse(b"[DONE]")] if done else [])]
+    answer = OPENAI.ask(server, Reply(body))
+    [thinking] = [delta for delta in answer.deltas if isinstance(delta, Thinking)]
+    asked = PromptMessage(role="assistant", content="", tool_calls=answer.calls, thinking=thinking.blocks, tokens=9, kind="conversation")
+    results = [PromptMessage(role="tool", content="{}", tool_call_id=c.id, tokens=9, kind="tool_results") for c in answer.calls]
+    OPENAI.ask(server, Reply(openai_text("Yes.")), request=Request((QUESTION, asked, *results)))
+    calls = server.bodies[-1]["messages"][1]["tool_calls"]
+    assert [call.get("extra_content") for call in calls] == [None, SIGNED]
+    assert "attached" not in server.bodies[-1]
+
+
+def test_what_another_provider_thought_is_not_sent(server: ModelServer) -> None:
+    call = ToolCall(id="a", name="f", arguments={})
+    thought = ThinkingBlocks(provider="anthropic", blocks=({"type": "thinking", "thinking": "Hm.", "signature": "c2ln"},))
+    asked = PromptMessage(role="assistant", content="", tool_calls=(call,), thinking=thought, tokens=9, kind="conversation")
+    OPENAI.ask(server, Reply(openai_text("Yes.")), request=Request((QUESTION, asked)))
+    assert "c2ln" not in server.raw[-1]
 
 
 def test_a_call_without_a_name_is_called_so(server: ModelServer) -> None:

@@ -259,7 +259,7 @@ def test_a_web_page(server: ModelServer, protocol: Protocol, page: bytes) -> Non
 
 
 @BOTH
-@pytest.mark.parametrize("body", [b'{"choices": [{"message": {"content": "Hello"}}]}\n', b"[]\n"])
+@pytest.mark.parametrize("body", [b'{"choices": [{"message": "Hello"}]}\n', b"[]\n"])
 def test_another_language(server: ModelServer, protocol: Protocol, body: bytes) -> None:
     answer = protocol.ask(server, Reply([body]))
     assert answer.error.kind in ("bad_answer", "cut")
@@ -330,3 +330,26 @@ def test_an_error_in_the_middle(server: ModelServer, protocol: Protocol, error: 
     line = json.dumps({"error": error}).encode() + b"\n"
     answer = protocol.ask(server, Reply([protocol.begin("A filter"), b"data: " + line if protocol is OPENAI else line]))
     assert (answer.error.kind, answer.text, len(server.asked)) == (kind, "A filter", 1)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'data: {"choices": [{"delta": {}, "finish_reason": "error", "error": {"message": "out of memory", "code": 500}}]}',
+        b'event: error\ndata: {"message": "out of memory", "code": 500}',
+        b'data: {"object": "error", "message": "out of memory", "type": "InternalServerError", "code": 500}',
+        b'error: {"message": "out of memory", "code": 500}',
+    ],
+    ids=["OpenRouter", "an event", "vLLM", "llama.cpp"],
+)
+def test_an_error_by_another_name(server: ModelServer, line: bytes) -> None:
+    answer = OPENAI.ask(server, Reply([OPENAI.begin("A filter"), line + b"\n\n"]))
+    assert (answer.error.kind, answer.text, len(server.asked)) == ("server", "A filter", 1)
+    assert answer.error.message.endswith("failed (500): out of memory")
+
+
+def test_an_error_in_a_list_of_one(server: ModelServer) -> None:
+    body = json.dumps([{"error": {"code": 400, "message": "temperature is not for this model", "status": "INVALID_ARGUMENT"}}])
+    answer = OPENAI.ask(server, Reply([body.encode()], 400))
+    assert (answer.error.kind, len(server.asked)) == ("bad_request", 1)
+    assert answer.error.message.endswith("refuses the call (400): temperature is not for this model")

@@ -275,6 +275,7 @@ def test_doctor_checks_each_part(zkchat: Program) -> None:
         "store",
         "vocabulary",
         "provider",
+        "providers",
         "semantic",
         "keys",
         "agents",

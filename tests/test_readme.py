@@ -139,7 +139,8 @@ def test_every_call_of_zkchat_is_one() -> None:
 
 
 def test_everything_that_doctor_checks_is_there() -> None:
-    calls = [node for node in ast.walk(parsed()["cli/doctor.py"]) if isinstance(node, ast.Call) and ast.unparse(node.func) == "_check"]
+    nodes = ast.walk(parsed()["cli/doctor/checks.py"])
+    calls = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "_check"]
     checked = {ast.literal_eval(call.args[0]) for call in calls if isinstance(call.args[0], ast.Constant)}
     assert len(checked) > 10
     assert checked - set(re.findall(r"[a-z]+", section("### `zkchat doctor`"))) == set()

@@ -262,6 +262,23 @@ def test_each_day_stands_over_what_was_said_on_it() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("content", "quoted"),
+    [
+        ("It was late.\nSo we left.", "It was late. So we left."),
+        ("A photo! \n  [image: a dog]", "A photo! [image: a dog]"),
+        ("Two paragraphs.\n\nStay two.", "Two paragraphs.\n\nStay two."),
+        ("This it needs.\n- an anvil\n- a hammer", "This it needs.\n- an anvil\n- a hammer"),
+        ("apples\npears", "apples\npears"),
+        ("Run it.\n```\nprint('.')\nprint('Done.')\nexit()\n```", "Run it.\n```\nprint('.')\nprint('Done.')\nexit()\n```"),
+    ],
+    ids=["sentences", "a caption", "paragraphs", "a list", "lines that end no sentence", "code"],
+)
+def test_the_sentences_of_a_paragraph_are_quoted_on_one_line(content: str, quoted: str) -> None:
+    [passage] = passages_of(said("user", content, "a"), 0)
+    assert passage.line == f"user: {quoted}"
+
+
 def test_results_of_tools_and_empty_messages_have_no_passages() -> None:
     assert passages_of(said("tool", "text", "t"), 0) == passages_of(said("assistant", " \n", "a"), 0) == ()
 

@@ -251,3 +251,14 @@ def test_continue_goes_on_with_an_answer_that_was_cut(room: Room) -> None:
 def test_there_is_nothing_to_continue_in_a_new_conversation(room: Room) -> None:
     with pytest.raises(UsageError, match="was not cut"):
         slash.run("/continue", room.session())
+
+
+def test_commands_read_the_number_of_a_turn_alike(room: Room) -> None:
+    session = room.session(Deltas([says("One."), says("Two.")]))
+    for question in ("First?", "Second?"):
+        completed(session.send(question))
+    assert slash.run("/show last", session).text == slash.run("/show 2", session).text
+    assert slash.run("/edit last", session).typed == slash.run("/edit", session).typed == "/edit 2 Second?"
+    for command in ("/show 3", "/edit 3"):
+        with pytest.raises(UsageError, match="there is no turn 3"):
+            slash.run(command, session)

@@ -12,8 +12,8 @@ from conftest import Program
 from zkchat_cli import slash
 from zkchat_cli.context.instructions import INSTRUCTIONS
 from zkchat_cli.errors import ProviderError, UsageError
-from zkchat_cli.events import Cited, Event, IterationFinished, IterationStarted, ReasoningDelta, TextDelta, TurnFailed
-from zkchat_cli.llm import Delta, Failed
+from zkchat_cli.events import Cited, Event, IterationFinished, IterationStarted, Notice, ReasoningDelta, TextDelta, TurnFailed
+from zkchat_cli.llm import Delta, Failed, Text
 from zkchat_cli.models import RunReport, ToolCall
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.solving import solve, unfinished
@@ -211,6 +211,18 @@ def test_a_run_in_which_the_model_fails_ends_and_can_be_taken_up_again(room: Roo
     assert isinstance(last, TurnFailed)
     assert iterations_in(events) == [(1, 5), (2, 5)]
     assert run_of(room.resumed(session, Deltas([finish("Done.")])), goal="").goal == GOAL
+
+
+@pytest.mark.parametrize(("last", "shown"), [([], "One [1].\n"), ([Text("Two")], "Two\n")])
+def test_a_run_in_which_the_model_fails_shows_what_it_had_and_says_how_to_go_on(room: Room, last: list[Delta], shown: str) -> None:
+    broken = [*last, Failed(ProviderError("server", "it burns", "Wait."))]
+    session = room.session(Deltas([calls(find("filters")), says("One [1]."), broken]))
+    *_, text, notice, end = solve(session, GOAL)
+    assert text == TextDelta(shown)
+    assert isinstance(notice, Notice)
+    assert (notice.message, "zkchat ask -c --iterations N" in notice.hint) == ("the run ended in iteration 2 of 5", True)
+    assert isinstance(end, TurnFailed)
+    assert end.partial == shown.strip()
 
 
 def test_what_was_unmet_can_be_taken_up_again_also_after_other_turns(room: Room) -> None:

@@ -3,6 +3,8 @@
 import itertools
 import stat
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -339,3 +341,14 @@ def test_only_its_user_may_read_the_store(tmp_path: Path) -> None:
     }
     store.close()
     assert [each.name for each in file.parent.iterdir()] == ["conversations.db"]
+
+
+def test_a_store_in_memory_can_be_read_beside_by_another_thread() -> None:
+    with closing(ChatSessionStore.open(None)) as store, ThreadPoolExecutor() as elsewhere:
+        store.start(conversation())
+
+        def ids() -> list[str]:
+            with closing(store.beside()) as beside:
+                return [each.id for each in beside.conversations()]
+
+        assert elsewhere.submit(ids).result() == ["c1"]

@@ -122,6 +122,12 @@ def test_a_vocabulary_can_be_kept_elsewhere(tmp_path: Path, monkeypatch: pytest.
     assert load_vocabulary("cl100k_base").encode_ordinary("a")
 
 
+def test_a_vocabulary_that_is_not_there_is_not_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="has no vocabulary of o200k_base"):
+        load_vocabulary("o200k_base")
+
+
 @settings(deadline=None)
 @given(st.text(max_size=300))
 def test_an_estimate_is_never_nothing_for_something(text: str) -> None:

@@ -301,7 +301,7 @@ MOVES += ["pin 1", "unpin 1", "strategy discard", "strategy hybrid"]
 
 def carried(room: Room, session: ZkChatSession) -> None:
     """Export and import bring the whole conversation: into another store as it is, into this one as a copy."""
-    text = exporter("json").export(room.store.archive(session.conversation.id))
+    text = exporter("json").export(room.store.archive(session.conversation.id, prompts=True))
     [read] = read_archive(text, vault="/other", new_id=Ids("never"), now=NOON)
     elsewhere = replace(room, store=ChatSessionStore.open(None))
     there = elsewhere.session(conversation=elsewhere.store.restore(read, Ids("never")), strategy=session.parts.strategy.name)
@@ -310,7 +310,7 @@ def carried(room: Room, session: ZkChatSession) -> None:
     copy = room.store.restore(read, room.new_id)
     assert copy.id != session.conversation.id
     assert [message.content for message in room.store.log(copy.id)] == [message.content for message in session.log()]
-    assert exporter("json").export(room.store.archive(session.conversation.id)) == text
+    assert exporter("json").export(room.store.archive(session.conversation.id, prompts=True)) == text
 
 
 @pytest.mark.untraced

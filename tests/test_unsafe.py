@@ -1,15 +1,20 @@
 """Changes of notes that a model proposes: shown, approved or not, made, told to the model; seen by the tools that come after."""
 
+import os
+import subprocess
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from building import Deltas, Room, a_room, calls, completed, ended, says
+from building import Deltas, Room, a_room, calls, completed, ended, find, says
 
 from zkchat_cli import changing, tools
 from zkchat_cli.changing import ALLOWED, DECLINED, Policy, Verdict
 from zkchat_cli.errors import VaultError
 from zkchat_cli.events import ChangeDecided, ChangeProposed, Event
-from zkchat_cli.models import ToolCall
+from zkchat_cli.models import IndexReport, ToolCall
 from zkchat_cli.vault import Vault, naming
 from zkchat_cli.vault.changes import Change
 
@@ -184,3 +189,80 @@ def test_a_change_that_cannot_be_made_is_a_mistake_that_nobody_is_asked_about(
     assert not [e for e in events if isinstance(e, ChangeProposed)]
     assert told in answers[0]
     assert '"error"' in answers[0]
+
+
+# stopped in the middle
+
+
+def stopped_in(room: Room, *replies: list, git: bool = False, until: type | None = None) -> list[str]:
+    """What the log has of the tools of a turn that Ctrl-C stops: by itself, or at the second event of this kind."""
+    session = room.session(Deltas(replies), tools=WRITING, changing=Policy(lambda _: ALLOWED, git))
+    running = session.send("Please tidy up my notes.")
+    with pytest.raises(KeyboardInterrupt) if until is None else nullcontext():
+        seen = 0
+        for event in running:
+            seen += until is not None and isinstance(event, until)
+            if seen == 2:
+                break
+    running.close()
+    stored = room.store.history(session.conversation.id)
+    assert [m.id for m in stored] == [m.id for m in session.history]
+    asked = [call.id for m in stored for call in m.tool_calls]
+    assert [m.tool_call_id for m in stored if m.role == "tool"] == asked
+    return [m.content for m in stored if m.role == "tool"]
+
+
+def test_a_change_that_was_made_is_in_the_log_however_its_turn_is_stopped(room: Room, vault: Path) -> None:
+    writing = calls(
+        find("limit", "r1"),
+        wants("append_to_note", "w1", path="Compost", text="Turn it."),
+        wants("append_to_note", "w2", path="Filters", text="More."),
+        text="I write it.",
+    )
+    read, done, *others = stopped_in(room, writing, until=ChangeProposed)
+    assert "limit 10" in read
+    assert "append to Garden/Compost.md" in done
+    assert others == ['{"error": "not done: the turn was stopped"}']
+    assert (vault / "Garden/Compost.md").read_text().endswith("Turn it.\n")
+    assert "More." not in (vault / "Filters.md").read_text()
+
+
+def test_where_nothing_was_changed_a_stopped_turn_keeps_what_was_said(room: Room) -> None:
+    model = Deltas([calls(wants("create_note", path="New", content="x"), text="I write it.")])
+    session = room.session(model, tools=WRITING, changing=Policy(lambda _: ALLOWED))
+    running = session.send("Write it.")
+    next(event for event in running if isinstance(event, ChangeProposed))
+    running.close()
+    assert [(m.role, m.content) for m in session.history] == [("user", "Write it."), ("assistant", "I write it.")]
+
+
+def test_ctrl_c_while_git_commits_leaves_a_change_that_is_told_and_logged(room: Room, vault: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(vault)], check=True)
+    hook = vault / ".git/hooks/pre-commit"
+    hook.write_text(f"#!/bin/sh\nkill -INT {os.getpid()}\nsleep 5\n")
+    hook.chmod(0o755)
+    assert '"done": "create New.md"' in stopped_in(room, calls(wants("create_note", path="New", content="x")), git=True)[0]
+    assert (vault / "New.md").exists()
+    assert not list(vault.glob(".git/*.lock"))
+
+
+def test_ctrl_c_leaves_no_doubt_whether_a_change_is_made(room: Room, vault: Path) -> None:
+    def stopped(**_: object) -> IndexReport:
+        raise KeyboardInterrupt
+
+    class Stopped:
+        root = vault
+        changes = replace(room.vault.changes, refresh=stopped)
+
+    change = room.vault.changes.create("New", "x")
+    made = changing.make(Stopped(), change, git=True)  # type: ignore[arg-type]
+    assert (made.stopped, made.told, (vault / "New.md").exists()) == (True, "done, not committed", True)
+    made = changing.make(Stopped(), room.vault.changes.create("Other", "x"))  # type: ignore[arg-type]
+    assert (made.stopped, made.told, made.problem) == (True, "done", None)
+
+    def nothing(change: Change) -> None:
+        raise KeyboardInterrupt
+
+    Stopped.changes = SimpleNamespace(make=nothing, is_made=room.vault.changes.is_made)  # type: ignore[assignment]
+    with pytest.raises(KeyboardInterrupt):
+        changing.make(Stopped(), room.vault.changes.create("Third", "x"))  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from conftest import Program, write
 from terminal_screen import CTRL_C, Chat, Script
 
 from zkchat_cli.errors import VaultError
+from zkchat_cli.terminal.mending import mend
+from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.vault import Vault, commits
 from zkchat_cli.vault.broken import surely_meant
 
@@ -39,6 +42,7 @@ def test_without_unsafe_there_is_nothing_to_approve_and_no_tool_that_writes(zkch
     assert (refused.exit_status, "--unsafe" in refused.err) == (2, True)
     done = zkchat("ask", "write it", "--json", "--model", script(CREATE, SAID))
     assert (done.json["tools"][0]["ok"], (zkchat.vault / "New.md").exists()) == (False, False)
+    assert "create_note changes notes, which takes --unsafe" in done.json["tools"][0]["outcome"]
     assert "offline cannot change notes" in zkchat("ask", "what is a filter?", "--unsafe", "--yes").err
 
 
@@ -65,7 +69,7 @@ def test_in_a_chat_each_change_waits_for_a_yes(zkchat: Program, script: Script) 
     with Chat(zkchat, "--unsafe", "--model", script(CREATE, SAID, append, SAID)) as chat:
         chat.say("write it")
         chat.wait_for("+# New")
-        chat.wait_for("create New.md? [y/N, a: all of this turn]")
+        chat.wait_for("create New.md? [y/N, a: all of this turn, or say why not]")
         chat.type(CTRL_C)
         chat.wait_for("declined by the user")
         chat.wait_for("I did what you allowed.")
@@ -143,6 +147,37 @@ def test_the_nearest_name_is_taken_when_that_is_wanted(zkchat: Program) -> None:
     assert (zkchat.vault / "Slips.md").read_text() == "[[Combining]]\n"
     assert zkchat("vault", "broken", "--fix").out == "No broken links.\n"
     assert zkchat("vault", "broken", "--yes").exit_status == 2
+
+
+def mended(vault: Path, cache: Path, *words: str) -> list[str]:
+    """What is said of each, and last what came of it, when somebody answers the questions with these words."""
+    asked: list[str] = []
+    answers = iter(words)
+
+    def says(question: str, choices: str) -> str:
+        asked.append(f"{question} [{choices}]")
+        return next(answers)
+
+    screen = Screen(StringIO(), StringIO(), colour=False, err_is_terminal=False)
+    notes = Vault.open(vault, cache)
+    notes.refresh()
+    mend(notes, screen, git=False, unsure=False, yes=False, as_json=False, says=says)
+    notes.close()
+    assert next(answers, None) is None
+    return [*asked, screen.out.getvalue().splitlines()[-1]]  # type: ignore[attr-defined]
+
+
+def test_of_several_links_each_may_be_asked_for(vault: Path, tmp_path: Path) -> None:
+    text = "[[Filtrs]] [[Combinin]] [[Limitin]] [[Compst]]\n"
+    write(vault, {"Slips.md": text})
+    assert mended(vault, tmp_path, "no")[-1] == "mend 4 links in 1 note: nothing was changed, --yes does it"
+    assert (vault / "Slips.md").read_text() == text
+    whole, first, *_, last = mended(vault, tmp_path, "e", "n", "Y", "q")
+    assert whole == "Mend 4 links in 1 note? [y/N, e: ask for each]"
+    assert first == "Slips.md:1  [[Filtrs]] → Filters.md? [y/N, q: no more]"
+    assert last == "mend 1 link in 1 note: done; 3 left as asked"
+    assert (vault / "Slips.md").read_text() == text.replace("Combinin", "Combining")
+    assert mended(vault, tmp_path, "y")[-1] == "mend 3 links in 1 note: done"
 
 
 # git

@@ -125,7 +125,25 @@ def test_of_several_headings_of_one_name_the_one_must_be_said(notes: Callable[..
     assert "several headings X: lines 1, 7" in refused(lambda: vault.changes.edit_section("A.md", "X", "c"))
     vault.changes.make(vault.changes.edit_section("A.md", "Z#Y", "c"))
     assert everything(vault)["A.md"] == b"# X\n## Y\na\n# Z\n## Y\nc\n# X\n"
+    assert "several headings Y: lines 2, 5" in refused(lambda: vault.changes.edit_section("A.md", "Y", "d"))
+    vault.changes.make(vault.changes.edit_section("A.md", "X (line 7)", "d"))
+    assert everything(vault)["A.md"] == b"# X\n## Y\na\n# Z\n## Y\nc\n# X\n\nd\n"
+    assert "has no heading X (line 8)" in refused(lambda: vault.changes.edit_section("A.md", "X (line 8)", "d"))
     assert "has no heading ^id" in refused(lambda: vault.changes.edit_section("A.md", "^id", "c"))
+
+
+@pytest.mark.parametrize("text", ["```\nopen", "x\n~~~~\n```\nopen\n```", "<!-- open"])
+def test_a_text_that_would_swallow_what_stands_below_is_refused(notes: Callable[..., Vault], text: str) -> None:
+    vault = notes(A="# X\na\n\n## Y\nb\n\n# Z\nc\n")
+    for change in (
+        lambda: vault.changes.edit_section("A.md", "X", text),
+        lambda: vault.changes.edit_section("A.md", "Y", text),
+        lambda: vault.changes.append("A.md", text, "X"),
+    ):
+        assert "what stands below would become part of the new text" in refused(change)
+    vault.changes.make(vault.changes.edit_section("A.md", "X", "```\n# closed\n```"))
+    vault.changes.make(vault.changes.edit_section("A.md", "Z", text))
+    assert everything(vault)["A.md"].decode() == f"# X\n```\n# closed\n```\n\n# Z\n{text}\n"
 
 
 def test_what_is_damaged_too_large_or_no_note_is_not_edited(notes: Callable[..., Vault]) -> None:

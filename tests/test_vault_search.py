@@ -45,6 +45,14 @@ def paths(chunks) -> list[str]:
     return list(dict.fromkeys(chunk.relative_path for chunk in chunks))
 
 
+@pytest.mark.parametrize("query", ["本", "书", "由", "由 nothing"])
+def test_a_single_chinese_character_is_found_wherever_it_stands(vault, query):
+    found = vault.search(query)
+    assert {c.relative_path for c in found} == {p for p, text in NOTES.items() if query[0] in p + text}
+    shown = [vault.snippet(chunk, query)[1].text for chunk in found]
+    assert any(query[0] in text for text in shown)
+
+
 @pytest.mark.parametrize(
     ("query", "best"),
     [

@@ -1,5 +1,6 @@
 """Words, sentences, and cutting: the one notion of both that search, quoting and summaries share."""
 
+import re
 import sqlite3
 import unicodedata
 from contextlib import closing
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.words import content_terms, encodable, fold, indexed, sentences, shorten, stem, terms
+from zkchat_cli.words import CJK, content_terms, encodable, fold, indexed, sentences, shorten, stem, terms
 
 nasty = st.text(st.sampled_from(" \n\t.!?…。！？\"'“”*_[]()>-#|`~:0aAéß漢字한글😀\u0301\u2028\ud800"), max_size=200)
 
@@ -37,6 +38,16 @@ def test_folding_twice_changes_nothing_more(text: str) -> None:
 
 def test_an_apostrophe_keeps_a_word_together() -> None:
     assert terms("don’t") == terms("don't") == ["don't"]
+
+
+@pytest.mark.parametrize("unseen", ["infor\u00admation", "infor\u200cmation", "infor\u2060mation", "\ufeffinformation"])
+def test_what_is_not_seen_is_not_in_a_word(unseen: str) -> None:
+    assert terms(unseen) == tokens(indexed(unseen)) == ["information"]
+
+
+def test_vowels_that_are_marks_keep_a_word_of_india_together() -> None:
+    assert terms("यह हिन्दी में है।") == ["यह", "हिनदी", "में", "है"]
+    assert len(terms("தமிழ் மொழி")) == 2
 
 
 def test_underscores_and_hyphens_part_words() -> None:
@@ -276,8 +287,10 @@ def tokens(text: str) -> list[str]:
 
 
 def parted(text: str) -> list[str]:
-    """The words of a text, with those like "don't" in two."""
-    return [part for term in terms(text) for part in term.split("'")]
+    """The words of a text, with those like "don't" in two, and the last characters of its CJK runs."""
+    found = [part for term in terms(text) for part in term.split("'")]
+    runs = re.findall(rf"[{CJK}]{{2,}}", fold(text))
+    return [*found, *sorted({run[-1] for run in runs})]
 
 
 @pytest.mark.parametrize(

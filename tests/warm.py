@@ -11,8 +11,10 @@ import array
 import atexit
 import fcntl
 import gc
+import importlib
 import json
 import os
+import pkgutil
 import select
 import selectors
 import signal
@@ -32,21 +34,17 @@ def serve(address: str) -> None:
     """Runs until it is killed, or its standard input is closed: then whose tests it ran is gone."""
     import tiktoken
 
-    import zkchat_cli.llm.compatible
-    import zkchat_cli.llm.messages_api
-    import zkchat_cli.llm.native
-    import zkchat_cli.session
-    import zkchat_cli.terminal.repl  # noqa: F401
-    from zkchat_cli import cli, drawer, exporters, slash, tools, wiring
-    from zkchat_cli.context import strategies
+    import zkchat_cli
+    from zkchat_cli import wiring
     from zkchat_cli.tokens import VOCABULARY
 
     trust_nobody()
-    for kind, constant in ((cli, "COMMAND"), (slash, "COMMAND"), (tools, "TOOL"), (exporters, "EXPORTER"), (strategies, "STRATEGY")):
-        drawer.everything(kind, constant)
-    wiring.schema()  # each run would make it anew: a third of its time
     os.environ["TIKTOKEN_CACHE_DIR"] = str(VOCABULARY)
     tiktoken.get_encoding("o200k_base")
+    for module in pkgutil.walk_packages(zkchat_cli.__path__, "zkchat_cli."):  # commands import late what they run with
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    wiring.schema()  # each run would make it anew: a third of its time
     gc.collect()
     gc.freeze()  # a run that looked at what was imported here would have to copy it
     woken, wake = socket.socketpair()

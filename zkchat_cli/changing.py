@@ -51,17 +51,32 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """`told` is what there is to say of a change that was made; `problem` why it was not committed, though it was wanted."""
+    """`told` is what there is to say of a change that was made; `problem` why it was not committed, though it was wanted.
+
+    `stopped`: Ctrl-C was pressed meanwhile. Whoever had the change made tells of it first, and then raises KeyboardInterrupt.
+    """
 
     told: str
     problem: VaultError | None = None
+    stopped: bool = False
 
 
 def make(vault: Vault, change: Change, *, git: bool = False) -> Made:
-    """Make a change, all or nothing, and commit it. Raises VaultError when it is not made; one that cannot be committed is made."""
-    vault.changes.make(change)
-    if not git:
-        return Made("done")
+    """Make a change, all or nothing, and commit it. Raises VaultError when it is not made; one that cannot be committed is made.
+
+    Ctrl-C never leaves it open which of the two it is: raised as KeyboardInterrupt, nothing has changed.
+    """
+    try:
+        vault.changes.make(change)
+        return _committed(vault, change) if git else Made("done")
+    except KeyboardInterrupt:
+        if not vault.changes.is_made(change):
+            raise
+        problem = VaultError("the commit was stopped", commits.COMMIT_IT) if git else None
+        return Made("done, not committed" if git else "done", problem, stopped=True)
+
+
+def _committed(vault: Vault, change: Change) -> Made:
     try:
         return Made(f"done, committed as {commits.commit(vault.root, change.paths, f'zkchat: {change.summary}')}")
     except VaultError as e:

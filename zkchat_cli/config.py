@@ -346,6 +346,7 @@ def _valid_values(key: str, schema: type[Section]) -> str:
     kind = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "array": "a list of texts", "string": "a text"}
     bounds = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "up to", "exclusiveMaximum": "below"}
     limits = [f"{word} {section[name]:.12g}" for name, word in bounds.items() if name in section]
+    limits += [f"of at most {section['maxLength']} characters"] if "maxLength" in section else []
     return " ".join([kind.get(section.get("type", ""), "another value"), *limits])
 
 

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from zkchat_cli.errors import UsageError
 from zkchat_cli.lines import Line, Span, line
 from zkchat_cli.models import Overview, Said, ZkChatMessage
 from zkchat_cli.references.listing import listing
@@ -13,6 +14,8 @@ from zkchat_cli.words import content_terms, fold, shorten, terms
 LONGEST_TITLE = 80
 LONGEST_SNIPPET = 160
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
+_AGE = re.compile(r"(\d{1,5})\s*([dwmy]?)", re.IGNORECASE)
+_DAYS = {"": 1, "d": 1, "w": 7, "m": 30, "y": 365}
 NONE = "There is no conversation with these notes yet."
 UNTITLED = "untitled"
 
@@ -44,6 +47,16 @@ def listed(overviews: Iterable[Overview], current: str | None = None, *, mark: b
         )
         for each in overviews
     ]
+
+
+def ago(age: str, now: str) -> datetime:
+    """When it was so long before `now`: `90d` (or `90`), `12w`, `6m`, `1y`; or the beginning of a day, `2025-05-08`. Raises UsageError."""
+    try:
+        if found := _AGE.fullmatch(age.strip()):
+            return datetime.fromisoformat(now) - timedelta(days=int(found[1]) * _DAYS[found[2].lower()])
+        return datetime.fromisoformat(age.strip()).astimezone()
+    except (ValueError, OverflowError):
+        raise UsageError(f"{shorten(age, 40)!r} is no age", "As 90d, 12w, 6m or 1y, or a date, as 2025-05-08.") from None
 
 
 def titled(overviews: Iterable[Overview], text: str) -> list[Overview]:

@@ -41,6 +41,8 @@ class ZkchatError(Exception):
     """What a model had answered before it went wrong: never thrown away, printed with the error."""
     told = False
     """Whether the user has been shown it already, and only its exit code is still owed."""
+    in_ascii = False
+    """Whether who reads it has asked for plain signs."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)

@@ -9,7 +9,7 @@ A turn's events come in this order, and end with exactly one of the last two:
 Compacting is CompactionStarted, Waiting*, CompactionDone | Notice. Change is ChangeProposed, ChangeDecided.
 
 An agent run (see solving.py) is several turns in one stream: each begins with IterationStarted, what the model says meanwhile is a
-ReasoningDelta, and only at the end come its answer, as TextDelta and Cited, and the one TurnCompleted or TurnFailed.
+ReasoningDelta (`aloud`), and only at the end come its answer, as TextDelta and Cited, and the one TurnCompleted or TurnFailed.
 """
 
 from dataclasses import dataclass
@@ -54,7 +54,10 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningDelta:
+    """`aloud`: said to the user, not thought, but in the middle of an agent run: it is no answer yet."""
+
     text: str
+    aloud: bool = False
 
 
 @dataclass(frozen=True, slots=True)

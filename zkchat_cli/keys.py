@@ -66,7 +66,7 @@ def kept(provider: str, variable: str, where: Places) -> Key:
 
 def keep(provider: str, value: str, where: Places, *, in_file: bool = False) -> Source:
     """Keep a key, in the system's keyring if there is one, else (or if `in_file`) in the file; where it is now. Raises ConfigError."""
-    if not value or len(value) > LONGEST or not (value.isascii() and value.isprintable()) or " " in value:
+    if not value or len(value) > LONGEST or not (value.isascii() and value.isprintable()) or any(c in value for c in " \"'"):
         raise ConfigError("that is no key: it is empty, or holds characters that no key has", "Was more copied than the key?")
     entries = _read(where.keys_file)
     place: Source = "file"
@@ -81,6 +81,12 @@ def keep(provider: str, value: str, where: Places, *, in_file: bool = False) -> 
         _out_of_keyring(provider)
     _write(where.keys_file, {**entries, provider: True if place == "keyring" else value})
     return place
+
+
+def plain(text: str, variable: str) -> str:
+    """A key as it was pasted or piped in: also as the line of an `.env` file that sets its variable, and between quotation marks."""
+    text = text.strip().removeprefix("\ufeff").removeprefix("export ").strip().removeprefix(f"{variable}=")
+    return text[1:-1] if text[:1] in ("'", '"') and text[1:].endswith(text[:1]) else text
 
 
 def remove(provider: str, where: Places) -> bool:

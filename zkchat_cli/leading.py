@@ -4,6 +4,7 @@ A conversation goes on with the agent that its last message was for: each messag
 label of its own, and another branch may be led by another.
 """
 
+import difflib
 from contextlib import suppress
 from dataclasses import replace
 
@@ -15,6 +16,9 @@ from zkchat_cli.models import Conversation, Prompt
 from zkchat_cli.parts import Parts
 from zkchat_cli.references.imports import Import, read
 from zkchat_cli.standing import Standing
+
+LIKE = 0.7
+"""How like an agent's name a word must be to be meant for it: people are called by `@name`, too."""
 
 
 class Led(Standing):
@@ -49,21 +53,33 @@ class Led(Standing):
         self.keeper = self.remembering()
 
     def called(self, text: str) -> tuple[Address | None, list[Notice]]:
-        """The agent that a message calls by `@name` for its turn alone, and what to tell of that. A file of its name is imported instead.
+        """The agent that a message calls by `@name` for its turn alone, and what to tell of that, also of one that is nearly called so. A
+        file of its name is imported instead.
 
         Raises UsageError for a name with nothing behind it.
         """
         called = address(text)
-        if called is None or called.name not in self.parts.agents():
+        if called is None:
             return None, []
+        known = self.parts.agents()
+        if called.name not in known:
+            near = difflib.get_close_matches(called.name, known, 1, LIKE)
+            if not near or self._file(called) is not None:
+                return None, []
+            return None, [Notice(f"there is neither an agent nor a file {called.written}: it is sent as it stands", f"nearest: @{near[0]}")]
         if not called.question.strip():
             hint = f"{called.written} QUESTION asks it once; /agent {called.name} goes on with it."
             raise UsageError(f"there is nothing to ask the agent {called.name}", hint)
-        with suppress(VaultError):
-            file = read(Import(called.written, called.written[1:], 0), self.places)
+        if (file := self._file(called)) is not None:
             hint = f"/agent {called.name} goes on with the agent"
-            return None, [Notice(f"{called.written} is taken for the file {file.relative_path}, not for the agent", hint)]
+            return None, [Notice(f"{called.written} is taken for the file {file}, not for the agent", hint)]
         return called, [Notice(f"the agent {called.name} answers this message")]
+
+    def _file(self, called: Address) -> str | None:
+        """The file that an address would import."""
+        with suppress(VaultError):
+            return read(Import(called.written, called.written[1:], 0), self.places).relative_path
+        return None
 
     def prompt(self, next_text: str | None = None, *, addressed: str | None = None) -> Prompt:
         """As Standing's; a message that calls an agent gets that agent's prompt."""

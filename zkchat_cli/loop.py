@@ -21,6 +21,7 @@ from zkchat_cli.marks import Mark, MarkReader
 from zkchat_cli.models import FinishReason, Prompt, TokenUsage, ToolCall, ZkChatMessage
 from zkchat_cli.standing import Standing
 from zkchat_cli.toolbox import Looked, Toolbox, ToolResult
+from zkchat_cli.tools import Finding
 from zkchat_cli.turn import TurnInProgress
 from zkchat_cli.words import encodable
 
@@ -31,6 +32,7 @@ SMALLER = 0.7
 """Of a prompt that was refused as too long, what is sent the second time, where the server does not say how much it takes."""
 MOST_MALFORMED = 2
 """Replies in a row in which no tool call could be read, after which the model will not learn it."""
+_STOPPED = Finding(data={"error": "not done: the turn was stopped"})
 
 
 class ToolLoop:
@@ -40,6 +42,10 @@ class ToolLoop:
         self._standing = standing
         self._turn = turn
         self._answered: dict[tuple[str, str], Looked] = {}
+        self._looked: dict[str, Looked] = {}
+        """What the calls of the reply that is worked on came to so far, by their ids."""
+        self._changed = False
+        """Whether one of them has changed notes."""
         self._malformed = 0
         self._shrunk = False
 
@@ -216,8 +222,21 @@ class ToolLoop:
         said = counter.count(turn.text) + call_tokens(calls, counter)
         spent = self._tokens(turn.messages) + said + MESSAGE_OVERHEAD * (1 + len(calls))
         room = max(0, (standing.budget.effective_limit - fixed - spent) // 2)
+        try:
+            found = yield from self._results(calls, room)
+        except BaseException:
+            if self._changed:  # the log must know of it, whatever stopped the turn
+                came = [self._looked.get(call.id) or Looked(call, _STOPPED, False, 0.0) for call in calls]
+                self._take(asked, zip(calls, self._toolbox().results(came, room), strict=True))
+            raise
+        self._take(asked, found)
+        return standing.budget.effective_limit - fixed - self._tokens(turn.messages)
+
+    def _take(self, asked: ZkChatMessage, found: Iterable[tuple[ToolCall, ToolResult]]) -> None:
+        """Calls and their results enter the turn."""
+        standing, turn = self._standing, self._turn
         results: list[ZkChatMessage] = []
-        for call, result in (yield from self._results(calls, room)):
+        for call, result in found:
             parent = (results or [asked])[-1].id
             results.append(
                 standing.message(
@@ -228,26 +247,25 @@ class ToolLoop:
                     tool_name=call.name,
                     tool_run=result.run,
                     chunks=result.chunks,
-                    token_count=counter.raw(result.content),
+                    token_count=standing.parts.counter.raw(result.content),
                 )
             )
         turn.messages += [asked, *results]
         turn.text = turn.reasoning = ""  # not before: a turn that is stopped while a tool runs keeps what was said
         turn.thinking = None
-        return standing.budget.effective_limit - fixed - self._tokens(turn.messages)
+        self._looked.clear()
+        self._changed = False
 
     def _results(self, calls: tuple[ToolCall, ...], room: int) -> Generator[events.Event, None, list[tuple[ToolCall, ToolResult]]]:
         """The result of each call, in their order, in `room` tokens together.
 
         A call that was made before in this turn is answered from what it found then.
         """
-        parts, timer = self._standing.parts, self._turn.timer
-        toolbox = Toolbox(parts.tools, parts.vault, self._standing.manager, parts.counter, parts.clock, self._standing.keeper)
+        parts, timer, toolbox = self._standing.parts, self._turn.timer, self._toolbox()
         fresh = self._fresh(calls, toolbox)
         looking = toolbox.look(fresh)
         for call in calls:
             yield events.ToolCallStarted(call)
-        looked: list[Looked] = []
         for call in calls:
             if call in fresh:
                 with timer("tools"):
@@ -257,12 +275,16 @@ class ToolLoop:
                 self._answered[_same(call)] = found_now
                 yield from (events.Notice(w.message, w.hint) for w in parts.vault.take_warnings())
                 yield from (events.Notice(*each) for each in self._standing.keeper.take_notices())
-            looked.append(self._answered[_same(call)].for_call(call))
+            self._looked[call.id] = self._answered[_same(call)].for_call(call)
         with timer("tools"):
-            found = list(zip(calls, toolbox.results(looked, room), strict=True))
+            found = list(zip(calls, toolbox.results([self._looked[call.id] for call in calls], room), strict=True))
         for call, result in found:
             yield events.ToolCallFinished(call, result.run, len(result.chunks))
         return found
+
+    def _toolbox(self) -> Toolbox:
+        parts = self._standing.parts
+        return Toolbox(parts.tools, parts.vault, self._standing.manager, parts.counter, parts.clock, self._standing.keeper)
 
     def _fresh(self, calls: Sequence[ToolCall], toolbox: Toolbox) -> list[ToolCall]:
         """Those that have to be run: not one that asks again for the same, unless a change of the notes may lie between."""
@@ -285,12 +307,15 @@ class ToolLoop:
         with self._turn.timer("tools"):
             decided, made = toolbox.decide(looked, verdict, git=policy.git)
         if made is not None:
+            self._looked[call.id], self._changed = decided, True
             self._answered.clear()
             self._standing.notes_changed()
         told = made.told if made else str(decided.finding.data["error"])
         yield events.ChangeDecided(call, made is not None, told)
         if made is not None and made.problem is not None:
             yield events.Notice(made.problem.message, made.problem.hint)
+        if made is not None and made.stopped:
+            raise KeyboardInterrupt
         return decided
 
     def _tokens(self, messages: Sequence[ZkChatMessage]) -> int:

@@ -26,6 +26,7 @@ import typer  # noqa: E402
 
 from zkchat_cli import __version__, cli, drawer  # noqa: E402
 from zkchat_cli.errors import ZkchatError, reason  # noqa: E402
+from zkchat_cli.terminal import helping  # noqa: E402
 
 if _loading:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -38,7 +39,7 @@ ANYWHERE = ("--no-color", "--verbose")
 """Options that every command understands: they are moved to the front, where the root declares them once for all."""
 
 
-class _Drawer(cli.Group):
+class _Drawer(helping.Group):
     """A group whose commands are the files of a drawer."""
 
     def get_params(self, ctx: Any) -> Any:
@@ -51,7 +52,7 @@ class _Drawer(cli.Group):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002  as above
         if cmd_name not in drawer.names(cli):
             return None
-        command: Any = cli.fitted(typer.main.get_command(drawer.take(cli, cmd_name, "COMMAND")))
+        command: Any = helping.fitted(typer.main.get_command(drawer.take(cli, cmd_name, "COMMAND")))
         command.name = cmd_name
         parameters = command.get_params
         command.get_params = lambda ctx: _taken_as_typed(parameters(ctx))
@@ -135,7 +136,7 @@ def run() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     if hasattr(sys.stdin, "reconfigure"):
-        sys.stdin.reconfigure(encoding="utf-8", errors="replace")
+        sys.stdin.reconfigure(encoding="utf-8-sig", errors="replace", newline=None)  # as Windows programs write, too
     if shell_completion := os.environ.get("_ZKCHAT_COMPLETE"):
         _complete(shell_completion)
     arguments = sys.argv[1:]
@@ -280,12 +281,12 @@ def _fail(error: ZkchatError, arguments: list[str]) -> int:
         print(error.message, file=sys.stderr)  # noqa: T201
         return EXIT_CODES["usage"]
     from zkchat_cli.terminal.safe import neutralise  # only when something went wrong: not on the path of --help
+    from zkchat_cli.terminal.theme import in_ascii
 
     if "--verbose" in arguments:
         traceback.print_exception(error.__cause__ or error, file=sys.stderr)
-    print(neutralise(f"zkchat: {error.message}"), file=sys.stderr)  # noqa: T201
-    if error.hint:
-        print(neutralise(f"  {error.hint}"), file=sys.stderr)  # noqa: T201
+    told = f"zkchat: {error.message}" + (f"\n  {error.hint}" if error.hint else "")
+    print(neutralise(in_ascii(told) if error.in_ascii else told), file=sys.stderr)  # noqa: T201
     if "--json" in arguments or "--stream-json" in arguments:
         document: dict[str, object] = {"code": error.code, "message": error.message, "hint": error.hint or None}
         if error.partial:

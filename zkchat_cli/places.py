@@ -30,9 +30,10 @@ class Places:
 
 
 def replace(file: Path, text: str) -> None:
-    """The whole file anew, in one step, never readable by others, not even for a moment. Raises OSError and UnicodeError, and then the file
-    is as it was.
+    """The whole file anew, in one step, never readable by others, not even for a moment; a link to it (as dotfiles have
+    them) stays one. Raises OSError and UnicodeError, and then the file is as it was.
     """
+    file = Path(os.path.realpath(file))
     aside = file.with_name(f".{file.name}.{secrets.token_hex(4)}.new")
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     try:

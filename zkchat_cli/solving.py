@@ -19,6 +19,7 @@ from zkchat_cli.session import ZkChatSession
 from zkchat_cli.tools import FINISH, that_ends_a_run
 
 ITERATIONS, MOST_ITERATIONS = 5, 100
+GOES_ON = "/solve, or zkchat ask -c --iterations N, goes on"
 INSTRUCTIONS = """You are working on a goal by yourself, in several rounds; nobody answers questions meanwhile.
 In each round: say in a line what is still missing and what you do next, do it with the tools, and check what you have against the goal. \
 Do not repeat a search that you have made.
@@ -92,6 +93,14 @@ class _Progress:
         self.reports.append(report)
         return self.fresh > 0 or not again
 
+    def failed(self, last: events.TurnFailed, number: int, of: int) -> Iterator[events.Event]:
+        """The end of a run whose model failed: what there is of an answer, how to go on, and why."""
+        answer = last.partial if last.partial.strip() or not self.reports else self.reports[-1].answer
+        if answer.strip():
+            yield events.TextDelta(answer if answer.endswith("\n") else f"{answer}\n")
+        yield events.Notice(f"the run ended in iteration {number} of {of}", GOES_ON)
+        yield replace(last, partial=answer)
+
     def report(self, run: RunReport) -> TurnReport:
         """The last turn's report with what all of them cost."""
         last = self.reports[-1]
@@ -133,7 +142,8 @@ def _run(
                 message, addressed = f"{again} {_message(goal, number, iterations)}" if again else _message(goal, number, iterations), again
             turn = session.send(message, typed=typed or "", goal=goal, documents=number == 1, addressed=addressed)
             report = yield from _iteration(turn)
-            if report is None:
+            if isinstance(report, events.TurnFailed):
+                yield from progress.failed(report, number, iterations)
                 return
             messages = session.history[before:]
             news, ended = progress.take(messages, report), _finished(messages)
@@ -162,13 +172,13 @@ def _message(goal: str, number: int, of: int) -> str:
     return f"{goal}\n\n(Round {number} of {of}: take this goal up where you left it.{last})"
 
 
-def _iteration(running: Generator[events.Event, None, None]) -> Generator[events.Event, None, TurnReport | None]:
-    """One turn of the run; what is said in it is work, and only at the end of the run an answer. None when it failed."""
+def _iteration(running: Generator[events.Event, None, None]) -> Generator[events.Event, None, TurnReport | events.TurnFailed]:
+    """One turn of the run; what is said in it is work, and only at the end of the run an answer."""
     with closing(running) as turn:
         for event in turn:
             match event:
                 case events.TextDelta(said):
-                    yield events.ReasoningDelta(said)
+                    yield events.ReasoningDelta(said, aloud=True)
                 case events.Cited():
                     pass
                 case events.ToolCallStarted(call) | events.ToolCallFinished(call) if call.name == FINISH:
@@ -176,11 +186,10 @@ def _iteration(running: Generator[events.Event, None, None]) -> Generator[events
                 case events.TurnCompleted(report):
                     return report
                 case events.TurnFailed():
-                    yield event
-                    return None
+                    return event
                 case _:
                     yield event
-    return None
+    raise AssertionError("a turn ends with its outcome")
 
 
 def _told(report: TurnReport) -> Iterator[events.Event]:

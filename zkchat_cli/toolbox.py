@@ -22,6 +22,7 @@ from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.references.reduction import level, reduce_to_fit
 from zkchat_cli.tokens import TokenCounter
 from zkchat_cli.tools import Finding, Tool, ToolMistake, join
+from zkchat_cli.tools import tools as every
 from zkchat_cli.vault import Vault
 from zkchat_cli.words import shorten
 
@@ -158,6 +159,8 @@ class Toolbox:
         for tool in self.tools:
             if tool.name == name:
                 return tool
+        if not any(tool.writes for tool in self.tools) and any(tool.writes and tool.name == name for tool in every(unsafe=True)):
+            raise ToolMistake(f"{name} changes notes, which takes --unsafe: it may not be called here. Tell the user what you would change")
         raise ToolMistake(f"there is no tool {shorten(name, 60)}; there are {', '.join(tool.name for tool in self.tools)}")
 
 

@@ -86,6 +86,10 @@ class Bench:
     def model(self) -> Model:
         return self.using.model
 
+    def find(self, id_: str | None) -> Conversation:
+        """The stored conversation of that id or unique beginning of it; for None the vault's latest. Raises StoreError."""
+        return self.store.find(id_, str(self.vault.root))
+
     def session(self, conversation: Conversation | None = None) -> ZkChatSession:
         """A session on a stored conversation, which goes on with its agent, or a new one; with the agent that was chosen, if one was."""
         session = ZkChatSession(self._parts(self.loaded, self.using), conversation)
@@ -229,7 +233,8 @@ def no_vault(cwd: Path) -> VaultError:
     """None is named, and where we are is none."""
     return VaultError(
         f"no vault: {cwd} holds no Markdown files, and none is named",
-        "Name one by --vault DIR, ZKCHAT_VAULT, or `zkchat config set vault.path DIR`; or start in a folder with .md files.",
+        "Name one by --vault DIR, ZKCHAT_VAULT, or `zkchat config set vault.path DIR`; or start in a folder with .md files. "
+        "`zkchat chat --demo` brings its own.",
     )
 
 
@@ -334,9 +339,14 @@ def open_store(loaded: Loaded, *, keep: bool = True) -> ChatSessionStore:
 
 
 def open_bench(choices: Choices, env: Mapping[str, str], cwd: Path) -> Bench:
-    """Everything a session needs. Raises the ZkchatError of whatever cannot be opened, with nothing left open."""
-    loaded = settings(choices, env, cwd)
-    using = open_model(loaded, env, unsafe=choices.unsafe)
+    """Everything a session needs. Raises the ZkchatError of whatever cannot be opened, with nothing left open.
+
+    The model is the agent's where one was chosen: the settings' own need not be there then.
+    """
+    name = choices.agent
+    agent = open_agent(name, config.places(env, choices.config_file)) if name is not None and name != agents.NONE else None
+    loaded = settings(choices, env, cwd, agent)
+    using = open_model(loaded, env, agent, unsafe=choices.unsafe)
     cache = kept(loaded.places.cache_dir)
     vault = open_vault(loaded, env, cwd, cache.place)
     try:

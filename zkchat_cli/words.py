@@ -21,7 +21,8 @@ CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U000200
 """Characters of scripts that put no spaces between words, for use inside a regular expression's brackets."""
 _ASCII_RUN = re.compile(r"[a-z0-9]+(?:'[a-z]+)*")
 _HALF = re.compile("[\ud800-\udfff]")
-_DIACRITICS = re.compile("[\u0300-\u034e\u0350-\u036f]++")
+_DIACRITICS = re.compile("[\u0300-\u034e\u0350-\u036f\xad\u200c\u200d\u2060\ufeff]++")
+"""Combining characters, and those that are not seen: a word where it may be hyphenated, or whose letters are not to join, is that word."""
 _RARE_DIACRITICS = re.compile(
     "[\u0483-\u1dff\u20d0-\u20f0\u2cef-\u2dff\u302a-\u302f\u3099\u309a\ua66f-\uabed\ufb1e\ufe20-\ufe2f\U000101fd-\U0001e94a]"
 )
@@ -30,8 +31,9 @@ _RARE_DIACRITICS = re.compile(
 
 @cache
 def _run() -> re.Pattern[str]:
-    """A run of letters or of CJK characters. Compiled when first needed: so large a class takes 8 ms of start-up."""
-    return re.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:['’][^\W\d_{CJK}]+)*")
+    """A run of letters or of CJK characters; in the scripts of India vowels are marks, which `\\w` is not. Compiled when first needed: so
+    large a class takes 8 ms of start-up."""
+    return re.compile(rf"[{CJK}]+|[\u0900-\u0963\u0966-\u0dff]+|[^\W_{CJK}]+(?:['’][^\W\d_{CJK}]+)*")
 
 
 @cache
@@ -58,16 +60,23 @@ def fold(text: str) -> str:
 
 def terms(text: str) -> list[str]:
     """The words of `text`, folded, in order, stopwords included; a CJK run becomes its bigrams (one character stays itself)."""
+    return _cut(text)[0]
+
+
+def _cut(text: str) -> tuple[list[str], set[str]]:
+    """`terms`, and the characters with which CJK runs end: no bigram begins with these."""
     folded = fold(text)
     if folded.isascii():
-        return _ASCII_RUN.findall(folded)
+        return _ASCII_RUN.findall(folded), set()
     found: list[str] = []
+    ends: set[str] = set()
     for run in _run().findall(folded):
         if cjk().match(run):
             found += [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+            ends |= {run[-1]} if len(run) > 1 else set()
         else:
             found.append(run.replace("’", "'"))
-    return found
+    return found, ends
 
 
 _TYPOGRAPHY = str.maketrans({**dict.fromkeys("“”„‘‚«»‹›–—―…•·→←↔⇒✓✅❌\xa0\u200b", " "), "’": "'"})
@@ -77,15 +86,20 @@ def indexed(text: str) -> str:
     """`text` as an index takes it whose tokenizer splits at everything in ASCII but letters and digits, and folds the case of ASCII only.
 
     Its words are then those of `terms`, with words like "don't" in two. What is ASCII goes in as it is, which is most of many vaults and
-    costs nothing; only other lines are folded and cut here.
+    costs nothing; only other lines are folded and cut here. The ends of CJK runs come behind it all, each once: so a single character is
+    found by what begins with it wherever it stands, and phrases stay whole.
     """
     if text.isascii():
         return text
     lines = []
+    ends: set[str] = set()
     for line in text.split("\n"):
         plain = line if line.isascii() else line.translate(_TYPOGRAPHY)
-        lines.append(plain if plain.isascii() else " ".join(terms(plain)))
-    return "\n".join(lines)
+        if not plain.isascii():
+            found, last = _cut(plain)
+            plain, ends = " ".join(found), ends | last
+        lines.append(plain)
+    return "\n".join([*lines, *([" ".join(sorted(ends))] if ends else [])])
 
 
 def content_terms(text: str) -> list[str]:

@@ -10,10 +10,11 @@ from measuring import Goal, Row, in_turns, timed
 
 from zkchat_cli import wiring
 from zkchat_cli.events import TurnCompleted
-from zkchat_cli.exporters import exporter
+from zkchat_cli.exporters import Exporter, exporter
 from zkchat_cli.models import Conversation, ConversationArchive, Role, ZkChatMessage
 from zkchat_cli.store import ChatSessionStore
 from zkchat_cli.store.file import connect
+from zkchat_cli.store.imports import read_file
 
 CONVERSATIONS = 5_000
 MESSAGES = 1_000_000
@@ -112,11 +113,38 @@ def keeping(ground: Ground) -> Iterator[Row]:
     opened = [timed(lambda _: bench.session(bench.store.conversation(session.conversation.id)))(0) for _ in ground.times(3)]
     yield Row(f"open a conversation of {ground.turns} turns", opened)
     for format_ in ("md", "json", "html"):
-        export = exporter(format_).export
-        exports = [timed(lambda _: export(bench.store.archive(session.conversation.id)))(0) for _ in ground.times(3)]  # noqa: B023
+        exports, busy = _exports(ground, bench.store, session.conversation.id, exporter(format_))
         yield Row(f"export {ground.turns} turns as {format_}", exports, goal=Goal(1000, "p95"))
+        yield Row("  of that CPU", busy)
+    yield from _imports(ground, bench.store, session.conversation.id)
     text = sum(len(message.content.encode()) for message in bench.store.log(session.conversation.id))
     bench.store.search(None, "x")
     bench.close()
     size = bench.loaded.places.store_file.stat().st_size
     yield Row(f"store size, {ground.turns} turns with tools", [size / 1e6], [text / 1e6], "all that was said", Goal(3, "ratio"), "MB")
+
+
+def _exports(ground: Ground, store: ChatSessionStore, id_: str, format_: Exporter) -> tuple[list[float], list[float]]:
+    """By the clock and in CPU time, which does not depend on what else the machine does."""
+    took, busy = [], []
+    for _ in ground.times(3):
+        begin = time.process_time()
+        took.append(timed(lambda _: format_.export(store.archive(id_, prompts=format_.prompts)))(0))
+        busy.append(1000 * (time.process_time() - begin))
+    return took, busy
+
+
+def _imports(ground: Ground, store: ChatSessionStore, id_: str) -> Iterator[Row]:
+    """The lossless export read again and stored, as a whole; and what of that file are the prompts."""
+    archive, export = store.archive(id_, prompts=True), exporter("json").export
+    text = export(archive)
+    data, new_id = text.encode(), wiring.new_id
+
+    def taken(_: object) -> None:
+        elsewhere = ChatSessionStore.open(ground.fresh())
+        elsewhere.restore_all(read_file(data, vault="/notes", new_id=new_id, now=NOON).archives, new_id)
+        elsewhere.close()
+
+    yield Row(f"import {ground.turns} turns", [timed(taken)(0) for _ in ground.times(3)][1:])
+    without = len(export(archive.model_copy(update={"prompts": None})).encode())
+    yield Row("size of that export", [len(data) / 1e6], [without / 1e6], "without prompts", unit="MB")

@@ -10,14 +10,12 @@ from typing import Any
 
 from zkchat_cli import config, drawer
 from zkchat_cli.agents import builtin
-from zkchat_cli.agents.profile import Agent, Profile
+from zkchat_cli.agents.profile import LARGEST_PROMPT, Agent, Profile
 from zkchat_cli.errors import ConfigError
 
 FOLDER = "agents"
 NONE = "none"
 """What one says to be without an agent; so none can be called that."""
-LARGEST_PROMPT = 200_000
-"""Bytes of a system prompt's file: more than any instructions, less than what makes a prompt too large by mistake."""
 SAME = (("system_prompt", "system_prompt_file"), ("strategy", "context.strategy"), ("memory", "context.memory_integration"))
 """Keys that take each other's place."""
 _NAME = re.compile(r"[^\W_][\w-]{0,47}")
@@ -66,6 +64,11 @@ def load(where: Path, name: str) -> Agent:
     if not file.exists():
         agent: Agent = drawer.take(builtin, name, "AGENT")
         return replace(agent, memory_file=memory)
+    return of_file(file, name, memory)
+
+
+def of_file(file: Path, name: str, memory: Path) -> Agent:
+    """The agent that a file in the agents' folder describes. Raises ConfigError."""
     given = read(file)
     return Agent(name, given, _prompt(file, given), file, None if _is_prompt(file, given, memory) else memory)
 

@@ -16,6 +16,8 @@ SETTINGS = {
     "memory": "context.memory_integration",
 }
 """Keys of an agent that stand for a setting; `context.…` are called as the settings are."""
+LARGEST_PROMPT = 200_000
+"""Characters of a system prompt, bytes of its file: more than any instructions, less than what makes a prompt too large by mistake."""
 
 
 class Profile(Section):
@@ -23,7 +25,9 @@ class Profile(Section):
 
     description: str = Field("", description="what it is for, in a line")
     model: str = Field("", description="PROVIDER/NAME; --model and ZKCHAT_MODEL count for more")
-    system_prompt: str = Field("", description="what it is told, after zkchat's own instructions on looking and citing")
+    system_prompt: str = Field(
+        "", max_length=LARGEST_PROMPT, description="what it is told, after zkchat's own instructions on looking and citing"
+    )
     system_prompt_file: str = Field("", description="the same from a text file in this folder, or from anywhere by its whole path")
     tools: tuple[str, ...] = Field((), description="the tools it may call; without this line all of them, [] none")
     strategy: str = Field("", description="hybrid, summarize or discard")

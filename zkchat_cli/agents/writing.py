@@ -1,6 +1,5 @@
 """From commands to agents' files: written with a comment at each key, changed with every comment kept, replaced in one step."""
 
-import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -74,7 +73,7 @@ def _is(written: str, value: str) -> bool:
 
 def create(file: Path, name: str, given: Mapping[str, Any]) -> None:
     """Write a new agent's file. Raises ConfigError when it cannot be written."""
-    _replace(file, text(name, given))
+    replace(file, text(name, given))
 
 
 def change(file: Path, values: Mapping[str, object]) -> None:
@@ -94,7 +93,9 @@ def change(file: Path, values: Mapping[str, object]) -> None:
         raise ConfigError(f"{file} is not valid TOML: {e}", "Correct it by hand first; nothing was changed.") from e
     except (OSError, UnicodeDecodeError) as e:
         raise ConfigError(f"{file} cannot be read: {reason(e)}", "Nothing was changed.") from e
-    _replace(file, tomlkit.dumps(document))
+    content = tomlkit.dumps(document)
+    tomllib.loads(content)
+    replace(file, content)
 
 
 def delete(file: Path) -> None:
@@ -110,12 +111,11 @@ def as_given(agent: Agent) -> dict[str, Any]:
     return {**agent.given, "system_prompt": agent.prompt}
 
 
-def _replace(file: Path, content: str) -> None:
-    """The whole file anew, in one step, for its owner alone; a link to it (as of a repository of dotfiles) stays one."""
-    tomllib.loads(content)
+def replace(file: Path, content: str) -> None:
+    """The whole file anew, in one step, for its owner alone. Raises ConfigError, and then it is as it was."""
     try:
         for folder in (file.parent.parent, file.parent):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        places.replace(Path(os.path.realpath(file)), content)
+        places.replace(file, content)
     except OSError as e:
         raise ConfigError(f"{file} cannot be written: {(e.strerror or str(e)).lower()}", "Nothing was changed.") from e

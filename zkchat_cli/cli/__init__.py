@@ -1,30 +1,44 @@
 """Drawer: one command, or group of commands, per file. Each declares `COMMAND`, a Typer app; the first line of its docstring is its help.
 
-The options that commands share stand here once, with the one function that opens what a command works on.
+The options that commands share stand here once, and a `Call` is what they said: the only way to the notes, the conversations, a session,
+and to the screen as the settings want it. A command declares with `command` which of them it takes, and is a function of its call:
+
+    @cli.command(COMMAND, *cli.NOTES)
+    def hubs(call: cli.Call, limit: LimitOption = 10) -> None:
+
+Its file imports at its top what its help needs, which is next to nothing, and in its functions what a running command needs: pydantic and
+SQLite alone take longer than a help may.
 """
 
+import inspect
 import os
-import re
-import shutil
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cached_property, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec, TextIO
 
 import typer
-from typer.core import TyperGroup
 
 from zkchat_cli import drawer
-from zkchat_cli.errors import UsageError
+from zkchat_cli.errors import UsageError, ZkchatError
+from zkchat_cli.terminal import helping
+from zkchat_cli.terminal.screen import Screen
 
 if TYPE_CHECKING:
-    from zkchat_cli.terminal.screen import Screen
+    from zkchat_cli.config import Loaded
+    from zkchat_cli.models import IndexReport
+    from zkchat_cli.session import ZkChatSession
     from zkchat_cli.vault import Vault
     from zkchat_cli.wiring import Bench, Choices
 
+P = ParamSpec("P")
+
 DECLINED = 1
 """How a command ends that asked, and was told no: `zkchat sessions delete ID && …` must not go on."""
+FINDING_OUT = 10.0
+"""Seconds for which it is waited for a server to say how large a model's window is."""
 TAB = 2.0
 """Seconds for which a Tab waits for servers to list their models."""
 MOST_PIPED = 10_000_000
@@ -36,8 +50,7 @@ VaultOption = Annotated[Path | None, typer.Option("--vault", "-v", metavar="PATH
 
 def models() -> list[str]:
     """For the shell's completion of --model: the models that servers list, and the providers."""
-    from zkchat_cli import wiring  # as in `opened`
-    from zkchat_cli.errors import ZkchatError
+    from zkchat_cli import wiring
     from zkchat_cli.llm import providers
 
     try:
@@ -60,6 +73,7 @@ ConfigOption = Annotated[Path | None, typer.Option("--config", metavar="FILE", h
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 StrategyOption = Annotated[str | None, typer.Option("--strategy", metavar="S", help="hybrid, summarize or discard.")]
 MaxContextOption = Annotated[int | None, typer.Option("--max-context", metavar="N", help="Context window in tokens.")]
+BestOption = Annotated[int, typer.Option("-k", "--limit", metavar="N", min=1, max=1000, help="How many results.")]
 ConversationArgument = Annotated[
     str | None, typer.Argument(metavar="[ID]", help="Conversation id or a unique prefix; the latest if left out.")
 ]
@@ -67,7 +81,7 @@ ConversationArgument = Annotated[
 
 def agent_names(incomplete: str) -> list[str]:
     """For the shell's completion of an agent's name."""
-    from zkchat_cli import config  # as in `opened`
+    from zkchat_cli import config
     from zkchat_cli.agents import loading
 
     return [name for name in loading.names(loading.folder(config.places(os.environ).config_file)) if name.startswith(incomplete.lower())]
@@ -82,62 +96,129 @@ SureOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 NoStoreOption = Annotated[bool, typer.Option("--no-store", help="Keep nothing on disk.")]
 
 
-NARROW = 52
-"""Columns below which typer's help would run over the edge; there a text begins below what it is about, not beside it."""
+SHARED: dict[str, Any] = {
+    "agent": AgentOption,
+    "strategy": StrategyOption,
+    "max_context": MaxContextOption,
+    "as_json": JsonOption,
+    "vault": VaultOption,
+    "model": ModelOption,
+    "config_file": ConfigOption,
+}
+SETTINGS = ("as_json", "config_file")
+NOTES = ("as_json", "vault", "config_file")
+"""What a command takes that looks at notes or conversations."""
+PROMPT = tuple(SHARED)
+"""What a command takes that makes a prompt, as a call of the model would."""
 
 
-class _Formatter(TyperGroup.context_class.formatter_class):  # type: ignore[misc, name-defined, unused-ignore]  # click's or typer's own, by its version
-    """Lays help out as typer does, but within a narrow terminal, too, and names arguments as they are written, without their types."""
+class Call:
+    """One call of a command: what the shared options said, and the only way to what the command works on."""
 
-    def __init__(self, *args: Any, **named: Any) -> None:
-        super().__init__(*args, **named)
-        columns = shutil.get_terminal_size().columns
-        self._narrow = columns < NARROW
-        if self._narrow:
-            self.width = max(columns - 1, 20)
+    def __init__(self, *, as_json: bool = False, **chosen: Any) -> None:
+        self.as_json = as_json
+        self.chosen = chosen
 
-    def write_usage(self, prog: str, args: str = "", *more: Any) -> None:
-        args = re.sub(r" \[[a-z]+\](\.\.\.)?", "", args)  # one that is hidden: ours are in capitals
-        args = re.sub(r"\[(\[[^\[\]]*\](?:\.\.\.)?)\](?:\.\.\.)?", r"\1", args)  # typer brackets what we have bracketed
-        super().write_usage(prog, re.sub(r"\{([^{}]*)\}(?:\.\.\.)?", r"\1", args), *more)
+    def choices(self, **more: Any) -> "Choices":
+        from zkchat_cli.wiring import Choices
 
-    def write_dl(self, rows: Sequence[tuple[str, str]], *args: Any, **named: Any) -> None:
-        plain = [(re.sub(r" <[\w\[\]]+>$", "", left), right.removesuffix("[required]").rstrip()) for left, right in rows]
-        super().write_dl(plain, *((4,) if self._narrow else args), **({} if self._narrow else named))
+        return Choices(**self.chosen, **more)
+
+    @cached_property
+    def loaded(self) -> "Loaded":
+        """The settings. Raises ConfigError."""
+        from zkchat_cli import wiring
+
+        return wiring.settings(self.choices(), os.environ, Path.cwd())
+
+    @cached_property
+    def screen(self) -> Screen:
+        """With the looks that the settings want; where they are wrong, which a command that needs them says, with the usual ones."""
+        screen = Screen.of()
+        with suppress(ZkchatError, OSError):
+            screen = screen.dressed(self.loaded.values.terminal)
+        return screen
+
+    @contextmanager
+    def opened(self, **more: Any) -> "Iterator[Bench]":
+        """The vault, store and model that the settings name, closed again whatever happens; `more` is chosen besides."""
+        with opened(self.choices(**more)) as bench:
+            yield bench
+
+    @contextmanager
+    def vault(self) -> "Iterator[Vault]":
+        """Only the vault, as it was indexed last: looking at notes needs neither the conversations nor a model."""
+        from zkchat_cli import wiring
+
+        vault = wiring.open_vault(self.loaded, os.environ, Path.cwd())
+        try:
+            yield vault
+        finally:
+            vault.close()
+
+    @contextmanager
+    def notes(self, *, full: bool = False) -> "Iterator[tuple[Vault, IndexReport]]":
+        """The vault with its index brought up to date, or with `full` built anew, and what that changed."""
+        with self.vault() as vault:
+            with self.screen.progress_bar("Indexing") as progress:
+                report = vault.refresh(full=full, progress=progress)
+            self.tell_rebuilt(report)
+            yield vault, report
+
+    def tell_rebuilt(self, report: "IndexReport") -> None:
+        if report.rebuilt:
+            self.screen.warn(f"the index was rebuilt: {report.rebuilt}")
+
+    @contextmanager
+    def session(self, id_: str | None, *, indexed: bool = False) -> "Iterator[ZkChatSession]":
+        """A session on a stored conversation, to look at; `indexed` brings the index up to date first."""
+        with self.opened() as bench:
+            conversation = bench.find(id_)
+            bench.counter.warm()
+            if indexed:
+                bench.vault.refresh()
+            session = bench.session(conversation)
+            if session.parts.window is None:
+                session.prepare(FINDING_OUT)  # the window that the next call would have
+            yield session
 
 
-class _Context(TyperGroup.context_class):  # type: ignore[misc, valid-type]  # as above
-    formatter_class = _Formatter
+def command(
+    group: typer.Typer, *shared: str, name: str | None = None, epilog: str | None = None
+) -> Callable[[Callable[Concatenate[Call, P], None]], Callable[..., None]]:
+    """Make a function a command of a group, which takes the `shared` options named besides its own, as a `Call`."""
+
+    def declared(body: Callable[Concatenate[Call, P], None]) -> Callable[..., None]:
+        @wraps(body)
+        def called(**given: Any) -> None:
+            call = Call(**{option: given.pop(option, None) for option in shared})
+            try:
+                body(call, **given)  # type: ignore[call-arg]  # by the names that `body` has
+            except ZkchatError as e:
+                e.in_ascii = call.screen.ascii
+                raise
+
+        named = inspect.Parameter.KEYWORD_ONLY
+        _, *own = inspect.signature(body).parameters.values()
+        told = [
+            inspect.Parameter(option, named, default=False if option == "as_json" else None, annotation=SHARED[option]) for option in shared
+        ]
+        takes = [parameter.replace(kind=named) for parameter in own] + told
+        called.__signature__ = inspect.Signature(takes)  # type: ignore[attr-defined]  # typer makes the options of it
+        called.__annotations__ = {parameter.name: parameter.annotation for parameter in takes}
+        group.command(name, epilog=epilog)(called)
+        return called
+
+    return declared
 
 
-def fitted(command: Any) -> Any:
-    """A command of typer's whose help fits the terminal."""
-    if command is not None:
-        command.context_class = _Context
-    return command
+def app(help_text: str = "", *rooms: typer.Typer) -> typer.Typer:
+    """A Typer app with zkchat's manners; a group of commands has a `help_text`, and shows it where no command is named.
 
-
-class Group(TyperGroup):
-    """A group of commands that are listed by their whole first sentences, not by as much of them as fits a line."""
-
-    context_class = _Context
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        return fitted(super().get_command(ctx, cmd_name))
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, self.label(ctx, name)) for name in self.list_commands(ctx)])
-
-    def label(self, ctx: Any, name: str) -> str:
-        """What is said of a command in the list."""
-        return str(self.get_command(ctx, name).get_short_help_str(10_000))
-
-
-def app(help_text: str = "") -> typer.Typer:
-    """A Typer app with zkchat's manners; a group of commands has a `help_text`, and shows it where no command is named."""
-    return typer.Typer(
-        cls=Group,
+    The commands of a large group stand in several files, which are its `rooms`.
+    """
+    made = typer.Typer(
+        cls=helping.Group,
         help=help_text or None,
         rich_markup_mode=None,
         no_args_is_help=bool(help_text),
@@ -145,6 +226,9 @@ def app(help_text: str = "") -> typer.Typer:
         add_completion=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
+    for room in rooms:
+        made.registered_commands += room.registered_commands
+    return made
 
 
 def examples(*calls: str) -> str:
@@ -181,7 +265,7 @@ def agreed(question: str, command: str, *, yes: bool) -> None:
 @contextmanager
 def opened(choices: "Choices") -> "Iterator[Bench]":
     """The vault, store and model that the settings name, closed again whatever happens."""
-    from zkchat_cli import wiring  # loads pydantic and sqlite: only commands that run need them, not `--help`
+    from zkchat_cli import wiring
 
     bench = wiring.open_bench(choices, os.environ, Path.cwd())
     try:
@@ -190,19 +274,7 @@ def opened(choices: "Choices") -> "Iterator[Bench]":
         bench.close()
 
 
-@contextmanager
-def opened_vault(choices: "Choices") -> "Iterator[Vault]":
-    """Only the vault: looking at notes needs neither the conversations nor a model."""
-    from zkchat_cli import wiring  # as above
-
-    vault = wiring.open_vault(wiring.settings(choices, os.environ, Path.cwd()), os.environ, Path.cwd())
-    try:
-        yield vault
-    finally:
-        vault.close()
-
-
-def first_start(screen: "Screen") -> "tuple[Path | None, str | None]":
+def first_start(screen: Screen) -> "tuple[Path | None, str | None]":
     """The notes and the model that somebody chose who has no settings yet; None, None for everyone else."""
     from zkchat_cli.places import places  # not needed by --help
 
@@ -223,4 +295,4 @@ def first_start(screen: "Screen") -> "tuple[Path | None, str | None]":
 def _set(key: str, value: str) -> None:
     """`zkchat config set`, whose file is not ours to import: commands do not know each other."""
     commands = drawer.take(sys.modules[__name__], "config", "COMMAND").registered_commands
-    next(command.callback for command in commands if command.name == "set")(key, value)
+    next(command.callback for command in commands if command.name == "set")(key=key, value=value)

@@ -2,27 +2,31 @@
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from zkchat_cli import cli, config, wiring
-from zkchat_cli.agents import loading, writing
-from zkchat_cli.agents.profile import Agent
+from zkchat_cli import cli
 from zkchat_cli.errors import ConfigError, UsageError
-from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.words import shorten
+
+if TYPE_CHECKING:
+    from zkchat_cli.agents.profile import Agent
 
 COMMAND = cli.app("Agents: named profiles of model, system prompt, tools, strategy and memory, for --agent, /agent and @NAME.")
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="An agent's name.", autocompletion=cli.agent_names)]
 
 
-@COMMAND.command(name="list")
-def list_(as_json: cli.JsonOption = False, config_file: cli.ConfigOption = None) -> None:
+@cli.command(COMMAND, *cli.SETTINGS, name="list")
+def list_(call: cli.Call) -> None:
     """All agents; one whose file is wrong with what is wrong."""
-    screen = Screen.of()
-    where = _folder(config_file)
+    from zkchat_cli import wiring
+    from zkchat_cli.agents import loading
+    from zkchat_cli.agents.profile import Agent
+
+    screen = call.screen
+    where = _folder(call)
     found: list[tuple[str, Agent | ConfigError]] = []
     for name in loading.names(where):
         try:
@@ -31,30 +35,36 @@ def list_(as_json: cli.JsonOption = False, config_file: cli.ConfigOption = None)
             found.append((name, e))
     for file in loading.misnamed(where):
         screen.warn(f"{where / file} is no agent: nobody could call it by that name", "Letters, digits, - and _, in lower case.")
-    if as_json:
+    if call.as_json:
         screen.json([_listed(name, agent) for name, agent in found])
         return
     width = max(len(name) for name, _ in found)
     for name, agent in found:
         if isinstance(agent, Agent):
             model = f" · {agent.given['model']}" if agent.given.get("model") else ""
-            screen.print(f"{name:<{width}}  {'built in' if agent.file is None else 'yours   '}{model}  {shorten(agent.description, 100)}")
+            about = shorten(agent.description or agent.prompt, 100)
+            screen.print(f"{name:<{width}}  {'built in' if agent.file is None else 'yours   '}{model}  {about}".rstrip())
         else:
             screen.print(f"{name:<{width}}  ✗ {agent.message}", "red")
 
 
-def _listed(name: str, agent: Agent | ConfigError) -> dict[str, Any]:
+def _listed(name: str, agent: "Agent | ConfigError") -> dict[str, Any]:
+    from zkchat_cli.agents.profile import Agent
+
     if isinstance(agent, Agent):
         return {**_document(agent), "problem": None}
     return {"name": name, "built_in": False, "problem": agent.message}
 
 
-@COMMAND.command()
-def show(name: NameArgument, as_json: cli.JsonOption = False, config_file: cli.ConfigOption = None) -> None:
+@cli.command(COMMAND, *cli.SETTINGS)
+def show(call: cli.Call, name: NameArgument) -> None:
     """What an agent is: all it says, its whole system prompt, and where its memory is."""
-    screen = Screen.of()
-    agent = wiring.check_agent(loading.load(_folder(config_file), name))
-    if as_json:
+    from zkchat_cli import tools, wiring
+    from zkchat_cli.agents import loading, writing
+
+    screen = call.screen
+    agent = wiring.check_agent(loading.load(_folder(call), name))
+    if call.as_json:
         screen.json(_document(agent))
         return
     screen.print(f"{agent.name} · {agent.file or 'built in'}", "bold")
@@ -63,12 +73,14 @@ def show(name: NameArgument, as_json: cli.JsonOption = False, config_file: cli.C
             screen.print(f"{key} = {writing.as_toml(value)}")
     if agent.tools is None:
         screen.print("tools: all there are", "dim")
+    elif writes := [tool.name for tool in tools.tools(unsafe=True) if tool.writes and tool.name in agent.tools]:
+        screen.print(f"only with --unsafe: {', '.join(writes)}", "dim")
     there = "" if agent.memory_file and agent.memory_file.is_file() else ", which is not there yet"
     screen.print(f"memory: {agent.memory_file}{there}" if agent.memory_file else "memory: no file of its own", "dim")
     screen.print(f"\n{agent.prompt}" if agent.prompt else "\nNo system prompt besides zkchat's own.")
 
 
-def _document(agent: Agent) -> dict[str, Any]:
+def _document(agent: "Agent") -> dict[str, Any]:
     return {
         "name": agent.name,
         "built_in": agent.file is None,
@@ -85,51 +97,59 @@ def _document(agent: Agent) -> dict[str, Any]:
     }
 
 
-@COMMAND.command(epilog=cli.examples('zkchat agent create critic --prompt "Find what is weak in a note."'))
+@cli.command(
+    COMMAND,
+    "strategy",
+    "as_json",
+    "model",
+    "config_file",
+    epilog=cli.examples('zkchat agent create critic --prompt "Find what is weak in a note."'),
+)
 def create(
+    call: cli.Call,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Letters, digits, - and _, in lower case.")],
     description: Annotated[str | None, typer.Option("--description", metavar="TEXT", help="What it is for, in a line.")] = None,
-    model: cli.ModelOption = None,
     prompt: Annotated[str | None, typer.Option("--prompt", metavar="TEXT", help="Its system prompt; - reads standard input.")] = None,
     prompt_file: Annotated[str | None, typer.Option("--prompt-file", metavar="FILE", help="A text file with it.")] = None,
     tools: Annotated[str | None, typer.Option("--tools", metavar="A,B", help="The tools it may call; all if left out.")] = None,
-    strategy: cli.StrategyOption = None,
     temperature: Annotated[float | None, typer.Option("--temperature", metavar="T", help="How freely it chooses its words.")] = None,
     memory: Annotated[bool | None, typer.Option("--memory/--no-memory", help="Whether it gets what is remembered.")] = None,
-    as_json: cli.JsonOption = False,
-    config_file: cli.ConfigOption = None,
 ) -> None:
     """Write a new agent's file, with a comment at each key."""
-    where = _folder(config_file)
+    from zkchat_cli import wiring
+    from zkchat_cli.agents import loading, writing
+    from zkchat_cli.agents.profile import LARGEST_PROMPT, Agent
+
+    where = _folder(call)
     file = loading.file_of(where, name)
     if file.exists():
         raise UsageError(f"there is an agent {name} already: {file}", f"Change it: zkchat agent config {name} KEY VALUE")
     if prompt == "-":
-        prompt = cli.piped().buffer.read(loading.LARGEST_PROMPT).decode("utf-8", "replace")
+        prompt = cli.piped().buffer.read(4 * LARGEST_PROMPT + 4).decode("utf-8", "replace")  # more bytes than a prompt may have
     said = {
         "description": description,
-        "model": model,
+        "model": call.chosen["model"],
         "system_prompt": prompt.strip() if prompt else None,
         "system_prompt_file": _absolute(prompt_file, where) if prompt_file else None,
         "tools": tools,
-        "strategy": strategy,
+        "strategy": call.chosen["strategy"],
         "temperature": temperature,
         "memory": memory,
     }
     given = loading.checked("command line", {key: value for key, value in said.items() if value is not None})
     wiring.check_agent(Agent("command line", given, file=Path("command line")))
-    _check_model(given.get("model"), config_file)
+    _check_model(call, given.get("model"))
     writing.create(file, name, given)
     try:
         agent = loading.load(where, name)
     except ConfigError:  # its prompt's file cannot be taken
         writing.delete(file)
         raise
-    if as_json:
-        Screen.of().json(_document(agent))
+    if call.as_json:
+        call.screen.json(_document(agent))
     else:
         instead = " It takes the place of the built-in one." if loading.is_built_in(name) else ""
-        Screen.of().print(f"{file}\nTry it: zkchat chat --agent {name}.{instead}")
+        call.screen.print(f"{file}\nTry it: zkchat chat --agent {name}.{instead}")
 
 
 def _absolute(named: str, where: Path) -> str:
@@ -137,32 +157,36 @@ def _absolute(named: str, where: Path) -> str:
     return named if Path(named).is_absolute() or not Path(named).exists() or (where / named).exists() else str(Path(named).resolve())
 
 
-def _check_model(model: str | None, config_file: Path | None) -> None:
+def _check_model(call: cli.Call, model: str | None) -> None:
     """Raises ConfigError for a model of no provider."""
+    from zkchat_cli import config, wiring
+
     if model:
-        where = config.places(os.environ, config_file)
+        where = config.places(os.environ, call.chosen["config_file"])
         wiring.check(
             config.load({"model": model}, {}, config.Places(Path(os.devnull), where.data_dir, where.cache_dir), schema=wiring.schema())
         )
 
 
-@COMMAND.command(name="config")
+@cli.command(COMMAND, *cli.SETTINGS, name="config")
 def config_(
+    call: cli.Call,
     name: NameArgument,
     key: Annotated[str, typer.Argument(metavar="KEY", help="As model, tools or context.max_tokens.")],
     value: Annotated[str | None, typer.Argument(metavar="[VALUE]", help="Left out: print what it is.")] = None,
     unset: Annotated[bool, typer.Option("--unset", help="Take the key out: the settings count again.")] = False,
-    as_json: cli.JsonOption = False,
-    config_file: cli.ConfigOption = None,
 ) -> None:
     """Change one key of an agent; comments in its file are kept. A built-in one is copied to a file of yours first."""
-    screen = Screen.of()
-    where = _folder(config_file)
+    from zkchat_cli import wiring
+    from zkchat_cli.agents import loading, writing
+    from zkchat_cli.agents.profile import Agent
+
+    where = _folder(call)
     loading.require(key, "command line")
     file = loading.file_of(where, name)
     if value is None and not unset:
         found = loading.load(where, name).given.get(key)
-        _tell(screen, name, key, found, as_json=as_json)
+        _tell(call, name, key, found)
         return
     given = _given(file) if file.exists() else writing.as_given(loading.load(where, name))
     replaced = {key} | next((set(keys) for keys in loading.SAME if key in keys and not unset), set())
@@ -170,36 +194,65 @@ def config_(
     valid |= {} if unset else loading.checked("command line", {key: value})
     wiring.check_agent(Agent(name, valid, file=Path("command line")))
     if key == "model" and not unset:
-        _check_model(value, config_file)
+        _check_model(call, value)
     if not file.exists():
         writing.create(file, name, valid)
-        screen.warn(f"{name} is built in; {file} takes its place now", f"zkchat agent delete {name} brings it back")
+        _tell_replaced(call, name, file)
     else:
         writing.change(file, {**dict.fromkeys(replaced & given.keys()), key: valid.get(key)})
-    _tell(screen, name, key, valid.get(key), as_json=as_json)
+    _tell(call, name, key, valid.get(key))
+
+
+@cli.command(COMMAND, "config_file")
+def edit(call: cli.Call, name: NameArgument) -> None:
+    """Open an agent's file in $VISUAL or $EDITOR; it is checked before it counts. A built-in one is copied to a file of yours first."""
+    from zkchat_cli import wiring
+    from zkchat_cli.agents import loading, writing
+    from zkchat_cli.terminal import drafting
+
+    where = _folder(call)
+    file = loading.file_of(where, name)
+    new = not file.exists()
+
+    def check(tried: Path) -> None:
+        agent = wiring.check_agent(loading.of_file(tried, name, where / f"{name}.md"))
+        _check_model(call, agent.given.get("model"))
+
+    first = writing.text(name, writing.as_given(loading.load(where, name))) if new else ""
+    if not drafting.edit(drafting.Draft(file, first, check, writing.replace), call.screen):
+        call.screen.print("Nothing was changed.", "dim")
+        return
+    call.screen.print(f"{file} is {'written' if new else 'changed'}.")
+    if new:
+        _tell_replaced(call, name, file)
+
+
+def _tell_replaced(call: cli.Call, name: str, file: Path) -> None:
+    call.screen.warn(f"{name} is built in; {file} takes its place now", f"zkchat agent delete {name} brings it back")
 
 
 def _given(file: Path) -> dict[str, object]:
     """What a file says, right or wrong: a wrong value can be replaced."""
+    from zkchat_cli import config
+
     return {key: value for _, key, value in config.read_toml(file)}
 
 
-def _tell(screen: Screen, name: str, key: str, value: object, *, as_json: bool) -> None:
-    if as_json:
-        screen.json({"name": name, "key": key, "value": value})
+def _tell(call: cli.Call, name: str, key: str, value: object) -> None:
+    from zkchat_cli.agents import writing
+
+    if call.as_json:
+        call.screen.json({"name": name, "key": key, "value": value})
     else:
-        screen.print(f"{key} is not set" if value is None else f"{key} = {writing.as_toml(value)}")
+        call.screen.print(f"{key} is not set" if value is None else f"{key} = {writing.as_toml(value)}")
 
 
-@COMMAND.command()
-def delete(
-    name: NameArgument,
-    yes: cli.SureOption = False,
-    as_json: cli.JsonOption = False,
-    config_file: cli.ConfigOption = None,
-) -> None:
+@cli.command(COMMAND, *cli.SETTINGS)
+def delete(call: cli.Call, name: NameArgument, yes: cli.SureOption = False) -> None:
     """Delete an agent's file; its memory stays."""
-    where = _folder(config_file)
+    from zkchat_cli.agents import loading, writing
+
+    where = _folder(call)
     file = loading.file_of(where, name)
     if not file.exists():
         if loading.is_built_in(name):
@@ -209,13 +262,16 @@ def delete(
     cli.agreed(f"Delete {file}?", "agent delete", yes=yes)
     writing.delete(file)
     memory = where / f"{name}.md"
-    if as_json:
-        Screen.of().json({"name": name, "deleted": str(file)})
+    if call.as_json:
+        call.screen.json({"name": name, "deleted": str(file)})
         return
     again = " The built-in one counts again." if loading.is_built_in(name) else ""
     kept = f" Its memory stays: {memory}" if memory.exists() else ""
-    Screen.of().print(f"Deleted: {file}.{again}{kept}")
+    call.screen.print(f"Deleted: {file}.{again}{kept}")
 
 
-def _folder(config_file: Path | None) -> Path:
-    return loading.folder(config.places(os.environ, config_file).config_file)
+def _folder(call: cli.Call) -> Path:
+    from zkchat_cli import config
+    from zkchat_cli.agents import loading
+
+    return loading.folder(config.places(os.environ, call.chosen["config_file"]).config_file)

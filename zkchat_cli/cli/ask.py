@@ -2,43 +2,45 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from pydantic import BaseModel
 
-from zkchat_cli import cli, events
-from zkchat_cli.context.overview import overview
-from zkchat_cli.errors import UsageError, ZkchatError
-from zkchat_cli.models import Conversation, TurnReport
-from zkchat_cli.solving import MOST_ITERATIONS, solve
+from zkchat_cli import cli
+from zkchat_cli.errors import StoreError, UsageError, ZkchatError
 from zkchat_cli.terminal import saving
-from zkchat_cli.terminal.approving import policy, show_change, tell_unable
-from zkchat_cli.terminal.links import opener
-from zkchat_cli.terminal.safe import neutralise
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.turns import show, to_stderr, unmet_line
-from zkchat_cli.wiring import Bench, Choices
+
+if TYPE_CHECKING:
+    from zkchat_cli import events
+    from zkchat_cli.models import Conversation, TurnReport
+    from zkchat_cli.session import ZkChatSession
+    from zkchat_cli.wiring import Bench
 
 COMMAND = cli.app()
 NOT_MET = 1
 """How an agent run ends whose goal is not met: it is no error of the usage, the vault or the provider, and a script must see it."""
 
 
-@COMMAND.command(
+@cli.command(
+    COMMAND,
+    *cli.PROMPT,
     epilog=cli.examples(
         'zkchat ask "what did I decide about the roof?"',
         'git log -5 | zkchat ask "which of my notes does this touch?"',
         'zkchat ask @plan.md "what is missing?" -o answer.md',
-    )
+    ),
 )
 def ask(
+    call: cli.Call,
     prompt: Annotated[list[str] | None, typer.Argument(metavar="[PROMPT]...", help="The question; a piped text is put before it.")] = None,
-    continue_: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the vault's latest conversation.")] = False,
+    continue_: Annotated[
+        bool, typer.Option("--continue", "-c", help="Go on with the vault's latest conversation; alone with an answer that was cut.")
+    ] = False,
     cid: Annotated[str | None, typer.Option("--cid", metavar="ID", help="Go on with this conversation.")] = None,
     answer_only: Annotated[bool, typer.Option("--answer-only", help="Print the answer without its sources.")] = False,
     stream_json: Annotated[bool, typer.Option("--stream-json", help="Print one JSON event per line.")] = False,
@@ -48,28 +50,25 @@ def ask(
     show_context: Annotated[bool, typer.Option("--show-context", help="Say on standard error what the prompt is made of.")] = False,
     iterations: Annotated[
         int | None,
-        typer.Option("--iterations", metavar="N", min=1, max=MOST_ITERATIONS, help="Take PROMPT for a goal, and work on it in N rounds."),
+        typer.Option("--iterations", metavar="N", min=1, help="Take PROMPT for a goal, and work on it in N rounds."),
     ] = None,
-    as_json: cli.JsonOption = False,
-    agent: cli.AgentOption = None,
-    strategy: cli.StrategyOption = None,
-    max_context: cli.MaxContextOption = None,
     unsafe: cli.UnsafeOption = False,
     yes: cli.YesOption = False,
     no_store: cli.NoStoreOption = False,
-    vault: cli.VaultOption = None,
-    model: cli.ModelOption = None,
-    config: cli.ConfigOption = None,
 ) -> None:
     """Ask one question about your notes; print the answer and its sources."""
+    from zkchat_cli.describing import made_of
+    from zkchat_cli.solving import solve
+    from zkchat_cli.terminal.approving import policy, tell_unable
+    from zkchat_cli.terminal.links import opener
+    from zkchat_cli.terminal.turns import show, to_stderr
+
+    as_json = call.as_json
     going_on = continue_ or cid is not None
-    text, typed = _question(prompt or [], needed=not (iterations and going_on))
-    choices = Choices(vault, model, config, strategy, max_context, store=not no_store, agent=agent, unsafe=unsafe)
-    with _output(Screen.of(), output) as screen, cli.opened(choices) as opened:
+    text, typed = _question(prompt or [], needed=not going_on)
+    with _output(call.screen, output) as screen, call.opened(store=not no_store, unsafe=unsafe) as opened:
         asked = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and not (as_json or stream_json)
         bench = replace(opened, approve=policy(unsafe=unsafe, yes=yes, screen=screen, interactive=asked))
-        tell_unable(bench.using.tools, bench.model.name, screen, unsafe=unsafe)
-        screen = screen.dressed(bench.loaded.values.terminal)
         screen = replace(screen, address=opener(bench.vault.root, bench.loaded.values.references.link_style))
         warming = bench.counter.warm()
         with screen.progress_bar("Indexing") as progress:
@@ -80,22 +79,42 @@ def ask(
             screen.warn(f"the index was rebuilt: {index.rebuilt}")
         session = bench.session(_conversation(bench, cid, continue_=continue_))
         session.just_refreshed()
+        tell_unable(session.parts, screen, unsafe=unsafe)
         warming.join()
-        turn = solve(session, text, iterations, typed=typed) if iterations else session.send(text, typed=typed)
+        if iterations:
+            turn = solve(session, text, iterations, typed=typed)
+        else:
+            turn = session.send(text, typed=typed) if text else session.go_on()
         try:
             with closing(turn):  # where the reader has gone, what came of the answer is stored
                 if as_json or stream_json:
                     report = _run_as_json(turn, screen, stream=stream_json)
                 else:
                     shown = 0 if answer_only else bench.loaded.values.references.max_displayed
-                    report = _outcome(show(turn, screen, to_stderr(screen), max_sources=shown))
+                    going_on_by = "" if no_store else "zkchat ask -c"
+                    report = _outcome(show(turn, screen, to_stderr(screen), max_sources=shown, going_on=going_on_by))
+            if typed != text and not going_on:
+                with suppress(StoreError):  # a title is not worth an error
+                    session.rename(made_of(typed))  # what was piped in says less of the conversation than what was asked of it
+        except KeyboardInterrupt:
+            if iterations and not no_store:
+                screen.warn("the run was stopped; what came is kept", "zkchat ask -c --iterations N goes on")
+            raise
         finally:
-            if show_context and session.sent is not None:
-                named = next((m.references for m in reversed(session.history) if m.role == "user"), ())
-                for line in overview(session.sent, named):
-                    screen.err.write(neutralise(line) + "\n")
+            if show_context:
+                _tell_context(session, screen)
     if report.run is not None and not report.run.met:
         raise typer.Exit(NOT_MET)
+
+
+def _tell_context(session: "ZkChatSession", screen: Screen) -> None:
+    """What the prompt that was sent was made of, if one was."""
+    from zkchat_cli.context.overview import overview
+
+    if session.sent is not None:
+        named = next((m.references for m in reversed(session.history) if m.role == "user"), ())
+        for line in overview(session.sent, named):
+            screen.remark(line)
 
 
 @contextmanager
@@ -139,11 +158,15 @@ def _named(argument: str) -> str:
         return argument
 
 
-def _conversation(bench: Bench, cid: str | None, *, continue_: bool) -> Conversation | None:
-    return bench.store.find(cid, str(bench.vault.root)) if cid is not None or continue_ else None
+def _conversation(bench: "Bench", cid: str | None, *, continue_: bool) -> "Conversation | None":
+    return bench.find(cid) if cid is not None or continue_ else None
 
 
-def _run_as_json(turn: Iterable[events.Event], screen: Screen, *, stream: bool) -> TurnReport:
+def _run_as_json(turn: "Iterable[events.Event]", screen: Screen, *, stream: bool) -> "TurnReport":
+    from zkchat_cli import events
+    from zkchat_cli.terminal.approving import show_change
+    from zkchat_cli.terminal.turns import unmet_line
+
     last: events.Event | None = None
     for event in turn:
         last = event
@@ -161,8 +184,10 @@ def _run_as_json(turn: Iterable[events.Event], screen: Screen, *, stream: bool) 
     return report
 
 
-def _outcome(last: events.Event | None) -> TurnReport:
+def _outcome(last: "events.Event | None") -> "TurnReport":
     """The report of a completed turn. Raises the error of a failed one, with the text that came (`partial`) on it."""
+    from zkchat_cli import events
+
     match last:
         case events.TurnCompleted(report):
             return report
@@ -172,8 +197,10 @@ def _outcome(last: events.Event | None) -> TurnReport:
     raise ZkchatError("the turn ended without a result", "This is a defect of zkchat; please report it.")
 
 
-def as_document(event: events.Event) -> dict[str, Any]:
+def as_document(event: "events.Event") -> dict[str, Any]:
     """An event as one JSON line: `type`, then its fields; a completed turn's are those of the ask document."""
+    from zkchat_cli import events
+
     name = "".join(f"_{c.lower()}" if c.isupper() else c for c in type(event).__name__).lstrip("_")
     if isinstance(event, events.TurnCompleted):
         return {"type": name, **event.report.model_dump(mode="json")}
@@ -185,6 +212,6 @@ def as_document(event: events.Event) -> dict[str, Any]:
 
 
 def _plain(value: object) -> object:
-    if isinstance(value, BaseModel):
+    if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
     return [_plain(item) for item in value] if isinstance(value, tuple) else value

@@ -91,7 +91,7 @@ def chat(
             made = opening()
             for warning in made.warnings:
                 screen.warn(*warning)
-            tell_unable(made.bench.using.tools, made.bench.model.name, screen, unsafe=unsafe)
+            tell_unable(made.session.parts, screen, unsafe=unsafe)
             settings = made.bench.loaded.values.references
             screen = replace(screen.dressed(made.bench.loaded.values.terminal), address=opener(made.bench.vault.root, settings.link_style))
             with screen.progress_bar("Indexing") as progress:

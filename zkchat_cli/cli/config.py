@@ -2,26 +2,18 @@
 
 import json
 import os
-import secrets
-import sys
-import tomllib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import tomlkit
-import tomlkit.exceptions
 import typer
 
-from zkchat_cli import cli, places, wiring
-from zkchat_cli import config as settings
-from zkchat_cli.errors import ConfigError, ZkchatError, reason
-from zkchat_cli.llm.endpoint import shown
-from zkchat_cli.terminal.editor import Editor
-from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.turns import show_error
-from zkchat_cli.wiring import Choices
+from zkchat_cli import cli
+from zkchat_cli.errors import ConfigError, reason
+
+if TYPE_CHECKING:
+    from zkchat_cli.config import Loaded, Places
 
 COMMAND = cli.app("Settings: defaults < your file < .zkchat.toml in the vault < environment < flags.")
 
@@ -31,34 +23,30 @@ DescribeOption = Annotated[bool, typer.Option("--describe", help="Say what each 
 KeyArgument = Annotated[str, typer.Argument(metavar="KEY", help="As context.strategy; zkchat config show lists all.")]
 
 
-def _load(vault: Path | None, config: Path | None) -> settings.Loaded:
-    return wiring.settings(Choices(vault, config_file=config), os.environ, Path.cwd())
+def _places(call: cli.Call) -> "Places":
+    from zkchat_cli.places import places
+
+    return places(os.environ, call.chosen["config_file"])
 
 
-@COMMAND.command()
-def path(config: cli.ConfigOption = None, as_json: cli.JsonOption = False) -> None:
+@cli.command(COMMAND, *cli.SETTINGS)
+def path(call: cli.Call) -> None:
     """Where the settings file is, or would be."""
-    file = settings.places(os.environ, config).config_file
-    screen = Screen.of()
-    if as_json:
-        screen.json({"path": str(file), "exists": file.is_file()})
+    file = _places(call).config_file
+    if call.as_json:
+        call.screen.json({"path": str(file), "exists": file.is_file()})
     else:
-        screen.print(str(file))
+        call.screen.print(str(file))
 
 
-@COMMAND.command()
-def show(
-    describe: DescribeOption = False,
-    origin: OriginOption = False,
-    as_json: cli.JsonOption = False,
-    vault: cli.VaultOption = None,
-    config: cli.ConfigOption = None,
-) -> None:
+@cli.command(COMMAND, *cli.NOTES)
+def show(call: cli.Call, describe: DescribeOption = False, origin: OriginOption = False) -> None:
     """All settings with their values, and who set them; of addresses neither passwords nor what is asked in them."""
-    loaded = _load(vault, config)
+    from zkchat_cli.llm.endpoint import shown
+
+    loaded, screen = call.loaded, call.screen
     values = {key: shown(value) if isinstance(value, str) and "://" in value else value for key, value in _values(loaded).items()}
-    screen = Screen.of()
-    if as_json:
+    if call.as_json:
         more = {key: {**(_origin(loaded, key) if origin else {}), **(_description(key) if describe else {})} for key in values}
         screen.json({key: {"value": value, **more[key]} if more[key] else value for key, value in values.items()})
         return
@@ -73,21 +61,15 @@ def show(
             screen.print(line + (f"   # {said}" if said else ""))
 
 
-@COMMAND.command()
-def get(
-    key: KeyArgument,
-    describe: DescribeOption = False,
-    origin: OriginOption = False,
-    as_json: cli.JsonOption = False,
-    vault: cli.VaultOption = None,
-    config: cli.ConfigOption = None,
-) -> None:
+@cli.command(COMMAND, *cli.NOTES)
+def get(call: cli.Call, key: KeyArgument, describe: DescribeOption = False, origin: OriginOption = False) -> None:
     """One setting's value."""
-    settings.require(key, "command line", wiring.schema())
-    loaded = _load(vault, config)
+    from zkchat_cli import config, wiring
+
+    config.require(key, "command line", wiring.schema())
+    loaded, screen = call.loaded, call.screen
     value = _values(loaded)[key]
-    screen = Screen.of()
-    if as_json:
+    if call.as_json:
         screen.json({"key": key, "value": value, **(_origin(loaded, key) if origin else {}), **(_description(key) if describe else {})})
     else:
         if describe:
@@ -96,103 +78,88 @@ def get(
         screen.print(f"{shown}   # {_told(loaded, key)}" if origin else shown)
 
 
-@COMMAND.command(
-    name="set", epilog=cli.examples("zkchat config set model ollama/qwen3", 'zkchat config set vault.ignore "Templates/*,Archive/*"')
+@cli.command(
+    COMMAND,
+    *cli.SETTINGS,
+    name="set",
+    epilog=cli.examples("zkchat config set model ollama/qwen3", 'zkchat config set vault.ignore "Templates/*,Archive/*"'),
 )
 def set_(
+    call: cli.Call,
     key: KeyArgument,
     value: Annotated[str, typer.Argument(metavar="VALUE", help="As in a settings file; text needs no quotation marks.")],
-    as_json: cli.JsonOption = False,
-    config: cli.ConfigOption = None,
 ) -> None:
     """Change a setting in your file; comments there are kept."""
-    checked = settings.checked(key, value, "command line", wiring.schema())
-    where = settings.places(os.environ, config)
-    wiring.check(settings.load({key: value}, {}, where, schema=wiring.schema()))
+    from zkchat_cli import config, wiring
+
+    checked = config.checked(key, value, "command line", wiring.schema())
+    where = _places(call)
+    wiring.check(config.load({key: value}, {}, where, schema=wiring.schema()))
 
     def change(table: Any, name: str) -> None:
         table[name] = checked
 
     _edit(where.config_file, key, change)
-    _say(key, checked, where.config_file, as_json=as_json)
+    _say(call, key, checked, where.config_file)
 
 
-@COMMAND.command()
-def unset(key: KeyArgument, as_json: cli.JsonOption = False, config: cli.ConfigOption = None) -> None:
+@cli.command(COMMAND, *cli.SETTINGS)
+def unset(call: cli.Call, key: KeyArgument) -> None:
     """Take a setting out of your file; its default counts again."""
-    settings.require(key, "command line", wiring.schema())
+    from zkchat_cli import config, wiring
+
+    config.require(key, "command line", wiring.schema())
 
     def change(table: Any, name: str) -> None:
         table.pop(name, None)
 
-    file = settings.places(os.environ, config).config_file
+    file = _places(call).config_file
     if file.is_file():
         _edit(file, key, change)
-    _say(key, settings.keys(wiring.schema())[key], None, as_json=as_json)
+    _say(call, key, config.keys(wiring.schema())[key], None)
 
 
 def _description(key: str) -> dict[str, str]:
-    return {"description": settings.describe(key, wiring.schema())}
+    from zkchat_cli import config, wiring
+
+    return {"description": config.describe(key, wiring.schema())}
 
 
-def _say(key: str, value: object, file: Path | None, *, as_json: bool) -> None:
+def _say(call: cli.Call, key: str, value: object, file: Path | None) -> None:
     """What a setting is now, in the user's file or by default."""
-    if as_json:
-        Screen.of().json({"key": key, "value": value, "file": str(file) if file else None})
+    if call.as_json:
+        call.screen.json({"key": key, "value": value, "file": str(file) if file else None})
     else:
-        Screen.of().print(f"{key} = {_as_toml(value)}   # {file or 'default'}")
+        call.screen.print(f"{key} = {_as_toml(value)}   # {file or 'default'}")
 
 
-@COMMAND.command()
-def edit(config: cli.ConfigOption = None) -> None:
+@cli.command(COMMAND, "config_file")
+def edit(call: cli.Call) -> None:
     """Open your file in $VISUAL or $EDITOR; it is checked before it counts."""
-    where = settings.places(os.environ, config)
-    file, screen = where.config_file, Screen.of()
-    before = _read(file)
-    editor = Editor.of(os.environ)
-    text = editor.edit(before or EMPTY, ".toml")
-    while (problem := _problem(where, text)) is not None and _again(problem, screen):
-        text = editor.edit(text, ".toml")
-    if text == (before or EMPTY):
-        screen.print("Nothing was changed.", "dim")
-        return
-    if problem is None and _read(file) != before:
-        problem = ConfigError(f"{file} was changed by somebody else meanwhile", "")
-    if problem is not None:
-        kept = file.with_name(f"{file.stem}.rejected-{secrets.token_hex(3)}.toml")
-        _replace(kept, text)
-        raise ConfigError(problem.message, f"{file} is as it was; what you wrote is {kept}. {problem.hint}".rstrip()) from problem
-    _replace(file, text)
-    screen.print(f"{file} is changed.")
+    from zkchat_cli import config, wiring
+    from zkchat_cli.terminal import drafting
 
+    where = _places(call)
 
-def _problem(where: settings.Places, text: str) -> ZkchatError | None:
-    """What is wrong with a text as the user's settings file."""
-    draft = where.config_file.with_name(f".{where.config_file.name}.{secrets.token_hex(4)}.draft")
-    try:
-        _replace(draft, text)
-        wiring.check(settings.load({}, {}, replace(where, config_file=draft), schema=wiring.schema()))
-    except ZkchatError as e:
-        return ConfigError(e.message.replace(str(draft), str(where.config_file)), e.hint)
-    finally:
-        draft.unlink(missing_ok=True)
-    return None
+    def check(file: Path) -> None:
+        wiring.check(config.load({}, {}, replace(where, config_file=file), schema=wiring.schema()))
 
-
-def _again(problem: ZkchatError, screen: Screen) -> bool:
-    """Whether the user, who is told what is wrong, wants to mend it now."""
-    if sys.stdin is None or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return False
-    from zkchat_cli.terminal.question import Question  # prompt_toolkit, which only this needs
-
-    show_error(problem, screen.print)
-    return Question(colour=screen.colour).ask("Edit it again?")
+    if drafting.edit(drafting.Draft(where.config_file, EMPTY, check, _replace), call.screen):
+        call.screen.print(f"{where.config_file} is changed.")
+    else:
+        call.screen.print("Nothing was changed.", "dim")
 
 
 def _edit(file: Path, key: str, change: Callable[[Any, str], None]) -> None:
     """Change one key of a TOML file, everything else kept as it was written; the new file replaces the old in one step."""
+    import tomllib
+
+    import tomlkit.exceptions
+
+    from zkchat_cli.terminal import drafting
+
     try:
-        document = tomlkit.parse(_read(file) or "")
+        document = tomlkit.parse(drafting.read(file) or "")
         table: Any = document
         *path_, name = key.split(".")
         for part in path_:
@@ -207,28 +174,17 @@ def _edit(file: Path, key: str, change: Callable[[Any, str], None]) -> None:
     _replace(file, text)
 
 
-def _read(file: Path) -> str | None:
-    """None where there is no such file."""
-    try:
-        return file.read_text(encoding="utf-8") if file.is_file() else None
-    except (OSError, UnicodeDecodeError) as e:
-        raise _unchanged(file, e) from e
-
-
 def _replace(file: Path, text: str) -> None:
-    """The whole file anew, in one step, for its owner alone; a link to it (as of a repository of dotfiles) stays one."""
-    file = Path(os.path.realpath(file))
+    """The whole file anew, in one step, for its owner alone."""
+    from zkchat_cli import places
+
     try:
         places.replace(file, text)
     except (OSError, UnicodeError) as e:
-        raise _unchanged(file, e) from e
+        raise ConfigError(f"{file} cannot be changed: {reason(e)}", "Nothing was changed; --config names another file.") from e
 
 
-def _unchanged(file: Path, cause: Exception) -> ConfigError:
-    return ConfigError(f"{file} cannot be changed: {reason(cause)}", "Nothing was changed; --config names another file.")
-
-
-def _origin(loaded: settings.Loaded, key: str) -> dict[str, str | None]:
+def _origin(loaded: "Loaded", key: str) -> dict[str, str | None]:
     """Which layer a value comes from, and the file or variable in it."""
     said = loaded.origins.get(key)
     layers = {None: "default", "command line": "flag", str(loaded.places.config_file): "user file", str(loaded.vault_file): "vault file"}
@@ -236,13 +192,15 @@ def _origin(loaded: settings.Loaded, key: str) -> dict[str, str | None]:
     return {"origin": layer, "where": said if layer not in ("default", "flag") else None}
 
 
-def _told(loaded: settings.Loaded, key: str) -> str:
+def _told(loaded: "Loaded", key: str) -> str:
     origin = _origin(loaded, key)
     return f"{origin['origin']}: {origin['where']}" if origin["where"] else str(origin["origin"])
 
 
-def _values(loaded: settings.Loaded) -> dict[str, Any]:
-    return settings.flat(loaded.values)
+def _values(loaded: "Loaded") -> dict[str, Any]:
+    from zkchat_cli import config
+
+    return config.flat(loaded.values)
 
 
 def _as_toml(value: object) -> str:

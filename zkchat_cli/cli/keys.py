@@ -1,41 +1,48 @@
 """Keep keys of providers: in a file that only you may read, or in the system's keyring."""
 
+import os
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat_cli import cli, config, keys, wiring
-from zkchat_cli.config import environment
-from zkchat_cli.errors import UsageError
-from zkchat_cli.terminal.screen import Screen
+from zkchat_cli import cli
+from zkchat_cli.errors import ConfigError, UsageError
+
+if TYPE_CHECKING:
+    from zkchat_cli import keys
+    from zkchat_cli.places import Places
 
 COMMAND = cli.app("Keys of providers. A key in the environment wins over one that is kept here.")
 
 
 def _providers(incomplete: str) -> list[str]:
-    return [name for name in wiring.key_variables(environment()) if name.startswith(incomplete)]
+    from zkchat_cli import wiring
+
+    return [name for name in wiring.key_variables(os.environ) if name.startswith(incomplete)]
 
 
 ProviderArgument = Annotated[str, typer.Argument(metavar="PROVIDER", help="anthropic or openai.", autocompletion=_providers)]
 
 
-@COMMAND.command(name="set", epilog=cli.examples("zkchat keys set anthropic", "pass show openai | zkchat keys set openai"))
+@cli.command(COMMAND, "as_json", name="set", epilog=cli.examples("zkchat keys set anthropic", "pass show openai | zkchat keys set openai"))
 def set_(
+    call: cli.Call,
     provider: ProviderArgument,
     given: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
     in_file: Annotated[bool, typer.Option("--file", help="In the file, though there is a keyring.")] = False,
-    as_json: cli.JsonOption = False,
 ) -> None:
     """Keep a key. It is asked for, unseen, or read from standard input."""
+    from zkchat_cli import keys
+
     variable = _variable(provider)
     if given:
         hint = f"zkchat keys set {provider} asks for it, or reads it from standard input."
         raise UsageError("a key is not given as an argument: it would stay in your shell's history", hint)
-    place = keys.keep(provider, _asked(provider), _places(), in_file=in_file)
-    screen = Screen.of()
-    overridden = bool(environment().get(variable, "").strip())
-    if as_json:
+    place = keys.keep(provider, keys.plain(_asked(provider), variable), _places(), in_file=in_file)
+    screen = call.screen
+    overridden = bool(os.environ.get(variable, "").strip())
+    if call.as_json:
         screen.json({"provider": provider, "source": place, "overridden": overridden})
     else:
         screen.print(f"The key for {provider} is kept in {_place(place)}.")
@@ -43,47 +50,59 @@ def set_(
         screen.warn(f"{variable} is set, and wins over it", f"unset {variable} to use the one that is kept")
 
 
-@COMMAND.command(name="list")
-def list_(as_json: cli.JsonOption = False) -> None:
+@cli.command(COMMAND, "as_json", name="list")
+def list_(call: cli.Call) -> None:
     """Each provider, where its key comes from, and how it ends."""
-    where, env, screen = _places(), environment(), Screen.of()
+    from zkchat_cli import keys, wiring
+
+    where, env, screen = _places(), os.environ, call.screen
+    try:
+        keys.require_readable(where)
+    except ConfigError as e:
+        screen.warn(e.message, e.hint)
     rows = []
-    for provider, variable in wiring.key_variables(environment()).items():
+    for provider, variable in wiring.key_variables(os.environ).items():
         key = keys.find(provider, variable, env, where)
         other = keys.kept(provider, variable, where)
         overridden = other.source if key.source == "environment" else None
         rows.append(
             {"provider": provider, "source": key.source, "variable": variable, "ends_with": key.ending or None, "overrides": overridden}
         )
-        if not as_json:
+        if not call.as_json:
             wins = f", which wins over the one in {_place(overridden)}" if overridden else ""
             place = variable + wins if key.source == "environment" else _place(key.source) if key.source else ""
             shown = f"…{key.ending}" if key.value else "no key" if not key.source else "no key there"
             screen.print(f"{provider:<10} {shown:<8} {place or f'set {variable}, or zkchat keys set {provider}'}")
-    if as_json:
+    if call.as_json:
         screen.json(rows)
 
 
-@COMMAND.command()
-def remove(provider: ProviderArgument, as_json: cli.JsonOption = False) -> None:
+@cli.command(COMMAND, "as_json")
+def remove(call: cli.Call, provider: ProviderArgument) -> None:
     """Keep a provider's key no longer."""
+    from zkchat_cli import keys
+
     variable = _variable(provider)
     removed = keys.remove(provider, _places())
-    screen = Screen.of()
-    if as_json:
+    screen = call.screen
+    if call.as_json:
         screen.json({"provider": provider, "removed": removed})
     else:
         screen.print(f"The key for {provider} is removed." if removed else f"No key is kept for {provider}.")
-    if environment().get(variable, "").strip():
+    if os.environ.get(variable, "").strip():
         screen.warn(f"{variable} is set, and still used", f"unset {variable}")
 
 
-def _places() -> config.Places:
-    return config.places(environment())
+def _places() -> "Places":
+    from zkchat_cli import places
+
+    return places.places(os.environ)
 
 
 def _variable(provider: str) -> str:
-    known = wiring.key_variables(environment())
+    from zkchat_cli import wiring
+
+    known = wiring.key_variables(os.environ)
     if provider not in known:
         raise UsageError("there is no such provider that takes a key", f"There are {' and '.join(known)}.")
     return known[provider]
@@ -91,17 +110,19 @@ def _variable(provider: str) -> str:
 
 def _asked(provider: str) -> str:
     """A key from a prompt that shows nothing of it, or the first line of standard input."""
+    from zkchat_cli import keys
+
     if sys.stdin is None:
         raise UsageError("there is no standard input to read the key from", "Start it in a terminal.")
     if not sys.stdin.isatty():
-        return sys.stdin.readline().strip()
+        return sys.stdin.readline(2 * keys.LONGEST)
     from getpass import getpass
 
     try:
-        return getpass(f"Key for {provider} (it is not shown): ").strip()
+        return getpass(f"Key for {provider} (it is not shown): ")
     except EOFError:
         return ""
 
 
-def _place(source: keys.Source | None) -> str:
+def _place(source: "keys.Source | None") -> str:
     return "the system's keyring" if source == "keyring" else str(_places().keys_file)

@@ -7,7 +7,6 @@ import typer
 
 from zkchat_cli import cli
 from zkchat_cli.errors import UsageError, reason
-from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.tokens import ENCODINGS, TokenCounter
 
 COMMAND = cli.app()
@@ -17,13 +16,13 @@ def _encodings(incomplete: str) -> list[str]:
     return [name for name in ENCODINGS if name.startswith(incomplete)]
 
 
-@COMMAND.command(epilog=cli.examples("zkchat tokens note.md", "git diff | zkchat tokens"))
+@cli.command(COMMAND, "as_json", epilog=cli.examples("zkchat tokens note.md", "git diff | zkchat tokens"))
 def tokens(
+    call: cli.Call,
     file: Annotated[str, typer.Argument(metavar="[FILE|-]", help="A text file, or - for standard input.")] = "-",
     encoding: Annotated[
         str, typer.Option("--encoding", metavar="E", help=f"{' or '.join(ENCODINGS)}.", autocompletion=_encodings)
     ] = ENCODINGS[0],
-    as_json: cli.JsonOption = False,
 ) -> None:
     """How many tokens a text is."""
     if encoding not in ENCODINGS:
@@ -36,8 +35,7 @@ def tokens(
     counter = TokenCounter(encoding)
     counter.warm().join()  # of an empty text, too, it is known whether its count is exact
     count = counter.count(text)
-    screen = Screen.of()
-    if as_json:
-        screen.json({"tokens": count, "encoding": encoding, "estimated": counter.estimated, "characters": len(text)})
+    if call.as_json:
+        call.screen.json({"tokens": count, "encoding": encoding, "estimated": counter.estimated, "characters": len(text)})
     else:
-        screen.print(f"{'~' if counter.estimated else ''}{count}")
+        call.screen.print(f"{'~' if counter.estimated else ''}{count}")

@@ -3,6 +3,7 @@
 A message that is as long as a chapter is never quoted whole; what bears on a question is some lines of it.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,11 +14,14 @@ WHOLE = 800
 """Bytes of a message that stays in one piece (some 200 tokens)."""
 PIECE = 480
 """Bytes of a piece of a longer one."""
+_SOFT_BREAK = re.compile(r"(?<=[.!?…])[ ]?\n[ ]{0,3}(?=[^\W\d_]|\[)")
+"""Between two sentences of one paragraph, where Markdown shows a space."""
+_FENCES = ("```", "~~~")
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Piece `part` of `parts` of a message in the conversation's turn at `turn` (both from 0); `text` word for word."""
+    """Piece `part` of `parts` of a message in the conversation's turn at `turn` (both from 0); `text` word for word but for soft breaks."""
 
     message: ZkChatMessage
     text: str
@@ -47,7 +51,7 @@ def passages_of(message: ZkChatMessage, turn: int) -> tuple[Passage, ...]:
     """What there is to quote of a message: nothing of a tool's result, which is the notes' text and can be looked up there."""
     if message.role == "tool" or not message.content.strip():
         return ()
-    texts = pieces(message.content)
+    texts = pieces(_unbroken(message.content))
     return tuple(Passage(message, text, turn, part, len(texts)) for part, text in enumerate(texts))
 
 
@@ -66,6 +70,11 @@ def pieces(text: str) -> list[str]:
         gathered.append(line)
         size += length
     return [*found, "\n".join(gathered)] if gathered else found
+
+
+def _unbroken(text: str) -> str:
+    """`text` with each paragraph's sentences on one line: a line of its own would not look like its speaker's. Code stays as it is."""
+    return text if any(fence in text for fence in _FENCES) else _SOFT_BREAK.sub(" ", text)
 
 
 def _short_lines(text: str) -> Iterator[str]:

@@ -56,7 +56,7 @@ def asked(history: Sequence[ZkChatMessage], number: int) -> ZkChatMessage:
 def past(history: Sequence[ZkChatMessage], number: int, sent: Sequence[Sent]) -> Past:
     """What the calls of a turn were sent, complete. Raises UsageError when nothing of it was kept."""
     if not sent:
-        why = "it was imported, came to no call, or an earlier zkchat stored it"
+        why = "it was imported without, came to no call, or an earlier zkchat stored it"
         raise UsageError(f"no prompt of turn {number} was kept: {why}", "zkchat context show prints what the next call would send.")
     return Past(number, tuple(each.model_copy(update={"prompt": complete(each, history)}) for each in sent))
 

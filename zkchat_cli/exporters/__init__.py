@@ -28,8 +28,8 @@ UNANSWERED = {
 class Exporter:
     """A format by the `name` one types; `suffix` (`.md`) for files of it, `help` in a few words.
 
-    `export` gets the conversation's archive; of a format that is `of` the next "call", the request of that, as the model's server would get
-    it (a JSON document).
+    `export` gets the conversation's archive, with the prompts of its calls if it asks for `prompts`; of a format that is `of` the next
+    "call", the request of that, as the model's server would get it (a JSON document).
     """
 
     name: str
@@ -37,6 +37,7 @@ class Exporter:
     help: str
     export: Callable[[Any], str]
     of: Literal["conversation", "call"] = "conversation"
+    prompts: bool = False
 
 
 def names() -> list[str]:
@@ -78,7 +79,8 @@ def summaries(archive: ConversationArchive, messages: Sequence[ZkChatMessage]) -
     """The summaries that hold for these messages, oldest first. Each took the one before it in, so the last one says it all: a page with
     every one of them would grow with the square of the conversation."""
     there = {message.id for message in messages}
-    return [each for each in archive.compactions if each.summary and (each.last_id is None or each.last_id in there)]
+    held = (each for each in archive.compactions if each.summary and not each.undone)
+    return [each for each in held if each.last_id is None or each.last_id in there]
 
 
 def title(archive: ConversationArchive) -> str:

@@ -8,7 +8,8 @@ came before a failure is not lost.
     endpoint     a server as it is spoken of: every way of failing becomes a ProviderError here
     wire         JSON over HTTP for listings and embeddings
     pump         a call on its own thread, so that the reader can leave; its patience and its countdown
-    recovery     mojentic's streams as deltas; `compatible` (OpenAI's language) and `native` (Ollama's) are its gateways
+    recovery     mojentic's streams as deltas; `compatible` (OpenAI's language) and `native` (Ollama's) are its gateways;
+                 `accents` is how the servers of the first differ
     messages_api Anthropic's language on its SDK; `messages_request` and `messages_reply` are its pure halves
     describing   a note's text in one sentence
     summarising  one call whose answer is wanted whole

@@ -1,22 +1,24 @@
-"""mojentic's OpenAI gateway, made to get along with the many servers that speak OpenAI's language with an accent.
+"""mojentic's OpenAI gateway, made to get along with the many servers that speak OpenAI's language with an accent (see `accents`).
 
-Importing this file imports mojentic and the OpenAI SDK. What is lenient here is what real servers were seen to do: an empty first event
-(Azure), finish reasons that are empty or their own, reasoning under another name (OpenRouter, vLLM), tool calls without an index or all
-with the same one, tool arguments that are no JSON, and no `[DONE]` at the end.
+Importing this file imports mojentic and the OpenAI SDK.
 """
 
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from contextlib import aclosing
+from http import HTTPStatus
 from typing import Any
 
 import httpx
 
-from zkchat_cli.llm import Finished, ToolCalls, recovery
+from zkchat_cli.llm import Reasoning, Request, Text, Thinking, accents, recovery
+from zkchat_cli.llm.accents import ATTACHED, Decoder
 from zkchat_cli.llm.endpoint import Endpoint
 from zkchat_cli.llm.pump import Put
 from zkchat_cli.llm.recovery import Models
+from zkchat_cli.models import ThinkingBlocks
 
 # isort: split
 from mojentic.llm.gateways.cloud_recovery import freeze_request
@@ -24,10 +26,12 @@ from mojentic.llm.gateways.models import LLMGatewayResponse
 from mojentic.llm.gateways.omlx_recovery import OMLXStreamRecovery
 from mojentic.llm.gateways.openai import OpenAIGateway
 from mojentic.llm.gateways.openai_model_registry import ModelCapabilities, ModelType, OpenAIModelRegistry
-from mojentic.llm.gateways.openai_recovery import OpenAIStreamRecovery, _OpenAIDecoder
+from mojentic.llm.gateways.openai_recovery import OpenAIStreamRecovery
 from mojentic.llm.recovery import RecoveryCall, RecoveryPolicy, _Attempt
 from mojentic.llm.recovery_stream import RecoveryStreamEvent, StreamMetrics, recover_stream
 
+NAME = "openai"
+"""Whose attachments to calls are put back."""
 NO_KEY = "none"
 """For the SDK, which insists on one; it is not sent."""
 LONGEST_ID = 40
@@ -37,6 +41,17 @@ _FOREIGN = re.compile(r"[^a-zA-Z0-9_-]")
 _MISTRALS = re.compile(r"[a-zA-Z0-9]{9}")
 _OF_MISTRAL = re.compile("mistral|ministral|mixtral|codestral|devstral|magistral|pixtral|voxtral", re.IGNORECASE)
 """In a model's name or a server's address: it takes no other ids than such."""
+
+
+def arguments(model: str, request: Request) -> dict[str, Any]:
+    """A request as the gateway takes it; `attached` is what the server wants back with its calls, by message and call."""
+    attached = {
+        (position, block["call"]): block[ATTACHED]
+        for position, message in enumerate(request.messages)
+        if message.thinking is not None and message.thinking.provider == NAME
+        for block in message.thinking.blocks
+    }
+    return recovery.arguments(model, request) | {"attached": attached}
 
 
 class Gateway(OpenAIGateway):  # type: ignore[misc]  # mojentic is untyped
@@ -100,11 +115,14 @@ class Gateway(OpenAIGateway):  # type: ignore[misc]  # mojentic is untyped
         """The request with text as it is instead of escaped, which costs tokens, and with every option that was set."""
         body = json.loads(super()._recovery_body(args, streaming))
         strict = _OF_MISTRAL.search(f"{body['model']} {self._endpoint.address}") is not None
+        attached = args.get("attached", {})
         turn = max((i for i, message in enumerate(body["messages"]) if message["role"] == "user"), default=0)
         for position, message in enumerate(body["messages"]):
             own = position > turn and not strict
-            for call in message.get("tool_calls", ()):
+            for number, call in enumerate(message.get("tool_calls", ())):
                 function = call["function"]
+                if (position, number) in attached:
+                    call[ATTACHED] = attached[position, number]
                 call["id"] = call["id"] if own else _accepted(call["id"], strict=strict)
                 function["name"] = _FOREIGN.sub("_", function["name"])[:LONGEST_NAME]
                 function["arguments"] = json.dumps(json.loads(function["arguments"]), ensure_ascii=False)
@@ -136,96 +154,14 @@ def _accepted(id_: str, *, strict: bool) -> str:
     return id_ if fits else hashlib.sha256(id_.encode()).hexdigest()[:9]
 
 
-class _Decoder(_OpenAIDecoder):  # type: ignore[misc]
-    """Events of the stream made regular before mojentic reads them. `said` is the finish reason in the server's own word."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.finish: str | None = None
-        self.said: str | None = None
-        self._open: dict[int | None, int] = {}
-        self._begun: list[tuple[str, str]] = []
-
-    def events(self, frame: object, attempt: _Attempt) -> tuple[list[RecoveryStreamEvent], bool]:
-        if frame == "[DONE]" and self.finish is None:
-            self.finish = "stop"
-        if isinstance(frame, dict) and frame.get("error") is None:
-            choices = frame.get("choices")
-            usage = _figures(frame.get("usage"))
-            if not choices and usage is None:
-                return [], True
-            frame = {**frame, "usage": usage, "choices": [self._regular(choice) for choice in choices or [] if isinstance(choice, dict)]}
-        events: tuple[list[RecoveryStreamEvent], bool] = super().events(frame, attempt)
-        return events
-
-    def metrics(self, common: dict[str, Any]) -> RecoveryStreamEvent:
-        event = super().metrics(common)
-        return event.model_copy(update={"metrics": event.metrics.model_copy(update={"finish_reason": self.said or self.finish})})
-
-    def _regular(self, choice: dict[str, Any]) -> dict[str, Any]:
-        delta = dict(choice.get("delta") or {})
-        if isinstance(delta.get("content"), list):  # Mistral's, in parts
-            delta["content"] = "".join(str(part.get("text") or "") for part in delta["content"] if isinstance(part, dict))
-        if delta.get("reasoning_content") is None and isinstance(delta.get("reasoning"), str):
-            delta["reasoning_content"] = delta["reasoning"]
-        delta = recovery.utterable(delta, "content", "reasoning_content")
-        calls = delta.get("tool_calls")
-        if isinstance(calls, list):
-            delta["tool_calls"] = [self._placed(call) if isinstance(call, dict) else call for call in calls]
-        finish = choice.get("finish_reason") or None
-        if isinstance(finish, str):
-            self.said = finish
-            finish = finish if finish in ("stop", "tool_calls", "content_filter") else "stop"
-        return {**choice, "delta": delta, "finish_reason": finish}
-
-    def _placed(self, fragment: dict[str, Any]) -> dict[str, Any]:
-        """The fragment with an index of its own call: another id begins another call, and without an index so does an id or a name.
-
-        A server that says the name again with each fragment says it once.
-        """
-        function = fragment.get("function")
-        function = dict(function) if isinstance(function, dict) else {}
-        if isinstance(function.get("arguments"), dict):
-            function["arguments"] = json.dumps(function["arguments"], ensure_ascii=False)
-        index = fragment["index"] if isinstance(fragment.get("index"), int) else None
-        id_, name = str(fragment.get("id") or ""), str(function.get("name") or "")
-        place = self._open.get(index)
-        if place is not None:
-            known_id, known_name = self._begun[place]
-            if (id_ and known_id and id_ != known_id) or (index is None and (id_ or name)):
-                place = None
-            else:
-                self._begun[place] = (id_ or known_id, known_name or name)
-                function = {**function, "name": None if name == known_name else name}
-        if place is None:
-            place = len(self._begun)
-            self._begun.append((id_, name))
-            self._open[index] = place
-        return {**fragment, "index": place, "function": function}
-
-    def completed_tools(self) -> list[dict[str, Any]]:
-        tools = []
-        for index in sorted(self.fragments):
-            call = self.fragments[index]
-            arguments = recovery.read_arguments(call["arguments"])
-            tools.append({"id": call["id"], "function": {"name": call["name"] or "nameless", "arguments": arguments}})
-        return tools
-
-
-def _figures(usage: object) -> dict[str, Any] | None:
-    """What of a usage is numbers, as mojentic demands; None if there is none."""
-    if not isinstance(usage, dict):
-        return None
-    counts = ("prompt_tokens", "completion_tokens", "total_tokens")
-    return {key: value for key, value in usage.items() if key not in counts or (type(value) is int and value >= 0)}
-
-
 class _Engine(OpenAIStreamRecovery):  # type: ignore[misc]
-    def decoder(self) -> _Decoder:
-        return _Decoder()
+    data = staticmethod(accents.data)
+
+    def decoder(self) -> Decoder:
+        return Decoder()
 
     @staticmethod
-    def response_frame(decoder: _Decoder) -> dict[str, Any]:
+    def response_frame(decoder: Decoder) -> dict[str, Any]:
         frame: dict[str, Any] = OMLXStreamRecovery.response_frame(decoder)
         frame["choices"][0]["finish_reason"] = decoder.said or decoder.finish
         return frame
@@ -242,30 +178,59 @@ class _ProxiedEngine(_Engine):
 
 
 async def deltas(events: recovery.Events, put: Put, endpoint: Endpoint, *, model: str, models: Models) -> None:
-    """As `recovery.deltas`; a stream that ends after its finish reason is whole, `[DONE]` or not."""
-    await recovery.deltas(_whole(events, put), put, endpoint, model=model, models=models)
+    """As `recovery.deltas`; a stream that ends after its finish reason is whole, `[DONE]` or not, and so is an answer in one piece."""
+    await recovery.deltas(_whole(events, put, endpoint), put, endpoint, model=model, models=models)
 
 
-async def _whole(events: recovery.Events, put: Put) -> recovery.Events:
+async def _whole(events: recovery.Events, put: Put, endpoint: Endpoint) -> recovery.Events:
     fragments: list[dict[str, Any]] = []
     metrics: StreamMetrics | None = None
     async with aclosing(events):
         async for event in events:
             fragments += event.tools
             metrics = event.metrics or metrics
-            whole = metrics is not None and metrics.finish_reason not in (None, "content_filter")
-            if metrics is not None and whole and event.kind == "failed" and _only_ended(event.error.inspect_cause()):
-                decoder = _Decoder()
-                for fragment in fragments:
-                    decoder.accumulate(fragment)
-                calls = tuple(recovery.tool_call(t["id"], **t["function"]) for t in decoder.completed_tools())
-                if calls:
-                    put(ToolCalls(calls))
-                put(Finished("tool_calls" if calls else recovery.reason(metrics.finish_reason), recovery.usage(metrics)))
+            if event.kind == "completed":
+                _keep_attached(_accumulated(fragments), put)
+            elif event.kind == "failed" and metrics is not None and _only_ended(event.error.inspect_cause(), metrics):
+                _complete(_accumulated(fragments), metrics.finish_reason, metrics, put, endpoint)
+                return
+            elif event.kind == "failed" and (said := _document(event)) is not None:
+                if said.thinking:
+                    put(Reasoning(said.thinking))
+                if said.content:
+                    put(Text(said.content))
+                _complete(said, said.said, StreamMetrics(provider="openai", usage=said.evidence["usage"]), put, endpoint)
                 return
             yield event
 
 
-def _only_ended(cause: BaseException) -> bool:
+def _only_ended(cause: BaseException, metrics: StreamMetrics) -> bool:
     """Whether nothing is wrong with a stream but its end: no `[DONE]`, one without a line's end, or a connection torn down."""
-    return isinstance(cause, httpx.TransportError) or "unfinished frame" in str(cause)
+    ended = isinstance(cause, httpx.TransportError) or "unfinished frame" in str(cause)
+    return ended and metrics.finish_reason not in (None, "content_filter")
+
+
+def _accumulated(fragments: Sequence[dict[str, Any]]) -> Decoder:
+    decoder = Decoder()
+    for fragment in fragments:
+        decoder.accumulate(fragment)
+    return decoder
+
+
+def _document(event: RecoveryStreamEvent) -> Decoder | None:
+    """The answer, where it came whole instead of as a stream."""
+    failure = event.report.final_failure if event.report is not None else None
+    if failure is None or failure.http_status != HTTPStatus.OK or failure.progress.semantic:
+        return None
+    return Decoder.of_document(event.error.inspect_response()) if event.error is not None else None
+
+
+def _complete(said: Decoder, finish: str | None, metrics: StreamMetrics, put: Put, endpoint: Endpoint) -> None:
+    _keep_attached(said, put)
+    calls = tuple(recovery.tool_call(tool["id"], **tool["function"]) for tool in said.completed_tools())
+    recovery.complete(calls, finish, metrics, put, endpoint)
+
+
+def _keep_attached(said: Decoder, put: Put) -> None:
+    if said.attached:
+        put(Thinking(ThinkingBlocks(provider=NAME, blocks=tuple({"call": i, ATTACHED: said.attached[i]} for i in sorted(said.attached)))))

@@ -113,7 +113,7 @@ class Endpoint:
 
     def complaint(self, said: str | bytes) -> ProviderError | None:
         """What an error means that a server sends in the place of an answer, or in its midst; None if `said` is none."""
-        error = _error(said, "error")
+        error = error_in(_answer(said))
         if error is None:
             return None
         named = [error.get("code"), error.get("type")] if isinstance(error, Mapping) else []
@@ -188,7 +188,7 @@ class Endpoint:
 
     def words(self, body: str | bytes) -> str:
         """The server's own words about what is wrong, without the key; empty if there are none."""
-        error = _error(body, "error", "message", "detail")
+        error = _error(body, "message", "detail")
         text = str((error.get("message") if isinstance(error, Mapping) else error) or "")
         size = error.get("n_ctx") if isinstance(error, Mapping) else None
         if isinstance(size, int) and str(size) not in text:  # llama.cpp says it beside its message
@@ -203,12 +203,36 @@ class Endpoint:
         return text.replace(self.key, "…") if len(self.key) > LONGEST_DUMMY else text
 
 
-def _error(body: str | bytes, *keys: str) -> object:
-    """What a server's JSON says is wrong, under the first of `keys` that it has: an object or words; None if it says nothing."""
+def error_in(answer: object) -> object:
+    """What an answer, or an event of one, says is wrong: an object or words; None if it says nothing.
+
+    It stands under `error`, as OpenAI has it, or in the one choice (OpenRouter), or is the whole of it (vLLM).
+    """
+    if not isinstance(answer, Mapping):
+        return None
+    if answer.get("error") is not None:
+        return answer["error"]
+    choices = answer.get("choices")
+    if isinstance(choices, list):
+        return next((choice["error"] for choice in choices if isinstance(choice, Mapping) and choice.get("error") is not None), None)
+    bare = isinstance(answer.get("message"), str) and ("code" in answer or answer.get("object") == "error")
+    return answer if bare else None
+
+
+def _answer(body: str | bytes) -> object:
+    """A server's JSON; of a list, as Gemini has it, the first; None for what is no JSON."""
     try:
         answer = json.loads(body)
     except (ValueError, RecursionError):
         return None
+    return answer[0] if isinstance(answer, list) and answer else answer
+
+
+def _error(body: str | bytes, *keys: str) -> object:
+    """What a server's JSON says is wrong, under the first of `keys` that it has, if not as usual; None if it says nothing."""
+    answer = _answer(body)
+    if (error := error_in(answer)) is not None:
+        return error
     return next((answer[key] for key in keys if key in answer), None) if isinstance(answer, Mapping) else None
 
 

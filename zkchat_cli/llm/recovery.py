@@ -6,7 +6,7 @@ mojentic owns the HTTP exchange, the retries before the first word, and the proo
 import json
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from typing import Any, cast
+from typing import Any
 
 import httpx
 
@@ -20,7 +20,7 @@ from zkchat_cli.words import encodable
 quiet.hush()
 
 from mojentic.llm.completion_config import CompletionConfig  # noqa: E402  after hush
-from mojentic.llm.gateways.models import LLMGatewayResponse, LLMMessage, LLMToolCall, MessageRole  # noqa: E402
+from mojentic.llm.gateways.models import LLMMessage, LLMToolCall, MessageRole  # noqa: E402
 from mojentic.llm.reasoning import ReasoningEffort  # noqa: E402
 from mojentic.llm.recovery import (  # noqa: E402
     AdmissionContext,
@@ -42,6 +42,10 @@ LONGEST_WAIT = 120.0
 """Seconds that a server may ask to wait; for more, the user is told and decides."""
 MALFORMED = "zkchat: no JSON"
 """Marks the arguments of a tool call that were none."""
+
+CUT_BY_LENGTH = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
+GIVEN_UP = frozenset({"error", "abort", "insufficient_system_resource"})
+"""Finish reasons of OpenRouter and Mistral, of vLLM and SGLang, and of DeepSeek for an answer that is not whole."""
 
 Events = AsyncGenerator[RecoveryStreamEvent, None]
 Models = Callable[[], tuple[str, ...]]
@@ -128,7 +132,9 @@ async def deltas(events: Events, put: Put, endpoint: Endpoint, *, model: str, mo
                 case "metrics":
                     seen.metrics = event.metrics
                 case "completed":
-                    _complete(event.response, event.metrics, put)
+                    response = event.response
+                    calls = tuple(tool_call(each.id, each.name, each.arguments) for each in response.tool_calls)
+                    complete(calls, response.finish_reason, event.metrics, put, endpoint)
                 case "failed":
                     _fail(event.error, seen, put, endpoint, model, models)
 
@@ -145,11 +151,16 @@ class _Seen:
         return self.metrics.finish_reason if self.metrics is not None else None
 
 
-def _complete(response: LLMGatewayResponse, metrics: StreamMetrics | None, put: Put) -> None:
-    calls = tuple(tool_call(each.id, each.name, each.arguments) for each in response.tool_calls)
+def complete(calls: tuple[ToolCall, ...], finish: str | None, metrics: StreamMetrics | None, put: Put, endpoint: Endpoint) -> None:
+    """Put what is said once at the end. Raises ProviderError where the server says that it gave up."""
+    if finish is not None and finish.lower() in GIVEN_UP:
+        raise endpoint.broke_off(f"it gave up ({finish})")
+    end = reason(finish)
+    if end == "length":  # which cut off the call that was being written, too
+        calls = tuple(call for call in calls if call.malformed is None)
     if calls:
         put(ToolCalls(calls))
-    put(Finished("tool_calls" if calls else reason(response.finish_reason), usage(metrics)))
+    put(Finished("tool_calls" if calls else end, usage(metrics)))
 
 
 def unprepared(cause: Exception, provider: RecoveryProvider) -> RecoveryStreamEvent:
@@ -165,12 +176,19 @@ def utterable(said: dict[str, Any], *keys: str) -> dict[str, Any]:
 
 
 def read_arguments(arguments: str) -> dict[str, Any]:
-    """A tool call's arguments from their JSON; marked as malformed if they are none."""
-    try:
-        found = json.loads(arguments or "{}")
-    except (ValueError, RecursionError):
-        found = None
-    return found if isinstance(found, dict) else {MALFORMED: arguments}
+    """A tool call's arguments from their JSON; marked as malformed if they are none.
+
+    Servers say none in several ways, some put their JSON into a JSON text, and some begin with `{}` before there are any.
+    """
+    for text in (arguments, arguments.removeprefix("{}")):
+        try:
+            found = json.loads(text) if text.strip() else {}
+            found = json.loads(found) if isinstance(found, str) else found
+        except (ValueError, RecursionError):
+            continue
+        if found is None or isinstance(found, dict):
+            return found or {}
+    return {MALFORMED: arguments}
 
 
 def tool_call(id_: str | None, name: str, arguments: dict[str, Any]) -> ToolCall:
@@ -181,7 +199,8 @@ def tool_call(id_: str | None, name: str, arguments: dict[str, Any]) -> ToolCall
 
 def reason(finish: str | None) -> FinishReason:
     """A provider's finish reason as one of ours; the many words for a good end are "stop"."""
-    return cast(FinishReason, finish) if finish in ("length", "content_filter") else "stop"
+    said = (finish or "").lower()
+    return "length" if said in CUT_BY_LENGTH else "content_filter" if said == "content_filter" else "stop"
 
 
 def usage(metrics: StreamMetrics | None) -> TokenUsage | None:
@@ -255,7 +274,8 @@ def _undelivered(body: bytes, delivered: str) -> str:
 def _complaint(body: bytes, endpoint: Endpoint) -> ProviderError | None:
     """An error that a server sends after it has said that all is well: as an event, or in place of the stream."""
     for said in (body, *reversed(body.splitlines())):
-        if complaint := endpoint.complaint(said.removeprefix(b"data:")):
+        said = b'{"error":' + said[6:] + b"}" if said.startswith(b"error:") else said.removeprefix(b"data:")
+        if complaint := endpoint.complaint(said):
             return complaint
     return None
 

@@ -4,12 +4,12 @@ They are pydantic models because each of them crosses a border (the store, an ex
 way in and dumped on the way out. Missing is `None`, never absent. Line numbers start at 1; paths are relative to the vault with `/`.
 """
 
+from zkchat_cli.models.archives import ArchivedCall, ArchivedPiece, ArchivedPrompts, ConversationArchive
 from zkchat_cli.models.base import Value
 from zkchat_cli.models.conversations import (
     Compaction,
     CompactionMode,
     Conversation,
-    ConversationArchive,
     Fact,
     Mention,
     MentionKind,
@@ -55,6 +55,9 @@ from zkchat_cli.models.prompts import (
 from zkchat_cli.models.reports import RunReport, TurnReport
 
 __all__ = [
+    "ArchivedCall",
+    "ArchivedPiece",
+    "ArchivedPrompts",
     "BudgetStatus",
     "BudgetStatuses",
     "Citation",

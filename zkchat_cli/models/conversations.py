@@ -37,6 +37,8 @@ class Compaction(Value):
     """What its model calls cost."""
     problem: str | None = None
     """Why it is not the summary that the model was asked for first."""
+    undone: bool = False
+    """Whether it was taken back: then it holds no more, but prompts from before had it."""
 
 
 class Conversation(Value):
@@ -113,13 +115,3 @@ class Said(Value):
     title: str | None
     message: ZkChatMessage
     score: float
-
-
-class ConversationArchive(Value):
-    """A whole conversation for export and import: every branch of its log, every compaction that still holds. Lossless."""
-
-    format: Literal["zkchat-conversation"] = "zkchat-conversation"
-    version: Literal[1] = 1
-    conversation: Conversation
-    messages: tuple[ZkChatMessage, ...]
-    compactions: tuple[Compaction, ...] = ()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from zkchat_cli import conversations, drawer
+from zkchat_cli import conversations, drawer, marking
 from zkchat_cli.errors import UsageError
 from zkchat_cli.events import Event
 from zkchat_cli.lines import Line
@@ -156,3 +156,14 @@ def find(word: str) -> SlashCommand:
         raise UsageError(problem, f"Nearest: {', '.join('/' + name for name in near)}. All of them: /help")
     command: SlashCommand = drawer.take(sys.modules[__name__], matches[0], "COMMAND")
     return command
+
+
+def question(session: ZkChatSession, number: str = "") -> marking.Numbered:
+    """The question of turn `number`, which may be `last`, as may be left out. Raises UsageError that names the turns there are."""
+    return marking.meant(session.history, f"{number or marking.LAST} question")[0]
+
+
+def questions(session: ZkChatSession) -> list[str]:
+    """For completion: the turns' numbers with what was asked, the last first."""
+    asked = [each for each in marking.numbered(session.history) if each.part == "question"]
+    return [Offer(str(each.turn), shorten(each.message.content, 60)) for each in reversed(asked)]

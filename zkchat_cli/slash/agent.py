@@ -6,6 +6,7 @@ from zkchat_cli.agents.loading import NONE
 from zkchat_cli.lines import Line, Span, line
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.slash import Outcome, SlashCommand
+from zkchat_cli.tools import tools
 
 
 def _run(session: ZkChatSession, argument: str) -> Outcome:
@@ -34,9 +35,11 @@ def _described(session: ZkChatSession) -> Iterator[Line]:
         yield line(f"  its own model, {agent.given['model']}, gives way to the one that you chose", "dim", indent=4)
     yield line(f"  tools: {', '.join(tool.name for tool in parts.tools) or 'none'}", indent=4)
     if agent is not None and agent.tools is not None:
-        absent = [name for name in agent.tools if name not in {tool.name for tool in parts.tools}]
-        if absent:
-            yield line(f"  it may also call, but they are not here: {', '.join(absent)}", "dim", indent=4)
+        absent = [tool for tool in tools(unsafe=True) if tool.name in agent.tools and tool not in parts.tools]
+        if writing := [tool.name for tool in absent if tool.writes]:
+            yield line(f"  with --unsafe, and a model that can, also: {', '.join(writing)}", "dim", indent=4)
+        if others := [tool.name for tool in absent if not tool.writes]:
+            yield line(f"  it may also call, but they are not here: {', '.join(others)}", "dim", indent=4)
     memory = [item for item in session.memory if item.kind == "agent"]
     if memory:
         yield line(f"  memory: {memory[0].tokens} tokens, {memory[0].reason}", "dim", indent=4)

@@ -14,7 +14,10 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:
     format_, _, name = argument.partition(" ")
     exporter = exporters.exporter(format_ or "md")
     file = Path(name.strip() or f"zkchat-{session.conversation.id}{exporter.suffix}")
-    text = exporter.export(session.request() if exporter.of == "call" else session.parts.store.archive(session.conversation.id))
+    if exporter.of == "call":
+        text = exporter.export(session.request())
+    else:
+        text = exporter.export(session.parts.store.archive(session.conversation.id, prompts=exporter.prompts))
     try:
         file = file.expanduser()
         with file.open("x", encoding="utf-8") as out:

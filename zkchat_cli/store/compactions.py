@@ -3,6 +3,7 @@ queried of them is packed. Those of a store from before that have it as JSON in 
 """
 
 import sqlite3
+from collections.abc import Iterable
 from typing import Any
 
 from zkchat_cli.models import Compaction
@@ -15,14 +16,15 @@ _COMPACTION = f"SELECT {', '.join(rows.COMPACTION)}, rest, packed FROM compactio
 def insert(connection: sqlite3.Connection, conversation_id: str, compaction: Compaction) -> None:
     row = rows.from_compaction(compaction)
     rest = row.pop("rest")
-    rest["masked"] = _numbers(connection, rest.get("masked", ()))
+    rest["masked"] = _numbers(connection, conversation_id, rest.get("masked", ()))
     row |= {"conversation_id": conversation_id, "rest": "", "packed": packing.packed(rest)}
     connection.execute(f"INSERT INTO compaction ({', '.join(row)}) VALUES (:{', :'.join(row)})", row)
 
 
-def read(connection: sqlite3.Connection, conversation_id: str) -> tuple[Compaction, ...]:
-    """Those that hold, oldest first."""
-    found = connection.execute(f"{_COMPACTION} WHERE conversation_id = ? AND NOT undone ORDER BY seq", (conversation_id,)).fetchall()
+def read(connection: sqlite3.Connection, conversation_id: str, *, undone: bool = False) -> tuple[Compaction, ...]:
+    """Those that hold, oldest first; or those that were taken back (`undone`) among them."""
+    query = f"{_COMPACTION} WHERE conversation_id = ? AND undone <= ? ORDER BY seq"
+    found = connection.execute(query, (conversation_id, undone)).fetchall()
     return tuple(_compaction(connection, row) for row in found)
 
 
@@ -36,14 +38,27 @@ def undo(connection: sqlite3.Connection, conversation_id: str, compaction_id: st
     return _compaction(connection, row)
 
 
-def standing(connection: sqlite3.Connection, compaction_id: str) -> Compaction | None:
-    """The summary that a prompt had which names this compaction, taken back or not: its own, or where it only masks the one before it."""
-    query = f"{_COMPACTION} WHERE conversation_id = (SELECT conversation_id FROM compaction WHERE id = :id) AND seq <= (SELECT seq FROM"
-    for row in connection.execute(f"{query} compaction WHERE id = :id) ORDER BY seq DESC", {"id": compaction_id}):
+def standing(connection: sqlite3.Connection, conversation: int, compaction_id: str) -> Compaction | None:
+    """The summary that a prompt had which names this compaction, taken back or not: its own, or where it only masks the one before it.
+    `conversation` is the number of the one that both are of."""
+    query = f"{_COMPACTION} WHERE conversation_id = :of AND seq <= (SELECT seq FROM compaction WHERE id = :id AND conversation_id = :of)"
+    [of] = connection.execute("SELECT id FROM conversation WHERE seq = ?", (conversation,)).fetchone()
+    for row in connection.execute(f"{query} ORDER BY seq DESC", {"id": compaction_id, "of": of}):
         compaction = _compaction(connection, row)
         if compaction.summary:
             return compaction
     return None
+
+
+def summaries(made: Iterable[Compaction]) -> dict[str, str]:
+    """By id, the words of what `standing` finds, of a conversation's compactions in their order; those without any are not in it."""
+    found: dict[str, str] = {}
+    last = None
+    for compaction in made:
+        last = compaction.summary or last
+        if last:
+            found[compaction.id] = last
+    return found
 
 
 def _compaction(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Compaction:
@@ -54,12 +69,13 @@ def _compaction(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Compact
     return Compaction.model_validate(dict(zip(rows.COMPACTION, columns, strict=True)) | value)
 
 
-def _numbers(connection: sqlite3.Connection, ids: list[str]) -> list[int | str]:
-    """Messages by how far each stands from the one before; an id that no message has stays one."""
+def _numbers(connection: sqlite3.Connection, conversation_id: str, ids: list[str]) -> list[int | str]:
+    """Messages by how far each stands from the one before; an id that no message of the conversation has stays one."""
     numbers: list[int | str] = []
     last = 0
     for id_ in ids:
-        found = connection.execute("SELECT seq FROM message WHERE id = ?", (storable(id_),)).fetchone()
+        query = "SELECT seq FROM message WHERE id = ? AND conversation_id = ?"
+        found = connection.execute(query, (storable(id_), conversation_id)).fetchone()
         numbers.append(found[0] - last if found else id_)
         last = found[0] if found else last
     return numbers

@@ -40,6 +40,13 @@ def connect(file: Path | None, scripts: Sequence[str] = migrations.SCRIPTS) -> s
         return connection
 
 
+def copied(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """What a store in memory holds now, in another one: for another thread, as a connection is one thread's at a time."""
+    copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    connection.backup(copy)
+    return copy
+
+
 @contextmanager
 def transaction(connection: sqlite3.Connection, kind: Literal["IMMEDIATE", "DEFERRED"] = "IMMEDIATE") -> Iterator[None]:
     """All or nothing. A writer is IMMEDIATE: a reader that turns writer later can be refused at once, however patient it is."""

@@ -47,14 +47,28 @@ class Place:
 
 
 @contextmanager
-def named(place: Place) -> Iterator[None]:
-    """Say which entry of the file a value was refused for."""
+def named(place: Place, value: Any = None) -> Iterator[None]:
+    """Say which entry of the file a value was refused for: a part of `value`, where that is given."""
     try:
         yield
     except ValidationError as e:
         first = e.errors()[0]
-        words = " ".join(str(part + 1) if isinstance(part, int) else part for part in first["loc"])
-        raise place.misfit(words, first["input"], first["msg"], *first["loc"]) from e
+        way = first["loc"] if value is None else _there(value, first["loc"])
+        words = " ".join(str(part + 1) if isinstance(part, int) else part for part in way)
+        raise place.misfit(words, first["input"], first["msg"], *way) from e
+
+
+def _there(value: Any, way: Way) -> Way:
+    """The steps of a way that lead into a value: pydantic names besides what it tried where several things are allowed."""
+    found: list[str | int] = []
+    for step in way:
+        if isinstance(value, dict):
+            found.append(step)
+            value = value.get(step)
+        elif isinstance(value, list) and isinstance(step, int):
+            found.append(step)
+            value = value[step] if step < len(value) else None
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from zkchat_cli.store.archives import flaw
 from zkchat_cli.store.foreign import Misfit, Place, Reader, named
 from zkchat_cli.store.packing import storable
 from zkchat_cli.store.places import line_of
+from zkchat_cli.store.rows import uncollected
 
 LARGEST = 256 * 1024 * 1024
 """Bytes of a file; reading one takes some ten times as much memory."""
@@ -71,9 +72,10 @@ def read_archive(text: str, *, vault: str, new_id: Callable[[], str], now: str) 
 def read(text: str, *, vault: str, new_id: Callable[[], str], now: str) -> Imported:
     """`read_archive`, and what the text was taken for."""
     text = text.removeprefix("\ufeff")
-    document, line = _parsed(text)
     try:
-        return _recognised(document, Reader(vault, new_id, now))
+        with uncollected():
+            document, line = _parsed(text)
+            return _recognised(document, Reader(vault, new_id, now))
     except Misfit as e:
         raise UsageError(f"line {line(e.way)}, {e.message}", _CORRECT) from e
 
@@ -104,12 +106,12 @@ def _recognised(document: Any, reader: Reader) -> Imported:
 def _own(place: Place, data: Any) -> ConversationArchive:
     at = place if place.words else Place("the export", place.way)
     form, version = (data.get("format"), data.get("version")) if isinstance(data, dict) else (None, None)
-    if form != "zkchat-conversation" or version != 1:
+    if form != "zkchat-conversation" or version not in (1, 2):
         raise UsageError(
-            f"This is {form!r} version {version!r}; this zkchat reads 'zkchat-conversation' version 1",
+            f"This is {form!r} version {version!r}; this zkchat reads 'zkchat-conversation' versions 1 and 2",
             "Export it again with this version of zkchat, or update zkchat. Nothing was imported.",
         )
-    with named(at):
+    with named(at, data):
         archive = ConversationArchive.model_validate(data)
     if problem := flaw(archive):
         raise Misfit(f"the export does not fit together: {problem}", (*place.way, *problem.way))

@@ -10,6 +10,7 @@ import re
 import zlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import blake2b
 from itertools import accumulate
 from typing import Any
 
@@ -78,14 +79,17 @@ def decoded(document: str | bytes) -> Any:
 
 def pack_message(message: PromptMessage, at: int, log: Mapping[str, Logged | None]) -> bytes:
     """`log` has the messages it was made from. `at` is a message's number near theirs, from which theirs are counted."""
-    document = dumped(message)
     found = [(id_, log[id_]) for id_ in message.source_ids]
-    sources = [logged for _, logged in found if logged is not None]
-    if sources:
-        document["at"] = at
-        document["source_ids"] = [id_ if logged is None or logged[0] is None else at - logged[0] for id_, logged in found]
-        document["content"] = list(_places(storable(message.content), [content for _, content in sources]))
-    return packed(document)
+    contents = [logged[1] for _, logged in found if logged is not None]
+    if not contents:
+        return packed(dumped(message))
+    sources = [id_ if logged is None or logged[0] is None else at - logged[0] for id_, logged in found]
+    return pack_placed(message, at, sources, list(_places(storable(message.content), contents)))
+
+
+def pack_placed(message: PromptMessage, at: int, sources: Sequence[int | str], content: Sequence[str | tuple[int, int, int]]) -> bytes:
+    """What `pack_message` makes, where it is known already in which places the words stand."""
+    return packed(dumped(message) | {"at": at, "source_ids": sources, "content": content})
 
 
 def unpack_message(body: bytes, log: Callable[[int | str], tuple[str, str | None]]) -> PromptMessage:
@@ -100,6 +104,12 @@ def unpack_message(body: bytes, log: Callable[[int | str], tuple[str, str | None
             part if isinstance(part, str) else contents[part[0]][part[1] : part[1] + part[2]] for part in document["content"]
         )
     return PromptMessage.model_validate(document)
+
+
+def fingerprint(piece: PromptMessage | PromptTool) -> bytes:
+    """The hash by which a piece is found again: of all that it says."""
+    said = json.dumps(dumped(piece), ensure_ascii=False, separators=(",", ":"))
+    return blake2b(storable(said).encode(), digest_size=16).digest()
 
 
 def dumped(piece: PromptMessage | PromptTool | Value) -> dict[str, Any]:

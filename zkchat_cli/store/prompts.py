@@ -9,7 +9,6 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from hashlib import blake2b
 from typing import Any
 
 from zkchat_cli.models import Prompt, PromptMessage, PromptTool, Sent
@@ -55,6 +54,12 @@ def read(connection: sqlite3.Connection, message_id: str) -> tuple[Sent, ...]:
     return tuple(_read(connection, conversation, seq, question_id, call) for call, (seq, conversation) in enumerate(wanted, 1))
 
 
+def insert(connection: sqlite3.Connection, conversation: int, question: int, document: dict[str, Any], *, whole: bool) -> int:
+    """Store a prompt as it is told, and return its number; `whole`: by pieces alone, not by the prompt before."""
+    row = (conversation, question, whole, packing.packed(document))
+    return connection.execute("INSERT INTO prompt (conversation_seq, question_seq, whole, body) VALUES (?, ?, ?, ?)", row).lastrowid or 0
+
+
 _QUESTION = """
     WITH RECURSIVE above (seq, id, parent_id, role) AS (
         SELECT seq, id, parent_id, role FROM message WHERE id = ?
@@ -71,6 +76,13 @@ _CHAIN = """
         SELECT max(seq) FROM prompt WHERE conversation_seq = :conversation AND seq <= :seq AND whole
     ) ORDER BY seq
 """
+
+
+_SAID = """
+    SELECT id, seq, content FROM message
+    WHERE id IN (SELECT value FROM json_each(?)) AND conversation_id = (SELECT id FROM conversation WHERE seq = ?)
+"""
+"""Of the conversation's own messages alone: what quotes another one's would be lost with that."""
 
 
 class _Writer:
@@ -100,14 +112,12 @@ class _Writer:
             "dropped": [packing.dumped(each) for each in prompt.dropped],
             "figures": packing.dumped(prompt.usage),
         }
-        insert = "INSERT INTO prompt (conversation_seq, question_seq, whole, body) VALUES (?, ?, ?, ?)"
-        seq = self._db.execute(insert, (before.conversation, self._question, whole, packing.packed(document))).lastrowid
-        return Newest(before.conversation, seq or 0, 1 if whole else before.since_whole + 1, pieces, tools, prompt)
+        seq = insert(self._db, before.conversation, self._question, document, whole=whole)
+        return Newest(before.conversation, seq, 1 if whole else before.since_whole + 1, pieces, tools, prompt)
 
     def _number(self, piece: PromptMessage | PromptTool) -> int:
         """The number of a piece, which is stored if it is new."""
-        said = json.dumps(packing.dumped(piece), ensure_ascii=False, separators=(",", ":"))
-        key = (self._newest.conversation, blake2b(storable(said).encode(), digest_size=16).digest())
+        key = (self._newest.conversation, packing.fingerprint(piece))
         found = self._db.execute("SELECT seq FROM piece WHERE conversation_seq = ? AND hash = ?", key).fetchone()
         if found:
             return int(found[0])
@@ -121,11 +131,11 @@ class _Writer:
     def _look_up(self, ids: Iterable[str]) -> None:
         """Know these messages and summaries, all at once: what recall quotes names a hundred of them."""
         wanted = {storable(id_): id_ for id_ in ids if id_ not in self._known}
-        query = "SELECT id, seq, content FROM message WHERE id IN (SELECT value FROM json_each(?))"
-        for stored, seq, content in self._db.execute(query, (json.dumps([*wanted]),)) if wanted else ():
+        conversation = self._newest.conversation
+        for stored, seq, content in self._db.execute(_SAID, (json.dumps([*wanted]), conversation)) if wanted else ():
             self._known[wanted.pop(stored)] = seq, content
         for stored, id_ in wanted.items():
-            held = compactions.standing(self._db, stored)
+            held = compactions.standing(self._db, conversation, stored)
             self._known[id_] = (None, held.summary) if held is not None and held.summary else None
 
 
@@ -160,10 +170,10 @@ def _told(connection: sqlite3.Connection, conversation: int, seq: int) -> _Told:
 
 def _read(connection: sqlite3.Connection, conversation: int, seq: int, question_id: str, call: int) -> Sent:
     told = _told(connection, conversation, seq)
-    document, log = told.document, partial(_said, connection)
+    document, log = told.document, partial(_said, connection, conversation)
     messages = tuple(packing.unpack_message(_body(connection, piece), log) for piece in told.pieces)
     summary = next((m.source_ids[0] for m in messages if m.kind == "summary" and m.source_ids), None)
-    held = None if summary is None else compactions.standing(connection, summary)
+    held = None if summary is None else compactions.standing(connection, conversation, summary)
     prompt = Prompt.model_validate(
         {
             "messages": messages,
@@ -185,9 +195,9 @@ def _body(connection: sqlite3.Connection, piece: int) -> bytes:
     return body
 
 
-def _said(connection: sqlite3.Connection, source: int | str) -> tuple[str, str | None]:
+def _said(connection: sqlite3.Connection, conversation: int, source: int | str) -> tuple[str, str | None]:
     if isinstance(source, str):
-        held = compactions.standing(connection, source)
+        held = compactions.standing(connection, conversation, source)
         return source, None if held is None else held.summary
     found: tuple[str, str] | None = connection.execute("SELECT id, content FROM message WHERE seq = ?", (source,)).fetchone()
     if found is None:

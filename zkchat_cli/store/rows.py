@@ -5,7 +5,8 @@ Fields at their default are left out of `rest`; a lone surrogate, which no UTF-8
 
 import gc
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from zkchat_cli.errors import StoreError
@@ -14,7 +15,7 @@ from zkchat_cli.store import packing
 from zkchat_cli.store.packing import storable
 
 MESSAGE = ("id", "parent_id", "role", "content", "status", "timestamp")
-COMPACTION = ("id", "created_at", "last_id")
+COMPACTION = ("id", "created_at", "last_id", "undone")
 ASIDE = ("rest", "packed")
 """The columns behind those of MESSAGE."""
 REFERENCE = ("summary", "context_snippet", "headings", "candidates", "delivery_reason")
@@ -66,12 +67,19 @@ def to_message(row: tuple[Any, ...]) -> ZkChatMessage:
 
 
 def to_messages(found: Iterable[tuple[Any, ...]]) -> tuple[ZkChatMessage, ...]:
-    """Rows as `to_message` takes them. Nothing that is made here is ever garbage while it is made, and the collector, which looks for some
-    after each 700 values, would take two thirds of the time."""
+    """Rows as `to_message` takes them."""
+    with uncollected():
+        return tuple(map(to_message, found))
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """For making thousands of values. None of them is garbage while they are made, and the collector, which looks for some after each 700,
+    would take two thirds of the time."""
     collecting = gc.isenabled()
     gc.disable()
     try:
-        return tuple(map(to_message, found))
+        yield
     finally:
         if collecting:
             gc.enable()

@@ -24,9 +24,9 @@ from zkchat_cli.models import (
     Sent,
     ZkChatMessage,
 )
-from zkchat_cli.store import archives, compactions, conversations, erasing, facts, mentions, prompts, rows, spoken, typed
+from zkchat_cli.store import archived, archives, compactions, conversations, erasing, facts, mentions, prompts, rows, spoken, typed
 from zkchat_cli.store.faults import told
-from zkchat_cli.store.file import connect, transaction
+from zkchat_cli.store.file import connect, copied, transaction
 from zkchat_cli.store.packing import storable
 
 _MESSAGE = f"SELECT {', '.join((*rows.MESSAGE, *rows.ASIDE))} FROM message"
@@ -66,8 +66,11 @@ class ChatSessionStore:
         return cls(connect(file), file)
 
     def beside(self) -> "ChatSessionStore":
-        """The same store through another connection, for another thread."""
-        return self.open(self._file)
+        """The same store through another connection, for another thread; of one in memory, what it holds now."""
+        if self._file is not None:
+            return self.open(self._file)
+        with self._reading("be read beside"):
+            return type(self)(copied(self._db))
 
     def close(self) -> None:
         with told(self._file, "be closed"):
@@ -252,8 +255,8 @@ class ChatSessionStore:
         self._newest_prompt = newest  # not before all of it is stored
 
     def prompts(self, message_id: str) -> tuple[Sent, ...]:
-        """What the model calls of the turn were sent that a message belongs to, in their order; none where none was kept (an import, a
-        turn from before prompts were). Of the log's messages that were left out, `prompt.dropped` says nothing."""
+        """What the model calls of the turn were sent that a message belongs to, in their order; none where none was kept (another program's
+        conversation, a turn from before prompts were). Of the log's messages that were left out, `prompt.dropped` says nothing."""
         with self._reading("read a prompt"):
             return prompts.read(self._db, storable(message_id))
 
@@ -306,13 +309,17 @@ class ChatSessionStore:
 
     # Out and in again
 
-    def archive(self, conversation_id: str) -> ConversationArchive:
-        """The whole conversation as one value, as it was at one moment."""
-        with told(self._file, "read a conversation"), transaction(self._db, "DEFERRED"):
+    def archive(self, conversation_id: str, *, prompts: bool = False) -> ConversationArchive:
+        """The conversation as one value, as it was at one moment: what was said, and the summaries that hold. With `prompts` it is all that
+        is stored of it: what the model was sent, too, and the summaries that were taken back."""
+        with told(self._file, "read a conversation"), transaction(self._db, "DEFERRED"), rows.uncollected():
+            conversation = self.conversation(conversation_id)
+            made = compactions.read(self._db, conversation_id, undone=prompts)
             return ConversationArchive(
-                conversation=self.conversation(conversation_id),
+                conversation=conversation,
                 messages=self.log(conversation_id),
-                compactions=self.compactions(conversation_id),
+                compactions=made,
+                prompts=archived.read(self._db, conversation_id, made) if prompts else None,
             )
 
     def restore(self, archive: ConversationArchive, new_id: Callable[[], str]) -> Conversation:
@@ -324,7 +331,7 @@ class ChatSessionStore:
         for archive in given:
             if problem := archives.flaw(archive):
                 raise StoreError(f"The imported conversation does not fit together: {problem}", "Nothing was stored; export it again.")
-        with self._writing("take an imported conversation"):
+        with self._writing("take an imported conversation"), rows.uncollected():
             return [self._take(archives.with_fresh_ids(a, new_id) if self._has_any_of(a) else a) for a in given]
 
     def _take(self, archive: ConversationArchive) -> Conversation:
@@ -334,6 +341,7 @@ class ChatSessionStore:
             self._insert_message(conversation.id, message)
         for compaction in archive.compactions:
             compactions.insert(self._db, storable(conversation.id), compaction)
+        archived.write(self._db, archive)
         self._change(conversation.id, "head_id = ?", _text(conversation.head_id))
         return self.conversation(conversation.id)
 

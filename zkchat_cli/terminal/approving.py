@@ -1,6 +1,6 @@
 """Changes of notes on the screen: each shown as a diff, and in a chat asked for, one by one or all of a turn at once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -11,21 +11,23 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.terminal import programs
 from zkchat_cli.terminal.diffs import is_cut, show_diff
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.tools import Tool
+from zkchat_cli.tools import tools as every
 from zkchat_cli.vault.changes import Change
+from zkchat_cli.words import encodable
 
 if TYPE_CHECKING:
+    from zkchat_cli.parts import Parts
     from zkchat_cli.terminal.question import Question
 
 MOST_LINES = 300
 """Of a diff that are shown on a screen: nobody reads a thousand before saying yes. The rest is a key away."""
-YES, ALL, VIEW = ("y", "yes"), ("a", "all"), ("v", "view")
+YES, NO, ALL, VIEW = ("y", "yes"), ("n", "no", ""), ("a", "all"), ("v", "view")
 
 
 class AskEach:
     """Asks before each change; a yes to all lasts for the turn, and is none to what later conversations are told to do.
 
-    What is typed before the question does not answer it.
+    Other words than a yes or a no are a no with its reason, which the model is told. What is typed before the question does not answer it.
     """
 
     def __init__(self, question: "Question", screen: Screen) -> None:
@@ -44,13 +46,16 @@ class AskEach:
             return ALLOWED
         diff = change.diff
         cut = is_cut(diff, MOST_LINES)
-        choices = f"y/N, a: all of this turn{', v: view the whole' if cut else ''}"
+        choices = f"y/N, a: all of this turn{', v: view the whole' if cut else ''}, or say why not"
         with self.pausing():
-            while (said := self.question.said(f"{change.summary}?", choices)) in VIEW and cut:
+            while (said := self.question.said(f"{change.summary}?", choices)).lower() in VIEW and cut:
                 with programs.paged(self._screen) as pager:
                     show_diff(diff, pager)
-        self._all = self._all or said in ALL
-        return ALLOWED if said in (*YES, *ALL) else DECLINED
+        answer = said.lower()
+        self._all = self._all or answer in ALL
+        if answer in (*YES, *ALL):
+            return ALLOWED
+        return DECLINED if answer in (*NO, *VIEW) else Verdict(False, f"{DECLINED.told}. The user says: {encodable(said)}")
 
 
 def policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> Approve | None:
@@ -68,10 +73,16 @@ def policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> App
     return None
 
 
-def tell_unable(tools: Sequence[Tool], model: str, screen: Screen, *, unsafe: bool) -> None:
-    """Say that --unsafe changes nothing, where the model cannot call the tools that write."""
-    if unsafe and not any(tool.writes for tool in tools):
-        screen.warn(f"{model} cannot change notes, with --unsafe or without", "choose a model that can: --model PROVIDER/NAME")
+def tell_unable(parts: "Parts", screen: Screen, *, unsafe: bool) -> None:
+    """Say that --unsafe changes nothing, where the model cannot call the tools that write, or its agent may not."""
+    if not unsafe or any(tool.writes for tool in parts.tools):
+        return
+    agent = parts.agent
+    if agent is not None and agent.tools is not None and not any(tool.writes and tool.name in agent.tools for tool in every(unsafe=True)):
+        told, hint = f"the agent {agent.name} may change no notes, with --unsafe or without", f"its tools: zkchat agent show {agent.name}"
+    else:
+        told, hint = f"{parts.model.name} cannot change notes, with --unsafe or without", "choose a model that can: --model PROVIDER/NAME"
+    screen.warn(told, hint)
 
 
 def show_change(event: events.ChangeProposed | events.ChangeDecided, screen: Screen) -> None:

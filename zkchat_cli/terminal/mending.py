@@ -1,6 +1,7 @@
 """Broken links made to lead to the notes they meant: shown as a diff first, done when somebody says so."""
 
 import sys
+from collections.abc import Callable, Sequence
 
 from zkchat_cli import changing
 from zkchat_cli.terminal.diffs import show_diff
@@ -9,9 +10,13 @@ from zkchat_cli.vault import Vault
 from zkchat_cli.vault.broken import surely_meant
 from zkchat_cli.vault.changes import Change, Fix
 
+Says = Callable[[str, str], str]
+"""Asks a question, with the answers there are, and comes back with what somebody said."""
+YES, EACH, ENOUGH = ("y", "yes"), ("e", "each"), ("q", "quit")
 
-def mend(notes: Vault, screen: Screen, *, git: bool, unsure: bool, yes: bool, as_json: bool) -> None:
-    """Propose a note for each broken link that surely meant one, or with `unsure` the nearest; do it with `yes`, or a yes on a terminal."""
+
+def mend(notes: Vault, screen: Screen, *, git: bool, unsure: bool, yes: bool, as_json: bool, says: Says | None = None) -> None:
+    """Propose a note for each broken link that surely meant one, or with `unsure` the nearest; do it with `yes`, or as somebody `says`."""
     links = notes.broken_links().links
     sure = [surely_meant(link.text, link.candidates) for link in links]
     meant = [path or next(iter(link.candidates if unsure else ()), None) for link, path in zip(links, sure, strict=True)]
@@ -21,8 +26,11 @@ def mend(notes: Vault, screen: Screen, *, git: bool, unsure: bool, yes: bool, as
         for fix in fixes if change.files else ():
             screen.print(f"{fix.source}:{fix.line}  {fix.raw} → {fix.target}")
         show_diff(change.diff, screen)
-    going = bool(change.files) and (yes or (not as_json and _agreed(change.summary, screen)))
-    made = changing.make(notes, change, git=git) if going else None
+    asked = says if change.files and not as_json else None
+    wanted = fixes if yes else _wanted(change.summary, fixes, asked) if asked is not None else []
+    if 0 < len(wanted) < len(fixes):
+        change = notes.changes.fix(wanted)
+    made = changing.make(notes, change, git=git) if wanted and change.files else None
     if as_json:
         rows = [
             {"source": link.row.source, "line": link.row.line, "raw": link.row.raw, "candidates": list(link.candidates)} for link in links
@@ -30,22 +38,38 @@ def mend(notes: Vault, screen: Screen, *, git: bool, unsure: bool, yes: bool, as
         found = [{**row, "fix": path, "sure": certain is not None} for row, path, certain in zip(rows, meant, sure, strict=True)]
         screen.json({"links": found, "diff": change.diff, "made": made is not None, "told": made and made.told})
     else:
-        screen.print(_outcome(change, made, meant.count(None)), "dim")
+        screen.print(_outcome(change, made, meant.count(None), len(fixes) - len(wanted)), "dim")
     for told in (*notes.take_warnings(), *([made.problem] if made is not None and made.problem is not None else ())):
         screen.warn(told.message, told.hint)
+    if made is not None and made.stopped:
+        raise KeyboardInterrupt
 
 
-def _agreed(question: str, screen: Screen) -> bool:
-    """Whether somebody can be asked, and says yes."""
+def somebody(screen: Screen) -> Says | None:
+    """Who can be asked: the person at this terminal; None where there is none."""
     if sys.stdin is None or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return False
+        return None
     from zkchat_cli.terminal.question import Question  # prompt_toolkit, which only this needs
 
-    return Question(colour=screen.colour).ask(f"{question[:1].upper()}{question[1:]}?")
+    return Question(colour=screen.colour).said
 
 
-def _outcome(change: Change, made: changing.Made | None, left: int) -> str:
+def _wanted(summary: str, fixes: Sequence[Fix], says: Says) -> list[Fix]:
+    """Those that are to be made: all, none, or each that is said yes to."""
+    said = says(f"{summary[:1].upper()}{summary[1:]}?", "y/N, e: ask for each").lower()
+    if said not in EACH:
+        return list(fixes) if said in YES else []
+    wanted = []
+    for fix in fixes:
+        answer = says(f"{fix.source}:{fix.line}  {fix.raw} → {fix.target}?", "y/N, q: no more").lower()
+        if answer in ENOUGH:
+            break
+        wanted += [fix] if answer in YES else []
+    return wanted
+
+
+def _outcome(change: Change, made: changing.Made | None, unsure: int, unwanted: int) -> str:
     if not change.files:
-        return f"None of {left} broken links surely meant a note; --unsure takes the nearest names." if left else "No broken links."
-    rest = f"; {left} left, whose note is not sure" if left else ""
+        return f"None of {unsure} broken links surely meant a note; --unsure takes the nearest names." if unsure else "No broken links."
+    rest = (f"; {unwanted} left as asked" if made and unwanted else "") + (f"; {unsure} left, whose note is not sure" if unsure else "")
     return f"{change.summary}: {made.told if made else 'nothing was changed, --yes does it'}{rest}"

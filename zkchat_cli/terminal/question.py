@@ -25,10 +25,10 @@ class Question:
 
     def ask(self, question: str) -> bool:
         """Whether the user says yes."""
-        return self.said(question, "y/N") in YES
+        return self.said(question, "y/N").lower() in YES
 
     def said(self, question: str, choices: str) -> str:
-        """What the user says, in lower case; nothing for Ctrl-C, Ctrl-D and the end."""
+        """What the user says; nothing for Ctrl-C, Ctrl-D and the end."""
         prompt: PromptSession[str] = PromptSession(
             history=DummyHistory(), color_depth=None if self._colour else ColorDepth.DEPTH_1_BIT, enable_suspend=True
         )
@@ -39,4 +39,4 @@ class Question:
             said = prompt.prompt(FormattedText([("bold" if self._colour else "", f"{neutralise_name(question)} [{choices}] ")]))
         except (EOFError, KeyboardInterrupt):
             return ""
-        return said.strip().lower()
+        return said.strip()

@@ -325,8 +325,7 @@ class Repl:
     def _tell_unable(self) -> None:
         from zkchat_cli.terminal.approving import tell_unable  # the session has loaded what it needs
 
-        parts = self._session.parts
-        tell_unable(parts.tools, parts.model.name, self._screen, unsafe=self._unsafe)
+        tell_unable(self._session.parts, self._screen, unsafe=self._unsafe)
 
     def _warn_of_opening(self) -> None:
         for warning in self._background.opened.warnings if self._background.opened is not None else ():

@@ -24,7 +24,7 @@ FRESH_FOR = 600.0
 """Seconds for which a server's list of models is taken for current; asking again takes as long as the server does."""
 ANYWHERE = (("--no-color", "No colours."), ("--verbose", "Write a log file."))
 _BY_METAVAR = {
-    **{"[ID]": "conversation", "ID": "conversation", "ID …": "conversation", "PROVIDER[/NAME]": "model", "KEY": "key", "S": "strategy"},
+    **{"[ID]": "conversation", "ID": "conversation", "[ID]...": "conversation", "PROVIDER[/NAME]": "model", "KEY": "key", "S": "strategy"},
     **{"PATH": "folder", "FILE": "file", "[FILE|-]": "file"},
 }
 """What a parameter takes, by how its help calls that."""

@@ -24,6 +24,8 @@ Aside = Callable[[str, str], None]
 """Where a line that is not the answer goes, with its style: the screen itself in a chat, stderr in a pipe."""
 
 LONGEST_ARGUMENT = 44
+LONGEST_ALOUD = 300
+"""Characters of what a model says between its tools, in an agent run, that are shown."""
 DONE = {"store_in_smart_memory": "kept", "retrieve_from_smart_memory": "looked up", "recall_conversation": "looked back"}
 """What tools did that bring no excerpts of notes."""
 UNDONE = ("declined", "refused")
@@ -66,16 +68,18 @@ def show(
     reasoning: bool = False,
     detail: bool = False,
     opens: Opens | None = None,
+    going_on: str = "/continue",
 ) -> events.TurnCompleted | events.TurnFailed | None:
     """Print a turn as it happens: the answer as it streams, then its sources (none with `max_sources` 0). Returns the last event.
 
     A model's `reasoning` is shown only in an interactive chat; `detail` tells what the turn did, took and was made of. `opens` tells what a
-    click on links and citations opens. However the turn ends, what came of the answer is shown to its last word.
+    click on links and citations opens. `going_on` is what goes on with an
+    answer that was cut. However the turn ends, what came of the answer is shown to its last word.
     """
     stage = _stage(screen, aside, opens)
     thinking = (reasoning or detail) and screen.columns is not None
     try:
-        return _show(turn, stage, screen, max_sources=max_sources, reasoning=thinking, detail=detail)
+        return _show(turn, stage, screen, max_sources=max_sources, reasoning=thinking, detail=detail, going_on=going_on)
     finally:
         stage.close()
 
@@ -172,17 +176,23 @@ class _Streamed:
 
 
 def _show(
-    turn: Iterable[events.Event], stage: Stage, screen: Screen, *, max_sources: int, reasoning: bool, detail: bool
+    turn: Iterable[events.Event], stage: Stage, screen: Screen, *, max_sources: int, reasoning: bool, detail: bool, going_on: str
 ) -> events.TurnCompleted | events.TurnFailed | None:
     last: events.TurnCompleted | events.TurnFailed | None = None
+    aloud = ""
     for event in turn:
+        if isinstance(event, events.ToolCallStarted | events.IterationStarted) and aloud.strip():
+            stage.aside(f"  {shorten(aloud, LONGEST_ALOUD)}", "dim")
+            aloud = ""
         match event:
             case events.TextDelta(text):
                 stage.answer(text)
-            case events.ReasoningDelta(text):
+            case events.ReasoningDelta(text, said):
                 if reasoning:
                     stage.thought(text)
                     stage.stand_apart()
+                elif said:
+                    aloud += text
             case events.Waiting(seconds, reason):
                 stage.waiting(seconds, reason)
             case events.MessageStored() | events.Cited():
@@ -212,8 +222,10 @@ def _show(
             case events.IterationStarted(number, of):
                 stage.aside(f"  iteration {number} of {of}", "bold")
             case events.IterationFinished(number, tools, excerpts):
-                found = f"{tools} tool call{'' if tools == 1 else 's'}, {excerpts} new excerpt{'' if excerpts == 1 else 's'}"
-                stage.aside(f"  iteration {number}: {found}", "dim")
+                both = ((tools, "tool call"), (excerpts, "new excerpt"))
+                counts = [f"{count} {what}{'s' * (count > 1)}" for count, what in both if count]
+                stage.aside(f"  iteration {number}: {', '.join(counts) or 'nothing was looked up'}", "dim")
+                stage.stand_apart()
             case events.TurnFailed():
                 stage.end()
                 last = event
@@ -221,7 +233,8 @@ def _show(
                 last = event
                 stage.end()
                 if report.finish_reason == "length":
-                    stage.aside("  the answer was cut: the model reached its length limit; /continue goes on", "yellow")
+                    more = f"; {going_on} goes on" if going_on else ""
+                    stage.aside(f"  the answer was cut: the model reached its length limit{more}", "yellow")
                 for told in details(report) if detail else ():
                     stage.aside(told, "dim")
                 stage.close()

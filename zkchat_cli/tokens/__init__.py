@@ -18,6 +18,7 @@ from zkchat_cli.errors import UsageError
 
 ENCODINGS = ("o200k_base", "cl100k_base")
 VOCABULARY = Path(__file__).with_name("vocabulary")
+_FILES = dict(zip(ENCODINGS, ("fb374d419588a4632f3f557e76b4b70aebbca790", "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"), strict=True))
 _REMEMBERED = 20_000
 _PIECE = 100_000
 _ENDLESS_BLANK = re.compile(rf"(?<!\s)\s{{{_PIECE}}}")
@@ -31,7 +32,9 @@ def load_vocabulary(encoding: str) -> Encoder:
     """tiktoken's encoding from the shipped files. Raises whatever tiktoken raises when they are missing or damaged."""
     if encoding not in ENCODINGS:
         raise UsageError(f"{encoding} is not an encoding zkchat ships", f"Choose {' or '.join(ENCODINGS)}.")
-    os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(VOCABULARY))
+    folder = Path(os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(VOCABULARY)))
+    if not (folder / _FILES[encoding]).is_file():
+        raise FileNotFoundError(f"{folder} has no vocabulary of {encoding}")  # tiktoken would fetch it, unasked and without a time-out
     import tiktoken  # on the caller's thread: 30 ms of import that `--help` and `--version` need not pay
 
     return tiktoken.get_encoding(encoding)

@@ -20,6 +20,7 @@
     catalogue    notes by folder, tag and title
     related      which notes belong together, and why
     quotations   the lines that links stand on
+    texts        what the files say now, whatever the index knows of them
     semantic     search by meaning, where something computes `vectors`; `fusion` makes two rankings one
     keeping      how notes begin, and summaries of them, by the hash of their text; `beside` is the file it shares its ways with `vectors`
 
@@ -30,46 +31,40 @@ import os
 import posixpath
 import threading
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 
-from zkchat_cli import words
-from zkchat_cli.errors import VaultError, ZkchatError
+from zkchat_cli.errors import ZkchatError
 from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution
 from zkchat_cli.vault import (
     broken,
     catalogue,
     filesystem,
     graph,
-    markdown,
     names,
-    quotations,
     related,
     resolution,
     retrieval,
     search,
     sections,
     snippets,
-    writing,
 )
 from zkchat_cli.vault.broken import BrokenLink, BrokenLinks
 from zkchat_cli.vault.catalogue import Entry
 from zkchat_cli.vault.changes import Changes
-from zkchat_cli.vault.chunks import passages
 from zkchat_cli.vault.completing import Completion, Completions
 from zkchat_cli.vault.graph import Direction, Hub, LinkPath, Neighbour
-from zkchat_cli.vault.index import Index, LinkRow, chunk
+from zkchat_cli.vault.index import Index, LinkRow
 from zkchat_cli.vault.indexing import Progress
 from zkchat_cli.vault.keeping import Summaries, SummaryStore
-from zkchat_cli.vault.markdown import ParsedNote
-from zkchat_cli.vault.markup import Heading, Markup
+from zkchat_cli.vault.markup import Heading
 from zkchat_cli.vault.ranking import RANKING, Ranking
 from zkchat_cli.vault.related import RelatedNote
 from zkchat_cli.vault.semantic import Semantic, fused
 from zkchat_cli.vault.snippets import Snippet
+from zkchat_cli.vault.texts import Note, Texts
 from zkchat_cli.vault.upkeep import Refreshed, Upkeep
 from zkchat_cli.vault.vectors import Embedder, VectorStore
 from zkchat_cli.vault.wikilinks import NOTE_SUFFIXES
@@ -97,25 +92,11 @@ RANKED = 100
 """Chunks that each of two rankings brings to their fusion: what comes later hardly changes the first places."""
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
-    """A note as it stands in its file now. `text` is its body, which begins on line `first_line`, after the front matter."""
-
-    relative_path: str
-    title: str
-    aliases: tuple[str, ...]
-    tags: tuple[str, ...]
-    description: str | None
-    headings: tuple[Heading, ...]
-    text: str
-    first_line: int = 1
-
-
-class Vault:
+class Vault(Texts):
     """One folder of notes. Paths are relative to it with `/`. May be used by several threads, one at a time."""
 
     def __init__(self, root: Path, index_file: Path, ignore: Sequence[str] = (), embedder: Embedder | None = None) -> None:
-        self.root = root
+        super().__init__(root)
         self.name = root.name or str(root)
         self.index_file = index_file
         self._upkeep = Upkeep(root, index_file, ignore)
@@ -236,50 +217,6 @@ class Vault:
                 self._completions = self._upkeep.ask_if_free(renewed) or self._completions
             return self._completions[1]
 
-    def read(self, relative_path: str) -> str:
-        """The text of a note or another text file. Raises VaultError for what is missing, unreadable, too large or not in the vault."""
-        return filesystem.read_text(self.root, relative_path)
-
-    def create(self, relative_path: str, text: str) -> str:
-        """Write a new note; the path as the index will have it. It is found by the next refresh.
-
-        Raises VaultError for what is not in the vault, is hidden, exists already or cannot be written.
-        """
-        writing.create(self.root, relative_path, text)
-        return posixpath.normpath(relative_path)
-
-    def place_for(self, relative_path: str) -> tuple[str, str | None]:
-        """The path of a new note, and the outermost folder that is missing for it. Raises VaultError where `create` would."""
-        return writing.place_for(self.root, relative_path)
-
-    def note(self, relative_path: str) -> Note:
-        """The note as its file is now. Raises VaultError when there is no such note."""
-        parsed = self._parsed(relative_path)
-        lines = parsed.front_matter.lines
-        body = parsed.text.split("\n", lines)[-1] if lines else parsed.text
-        return Note(
-            parsed.relative_path, parsed.title, parsed.aliases, parsed.tags, parsed.description, parsed.markup.headings, body, lines + 1
-        )
-
-    def chunks(self, relative_path: str, start_line: int = 1, end_line: int | None = None) -> list[ContentChunk]:
-        """The note's chunks that overlap those lines, cut to them. Raises VaultError when there is no such note."""
-        parsed = self._parsed(relative_path)
-        found = []
-        for p in parsed.passages:
-            first, last = max(start_line, p.start_line), min(end_line or p.end_line, p.end_line)
-            if first <= last:
-                whole = (first, last) == (p.start_line, p.end_line)
-                text = p.text if whole else "\n".join(p.text.split("\n")[first - p.start_line : last - p.start_line + 1])
-                found.append(chunk(parsed.relative_path, parsed.title, p.heading, first, last, text))
-        return found
-
-    def pieces(self, relative_path: str, title: str, text: str) -> list[ContentChunk]:
-        """A text that is no note (code, a table, a log) cut into chunks at its blank lines."""
-        whole = Markup() if not relative_path.lower().endswith(NOTE_SUFFIXES) else markdown.parse(relative_path, text).markup
-        return [
-            chunk(relative_path, title, p.heading, p.start_line, p.end_line, p.text) for p in passages(text, 0, whole) if p.text.strip()
-        ]
-
     def notes(self) -> list[str]:
         """The paths of all notes, sorted."""
         return self._ask(lambda index: index.paths())
@@ -318,19 +255,6 @@ class Vault:
         link = self.resolve(text)
         titled = [] if link.target else self._ask(lambda index: catalogue.titled(index, text))
         return catalogue.certain(text, link, titled)
-
-    def section(self, relative_path: str, anchor: str) -> tuple[int, int]:
-        """First and last line of a heading with all under it, or of a block (`^id`). Raises VaultError when the note has none such."""
-        note = self._parsed(relative_path)
-        if found := sections.lines_of(anchor, note.text, note.markup):
-            return found
-        near = ", ".join(words.shorten(heading, 80) for heading in sections.nearest(anchor, note.markup))
-        what = f"{relative_path} has no {'block' if '^' in anchor else 'heading'} {words.shorten(anchor, 80)}"
-        raise VaultError(what, f"Nearest: {near}" if near else "Read the whole note.")
-
-    def quoted(self, rows: Sequence[LinkRow]) -> list[ContentChunk]:
-        """The line that each link stands on as a chunk; links of one line share it."""
-        return quotations.of(rows, self._parsed_or_none)
 
     def entries(self, folder: str = "", tag: str = "") -> list[Entry]:
         """The notes in a folder or below it, with a tag or one nested in it, by path; of all folders and tags where none is given.
@@ -379,39 +303,9 @@ class Vault:
         best = related.best_of_each(self.search(query, limit * MOST_CHUNKS_OF_A_NOTE))
         return [RelatedNote(found, related.reasons(None, related.shared_words(asked, found))) for found in best.values()][: max(limit, 0)]
 
-    def _first_chunk(self, relative_path: str) -> ContentChunk | None:
-        try:
-            return next(iter(self.chunks(relative_path)), None)
-        except VaultError:  # it went since it was indexed
-            return None
-
-    def _parsed_or_none(self, relative_path: str) -> ParsedNote | None:
-        """None for a note that went or was locked since it was indexed."""
-        try:
-            return self._parsed(relative_path)
-        except VaultError:
-            return None
-
-    def _parsed(self, relative_path: str) -> ParsedNote:
-        file = filesystem.confined(self.root, relative_path)
-        relative_path = posixpath.normpath(relative_path)
-        note = filesystem.read_note(self.root, relative_path) if os.path.isfile(file) else None  # noqa: PTH113 - as in `locate`
-        if note is None:
-            raise self._missing(relative_path)
-        if note.problem and not note.raw:
-            raise VaultError(f"{filesystem.printable(relative_path)}: {note.problem}", "Check its permissions.")
-        filesystem.refuse_binary(relative_path, note.raw)
-        return markdown.parse(relative_path, filesystem.decode(note)[0])
-
     def _require(self, relative_path: str) -> None:
         if not self._ask(lambda index: index.has_file(relative_path)):
             raise self._missing(relative_path)
-
-    def _missing(self, relative_path: str) -> VaultError:
-        shown = words.shorten(filesystem.printable(relative_path), 80)
-        near = self.nearest(relative_path)
-        hint = f"Nearest: {', '.join(f'[[{name}]]' for name in near)}" if near else "`zkchat vault search` finds notes by their words."
-        return VaultError(f"there is no note {shown} in {self.root}", hint)
 
     def _report(self, index: Index, refreshed: Refreshed) -> IndexReport:
         counts = index.counts()

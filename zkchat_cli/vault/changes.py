@@ -78,6 +78,10 @@ class Changes:
         except VaultError as e:
             self._told.append(VaultError(f"the change is made, but a search does not find it yet: {e.message}", e.hint))
 
+    def is_made(self, change: Change) -> bool:
+        """Whether the files are as `make`, which Ctrl-C has stopped, was to leave them; otherwise they are as they were."""
+        return replacing.is_made(self.root, change, self.journal)
+
     # proposals; each raises VaultError for what cannot be done
 
     def create(self, path: str, text: str) -> Change:
@@ -93,7 +97,8 @@ class Changes:
         raw, note, verbatim = self._read(path)
         place = self._section(path, note, heading) if heading else None
         edit = editing.appended(note, place, encodable(text))
-        return self._edited(f"append to {path}{f' › {heading}' if heading else ''}", path, raw, verbatim, [edit])
+        change = self._edited(f"append to {path}{f' › {heading}' if heading else ''}", path, raw, verbatim, [edit])
+        return _keeping(change, note, place.own) if place else change
 
     def edit_section(self, path: str, heading: str, text: str) -> Change:
         """Another text under a heading; the heading stays."""
@@ -101,6 +106,7 @@ class Changes:
         place = self._section(path, note, heading)
         edit = editing.replaced(note, place, encodable(text))
         change = self._edited(f"edit {path} › {heading}", path, raw, verbatim, [edit])
+        change = _keeping(change, note, place.after)
         return replace(change, replaced="\n".join(note.text.split("\n")[place.first - 1 : place.after - 1]).strip())
 
     def rename(self, path: str, new_path: str) -> Change:
@@ -222,7 +228,9 @@ class Changes:
         try:
             found = editing.section(note, heading)
         except ValueError as e:
-            raise VaultError(f"{path} has several headings {shorten(heading, 80)}: {e}", "Name those above it, too: Above#Heading.") from e
+            raise VaultError(
+                f"{path} has several headings {shorten(heading, 80)}: {e}", "Say which: Heading (line 7), or Above#Heading."
+            ) from e
         if found is None:
             near = ", ".join(shorten(each, 80) for each in sections.nearest(heading, note.markup))
             raise VaultError(f"{path} has no heading {shorten(heading, 80)}", f"Nearest: {near}" if near else "Read the note.")
@@ -233,6 +241,13 @@ class Changes:
         if after == raw:
             raise VaultError(f"{path} says just that already", "Nothing needs to be changed.")
         return Change(summary, (FileChange(path, path, raw, after),))
+
+
+def _keeping(change: Change, note: ParsedNote, line: int) -> Change:
+    """The change, if what stands from `line` on is in the new text as it was in the old. Raises VaultError."""
+    if not editing.keeps_below(note, line, markdown.parse(note.relative_path, Verbatim.of(change.files[0].after).text)):
+        raise VaultError("what stands below would become part of the new text", "Is a block of code or a comment in it not closed?")
+    return change
 
 
 def _count(number: int, what: str) -> str:

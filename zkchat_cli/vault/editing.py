@@ -4,12 +4,15 @@ import re
 from typing import NamedTuple
 
 from zkchat_cli.vault.markdown import ParsedNote
-from zkchat_cli.vault.sections import lines_of
+from zkchat_cli.vault.sections import meant
 from zkchat_cli.vault.verbatim import Edit
 
 _ATX = re.compile(r" {0,3}#{1,6}(?=[ \t]|$)")
 _ROW = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]|[ \t]*\|")
 """A list's item or a table's row: another of its kind follows without an empty line."""
+
+
+_NUMBERED = re.compile(r"(.+?)[ \t]*\(line ([0-9]{1,7})\)")
 
 
 class Section(NamedTuple):
@@ -23,15 +26,20 @@ class Section(NamedTuple):
 
 
 def section(note: ParsedNote, heading: str) -> Section | None:
-    """The section that `Heading` or `Heading#Heading within` names; None if there is none. Raises ValueError when there are several."""
-    found = lines_of(heading, note.text, note.markup)
-    at = next((i for i, h in enumerate(note.markup.headings) if found and h.line == found[0]), None)
-    if "^" in heading.rpartition("#")[2] or at is None or not found:
+    """The section that `Heading`, `Heading#Heading within` or `Heading (line 7)` names; None if there is none. Raises ValueError when
+    several are named so, which says on which lines they are.
+    """
+    if "^" in heading.rpartition("#")[2]:
         return None
-    this, following = note.markup.headings[at], note.markup.headings[at + 1 :]
-    again = [h.line for h in following if (h.text.casefold(), h.path) == (this.text.casefold(), this.path)]
-    if again:
-        raise ValueError(f"lines {', '.join(map(str, (this.line, *again)))}")
+    found, numbered = [*meant(heading, note.markup)], _NUMBERED.fullmatch(heading)
+    if not found and numbered:
+        found = [h for h in meant(numbered[1], note.markup) if h.line == int(numbered[2])]
+    if len(found) > 1:
+        raise ValueError(f"lines {', '.join(str(h.line) for h in found)}")
+    if not found:
+        return None
+    this = found[0]
+    following = [h for h in note.markup.headings if h.line > this.line]
     lines = note.text.split("\n")
     end = len(lines) + 1
     first = this.line + (1 if _ATX.match(lines[this.line - 1]) or lines[this.line - 1].lstrip().startswith(">") else 2)
@@ -64,6 +72,12 @@ def appended(note: ParsedNote, place: Section | None, text: str) -> Edit:
     joined = not above.strip() or (last > first and _ROW.match(above) and new and _ROW.match(new[0]))
     closed = last < end
     return _spliced(lines, last, last, [*([] if joined or not new else [""]), *new, *([] if closed else [""])])
+
+
+def keeps_below(note: ParsedNote, line: int, edited: ParsedNote) -> bool:
+    """Whether the headings from `line` on are headings still: a block of code that is begun and not closed would take them in."""
+    below = [(h.level, h.text) for h in note.markup.headings if h.line >= line]
+    return not below or [(h.level, h.text) for h in edited.markup.headings[-len(below) :]] == below
 
 
 def _lines(text: str) -> list[str]:

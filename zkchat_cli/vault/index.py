@@ -24,7 +24,7 @@ from zkchat_cli.models import ContentChunk
 from zkchat_cli.vault.swapping import opening, replacing
 from zkchat_cli.vault.wikilinks import Name
 
-VERSION = 4
+VERSION = 5
 """Raise it whenever the tables, the chunks, the links or `words.indexed` change."""
 
 BUSY_SECONDS = 10.0

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from zkchat_cli import words
-from zkchat_cli.vault.search import Query, is_beginning
+from zkchat_cli.vault.search import Query, is_part
 
 COMMON = 0.3
 """The rarity of a stopword, for pairs of neighbours only: "sort by" tells more than "sort"."""
@@ -138,8 +138,8 @@ def _refused(query: Query, fields: list[_Field]) -> bool:
 
 def _occurs(phrase: tuple[str, ...], fields: list[_Field]) -> bool:
     first, size = phrase[0], len(phrase)
-    if size == 1 and is_beginning(first):
-        return any(term.startswith(first) for _, terms in fields for term in terms)
+    if size == 1 and is_part(first):
+        return any(first in term for _, terms in fields for term in terms)
     wanted = list(phrase)
     return any(term == first and terms[at : at + size] == wanted for _, terms in fields for at, term in enumerate(terms))
 
@@ -151,9 +151,15 @@ def _weighted(fields: list[_Field], rarity: Mapping[str, float]) -> dict[str, fl
         for term in terms:
             if term in counted:
                 counted[term] += weight
-    for beginning in filter(is_beginning, rarity):
-        counted[beginning] = sum(weight for weight, terms in fields for term in terms if term.startswith(beginning))
+    for part in filter(is_part, rarity):
+        counted[part] = sum(weight for weight, terms in fields for at, term in enumerate(terms) if _has(part, terms, at))
     return counted
+
+
+def _has(part: str, terms: list[str], at: int) -> bool:
+    """Whether the term at `at` has that character, and no other does for the same place in the text: it begins with it, or ends a run."""
+    term = terms[at]
+    return term[0] == part or (term[-1] == part and (at + 1 == len(terms) or terms[at + 1][0] != part))
 
 
 def _bm25f(counted: Mapping[str, float], rarity: Mapping[str, float], length: float, saturation: float) -> float:

@@ -118,6 +118,11 @@ def make(root: Path, change: Change, journal: Path) -> None:
         journal.unlink(missing_ok=True)
 
 
+def is_made(root: Path, change: Change, journal: Path) -> bool:
+    """Whether the files are as the change was to leave them, and nothing will put them back."""
+    return not journal.exists() and all(_read(place(root, each.new_path)) == each.after for each in change.files)
+
+
 def recover(root: Path, journal: Path) -> VaultError | None:
     """Put back what a change that was broken off had done; what to tell of it, if there was one."""
     if not journal.exists():

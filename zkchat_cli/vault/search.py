@@ -100,11 +100,12 @@ def quoted(phrase: Sequence[str]) -> str:
 
 
 def word(term: str) -> str:
-    """A word as an FTS5 expression; a single CJK character is the beginning of a bigram, which is how the index holds it."""
-    return f'"{term}"*' if is_beginning(term) else f'"{term}"'
+    """A word as an FTS5 expression; a single CJK character is the beginning of a bigram or the end of a run, as the index holds it."""
+    return f'"{term}"*' if is_part(term) else f'"{term}"'
 
 
-def is_beginning(term: str) -> bool:
+def is_part(term: str) -> bool:
+    """Whether it is a single CJK character, which may stand anywhere in a word."""
     return len(term) == 1 and not term.isascii() and bool(words.cjk().match(term))
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from zkchat_cli.vault import markup
-from zkchat_cli.vault.markup import Markup
+from zkchat_cli.vault.markup import Heading, Markup
 from zkchat_cli.vault.wikilinks import fold_name
 
 _PUNCTUATION = re.compile(r"""[!"#$%&()*+,.:;<=>?@^_`{|}~/\[\]\\\s-]++""")
@@ -20,13 +20,17 @@ def lines_of(name: str, text: str, found: Markup) -> tuple[int, int] | None:
     """The first and last line of the heading's section or the block, or None."""
     if block := _block_id(name):
         return _block(block, text.split("\n"), found)
-    wanted = [folded for part in name.split("#") if (folded := _folded(part))]
-    for index, heading in enumerate(found.headings):
-        if wanted and _folded(heading.text) == wanted[-1] and _in_order(wanted[:-1], map(_folded, heading.path)):
-            following = (h.line for h in found.headings[index + 1 :] if h.level <= heading.level)
-            lines = text.split("\n")
-            return heading.line, _without_blank_lines(heading.line, next(following, len(lines) + 1) - 1, lines)
+    for heading in meant(name, found):
+        following = (h.line for h in found.headings if h.line > heading.line and h.level <= heading.level)
+        lines = text.split("\n")
+        return heading.line, _without_blank_lines(heading.line, next(following, len(lines) + 1) - 1, lines)
     return None
+
+
+def meant(name: str, found: Markup) -> Iterator[Heading]:
+    """The headings that a name fits, in their order; the first is the one that a link means."""
+    wanted = [folded for part in name.split("#") if (folded := _folded(part))]
+    return (h for h in found.headings if wanted and _folded(h.text) == wanted[-1] and _in_order(wanted[:-1], map(_folded, h.path)))
 
 
 def nearest(name: str, found: Markup, limit: int = 3) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from zkchat_cli import words
+from zkchat_cli.vault.search import is_part
 
 _MARKS = re.compile(r"^[\s>]*(?:[-*+]\s(?:\[.\]\s)?|\d+[.)]\s|#{1,6}\s)?[\s>]*")
 
@@ -24,8 +25,14 @@ def snippet(text: str, first_line: int, terms: Collection[str], width: int = 160
     """
     lines = text.split("\n")
     wanted = set(terms)
+    parts = [term for term in wanted if is_part(term)]
     merits = [
-        (-len(wanted.intersection(words.terms(line))), not _MARKS.sub("", line) or line.startswith("#"), i) for i, line in enumerate(lines)
+        (
+            -len(wanted.intersection(words.terms(line)).union(part for part in parts if part in line)),
+            not _MARKS.sub("", line) or line.startswith("#"),
+            i,
+        )
+        for i, line in enumerate(lines)
     ]
     at = min(merits)[2]
     shown = _around(_MARKS.sub("", lines[at]), wanted, width)

@@ -80,10 +80,10 @@ class OpenaiModel(Served):
         return Window(size, "the server's list of models") if size else None
 
     def body(self, request: Request) -> dict[str, Any]:
-        from zkchat_cli.llm import recovery  # see `_loaded`
+        from zkchat_cli.llm import compatible  # see `_loaded`
 
         with self._lock:
-            return self._loaded().body(recovery.arguments(self.model, request))
+            return self._loaded().body(compatible.arguments(self.model, request))
 
     async def call(self, request: Request, put: Put) -> None:
         from zkchat_cli.llm import compatible, recovery  # see `_loaded`
@@ -91,7 +91,7 @@ class OpenaiModel(Served):
         with self._lock:
             gateway = self._loaded()
         gateway = gateway.with_policy(recovery.policy(put, self.server, self.first_delay))
-        events = gateway.complete_stream_with_recovery(**recovery.arguments(self.model, request))
+        events = gateway.complete_stream_with_recovery(**compatible.arguments(self.model, request))
         await compatible.deltas(events, put, self.server, model=self.model, models=self.names)
 
     def listed(self) -> tuple[Listed, ...]:

@@ -1,4 +1,4 @@
-"""Check settings, vault, index, store, models, keys, disk and terminal, each with the next step."""
+"""What `zkchat doctor` looks at, each by itself: one that fails keeps no other from being looked at."""
 
 import os
 import time
@@ -7,11 +7,9 @@ from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from zkchat_cli import __version__, cli, wiring
+from zkchat_cli import wiring
 from zkchat_cli.agents import loading as agents
 from zkchat_cli.config import Loaded, environment, load
 from zkchat_cli.config import places as config_places
@@ -20,45 +18,35 @@ from zkchat_cli.llm import Failed, Model, Options, Reach, Request, embedders, pr
 from zkchat_cli.llm.endpoint import shown
 from zkchat_cli.models import PromptMessage
 from zkchat_cli.terminal import surroundings
-from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.surroundings import Found
 from zkchat_cli.tokens import TokenCounter
 from zkchat_cli.tools import counted
 from zkchat_cli.vault import vectors
 from zkchat_cli.wiring import Choices
 
-COMMAND = cli.app()
 UNCHECKED = "not checked, as there is no vault"
 SAMPLE = "zkchat counts tokens"
 ONE_IS_TOO_FEW = "output limit was reached"
 """OpenAI's models that reason say so when the one token they were asked for is gone before a word: they are there, and answer."""
 
 
-@COMMAND.command()
-def doctor(
-    call: Annotated[bool, typer.Option("--call", help="Also ask the model for one token, which may cost something.")] = False,
-    as_json: cli.JsonOption = False,
-    vault: cli.VaultOption = None,
-    model: cli.ModelOption = None,
-    config: cli.ConfigOption = None,
-) -> None:
-    """Check that everything zkchat needs is there and works."""
-    screen = Screen.of()
-    choices, env = Choices(vault, model, config), environment()
+def checks(choices: Choices, *, ask_model: bool) -> list[dict[str, Any]]:
+    """`{"name", "ok", "detail", "next_step", "code"}` of everything that zkchat needs; `code` is the error's, of what is not `ok`."""
+    env = environment()
     loaded, wrong = _loaded(choices)
+    root = wiring.vault_root(loaded, Path.cwd())
+    folder = Path(root) if root is not None and Path(root).is_dir() else None
     notes = _check("vault", lambda: _vault(loaded))
-    checks = [
+    return [
         _check("settings", lambda: _settings(loaded, wrong)),
         notes,
         _check("index", lambda: _index(loaded)) if notes["ok"] else {**notes, "name": "index", "detail": UNCHECKED, "next_step": None},
         _check("store", lambda: _store(loaded)),
         _check("vocabulary", _vocabulary),
-        _check("provider", lambda: _provider(loaded, call=call)),
+        _check("provider", lambda: _provider(loaded, ask=ask_model)),
+        _check("providers", _providers),
         *_servers(loaded),
         _check("semantic", lambda: _semantic(loaded)),
-    ]
-    folder = Path(notes["detail"]) if notes["ok"] else None
-    checks += [
         _check("keys", lambda: surroundings.kept_keys(wiring.key_variables(env), env, loaded.places)),
         _check("agents", lambda: _agents(loaded)),
         _check("permissions", lambda: surroundings.permissions(loaded.places)),
@@ -68,27 +56,16 @@ def doctor(
         _check("clipboard", lambda: surroundings.clipboard(env)),
         _check("terminal", lambda: surroundings.terminal(env)),
     ]
-    if as_json:
-        screen.json({"version": __version__, "ok": all(c["ok"] for c in checks), "checks": checks})
-    for check in [] if as_json else checks:
-        mark, style = ("✗", "red") if not check["ok"] else ("!", "yellow") if check["next_step"] else ("✓", "green")
-        screen.print(f"{mark} {check['name']:<11} {check['detail']}", style)
-        if check["next_step"]:
-            screen.print(f"  {check['next_step']}", "yellow")
-    failed = [c for c in checks if not c["ok"]]
-    if failed:
-        error = ZkchatError(f"{len(failed)} of {len(checks)} checks failed", "Follow the steps above.")
-        error.told, error.code = True, failed[0]["code"]
-        raise error
 
 
 def _loaded(choices: Choices) -> tuple[Loaded, ZkchatError | None]:
-    """The settings; where they are wrong, the defaults with what the command line says, and the error."""
+    """The settings; where they are wrong, the defaults with what the command line and ZKCHAT_VAULT say, and the error."""
     try:
         return wiring.settings(choices, environment(), Path.cwd()), None
     except ZkchatError as e:
         where = config_places(environment(), choices.config_file)
-        flags = {"vault.path": str(choices.vault)} if choices.vault is not None else {}
+        vault = choices.vault or environment().get("ZKCHAT_VAULT")
+        flags = {"vault.path": str(vault)} if vault else {}
         nothing = replace(where, config_file=where.config_file / "none")
         return replace(load(flags, {}, nothing, schema=wiring.schema()), places=where), e
 
@@ -130,10 +107,11 @@ def _agents(loaded: Loaded) -> Found:
     return Found(detail, f"Nobody could call {lost} by its name: letters, digits, - and _, in lower case." if lost else None)
 
 
-def _vault(loaded: Loaded) -> str:
+def _vault(loaded: Loaded) -> Found:
     vault = wiring.open_vault(loaded, environment(), Path.cwd())
     vault.close()
-    return str(vault.root)
+    detail = str(vault.root)
+    return Found(detail) if os.access(vault.root, os.W_OK) else Found(f"{detail}, which can only be read: /save and --unsafe cannot write")
 
 
 def _index(loaded: Loaded) -> str:
@@ -143,6 +121,7 @@ def _index(loaded: Loaded) -> str:
     finally:
         vault.close()
     trouble = f"; {len(report.problems)} with problems: zkchat vault status" if report.problems else ""
+    trouble += f"; it was rebuilt: {report.rebuilt}" if report.rebuilt else ""
     links = counted(report.links, "link") + (f" ({report.broken_links} broken)" if report.links else "")
     return f"{counted(report.notes, 'note')}, {counted(report.chunks, 'chunk')}, {links}{trouble}"
 
@@ -164,14 +143,17 @@ def _vocabulary() -> str:
     return f"{counter.encoding}, offline ({os.environ['TIKTOKEN_CACHE_DIR']}); “{SAMPLE}” is {count} tokens"
 
 
-def _provider(loaded: Loaded, *, call: bool) -> str:
-    """The model in use: that it can be opened, its window, and with `call` that it answers."""
+def _provider(loaded: Loaded, *, ask: bool) -> str:
+    """The model in use: that it can be opened, its window, and with `ask` that it answers."""
     model = wiring.open_model(loaded, environment()).model
     model.prepare()
     window = f"; a window of {model.window.tokens} tokens ({model.window.source})" if model.window else ""
-    answered = f"; {_called(model)}" if call else ""
-    others = ", ".join(f"{name} ({providers.provider(name).help})" for name in providers.names())
-    return f"{model.name} is ready{window}{answered}; this version has {others}"
+    answered = f"; {_called(model)}" if ask else ""
+    return f"{model.name} is ready{window}{answered}"
+
+
+def _providers() -> str:
+    return "; ".join(f"{name}: {providers.provider(name).help}" for name in providers.names())
 
 
 def _called(model: Model) -> str:

@@ -1,0 +1,170 @@
+"""`zkchat context show`, `diff`, `stats`, `summary`, `memory`: what the model sees, or has seen."""
+
+import shutil
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zkchat_cli import cli
+from zkchat_cli.errors import UsageError
+from zkchat_cli.terminal import redrawing
+from zkchat_cli.terminal.programs import paged
+
+if TYPE_CHECKING:
+    from zkchat_cli.context.past import Past
+    from zkchat_cli.session import ZkChatSession
+
+ROOM = cli.app()
+
+
+@cli.command(ROOM, *cli.PROMPT, epilog=cli.examples('zkchat context show --next "and how long?"', "zkchat context show --turn 3"))
+def show(
+    call: cli.Call,
+    id_: cli.ConversationArgument = None,
+    next_: Annotated[str | None, typer.Option("--next", metavar="TEXT", help="Show the prompt for this message.")] = None,
+    turn: Annotated[int | None, typer.Option("--turn", metavar="N", help="Show what was sent then, for your N-th message.")] = None,
+    call_number: Annotated[int | None, typer.Option("--call", metavar="K", help="Of that turn, its K-th call alone.")] = None,
+) -> None:
+    """The exact messages and tools the next call would send, or an earlier one has sent."""
+    from zkchat_cli.context import showing
+
+    if turn is not None and next_ is not None:
+        raise UsageError("--turn shows the past, --next what is to come", "Leave out one of them.")
+    if call_number is not None and turn is None:
+        raise UsageError("--call needs a --turn", "Say which turn's call, as --turn 3 --call 1.")
+    if turn is not None:
+        _show_past(call, id_, turn, call_number)
+        return
+    with call.session(id_, indexed=next_ is not None) as session:
+        prompt = session.prompt(next_)
+    if call.as_json:
+        call.screen.json(prompt)
+    else:
+        with paged(call.screen) as pager:
+            pager.print(showing.text(prompt))
+
+
+def _show_past(call: cli.Call, id_: str | None, turn: int, number: int | None) -> None:
+    from zkchat_cli.context import showing
+
+    conversation, [one] = _pasts(call, id_, turn)
+    if call.as_json:
+        call.screen.json({"conversation_id": conversation, **one.document(number)})
+    else:
+        with paged(call.screen) as pager:
+            pager.print(showing.past(one, number))
+
+
+def _pasts(call: cli.Call, id_: str | None, *turns: int) -> "tuple[str, list[Past]]":
+    """What was sent in some turns of a conversation, and its id."""
+    from zkchat_cli.context import past
+
+    with call.opened() as bench:
+        conversation = bench.find(id_)
+        history = bench.store.history(conversation.id)
+        found = [past.past(history, turn, bench.store.prompts(past.asked(history, turn).id)) for turn in turns]
+    return conversation.id, found
+
+
+@cli.command(ROOM, *cli.NOTES)
+def diff(
+    call: cli.Call,
+    a: Annotated[int, typer.Argument(metavar="A", help="A turn, counted by your messages.")],
+    b: Annotated[int, typer.Argument(metavar="B", help="Another one.")],
+    id_: cli.ConversationArgument = None,
+) -> None:
+    """What the last prompt of turn B had that the one of turn A had not, and what it had lost."""
+    from zkchat_cli.context import past, showing
+
+    conversation, [before, after] = _pasts(call, id_, a, b)
+    found = past.changes(before.last, after.last)
+    if call.as_json:
+        turns = {name: {"turn": one.number, "tokens": one.tokens} for name, one in (("a", before), ("b", after))}
+        call.screen.json({"conversation_id": conversation, **turns, **found.document})
+        return
+    with paged(call.screen) as pager:
+        pager.print(showing.changed(before, after, found))
+
+
+@cli.command(ROOM, *cli.PROMPT)
+def stats(
+    call: cli.Call,
+    id_: cli.ConversationArgument = None,
+    watch: Annotated[bool, typer.Option("--watch", "-w", help="Show them again whenever they change, until Ctrl-C.")] = False,
+) -> None:
+    """Tokens per component against budgets, and what to do about the largest."""
+    with call.session(id_) as session:
+        if watch:
+            _watch(call, session, id_)
+        else:
+            call.screen.print(_stats(call, session))
+
+
+def _stats(call: cli.Call, session: "ZkChatSession") -> str:
+    from zkchat_cli.context import figures
+
+    prompt = session.prompt()
+    return call.screen.as_json(prompt.usage) if call.as_json else figures.table(prompt, _columns(), figures.pinned(session.history))
+
+
+def _watch(call: cli.Call, session: "ZkChatSession", id_: str | None) -> None:
+    """Of the conversation that is named, or of whichever is the vault's latest, until Ctrl-C."""
+    from zkchat_cli.session import ZkChatSession
+
+    parts = session.parts
+
+    def look() -> str:
+        return _stats(call, ZkChatSession(parts, parts.store.find(id_, str(parts.vault.root))))
+
+    redrawing.watch(lambda: (parts.store.facts_version(), _columns()), look, call.screen)
+
+
+def _columns() -> int:
+    from zkchat_cli.context import figures
+
+    return shutil.get_terminal_size((figures.WIDTH, 24)).columns
+
+
+@cli.command(ROOM, *cli.NOTES)
+def summary(call: cli.Call, id_: cli.ConversationArgument = None) -> None:
+    """The summary that stands for older turns, if there is one."""
+    from zkchat_cli.context import figures
+    from zkchat_cli.context.compaction import covered
+
+    with call.session(id_) as session:
+        compaction = session.compaction
+        covers = covered(compaction, session.turns) if compaction else None
+    if call.as_json:
+        call.screen.json([{**compaction.model_dump(mode="json"), "covers": asdict(covers)}] if compaction and covers else [])
+    elif compaction is None or covers is None:
+        call.screen.remark("No summary: every turn is sent as it is.")
+    else:
+        call.screen.print(figures.standing(compaction, covers), "bold")
+        call.screen.print(compaction.summary or "")
+
+
+@cli.command(ROOM, "agent", *cli.NOTES)
+def memory(
+    call: cli.Call,
+    id_: cli.ConversationArgument = None,
+    next_: Annotated[str, typer.Option("--next", metavar="TEXT", help="For this message.")] = "",
+) -> None:
+    """The memory that would be included, and why; of the vault's latest conversation, or before there is any."""
+    from zkchat_cli.memory.listing import NONE, included
+
+    with call.opened() as bench:
+        if next_:
+            bench.vault.refresh()
+        there = id_ is not None or bench.store.conversations(str(bench.vault.root), 1)  # project memory is there before anything was said
+        session = bench.session(bench.find(id_) if there else None)
+        items = session.memory_for(next_)
+        for message, hint in session.keeper.take_notices():
+            call.screen.warn(message, hint)
+    if call.as_json:
+        values = ({f: getattr(item, f) for f in item.__dataclass_fields__} for item in items)
+        call.screen.json([{**value, "relative_path": value["relative_path"] or None} for value in values])
+        return
+    call.screen.show([*included(items)])
+    if not items:
+        call.screen.remark(NONE.format('zkchat memory add "…"'))

@@ -1,0 +1,79 @@
+"""`zkchat context compact`, `clear`: make less of what the model sees; the log stays."""
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zkchat_cli import cli
+from zkchat_cli.errors import UsageError
+from zkchat_cli.terminal.screen import Screen
+
+if TYPE_CHECKING:
+    from zkchat_cli.events import Event
+    from zkchat_cli.models import Compaction
+
+ROOM = cli.app()
+
+PreviewOption = Annotated[bool, typer.Option("--preview", help="Only say what would happen; the model may be asked for that.")]
+
+
+@cli.command(ROOM, "strategy", "max_context", "as_json", "vault", "model", "config_file")
+def compact(
+    call: cli.Call,
+    id_: cli.ConversationArgument = None,
+    instructions: Annotated[str | None, typer.Option("--instructions", metavar="TEXT", help="What the summary should keep.")] = None,
+    target: Annotated[int | None, typer.Option("--target", metavar="TOKENS", min=1, help="Largest size of the summary.")] = None,
+    keep: Annotated[int | None, typer.Option("--keep", metavar="N", min=0, help="Newest messages to leave whole.")] = None,
+    preview: PreviewOption = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Take the last compaction back.")] = False,
+) -> None:
+    """Summarise older turns now; nothing is deleted."""
+    from zkchat_cli.context import figures
+    from zkchat_cli.ladder import Wish, summarizes
+
+    with call.session(id_) as session:
+        if undo:
+            undone = session.undo_compaction()
+            if undone is None:
+                raise UsageError("there is no compaction to take back", "zkchat context summary shows the one that holds.")
+            done, text = undone, "Taken back: the prompt is what it was before."
+        else:
+            wish = Wish(instructions=instructions, target=target, keep=keep, preview=preview)
+            done = _told(session.compacting(wish), call.screen, session.parts.model.name if summarizes(session) else "")
+            text = figures.describe(done, undo="zkchat context compact --undo") + (
+                f"\n\n{done.summary}" if preview and done.summary else ""
+            )
+    if call.as_json:
+        call.screen.json(done)
+    else:
+        call.screen.print(text)
+
+
+def _told(climbing: "Generator[Event, None, Compaction]", screen: Screen, model: str) -> "Compaction":
+    """The compaction, and meanwhile, if a model is asked for it, a word on what takes its time."""
+    from zkchat_cli.events import CompactionStarted, Waiting
+
+    while True:
+        try:
+            event = next(climbing)
+        except StopIteration as end:
+            done: Compaction = end.value
+            return done
+        if model and isinstance(event, CompactionStarted):
+            screen.progress(f"{model} is asked for a summary …")
+        elif isinstance(event, Waiting):
+            screen.progress(f"waiting for {event.seconds:.0f} s: {event.reason}")
+
+
+@cli.command(ROOM, *cli.NOTES)
+def clear(call: cli.Call, id_: cli.ConversationArgument = None, yes: cli.SureOption = False) -> None:
+    """Start the conversation's context afresh; the log stays."""
+    with call.opened() as bench:
+        conversation = bench.find(id_)
+        cli.agreed(f"Start {conversation.id} afresh? The log stays.", "context clear", yes=yes)
+        bench.store.move_head(conversation.id, None)
+    if call.as_json:
+        call.screen.json({"conversation_id": conversation.id, "cleared": True})
+    else:
+        call.screen.print(f"{conversation.id} starts afresh; its log is kept.")
