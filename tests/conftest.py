@@ -188,11 +188,8 @@ def pytest_unconfigure() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
-    """What tries thousands of cases of what other tests measure is `untraced`: coverage's tracer would be most of its time.
-
-    So is all that hypothesis makes up: what is covered does not depend on what came to its mind.
-    """
-    if item.get_closest_marker("untraced") or getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+    """`untraced` tests try thousands of cases of what other tests measure: coverage's tracer would be most of their time."""
+    if item.get_closest_marker("untraced"):
         with _untraced():
             return (yield)
     return (yield)
