@@ -10,8 +10,7 @@ import math
 import os
 import re
 import threading
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -22,9 +21,13 @@ VOCABULARY = Path(__file__).with_name("vocabulary")
 _FILES = dict(zip(ENCODINGS, ("fb374d419588a4632f3f557e76b4b70aebbca790", "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"), strict=True))
 _REMEMBERED = 20_000
 _PIECE = 100_000
+_LONG, _LONG_LINES = 2000, 60
+"""Characters of a text that is counted by its lines, and how many these have on average, so that looking each up is cheaper."""
+_NEXT_LINE = re.compile(r"(?<=\n)(?=[^\s/])")
+"""Where a token ends in both vocabularies, whatever stands around: white space may join a line break, and so may a slash behind one."""
 _ENDLESS_BLANK = re.compile(rf"(?<!\s)\s{{{_PIECE}}}")
-_SEAM = re.compile(r"(?<=\n)(?=[^\s/])|(?<=[^\W\d_])(?= [^\W\d_])")
-"""Where no token of either vocabulary goes across: before the first sign of a line, and before a single space between two letters."""
+_SEAM = re.compile(rf"{_NEXT_LINE.pattern}|(?<=[^\W\d_])(?= [^\W\d_])")
+"""The same, or before a single space between two letters."""
 
 
 class Encoder(Protocol):
@@ -103,7 +106,13 @@ class TokenCounter:
         known = self._counts.get(key)
         if known is None:
             encoder = self._ensure()
-            known = _counted(encoder, _pieces(text), progress) if encoder else estimate(text)
+            if encoder is None:
+                known = estimate(text)
+            elif len(text) > _PIECE:
+                known = _counted(encoder, _pieces(text), progress)
+            else:
+                lines = _lines(text)
+                known = sum(map(self.raw, lines)) if len(lines) > 1 else len(encoder.encode_ordinary(text))
             if len(self._counts) >= _REMEMBERED:
                 self._counts.clear()
             self._counts[key] = known
@@ -153,8 +162,8 @@ class _Calibrated(TokenCounter):
 
 
 def _counted(encoder: Encoder, pieces: list[str], progress: Callable[[int, int], None]) -> int:
-    if len(pieces) == 1:
-        return len(encoder.encode_ordinary(pieces[0]))
+    from concurrent.futures import ThreadPoolExecutor  # milliseconds that only a long text is worth
+
     tokens = 0
     with ThreadPoolExecutor(os.cpu_count()) as threads:  # tiktoken computes without Python's lock
         for done, count in enumerate(threads.map(lambda piece: len(encoder.encode_ordinary(piece)), pieces), 1):
@@ -163,8 +172,15 @@ def _counted(encoder: Encoder, pieces: list[str], progress: Callable[[int, int],
     return tokens
 
 
+def _lines(text: str) -> Sequence[str]:
+    """A long text in lines that can be counted one by one: a summary, or what is recalled, keeps most of them from message to message."""
+    if len(text) < _LONG or text.count("\n") * _LONG_LINES > len(text):
+        return (text,)
+    return _NEXT_LINE.split(text)
+
+
 def _pieces(text: str) -> list[str]:
-    """The text; a long one in pieces that come to the same tokens.
+    """A long text in pieces that come to the same tokens.
 
     Only a run of white space on which tiktoken's regular expression would overflow its stack is divided anywhere.
     """
