@@ -189,7 +189,8 @@ def test_a_file_that_is_too_large_is_not_imported(places: Places) -> None:
     assert places.folder
     (places.folder / "big.log").write_text("x" * 200_000)
     assert why_not("@big.log", places) == (
-        "@big.log is too large to import: 195 kB of at most 97; Name a part of it, or raise references.import_max_kilobytes."
+        "@big.log is too large to import: 195 kB of at most 97; put the part you need into a file of its own, or raise "
+        "references.import_max_kilobytes"
     )
 
 

@@ -71,10 +71,15 @@ def _exported(call: cli.Call, id_: str | None, exporter: "Exporter", next_: str 
         return exporter.export(bench.store.archive(bench.find(id_).id, prompts=exporter.prompts))
 
 
-@cli.command(ROOM, *cli.NOTES, name="import")
+@cli.command(
+    ROOM,
+    *cli.NOTES,
+    name="import",
+    epilog=cli.examples("zkchat context import --file talk.json", "llm logs --json -n 0 | zkchat context import --file -"),
+)
 def import_(
     call: cli.Call,
-    file: Annotated[Path, typer.Option("--file", metavar="FILE", help="A file, or - for a pipe; see the README for what it may hold.")],
+    file: Annotated[Path, typer.Option("--file", metavar="FILE", help="An export of zkchat or llm, or a list of messages; - for a pipe.")],
 ) -> None:
     """Bring conversations in; all of the file or, with a clear error, nothing."""
     from zkchat_cli import wiring
