@@ -67,8 +67,16 @@ def _exported(call: cli.Call, id_: str | None, exporter: "Exporter", next_: str 
     if exporter.of == "call":
         with call.session(id_, indexed=next_ is not None) as session:
             return exporter.export(session.request(next_))
-    with call.opened() as bench:
-        return exporter.export(bench.store.archive(bench.find(id_).id, prompts=exporter.prompts))
+    from zkchat_cli import wiring
+
+    root = wiring.vault_root(call.loaded, Path.cwd())
+    if root is None and id_ is None:
+        raise wiring.no_vault(Path.cwd())
+    store = wiring.open_store(call.loaded)  # the notes may be gone: what was said of them is not
+    try:
+        return exporter.export(store.archive(store.find(id_, root).id, prompts=exporter.prompts))
+    finally:
+        store.close()
 
 
 @cli.command(
