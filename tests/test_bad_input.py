@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from conftest import Done, Program, write
 
+from zkchat_cli.errors import on_one_line
+
 
 def refused(done: Done, exit_status: int, *words: str) -> None:
     """A refusal: the exit code, one or two lines on stderr with these words, no traceback, nothing on stdout."""
@@ -305,6 +307,14 @@ def test_a_text_for_which_there_is_no_memory_ends_with_a_clear_line(tmp_path: Pa
         1,
         "zkchat: there is not enough memory for this\n  Close other programs, or give it less at a time.\n",
     )
+
+
+@pytest.mark.parametrize(
+    ("hint", "line"),
+    [("", "it is large"), ("nearest: Small", "it is large; nearest: Small"), ("Make it small.", "it is large. Make it small.")],
+)
+def test_a_hint_that_is_a_sentence_stands_as_one_behind_its_message(hint: str, line: str) -> None:
+    assert on_one_line("it is large", hint) == line
 
 
 def test_a_traceback_is_shown_only_when_asked_for(zkchat: Program, tmp_path: Path) -> None:

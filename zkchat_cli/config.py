@@ -284,10 +284,10 @@ def read_toml(file: Path) -> list[Entry]:
         with file.open("rb") as opened:
             raw = opened.read(LARGEST_FILE + 1)
         if len(raw) > LARGEST_FILE:
-            raise ConfigError(f"{file} is larger than {LARGEST_FILE // 1000} kB", "No settings are as long; move it away.")
+            raise ConfigError(f"{file} is larger than {LARGEST_FILE // 1000} kB", "No settings file is that long: move it away.")
         text = raw.decode("utf-8-sig").replace("\r\n", "\n")
         if _DEEP_KEY.search(text):
-            raise ConfigError(f"{file} has a key of more than 20 parts", "No setting has; take it out.")
+            raise ConfigError(f"{file} has a key of more than 20 parts", "No setting has so many: take it out.")
         table = tomllib.loads(text)
     except (FileNotFoundError, NotADirectoryError):
         return []
