@@ -33,5 +33,5 @@ COMMAND = SlashCommand(
     "how much turn N matters, 1 to 10, or `auto`; without P: what it is now",
     _run,
     "N [P]",
-    more="From 8 on the turn is quoted with every message and shortened last. `auto` goes by what was said: decisions and corrections count more.",
+    more="From 8 on the turn is quoted with every message and shortened last. `auto`: by what was said, as decisions count more.",
 )
