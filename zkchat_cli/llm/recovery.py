@@ -156,8 +156,8 @@ def complete(calls: tuple[ToolCall, ...], finish: str | None, metrics: StreamMet
     if finish is not None and finish.lower() in GIVEN_UP:
         raise endpoint.broke_off(f"it gave up ({finish})")
     end = reason(finish)
-    if end == "length":  # which cut off the call that was being written, too
-        calls = tuple(call for call in calls if call.malformed is None)
+    if end == "length" and calls and calls[-1].malformed is not None:  # the call that was being written was cut off, too
+        calls = calls[:-1]
     if calls:
         put(ToolCalls(calls))
     put(Finished("tool_calls" if calls else end, usage(metrics)))
