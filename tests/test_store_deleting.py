@@ -11,7 +11,7 @@ from prompt_toolkit.history import FileHistory
 from tests.test_store_faults import contents
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Compaction, ContentChunk, Conversation, DocumentReference, Fact, ZkChatMessage
-from zkchat_cli.store import ChatSessionStore, typed
+from zkchat_cli.store import ChatSessionStore, erasing, spoken, typed
 from zkchat_cli.store.file import connect
 from zkchat_cli.store.migrations import SCRIPTS
 
@@ -72,6 +72,45 @@ def test_no_file_of_the_store_holds_a_word_of_a_deleted_conversation(store: Chat
     assert {found.conversation_id for found in store.search(None, "philatelist", limit=100)} == {"kept"}
     assert store.mentions("/notes", "philatelist.md") and not store.mentions("/notes", f"{SECRET}.md")
     other.close()
+
+
+@pytest.mark.parametrize("searched", [True, False])
+def test_a_deletion_that_is_broken_off_can_be_done_again(
+    store: ChatSessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, searched: bool
+) -> None:
+    talk(store, "gone", SECRET)
+    talk(store, "kept", "philatelist")
+    store.search(None, SECRET)
+    before = store.archive("gone")
+    with monkeypatch.context() as patched:
+        patched.setattr(erasing.Rewriting, "step", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            store.delete("gone")
+    assert store.archive("gone") == before
+    if searched:
+        assert store.search(None, SECRET)
+    store.delete("gone")
+    assert where(tmp_path, SECRET) == []
+
+
+def test_a_search_while_it_is_deleted_brings_no_word_back(store: ChatSessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    talk(store, "gone", SECRET)
+    store.search(None, SECRET)
+    rewrite = erasing.Rewriting.step
+
+    def searching(rewriting: erasing.Rewriting, connection: sqlite3.Connection) -> int:
+        if written := rewrite(rewriting, connection):
+            return written
+        spoken.index(connection)  # as another zkchat does that comes between
+        return 0
+
+    monkeypatch.setattr(erasing.Rewriting, "step", searching)
+    store.delete("gone")
+    assert where(tmp_path, SECRET) == []
+
+
+def stopped(*_: object) -> int:
+    raise KeyboardInterrupt
 
 
 def test_a_deletion_reaches_the_backups_that_migrations_made(tmp_path: Path) -> None:
