@@ -180,7 +180,7 @@ def read_arguments(arguments: str) -> dict[str, Any]:
 
     Servers say none in several ways, some put their JSON into a JSON text, and some begin with `{}` before there are any.
     """
-    for text in (arguments, arguments.removeprefix("{}")):
+    for text in dict.fromkeys((arguments, arguments.removeprefix("{}"))):
         try:
             found = json.loads(text) if text.strip() else {}
             found = json.loads(found) if isinstance(found, str) else found
