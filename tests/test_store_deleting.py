@@ -3,6 +3,7 @@
 import sqlite3
 import stat
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -235,6 +236,20 @@ def test_the_questions_of_a_deleted_conversation_go_from_the_lines_that_were_typ
     assert [*lines.load_history_strings()] == ["one more", "# +x", "/search what is it?"]
     assert file.stat().st_mtime_ns > before
     store.close()
+
+
+@pytest.mark.parametrize("line", ["/edit 1 {}", "/e 12  {}", "/solve {}", "/solve 3 {}", "/rename {}"])
+def test_so_do_those_of_commands_that_said_or_named_it(tmp_path: Path, line: str) -> None:
+    with closing(ChatSessionStore.open(tmp_path / "c.db")) as store:
+        store.start(Conversation(id="c", vault="/notes", created_at=NOON, updated_at=NOON, title=f"a {SECRET}\nat work"))
+        store.add("c", said("q", "a roof!" if "rename" in line else f"a {SECRET}\nat work"))
+        file = typed.file_of(tmp_path, "/notes")
+        file.parent.mkdir()
+        lines = FileHistory(str(file))
+        for each in (line.format(f"a {SECRET}\nat work"), "/edit 1 a roof", "/undo", "/solve"):
+            lines.store_string(each)
+        store.delete("c")
+    assert [*lines.load_history_strings()] == ["/solve", "/undo", "/edit 1 a roof"]
 
 
 def test_lines_that_cannot_be_cleared_are_named(tmp_path: Path) -> None:

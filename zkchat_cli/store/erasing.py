@@ -23,14 +23,15 @@ PAGES = 500
 
 
 def questions(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, set[str]]:
-    """What was asked in these conversations, by vault."""
+    """What was asked in these conversations, and what they are called, by vault."""
     found: dict[str, set[str]] = {}
     query = """
         SELECT vault, content FROM conversation JOIN message ON conversation_id = conversation.id
-        WHERE conversation.id = ? AND role = 'user'
+        WHERE conversation.id = :id AND role = 'user'
+        UNION ALL SELECT vault, title FROM conversation WHERE id = :id AND title IS NOT NULL
     """
     for id_ in ids:
-        for vault, content in connection.execute(query, (id_,)):
+        for vault, content in connection.execute(query, {"id": id_}):
             found.setdefault(vault, set()).add(content)
     return found
 
