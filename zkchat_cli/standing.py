@@ -5,14 +5,16 @@ messages cut into turns and rendered) is kept and only added to.
 """
 
 import json
+import threading
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from zkchat_cli.config import Config
 from zkchat_cli.context.budget import room_for_history
 from zkchat_cli.context.extractive import Extraction
-from zkchat_cli.context.history import History
+from zkchat_cli.context.history import History, lasting
 from zkchat_cli.context.masking import masked
 from zkchat_cli.context.prompt import Material, assemble, whole
 from zkchat_cli.context.recall import RecallIndex
@@ -74,6 +76,7 @@ class Standing(Modelled):
         self._known: Sequence[Turn] = ()
         self._offered: frozenset[str] = frozenset()
         self._last: tuple[tuple[object, ...], Prompt] | None = None
+        self._assembling = threading.Lock()
         self.left: list[str] = []
         """The heads that were left by going back, the last one last; until something new is said."""
         self.calibrate()
@@ -96,11 +99,12 @@ class Standing(Modelled):
     def _load(self) -> None:
         store, id_ = self.parts.store, self.conversation.id
         head = store.conversation(id_).head_id if self._stored else None
-        log = self.log()
-        self.history = _settled(branch(log, head))  # reading a long one a second time takes a second
-        self.compactions = store.compactions(id_) if self._stored else ()
-        self.manager = ReferenceManager.of(log, self.history)
-        self._call_ids = {call.id for message in log for call in message.tool_calls}
+        with lasting():
+            log = self.log()
+            self.history = _settled(branch(log, head))  # reading a long one a second time takes a second
+            self.compactions = store.compactions(id_) if self._stored else ()
+            self.manager = ReferenceManager.of(log, self.history)
+            self._call_ids = {call.id for message in log for call in message.tool_calls}
 
     def log(self) -> tuple[ZkChatMessage, ...]:
         """Every stored message of every branch, in the order of writing."""
@@ -239,7 +243,8 @@ class Standing(Modelled):
         """The branch cut into turns, every word of them, which is done once: rendering and counting is what a long conversation costs.
         After a change of the branch, turns that are still the same are taken over."""
         if self._cut is None:
-            self._cut, self._known = History(turns_of(self.history, self.parts.counter, self._known)), ()
+            with lasting():
+                self._cut, self._known = History(turns_of(self.history, self.parts.counter, self._known)), ()
         return self._cut
 
     def shown(self, compaction: Compaction | None) -> History:
@@ -276,9 +281,19 @@ class Standing(Modelled):
         """The prompt of this material; the last one again when nothing has changed, as between looking whether compaction is due and the
         call itself."""
         made_of = (material, self.budget, self.parts.strategy, self.parts.counter, explain)
-        if self._last is None or self._last[0] != made_of:
-            self._last = made_of, assemble(material, self.budget, self.parts.strategy, self.parts.counter, explain=explain)
-        return self._last[1]
+        with self._assembling:
+            last = self._last
+            if last is None or last[0] != made_of:
+                with lasting():
+                    last = self._last = made_of, assemble(material, self.budget, self.parts.strategy, self.parts.counter, explain=explain)
+        return last[1]
+
+    def get_ready(self) -> None:
+        """Work out what the first question of a long conversation would wait for: its turns, and the index of what was said (a second for
+        10 000 turns). For another thread than that of the turns, which then only wait for the rest of it."""
+        asking = replace(self._material((), self.compaction), current=(self.message("user", "…"),))
+        with suppress(PromptTooLarge):  # the question will say so
+            self._assembled(asking)
 
     def distinct(self, call: ToolCall) -> ToolCall:
         """The call under an id that no other call of this conversation has: some models number theirs afresh in every process, or turn,
