@@ -159,7 +159,7 @@ class Standing(Modelled):
     def prompt(self, next_text: str | None = None, *, addressed: str | None = None) -> Prompt:
         """What the next model call would send: with `next_text` as the user's message, or for the conversation as it stands."""
         current = (self._user_message(encodable(next_text), self.manager.copy(), addressed=addressed).message,) if next_text else ()
-        return self._assembled(self._material(current, self.compaction), explain=True)
+        return self._assembled(self.material(current, self.compaction), explain=True)
 
     def request(self, next_text: str | None = None) -> dict[str, Any]:
         """`prompt` as the model's server would get it: the body of the call, without the key."""
@@ -260,19 +260,20 @@ class Standing(Modelled):
         self._shown = turns, compaction.masked, shown
         return shown
 
-    def whole(self, compaction: Compaction | None) -> int:
-        """Tokens of the prompt with all turns that no summary covers."""
-        return whole(self._material((), compaction), self.budget, self.parts.strategy, self.parts.counter)
+    def whole(self, compaction: Compaction | None, beside: Material) -> int:
+        """Tokens of the prompt with all turns that no summary covers, and what else this material has."""
+        material = replace(beside, history=self.shown(compaction), compaction=compaction)
+        return whole(material, self.budget, self.parts.strategy, self.parts.counter)
 
     def always(self, current: tuple[ZkChatMessage, ...]) -> ContextUsage:
         """The figures of a prompt without any history. Raises PromptTooLarge."""
-        return self._assembled(replace(self._material(current, None), history=())).usage
+        return self._assembled(replace(self.material(current, None), history=())).usage
 
     # making values
 
     def assembled(self, current: tuple[ZkChatMessage, ...], *, offer_tools: bool = True) -> Prompt:
         """The prompt of the next call in a turn whose messages so far are `current`."""
-        prompt = self._assembled(self._material(current, self.compaction, offer_tools=offer_tools))
+        prompt = self._assembled(self.material(current, self.compaction, offer_tools=offer_tools))
         if current and offer_tools:
             self._offered = frozenset(tool.name for tool in prompt.tools)
         return prompt
@@ -291,7 +292,7 @@ class Standing(Modelled):
     def get_ready(self) -> None:
         """Work out what the first question of a long conversation would wait for: its turns, and the index of what was said (a second for
         10 000 turns). For another thread than that of the turns, which then only wait for the rest of it."""
-        asking = replace(self._material((), self.compaction), current=(self.message("user", "…"),))
+        asking = replace(self.material((), self.compaction), current=(self.message("user", "…"),))
         with suppress(PromptTooLarge):  # the question will say so
             self._assembled(asking)
 
@@ -307,7 +308,8 @@ class Standing(Modelled):
         arguments = json.loads(encodable(json.dumps(call.arguments, ensure_ascii=False)), parse_constant=lambda _: None)
         return ToolCall(id=encodable(id_), name=encodable(call.name), arguments=arguments, malformed=malformed)
 
-    def _material(self, current: tuple[ZkChatMessage, ...], compaction: Compaction | None, *, offer_tools: bool = True) -> Material:
+    def material(self, current: tuple[ZkChatMessage, ...], compaction: Compaction | None, *, offer_tools: bool = True) -> Material:
+        """What a prompt is made of under this compaction, `current` being the messages of the turn in progress."""
         return Material(
             instructions=self.parts.instructions,
             history=self.shown(compaction),
