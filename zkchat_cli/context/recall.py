@@ -117,8 +117,9 @@ class RecallIndex:
 
     def follow(self, history: History) -> None:
         """`update` with the turns of a history that can be sent; costs what is new where it goes on from the last one."""
-        if self._history is not None and history.goes_on_from(self._history):
-            for turn in history.sent(len(self._history)):
+        known, self._history = self._history, None  # until all is read: a Ctrl-C may come between
+        if known is not None and history.goes_on_from(known):
+            for turn in history.sent(len(known)):
                 self._add(turn)
         else:
             self.update(history.sent())
