@@ -6,11 +6,15 @@ import resource
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from conftest import Done, Program, write
+
+from zkchat_cli import wiring
+from zkchat_cli.errors import VaultError
 
 
 def refused(done: Done, exit_status: int, *words: str) -> None:
@@ -225,6 +229,17 @@ def test_a_chat_whose_index_cannot_be_kept_is_one_all_the_same(zkchat: Program) 
     assert "[1]" in chat.out and chat.exit_status == 0
     assert "cannot be written (File exists): the notes are indexed for this run alone" in chat.err
     assert zkchat("sessions", "list", "--json").json[0]["messages"] == 2
+
+
+def test_a_scratch_index_goes_when_there_are_no_notes_to_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scratch, home = tmp_path / "scratch", tmp_path / "home"
+    scratch.mkdir()
+    home.mkdir()
+    (home / "cache").write_text("a file where the folder should be")
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    with pytest.raises(VaultError) as refusal:
+        wiring.open_bench(wiring.Choices(tmp_path / "missing"), {"ZKCHAT_HOME": str(home)}, tmp_path)
+    assert "missing" in refusal.value.message and list(scratch.iterdir()) == []
 
 
 @pytest.mark.parametrize("stdin", ["", " \n\n"])
