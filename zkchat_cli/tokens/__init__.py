@@ -21,7 +21,7 @@ VOCABULARY = Path(__file__).with_name("vocabulary")
 _FILES = dict(zip(ENCODINGS, ("fb374d419588a4632f3f557e76b4b70aebbca790", "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"), strict=True))
 _REMEMBERED = 20_000
 _PIECE = 100_000
-_LONG, _LONG_LINES = 2000, 60
+_LONG, _LONG_LINES = 2000, 25
 """Characters of a text that is counted by its lines, and how many these have on average, so that looking each up is cheaper."""
 _NEXT_LINE = re.compile(r"(?<=\n)(?=[^\s/])")
 """Where a token ends in both vocabularies, whatever stands around: white space may join a line break, and so may a slash behind one."""
