@@ -16,13 +16,13 @@ from zkchat_cli import slash
 from zkchat_cli.config import TerminalSettings
 from zkchat_cli.errors import UsageError
 from zkchat_cli.lines import Line, Span
-from zkchat_cli.models import ToolCall
+from zkchat_cli.models import ToolCall, ToolRun
 from zkchat_cli.terminal import theme
 from zkchat_cli.terminal.markdown import Piece
 from zkchat_cli.terminal.painting import Painter
 from zkchat_cli.terminal.patient import PatientStage
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.turns import show, tool_line, unsent
+from zkchat_cli.terminal.turns import Manner, show, tool_line, unsent
 
 
 def a_screen(**more: Any) -> tuple[Screen, io.StringIO]:
@@ -120,10 +120,13 @@ def test_a_theme_is_a_setting_of_every_command(zkchat: Program, setting: str, co
 
 
 def test_tools_of_memory_say_what_they_did() -> None:
-    assert tool_line("store_in_smart_memory", {"content": "x"}, True, 0, 12, 3) == '  store_in_smart_memory "x"  kept, 12 tokens, 3 ms'
-    assert tool_line("find_excerpts", {"query": "x"}, True, 0, 12, 3) == '  find_excerpts "x"  nothing found, 12 tokens, 3 ms'
-    assert tool_line("find_backlinks", {"note": "x"}, True, 0, 12, 3) == '  find_backlinks "x"  12 tokens, 3 ms'
-    assert tool_line("find_excerpts", {"query": "y" * 99}, True, 2, 12, 3, whole=True).count("y") == 99
+    def told(name: str, excerpts: int = 0, *, whole: bool = False, **arguments: str) -> str:
+        return tool_line(ToolRun(name=name, arguments=arguments, ok=True, tokens=12, duration_ms=3), excerpts, whole=whole)
+
+    assert told("store_in_smart_memory", content="x") == '  store_in_smart_memory "x"  kept, 12 tokens, 3 ms'
+    assert told("find_excerpts", query="x") == '  find_excerpts "x"  nothing found, 12 tokens, 3 ms'
+    assert told("find_backlinks", note="x") == '  find_backlinks "x"  12 tokens, 3 ms'
+    assert told("find_excerpts", 2, whole=True, query="y" * 99).count("y") == 99
 
 
 def test_without_colours_a_line_says_that_something_goes_on_and_leaves_nothing() -> None:
@@ -166,7 +169,7 @@ def test_a_tool_that_failed_says_why(room: Room) -> None:
     reading = calls(ToolCall(id="c1", name="read_zk_document", arguments={"relative_path": "Nowhere\x1b[2J"}))
     said: list[str] = []
     turn = room.session(Deltas([reading, says("Sorry.")])).send("read it")
-    show(turn, a_screen()[0], lambda line, _: said.append(line), max_sources=3)
+    show(turn, a_screen()[0], lambda line, _: said.append(line), Manner(3))
     assert "  failed: " in said[0] and "Nowhere" in said[0].partition("failed")[2] and "\x1b" not in said[0]
 
 
@@ -175,7 +178,7 @@ def test_verbose_tells_of_each_turn_what_it_did_until_it_is_said_again(room: Roo
     assert "on: reasoning" in slash.run("/verbose", session).text
     screen, _ = a_screen()
     said: list[str] = []
-    last = show(session.send("when is compost ready?"), screen, lambda line, _: said.append(line), max_sources=3, detail=session.verbose)
+    last = show(session.send("when is compost ready?"), screen, lambda line, _: said.append(line), Manner(3, detail=session.verbose))
     assert last is not None
     told = "\n".join(said)
     for part in ("prepare ", "model ", "store ", " tokens read", "prompt: ", "conversation "):

@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 from prompt_toolkit.utils import get_cwidth
 
 from zkchat_cli.lines import Line, Span, line, plain
-from zkchat_cli.models import BudgetStatus, BudgetStatuses, Citation, CompactionDue, ContextUsage, DocumentReference, MessageBreakdown
+from zkchat_cli.models import (
+    BudgetStatus,
+    BudgetStatuses,
+    Citation,
+    CompactionDue,
+    ContextUsage,
+    DocumentReference,
+    MessageBreakdown,
+    ToolRun,
+)
 from zkchat_cli.references.listing import listing, ranges
 from zkchat_cli.terminal.laying import lay_out
 from zkchat_cli.terminal.links import opener
@@ -420,9 +429,10 @@ def test_ranges_are_short() -> None:
 
 
 def test_a_tool_call_is_one_line() -> None:
-    line = tool_line("find_excerpts", {"query": "a\nb\x1b", "limit": 3}, True, 1, 812, 4.2)
+    run = ToolRun(name="find_excerpts", arguments={"query": "a\nb\x1b", "limit": 3}, ok=True, tokens=812, duration_ms=4.2)
+    line = tool_line(run, 1)
     assert line == '  find_excerpts "a b␛" limit=3  1 excerpt, 812 tokens, 4 ms'
-    assert "failed" in tool_line("find_excerpts", {}, False, 0, 9, 1)
+    assert "failed" in tool_line(run.model_copy(update={"ok": False}), 0)
 
 
 def test_what_fits_is_not_clipped() -> None:

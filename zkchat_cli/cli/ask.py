@@ -62,7 +62,8 @@ def ask(
     from zkchat_cli.solving import solve
     from zkchat_cli.terminal.approving import AskEach, policy, tell_unable
     from zkchat_cli.terminal.links import opener
-    from zkchat_cli.terminal.turns import show, to_stderr
+    from zkchat_cli.terminal.stages import to_stderr
+    from zkchat_cli.terminal.turns import Manner, show
 
     as_json = call.as_json
     going_on = continue_ or cid is not None
@@ -92,9 +93,9 @@ def ask(
                     report = _run_as_json(turn, screen, stream=stream_json)
                 else:
                     shown = 0 if answer_only else bench.loaded.values.references.max_displayed
-                    going_on_by = "" if no_store else "zkchat ask -c"
+                    manner = Manner(shown, going_on="" if no_store else "zkchat ask -c")
                     attended = bench.approve.attending(turn) if isinstance(bench.approve, AskEach) else turn
-                    report = _outcome(show(attended, screen, to_stderr(screen), max_sources=shown, going_on=going_on_by))
+                    report = _outcome(show(attended, screen, to_stderr(screen), manner))
             if typed != text and not going_on:
                 with suppress(StoreError):  # a title is not worth an error
                     session.rename(made_of(typed))  # what was piped in says less of the conversation than what was asked of it

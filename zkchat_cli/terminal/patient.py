@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 from zkchat_cli.terminal.markdown.pieces import width
 from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.stages import Aside, PlainStage
 from zkchat_cli.terminal.status import Status
-from zkchat_cli.terminal.turns import Aside, PlainStage
 
 TICK = 0.25
 QUIET = 0.4

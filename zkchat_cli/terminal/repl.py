@@ -198,26 +198,24 @@ class Repl:
 
     def take_turn(self, events: "Generator[Event, None, None]") -> None:
         from zkchat_cli.events import TurnFailed  # as above
-        from zkchat_cli.terminal.turns import show, show_error, unsent
+        from zkchat_cli.terminal.turns import Manner, show, show_error, unsent
 
         self._session.describing.stop()
         if self._asking is not None:
             self._asking.begin()
         self._screen.print()
         settings = self._session.parts.settings
-        most, reasoning = settings.references.max_displayed, settings.chat.show_reasoning
+        manner = Manner(
+            settings.references.max_displayed,
+            reasoning=settings.chat.show_reasoning,
+            detail=self._session.verbose,
+            costs=settings.context.show_token_count,
+            opens=opens(self._session, self._screen.address),
+            who=shortened(self._session.leader, LONGEST_LEADER),
+        )
         with closing(events) as turn:
-            last = show(
-                self._noting(turn if self._asking is None else self._asking.attending(turn)),
-                self._screen,
-                self._screen.print,
-                max_sources=most,
-                reasoning=reasoning,
-                detail=self._session.verbose,
-                opens=opens(self._session, self._screen.address),
-                who=shortened(self._session.leader, LONGEST_LEADER),
-                costs=self._session.parts.settings.context.show_token_count,
-            )
+            attended = turn if self._asking is None else self._asking.attending(turn)
+            last = show(self._noting(attended), self._screen, self._screen.print, manner)
         if isinstance(last, TurnFailed):
             show_error(last.error, self._screen.print, last.partial)
             self._screen.print("  /retry asks the same again", "dim")
@@ -226,7 +224,7 @@ class Repl:
                 self._screen.print(told, "dim")
             self._session.describing.start()
 
-    def _noting(self, turn: "Generator[Event, None, None]") -> "Iterator[Event]":
+    def _noting(self, turn: "Iterator[Event]") -> "Iterator[Event]":
         from zkchat_cli.events import MessageStored  # as above
 
         for event in turn:
