@@ -180,7 +180,7 @@ def test_columns_stay_aligned_whatever_a_terminal_makes_of_a_character(cell: str
 
 
 def test_a_rule_is_a_line_and_html_is_text() -> None:
-    assert seen("a\n\n---\n\n<b>b</b> &amp; <br>", 12) == ["a", "", "───────────", "", "<b>b</b>", "&amp; <br>"]
+    assert seen("a\n\n---\n\n<b>b</b> &amp; <br>", 12) == ["a", "", "───────────", "", "<b>b</b> &", "<br>"]
 
 
 def test_an_answer_may_end_anywhere() -> None:
@@ -352,7 +352,23 @@ MARKS = [
     "<b>",
 ]
 TABLES = ["\n| a | b |\n|--|--|\n", "| x | y |\n"]
-WORDS = ["word", "words on words", "https://a.b/c", "](http://a.b)", "[1]", "[[No", "te]]", "世界", "。", "👨‍👩‍👧", "e\u0301", "a" * 30]
+WORDS = [
+    "word",
+    "words on words",
+    "https://a.b/c",
+    "](http://a.b)",
+    "[1]",
+    "[[No",
+    "te]]",
+    "世界",
+    "。",
+    "👨‍👩‍👧",
+    "e\u0301",
+    "a" * 30,
+    "&am",
+    "p;",
+    "&#x41;",
+]
 FRAGMENTS = st.sampled_from([*MARKS, *TABLES, *WORDS, "\n```py\n", "x = 1 # y", "\x1b[2J", "\u202e"])
 TEXTS = st.lists(FRAGMENTS, max_size=40).map("".join)
 
@@ -375,6 +391,22 @@ def test_how_an_answer_was_cut_does_not_show(text: str, sizes: list[int], screen
         assert not below or max(below) - terminal.terminal.cursor.y <= most
 
     assert terminal.say(deltas, a_short_tail).close() == Streaming(*screen).say([text]).close()
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 99])
+def test_entities_are_what_they_stand_for_but_never_in_code(size: int) -> None:
+    text = "Q&amp;A, 1 &lt; 2, it&#8217;s &#x201c;so&#X201D;, a&nbsp;b, &mdash; &#42;no&#42; &CounterClockwiseContourIntegral;"
+    assert Streaming(120).say(cut(text, size)).close() == ["Q&A, 1 < 2, it’s “so”, a\xa0b, — *no* ∳"]
+    assert Streaming().say(cut("`a&amp;b` and\n\n```\n&lt;b&gt;\n```\n", size)).close() == ["`a&amp;b` and", "", "  &lt;b&gt;"]
+    assert Streaming().say(cut("[a &amp; b](https://a.b/?c=1&amp;d=2)", size)).close() == ["a & b (https://a.b/?c=1&d=2)"]
+
+
+@pytest.mark.parametrize(
+    "text", ["AT&T", "&nosuch;", "&amp", "a && b &", "&#27;[2J &#7;&#x1b; &#13; &NewLine;", "&#8238; &rlm;", "&" + "x" * 70]
+)
+def test_what_is_no_harmless_entity_stays_as_it_is_written(text: str) -> None:
+    for size in (1, 3, 99):
+        assert Streaming(200).say(cut(text, size)).close() == [text]
 
 
 def test_marks_far_apart_are_characters_however_they_come() -> None:

@@ -300,7 +300,7 @@ class ZkChatSession(Led):
 
     def _warn(self, usage: ContextUsage) -> Iterator[events.Event]:
         """Tell once of instructions or tools that take more than their share."""
-        for name, told in warnings(usage).items():
+        for name, told in warnings(usage, filtered=self.parts.settings.context.tool_filter == "auto").items():
             if name not in self._warned:
                 self._warned.add(name)
                 yield events.Notice(*told)

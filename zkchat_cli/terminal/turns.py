@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from zkchat_cli import events
 from zkchat_cli.context import past
 from zkchat_cli.context.figures import left_out, saved, thousands
+from zkchat_cli.context.ways import IN_CHAT, Ways
 from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.models import RunReport, ToolRun, TurnReport
 from zkchat_cli.references.listing import listing
@@ -51,8 +52,8 @@ class Manner:
     """What a click on links and citations opens."""
     who: str = ""
     """Who answers, as is told while that is waited for."""
-    going_on: str = "/continue"
-    """What goes on with an answer that was cut; empty where nothing does."""
+    ways: Ways = IN_CHAT
+    """How that is called by which one may go on."""
 
 
 def show(turn: Iterable[events.Event], screen: Screen, aside: Aside, how: Manner) -> events.TurnCompleted | events.TurnFailed | None:
@@ -118,7 +119,7 @@ def _show(turn: Iterable[events.Event], stage: Stage, screen: Screen, how: Manne
                 stage.doing("making older turns smaller")
             case events.CompactionDone(compaction):
                 stage.doing("")
-                stage.aside(f"  {saved(compaction)}", "dim")
+                stage.aside(f"  {saved(compaction, how.ways)}", "dim")
                 stage.stand_apart()
             case events.IterationStarted(number, of):
                 stage.aside(f"  iteration {number} of {of}", "bold")
@@ -134,7 +135,7 @@ def _show(turn: Iterable[events.Event], stage: Stage, screen: Screen, how: Manne
                 last = event
                 stage.end()
                 if report.finish_reason == "length":
-                    more = f"; {how.going_on} goes on" if how.going_on else ""
+                    more = f"; {how.ways.goes_on} goes on" if how.ways.goes_on else ""
                     stage.aside(f"  the answer was cut: the model reached its length limit{more}", "yellow")
                 for told in details(report) if how.detail else ():
                     stage.aside(told, "dim")
@@ -146,18 +147,18 @@ def _show(turn: Iterable[events.Event], stage: Stage, screen: Screen, how: Manne
 def _tell_end(report: TurnReport, stage: Stage, screen: Screen, how: Manner) -> None:
     """What stands below an answer: what it rests on, what it took, and whether its goal was met."""
     cited = report.citations, report.references, report.uncited_statements
-    shown = listing(*cited, how.max_sources) if how.max_sources else []
+    shown = listing(*cited, how.max_sources, how.ways.all_sources) if how.max_sources else []
     costly = how.costs and not how.detail and report.model != "offline"  # which searches and quotes: nobody is paid
     if shown or costly:
         screen.print()
     screen.show(shown)
     if costly:
         stage.aside(cost(report), "dim")
-    if report.run is not None and (unmet := unmet_line(report.run)):
+    if report.run is not None and (unmet := unmet_line(report.run, how.ways)):
         stage.aside(f"  {unmet}", "yellow")
 
 
-def unmet_line(run: RunReport) -> str:
+def unmet_line(run: RunReport, ways: Ways = IN_CHAT) -> str:
     """What is to be told of an agent run that did not reach its goal; nothing of one that did."""
     if run.met:
         return ""
@@ -168,7 +169,7 @@ def unmet_line(run: RunReport) -> str:
         case "repeated":
             return f"not met: after {rounds} it only repeated itself"
         case "rounds":
-            return f"not met: {rounds} did not do; /solve, or zkchat ask -c --iterations N, goes on"
+            return f"not met: {rounds} did not do{f'; {ways.run_goes_on} goes on' if ways.run_goes_on else ''}"
 
 
 def tool_line(run: ToolRun, excerpts: int, *, whole: bool = False) -> str:
