@@ -1,6 +1,7 @@
 """Themes, signs in ASCII, what a turn tells of itself, and `/verbose`."""
 
 import io
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from zkchat_cli.terminal import theme
 from zkchat_cli.terminal.markdown import Piece
 from zkchat_cli.terminal.painting import Painter
 from zkchat_cli.terminal.patient import PatientStage
-from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.screen import PROGRESS_AFTER, Screen
 from zkchat_cli.terminal.turns import Manner, show, tool_line, unsent
 
 
@@ -117,6 +118,17 @@ def test_a_theme_is_a_setting_of_every_command(zkchat: Program, setting: str, co
     with Searching(zkchat, "search", "filters", ZKCHAT_TERMINAL__THEME=setting) as search:
         assert search.wait_for_end() == 0
         assert (b"\x1b[" in search.raw) is coloured
+
+
+def test_without_escape_sequences_progress_is_a_line_that_goes_again() -> None:
+    told = io.StringIO()
+    with Screen(io.StringIO(), told, False, err_is_terminal=True, plain=True).progress_bar("Indexing") as progress:
+        progress(1, 9)
+        assert told.getvalue() == ""
+        time.sleep(PROGRESS_AFTER + 0.01)
+        progress(8, 9)
+        assert told.getvalue() == "\rIndexing  8/9"
+    assert told.getvalue().endswith(f"\r{' ' * 13}\r") and "\x1b" not in told.getvalue()
 
 
 def test_tools_of_memory_say_what_they_did() -> None:

@@ -502,6 +502,16 @@ def test_what_matters_least_of_that_line_goes_first(columns: int, line: str) -> 
     assert status.line(5.0, columns)[2:] == line
 
 
+def test_how_fast_an_answer_comes_has_nothing_to_do_with_what_tools_took() -> None:
+    status = Status("scripted", 0.0)
+    status.came("x" * 400, 1.0)
+    status.doing("find_excerpts")
+    status.doing("")
+    assert status.line(50.0, 80)[2:] == "scripted · 50 s · ~100 tokens · Ctrl-C stops"
+    status.came("x" * 400, 60.0)
+    assert status.line(62.0, 80)[2:] == "scripted · 62 s · ~200 tokens · ~50 tokens/s · Ctrl-C stops"
+
+
 def test_what_is_done_stands_there_to_the_end() -> None:
     status = Status("scripted", 0.0)
     status.doing("making older turns smaller\x1b[2J")

@@ -413,6 +413,15 @@ def test_a_cited_document_is_neither_named_again_nor_unused() -> None:
     assert shown(citations=(cited(1),), references=twice).count("Filters.md") == 1
 
 
+def test_a_name_that_is_longer_than_a_line_goes_on_behind_the_indent() -> None:
+    path = f"2026-01-05-{'a-long-name-of-a-note-' * 3}{'x' * 50}{'世界' * 20}.md"
+    rows = ["".join(span.text for span in row) for row in lay_out(listing((cited(1, path),), (), 0, 9), 40, plain=True)]
+    assert all(get_cwidth(row) <= 40 for row in rows)
+    assert all(row.startswith(" " * 8) and row[8] != " " for row in rows[2:])
+    assert rows[3].endswith("-")
+    assert "".join(row.strip() for row in rows[2:]).replace(" ", "") == f"[[{path.removesuffix('.md')}]]{path}:12-14"
+
+
 def test_a_long_list_is_cut_and_says_where_the_rest_is() -> None:
     assert shown(2, citations=tuple(cited(n) for n in range(1, 6))).endswith("and 3 more: /refs")
 

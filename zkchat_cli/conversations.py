@@ -114,7 +114,7 @@ def told(conversation: Overview, history: Sequence[ZkChatMessage], most_sources:
             continue
         yield line()
         if message.role == "user":
-            first, *rest = message.content.expandtabs(4).split("\n")
+            first, *rest = message.typed.expandtabs(4).split("\n")
             yield Line((Span("you › ", "bold"), Span(first, "bold")))
             yield from (line(f"      {each}", "bold") for each in rest)
         else:

@@ -168,4 +168,4 @@ def question(session: ZkChatSession, number: str = "") -> marking.Numbered:
 def questions(session: ZkChatSession) -> list[str]:
     """For completion: the turns' numbers with what was asked, the last first."""
     asked = [each for each in marking.numbered(session.history) if each.part == "question"]
-    return [Offer(str(each.turn), shorten(each.message.content, 60)) for each in reversed(asked)]
+    return [Offer(str(each.turn), shorten(each.message.typed, 60)) for each in reversed(asked)]

@@ -38,7 +38,7 @@ def _rows(found: Sequence[Numbered], session: ZkChatSession) -> Iterable[Line]:
     for each in found:
         tokens = session.parts.counter.count(each.message.content)
         about = f"{each.turn:>4} {each.part:<8} {tokens:>6} tokens, {marking.because(each.message)}: "
-        yield line(f"{about}{shorten(each.message.content, 60)}", indent=5)
+        yield line(f"{about}{shorten(each.message.typed, 60)}", indent=5)
 
 
 def _turns(session: ZkChatSession) -> list[str]:
