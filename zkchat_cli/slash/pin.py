@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from zkchat_cli import marking
+from zkchat_cli import marking, slash
 from zkchat_cli.lines import Line, line
 from zkchat_cli.marking import LAST, Numbered
 from zkchat_cli.session import ZkChatSession
@@ -42,7 +42,7 @@ def _rows(found: Sequence[Numbered], session: ZkChatSession) -> Iterable[Line]:
 
 
 def _turns(session: ZkChatSession) -> list[str]:
-    return [LAST, *dict.fromkeys(str(each.turn) for each in reversed(marking.numbered(session.history)))]
+    return [LAST, *slash.turns(marking.numbered(session.history))]
 
 
 COMMAND = SlashCommand(
