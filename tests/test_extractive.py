@@ -1,6 +1,7 @@
 """The summary without a model: what it keeps, what belongs together, what it leaves out, and that it never takes more room than it has."""
 
 import os
+import random
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -11,10 +12,11 @@ from building import COUNTER, said, talk, turns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.context.extractive import summarize
+from zkchat_cli.context.extractive import Extraction, quoted, summarize
 from zkchat_cli.context.statements import statements
 from zkchat_cli.context.turns import Turn, turns_of
-from zkchat_cli.models import ZkChatMessage
+from zkchat_cli.models import DocumentReference, ZkChatMessage
+from zkchat_cli.tokens import TokenCounter
 
 CHATTER = tuple((f"Tell me of the {thing}.", f"The {thing} is a fine and useful thing, people say.") for thing in ("harp", "lute", "oboe"))
 
@@ -290,3 +292,158 @@ def test_hostile_texts_take_no_more_than_their_room(text: str) -> None:
         made = summary(exchange, room=80)
         assert "anvil" in made
         assert COUNTER.count(made) <= 80
+
+
+# while a conversation goes on
+
+
+class Counting(TokenCounter):
+    """Remembers how often it was asked."""
+
+    asked = 0
+
+    def count(self, text: str) -> int:
+        self.asked += 1
+        return COUNTER.count(text)
+
+
+def a_long_talk(exchanges: int, seed: int = 1) -> tuple[Turn, ...]:
+    """Of people and things with names of their own, with questions, answers that need them, sentences that point back, and corrections."""
+    dice = random.Random(seed)
+    things = ["anvil", "harp", "lute", "oboe", "kettle", "ladder", "lantern", "canoe", "loom", "easel"]
+    told: list[str] = []
+
+    def sentence() -> str:
+        thing, name = dice.choice(things), f"{dice.choice('BDGKLMN')}{dice.choice('aeiou')}{dice.choice('rstvz')}a{len(told) % 40}"
+        told.append(f"{name} sold the {dice.choice(('red', 'old', 'tall'))} {thing} in {1950 + len(told) % 70}.")
+        forms = [told[-1], f"She kept the {thing} for {name}.", f"Did {name} like the {thing}?", "Yes, in May.", dice.choice(told)]
+        if dice.random() < 0.2:
+            forms.append(f"No, {dice.choice(told)[:-1]} after all.")
+        return dice.choice(forms)
+
+    def message() -> str:
+        return " ".join(sentence() for _ in range(dice.randint(1, 5)))
+
+    history = [
+        m.model_copy(update={"timestamp": f"2025-{1 + i // 56 % 12:02d}-{1 + i // 2 % 28:02d}T10:00:00Z"})
+        for i, m in enumerate(talk(*((message(), message()) for _ in range(exchanges))))
+    ]
+    return turns_of(history, COUNTER)
+
+
+def step_by_step(kept: Extraction, among: Sequence[Turn], room: int, at_once: int) -> str:
+    """The last of the summaries of ever more turns."""
+    text = ""
+    for end in range(at_once, len(among) + 1, at_once):
+        text = kept.summarize(among[:end], room, COUNTER, text, end - at_once) or ""
+        assert COUNTER.count(text) <= room
+    return text
+
+
+def named(text: str) -> set[str]:
+    return {word for word in text.split() if word[0].isupper() and word[-1].isdigit()}
+
+
+@pytest.mark.parametrize("room", [60, 250, 900])
+def test_a_summary_that_goes_on_is_like_one_made_in_one_go(room: int) -> None:
+    among = a_long_talk(120)
+    whole, stepped = summarize(among, room, COUNTER) or "", step_by_step(Extraction(), among, room, 4)
+    assert len(named(stepped)) >= 0.85 * len(named(whole))
+    said = {each.text for turn in among for m in turn.messages for each in statements(m.content)}
+    parts = [part for line in stepped.split("\n") for part in line.split(": ", 1)[1].split(" / ")]
+    assert all(any(part.startswith(each) for each in said) for part in parts)
+    assert step_by_step(Extraction(), among, room, 4) == stepped
+
+
+def test_going_on_costs_the_news_and_not_the_conversation() -> None:
+    def cost(exchanges: int) -> int:
+        among, counter, kept = a_long_talk(exchanges + 2), Counting(), Extraction()
+        kept.summarize(among[:-2], 300, counter)
+        before = counter.asked
+        kept.summarize(among, 300, counter)
+        return counter.asked - before
+
+    assert cost(400) < 1.5 * cost(100)
+
+
+def test_a_summary_of_the_same_again_is_the_same() -> None:
+    kept, among = Extraction(), a_long_talk(40)
+    assert kept.summarize(among, 200, COUNTER) == kept.summarize(among, 200, COUNTER)
+
+
+def test_what_all_has_room_is_all_said() -> None:
+    kept, among = Extraction(), turns(*CHATTER)
+    for end in range(1, 4):
+        assert kept.summarize(among[:end], 1000, COUNTER) == summarize(among[:end], 1000, COUNTER)
+
+
+def test_what_is_corrected_later_is_not_said_any_more() -> None:
+    kept = Extraction()
+    among = turns(*CHATTER, ("The anvil stands on shelf seven.", "I see."), *CHATTER, ("No, the anvil stands on shelf nine.", "I see."))
+    assert "shelf seven" in (kept.summarize(among[:-1], 1000, COUNTER) or "")
+    corrected = kept.summarize(among, 1000, COUNTER) or ""
+    assert "No, the anvil stands on shelf nine." in corrected
+    assert "shelf seven" not in corrected
+    doubted = turns(("When was Rome founded?", "Rome was founded in 754, people say."), ("Wrong, of course.", "I am sorry."))
+    assert "754" in (Extraction().summarize(doubted[:1], 1000, COUNTER) or "")
+    kept = Extraction()
+    kept.summarize(doubted[:1], 1000, COUNTER)
+    assert "754, people say.\n- 3 May, user: Wrong, of course." in (kept.summarize(doubted, 1000, COUNTER) or "")
+
+
+def test_another_branch_another_room_and_names_that_become_known_begin_anew() -> None:
+    kept, among = Extraction(), a_long_talk(30)
+    kept.summarize(among, 200, COUNTER)
+    other = (*among[:20], *turns(("The kestrel nests in the spire.", "Good.")))
+    assert kept.summarize(other, 200, COUNTER) == summarize(other, 200, COUNTER)
+    assert kept.summarize(among[:10], 200, COUNTER) == summarize(among[:10], 200, COUNTER)
+    assert kept.summarize(among[:10], 900, COUNTER) == summarize(among[:10], 900, COUNTER)
+    named = turns(("Zoe: I moved the anvil to Lyon.", "Then so be it."), ("Zoe: I sold the bellows to Otto.", "Then so be it."))
+    kept = Extraction()
+    assert "user: Zoe: I moved" in (kept.summarize(named[:1], 900, COUNTER) or "")
+    assert "Zoe: I moved" in (text := kept.summarize(named, 900, COUNTER) or "")
+    assert "user" not in text
+
+
+def test_who_does_not_know_a_conversation_begins_with_what_its_summary_quotes() -> None:
+    among, fresh, counter = a_long_talk(200), Extraction(), Counting()
+    earlier = step_by_step(Extraction(), among[:-1], 300, 57)
+    text = fresh.summarize(among, 300, counter, earlier, len(among) - 1) or ""
+    assert COUNTER.count(text) <= 300
+    assert len(named(earlier) & named(text)) >= 0.5 * len(named(earlier))
+    messages = [m for turn in among[:-1] for m in turn.messages]
+    runs = quoted(earlier, messages)
+    assert 10 < sum(map(len, runs)) < len(messages) / 3
+    assert {m.id for run in runs for m in run} <= {m.id for m in messages}
+
+
+def test_a_summary_that_is_not_ours_is_not_looked_for() -> None:
+    among = a_long_talk(10)
+    made_up = "- user: The queen opened the fair.\n- user: It rained.\nThe end."
+    assert quoted(made_up, [m for turn in among for m in turn.messages]) == []
+    assert quoted("Nothing that is a list.", []) == []
+    assert Extraction().summarize(among, 900, COUNTER, made_up, 8) == summarize(among, 900, COUNTER)
+
+
+def test_a_sentence_of_a_summary_that_is_not_found_again_is_passed_over() -> None:
+    among = a_long_talk(10)
+    messages = [m for turn in among for m in turn.messages]
+    ours = summarize(among, 900, COUNTER) or ""
+    assert quoted(f"{ours}\n- user: It rained.", messages) == quoted(ours, messages) != []
+
+
+def test_a_long_word_of_a_summary_is_found_again() -> None:
+    message = said("user", "x" * 50, "u")
+    assert quoted(f"- user: {message.content}", [message]) == [[message]]
+
+
+def test_documents_are_told_as_long_as_there_are_few() -> None:
+    def consulting(number: int) -> ZkChatMessage:
+        reference = DocumentReference(wikilink=f"[[A long title of a note {number}]]", relative_path="a.md", reference_type="search")
+        return said("assistant", f"The bellows hang near door {number}.", f"a{number}", references=(reference, reference))
+
+    history = [m for i in range(60) for m in (said("user", f"Where is bellows {i}?", f"u{i}"), consulting(i))]
+    kept, among = Extraction(), turns_of(history, COUNTER)
+    assert "Documents consulted: [[A long title of a note 0]], [[A long title" in (kept.summarize(among[:4], 400, COUNTER) or "")
+    assert "consulted" not in (kept.summarize(among[:30], 400, COUNTER) or "")
+    assert "consulted" not in (kept.summarize(among, 400, COUNTER) or "")

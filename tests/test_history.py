@@ -1,6 +1,7 @@
 """The history of a conversation: what is noted of its turns is what looking through all of them would find."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from building import COUNTER, said, talk, turns
@@ -75,3 +76,15 @@ def test_a_history_of_a_history_is_itself() -> None:
     history = History(turns_of(talk(("a?", "b")), COUNTER))
     assert History.of(history) is history
     assert list(History.of(tuple(history))) == list(history)
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from("fts"), max_size=10), st.sets(st.integers(0, 9)), st.integers(0, 10))
+def test_other_turns_may_stand_at_some_places(kinds: list[str], places: set[int], length: int) -> None:
+    known = some(*kinds)
+    history = History(known[:length]).plus(known[length:])
+    others = {place: replace(turn, prompt=()) for place, turn in enumerate(known) if place in places}
+    instead = [others.get(place, turn) for place, turn in enumerate(known)]
+    looked_through(history.instead(others), instead)
+    looked_through(history, known)
+    looked_through(history.instead(others).plus(some("s", "t")[:0]), instead)

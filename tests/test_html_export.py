@@ -15,10 +15,12 @@ import pytest
 from conftest import Program
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 from test_exporters import answer, archives, said, talk
 
 from zkchat_cli.exporters import exporter
 from zkchat_cli.exporters.html.elements import HARMFUL, harmless
+from zkchat_cli.exporters.html.prose import rendered
 from zkchat_cli.exporters.html.sources import highlighted
 from zkchat_cli.exporters.html.style import STYLE
 from zkchat_cli.models import Citation, Compaction, ContentChunk, ConversationArchive, DocumentReference, TokenUsage, ToolCall, ToolRun
@@ -457,7 +459,7 @@ def test_a_long_table_of_tokens_is_folded_under_its_total() -> None:
     assert read(*a_turn("so", usage=usage(1, 1))).all("details", "costs") == []
 
 
-@pytest.mark.parametrize("answers", [1, 25, 1500])
+@pytest.mark.parametrize("answers", [1, 25, pytest.param(1500, marks=pytest.mark.untraced)])
 def test_the_chart_keeps_within_its_borders_however_many_answers_there_are(answers: int) -> None:
     page = read(*(said("assistant", "so", usage=usage(n, -n)) for n in range(answers)))
     for bar in page.all("rect"):
@@ -607,6 +609,7 @@ def test_a_text_that_is_hard_to_read_is_exported_in_seconds(piece: str, untraced
         assert time.process_time() - began < 30
 
 
+@pytest.mark.untraced
 def test_a_very_long_text_is_shown_as_it_was_written_with_its_citations() -> None:
     page = read(*a_turn("# so [3] <b>\n" * 10_000, cite()))
     assert len(page.all("a", "cite")) == 10_000
@@ -677,3 +680,17 @@ def test_each_character_that_acts_is_found_wherever_it_stands() -> None:
     assert len(acting) > 2000
     assert not [c for c in acting if harmless(f"a{c}b") in (f"a{c}b", "ab")]
     assert harmless("a\tb\nc \U00020000 \U0001f600 \ue000") == "a\tb\nc \U00020000 \U0001f600 \ue000"
+
+
+WRITTEN = [*"aB9é中“('\"!?.,:;-+=/%^@{}[]*|…» \n\u00a0\u2028\u0301", "\n\n", "[[", "]]", "word ", "the end.\n", "1. ", "---\n", "===\n"]
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(st.sampled_from(WRITTEN), min_size=1, max_size=9).map("".join))
+def test_what_has_no_markdown_comes_to_what_markdown_makes_of_it(written: str) -> None:
+    reader = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("reference")
+    tokens = reader.parse(written)
+    for token in tokens:
+        if token.type.startswith("heading"):
+            token.tag = f"h{int(token.tag[1]) + 2}"
+    assert rendered(written, (), lambda _, words: words) == reader.renderer.render(tokens, reader.options, {})

@@ -17,7 +17,7 @@ from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.llm import Failed, Request, Text
 from zkchat_cli.models import Prompt, PromptMessage, Sent
 from zkchat_cli.session import ZkChatSession
-from zkchat_cli.store import ChatSessionStore, packing
+from zkchat_cli.store import ChatSessionStore, packing, prompts
 from zkchat_cli.store.file import connect
 
 
@@ -346,3 +346,8 @@ def test_the_command_shows_what_was_sent_then(zkchat: Program, script: Callable[
     ):
         refused = zkchat("context", *wrong)
         assert refused.exit_status == 2 and why in refused.err
+
+
+def test_what_a_prompt_quotes_is_looked_up_by_its_ids_however_long_the_conversation() -> None:
+    plan = connect(None).execute(f"EXPLAIN QUERY PLAN {prompts._SAID}", ("[]", 1)).fetchall()
+    assert any("message USING INDEX sqlite_autoindex_message_1 (id=?)" in step for *_, step in plan), plan

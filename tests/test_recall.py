@@ -2,6 +2,7 @@
 
 import random
 import string
+import sys
 from collections.abc import Sequence
 from datetime import date
 
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.context.passages import PIECE, WHOLE, passages_of, pieces
-from zkchat_cli.context.recall import MOST_MISFITS, MOST_PASSAGES, RecallIndex, cost, quote, recall
+from zkchat_cli.context.recall import MOST_MISFITS, MOST_PASSAGES, RecallIndex, cost, prepare, quote, recall
 from zkchat_cli.context.times import Period, periods
 from zkchat_cli.context.turns import Turn, turns_of
 from zkchat_cli.models import ZkChatMessage
@@ -353,3 +354,16 @@ def test_a_fact_with_a_word_of_its_own_is_always_found(longest: int, seed: int, 
         messages.append(said(dice.choice(["user", "assistant"]), " ".join(words), f"m{i}"))
     lines = found_in(messages, f"What was it with {fact} and the note?", room=500)
     assert any(fact in line for line in lines)
+
+
+def test_what_recall_computes_with_can_be_loaded_beforehand() -> None:
+    prepare()
+    assert "numpy" in sys.modules
+
+
+def test_the_same_question_is_looked_up_once() -> None:
+    index = RecallIndex()
+    index.update(turns(("The anvil is red.", "I see."), ("The harp is old.", "I see.")))
+    assert index.best("anvil?", NOON, 2) is index.best("anvil?", NOON, 2)
+    index.update(turns(("The anvil is red.", "I see.")))
+    assert list(index.best("harp?", NOON, 1)) == []

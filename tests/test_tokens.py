@@ -20,6 +20,9 @@ SHA256 = {
 }
 
 
+COUNTERS = {encoding: TokenCounter(encoding) for encoding in ENCODINGS}
+
+
 class Letters:
     """An encoder for which every character is a token; it remembers what it was asked."""
 
@@ -63,6 +66,23 @@ def test_a_megabyte_of_white_space_is_counted(blank: str) -> None:
 def test_a_long_text_is_counted_exactly() -> None:
     text = "All work and no play makes Jack a dull boy.\n" * 5000
     assert COUNTER.count(text) == len(load_vocabulary("o200k_base").encode_ordinary(text))
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(st.sampled_from("ab1é語 \t\r/.…-'\u3000\u0085"), max_size=9), min_size=1, max_size=9), st.sampled_from(ENCODINGS))
+def test_a_long_text_is_the_sum_of_its_lines(lines: list[str], encoding: str) -> None:
+    long = "\n".join(each for line in lines for each in (line, "a long line of some summary, " * 20))
+    assert COUNTERS[encoding].count(long) == len(tiktoken.get_encoding(encoding).encode_ordinary(long))
+
+
+def test_of_a_long_text_only_lines_that_changed_are_encoded() -> None:
+    letters = Letters()
+    counter = TokenCounter(load=lambda _: letters)
+    told = [f"- user: {name} " + "told us so. " * 50 for name in "abcd"]
+    assert counter.count("\n".join(told)) == len("\n".join(told))
+    told[1] = "- user: something else"
+    assert counter.count("\n".join(told)) == len("\n".join(told))
+    assert sum(letters.asked.values()) == len(told) + 1
 
 
 def test_each_text_is_encoded_once() -> None:

@@ -10,7 +10,7 @@ Each step is taken once, and a failure is followed by the next step; so the numb
 PromptTooLarge, which names the largest items (context/prompt.py).
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -175,10 +175,10 @@ class Ladder:
         held = self._held
         return held.summary if held is not None and held.summary_tokens <= self.standing.largest_summary else None
 
-    def _turns(self, compaction: Compaction | None) -> list[Turn]:
-        return [turn for turn in self.standing.shown(compaction) if not turn.failed]
+    def _turns(self, compaction: Compaction | None) -> tuple[Turn, ...]:
+        return self.standing.shown(compaction).sent()
 
-    def _covered(self, turns: list[Turn]) -> int:
+    def _covered(self, turns: Sequence[Turn]) -> int:
         return covered_by(self._held, turns) if self._held is not None and self._earlier else 0
 
     def _with(self, **changes: object) -> Compaction | None:
@@ -236,7 +236,7 @@ class Ladder:
     # folding
 
     @cached_property
-    def _shown(self) -> list[Turn]:
+    def _shown(self) -> tuple[Turn, ...]:
         """The turns to fold from, and how those that stay are shown."""
         return self._turns((self._by_masking if self.wish.reason else None) or self._held)
 
@@ -271,7 +271,9 @@ class Ladder:
     def _summaries(self, fold: Fold, attempt: _Attempt) -> Iterator[tuple[CompactionMode, str]]:
         if attempt.summary is not None:
             yield attempt.mode, attempt.summary
-        extracted = decide.extract(fold, self._limit, self.standing.parts.counter, self.wish.instructions)
+        kept = self.standing.extraction if self.wish.target is None else None  # a summary of another size is chosen from all that was said
+        earlier = self._held.summary if self._held is not None else None
+        extracted = decide.extract(fold, self._limit, self.standing.parts.counter, self.wish.instructions, kept, earlier)
         if extracted is not None:
             yield "extractive", extracted
         if self.wish.reason:

@@ -11,6 +11,7 @@ from typing import Any
 
 from zkchat_cli.config import Config
 from zkchat_cli.context.budget import room_for_history
+from zkchat_cli.context.extractive import Extraction
 from zkchat_cli.context.history import History
 from zkchat_cli.context.masking import masked
 from zkchat_cli.context.prompt import Material, assemble, whole
@@ -68,6 +69,8 @@ class Standing(Modelled):
         self._cut: History | None = None
         self._shown: tuple[History, tuple[str, ...], History] | None = None
         self._recall = RecallIndex()
+        self.extraction = Extraction()
+        """What summaries without a model know of this branch."""
         self._known: Sequence[Turn] = ()
         self._offered: frozenset[str] = frozenset()
         self._last: tuple[tuple[object, ...], Prompt] | None = None
@@ -125,6 +128,7 @@ class Standing(Modelled):
         if self._cut is not None:
             self._known = self._cut
         self._history, self._cut = messages, None
+        self.extraction = Extraction()
 
     def _add(self, turn: tuple[ZkChatMessage, ...]) -> None:
         """A finished turn at the end of the branch: what is known of the others stays."""
@@ -247,7 +251,7 @@ class Standing(Modelled):
         if known is not None and known[1] == compaction.masked and turns.goes_on_from(known[0]):
             shown = known[2].plus(turns[len(known[0]) :])  # what is masked stands further up
         else:
-            shown = History(masked(turns, compaction.masked, self.parts.counter))
+            shown = masked(turns, compaction.masked, self.parts.counter)
         self._shown = turns, compaction.masked, shown
         return shown
 

@@ -334,8 +334,19 @@ def key_variables(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def open_store(loaded: Loaded, *, keep: bool = True) -> ChatSessionStore:
-    """The user's conversations; with `keep` false, a store in memory that leaves no trace on disk."""
-    return ChatSessionStore.open(loaded.places.store_file if keep else None)
+    """The user's conversations, if only to read them where they may not be written; with `keep` false, a store in memory that leaves no
+    trace on disk."""
+    return ChatSessionStore.open_to_read(loaded.places.store_file) if keep else ChatSessionStore.open(None)
+
+
+def _conversations(loaded: Loaded, choices: Choices) -> tuple[ChatSessionStore, StoreUnwritable | None]:
+    """The store of a bench, and why it is only in memory where it should not be."""
+    if not choices.store or not choices.store_later:
+        return open_store(loaded, keep=choices.store), None
+    try:
+        return ChatSessionStore.open(loaded.places.store_file), None
+    except StoreUnwritable as e:
+        return open_store(loaded, keep=False), e
 
 
 def open_bench(choices: Choices, env: Mapping[str, str], cwd: Path) -> Bench:
@@ -350,12 +361,8 @@ def open_bench(choices: Choices, env: Mapping[str, str], cwd: Path) -> Bench:
     cache = kept(loaded.places.cache_dir)
     vault = open_vault(loaded, env, cwd, cache.place)
     try:
-        try:
-            return Bench(loaded, vault, open_store(loaded, keep=choices.store), env, using, choices, cwd, cache=cache)
-        except StoreUnwritable as e:
-            if not choices.store_later:
-                raise
-            return Bench(loaded, vault, open_store(loaded, keep=False), env, using, choices, cwd, e, cache=cache)
+        store, unstored = _conversations(loaded, choices)
+        return Bench(loaded, vault, store, env, using, choices, cwd, unstored, cache=cache)
     except ZkchatError:
         vault.close()
         cache.close()

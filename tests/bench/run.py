@@ -39,6 +39,7 @@ from zkchat_cli.tokens import TokenCounter, load_vocabulary
 from zkchat_cli.toolbox import Toolbox
 
 SEED = 7
+COMPACTING = {"none": "turns that do not compact", "masked": "turns that mask old results", "extractive": "turns that fold into a summary"}
 LIBRARIES = "import sqlite3, typer, zkchat_cli.models, zkchat_cli.tokens as t; t.load_vocabulary('o200k_base')"
 
 
@@ -97,7 +98,7 @@ def storing(ground: Ground, archive: ConversationArchive) -> Row:
 
 
 def talking(ground: Ground, what: str, session: ZkChatSession) -> Iterator[Row]:
-    """Turns in one growing conversation, by the session's own timings and by a clock outside it.
+    """Turns in one growing conversation, by the session's own timings and by a clock outside it; those that compact are told apart, too.
 
     By the session's clock the user thinks for ten seconds before each message, so that each finds the last scan of the vault stale. In a
     chat the vault is looked at again while the message is typed (see terminal/background.py); here it is before every second one, and the
@@ -114,6 +115,7 @@ def talking(ground: Ground, what: str, session: ZkChatSession) -> Iterator[Row]:
 
     figures: list[tuple[float, ...]] = []
     waited: list[tuple[float, float]] = []
+    by_mode: dict[str, list[float]] = {}
     for number, question in enumerate(ground.words.question() for _ in ground.times(200)):
         thought += 10
         typed = number % 2 == 0
@@ -126,12 +128,14 @@ def talking(ground: Ground, what: str, session: ZkChatSession) -> Iterator[Row]:
         assert isinstance(last, TurnCompleted), last
         took = last.report.timings_ms
         if typed:
+            by_mode.setdefault(last.report.compaction.mode if last.report.compaction else "none", []).append(took.overhead)
             figures.append((took.overhead, took.prepare, took.store, outside - took.model - took.tools, timed(least)(last.report)))
         else:
             waited.append((took.overhead, timed(lambda _: walk(ground.vault))(None)))
     overhead, prepare, store, by_outside, floor = zip(*figures, strict=True)
     yield Row(f"overhead a message, {what}", overhead, floor, "count, two transactions", Goal(10, "p95"))
     yield from (Row(f"  {part}", values) for part, values in (("prepare", prepare), ("store", store), ("all, timed outside", by_outside)))
+    yield from (Row(f"  {told}", by_mode[mode]) for mode, told in COMPACTING.items() if mode in by_mode)
     yield Row("  pasted: the vault is looked at first", *zip(*waited, strict=True), "walk over the files")
 
 

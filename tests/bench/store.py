@@ -37,7 +37,8 @@ def figures(ground: Ground) -> Iterator[Row]:
     yield Row(f"list {CONVERSATIONS} conversations", *listed, "rows of a bare table", Goal(200, "median"))
     yield from searching(ground, store, messages)
     store.close()
-    yield from storing(ground)
+    for messages in (0, 10 * ground.turns, 40 * ground.turns):
+        yield from storing(ground, messages)
     yield from keeping(ground)
 
 
@@ -74,15 +75,15 @@ def _bench(ground: Ground) -> wiring.Bench:
     return bench
 
 
-def storing(ground: Ground) -> Iterator[Row]:
-    """Turns at the end of a long conversation, beside the same words in a bare table; and what of that is not waiting for the disk."""
+def storing(ground: Ground, messages: int) -> Iterator[Row]:
+    """Turns at the end of a conversation of so many messages, beside their words in a bare table; and what is not waiting for the disk."""
     bench = _bench(ground)
-    texts = (ground.words.common(2 * WORDS) for _ in range(10 * ground.turns))
+    texts = (ground.words.common(2 * WORDS) for _ in range(messages))
     log: list[ZkChatMessage] = []
     for number, text in enumerate(texts):
         role: Role = "assistant" if number % 2 else "user"
         log.append(ZkChatMessage(id=f"long{number}", parent_id=log[-1].id if log else None, role=role, content=text, timestamp=NOON))
-    place = Conversation(id="long", vault=str(bench.vault.root), created_at=NOON, updated_at=NOON, head_id=log[-1].id)
+    place = Conversation(id="long", vault=str(bench.vault.root), created_at=NOON, updated_at=NOON, head_id=log[-1].id if log else None)
     session = bench.session(bench.store.restore(ConversationArchive(conversation=place, messages=tuple(log)), wiring.new_id))
     floor, commit = bare(ground, STORE), bench.store.commit
     took: list[float] = []
@@ -96,7 +97,7 @@ def storing(ground: Ground) -> Iterator[Row]:
         bare_took.append(timed(lambda _: insert(floor, [(m.id, m.content) for m in answer]))(0))
 
     bench.store.commit = measured  # type: ignore[assignment, method-assign]
-    for _ in ground.times(200):
+    for _ in ground.times(200 if messages <= 10 * ground.turns else 60):
         assert isinstance(list(session.send(ground.words.question()))[-1], TurnCompleted)
     what = f"store a turn with its prompts, after {len(log)} messages"
     yield Row(what, took[1:], bare_took[1:], "its answer into a bare table", Goal(5, "p95"))

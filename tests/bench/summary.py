@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from ground import Ground
 from measuring import Goal, Row, in_turns, timed
 
-from zkchat_cli.context.extractive import summarize
+from zkchat_cli.context.extractive import Extraction, summarize
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.tokens import TokenCounter, load_vocabulary
@@ -40,6 +40,19 @@ def figures(ground: Ground) -> Iterator[Row]:
             turns.append(Turn(tuple(ZkChatMessage(id=f"m{role}", role=role, content=text, timestamp=date) for role, text in pair), ()))
         return tuple(turns)
 
+    def going_on(talk: Sequence[Turn]) -> list[float]:
+        """A summary is kept of a conversation, and each time two turns are new."""
+        kept, steps = Extraction(), ground.repetitions(20)
+        kept.summarize(talk[: -2 * steps], ROOM, counter)
+        return [timed(lambda end: kept.summarize(talk[:end], ROOM, counter))(len(talk) - 2 * left) for left in range(steps - 1, -1, -1)]
+
     talks = [told() for _ in ground.times(20)]
     yield Row("summary of 25000 tokens", *in_turns(timed(summary), timed(floor), talks), FLOOR, Goal(500, "p95"))
     yield Row("summary of the same again", *in_turns(timed(summary), timed(floor), talks[-2:] * len(talks)), FLOOR)
+
+    for times in (1, 2) if ground.quick else (1, 4, 16):
+        yield Row(
+            f"summary that goes on, {times * TOKENS} tokens",
+            going_on([turn for _ in range(times) for turn in told()]),
+            goal=Goal(50, "p95"),
+        )

@@ -6,7 +6,7 @@ Nothing is deleted: a compaction is a row that says which messages its summary c
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from zkchat_cli.context.extractive import summarize
+from zkchat_cli.context.extractive import Extraction
 from zkchat_cli.context.prompt import covered_by
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import Compaction
@@ -77,14 +77,35 @@ def kept_from(turns: Sequence[Turn], keep: int) -> int:
     return border
 
 
-def extract(fold: Fold, target: int, counter: TokenCounter, instructions: str | None = None) -> str | None:
+def extract(
+    fold: Fold,
+    target: int,
+    counter: TokenCounter,
+    instructions: str | None = None,
+    kept: Extraction | None = None,
+    earlier: str | None = None,
+) -> str | None:
     """A summary of the fold in at most `target` tokens, without a model; None when it would not be clearly smaller than what it replaces.
 
-    It is made from the raw turns each time, never from the previous summary, so that nothing fades from copying copies. Sentences that
-    share words with `instructions` ("keep the syntax examples") come first.
+    Sentences that share words with `instructions` ("keep the syntax examples") come first; that takes a look at all that was said. With
+    what is `kept` of the conversation, only what is new since the `earlier` summary is looked at.
     """
-    room = min(target, int(SMALLER_BY * fold.tokens))
-    return summarize(fold.turns, room, counter, instructions or "") if room > 0 else None
+    room = _room(fold, target)
+    if room <= 0:
+        return None
+    if instructions or kept is None:
+        return Extraction(instructions or "").summarize(fold.turns, room, counter)
+    return kept.summarize(fold.turns, room, counter, earlier or "", len(fold.turns) - len(fold.new))
+
+
+def _room(fold: Fold, target: int) -> int:
+    """Tokens for a summary that is clearly smaller than the fold; of a long one only the first turns are looked at."""
+    tokens = 0
+    for turn in fold.turns:
+        tokens += turn.foldable
+        if SMALLER_BY * tokens >= target:
+            return target
+    return int(SMALLER_BY * tokens)
 
 
 def flaw(summary: str | None, limit: int, replaced: int, counter: TokenCounter) -> str | None:

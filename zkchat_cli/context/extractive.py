@@ -1,15 +1,19 @@
 """A summary without a model: the sentences of a conversation that carry most, word for word, under a budget of tokens.
 
-Deterministic; in the order in which things were said, with dates and speakers. Made from the raw turns each time.
+Deterministic; in the order in which things were said, with dates and speakers. It is chosen from what was said, never made from the summary
+before, so that nothing fades from copying copies.
 """
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import accumulate
 
-from zkchat_cli.context.covering import Candidate, Cover, rarities
-from zkchat_cli.context.priorities import NEUTRAL, is_fixed
-from zkchat_cli.context.statements import Statement, statements
+from zkchat_cli.context.covering import Candidate, Cover
+from zkchat_cli.context.statements import Statement
+from zkchat_cli.context.told import DATE, Names, Spoken, Told, amended
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.tokens import TokenCounter
@@ -17,40 +21,20 @@ from zkchat_cli.words import content_terms, stem
 
 WANTED, QUOTED = 8.0, 1000.0
 """What a sentence is worth more for a word, or a quoted phrase, that was asked for."""
-SET = 1.5
-"""What each step of priority that the user set above or below the neutral one multiplies a sentence's worth by."""
 _COMMON = 0.2
 """A word in more than this share of the sentences picks none out."""
-QUOTATION = 0.4
-"""What a quotation from the notes is worth: it can be read again there, what was said about it cannot."""
-_SAME_CLAIM = 0.5
-"""Of the words of a statement, those that a correction must share to be about the same."""
-_LOOKED_THROUGH = 40
-"""The latest statements with a word of a correction among which the corrected one is looked for."""
 _LEFT = 0.02
 """Of the room may stay unused. What sentences cost is known when they are written: those that share a line cost less than they seem to."""
+_SAME_ROOM = 0.1
+"""A room that has changed by more than this share is filled anew."""
+_KEY = 24
+"""Characters by which a sentence of a summary is found again in what was said."""
+_FOUND = 0.8
+"""Of the sentences of a summary, those that must be found again for it to be one of ours."""
 _MONTHS = "January February March April May June July August September October November December".split()
-_DATE = re.compile(r"(\d{4})-(0[1-9]|1[0-2])-(\d\d)")
-_SPEAKER = re.compile(r"(?:(\([^()\n]{1,60}\))\s*)?(?P<name>[^\W\d_a-z][\w.'’-]{0,30}(?: [^\W\d_a-z][\w.'’-]{0,30})?): ?(?=\S)")
 _BETWEEN = " / "
 """Between what one speaker said in two messages: one token, where a line of its own takes four."""
 _PHRASE = re.compile(r'"([^"]{2,200})"|“([^”]{2,200})”|„([^“]{2,200})“|«([^»]{2,200})»|「([^」]{2,200})」')
-
-
-class _Spoken:
-    """A message as a summary has it: who says it, on which day, and what; and whether it is in every prompt without the summary."""
-
-    def __init__(self, message: ZkChatMessage, named: frozenset[str]) -> None:
-        self.role = message.role
-        self.date = " ".join(message.timestamp[:10].split())
-        start = _SPEAKER.match(message.content) if message.role in named else None
-        self.speaker = start["name"] if start else message.role
-        begin = 0
-        if start and (not start[1] or _says_the_date(start[1], self.date)):
-            begin = start.end()
-        self.said = statements(message.content[begin:])
-        self.stays = is_fixed(message)
-        self.weight = SET ** (message.priority - NEUTRAL) if message.priority_set else 1.0
 
 
 def summarize(turns: Sequence[Turn], room: int, counter: TokenCounter, wanted: str = "") -> str | None:
@@ -58,102 +42,159 @@ def summarize(turns: Sequence[Turn], room: int, counter: TokenCounter, wanted: s
 
     Sentences that share words with `wanted` come first, those that hold a phrase it quotes before all others.
     """
-    spoken = _spoken(turns)
-    consulted = _documents(turns)
-    if counter.count(consulted) > room // 4:
-        consulted = ""
-    candidates = _candidates(spoken, counter, wanted)
-    spare = room - counter.count(consulted) - 1
-    cover = Cover(candidates, rarities(candidates), spare, counter)
-    text = ""
-    while spare > _LEFT * room and cover.take(spare):
-        text = _write(cover.chosen, spoken, consulted)
-        spare = room - counter.count(text)
-    while cover.chosen and spare < 0:
-        cover.chosen.pop()
-        text = _write(cover.chosen, spoken, consulted)
-        spare = room - counter.count(text)
-    return text if cover.chosen else None
+    return Extraction(wanted).summarize(turns, room, counter)
 
 
-def _spoken(turns: Iterable[Turn]) -> list[_Spoken]:
-    messages = [m for turn in turns if not turn.failed for m in turn.messages if m.role != "tool" and m.content]
-    said = Counter(m.role for m in messages)
-    named = Counter(m.role for m in messages if _SPEAKER.match(m.content))
-    return [_Spoken(m, frozenset(role for role, n in named.items() if n > 1 and 2 * n >= said[role])) for m in messages]
+class Extraction:
+    """The summary of a conversation, kept with it while it goes on: each sentence is looked at once.
+
+    The cost of a summary is that of what is new since the last one and of the room, however long the conversation is. One that does not
+    know a long conversation yet begins with the messages that its last summary quotes. When the branch has changed, it begins anew by
+    itself; when marks of older messages have, it must be replaced.
+    """
+
+    def __init__(self, wanted: str = "") -> None:
+        self._wanted = wanted
+        self._counter: TokenCounter | None = None
+        self._length = 0
+        """How many turns are known, and the last message of those."""
+        self._newest = ""
+        self._runs: list[list[ZkChatMessage]] = []
+        """The messages that are known; those of one run follow each other."""
+
+    def summarize(self, turns: Sequence[Turn], room: int, counter: TokenCounter, earlier: str = "", covered: int = 0) -> str | None:
+        """As the function `summarize`; `earlier` is the summary of the first `covered` turns, where there is one."""
+        if not self._knows(turns, counter):
+            self._begin(counter)
+            if earlier and (runs := quoted(earlier, _said(turns[:covered]))):
+                self._length = covered
+                self._tell(runs)
+                self._consult(turns[:covered])
+        new = turns[self._length :]
+        self._tell([_said(new)])
+        self._consult(new)
+        self._length, self._newest = len(turns), turns[-1].messages[-1].id if turns else ""
+        return self._choose(room, counter)
+
+    def _knows(self, turns: Sequence[Turn], counter: TokenCounter) -> bool:
+        """Whether these are the turns known, or go on from them."""
+        if counter is not self._counter or len(turns) < self._length:
+            return False
+        return self._length == 0 or turns[self._length - 1].messages[-1].id == self._newest
+
+    def _begin(self, counter: TokenCounter) -> None:
+        self._counter = counter
+        self._length, self._runs = 0, []
+        self._names = Names()
+        self._links: dict[str, None] = {}
+        self._links_tokens = 0
+        self._forget()
+
+    def _forget(self) -> None:
+        """Have nothing told."""
+        assert self._counter is not None
+        self._told = Told(self._names.roles, self._counter)
+        self._cover = Cover(self._counter)
+        self._room = self._spent = 0
+
+    def _tell(self, runs: list[list[ZkChatMessage]]) -> None:
+        """Take in runs of messages, the first of which follows what is known."""
+        for run in runs:
+            self._names.hear(run)
+        self._runs += runs
+        if self._names.roles != self._told.named:
+            self._forget()
+            runs = self._runs
+        for number, run in enumerate(runs):
+            if number:
+                self._told.leave_out()
+            candidates, corrected = self._told.add(run)
+            if self._wanted:
+                asked_for = _asked_for([candidate.said for candidate in candidates], self._wanted)
+                candidates = [replace(c, factor=c.factor * asked_for.get(i, 1.0)) for i, c in enumerate(candidates)]
+            self._cover.add(candidates)
+            for position, correction in corrected.items():
+                self._cover.amend(amended(self._cover[position], *correction))
+
+    def _consult(self, turns: Iterable[Turn]) -> None:
+        assert self._counter is not None
+        for link in (r.wikilink for turn in turns for m in turn.messages for r in m.references if r.relative_path):
+            if link not in self._links:
+                self._links[link] = None
+                self._links_tokens += self._counter.count(link)
+
+    def _consulted(self, room: int, counter: TokenCounter) -> str:
+        """The documents that were consulted, their links word for word; nothing when they are too many."""
+        if not self._links or self._links_tokens > 2 * room:  # not joined and counted only to find that out
+            return ""
+        told = f"Documents consulted: {', '.join(self._links)}"
+        return told if counter.count(told) <= room else ""
+
+    def _choose(self, room: int, counter: TokenCounter) -> str | None:
+        cover, consulted = self._cover, self._consulted(room // 4, counter)
+        spare = room - counter.count(consulted) - 1
+        text = ""
+        if cover.outgrown(room) or abs(room - self._room) > _SAME_ROOM * self._room:
+            cover.renew(spare)
+        else:
+            cover.exchange(spare - self._spent)
+            text, spare = self._written(consulted, room, counter)
+        while spare > _LEFT * room and cover.take(spare):
+            text, spare = self._written(consulted, room, counter)
+        while cover.chosen and spare < 0:
+            cover.give_way()
+            text, spare = self._written(consulted, room, counter)
+        cover.settle()
+        self._room, self._spent = room, room - spare - counter.count(consulted)
+        return text if cover.chosen else None
+
+    def _written(self, consulted: str, room: int, counter: TokenCounter) -> tuple[str, int]:
+        """What is chosen as a text, and what it leaves of the room."""
+        chosen = (self._cover[position] for group in self._cover.chosen.values() for position in group)
+        text = _write(chosen, self._told.spoken, consulted)
+        return text, room - counter.count(text)
 
 
-def _says_the_date(text: str, date: str) -> bool:
-    numbers = {int(number) for number in re.findall(r"\d{1,4}", text)}
-    known = _DATE.fullmatch(date)
-    return known is not None and {int(known[1]), int(known[3])} <= numbers
+def quoted(summary: str, messages: Sequence[ZkChatMessage]) -> list[list[ZkChatMessage]]:
+    """The messages that a summary of ours quotes, each with the one before it, in runs of those that follow each other.
+
+    Nothing when too much of it is not found in the messages, because somebody else made it.
+    """
+    starts = [0, *accumulate(len(message.content) + 1 for message in messages)]
+    text = "\n".join(message.content for message in messages)
+    keys = [_key(piece) for line in summary.split("\n") if line.startswith("- ") for piece in line.partition(": ")[2].split(_BETWEEN)]
+    wanted: dict[int, None] = {}
+    at, missing = 0, 0
+    for key in filter(None, keys):
+        found = text.find(key, at)
+        if found < 0:
+            missing += 1
+            if missing > (1 - _FOUND) * len(keys):
+                return []
+            continue
+        at = found
+        number = bisect_right(starts, found) - 1
+        wanted.update(dict.fromkeys((max(0, number - 1), number)))
+    runs: list[list[ZkChatMessage]] = []
+    before = -2
+    for number in sorted(wanted):
+        if number != before + 1:
+            runs.append([])
+        runs[-1].append(messages[number])
+        before = number
+    return runs
 
 
-def _candidates(spoken: Sequence[_Spoken], counter: TokenCounter, wanted: str) -> list[Candidate]:
-    flat = [(number, said) for number, message in enumerate(spoken) for said in message.said]
-    corrected = _corrected([(spoken[number], said) for number, said in flat])
-    needs = _needs(spoken)
-    asked_for = _asked_for([said for _, said in flat], wanted)
-    opening = {speaker: counter.count(f"- {speaker}:") + 1 for speaker in {message.speaker for message in spoken}}
-    seen: set[str] = set()
-    found = []
-    for position, (number, said) in enumerate(flat):
-        message = spoken[number]
-        correction = corrected.get(position)
-        factor = message.weight * asked_for.get(position, 1.0)
-        if correction is not None and correction[1]:
-            factor = 0.0
-        if said.quotes and message.role == "assistant":
-            factor *= QUOTATION
-        if said.announces or message.stays or (position not in needs and said.text in seen):
-            factor = 0.0
-        seen.add(said.text)
-        needed = (*needs.get(position, ()), *([correction[0]] if correction else []))
-        found.append(Candidate(position, number, message.date, said, opening[message.speaker], needed, factor))
-    return found
+def _key(piece: str) -> str:
+    return piece if len(piece) <= _KEY else piece[:_KEY].rpartition(" ")[0] or piece[:_KEY]
 
 
-def _needs(spoken: Sequence[_Spoken]) -> dict[int, tuple[int, ...]]:
-    """What each statement means nothing without: the one before, when it points back; the question, when it is only an answer to that."""
-    needs: dict[int, tuple[int, ...]] = {}
-    start = 0
-    last = question = None
-    for message in spoken:
-        for position, said in enumerate(message.said, start):
-            if position > start and said.leans:
-                needs[position] = (position - 1,)
-            elif position == start and question is not None and (said.leans or said.brief):
-                needs[position] = (question,)
-            elif last is not None and ((position == start and said.leans) or (said.quotes and message.role == "assistant")):
-                needs[position] = (last if question is None else question,)
-        if message.said:
-            asking = [position for position, said in enumerate(message.said, start) if said.asks]
-            question = asking[-1] if asking else None
-            start += len(message.said)
-            last = start - 1
-    return needs
-
-
-def _corrected(flat: Sequence[tuple[_Spoken, Statement]]) -> dict[int, tuple[int, bool]]:
-    """What the user corrected: which statement does, and whether it says the whole claim again."""
-    telling = {word for message, said in flat if message.role == "user" and said.corrects for word in said.words}
-    holding: dict[str, list[int]] = {word: [] for word in telling}
-    found: dict[int, tuple[int, bool]] = {}
-    for position, (message, said) in enumerate(flat):
-        if message.role == "user" and said.corrects:
-            shared = Counter(p for word in said.words for p in holding[word][-_LOOKED_THROUGH:])
-            about = [p for p, n in shared.items() if n >= _SAME_CLAIM * len(flat[p][1].words) and not flat[p][1].asks]
-            found.update((p, (position, True)) for p in about)
-            if not about and position and flat[position - 1][0] is not message and not flat[position - 1][1].asks:
-                found[position - 1] = (position, False)
-        for word in telling.intersection(said.words):
-            holding[word].append(position)
-    return found
+def _said(turns: Iterable[Turn]) -> list[ZkChatMessage]:
+    return [m for turn in turns if not turn.failed for m in turn.messages if m.role != "tool" and m.content]
 
 
 def _asked_for(flat: Sequence[Statement], wanted: str) -> dict[int, float]:
-    if not wanted:
-        return {}
+    """What the statements at these places are worth more for what was asked for."""
     phrases = [next(filter(None, match)).casefold() for match in _PHRASE.findall(wanted)]
     words = {stem(t) for t in content_terms(wanted)}
     frequency = Counter(word for said in flat for word in said.words if word in words)
@@ -167,12 +208,12 @@ def _asked_for(flat: Sequence[Statement], wanted: str) -> dict[int, float]:
     return found
 
 
-def _write(chosen: Sequence[Sequence[Candidate]], spoken: Sequence[_Spoken], consulted: str) -> str:
+def _write(chosen: Iterable[Candidate], spoken: Sequence[Spoken], consulted: str) -> str:
     """A list, in the order of the conversation: a line says when and who where that changes."""
     lines: list[str] = []
     year = ""
     before: int | None = None
-    for candidate in sorted((c for group in chosen for c in group), key=lambda c: c.position):
+    for candidate in sorted(chosen, key=lambda c: c.position):
         message, text = spoken[candidate.message], candidate.said.text
         previous = None if before is None else spoken[before]
         if previous is not None and (previous.date, previous.speaker) == (message.date, message.speaker):
@@ -192,14 +233,8 @@ def _glue(line: str) -> str:
 
 def _day(date: str, year: str, *, first: bool) -> tuple[str, str]:
     """A date as people write it, without the year when that is the one written last; and the year."""
-    known = _DATE.fullmatch(date)
+    known = DATE.fullmatch(date)
     if known is None:
         return f"{date}, " if date else "" if first else "undated, ", ""
     day = f"{int(known[3])} {_MONTHS[int(known[2]) - 1]}"
     return (f"{day}, " if known[1] == year else f"{day} {known[1]}, "), known[1]
-
-
-def _documents(turns: Iterable[Turn]) -> str:
-    """The documents that were consulted, their links word for word."""
-    links = dict.fromkeys(r.wikilink for turn in turns for m in turn.messages for r in m.references if r.relative_path)
-    return f"Documents consulted: {', '.join(links)}" if links else ""

@@ -5,7 +5,8 @@ A conversation of ten thousand turns is asked with each message, so nothing here
 added. A history never changes; the one that comes of adding a turn shares its storage and sees one turn more of it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import overload
 
@@ -48,6 +49,26 @@ class _Notes:
             for call in message.tool_calls:
                 self.tools.setdefault(call.name, place)
 
+    def upto(self, length: int) -> "_Notes":
+        """A copy of what is known of the first turns. The lists are cut; no turn before that is looked at."""
+        sent = self.before[length]
+        return _Notes(
+            turns=self.turns[:length],
+            sent=self.sent[:sent],
+            failed=self.failed[: length - sent],
+            before=self.before[: length + 1],
+            tokens=self.tokens[: sent + 1],
+            places=self._upto(self.places, length),
+            fixed=self.fixed[: bisect_left(self.fixed, length)],
+            tools=self._upto(self.tools, length),
+        )
+
+    def _upto(self, places: dict[str, int], length: int) -> dict[str, int]:
+        kept = places.copy()
+        while kept and kept[last := next(reversed(kept))] >= length:  # they were noted in the order of the turns
+            del kept[last]
+        return kept
+
 
 class History(Sequence[Turn]):
     """Finished turns, oldest first; see the module. A slice of it is a tuple."""
@@ -71,12 +92,23 @@ class History(Sequence[Turn]):
         turns = tuple(turns)
         if not turns:
             return self
-        notes = self._notes if len(self._notes.turns) == self._length else History(self)._notes
+        notes = self._notes if len(self._notes.turns) == self._length else self._notes.upto(self._length)
         for turn in turns:
             notes.add(turn)
         longer = History()
         longer._notes, longer._length = notes, len(notes.turns)
         return longer
+
+    def instead(self, others: Mapping[int, Turn]) -> "History":
+        """This history with other turns at some places. Costs what the turns from the first of those on cost, and a copy of the lists."""
+        if not others:
+            return self
+        first, other = min(others), History()
+        other._notes = self._notes.upto(first)
+        for place in range(first, self._length):
+            other._notes.add(others.get(place, self._notes.turns[place]))
+        other._length = self._length
+        return other
 
     def __len__(self) -> int:
         return self._length

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
+from zkchat_cli.context.history import History
 from zkchat_cli.context.priorities import is_critical, is_fixed
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import ContentChunk, PromptMessage, ZkChatMessage
@@ -37,17 +38,14 @@ def maskable(turns: Iterable[Turn], counter: TokenCounter, *, spare_critical: bo
     )
 
 
-def masked(turns: Sequence[Turn], ids: Iterable[str], counter: TokenCounter) -> tuple[Turn, ...]:
-    """The turns with these messages masked. Looked for from the end, where they are."""
-    wanted, found = set(ids), list(turns)
-    for i in range(len(found) - 1, -1, -1):
-        if not wanted:
-            break
-        here = {message.id for message in found[i].messages} & wanted
-        if here:
-            found[i] = _masked(found[i], here, counter)
-            wanted -= here
-    return tuple(found)
+def masked(turns: Sequence[Turn], ids: Iterable[str], counter: TokenCounter) -> History:
+    """The turns with these messages masked."""
+    history = History.of(turns)
+    found: dict[int, set[str]] = {}
+    for id_ in ids:
+        if place := history.through(id_):
+            found.setdefault(place - 1, set()).add(id_)
+    return history.instead({place: _masked(history[place], here, counter) for place, here in found.items()})
 
 
 def _masked(turn: Turn, ids: set[str], counter: TokenCounter) -> Turn:

@@ -91,10 +91,10 @@ def assemble(material: Material, budget: Budget, strategy: Strategy, counter: To
         fixed=parts.fixed_recent,
         batch=budget.batch,
     )
-    choice = _fitted(strategy.choose(offer), offer)
+    choice, recalled = _fitted(strategy.choose(offer), offer)
     first_kept = choice.kept[0].number if choice.kept else None
     left = (turn for turn in parts.fixed_turns if first_kept is None or turn.number < first_kept)
-    history = (*(m for turn in left for m in turn.fixed), *(m for turn in choice.kept for m in turn.prompt), *_recalled(choice, counter))
+    history = (*(m for turn in left for m in turn.fixed), *(m for turn in choice.kept for m in turn.prompt), *recalled)
     messages = (*parts.head, *parts.summary, *parts.fixed, *history, *parts.smart, *parts.current)
     compaction = _due(wanted, parts.recent_tokens, strategy, budget)
     return Prompt(
@@ -205,19 +205,19 @@ def covered_by(compaction: Compaction, turns: Sequence[Turn]) -> int:
     return 0
 
 
-def _fitted(choice: Choice, offer: Offer) -> Choice:
-    """The choice with fewer quotations where they take more than was thought: the oldest give way."""
+def _fitted(choice: Choice, offer: Offer) -> tuple[Choice, tuple[PromptMessage, ...]]:
+    """The choice with fewer quotations where they take more than was thought (the oldest give way), and those as a message."""
     room = offer.room - sum(turn.tokens for turn in choice.kept) - offer.beside(choice.kept)
-    while choice.recalled:
-        over = sum(m.tokens for m in _recalled(choice, offer.counter)) - room
-        if over <= 0:
-            break
+    while True:
+        recalled = _recalled(choice, offer.counter)
+        over = sum(m.tokens for m in recalled) - room
+        if over <= 0 or not recalled:
+            return choice, recalled
         going = 0
         while going < len(choice.recalled) and over > 0:
             over -= choice.recalled[going].tokens(offer.counter)
             going += 1
         choice = replace(choice, recalled=choice.recalled[going:])
-    return choice
 
 
 def _due(always: ContextUsage, history: int, strategy: Strategy, budget: Budget) -> CompactionDue:

@@ -11,7 +11,7 @@ The index is kept with its conversation and only added to; a look-up costs about
 from array import array
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING
@@ -79,6 +79,11 @@ class _Posting:
     often: "array[int]" = field(default_factory=lambda: array("B"))
 
 
+def prepare() -> None:
+    """Load what a look-up computes with, so that the first one need not."""
+    import numpy  # noqa: F401
+
+
 class RecallIndex:
     """The words of a conversation's turns: for each word the passages that have it and how often."""
 
@@ -102,14 +107,15 @@ class RecallIndex:
         self._tokens: dict[int, int] = {}
         self._stays = array("B")
         """1 for a passage of a message that is in every prompt anyway."""
+        self._found: tuple[tuple[str, str, int], list[int]] | None = None
         self._set: list[int] = []
         """Passages that the user has said are critical."""
 
     def update(self, turns: Sequence[Turn]) -> None:
         """Be the index of these turns: what is known of them is kept, so that a turn is read once."""
         same = min(len(turns), len(self._turns))
-        if self._turns[:same] != list(turns[:same]):  # identical ones are not looked into
-            same = next((i for i in range(same) if self._turns[i].messages != turns[i].messages), same)
+        others = [i for i, (known, turn) in enumerate(zip(self._turns, turns, strict=False)) if known is not turn]
+        same = next((i for i in others if self._turns[i].messages != turns[i].messages), same)  # not one that is only shown otherwise
         self._forget(same)
         self._turns[:] = turns[:same]
         for turn in turns[same:]:
@@ -117,6 +123,7 @@ class RecallIndex:
 
     def _add(self, turn: Turn) -> None:
         position = len(self._turns)
+        self._found = None
         self._turns.append(turn)
         self._starts.append(len(self.passages))
         for message in turn.messages:
@@ -145,6 +152,7 @@ class RecallIndex:
         """Know only the first `turns` turns any more; another branch of the log goes on from there."""
         if turns == len(self._turns):
             return
+        self._found = None
         start = self._starts[turns]
         for passage in reversed(self.passages[start:]):
             for word in _counted(passage.text):
@@ -163,8 +171,17 @@ class RecallIndex:
         del self._set[bisect_left(self._set, start) :]
         self._tokens = {number: tokens for number, tokens in self._tokens.items() if number < start}
 
-    def best(self, question: str, asked_at: str, before: int) -> Iterator[int]:
-        """Passages of the first `before` turns that bear on the question, those that bear most for their size first."""
+    def best(self, question: str, asked_at: str, before: int) -> Sequence[int]:
+        """Passages of the first `before` turns that bear on the question, those that bear most for their size first.
+
+        The last answer is kept: the prompts of one turn, with ever more that its tools found, all ask the same.
+        """
+        asked = (question, asked_at, before)
+        if self._found is None or self._found[0] != asked:
+            self._found = asked, self._best(question, asked_at, before)
+        return self._found[1]
+
+    def _best(self, question: str, asked_at: str, before: int) -> list[int]:
         import numpy as np  # 0.1 s, and 30 MB: only for conversations that have outgrown their window
 
         end = self._starts[before] if before < len(self._starts) else len(self.passages)
@@ -187,7 +204,8 @@ class RecallIndex:
         if len(value) > MOST_PASSAGES:  # the best thousand first, because sorting 20 000 takes 4 ms
             best_ones = np.sort(np.argpartition(-value, MOST_PASSAGES)[:MOST_PASSAGES])
             bearing, value = bearing[best_ones], value[best_ones]
-        return map(int, bearing[np.argsort(-value, kind="stable")])
+        order: list[int] = bearing[np.argsort(-value, kind="stable")].tolist()
+        return order
 
     def critical(self, before: int) -> list[int]:
         """Passages of the first `before` turns that the user has said are critical, the most, and then the newest, first."""
@@ -261,7 +279,7 @@ def recall(index: RecallIndex, question: str, asked_at: str, before: int, room: 
     room -= FRAME
     if room <= 0:
         return ()
-    bearing = [] if is_acknowledgement(question) else list(index.best(question, asked_at, before))
+    bearing = [] if is_acknowledgement(question) else index.best(question, asked_at, before)
     critical = index.critical(before)
     chosen: dict[int, None] = {}
     dates: set[str] = set()

@@ -1,11 +1,13 @@
-"""/new: begin another conversation; this one stays stored."""
+"""/new: begin another conversation; this one stays as it is."""
 
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.slash import Outcome, SlashCommand
 
 
 def _run(session: ZkChatSession, argument: str) -> Outcome:  # noqa: ARG001  every command has this shape
-    kept = f" The last one is stored as {session.conversation.id}." if session.history else ""
+    id_ = session.conversation.id
+    where = f"is stored as {id_}" if session.parts.store.lasting else f"is {id_} until you leave: this chat is not stored"
+    kept = f" The last one {where}." if session.history else ""
     return Outcome(f"A new conversation.{kept}", session=session.other())
 
 

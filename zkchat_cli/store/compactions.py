@@ -40,13 +40,13 @@ def undo(connection: sqlite3.Connection, conversation_id: str, compaction_id: st
 
 def standing(connection: sqlite3.Connection, conversation: int, compaction_id: str) -> Compaction | None:
     """The summary that a prompt had which names this compaction, taken back or not: its own, or where it only masks the one before it.
-    `conversation` is the number of the one that both are of."""
+    `conversation` is the number of the one that both are of. Without what it masks, which is long, and asked by nobody here."""
     query = f"{_COMPACTION} WHERE conversation_id = :of AND seq <= (SELECT seq FROM compaction WHERE id = :id AND conversation_id = :of)"
     [of] = connection.execute("SELECT id FROM conversation WHERE seq = ?", (conversation,)).fetchone()
     for row in connection.execute(f"{query} ORDER BY seq DESC", {"id": compaction_id, "of": of}):
-        compaction = _compaction(connection, row)
-        if compaction.summary:
-            return compaction
+        value = _value(row)
+        if value.get("summary"):
+            return Compaction.model_validate({**value, "masked": ()})
     return None
 
 
@@ -62,11 +62,17 @@ def summaries(made: Iterable[Compaction]) -> dict[str, str]:
 
 
 def _compaction(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Compaction:
-    *columns, rest, packed = row
-    value = packing.decoded(rest) if packed is None else packing.unpacked(packed)
-    if packed is not None:
+    value = _value(row)
+    if row[-1] is not None:
         value["masked"] = _ids(connection, value["masked"])
-    return Compaction.model_validate(dict(zip(rows.COMPACTION, columns, strict=True)) | value)
+    return Compaction.model_validate(value)
+
+
+def _value(row: tuple[Any, ...]) -> dict[str, Any]:
+    """As it is stored: what is packed names the messages it masks by numbers."""
+    *columns, rest, packed = row
+    value: dict[str, Any] = packing.decoded(rest) if packed is None else packing.unpacked(packed)
+    return value | dict(zip(rows.COMPACTION, columns, strict=True))
 
 
 def _numbers(connection: sqlite3.Connection, conversation_id: str, ids: list[str]) -> list[int | str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from zkchat_cli.errors import StoreError
-from zkchat_cli.models import Conversation, Overview
+from zkchat_cli.models import Conversation, ConversationArchive, Overview
 from zkchat_cli.store import rows
 from zkchat_cli.store.packing import storable
 
@@ -48,6 +48,26 @@ def find(connection: sqlite3.Connection, prefix: str | None, vault: str | None) 
 def newest_first(connection: sqlite3.Connection, vault: str | None = None, limit: int | None = None) -> list[Conversation]:
     query = f"{_CONVERSATION} WHERE :vault IS NULL OR vault = :vault {_NEWEST_FIRST} LIMIT :limit"
     return _conversations(connection.execute(query, _which(vault, limit)))
+
+
+def untouched_since(connection: sqlite3.Connection, before: str) -> tuple[str, ...]:
+    """The ids of those that were last updated before a time (ISO 8601 with zone)."""
+    query = "SELECT id FROM conversation WHERE julianday(updated_at) < julianday(?)"
+    return tuple(id_ for (id_,) in connection.execute(query, (before,)))
+
+
+def is_known(connection: sqlite3.Connection, archive: ConversationArchive) -> bool:
+    """Whether the store has one of its ids already."""
+    wanted = {
+        "conversation": [archive.conversation.id],
+        "message": [message.id for message in archive.messages],
+        "compaction": [compaction.id for compaction in archive.compactions],
+    }
+    return any(
+        connection.execute(f"SELECT 1 FROM {table} WHERE id = ?", (storable(one),)).fetchone()
+        for table, ids in wanted.items()
+        for one in ids
+    )
 
 
 def overviews(connection: sqlite3.Connection, vault: str | None, limit: int | None) -> list[Overview]:

@@ -6,10 +6,16 @@ until it is cut.
 """
 
 import sqlite3
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from zkchat_cli.errors import StoreError
+
+PATIENCE = 2.0
+"""Seconds for which others may keep the -wal file from being emptied."""
+PAGES = 500
+"""Of the full-text index that are written in one transaction: some 20 ms."""
 
 
 def questions(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, set[str]]:
@@ -26,19 +32,38 @@ def questions(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, s
 
 
 def erase(connection: sqlite3.Connection, ids: Sequence[str]) -> None:
-    """Delete conversations with all that hangs on them, inside the caller's transaction, in a store of any version."""
+    """Delete conversations with all that hangs on them, inside the caller's transaction, in a store of any version. The full-text index
+    still has their words: see Rewriting."""
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     each = [(id_,) for id_ in ids]
-    gone = connection.executemany("DELETE FROM conversation WHERE id = ?", each).rowcount
+    connection.executemany("DELETE FROM conversation WHERE id = ?", each)
     if "fact" in tables:  # what somebody asked to remember outlasts where it was said
         connection.executemany("UPDATE fact SET conversation_id = NULL, message_id = NULL WHERE conversation_id = ?", each)
-    if "spoken" in tables and gone:
-        connection.execute("INSERT INTO spoken (spoken) VALUES ('optimize')")
+
+
+class Rewriting:
+    """The full-text index of the store written anew, some of it at a time: in one go it takes seconds, in which nobody could write.
+    One that is broken off is begun again with the next deletion."""
+
+    def __init__(self) -> None:
+        self._pages = -PAGES  # to begin with, all there is becomes one thing to merge
+
+    def step(self, connection: sqlite3.Connection) -> int:
+        """How many pages were written, about; 0 when all are."""
+        before = connection.total_changes
+        connection.execute("INSERT INTO spoken (spoken, rank) VALUES ('merge', ?)", (self._pages,))
+        self._pages = PAGES
+        written = connection.total_changes - before
+        return written if written >= 2 else 0  # the statement itself counts for one
 
 
 def cut_log(connection: sqlite3.Connection, file: Path | None) -> None:
     """Write the -wal file back and empty it. Raises StoreError when another program that is reading keeps it."""
-    kept, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    until = time.monotonic() + PATIENCE
+    while kept := connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+        if time.monotonic() > until:
+            break
+        time.sleep(0.02)  # SQLite waits for readers, but not for another process that is writing the file back itself
     if kept:
         raise StoreError(
             f"The conversation is deleted, but {file}-wal still holds its words: another program is reading the store",
@@ -56,6 +81,8 @@ def erase_from_backups(file: Path, ids: Sequence[str]) -> None:
                 connection.execute("PRAGMA foreign_keys = ON")
                 connection.execute("BEGIN IMMEDIATE")
                 erase(connection, ids)
+                if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'spoken'").fetchone():
+                    connection.execute("INSERT INTO spoken (spoken) VALUES ('optimize')")
                 connection.execute("COMMIT")
                 connection.execute("VACUUM")
             finally:

@@ -4,11 +4,14 @@ A store that a newer zkchat wrote, and a database that is not ours, are refused 
 user: new folders 0700, new files 0600 (SQLite gives its -wal and -shm files the database's mode).
 """
 
+import errno
 import os
+import shutil
 import sqlite3
+import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
@@ -40,6 +43,47 @@ def connect(file: Path | None, scripts: Sequence[str] = migrations.SCRIPTS) -> s
         return connection
 
 
+def connect_to_copy(file: Path, scripts: Sequence[str] = migrations.SCRIPTS) -> sqlite3.Connection:
+    """A connection to a copy, in memory, of a store that may not be written, migrated if it is older: 30 MB a thousand turns, in 20 ms.
+
+    Raises StoreError when it cannot be read either, is newer, another program's or damaged.
+    """
+    with told(file, "be read"):
+        image = bytearray(_image(file))
+        image[18:20] = b"\1\1"  # the header's word for a log beside the file, which memory has none of
+        connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        try:
+            connection.deserialize(image)
+            _refuse_what_is_not_ours(connection, file, len(scripts))
+            _set_up(connection)
+            _migrate(connection, None, scripts)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def _image(file: Path) -> bytes:
+    """All that was committed. A log that waits to be written back is read too: SQLite needs a third file for that, which it may not be
+    able to make, and then the two are copied to where it is."""
+    with suppress(sqlite3.OperationalError):
+        return _read(f"{file.absolute().as_uri()}?mode=ro")
+    log = file.with_name(f"{file.name}-wal")
+    if not log.exists() or not log.stat().st_size:
+        return _read(f"{file.absolute().as_uri()}?immutable=1")
+    with tempfile.TemporaryDirectory(prefix="zkchat-") as folder:
+        copy = Path(folder, file.name)
+        shutil.copyfile(file, copy)
+        shutil.copyfile(log, copy.with_name(log.name))
+        return _read(copy.as_uri())
+
+
+def _read(address: str) -> bytes:
+    with closing(sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None)) as connection:
+        connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # `serialize` does not say what keeps it from reading
+        return connection.serialize()
+
+
 def copied(connection: sqlite3.Connection) -> sqlite3.Connection:
     """What a store in memory holds now, in another one: for another thread, as a connection is one thread's at a time."""
     copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
@@ -59,6 +103,20 @@ def transaction(connection: sqlite3.Connection, kind: Literal["IMMEDIATE", "DEFE
             connection.execute("ROLLBACK")
 
 
+def by_and_by(connection: sqlite3.Connection, step: Callable[[sqlite3.Connection], int]) -> Iterator[int]:
+    """Work that takes long: `step` again and again, each time in a transaction of its own, until it says that it has done nothing; what
+    each has done. A third of the time is left to others, because SQLite lets who waits for it look only now and then."""
+    while True:
+        begin = time.monotonic()
+        with transaction(connection):
+            done = step(connection)
+        if not done:
+            return
+        took = time.monotonic() - begin
+        yield done
+        time.sleep(took / 2)
+
+
 def _make_room(file: Path) -> None:
     missing = [folder for folder in file.parents if not folder.exists()]
     for folder in reversed(missing):  # one by one: `mkdir(parents=True)` gives its mode to the last one only
@@ -67,6 +125,8 @@ def _make_room(file: Path) -> None:
         raise IsADirectoryError(21, "Is a directory")
     if not file.exists():
         os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
+    if not os.access(file, os.W_OK):  # SQLite would read it, and refuse the first write: after the question was answered
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def _version(connection: sqlite3.Connection) -> int:

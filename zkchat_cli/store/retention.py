@@ -16,7 +16,7 @@ class Retention:
         self._store = store
         self._days = settings.store.keep_days
         self.ids: tuple[str, ...] = ()
-        if self._days:
+        if self._days and store.unwritable is None:
             before = datetime.fromisoformat(now) - timedelta(days=self._days)
             self.ids = tuple(id_ for id_ in store.untouched_since(before.isoformat()) if id_ != but)
 

@@ -4,7 +4,6 @@ Fields at their default are left out of `rest`; a lone surrogate, which no UTF-8
 """
 
 import gc
-import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -31,7 +30,7 @@ def from_message(message: ZkChatMessage) -> dict[str, Any]:
     rest = _rest(message, MESSAGE)
     aside: dict[str, Any] = {"chunks": chunks} if (chunks := rest.pop("chunks", None)) else {}
     for chunk in chunks or ():
-        said = json.dumps(chunk["text"], ensure_ascii=False)
+        said = packing.encoded(chunk["text"]).decode()
         place = message.content.find(said)
         if place >= 0:
             chunk["text"] = [place, len(said)]
@@ -101,4 +100,4 @@ def _rest(value: Value, columns: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _json(rest: dict[str, Any]) -> str:
-    return storable(json.dumps(rest, ensure_ascii=False, separators=(",", ":")))
+    return packing.encoded(rest).decode()

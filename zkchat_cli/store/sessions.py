@@ -7,11 +7,11 @@ written twice, each time in one transaction: the question before the model is ca
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from zkchat_cli.errors import StoreError
+from zkchat_cli.errors import StoreError, StoreUnwritable
 from zkchat_cli.models import (
     Compaction,
     Conversation,
@@ -25,8 +25,8 @@ from zkchat_cli.models import (
     ZkChatMessage,
 )
 from zkchat_cli.store import archived, archives, compactions, conversations, erasing, facts, mentions, prompts, rows, spoken, typed
-from zkchat_cli.store.faults import told
-from zkchat_cli.store.file import connect, copied, transaction
+from zkchat_cli.store.faults import place, told
+from zkchat_cli.store.file import by_and_by, connect, connect_to_copy, copied, transaction
 from zkchat_cli.store.packing import storable
 
 _MESSAGE = f"SELECT {', '.join((*rows.MESSAGE, *rows.ASIDE))} FROM message"
@@ -54,9 +54,11 @@ CALIBRATED_BY = 10
 class ChatSessionStore:
     """Conversations, stored. Every method raises StoreError (what, why, what next) and nothing else of the store's own."""
 
-    def __init__(self, connection: sqlite3.Connection, file: Path | None = None) -> None:
+    def __init__(self, connection: sqlite3.Connection, file: Path | None = None, unwritable: StoreUnwritable | None = None) -> None:
         self._db = connection
         self._file = file
+        self.unwritable = unwritable
+        """Why nothing can be written to it, if so."""
         self._facts_written = 0
         self._newest_prompt: prompts.Newest | None = None
 
@@ -65,16 +67,33 @@ class ChatSessionStore:
         """The store at `file`, made if missing, migrated if older; None: one in memory that leaves no trace."""
         return cls(connect(file), file)
 
+    @classmethod
+    def open_to_read(cls, file: Path) -> "ChatSessionStore":
+        """The same; of one that is there but may not be written (a disk that is full or read-only, another user's file), a copy in memory,
+        of which all can be read. Whoever writes to that is told why not: StoreUnwritable."""
+        try:
+            return cls.open(file)
+        except StoreUnwritable as e:
+            try:
+                return cls(connect_to_copy(file), file, e)
+            except StoreUnwritable:
+                raise e from None
+
     def beside(self) -> "ChatSessionStore":
         """The same store through another connection, for another thread; of one in memory, what it holds now."""
         if self._file is not None:
-            return self.open(self._file)
+            return self.open_to_read(self._file)
         with self._reading("be read beside"):
             return type(self)(copied(self._db))
 
     def close(self) -> None:
         with told(self._file, "be closed"):
             self._db.close()
+
+    @property
+    def lasting(self) -> bool:
+        """Whether what is stored outlasts the program."""
+        return self._file is not None and self.unwritable is None
 
     # Conversations
 
@@ -99,8 +118,7 @@ class ChatSessionStore:
     def untouched_since(self, before: str) -> tuple[str, ...]:
         """The ids of the conversations that were last updated before a time (ISO 8601 with zone)."""
         with self._reading("list conversations"):
-            query = "SELECT id FROM conversation WHERE julianday(updated_at) < julianday(?)"
-            return tuple(id_ for (id_,) in self._db.execute(query, (before,)))
+            return conversations.untouched_since(self._db, before)
 
     def delete(self, *conversation_ids: str) -> None:
         """Delete conversations for good: no file of the store, no backup beside it holds a word of them afterwards, nor do the lines that
@@ -113,6 +131,7 @@ class ChatSessionStore:
             asked = erasing.questions(self._db, ids)
             erasing.erase(self._db, ids)
         with told(self._file, "be cleared of a deleted conversation"):
+            list(by_and_by(self._db, erasing.Rewriting().step))
             erasing.cut_log(self._db, self._file)
             if self._file is not None:
                 erasing.erase_from_backups(self._file, ids)
@@ -180,22 +199,27 @@ class ChatSessionStore:
 
     def indexing(self) -> Iterator[tuple[int, int]]:
         """Make searchable what was said since the last search, some at a time: how much of how many messages is done. It takes no time,
-        but once a minute a million: after an older zkchat's store was taken over."""
+        but once a minute a million: after an older zkchat's store was taken over. What cannot be written down is left to `search`."""
+        with suppress(StoreUnwritable):
+            yield from self._indexing()
+
+    def _indexing(self) -> Iterator[tuple[int, int]]:
         with told(self._file, "search what was said"):
             total, done = spoken.waiting(self._db), 0
-            while True:
-                with transaction(self._db):
-                    made = spoken.index(self._db)
-                if not made:
-                    return
+            for made in by_and_by(self._db, spoken.index):
                 done += made
                 yield min(done, total), total
 
     def search(self, vault: str | None, text: str, *, conversation_id: str | None = None, limit: int = 10) -> tuple[Said, ...]:
         """The messages that bear most on `text`, best first: of one conversation, or of all with `vault` (None: of all). What waits for it
-        is made searchable first."""
-        for _ in self.indexing():
-            pass
+        is made searchable first, on a full disk in a copy in memory."""
+        try:
+            list(self._indexing())
+        except StoreUnwritable as e:
+            if self._file is None:
+                raise
+            with closing(ChatSessionStore(connect_to_copy(self._file), self._file, e)) as copy:
+                return copy.search(vault, text, conversation_id=conversation_id, limit=limit)
         with told(self._file, "search what was said"):
             return spoken.search(self._db, _text(vault), text, _text(conversation_id), limit)
 
@@ -247,11 +271,10 @@ class ChatSessionStore:
             question = rows.from_message(user) | {"conversation_id": conversation_id}
             if self._db.execute(f"{_CHANGED}, status = :status {_OF_A_CONVERSATION}", question).rowcount == 0:
                 raise StoreError(f"The question {user.id} is not in conversation {conversation_id}", "Add it before its turn is committed.")
-            for message in answer:
-                self._insert_message(conversation_id, message)
+            said = {message.id: (self._insert_message(conversation_id, message), storable(message.content)) for message in answer}
             head = answer[-1].id if answer else user.id
             self._change(conversation_id, "head_id = ?, updated_at = ?, title = coalesce(title, ?)", *map(_text, (head, updated_at, title)))
-            newest = prompts.write(self._db, storable(conversation_id), sent, self._newest_prompt)
+            newest = prompts.write(self._db, storable(conversation_id), sent, self._newest_prompt, said)
         self._newest_prompt = newest  # not before all of it is stored
 
     def prompts(self, message_id: str) -> tuple[Sent, ...]:
@@ -284,8 +307,7 @@ class ChatSessionStore:
         """Every message of every branch, in the order of writing."""
         self.conversation(conversation_id)
         with self._reading("read a conversation"):
-            found = self._db.execute(f"{_MESSAGE} WHERE conversation_id = ? ORDER BY seq", (conversation_id,))
-            return rows.to_messages(found)
+            return rows.to_messages(self._db.execute(f"{_MESSAGE} WHERE conversation_id = ? ORDER BY seq", (conversation_id,)))
 
     # Summaries
 
@@ -332,7 +354,7 @@ class ChatSessionStore:
             if problem := archives.flaw(archive):
                 raise StoreError(f"The imported conversation does not fit together: {problem}", "Nothing was stored; export it again.")
         with self._writing("take an imported conversation"), rows.uncollected():
-            return [self._take(archives.with_fresh_ids(a, new_id) if self._has_any_of(a) else a) for a in given]
+            return [self._take(archives.with_fresh_ids(a, new_id) if conversations.is_known(self._db, a) else a) for a in given]
 
     def _take(self, archive: ConversationArchive) -> Conversation:
         conversation = archive.conversation
@@ -354,6 +376,9 @@ class ChatSessionStore:
 
     @contextmanager
     def _writing(self, doing: str) -> Iterator[None]:
+        if self.unwritable is not None:
+            why = self.unwritable.message.partition(": ")[2]
+            raise StoreUnwritable(f"{place(self._file)} cannot {doing}: {why}", self.unwritable.hint)
         with told(self._file, doing), transaction(self._db):
             yield
 
@@ -368,23 +393,12 @@ class ChatSessionStore:
     def _insert_conversation(self, conversation: Conversation) -> None:
         self._insert("conversation", rows.from_conversation(conversation))
 
-    def _insert_message(self, conversation_id: str, message: ZkChatMessage) -> None:
-        self._insert("message", rows.from_message(message) | {"conversation_id": conversation_id})
+    def _insert_message(self, conversation_id: str, message: ZkChatMessage) -> int:
+        return self._insert("message", rows.from_message(message) | {"conversation_id": conversation_id})
 
-    def _insert(self, table: str, row: dict[str, Any]) -> None:
-        self._db.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES (:{', :'.join(row)})", row)
-
-    def _has_any_of(self, archive: ConversationArchive) -> bool:
-        wanted = {
-            "conversation": [archive.conversation.id],
-            "message": [message.id for message in archive.messages],
-            "compaction": [compaction.id for compaction in archive.compactions],
-        }
-        return any(
-            self._db.execute(f"SELECT 1 FROM {table} WHERE id = ?", (_text(one),)).fetchone()
-            for table, ids in wanted.items()
-            for one in ids
-        )
+    def _insert(self, table: str, row: dict[str, Any]) -> int:
+        """The number of the new row."""
+        return self._db.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES (:{', :'.join(row)})", row).lastrowid or 0
 
 
 def _text(text: str | None) -> str | None:

@@ -16,7 +16,8 @@ from zkchat_cli.words import terms as word_list
 LONGEST = 200_000
 """Characters of a message that are indexed: a pasted book is found by how it begins."""
 MOST_TERMS = 32
-AT_ONCE = 1000
+AT_ONCE = 500
+"""Messages that are made searchable in one transaction: some 30 ms, in which nobody else can write."""
 
 MOST_RANKED = 10_000
 """Messages that are ranked for one search: FTS5 goes through a million in 30 ms, but takes a second to rank them. So it ranks those that

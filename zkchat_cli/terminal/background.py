@@ -163,6 +163,9 @@ class Background:
             (self._session() or opened.session).parts.model.prepare()
         self._measure()
         self._refresh(None)
+        from zkchat_cli.context import recall  # with the session's modules, which are there by now
+
+        recall.prepare()
         threading.Thread(target=self._look_while_typing, name="looking at the vault", daemon=True).start()
         from zkchat_cli.terminal import watching  # with the vault's modules, which are there by now
 

@@ -4,6 +4,8 @@ import re
 from functools import cache
 from html import escape
 
+_MARKUP = re.compile("[&<>\"']")
+"""What `escape` looks for in five walks: a page has 200 000 short texts, and next to none of them has any."""
 _VOID = frozenset(("meta", "br", "hr"))
 
 _PICTURES: dict[int, str] = {c: chr(0x2400 + c) for c in range(32) if chr(c) not in "\n\t"} | {0x7F: "\u2421"}
@@ -23,12 +25,15 @@ def harmless(html: str) -> str:
 
 def text(words: object) -> str:
     """`words` as they are, whatever they are."""
-    return escape(str(words))
+    said = str(words)
+    return escape(said) if _MARKUP.search(said) else said
 
 
 def element(tag: str, *content: str, **attributes: str | int | None) -> str:
     """An element around `content`, which is HTML; attributes are text, `class_` and `aria_label` are spelled so, None is left out."""
-    given = "".join(f' {_name(key)}="{escape(str(value))}"' for key, value in attributes.items() if value is not None)
+    if not attributes:
+        return f"<{tag}>{''.join(content)}</{tag}>" if tag not in _VOID else f"<{tag}>"
+    given = "".join([f' {_name(key)}="{text(value)}"' for key, value in attributes.items() if value is not None])
     return f"<{tag}{given}>" if tag in _VOID else f"<{tag}{given}>{''.join(content)}</{tag}>"
 
 
