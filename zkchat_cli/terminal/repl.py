@@ -20,7 +20,7 @@ from zkchat_cli.terminal.history import VaultHistory
 from zkchat_cli.terminal.keyboard import Interruptions
 from zkchat_cli.terminal.links import opener, opens
 from zkchat_cli.terminal.pasting import Pastes
-from zkchat_cli.terminal.prompt import Prompt
+from zkchat_cli.terminal.prompt import Aids, Looks, Prompt
 from zkchat_cli.terminal.question import Question
 from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.terminal.screen import Screen
@@ -65,11 +65,8 @@ class Repl:
         self._history = VaultHistory(pastes.unfold)
         self._completer = ChatCompleter(self.current)
         self._prompt = Prompt(
-            colour=screen.colour,
-            said=screen.said,
-            completer=self._completer,
-            history=self._history,
-            pastes=pastes,
+            Looks(screen.colour, screen.said),
+            Aids(self._completer, self._history, pastes),
             line_changed=self._line_changed,
             heading=f"zkchat {__version__}",
             typed=typed,
@@ -314,7 +311,7 @@ class Repl:
         self._begun = True
         dressed = self._screen.dressed(settings.terminal)
         self._screen = replace(dressed, address=opener(bench.vault.root, settings.references.link_style))
-        self._prompt.dress(said=dressed.said, colour=dressed.colour)
+        self._prompt.dress(Looks(dressed.colour, dressed.said))
         self._history.keep_in(typed.file_of(bench.loaded.places.data_dir, str(bench.vault.root)) if self._keep_history else None)
         if settings.terminal.editing_mode == "vi":
             self._prompt.use_vi_keys()
