@@ -335,6 +335,16 @@ def test_a_resize_in_mid_answer_repeats_and_eats_nothing(
     assert not re.search(r"tokens/s|[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", "\n".join(rows))
 
 
+def test_the_line_below_an_answer_is_made_anew_for_a_narrower_screen() -> None:
+    terminal = Streaming(100, 10, pace=0.1, reflows=True)
+    terminal.live.doing("something with a long name")
+    terminal.say(cut("An answer that is told slowly", 4))
+    assert "something with a long name · 0 s · ~4 tokens · Ctrl-C stops" in terminal.terminal.rows()[1]
+    terminal.terminal.resize(10, 30)
+    rows = terminal.say(cut(" and goes on on a narrower screen.", 4)).close()
+    assert rows == ["An answer that is told slowly", "and goes on on a narrower", "screen."]
+
+
 MARKS = [
     *"*_`~[]()|>#-+!\\=: \n\r\t",
     "**",
