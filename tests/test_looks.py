@@ -10,6 +10,7 @@ import pyte
 import pytest
 from building import Deltas, Room, a_room, calls, says, stored, talk
 from conftest import Program
+from prompt_toolkit.utils import get_cwidth
 from streaming import Terminal
 from terminal_screen import Chat, Script, slowly
 
@@ -175,6 +176,18 @@ def test_without_colours_a_line_says_that_something_goes_on_and_leaves_nothing()
     assert rows(9.0)[4:] == ["It needs air."]
     stage.close()
     assert rows(9.0) == ["  found", "  thinking", "Hm, so", "", "It needs air."]
+
+
+def test_without_colours_that_line_takes_one_row_of_a_screen_that_has_become_narrower() -> None:
+    out, now, columns = io.StringIO(), [0.0], [60]
+    screen = Screen(out, io.StringIO(), False, False, columns=lambda: columns[0])
+    stage = PatientStage(screen, screen.print, "scripted/模型👨‍👩‍👧", clock=lambda: now[0], ticking=False)
+    for width in (60, 24, 24):
+        columns[0], now[0] = width, now[0] + 2
+        stage.tick()
+    columns[0] = 12
+    stage.close()
+    assert [get_cwidth(each) <= room for each, room in zip(out.getvalue().split("\r")[1:], (59, 23, 23, 11, 0), strict=True)] == [True] * 5
 
 
 def test_a_tool_that_failed_says_why(room: Room) -> None:
