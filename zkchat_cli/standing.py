@@ -30,6 +30,7 @@ from zkchat_cli.models import (
     Conversation,
     Prompt,
     Role,
+    ThinkingBlocks,
     ToolCall,
     ZkChatMessage,
     branch,
@@ -46,7 +47,7 @@ from zkchat_cli.words import encodable
 RECENT_TURNS = 2
 """Turns before this one whose notes are still in play."""
 DEEPEST = 50
-"""Levels of a tool call's arguments; none of ours has more than one."""
+"""Levels of what comes from a model as JSON: a store and servers read not many more. No tool's arguments have more than one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,14 +284,13 @@ class Standing(Modelled):
     def distinct(self, call: ToolCall) -> ToolCall:
         """The call under an id that no other call of this conversation has: some models number theirs afresh in every process, or turn,
         some give two of them one id, and some none at all."""
-        id_ = call.id if call.id and call.id not in self._call_ids else f"{call.id}-{self.parts.new_id()}".lstrip("-")
+        given = encodable(call.id)
+        id_ = given if given and given not in self._call_ids else f"{given}-{self.parts.new_id()}".lstrip("-")
         self._call_ids.add(id_)
         malformed = None if call.malformed is None else encodable(call.malformed)
-        if _is_deeper(call.arguments, DEEPEST):  # than a store or a server reads
-            return ToolCall(id=encodable(id_), name=encodable(call.name), malformed="nested too deeply")
-        # "NaN" and "Infinity" are no JSON, though Python reads them: no provider would take them back
-        arguments = json.loads(encodable(json.dumps(call.arguments, ensure_ascii=False)), parse_constant=lambda _: None)
-        return ToolCall(id=encodable(id_), name=encodable(call.name), arguments=arguments, malformed=malformed)
+        if _is_deeper(call.arguments, DEEPEST):
+            return ToolCall(id=id_, name=encodable(call.name), malformed="nested too deeply")
+        return ToolCall(id=id_, name=encodable(call.name), arguments=_plain(call.arguments), malformed=malformed)
 
     def _material(self, current: tuple[ZkChatMessage, ...], compaction: Compaction | None, *, offer_tools: bool = True) -> Material:
         return Material(
@@ -376,6 +376,16 @@ def _settled(history: tuple[ZkChatMessage, ...]) -> tuple[ZkChatMessage, ...]:
     if not history or history[-1].status != "pending":
         return history
     return (*history[:-1], history[-1].model_copy(update={"status": "unfinished"}))
+
+
+def held(thinking: ThinkingBlocks) -> ThinkingBlocks | None:
+    """Reasoning as a store holds it, and so as it is sent back; None if none could."""
+    return None if _is_deeper([*thinking.blocks], DEEPEST) else thinking.model_copy(update={"blocks": tuple(_plain([*thinking.blocks]))})
+
+
+def _plain(value: Any) -> Any:
+    """The same without what Python reads and JSON does not have ("NaN", "Infinity", halves of characters): no provider would take it."""
+    return json.loads(encodable(json.dumps(value, ensure_ascii=False)), parse_constant=lambda _: None)
 
 
 def _is_deeper(value: object, levels: int) -> bool:

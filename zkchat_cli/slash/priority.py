@@ -34,8 +34,9 @@ def _turns(session: ZkChatSession) -> list[str]:
 
 COMMAND = SlashCommand(
     "priority",
-    "how much turn N matters, 1 to 10, or `auto` (from 8 on it is quoted first, shortened last); alone: now",
+    "how much turn N matters, 1 to 10, or `auto`; without P: what it is now",
     _run,
     "N [P]",
     _turns,
+    more="From 8 on the turn is quoted with every message and shortened last. `auto`: by what was said, as decisions count more.",
 )

@@ -5,12 +5,16 @@ them with zeros. The full-text index, which notes a deletion beside the words: i
 until it is cut.
 """
 
+import json
 import sqlite3
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from zkchat_cli.errors import StoreError
+from zkchat_cli.store import typed
+from zkchat_cli.store.faults import told
+from zkchat_cli.store.file import by_and_by, transaction
 
 PATIENCE = 2.0
 """Seconds for which others may keep the -wal file from being emptied."""
@@ -19,21 +23,57 @@ PAGES = 500
 
 
 def questions(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, set[str]]:
-    """What was asked in these conversations, by vault."""
+    """What was asked in these conversations, and what they are called, by vault."""
     found: dict[str, set[str]] = {}
     query = """
         SELECT vault, content FROM conversation JOIN message ON conversation_id = conversation.id
-        WHERE conversation.id = ? AND role = 'user'
+        WHERE conversation.id = :id AND role = 'user'
+        UNION ALL SELECT vault, title FROM conversation WHERE id = :id AND title IS NOT NULL
     """
     for id_ in ids:
-        for vault, content in connection.execute(query, (id_,)):
+        for vault, content in connection.execute(query, {"id": id_}):
             found.setdefault(vault, set()).add(content)
     return found
 
 
+def delete(connection: sqlite3.Connection, file: Path | None, ids: Sequence[str]) -> None:
+    """Delete conversations that are out of the full-text index (see `unindex`), for good. Raises StoreError.
+
+    They go last from the store: a deletion that is broken off, while the index is written anew, can be begun again.
+    """
+    with told(file, "delete a conversation"):
+        list(by_and_by(connection, Rewriting().step))
+        with transaction(connection):
+            asked = questions(connection, ids)
+            indexed = unindex(connection, ids)
+            erase(connection, ids)
+    with told(file, "be cleared of a deleted conversation"):
+        if indexed:  # again, by somebody who has searched meanwhile
+            list(by_and_by(connection, Rewriting().step))
+        cut_log(connection, file)
+        if file is not None:
+            erase_from_backups(file, ids)
+            for vault, said in asked.items():
+                typed.erase(typed.file_of(file.parent, vault), said)
+
+
+def unindex(connection: sqlite3.Connection, ids: Sequence[str]) -> int:
+    """Take what was said in these conversations out of the full-text index, as if it waited for that, inside the caller's transaction; of
+    how many messages. The index still has their words: see Rewriting."""
+    query = """
+        SELECT seq FROM message WHERE content <> '' AND conversation_id IN (SELECT value FROM json_each(?))
+        AND NOT EXISTS (SELECT 1 FROM unspoken WHERE message_seq = seq)
+    """
+    spoken = connection.execute(query, (json.dumps(ids),)).fetchall()
+    connection.executemany("DELETE FROM spoken WHERE rowid = ?", spoken)
+    connection.executemany("DELETE FROM spelling WHERE message_seq = ?", spoken)
+    connection.executemany("INSERT INTO unspoken VALUES (?)", spoken)
+    return len(spoken)
+
+
 def erase(connection: sqlite3.Connection, ids: Sequence[str]) -> None:
     """Delete conversations with all that hangs on them, inside the caller's transaction, in a store of any version. The full-text index
-    still has their words: see Rewriting."""
+    still has their words, if it had them: see Rewriting."""
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     each = [(id_,) for id_ in ids]
     connection.executemany("DELETE FROM conversation WHERE id = ?", each)
@@ -42,8 +82,7 @@ def erase(connection: sqlite3.Connection, ids: Sequence[str]) -> None:
 
 
 class Rewriting:
-    """The full-text index of the store written anew, some of it at a time: in one go it takes seconds, in which nobody could write.
-    One that is broken off is begun again with the next deletion."""
+    """The full-text index of the store written anew, some of it at a time: in one go it takes seconds, in which nobody could write."""
 
     def __init__(self) -> None:
         self._pages = -PAGES  # to begin with, all there is becomes one thing to merge

@@ -24,7 +24,7 @@ from zkchat_cli.models import (
     Sent,
     ZkChatMessage,
 )
-from zkchat_cli.store import archived, archives, compactions, conversations, erasing, facts, mentions, prompts, rows, spoken, typed
+from zkchat_cli.store import archived, archives, compactions, conversations, erasing, facts, mentions, prompts, rows, spoken
 from zkchat_cli.store.faults import place, told
 from zkchat_cli.store.file import by_and_by, connect, connect_to_copy, copied, transaction
 from zkchat_cli.store.packing import storable
@@ -128,15 +128,8 @@ class ChatSessionStore:
             for conversation_id in conversation_ids:
                 self._known(conversation_id)
             ids = [storable(conversation_id) for conversation_id in conversation_ids]
-            asked = erasing.questions(self._db, ids)
-            erasing.erase(self._db, ids)
-        with told(self._file, "be cleared of a deleted conversation"):
-            list(by_and_by(self._db, erasing.Rewriting().step))
-            erasing.cut_log(self._db, self._file)
-            if self._file is not None:
-                erasing.erase_from_backups(self._file, ids)
-                for vault, said in asked.items():
-                    typed.erase(typed.file_of(self._file.parent, vault), said)
+            erasing.unindex(self._db, ids)
+        erasing.delete(self._db, self._file, ids)
 
     def overviews(self, vault: str | None = None, limit: int | None = None) -> list[Overview]:
         """`conversations`, with what a list shows of each besides."""

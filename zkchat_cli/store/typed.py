@@ -17,14 +17,19 @@ def file_of(folder: Path, vault: str) -> Path:
     return folder / "history" / name
 
 
+LONGEST_COMMAND = 3
+"""Words of a command before the text that it is given, as in `/edit 2 TEXT`."""
+
+
 def erase(file: Path, said: Collection[str]) -> None:
-    """Take every line out that is one of these messages. Raises StoreError that names the file when it cannot be written."""
+    """Take every line out that is one of these messages, or a command that was given one. Raises StoreError that names the file when it
+    cannot be written."""
     try:
         if not file.exists():
             return
-        doomed = {text.strip() for text in said}
+        doomed = {text.strip() for text in said} - {""}
         entries = list(_entries(file.read_bytes()))
-        kept = [entry for entry in entries if _text(entry) not in doomed]
+        kept = [entry for entry in entries if doomed.isdisjoint(_messages(_text(entry)))]
         if len(kept) < len(entries):
             _replace(file, b"\n".join(kept))
     except OSError as e:
@@ -48,6 +53,14 @@ def _entries(content: bytes) -> Iterator[bytes]:
 def _text(entry: bytes) -> str:
     lines = entry.decode("utf-8", "replace").split("\n")
     return "\n".join(line[1:] for line in lines if line.startswith("+")).strip()
+
+
+def _messages(line: str) -> Iterator[str]:
+    """What a line may have said: itself, or the text given to a command."""
+    yield line
+    if line.startswith("/"):
+        for words in range(1, LONGEST_COMMAND + 1):
+            yield "".join(line.split(maxsplit=words)[words:])
 
 
 def _replace(file: Path, content: bytes) -> None:
