@@ -42,7 +42,8 @@ from zkchat_cli.errors import ZkchatError
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.terminal.outcomes import run_piped
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.turns import Aside, show_error, to_stderr
+from zkchat_cli.terminal.stages import Aside, to_stderr
+from zkchat_cli.terminal.turns import show_error
 
 DEMO = Path(wiring.__file__).with_name("demo")
 TYPED, MORE, SHELL, ANY = "› ", "… ", "$ ", "⋮"

@@ -108,6 +108,10 @@ def test_the_first_prompt_needs_neither_pydantic_nor_rich() -> None:
     assert not set(done.stdout.split()) & (set(HEAVY) - {"prompt_toolkit"})
 
 
+def test_where_the_settings_are_is_said_without_reading_them(zkchat: Program) -> None:
+    assert not loaded_by(zkchat, "config", "path") & {"tomlkit", "zkchat_cli.config", "zkchat_cli.wiring"}
+
+
 def test_asking_offline_loads_no_model_library_and_no_screen(zkchat: Program) -> None:
     assert not loaded_by(zkchat, "ask", "what is a filter?") & {
         "mojentic",

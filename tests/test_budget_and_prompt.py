@@ -89,10 +89,16 @@ def test_the_status_of_messages_has_what_flowed_on_to_it_and_the_others_their_ow
 
 def test_instructions_and_tools_beyond_their_share_are_warned_of_with_the_figures() -> None:
     usage = prompt_of(question="Why?", window=1000, instructions="word " * 200, descriptors=DESCRIPTORS[:4]).usage
-    told = warnings(usage)
+    told = warnings(usage, filtered=True)
     assert set(told) == {"instructions", "tools"}
     assert told["instructions"][0].startswith(f"instructions alone take {usage.system_tokens} tokens of their budget of 100;")
-    assert not warnings(prompt_of(question="Why?", descriptors=DESCRIPTORS).usage)
+    assert not warnings(prompt_of(question="Why?", descriptors=DESCRIPTORS).usage, filtered=True)
+
+
+def test_the_tool_filter_is_advised_only_where_it_is_off() -> None:
+    usage = prompt_of(question="Why?", window=1000, descriptors=DESCRIPTORS[:4]).usage
+    assert 'context.tool_filter = "auto"' in warnings(usage, filtered=False)["tools"][1]
+    assert "an agent" in warnings(usage, filtered=True)["tools"][1]
 
 
 def test_figures_of_nothing_are_zero() -> None:

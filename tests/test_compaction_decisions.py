@@ -7,6 +7,7 @@ from folding import things
 from zkchat_cli.context.compaction import Covers, asked_in_vain, covered, flaw, left_out, plan
 from zkchat_cli.context.figures import describe, saved, standing
 from zkchat_cli.context.turns import turns_of
+from zkchat_cli.context.ways import UNSTORED
 from zkchat_cli.models import Compaction, TokenUsage
 
 TALK = turns(*things(6))
@@ -131,6 +132,7 @@ def test_a_compaction_is_described(compaction: Compaction, words: str) -> None:
 )
 def test_a_compaction_is_told_in_one_line(compaction: Compaction, words: str) -> None:
     assert words in saved(compaction)
+    assert "undo" not in saved(compaction, UNSTORED)
 
 
 def test_what_stands_is_told() -> None:

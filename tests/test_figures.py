@@ -1,5 +1,6 @@
 """The figures of a prompt, as people read them."""
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from typing import Any
@@ -14,6 +15,7 @@ from zkchat_cli.context.budget import Budget
 from zkchat_cli.context.prompt import Material, assemble
 from zkchat_cli.context.tool_filter import CORE
 from zkchat_cli.context.turns import turns_of
+from zkchat_cli.context.ways import IN_SHELL
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import CompactionDue, DocumentReference, Prompt, ToolCall, ZkChatMessage
 
@@ -91,11 +93,16 @@ def test_the_ten_largest_items_are_named_with_what_to_do_about_each() -> None:
     ):
         [line] = [line for line in largest if kind in line]
         assert line.endswith(f"({advice})"), line
+    in_shell = figures.table(prompt, 200, {"a": 4}, IN_SHELL)
+    assert re.findall(r" \(?(/[a-z]+[^)]*)", in_shell) == ["/unpin 4 in the chat"]
+    assert "(zkchat context compact folds older turns)" in in_shell and "(zkchat memory forget colour)" in in_shell
     assert len(drawn(prompt_of(CHATTER)).partition("largest:\n")[2].splitlines()[:-1]) == 10
 
 
 def test_the_tool_filter_is_advised_where_tools_have_passed_it() -> None:
-    table = drawn(prompt_of(CHATTER, descriptors=DESCRIPTORS, window=3000), 200)
+    large = prompt_of(CHATTER, descriptors=DESCRIPTORS, window=3000)
+    table = figures.table(large, 200, filtered=False)
+    assert "tool_filter" not in figures.table(large, 200)
     assert f'{len(DESCRIPTORS)} tool descriptions  (context.tool_filter = "auto" leaves out some)' in table
     core = [each for each in DESCRIPTORS if each["function"]["name"] in CORE]
     [line] = [line for line in drawn(prompt_of(CHATTER, descriptors=core), 200).splitlines() if "tool descriptions" in line]

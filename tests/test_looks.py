@@ -1,6 +1,7 @@
 """Themes, signs in ASCII, what a turn tells of itself, and `/verbose`."""
 
 import io
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pyte
 import pytest
 from building import Deltas, Room, a_room, calls, says, stored, talk
 from conftest import Program
+from prompt_toolkit.utils import get_cwidth
 from streaming import Terminal
 from terminal_screen import Chat, Script, slowly
 
@@ -16,13 +18,13 @@ from zkchat_cli import slash
 from zkchat_cli.config import TerminalSettings
 from zkchat_cli.errors import UsageError
 from zkchat_cli.lines import Line, Span
-from zkchat_cli.models import ToolCall
+from zkchat_cli.models import ToolCall, ToolRun
 from zkchat_cli.terminal import theme
 from zkchat_cli.terminal.markdown import Piece
 from zkchat_cli.terminal.painting import Painter
 from zkchat_cli.terminal.patient import PatientStage
-from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.turns import show, tool_line, unsent
+from zkchat_cli.terminal.screen import PROGRESS_AFTER, Screen
+from zkchat_cli.terminal.turns import Manner, show, tool_line, unsent
 
 
 def a_screen(**more: Any) -> tuple[Screen, io.StringIO]:
@@ -119,11 +121,25 @@ def test_a_theme_is_a_setting_of_every_command(zkchat: Program, setting: str, co
         assert (b"\x1b[" in search.raw) is coloured
 
 
+def test_without_escape_sequences_progress_is_a_line_that_goes_again() -> None:
+    told = io.StringIO()
+    with Screen(io.StringIO(), told, False, err_is_terminal=True, plain=True).progress_bar("Indexing") as progress:
+        progress(1, 9)
+        assert told.getvalue() == ""
+        time.sleep(PROGRESS_AFTER + 0.01)
+        progress(8, 9)
+        assert told.getvalue() == "\rIndexing  8/9"
+    assert told.getvalue().endswith(f"\r{' ' * 13}\r") and "\x1b" not in told.getvalue()
+
+
 def test_tools_of_memory_say_what_they_did() -> None:
-    assert tool_line("store_in_smart_memory", {"content": "x"}, True, 0, 12, 3) == '  store_in_smart_memory "x"  kept, 12 tokens, 3 ms'
-    assert tool_line("find_excerpts", {"query": "x"}, True, 0, 12, 3) == '  find_excerpts "x"  nothing found, 12 tokens, 3 ms'
-    assert tool_line("find_backlinks", {"note": "x"}, True, 0, 12, 3) == '  find_backlinks "x"  12 tokens, 3 ms'
-    assert tool_line("find_excerpts", {"query": "y" * 99}, True, 2, 12, 3, whole=True).count("y") == 99
+    def told(name: str, excerpts: int = 0, *, whole: bool = False, **arguments: str) -> str:
+        return tool_line(ToolRun(name=name, arguments=arguments, ok=True, tokens=12, duration_ms=3), excerpts, whole=whole)
+
+    assert told("store_in_smart_memory", content="x") == '  store_in_smart_memory "x"  kept, 12 tokens, 3 ms'
+    assert told("find_excerpts", query="x") == '  find_excerpts "x"  nothing found, 12 tokens, 3 ms'
+    assert told("find_backlinks", note="x") == '  find_backlinks "x"  12 tokens, 3 ms'
+    assert told("find_excerpts", 2, whole=True, query="y" * 99).count("y") == 99
 
 
 def test_without_colours_a_line_says_that_something_goes_on_and_leaves_nothing() -> None:
@@ -162,11 +178,23 @@ def test_without_colours_a_line_says_that_something_goes_on_and_leaves_nothing()
     assert rows(9.0) == ["  found", "  thinking", "Hm, so", "", "It needs air."]
 
 
+def test_without_colours_that_line_takes_one_row_of_a_screen_that_has_become_narrower() -> None:
+    out, now, columns = io.StringIO(), [0.0], [60]
+    screen = Screen(out, io.StringIO(), False, False, columns=lambda: columns[0])
+    stage = PatientStage(screen, screen.print, "scripted/模型👨‍👩‍👧", clock=lambda: now[0], ticking=False)
+    for width in (60, 24, 24):
+        columns[0], now[0] = width, now[0] + 2
+        stage.tick()
+    columns[0] = 12
+    stage.close()
+    assert [get_cwidth(each) <= room for each, room in zip(out.getvalue().split("\r")[1:], (59, 23, 23, 11, 0), strict=True)] == [True] * 5
+
+
 def test_a_tool_that_failed_says_why(room: Room) -> None:
     reading = calls(ToolCall(id="c1", name="read_zk_document", arguments={"relative_path": "Nowhere\x1b[2J"}))
     said: list[str] = []
     turn = room.session(Deltas([reading, says("Sorry.")])).send("read it")
-    show(turn, a_screen()[0], lambda line, _: said.append(line), max_sources=3)
+    show(turn, a_screen()[0], lambda line, _: said.append(line), Manner(3))
     assert "  failed: " in said[0] and "Nowhere" in said[0].partition("failed")[2] and "\x1b" not in said[0]
 
 
@@ -175,7 +203,7 @@ def test_verbose_tells_of_each_turn_what_it_did_until_it_is_said_again(room: Roo
     assert "on: reasoning" in slash.run("/verbose", session).text
     screen, _ = a_screen()
     said: list[str] = []
-    last = show(session.send("when is compost ready?"), screen, lambda line, _: said.append(line), max_sources=3, detail=session.verbose)
+    last = show(session.send("when is compost ready?"), screen, lambda line, _: said.append(line), Manner(3, detail=session.verbose))
     assert last is not None
     told = "\n".join(said)
     for part in ("prepare ", "model ", "store ", " tokens read", "prompt: ", "conversation "):

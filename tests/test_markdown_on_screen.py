@@ -180,7 +180,7 @@ def test_columns_stay_aligned_whatever_a_terminal_makes_of_a_character(cell: str
 
 
 def test_a_rule_is_a_line_and_html_is_text() -> None:
-    assert seen("a\n\n---\n\n<b>b</b> &amp; <br>", 12) == ["a", "", "───────────", "", "<b>b</b>", "&amp; <br>"]
+    assert seen("a\n\n---\n\n<b>b</b> &amp; <br>", 12) == ["a", "", "───────────", "", "<b>b</b> &", "<br>"]
 
 
 def test_an_answer_may_end_anywhere() -> None:
@@ -335,6 +335,16 @@ def test_a_resize_in_mid_answer_repeats_and_eats_nothing(
     assert not re.search(r"tokens/s|[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", "\n".join(rows))
 
 
+def test_the_line_below_an_answer_is_made_anew_for_a_narrower_screen() -> None:
+    terminal = Streaming(100, 10, pace=0.1, reflows=True)
+    terminal.live.doing("something with a long name")
+    terminal.say(cut("An answer that is told slowly", 4))
+    assert "something with a long name · 0 s · ~4 tokens · Ctrl-C stops" in terminal.terminal.rows()[1]
+    terminal.terminal.resize(10, 30)
+    rows = terminal.say(cut(" and goes on on a narrower screen.", 4)).close()
+    assert rows == ["An answer that is told slowly", "and goes on on a narrower", "screen."]
+
+
 MARKS = [
     *"*_`~[]()|>#-+!\\=: \n\r\t",
     "**",
@@ -352,7 +362,23 @@ MARKS = [
     "<b>",
 ]
 TABLES = ["\n| a | b |\n|--|--|\n", "| x | y |\n"]
-WORDS = ["word", "words on words", "https://a.b/c", "](http://a.b)", "[1]", "[[No", "te]]", "世界", "。", "👨‍👩‍👧", "e\u0301", "a" * 30]
+WORDS = [
+    "word",
+    "words on words",
+    "https://a.b/c",
+    "](http://a.b)",
+    "[1]",
+    "[[No",
+    "te]]",
+    "世界",
+    "。",
+    "👨‍👩‍👧",
+    "e\u0301",
+    "a" * 30,
+    "&am",
+    "p;",
+    "&#x41;",
+]
 FRAGMENTS = st.sampled_from([*MARKS, *TABLES, *WORDS, "\n```py\n", "x = 1 # y", "\x1b[2J", "\u202e"])
 TEXTS = st.lists(FRAGMENTS, max_size=40).map("".join)
 
@@ -375,6 +401,22 @@ def test_how_an_answer_was_cut_does_not_show(text: str, sizes: list[int], screen
         assert not below or max(below) - terminal.terminal.cursor.y <= most
 
     assert terminal.say(deltas, a_short_tail).close() == Streaming(*screen).say([text]).close()
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 99])
+def test_entities_are_what_they_stand_for_but_never_in_code(size: int) -> None:
+    text = "Q&amp;A, 1 &lt; 2, it&#8217;s &#x201c;so&#X201D;, a&nbsp;b, &mdash; &#42;no&#42; &CounterClockwiseContourIntegral;"
+    assert Streaming(120).say(cut(text, size)).close() == ["Q&A, 1 < 2, it’s “so”, a\xa0b, — *no* ∳"]
+    assert Streaming().say(cut("`a&amp;b` and\n\n```\n&lt;b&gt;\n```\n", size)).close() == ["`a&amp;b` and", "", "  &lt;b&gt;"]
+    assert Streaming().say(cut("[a &amp; b](https://a.b/?c=1&amp;d=2)", size)).close() == ["a & b (https://a.b/?c=1&d=2)"]
+
+
+@pytest.mark.parametrize(
+    "text", ["AT&T", "&nosuch;", "&amp", "a && b &", "&#27;[2J &#7;&#x1b; &#13; &NewLine;", "&#8238; &rlm;", "&" + "x" * 70]
+)
+def test_what_is_no_harmless_entity_stays_as_it_is_written(text: str) -> None:
+    for size in (1, 3, 99):
+        assert Streaming(200).say(cut(text, size)).close() == [text]
 
 
 def test_marks_far_apart_are_characters_however_they_come() -> None:
@@ -470,6 +512,16 @@ def test_what_matters_least_of_that_line_goes_first(columns: int, line: str) -> 
     status = Status("scripted", 0.0)
     status.came("x" * 400, 1.0)
     assert status.line(5.0, columns)[2:] == line
+
+
+def test_how_fast_an_answer_comes_has_nothing_to_do_with_what_tools_took() -> None:
+    status = Status("scripted", 0.0)
+    status.came("x" * 400, 1.0)
+    status.doing("find_excerpts")
+    status.doing("")
+    assert status.line(50.0, 80)[2:] == "scripted · 50 s · ~100 tokens · Ctrl-C stops"
+    status.came("x" * 400, 60.0)
+    assert status.line(62.0, 80)[2:] == "scripted · 62 s · ~200 tokens · ~50 tokens/s · Ctrl-C stops"
 
 
 def test_what_is_done_stands_there_to_the_end() -> None:

@@ -311,11 +311,16 @@ def test_in_a_new_conversation_nothing_can_be_pinned(room: Room) -> None:
 
 def test_turns_are_offered_for_completion(room: Room) -> None:
     session = stored(room, talk(("Why?", "So."), ("Always be brief.", "Yes.")))
-    offered = {name: slash.commands()[slash.names().index(name)].values for name in ("pin", "unpin")}
-    assert offered["pin"] is not None
-    assert offered["unpin"] is not None
-    assert list(offered["pin"](session)) == ["last", "2", "1"]
-    assert list(offered["unpin"](session)) == ["2"]
+
+    def offered(name: str) -> list[str]:
+        values = slash.commands()[slash.names().index(name)].values
+        assert values is not None
+        return values(session)
+
+    assert offered("pin") == ["last", "2", "1"]
+    assert offered("priority") == ["2", "1"]
+    assert offered("unpin") == ["2"]
+    assert [each.about for each in offered("priority") if isinstance(each, slash.Offer)] == ["Always be brief.", "Why?"]
 
 
 def test_a_mark_on_what_is_not_stored_changes_nothing(room: Room) -> None:

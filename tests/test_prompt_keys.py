@@ -24,7 +24,7 @@ from prompt_toolkit.output import DummyOutput
 from zkchat_cli.terminal.history import VaultHistory
 from zkchat_cli.terminal.keyboard import typing_ahead
 from zkchat_cli.terminal.pasting import LONGEST_SHOWN, MOST_CHARACTERS, Pastes
-from zkchat_cli.terminal.prompt import Prompt
+from zkchat_cli.terminal.prompt import Aids, Looks, Prompt
 
 ENTER, ESCAPE, CTRL_C, CTRL_D, UNDO, UP, DOWN, LEFT, BACKSPACE = "\r", "\x1b", "\x03", "\x04", "\x1f", "\x1b[A", "\x1b[B", "\x1b[D", "\x7f"
 POEM = "\n".join(f"line {n}" for n in range(120))
@@ -44,10 +44,8 @@ class At:
         self.history.keep_in(history)
         self.lines: list[str] = []
         self.prompt = Prompt(
-            colour=True,
-            completer=completer or DummyCompleter(),
-            history=self.history,
-            pastes=self.pastes,
+            Looks(colour=True),
+            Aids(completer or DummyCompleter(), self.history, self.pastes),
             line_changed=self.lines.append,
             keyboard=keyboard,
             screen=DummyOutput(),
@@ -300,9 +298,7 @@ def test_where_the_screen_is_dumb_two_ctrl_c_on_an_empty_line_leave_as_well(monk
     monkeypatch.setenv("TERM", "dumb")
     pastes = Pastes()
     with create_pipe_input() as keyboard, create_app_session(input=keyboard, output=DummyOutput()):
-        prompt = Prompt(
-            colour=False, completer=DummyCompleter(), history=VaultHistory(pastes.unfold), pastes=pastes, line_changed=lambda _: None
-        )
+        prompt = Prompt(Looks(colour=False), Aids(DummyCompleter(), VaultHistory(pastes.unfold), pastes), line_changed=lambda _: None)
         for keys, outcome in (("half a line" + CTRL_C, KeyboardInterrupt), (CTRL_C, KeyboardInterrupt), (CTRL_C, EOFError)):
             keyboard.send_text(keys)
             with pytest.raises(outcome):
@@ -319,10 +315,8 @@ def test_what_was_typed_before_the_prompt_was_there_is_sent_as_well(monkeypatch:
             keys.write(b"unseen\r")
             assert typed == "über\rand mo"
             prompt = Prompt(
-                colour=True,
-                completer=DummyCompleter(),
-                history=VaultHistory(pastes.unfold),
-                pastes=pastes,
+                Looks(colour=True),
+                Aids(DummyCompleter(), VaultHistory(pastes.unfold), pastes),
                 line_changed=lambda _: None,
                 typed=typed,
             )

@@ -11,6 +11,7 @@ from conftest import Program
 
 from zkchat_cli import slash
 from zkchat_cli.context.instructions import INSTRUCTIONS
+from zkchat_cli.context.ways import IN_SHELL, UNSTORED, Ways
 from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.events import Cited, Event, IterationFinished, IterationStarted, Notice, ReasoningDelta, TextDelta, TurnFailed
 from zkchat_cli.llm import Delta, Failed, Text
@@ -238,10 +239,15 @@ def test_a_run_in_which_the_model_fails_shows_what_it_had_and_says_how_to_go_on(
     session = room.session(Deltas([calls(find("filters")), says("One [1]."), broken]))
     *_, text, notice, end = solve(session, GOAL)
     assert text == TextDelta(shown)
-    assert isinstance(notice, Notice)
-    assert (notice.message, "zkchat ask -c --iterations N" in notice.hint) == ("the run ended in iteration 2 of 5", True)
+    assert notice == Notice("the run ended in iteration 2 of 5", "/solve goes on")
     assert isinstance(end, TurnFailed)
     assert end.partial == shown.strip()
+
+
+@pytest.mark.parametrize(("ways", "hint"), [(IN_SHELL, "zkchat ask -c --iterations N goes on"), (UNSTORED, "")])
+def test_in_a_shell_a_run_that_failed_names_what_goes_on_there_if_anything_does(room: Room, ways: Ways, hint: str) -> None:
+    session = room.session(Deltas([[Failed(ProviderError("server", "it burns", "Wait."))]]))
+    assert Notice("the run ended in iteration 1 of 5", hint) in list(solve(session, GOAL, ways=ways))
 
 
 def test_which_goal_is_taken_up_again_is_told(room: Room) -> None:

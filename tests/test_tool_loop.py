@@ -13,11 +13,12 @@ from conftest import NOTES, write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from zkchat_cli import slash
 from zkchat_cli.config import Config
 from zkchat_cli.errors import ProviderError, ProviderErrorKind, UsageError
 from zkchat_cli.events import ReasoningDelta, ToolCallFinished, ToolCallStarted, TurnCompleted, TurnFailed
 from zkchat_cli.llm import Delta, Failed, Finished, Reasoning, Request, Text, Thinking, ToolCalls, Waiting
-from zkchat_cli.models import FinishReason, PromptMessage, ThinkingBlocks, TokenUsage, ToolCall, ZkChatMessage
+from zkchat_cli.models import GO_ON, FinishReason, PromptMessage, ThinkingBlocks, TokenUsage, ToolCall, ZkChatMessage
 from zkchat_cli.tools import Finding, Tool
 from zkchat_cli.vault import Vault
 
@@ -248,6 +249,9 @@ def test_going_on_with_an_answer_that_was_cut(room: Room) -> None:
         session.go_on()
     assert completed(session.send("Count.")).finish_reason == "length"
     assert completed(session.go_on()).answer == " three."
+    assert session.history[-2].content == GO_ON and session.history[-2].typed == "/continue"
+    assert "“/continue”" in slash.run("/undo", session).text
+    assert "“/continue”" in slash.run("/redo", session).text
     with pytest.raises(UsageError, match="was not cut"):
         session.go_on()
 

@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 from prompt_toolkit.utils import get_cwidth
 
 from zkchat_cli.lines import Line, Span, line, plain
-from zkchat_cli.models import BudgetStatus, BudgetStatuses, Citation, CompactionDue, ContextUsage, DocumentReference, MessageBreakdown
+from zkchat_cli.models import (
+    BudgetStatus,
+    BudgetStatuses,
+    Citation,
+    CompactionDue,
+    ContextUsage,
+    DocumentReference,
+    MessageBreakdown,
+    ToolRun,
+)
 from zkchat_cli.references.listing import listing, ranges
 from zkchat_cli.terminal.laying import lay_out
 from zkchat_cli.terminal.links import opener
@@ -404,6 +413,15 @@ def test_a_cited_document_is_neither_named_again_nor_unused() -> None:
     assert shown(citations=(cited(1),), references=twice).count("Filters.md") == 1
 
 
+def test_a_name_that_is_longer_than_a_line_goes_on_behind_the_indent() -> None:
+    path = f"2026-01-05-{'a-long-name-of-a-note-' * 3}{'x' * 50}{'世界' * 20}.md"
+    rows = ["".join(span.text for span in row) for row in lay_out(listing((cited(1, path),), (), 0, 9), 40, plain=True)]
+    assert all(get_cwidth(row) <= 40 for row in rows)
+    assert all(row.startswith(" " * 8) and row[8] != " " for row in rows[2:])
+    assert rows[3].endswith("-")
+    assert "".join(row.strip() for row in rows[2:]).replace(" ", "") == f"[[{path.removesuffix('.md')}]]{path}:12-14"
+
+
 def test_a_long_list_is_cut_and_says_where_the_rest_is() -> None:
     assert shown(2, citations=tuple(cited(n) for n in range(1, 6))).endswith("and 3 more: /refs")
 
@@ -420,9 +438,10 @@ def test_ranges_are_short() -> None:
 
 
 def test_a_tool_call_is_one_line() -> None:
-    line = tool_line("find_excerpts", {"query": "a\nb\x1b", "limit": 3}, True, 1, 812, 4.2)
+    run = ToolRun(name="find_excerpts", arguments={"query": "a\nb\x1b", "limit": 3}, ok=True, tokens=812, duration_ms=4.2)
+    line = tool_line(run, 1)
     assert line == '  find_excerpts "a b␛" limit=3  1 excerpt, 812 tokens, 4 ms'
-    assert "failed" in tool_line("find_excerpts", {}, False, 0, 9, 1)
+    assert "failed" in tool_line(run.model_copy(update={"ok": False}), 0)
 
 
 def test_what_fits_is_not_clipped() -> None:

@@ -149,8 +149,8 @@ def test_the_nearest_name_is_taken_when_that_is_wanted(zkchat: Program) -> None:
     assert zkchat("vault", "broken", "--yes").exit_status == 2
 
 
-def mended(vault: Path, cache: Path, *words: str) -> list[str]:
-    """What is said of each, and last what came of it, when somebody answers the questions with these words."""
+def mended(vault: Path, cache: Path, *words: str, agreed: bool = True) -> list[str]:
+    """What is said of each, and last what came of it, when somebody answers the questions with these words, and has `agreed` to any."""
     asked: list[str] = []
     answers = iter(words)
 
@@ -161,7 +161,7 @@ def mended(vault: Path, cache: Path, *words: str) -> list[str]:
     screen = Screen(StringIO(), StringIO(), colour=False, err_is_terminal=False)
     notes = Vault.open(vault, cache)
     notes.refresh()
-    mend(notes, screen, git=False, unsure=False, yes=False, as_json=False, says=says)
+    assert mend(notes, screen, git=False, unsure=False, yes=False, as_json=False, says=says) is agreed
     notes.close()
     assert next(answers, None) is None
     return [*asked, screen.out.getvalue().splitlines()[-1]]  # type: ignore[attr-defined]
@@ -170,7 +170,8 @@ def mended(vault: Path, cache: Path, *words: str) -> list[str]:
 def test_of_several_links_each_may_be_asked_for(vault: Path, tmp_path: Path) -> None:
     text = "[[Filtrs]] [[Combinin]] [[Limitin]] [[Compst]]\n"
     write(vault, {"Slips.md": text})
-    assert mended(vault, tmp_path, "no")[-1] == "mend 4 links in 1 note: nothing was changed, --yes does it"
+    assert mended(vault, tmp_path, "no", agreed=False)[-1] == "mend 4 links in 1 note: nothing was changed"
+    assert mended(vault, tmp_path, "e", "q", agreed=False)[-1] == "mend 4 links in 1 note: nothing was changed"
     assert (vault / "Slips.md").read_text() == text
     whole, first, *_, last = mended(vault, tmp_path, "e", "n", "Y", "q")
     assert whole == "Mend 4 links in 1 note? [y/N, e: ask for each]"
@@ -178,6 +179,19 @@ def test_of_several_links_each_may_be_asked_for(vault: Path, tmp_path: Path) -> 
     assert last == "mend 1 link in 1 note: done; 3 left as asked"
     assert (vault / "Slips.md").read_text() == text.replace("Combinin", "Combining")
     assert mended(vault, tmp_path, "y")[-1] == "mend 3 links in 1 note: done"
+
+
+class Mending(Chat):
+    name = "vault"
+
+
+def test_a_no_to_mending_ends_as_every_no_does(zkchat: Program, vault: Path) -> None:
+    write(vault, {"Slips.md": "[[Filtrs]]\n"})
+    with Mending(zkchat, "broken", "--fix") as asking:
+        asking.wait_for("Mend 1 link in 1 note? [y/N, e: ask for each]")
+        asking.type("\r")
+        assert asking.wait_for_end() == 1
+        assert "nothing was changed" in asking.everything()
 
 
 # git

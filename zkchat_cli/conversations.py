@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
+from zkchat_cli.context.ways import IN_SHELL
 from zkchat_cli.errors import UsageError
 from zkchat_cli.lines import Line, Span, line
 from zkchat_cli.models import Overview, Said, ZkChatMessage
@@ -113,7 +114,7 @@ def told(conversation: Overview, history: Sequence[ZkChatMessage], most_sources:
             continue
         yield line()
         if message.role == "user":
-            first, *rest = message.content.expandtabs(4).split("\n")
+            first, *rest = message.typed.expandtabs(4).split("\n")
             yield Line((Span("you › ", "bold"), Span(first, "bold")))
             yield from (line(f"      {each}", "bold") for each in rest)
         else:
@@ -125,7 +126,7 @@ def told(conversation: Overview, history: Sequence[ZkChatMessage], most_sources:
 
 
 def _sources(message: ZkChatMessage, most: int) -> Iterator[Line]:
-    shown = listing(message.citations, message.references, message.uncited_statements or 0, most)
+    shown = listing(message.citations, message.references, message.uncited_statements or 0, most, IN_SHELL.all_sources)
     if shown:
         yield line()
         yield from shown

@@ -68,10 +68,10 @@ class Led(Standing):
                 return None, []
             return None, [Notice(f"there is neither an agent nor a file {called.written}: it is sent as it stands", f"nearest: @{near[0]}")]
         if not called.question.strip():
-            hint = f"{called.written} QUESTION asks it once; /agent {called.name} goes on with it."
+            hint = f"{called.written} QUESTION asks it once; --agent {called.name}, or /agent in the chat, goes on with it."
             raise UsageError(f"there is nothing to ask the agent {called.name}", hint)
         if (file := self._file(called)) is not None:
-            hint = f"/agent {called.name} goes on with the agent"
+            hint = f"--agent {called.name}, or /agent in the chat, goes on with the agent"
             return None, [Notice(f"{called.written} is taken for the file {file}, not for the agent", hint)]
         return called, [Notice(f"the agent {called.name} answers this message")]
 

@@ -17,6 +17,7 @@ from zkchat_cli.leading import Led
 from zkchat_cli.loop import ToolLoop
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import (
+    GO_ON,
     Compaction,
     ContextUsage,
     Conversation,
@@ -35,7 +36,6 @@ from zkchat_cli.references.lookup import Sources
 from zkchat_cli.turn import Timer, TurnInProgress
 from zkchat_cli.words import encodable
 
-GO_ON = "Go on exactly where your last answer stopped. Do not repeat what you have said."
 FRESH_FOR = 2.0
 """Seconds for which a scan of the vault counts as fresh, so that one command does not scan twice."""
 
@@ -300,7 +300,7 @@ class ZkChatSession(Led):
 
     def _warn(self, usage: ContextUsage) -> Iterator[events.Event]:
         """Tell once of instructions or tools that take more than their share."""
-        for name, told in warnings(usage).items():
+        for name, told in warnings(usage, filtered=self.parts.settings.context.tool_filter == "auto").items():
             if name not in self._warned:
                 self._warned.add(name)
                 yield events.Notice(*told)

@@ -11,6 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 from zkchat_cli import events
+from zkchat_cli.context.ways import IN_CHAT, Ways
 from zkchat_cli.errors import UsageError
 from zkchat_cli.marks import MarkReader
 from zkchat_cli.models import RunReport, Timings, TokenUsage, TurnReport, ZkChatMessage, exchanges
@@ -22,7 +23,6 @@ from zkchat_cli.words import shorten
 ITERATIONS, MOST_ITERATIONS = 5, 100
 LONGEST_GOAL = 160
 """Characters of a goal that are shown when it is taken up again."""
-GOES_ON = "/solve, or zkchat ask -c --iterations N, goes on"
 INSTRUCTIONS = """You are working on a goal by yourself, in several rounds; nobody answers questions meanwhile.
 In each round: say in a line what is still missing and what you do next, do it with the tools, and check what you have against the goal. \
 Do not repeat a search that you have made.
@@ -31,22 +31,23 @@ with what is unmet."""
 
 
 def solve(
-    session: ZkChatSession, goal: str = "", iterations: int = ITERATIONS, *, typed: str | None = None
+    session: ZkChatSession, goal: str = "", iterations: int = ITERATIONS, *, typed: str | None = None, ways: Ways = IN_CHAT
 ) -> Generator[events.Event, None, None]:
     """Run turns on a goal and yield their events, the last one TurnCompleted, whose report has the `run`, or TurnFailed.
 
     Without a goal, go on with the conversation's unfinished one. `typed` is what the user wrote of a goal that came through a pipe besides,
-    as in `ZkChatSession.send`. Closing it stops the turn that is running; what came is stored.
+    as in `ZkChatSession.send`; `ways` says what goes on with a run whose model failed. Closing it stops the turn that is running; what
+    came is stored.
     Raises UsageError when there is no goal, or the number of iterations is none.
     """
     if not 1 <= iterations <= MOST_ITERATIONS:
         raise UsageError(f"a run cannot have {iterations} iterations", f"It may have 1 to {MOST_ITERATIONS}.")
     if goal.strip():
-        return _run(session, goal.strip(), iterations, goal if typed is None else typed)
+        return _run(session, goal.strip(), iterations, goal if typed is None else typed, ways.run_goes_on)
     left = _left(session.history)
     if left is None or left.goal is None:
         raise UsageError("there is no unfinished goal in this conversation", "Name one: /solve GOAL, or zkchat ask --iterations N GOAL")
-    return _run(session, left.goal, iterations, None, left)
+    return _run(session, left.goal, iterations, None, ways.run_goes_on, left)
 
 
 def unfinished(history: Sequence[ZkChatMessage]) -> str | None:
@@ -75,8 +76,9 @@ def _finished(turn: Sequence[ZkChatMessage]) -> tuple[str, str] | None:
 
 @dataclass
 class _Progress:
-    """What the iterations so far did, said and found."""
+    """What the iterations so far did, said and found. `goes_on` is what goes on with a run that failed; empty: nothing."""
 
+    goes_on: str
     calls: set[str] = field(default_factory=set)
     chunks: set[str] = field(default_factory=set)
     answers: set[str] = field(default_factory=set)
@@ -101,7 +103,7 @@ class _Progress:
         answer = last.partial if last.partial.strip() or not self.reports else self.reports[-1].answer
         if answer.strip():
             yield events.TextDelta(answer if answer.endswith("\n") else f"{answer}\n")
-        yield events.Notice(f"the run ended in iteration {number} of {of}", GOES_ON)
+        yield events.Notice(f"the run ended in iteration {number} of {of}", f"{self.goes_on} goes on" if self.goes_on else "")
         yield replace(last, partial=answer)
 
     def report(self, run: RunReport) -> TurnReport:
@@ -119,7 +121,7 @@ class _Progress:
 
 
 def _run(
-    session: ZkChatSession, goal: str, iterations: int, typed: str | None, left: ZkChatMessage | None = None
+    session: ZkChatSession, goal: str, iterations: int, typed: str | None, goes_on: str, left: ZkChatMessage | None = None
 ) -> Generator[events.Event, None, None]:
     """`typed` is what the user has just written of the goal; None for one that is taken up again, whose files are not imported again.
     `left` is where that was left: an agent that was called by `@name` for it goes on with it."""
@@ -137,7 +139,7 @@ def _run(
     if left is not None:
         notices = [events.Notice(f"going on with the goal “{shorten(goal, LONGEST_GOAL)}”"), *notices]
     session.parts = _working(session.parts)
-    progress = _Progress()
+    progress = _Progress(goes_on)
     try:
         yield from notices
         for number in range(1, iterations + 1):

@@ -18,6 +18,7 @@ from zkchat_cli.terminal.screen import Screen
 
 if TYPE_CHECKING:
     from zkchat_cli import events
+    from zkchat_cli.context.ways import Ways
     from zkchat_cli.models import Conversation, TurnReport
     from zkchat_cli.session import ZkChatSession
     from zkchat_cli.wiring import Bench
@@ -61,13 +62,15 @@ def ask(
     no_store: cli.NoStoreOption = False,
 ) -> None:
     """Ask one question about your notes; print the answer and its sources."""
+    from zkchat_cli.context.ways import IN_SHELL, UNSTORED
     from zkchat_cli.describing import made_of
     from zkchat_cli.solving import solve
     from zkchat_cli.terminal.approving import AskEach, policy, tell_unable
     from zkchat_cli.terminal.links import opener
-    from zkchat_cli.terminal.turns import show, to_stderr
+    from zkchat_cli.terminal.stages import to_stderr
+    from zkchat_cli.terminal.turns import Manner, show
 
-    as_json = call.as_json
+    as_json, ways = call.as_json, UNSTORED if no_store else IN_SHELL
     going_on = continue_ or cid is not None
     text, typed = _question(prompt or [], needed=not going_on)
     with _output(call.screen, output) as screen, call.opened(store=not no_store, unsafe=unsafe) as opened:
@@ -86,24 +89,24 @@ def ask(
         tell_unable(session.parts, screen, unsafe=unsafe)
         warming.join()
         if iterations:
-            turn = solve(session, text, iterations, typed=typed)
+            turn = solve(session, text, iterations, typed=typed, ways=ways)
         else:
             turn = session.send(text, typed=typed) if text else session.go_on()
         try:
             with closing(turn):  # where the reader has gone, what came of the answer is stored
                 if as_json or stream_json:
-                    report = _run_as_json(turn, screen, stream=stream_json)
+                    report = _run_as_json(turn, screen, ways, stream=stream_json)
                 else:
                     shown = 0 if answer_only else bench.loaded.values.references.max_displayed
-                    going_on_by = "" if no_store else "zkchat ask -c"
+                    manner = Manner(shown, ways=ways)
                     attended = bench.approve.attending(turn) if isinstance(bench.approve, AskEach) else turn
-                    report = _outcome(show(attended, screen, to_stderr(screen), max_sources=shown, going_on=going_on_by))
+                    report = _outcome(show(attended, screen, to_stderr(screen), manner))
             if typed != text and not going_on:
                 with suppress(StoreError):  # a title is not worth an error
                     session.rename(made_of(typed))  # what was piped in says less of the conversation than what was asked of it
         except KeyboardInterrupt:
-            if iterations and not no_store:
-                screen.warn("the run was stopped; what came is kept", "zkchat ask -c --iterations N goes on")
+            if iterations and ways.run_goes_on:
+                screen.warn("the run was stopped; what came is kept", f"{ways.run_goes_on} goes on")
             raise
         finally:
             if show_context:
@@ -170,7 +173,7 @@ def _conversation(bench: "Bench", cid: str | None, *, continue_: bool) -> "Conve
     return bench.find(cid) if cid is not None or continue_ else None
 
 
-def _run_as_json(turn: "Iterable[events.Event]", screen: Screen, *, stream: bool) -> "TurnReport":
+def _run_as_json(turn: "Iterable[events.Event]", screen: Screen, ways: "Ways", *, stream: bool) -> "TurnReport":
     from zkchat_cli import events
     from zkchat_cli.terminal.approving import show_change
     from zkchat_cli.terminal.turns import unmet_line
@@ -187,7 +190,7 @@ def _run_as_json(turn: "Iterable[events.Event]", screen: Screen, *, stream: bool
     report = _outcome(last)
     if not stream:
         screen.json(report)
-    if report.run is not None and (unmet := unmet_line(report.run)):
+    if report.run is not None and (unmet := unmet_line(report.run, ways)):
         screen.warn(unmet)
     return report
 

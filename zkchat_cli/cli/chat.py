@@ -142,7 +142,8 @@ def _piped(session: "ZkChatSession", screen: Screen, max_sources: int) -> int:
 def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) -> None:
     """An error is told and the next line is read; the first one decides the exit code."""
     from zkchat_cli.terminal.outcomes import run_piped  # the session has loaded what they need
-    from zkchat_cli.terminal.turns import show_error, to_stderr
+    from zkchat_cli.terminal.stages import to_stderr
+    from zkchat_cli.terminal.turns import show_error
 
     aside = to_stderr(screen, lambda: session.verbose)
     first: ZkchatError | None = None

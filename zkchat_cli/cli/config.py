@@ -11,6 +11,7 @@ import typer
 
 from zkchat_cli import cli
 from zkchat_cli.errors import ConfigError, reason
+from zkchat_cli.terminal.screen import Screen
 
 if TYPE_CHECKING:
     from zkchat_cli.config import Loaded, Places
@@ -32,11 +33,11 @@ def _places(call: cli.Call) -> "Places":
 @cli.command(COMMAND, *cli.SETTINGS)
 def path(call: cli.Call) -> None:
     """Where the settings file is, or would be."""
-    file = _places(call).config_file
+    file, screen = _places(call).config_file, Screen.of()  # a path has no looks: settings, which take half a second, are not read
     if call.as_json:
-        call.screen.json({"path": str(file), "exists": file.is_file()})
+        screen.json({"path": str(file), "exists": file.is_file()})
     else:
-        call.screen.print(str(file))
+        screen.write(f"{file}\n")
 
 
 @cli.command(COMMAND, *cli.NOTES)

@@ -141,8 +141,12 @@ def room_for_history(usage: ContextUsage, budget: Budget) -> int:
     return max(0, min(budget.messages - max(0, usage.message_tokens - flowed), left_for_messages(usage)))
 
 
-def warnings(usage: ContextUsage) -> dict[str, tuple[str, str]]:
-    """What alone takes more than its share of the window ("instructions", "tools"), each with what to say of it and what can be done."""
+def warnings(usage: ContextUsage, *, filtered: bool) -> dict[str, tuple[str, str]]:
+    """What alone takes more than its share of the window ("instructions", "tools"), each with what to say of it and what can be done.
+
+    `filtered`: tools that can be left out are, so what is too much are those that are always offered.
+    """
+    fewer = "of an agent that has but some" if filtered else 'context.tool_filter = "auto"'
     found = {}
     for name, status, hint in (
         (
@@ -150,7 +154,7 @@ def warnings(usage: ContextUsage) -> dict[str, tuple[str, str]]:
             usage.budget_status.system,
             "Use a larger window, or raise context.system_budget_ratio.",
         ),
-        ("tools", usage.budget_status.tools, 'Offer fewer tools (context.tool_filter = "auto"), or raise context.tool_budget_ratio.'),
+        ("tools", usage.budget_status.tools, f"Offer fewer tools ({fewer}), or raise context.tool_budget_ratio."),
     ):
         if status.used > status.budget:
             share = f"{status.used} tokens of their budget of {status.budget}"

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from zkchat_cli.context.budget import warnings
 from zkchat_cli.context.compaction import Covers
 from zkchat_cli.context.tool_filter import CORE
+from zkchat_cli.context.ways import IN_CHAT, Ways
 from zkchat_cli.models import Compaction, ContextUsage, Prompt, PromptMessage, ZkChatMessage
 from zkchat_cli.words import shorten
 
@@ -26,12 +27,6 @@ LEAST_SNIPPET = 12
 TOOL = "tool:"
 """What stands before the name of a tool that is left out, among the messages that are."""
 _DELIVERED = {"injected": "whole", "partly": "in part", "offered": "to be read"}
-_ADVICE = {
-    "tool_results": "/compact folds old results",
-    "conversation": "/compact folds older turns",
-    "documents": "/compact; name fewer documents at once",
-    "summary": "lower context.summary_ratio; /new starts without it",
-}
 
 
 def bar(share: float, cells: int = BAR_CELLS) -> str:
@@ -57,16 +52,19 @@ class _Item:
     advice: str
 
 
-def table(prompt: Prompt, width: int = WIDTH, pinned: Mapping[str, int] = MappingProxyType({})) -> str:
+def table(
+    prompt: Prompt, width: int = WIDTH, pinned: Mapping[str, int] = MappingProxyType({}), ways: Ways = IN_CHAT, *, filtered: bool = True
+) -> str:
     """Tokens per component against its budget, the largest items with what to do about each, what was left out, and whether compaction is
-    due, in lines of at most `width` columns (40 or more). `pinned` is what `pinned` says of the conversation."""
+    due, in lines of at most `width` columns (40 or more). `pinned` is what `pinned` says of the conversation, `filtered`
+    whether tools beyond their budget are left out."""
     usage = prompt.usage
     lines = [*_components(usage, width), ""]
-    for each in (*_facts(prompt), *(f"{what}. {hint}" for what, hint in warnings(usage).values())):
+    for each in (*_facts(prompt), *(f"{what}. {hint}" for what, hint in warnings(usage, filtered=filtered).values())):
         lines += _wrapped(each, width)
     for each in (*documents(prompt), *left_out(prompt)):
         lines += _wrapped(each, width)
-    lines += _largest(prompt, width, pinned)
+    lines += _largest(_items(prompt, _Advice(ways, pinned, filtered)), width)
     lines += _wrapped(_compaction(prompt), width)
     return "\n".join(lines)
 
@@ -160,9 +158,9 @@ def documents(prompt: Prompt) -> list[str]:
     return ["documents:", *lines] if lines else []
 
 
-def _largest(prompt: Prompt, width: int, pinned: Mapping[str, int]) -> Iterator[str]:
+def _largest(all_items: Iterable[_Item], width: int) -> Iterator[str]:
     """The largest items with what is to be done about each: below it, where there is no room beside it."""
-    items = sorted(_items(prompt, pinned), key=lambda item: -item.tokens)[:LARGEST]
+    items = sorted(all_items, key=lambda item: -item.tokens)[:LARGEST]
     if items:
         yield "largest:"
     for item in items:
@@ -184,36 +182,50 @@ def _snippet(text: str, room: int) -> str:
     return snippet
 
 
-def _items(prompt: Prompt, pinned: Mapping[str, int]) -> Iterator[_Item]:
+@dataclass(frozen=True, slots=True)
+class _Advice:
+    """What is to be done about what is large; the fields are what `table` takes."""
+
+    ways: Ways
+    pinned: Mapping[str, int]
+    filtered: bool
+
+    def on_tools(self, prompt: Prompt) -> str:
+        """Core tools are always offered; the others the filter leaves out where they are too much, and an agent does without for good."""
+        if all(tool.name in CORE for tool in prompt.tools):
+            return ""
+        share = prompt.usage.budget_status.tools
+        if share.used > share.budget and not self.filtered:
+            return 'context.tool_filter = "auto" leaves out some'
+        return f"an agent may have fewer: {self.ways.agent}"
+
+    def on(self, message: PromptMessage, *, alone: bool) -> str:
+        """`alone`: there is only one turn, so nothing that could be folded."""
+        ways = self.ways
+        if numbers := [self.pinned[id_] for id_ in message.source_ids if id_ in self.pinned]:
+            return ways.unpin.format(numbers[0])
+        if message.kind == "memory":
+            of = message.source_ids[0]
+            fact = of.removeprefix("fact:")
+            return ways.forget.format(fact) if fact != of else f"shorten {of}, or set context.memory_integration = false"
+        if message.kind == "summary":
+            return f"lower context.summary_ratio; {ways.afresh} starts without it"
+        if alone:
+            return f"{ways.afresh} starts without it"
+        if message.kind == "documents":
+            return f"{ways.compact}; name fewer documents at once"
+        return f"{ways.compact} folds {'old results' if message.kind == 'tool_results' else 'older turns'}"
+
+
+def _items(prompt: Prompt, advice: _Advice) -> Iterator[_Item]:
     if prompt.tools:
         count = f"{len(prompt.tools)} tool descriptions"
-        yield _Item(prompt.usage.tool_tokens, count, "", _fewer_tools(prompt))
+        yield _Item(prompt.usage.tool_tokens, count, "", advice.on_tools(prompt))
     alone = sum(1 for m in prompt.messages if m.role == "user" and m.kind == "conversation") < 2
     for message in prompt.messages:
         if message.kind != "system":
             text = message.content or ", ".join(call.name for call in message.tool_calls)
-            yield _Item(message.tokens, message.kind.replace("_", " "), text, _advice(message, pinned, alone))
-
-
-def _fewer_tools(prompt: Prompt) -> str:
-    """Core tools are always offered; the others the filter leaves out where they are too much, and an agent does without for good."""
-    if all(tool.name in CORE for tool in prompt.tools):
-        return ""
-    share = prompt.usage.budget_status.tools
-    return 'context.tool_filter = "auto" leaves out some' if share.used > share.budget else "an agent may have fewer: /agent"
-
-
-def _advice(message: PromptMessage, pinned: Mapping[str, int], alone: bool) -> str:
-    """What to do about a message; `alone`: there is only one turn, so nothing that could be folded."""
-    if numbers := [pinned[id_] for id_ in message.source_ids if id_ in pinned]:
-        return f"/unpin {numbers[0]}"
-    if message.kind == "memory":
-        of = message.source_ids[0]
-        fact = of.removeprefix("fact:")
-        return f"/forget {fact}" if fact != of else f"shorten {of}, or set context.memory_integration = false"
-    if alone and message.kind != "summary":
-        return "/new starts without it"
-    return _ADVICE[message.kind]
+            yield _Item(message.tokens, message.kind.replace("_", " "), text, advice.on(message, alone=alone))
 
 
 def state(usage: ContextUsage) -> str:
@@ -222,8 +234,8 @@ def state(usage: ContextUsage) -> str:
     return "green" if share < 0.7 else "yellow" if share < 0.9 else "red"
 
 
-def describe(compaction: Compaction, *, undo: str = "/compact undo") -> str:
-    """What a compaction did, or would do; `undo` is what takes it back."""
+def describe(compaction: Compaction, ways: Ways = IN_CHAT) -> str:
+    """What a compaction did, or would do."""
     problem = f" The model's summary failed: {compaction.problem.rstrip('.')}." if compaction.problem else ""
     if compaction.mode == "none":
         return f"Nothing to compact: there are no older turns that a summary would make smaller.{problem}"
@@ -237,7 +249,7 @@ def describe(compaction: Compaction, *, undo: str = "/compact undo") -> str:
     return (
         f"Compaction {' and '.join(means)}: "
         f"the prompt {'would go' if would else 'went'} from {compaction.tokens_before} to {compaction.tokens_after} tokens."
-        f"{problem} Nothing is deleted; {'nothing was changed' if would else f'{undo} takes it back'}."
+        f"{problem} Nothing is deleted; {'nothing was changed' if would else f'{ways.undo} takes it back'}."
     )
 
 
@@ -271,8 +283,8 @@ def standing(compaction: Compaction, covers: Covers) -> str:
     return f"{'; '.join(told)}:" if compaction.summary else f"No summary; {'; '.join(told)}."
 
 
-def saved(compaction: Compaction) -> str:
-    """What a compaction did, in one line of a chat."""
+def saved(compaction: Compaction, ways: Ways = IN_CHAT) -> str:
+    """What a compaction did, in one line."""
     done = []
     if compaction.messages_folded:
         how = "left out" if compaction.mode == "truncated" else f"folded into a summary{_made(compaction)}"
@@ -282,4 +294,5 @@ def saved(compaction: Compaction) -> str:
     if not done:
         return f"nothing could be made smaller{'; ' + compaction.problem if compaction.problem else ''}"
     failed = f"; the model's summary failed: {compaction.problem}" if compaction.problem else ""
-    return f"{', '.join(done)}, {compaction.tokens_before - compaction.tokens_after} tokens saved{failed}; /compact undo takes it back"
+    undone = f"; {ways.undo} takes it back" if ways.undo else ""
+    return f"{', '.join(done)}, {compaction.tokens_before - compaction.tokens_after} tokens saved{failed}{undone}"

@@ -346,7 +346,8 @@ def _too_large(usage: ContextUsage, parts: _Parts, kept: int) -> PromptTooLarge:
     largest = ", ".join(f"{name}: {tokens}" for tokens, name in sorted(items, reverse=True)[:3])
     remedy = "Shorten the message, or raise context.max_tokens if the model has a larger window."
     if fixed:
-        remedy = f"Take back what is kept in every prompt, /unpin {max(fixed)[1]} first; /pin lists it. Or: {remedy[0].lower()}{remedy[1:]}"
+        unpin = f"Take back what is kept in every prompt, in the chat by /unpin {max(fixed)[1]} first; /pin lists it."
+        remedy = f"{unpin} Or: {remedy[0].lower()}{remedy[1:]}"
     return PromptTooLarge(
         f"what must be sent takes {usage.total_tokens + kept} tokens; "
         f"the limit is {usage.effective_limit} of a window of {usage.max_context}",

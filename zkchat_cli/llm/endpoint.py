@@ -165,7 +165,9 @@ class Endpoint:
     def too_long(self, words: str = "") -> ProviderError:
         said = f": {words}" if words else ""
         return self.error(
-            "context_length", f"finds the prompt too long{said}", "Run /compact, or set context.max_tokens to the model's window."
+            "context_length",
+            f"finds the prompt too long{said}",
+            "Fold older turns (/compact, or zkchat context compact), or set context.max_tokens to the model's window.",
         )
 
     def filtered(self, words: str = "") -> ProviderError:

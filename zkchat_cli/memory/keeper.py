@@ -222,7 +222,9 @@ class Memory:
         replaced = self._store.remember(self._at, fact)
         if source == "model":
             instead = f", in place of: {replaced.content}" if replaced and replaced.content != content else ""
-            self._notices.append((f"remembered as {key}: {content}{instead}", f"/forget {key} takes it back"))
+            self._notices.append(
+                (f"remembered as {key}: {content}{instead}", f"/forget {key}, or zkchat memory forget {key}, takes it back")
+            )
         return Kept(fact, replaced)
 
     def forget(self, key: str) -> Fact:

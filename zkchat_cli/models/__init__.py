@@ -18,6 +18,7 @@ from zkchat_cli.models.conversations import (
     Said,
 )
 from zkchat_cli.models.messages import (
+    GO_ON,
     Citation,
     CitationStatus,
     ContentChunk,
@@ -55,6 +56,7 @@ from zkchat_cli.models.prompts import (
 from zkchat_cli.models.reports import RunReport, TurnReport
 
 __all__ = [
+    "GO_ON",
     "ArchivedCall",
     "ArchivedPiece",
     "ArchivedPrompts",

@@ -7,6 +7,8 @@ from pydantic import Field
 
 from zkchat_cli.models.base import Value
 
+GO_ON = "Go on exactly where your last answer stopped. Do not repeat what you have said."
+"""What the model is asked for `/continue`."""
 Role = Literal["system", "user", "assistant", "tool"]
 MessageStatus = Literal["pending", "complete", "unfinished", "failed"]
 ReferenceType = Literal["direct", "search", "import", "memory", "link"]
@@ -178,6 +180,11 @@ class ZkChatMessage(Value):
     empty line before it, for that text may say the same."""
     goal: str | None = None
     """Of a user's message in an agent run: the goal that it works on."""
+
+    @property
+    def typed(self) -> str:
+        """The content, as a list of messages shows it: not in words that the user has never seen."""
+        return "/continue" if self.role == "user" and self.content == GO_ON else self.content
 
     @property
     def asked(self) -> str:

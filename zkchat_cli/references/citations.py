@@ -5,7 +5,7 @@ Deterministic and cheap: one reading of the answer, one search per quotation in 
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from zkchat_cli import marks
@@ -65,14 +65,16 @@ def verify(answer: str, sources: Sources) -> Verdict:
     in that chunk, white space, case, emphasis and typography aside; its lines are then the quotation's own. The words may stand before
     the mark, in the same paragraph, or be introduced by it.
 
-    A year in brackets cites nothing: a number of four digits from 1000 to 2999, higher than any that was in the prompt.
+    A year in brackets cites nothing: a number of four digits from 1000 to 2999, higher than any that was in the prompt. Nor does a number
+    that only the answer itself defines (`[^1]: …`), unless what it says there names a note from the prompt.
     """
     reading = marks.read(answer)
     text = _without(reading.code, answer)
     quoted = quotations(answer, text)
     written = [mark for mark in reading.marks if not mark.defines]
     own = _own_marks_of_notes(written, quoted, answer)
-    citing = list(_citing([mark for mark in written if mark not in own], answer, sources))
+    footnotes = _footnotes(reading, answer, sources)
+    citing = list(_citing([mark for mark in written if mark not in own], answer, sources, footnotes))
     citing, uncited = _told_apart(citing, text, sources)
     quotes = _quotes(citing, quoted, text)
     found: dict[tuple[int, str | None], list[tuple[int, int]]] = {}
@@ -105,13 +107,29 @@ def _own_marks_of_notes(written: Sequence[Mark], quoted: Sequence[Quotation], an
     return own
 
 
-def _citing(written: Sequence[Mark], answer: str, sources: Sources) -> Iterator[_Citing]:
+def _footnotes(reading: marks.Reading, answer: str, sources: Sources) -> dict[int, tuple[str, ...]]:
+    """The numbers that the answer defines and that no source has, with the notes from the prompt that they are said to be."""
+    found: dict[int, tuple[str, ...]] = {}
+    for mark in reading.marks:
+        if mark.defines and not sources.by_number.keys() & set(mark.numbers):
+            ends = answer.find("\n", mark.end)
+            said = marks.marks(answer[mark.end + 1 : ends if ends >= 0 else len(answer)])
+            notes = tuple(dict.fromkeys(note for each in said if each.name for note in sources.notes(each.name)))
+            found |= dict.fromkeys(mark.numbers, notes)
+    return found
+
+
+def _citing(written: Sequence[Mark], answer: str, sources: Sources, footnotes: Mapping[int, tuple[str, ...]]) -> Iterator[_Citing]:
     """Those of the marks that cite, a path with all its words. A link to a note that was not in the prompt is just a link."""
     end = 0
     for mark in written:
-        if mark.name is None:
+        numbers = tuple(number for number in mark.numbers if number not in footnotes)
+        if mark.numbers and not numbers:
+            if notes := tuple(note for number in mark.numbers for note in footnotes[number]):
+                yield _Citing(replace(mark, numbers=()), notes)
+        elif mark.name is None:
             if not all(number in _YEARS and number > sources.highest for number in mark.numbers) and not _is_index(mark, answer, sources):
-                yield _Citing(mark)
+                yield _Citing(replace(mark, numbers=numbers))
         elif answer[mark.start] == "[":
             if not _is_label(mark, answer) and (notes := sources.notes(mark.name)):
                 yield _Citing(mark, notes)

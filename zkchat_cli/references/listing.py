@@ -23,9 +23,11 @@ LONGEST_QUOTE = 60
 _NAMED = ("direct", "import")
 
 
-def listing(citations: Sequence[Citation], references: Sequence[DocumentReference], uncited: int, limit: int) -> list[Line]:
-    """The sources of an answer, `limit` at most: those cited, by number, then the documents the user named; last what rests on nothing
-    and what was supplied in vain. `references` are the user's, which are described, and the answer's.
+def listing(
+    citations: Sequence[Citation], references: Sequence[DocumentReference], uncited: int, limit: int, rest: str = "/refs"
+) -> list[Line]:
+    """The sources of an answer, `limit` at most (`rest` is where to look for more): those cited, by number, then the documents the user
+    named; last what rests on nothing and what was supplied in vain. `references` are the user's, which are described, and the answer's.
 
     Empty when there is nothing to say: an answer that says that the notes say nothing needs no reproach.
     """
@@ -42,7 +44,7 @@ def listing(citations: Sequence[Citation], references: Sequence[DocumentReferenc
     shown += [_named(reference) for reference in spare if reference.reference_type in _NAMED]
     body = [each for group in shown[:limit] for each in group]
     if len(shown) > limit:
-        body.append(line(f"  and {len(shown) - limit} more: /refs", "dim"))
+        body.append(line(f"  and {len(shown) - limit} more: {rest}", "dim"))
     unused = dict.fromkeys(r.relative_path for r in spare if r.relative_path and r.reference_type not in _NAMED)
     last = [part for part in (_uncited(uncited if body or unused else 0), _unused(list(unused))) if part]
     if last:

@@ -5,7 +5,7 @@ Commands do not print and do not know the screen; so the interactive chat, a pip
 
 import difflib
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -167,5 +167,10 @@ def question(session: ZkChatSession, number: str = "") -> marking.Numbered:
 
 def questions(session: ZkChatSession) -> list[str]:
     """For completion: the turns' numbers with what was asked, the last first."""
-    asked = [each for each in marking.numbered(session.history) if each.part == "question"]
-    return [Offer(str(each.turn), shorten(each.message.content, 60)) for each in reversed(asked)]
+    return turns(each for each in marking.numbered(session.history) if each.part == "question")
+
+
+def turns(found: Iterable[marking.Numbered]) -> list[str]:
+    """For completion: the numbers of turns with what they begin with, the last first."""
+    begun = {each.turn: each.message.typed for each in reversed(list(found))}
+    return [Offer(str(turn), shorten(text, 60)) for turn, text in begun.items()]

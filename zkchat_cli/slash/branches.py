@@ -18,7 +18,7 @@ DEEPEST = 12
 def _run(session: ZkChatSession, argument: str) -> Outcome:
     if argument:
         end = moving.switch(session, argument)
-        return Outcome(f"On branch {end.number}, which ends with turn {end.turns[1]}: “{shorten(end.opening.content, 60)}”")
+        return Outcome(f"On branch {end.number}, which ends with turn {end.turns[1]}: “{shorten(end.opening.typed, 60)}”")
     return Outcome(lines=list(_listed(session)), paged=True)
 
 
@@ -43,7 +43,7 @@ def _described(stretch: Stretch, turns: int) -> Line:
     look = "bold" if stretch.current else ""
     number = "·" if stretch.number is None else str(stretch.number)
     where = f"{'→' if stretch.here else ' '} {'  ' * min(stretch.depth, DEEPEST)}{number:<2} "
-    said = f"“{shorten(stretch.opening.content, 60)}”"
+    said = f"“{shorten(stretch.opening.typed, 60)}”"
     return Line((Span(where, look), Span(f"{which}{at}  ", "dim"), Span(said, look)), (Span(day(stretch.last.timestamp), "dim"),))
 
 
@@ -53,7 +53,7 @@ def _numbers(session: ZkChatSession) -> list[str]:
     with closing(session.parts.store.beside()) as store:  # completion has its own thread
         log = store.log(session.conversation.id)
     ends = [stretch for stretch in Tree(log).stretches(None) if stretch.number is not None]
-    return [Offer(str(end.number), shorten(end.opening.content, 60)) for end in ends]
+    return [Offer(str(end.number), shorten(end.opening.typed, 60)) for end in ends]
 
 
 COMMAND = SlashCommand(

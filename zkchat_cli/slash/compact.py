@@ -6,7 +6,7 @@ from zkchat_cli.context.figures import describe
 from zkchat_cli.events import CompactionDone, Event, TextDelta
 from zkchat_cli.ladder import Wish, summarizes
 from zkchat_cli.session import ZkChatSession
-from zkchat_cli.slash import Outcome, SlashCommand
+from zkchat_cli.slash import Offer, Outcome, SlashCommand
 
 
 def _run(session: ZkChatSession, argument: str) -> Outcome:
@@ -31,10 +31,15 @@ def _compacting(session: ZkChatSession, instructions: str) -> Generator[Event, N
             yield event
 
 
+def _undo(session: ZkChatSession) -> list[str]:  # noqa: ARG001  every command has this shape
+    return [Offer("undo", "take the last one back")]
+
+
 COMMAND = SlashCommand(
     "compact",
     "summarise older turns now; `undo` takes the last one back",
     _run,
     "[instructions | undo]",
+    _undo,
     more="The words say what must not be missing from the summary. Nothing is deleted. `zkchat context compact --preview` looks first.",
 )

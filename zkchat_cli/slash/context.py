@@ -10,7 +10,7 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:  # noqa: ARG001  eve
     pinned = figures.pinned(session.history)
 
     def fitted(width: int) -> str:
-        return figures.table(prompt, width, pinned)
+        return figures.table(prompt, width, pinned, filtered=session.parts.settings.context.tool_filter == "auto")
 
     return Outcome(fitted(figures.WIDTH), fitted)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from zkchat_cli import marking
+from zkchat_cli import marking, slash
 from zkchat_cli.lines import Line, line
 from zkchat_cli.marking import LAST, Numbered
 from zkchat_cli.session import ZkChatSession
@@ -38,11 +38,11 @@ def _rows(found: Sequence[Numbered], session: ZkChatSession) -> Iterable[Line]:
     for each in found:
         tokens = session.parts.counter.count(each.message.content)
         about = f"{each.turn:>4} {each.part:<8} {tokens:>6} tokens, {marking.because(each.message)}: "
-        yield line(f"{about}{shorten(each.message.content, 60)}", indent=5)
+        yield line(f"{about}{shorten(each.message.typed, 60)}", indent=5)
 
 
 def _turns(session: ZkChatSession) -> list[str]:
-    return [LAST, *dict.fromkeys(str(each.turn) for each in reversed(marking.numbered(session.history)))]
+    return [LAST, *slash.turns(marking.numbered(session.history))]
 
 
 COMMAND = SlashCommand(

@@ -1,6 +1,6 @@
 """/priority: how much a turn matters, from 1 to 10; by rules unless the user says so."""
 
-from zkchat_cli import marking
+from zkchat_cli import marking, slash
 from zkchat_cli.errors import UsageError
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.slash import Outcome, SlashCommand
@@ -28,10 +28,15 @@ def _number(text: str) -> int:
     return number
 
 
+def _turns(session: ZkChatSession) -> list[str]:
+    return slash.turns(marking.numbered(session.history))
+
+
 COMMAND = SlashCommand(
     "priority",
     "how much turn N matters, 1 to 10, or `auto`; without P: what it is now",
     _run,
     "N [P]",
+    _turns,
     more="From 8 on the turn is quoted with every message and shortened last. `auto`: by what was said, as decisions count more.",
 )

@@ -8,7 +8,7 @@ from zkchat_cli.words import shorten
 
 def _run(session: ZkChatSession, argument: str) -> Outcome:
     moved = moving.redo(session, moving.count(argument))
-    last = moved.questions[-1].content if moved.questions else moved.messages[-1].content
+    last = moved.questions[-1].typed if moved.questions else moved.messages[-1].typed
     return Outcome(f"Back again. The conversation ends with turn {moved.turns} now: “{shorten(last, 60)}”")
 
 

@@ -1,6 +1,6 @@
 """/unpin: no longer keep what was said in a turn in every prompt."""
 
-from zkchat_cli import marking
+from zkchat_cli import marking, slash
 from zkchat_cli.errors import UsageError
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.slash import Outcome, SlashCommand
@@ -17,7 +17,7 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:
 
 
 def _turns(session: ZkChatSession) -> list[str]:
-    return list(dict.fromkeys(str(each.turn) for each in marking.kept(session.history)))
+    return slash.turns(marking.kept(session.history))
 
 
 COMMAND = SlashCommand("unpin", "no longer keep turn N (its pins, its instructions) in every prompt", _run, "N", _turns)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.terminal.screen import Screen
 
 
@@ -24,10 +25,13 @@ class Countdown:
                 self._said = reason
                 self._aside(f"  {reason}; trying again in {seconds:.0f} s", "dim")
             return
-        line = f"  again in {max(1, round(seconds))} s, Ctrl-C stops: {reason}"
-        line = line[: self._screen.columns() - 1]
-        self._screen.write_raw(f"\r{line}{' ' * (self._width - len(line))}")
-        self._width = len(line)
+        from zkchat_cli.terminal.markdown.pieces import width  # measures with prompt_toolkit, which an interactive chat has loaded
+        from zkchat_cli.terminal.status import clipped
+
+        said = neutralise_name(f"  again in {max(1, round(seconds))} s, Ctrl-C stops: {reason}")
+        line = clipped(said, self._screen.columns() - 1)
+        self._screen.write_raw(f"\r{line}{' ' * (self._width - width(line))}")
+        self._width = width(line)
 
     def clear(self) -> None:
         """Leave nothing behind, so that something else may be printed."""

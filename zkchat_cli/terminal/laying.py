@@ -69,7 +69,7 @@ def _broken(spans: tuple[Span, ...], indent: int, width: int | None, measure: Me
         return [spans]
     from zkchat_cli.terminal.wrapping import Wrapper  # as above
 
-    wrapper = Wrapper(width, " " * min(indent, width // 2))
+    wrapper = Wrapper(width, " " * min(indent, width // 2), chops=True)
     return _dressed(wrapper.feed(text) + wrapper.close(), spans)
 
 

@@ -113,6 +113,8 @@ class Live:
         self._came = self._redrawn = 0
         self._status = ""
         self._status_at = 0.0
+        self._status_room = 0
+        """Columns that it was made for: one that is longer than a row would bring the cursor back to a wrong one."""
         self._over = threading.Event()
         self._ticker = threading.Thread(target=self._tick, name="zkchat-spinner", daemon=True) if ticking else None
         if self._ticker:
@@ -267,10 +269,11 @@ class Live:
         if now - self._going_on.began < QUIET and not self._going_on.is_waiting:
             self._status = ""
             return
-        if self._status and self._is_answer and now - self._status_at < STATUS_EVERY:
+        room = self._columns() - 1
+        if self._status and self._is_answer and now - self._status_at < STATUS_EVERY and room == self._status_room:
             return
-        self._status_at = now
-        line = self._going_on.line(now, self._columns() - 1, ascii_only=self._screen.ascii)
+        self._status_at, self._status_room = now, room
+        line = self._going_on.line(now, room, ascii_only=self._screen.ascii)
         self._status = f"\x1b[{self._screen.theme.sgr('dim')}m{line}\x1b[m"
 
     def _write(self, text: str) -> None:

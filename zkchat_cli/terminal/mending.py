@@ -16,8 +16,11 @@ Says = Callable[[str, str], str]
 YES, EACH, ENOUGH = ("y", "yes"), ("e", "each"), ("q", "quit", STOPPED)
 
 
-def mend(notes: Vault, screen: Screen, *, git: bool, unsure: bool, yes: bool, as_json: bool, says: Says | None = None) -> None:
-    """Propose a note for each broken link that surely meant one, or with `unsure` the nearest; do it with `yes`, or as somebody `says`."""
+def mend(notes: Vault, screen: Screen, *, git: bool, unsure: bool, yes: bool, as_json: bool, says: Says | None = None) -> bool:
+    """Propose a note for each broken link that surely meant one, or with `unsure` the nearest; do it with `yes`, or as somebody `says`.
+
+    False when somebody was asked and wanted none of it.
+    """
     links = notes.broken_links().links
     sure = [surely_meant(link.text, link.candidates) for link in links]
     meant = [path or next(iter(link.candidates if unsure else ()), None) for link, path in zip(links, sure, strict=True)]
@@ -39,11 +42,13 @@ def mend(notes: Vault, screen: Screen, *, git: bool, unsure: bool, yes: bool, as
         found = [{**row, "fix": path, "sure": certain is not None} for row, path, certain in zip(rows, meant, sure, strict=True)]
         screen.json({"links": found, "diff": change.diff, "made": made is not None, "told": made and made.told})
     else:
-        screen.print(_outcome(change, made, meant.count(None), len(fixes) - len(wanted)), "dim")
+        undone = "nothing was changed" if asked is not None else "nothing was changed, --yes does it"
+        screen.print(_outcome(change, made.told if made else undone, meant.count(None), len(fixes) - len(wanted) if made else 0), "dim")
     for told in (*notes.take_warnings(), *([made.problem] if made is not None and made.problem is not None else ())):
         screen.warn(told.message, told.hint)
     if made is not None and made.stopped:
         raise KeyboardInterrupt
+    return bool(wanted) or yes or asked is None
 
 
 def somebody(screen: Screen) -> Says | None:
@@ -69,8 +74,8 @@ def _wanted(summary: str, fixes: Sequence[Fix], says: Says) -> list[Fix]:
     return wanted
 
 
-def _outcome(change: Change, made: changing.Made | None, unsure: int, unwanted: int) -> str:
+def _outcome(change: Change, told: str, unsure: int, unwanted: int) -> str:
     if not change.files:
         return f"None of {unsure} broken links surely meant a note; --unsure takes the nearest names." if unsure else "No broken links."
-    rest = (f"; {unwanted} left as asked" if made and unwanted else "") + (f"; {unsure} left, whose note is not sure" if unsure else "")
-    return f"{change.summary}: {made.told if made else 'nothing was changed, --yes does it'}{rest}"
+    rest = (f"; {unwanted} left as asked" if unwanted else "") + (f"; {unsure} left, whose note is not sure" if unsure else "")
+    return f"{change.summary}: {told}{rest}"

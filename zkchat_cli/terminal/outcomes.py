@@ -15,7 +15,8 @@ from zkchat_cli.session import ZkChatSession
 from zkchat_cli.slash import Outcome, Pick
 from zkchat_cli.terminal import programs
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.turns import Aside, show, unsent
+from zkchat_cli.terminal.stages import Aside
+from zkchat_cli.terminal.turns import Manner, show, unsent
 
 
 class Chat(Protocol):
@@ -143,7 +144,7 @@ def run_piped(line: str, session: ZkChatSession, screen: Screen, aside: Aside, m
         session = outcome.session
     if outcome.turn is not None:
         with closing(outcome.turn) as turn:
-            last = show(turn, screen, aside, max_sources=max_sources, detail=session.verbose)
+            last = show(turn, screen, aside, Manner(max_sources, detail=session.verbose))
         if isinstance(last, TurnFailed):
             raise last.error
         for told in unsent(session) if session.verbose else ():

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 from zkchat_cli.terminal.markdown.pieces import width
 from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.stages import Aside, PlainStage
 from zkchat_cli.terminal.status import Status
-from zkchat_cli.terminal.turns import Aside, PlainStage
 
 TICK = 0.25
 QUIET = 0.4
@@ -80,15 +80,16 @@ class PatientStage(PlainStage):
             now = self._clock()
             if self._over.is_set() or self._paused or self.has_the_line or now - self._wrote < QUIET:
                 return
-            line = self._status.line(now, self._columns() - 1, ascii_only=self._screen.ascii)
-            self._screen.write_raw(f"\r{line}{' ' * (self._drawn - width(line))}")
+            room = self._columns() - 1
+            line = self._status.line(now, room, ascii_only=self._screen.ascii)
+            self._screen.write_raw(f"\r{line}{' ' * (min(self._drawn, room) - width(line))}")
             self._drawn = width(line)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
         with self._lock:
             if self._drawn:
-                self._screen.write_raw(f"\r{' ' * self._drawn}\r")
+                self._screen.write_raw(f"\r{' ' * min(self._drawn, self._columns() - 1)}\r")  # the screen may be narrower now
             self._drawn, self._paused = 0, False
             yield
             self._wrote = self._clock()

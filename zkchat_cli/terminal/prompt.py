@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from prompt_toolkit import PromptSession
@@ -40,21 +40,35 @@ PLACEHOLDER = "ask your notes, or /help"
 MENU_LINES = 8
 
 
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """What the screen has: colours or none, and signs, into which `said` puts a text."""
+
+    colour: bool
+    said: Callable[[str], str] = str
+
+
+@dataclass(frozen=True, slots=True)
+class Aids:
+    """What helps who types."""
+
+    completer: Completer
+    history: History
+    pastes: Pastes
+
+
 class Prompt:
     """`ask` waits for a line; `update` and `call` may come from any thread meanwhile.
 
-    `said` puts a text into the signs that the screen has. `heading` stands over the first prompt, until `forget_heading`. `typed` are keys
-    that were pressed before. `drawn` is called once, when the first prompt is on the screen.
+    `heading` stands over the first prompt, until `forget_heading`. `typed` are keys that were pressed before. `drawn` is called once, when
+    the first prompt is on the screen.
     """
 
     def __init__(
         self,
+        looks: Looks,
+        aids: Aids,
         *,
-        colour: bool,
-        said: Callable[[str], str] = str,
-        completer: Completer,
-        history: History,
-        pastes: Pastes,
         line_changed: Callable[[str], None],
         heading: str = "",
         typed: str = "",
@@ -63,9 +77,8 @@ class Prompt:
         screen: Output | None = None,
     ) -> None:
         self._on = get_app_session()
-        self._colour = colour
-        self._said = said
-        self._pastes = pastes
+        self._looks = looks
+        self._pastes = pastes = aids.pastes
         self._heading = heading
         self._asked = False
         self._interrupted = float("-inf")
@@ -75,11 +88,11 @@ class Prompt:
         self._changing = threading.Lock()
         self._line_changed = line_changed
         self._drawn = drawn
-        offering = _Offering(completer)
+        offering = _Offering(aids.completer)
         self.dumb = screen is None and is_dumb_terminal()
         self._session: PromptSession[str] = PromptSession(
             self._message,
-            history=history,
+            history=aids.history,
             multiline=True,
             prompt_continuation=_continuation,
             key_bindings=bindings(pastes, self._show_hint, offering.ended),
@@ -92,8 +105,8 @@ class Prompt:
             enable_suspend=True,
             tempfile_suffix=".md",
             # without colour a placeholder could not be told from typed text
-            placeholder=self._placeholder if colour else None,
-            color_depth=None if colour else ColorDepth.DEPTH_1_BIT,
+            placeholder=self._placeholder if looks.colour else None,
+            color_depth=None if looks.colour else ColorDepth.DEPTH_1_BIT,
             style=Style.from_dict({"bottom-toolbar": "noreverse", "bottom-toolbar.text": ""}),
             input=keyboard,
             output=screen,
@@ -144,10 +157,10 @@ class Prompt:
     def lines(self) -> int:
         return self._session.output.get_size().rows
 
-    def dress(self, *, said: Callable[[str], str], colour: bool) -> None:
+    def dress(self, looks: Looks) -> None:
         """Look as the settings have it, which are read when the prompt is there already."""
-        self._said, self._colour, self._bar = said, colour, None
-        if not colour:
+        self._looks, self._bar = looks, None
+        if not looks.colour:
             self._session.color_depth = ColorDepth.DEPTH_1_BIT
             self._session.placeholder = None
 
@@ -207,8 +220,8 @@ class Prompt:
             app.exit(exception=EOFError)
 
     def _message(self) -> FormattedText:
-        heading = [("bold" if self._colour else "", f"{self._heading}\n\n")] if self._heading and not self.dumb else []
-        return FormattedText([*heading, ("bold" if self._colour else "", self._said(PROMPT))])
+        heading = [("bold" if self._looks.colour else "", f"{self._heading}\n\n")] if self._heading and not self.dumb else []
+        return FormattedText([*heading, ("bold" if self._looks.colour else "", self._looks.said(PROMPT))])
 
     def _placeholder(self) -> FormattedText:
         """Not in what stays on the screen of a line that was left empty."""
@@ -228,7 +241,7 @@ class Prompt:
         if self._hint:
             return FormattedText([("", f" {self._hint}"[:width])])
         if self._bar is None or self._bar[:2] != (self._toolbar, width):
-            drawn = [(style, self._said(text)) for style, text in self._toolbar.fragments(width)]
+            drawn = [(style, self._looks.said(text)) for style, text in self._toolbar.fragments(width)]
             self._bar = self._toolbar, width, clipped(drawn, width)
         return FormattedText(self._bar[2])
 

@@ -20,7 +20,7 @@ from zkchat_cli.terminal.history import VaultHistory
 from zkchat_cli.terminal.keyboard import Interruptions
 from zkchat_cli.terminal.links import opener, opens
 from zkchat_cli.terminal.pasting import Pastes
-from zkchat_cli.terminal.prompt import Prompt
+from zkchat_cli.terminal.prompt import Aids, Looks, Prompt
 from zkchat_cli.terminal.question import Question
 from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.terminal.screen import Screen
@@ -65,11 +65,8 @@ class Repl:
         self._history = VaultHistory(pastes.unfold)
         self._completer = ChatCompleter(self.current)
         self._prompt = Prompt(
-            colour=screen.colour,
-            said=screen.said,
-            completer=self._completer,
-            history=self._history,
-            pastes=pastes,
+            Looks(screen.colour, screen.said),
+            Aids(self._completer, self._history, pastes),
             line_changed=self._line_changed,
             heading=f"zkchat {__version__}",
             typed=typed,
@@ -198,26 +195,24 @@ class Repl:
 
     def take_turn(self, events: "Generator[Event, None, None]") -> None:
         from zkchat_cli.events import TurnFailed  # as above
-        from zkchat_cli.terminal.turns import show, show_error, unsent
+        from zkchat_cli.terminal.turns import Manner, show, show_error, unsent
 
         self._session.describing.stop()
         if self._asking is not None:
             self._asking.begin()
         self._screen.print()
         settings = self._session.parts.settings
-        most, reasoning = settings.references.max_displayed, settings.chat.show_reasoning
+        manner = Manner(
+            settings.references.max_displayed,
+            reasoning=settings.chat.show_reasoning,
+            detail=self._session.verbose,
+            costs=settings.context.show_token_count,
+            opens=opens(self._session, self._screen.address),
+            who=shortened(self._session.leader, LONGEST_LEADER),
+        )
         with closing(events) as turn:
-            last = show(
-                self._noting(turn if self._asking is None else self._asking.attending(turn)),
-                self._screen,
-                self._screen.print,
-                max_sources=most,
-                reasoning=reasoning,
-                detail=self._session.verbose,
-                opens=opens(self._session, self._screen.address),
-                who=shortened(self._session.leader, LONGEST_LEADER),
-                costs=self._session.parts.settings.context.show_token_count,
-            )
+            attended = turn if self._asking is None else self._asking.attending(turn)
+            last = show(self._noting(attended), self._screen, self._screen.print, manner)
         if isinstance(last, TurnFailed):
             show_error(last.error, self._screen.print, last.partial)
             self._screen.print("  /retry asks the same again", "dim")
@@ -316,7 +311,7 @@ class Repl:
         self._begun = True
         dressed = self._screen.dressed(settings.terminal)
         self._screen = replace(dressed, address=opener(bench.vault.root, settings.references.link_style))
-        self._prompt.dress(said=dressed.said, colour=dressed.colour)
+        self._prompt.dress(Looks(dressed.colour, dressed.said))
         self._history.keep_in(typed.file_of(bench.loaded.places.data_dir, str(bench.vault.root)) if self._keep_history else None)
         if settings.terminal.editing_mode == "vi":
             self._prompt.use_vi_keys()

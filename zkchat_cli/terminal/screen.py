@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 PROMPT = "you › "
 PROGRESS_AFTER = 0.3
 """Seconds before a progress bar appears: what is quicker should not flicker."""
+PROGRESS_EVERY = 0.1
 
 
 class Flow(Protocol):
@@ -62,6 +63,8 @@ class Screen:
     theme: Theme = EITHER
     ascii: bool = False
     lines: Callable[[], int] = lambda: 24
+    plain: bool = False
+    """Whether a terminal is to get no escape sequences."""
 
     @classmethod
     def of(cls, env: Mapping[str, str] = os.environ) -> "Screen":
@@ -70,6 +73,7 @@ class Screen:
             sys.stdout,
             sys.stderr,
             colour=sys.stdout.isatty() and not plain,
+            plain=plain,
             err_is_terminal=sys.stderr.isatty(),
             theme=chosen("auto", env),
             ascii=not can_say(sys.stdout.encoding),
@@ -80,6 +84,7 @@ class Screen:
         return replace(
             self,
             colour=self.colour and settings.theme != "plain",
+            plain=self.plain or settings.theme == "plain",
             theme=chosen(settings.theme, env),
             ascii=self.ascii or settings.ascii,
         )
@@ -194,6 +199,10 @@ class Screen:
         if not self.err_is_terminal:
             yield lambda _done, _total: None
             return
+        if self.plain:
+            with self._plain_progress(title) as told:
+                yield told
+            return
         from rich.console import Console  # 40 ms, paid only where a bar is drawn
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -216,3 +225,24 @@ class Screen:
         finally:
             if shown:
                 bar.stop()
+
+    @contextmanager
+    def _plain_progress(self, title: str) -> Iterator[Callable[[int, int], None]]:
+        """A line that is rewritten in place with a carriage return and spaces, which every terminal knows."""
+        next_at = time.monotonic() + PROGRESS_AFTER
+        shown = 0
+
+        def report(done: int, total: int) -> None:
+            nonlocal shown, next_at
+            if time.monotonic() > next_at:
+                text = f"{title}  {done}/{total}"
+                self.err.write("\r" + text.ljust(shown))
+                self.err.flush()
+                shown, next_at = len(text), time.monotonic() + PROGRESS_EVERY
+
+        try:
+            yield report
+        finally:
+            if shown:
+                self.err.write(f"\r{' ' * shown}\r")
+                self.err.flush()

@@ -19,12 +19,15 @@ class Status:
         self.began = began
         self._doing = self._waiting = ""
         self._tokens = 0.0
+        self._lately = 0.0
+        """Tokens since the model was asked last: how fast they come has nothing to do with what tools took meanwhile."""
         self._came_since: float | None = None
         self._frame = 0
 
     def doing(self, what: str) -> None:
         """What is waited for; empty for the model."""
         self._doing, self._waiting = neutralise_name(what), ""
+        self._lately, self._came_since = 0.0, None
 
     def waiting(self, seconds: float, reason: str) -> None:
         """The model is asked again in so many seconds."""
@@ -34,7 +37,9 @@ class Status:
         """More of the reasoning or of the answer."""
         self._waiting = ""
         self._came_since = now if self._came_since is None else self._came_since
-        self._tokens += len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN
+        tokens = len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN
+        self._tokens += tokens
+        self._lately += tokens
 
     @property
     def is_waiting(self) -> bool:
@@ -51,20 +56,21 @@ class Status:
             tokens, rate = self._figures(now)
             choices = ([who, seconds, *figures, STOPS] for who, figures in self._choices(tokens, rate))
             said = next((each for each in choices if width(between.join(filter(None, each))) + 2 <= columns), [self._doing, seconds])
-        return _clipped(f"{frames[self._frame % len(frames)]} {between.join(filter(None, said))}", columns)
+        return clipped(f"{frames[self._frame % len(frames)]} {between.join(filter(None, said))}", columns)
 
     def _choices(self, tokens: str, rate: str) -> list[tuple[str, tuple[str, ...]]]:
         who = self._doing or self._who
         return [(who, (tokens, rate)), (who, (tokens,)), (self._doing, (tokens,)), (self._doing, ())]
 
     def _figures(self, now: float) -> tuple[str, str]:
-        if self._came_since is None:
+        if not self._tokens:
             return "", ""
-        took = now - self._came_since
-        return f"~{self._tokens:.0f} tokens", f"~{self._tokens / took:.0f} tokens/s" if took > RATED_AFTER else ""
+        took = now - self._came_since if self._came_since is not None else 0.0
+        return f"~{self._tokens:.0f} tokens", f"~{self._lately / took:.0f} tokens/s" if took > RATED_AFTER else ""
 
 
-def _clipped(line: str, columns: int) -> str:
+def clipped(line: str, columns: int) -> str:
+    """What of a line fits, never less than a whole character."""
     made, column = "", 0
     for cluster in clusters(line):
         column += width(cluster)

@@ -8,6 +8,7 @@ import re
 
 from prompt_toolkit.utils import get_cwidth
 
+from zkchat_cli.terminal.markdown.pieces import clusters
 from zkchat_cli.terminal.safe import neutralise
 
 _WIDE = "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6\U00020000-\U0003fffd"
@@ -17,14 +18,20 @@ _PIECE = rf"\r?\n|[ \t]+|[{_WIDE}][{_CLOSING}]*|(?:[^ \t\r\n{_WIDE}]|\r(?!\n))+"
 first answer: these classes take 5 ms, which the first prompt can do without."""
 _FENCE = ("```", "~~~")
 TAB = 8
+_PARTING = "/-_.,:"
 
 
 class Wrapper:
-    """Turns a stream of text into text that fits `width` columns; `indent` begins every line but the first."""
+    """Turns a stream of text into text that fits `width` columns; `indent` begins every line but the first.
 
-    def __init__(self, width: int, indent: str = "") -> None:
+    A word that is wider than a line is left to the terminal, which breaks it so that it can be copied whole; with `chops` it is broken
+    here, and goes on behind the indent.
+    """
+
+    def __init__(self, width: int, indent: str = "", *, chops: bool = False) -> None:
         self._width = max(width, 1)
         self._indent = indent
+        self._chops = chops
         self._held = ""
         self._gap = ""
         self._column = 0
@@ -65,6 +72,11 @@ class Wrapper:
         gap, self._gap = self._gap, ""
         first, self._line_is_empty = self._line_is_empty, False
         end = self._column + len(gap.expandtabs(TAB)) + get_cwidth(word)
+        room = self._width - max(len(self._indent), len(gap.expandtabs(TAB)) if first else 0)
+        if self._chops and not self._verbatim and get_cwidth(word) > room > 0:
+            parts = chopped(word, room)
+            self._column = len(self._indent) + get_cwidth(parts[-1])
+            return (gap if first else f"\n{self._indent}") + f"\n{self._indent}".join(parts)
         if first or self._verbatim or self._word_goes_on or end <= self._width:
             self._column = end if end <= self._width else end % self._width  # the terminal itself breaks what is too long
             return gap + word
@@ -76,6 +88,22 @@ class Wrapper:
         if word.startswith(_FENCE):
             self._in_fence = not self._in_fence
         self._verbatim = self._in_fence or word.startswith((*_FENCE, "|"))
+
+
+def chopped(word: str, width: int) -> list[str]:
+    """A word in parts of at most `width` columns, each as long as can be; where it has marks that part, behind one of them."""
+    parts, part, column, mark = [], "", 0, 0
+    for cluster in clusters(word):
+        if part and column + get_cwidth(cluster) > width:
+            cut = mark or len(part)
+            parts.append(part[:cut])
+            part = part[cut:]
+            column, mark = get_cwidth(part), 0
+        part += cluster
+        column += get_cwidth(cluster)
+        if cluster in _PARTING:
+            mark = len(part)
+    return [*parts, part]
 
 
 def fit(text: str, width: int) -> str:

@@ -12,7 +12,11 @@ def _run(arguments: Mapping[str, Any], memory: Memory) -> Finding:
     data: dict[str, object] = {"remembered": kept.fact.content, "key": kept.fact.key}
     if kept.replaced is not None and kept.replaced.content != kept.fact.content:
         data["replaces"] = kept.replaced.content
-    return Finding(data=data, note=f"The user can take it back with /forget {kept.fact.key}.", outcome=f"remembered as {kept.fact.key}")
+    return Finding(
+        data=data,
+        note=f"The user can take it back with /forget {kept.fact.key}, or zkchat memory forget {kept.fact.key}.",
+        outcome=f"remembered as {kept.fact.key}",
+    )
 
 
 TOOL = Tool(

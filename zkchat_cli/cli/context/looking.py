@@ -103,9 +103,13 @@ def stats(
 
 def _stats(call: cli.Call, session: "ZkChatSession") -> str:
     from zkchat_cli.context import figures
+    from zkchat_cli.context.ways import IN_SHELL
 
     prompt = session.prompt()
-    return call.screen.as_json(prompt.usage) if call.as_json else figures.table(prompt, _columns(), figures.pinned(session.history))
+    if call.as_json:
+        return call.screen.as_json(prompt.usage)
+    filtered = session.parts.settings.context.tool_filter == "auto"
+    return figures.table(prompt, _columns(), figures.pinned(session.history), IN_SHELL, filtered=filtered)
 
 
 def _watch(call: cli.Call, session: "ZkChatSession", id_: str | None) -> None:

@@ -41,6 +41,7 @@ def compact(
 ) -> None:
     """Summarise older turns now; nothing is deleted."""
     from zkchat_cli.context import figures
+    from zkchat_cli.context.ways import IN_SHELL
     from zkchat_cli.ladder import Wish, summarizes
 
     with call.session(id_) as session:
@@ -52,9 +53,7 @@ def compact(
         else:
             wish = Wish(instructions=instructions, target=target, keep=keep, preview=preview)
             done = _told(session.compacting(wish), call.screen, session.parts.model.name if summarizes(session) else "")
-            text = figures.describe(done, undo="zkchat context compact --undo") + (
-                f"\n\n{done.summary}" if preview and done.summary else ""
-            )
+            text = figures.describe(done, IN_SHELL) + (f"\n\n{done.summary}" if preview and done.summary else "")
     if call.as_json:
         call.screen.json(done)
     else:

@@ -121,7 +121,10 @@ def _mend(call: cli.Call, *, unsure: bool, yes: bool) -> None:
     from zkchat_cli.terminal.mending import mend, somebody
 
     with call.notes() as (notes, _):
-        mend(notes, call.screen, git=call.loaded.values.vault.git, unsure=unsure, yes=yes, as_json=call.as_json, says=somebody(call.screen))
+        git, says = call.loaded.values.vault.git, somebody(call.screen)
+        agreed = mend(notes, call.screen, git=git, unsure=unsure, yes=yes, as_json=call.as_json, says=says)
+    if not agreed:
+        raise typer.Exit(cli.DECLINED)
 
 
 def path_of(notes: "Vault", note: str) -> str:

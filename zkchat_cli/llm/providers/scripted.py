@@ -21,7 +21,11 @@ from zkchat_cli.models import FinishReason, TokenUsage, ToolCall
 _MESSAGES: dict[str, tuple[ProviderErrorKind, str, str]] = {
     "timeout": ("timeout", "the model did not answer in time", "Try again."),
     "rate_limit": ("rate_limit", "the provider refuses more calls for now (429)", "Wait a moment and try again."),
-    "context_length": ("context_length", "the prompt is too long for the model", "Run /compact, or lower context.max_tokens."),
+    "context_length": (
+        "context_length",
+        "the prompt is too long for the model",
+        "Fold older turns (/compact, or zkchat context compact), or lower context.max_tokens.",
+    ),
     "auth": ("auth", "the provider refuses the key (401)", "Check the key in the environment."),
     "server": ("server", "the provider failed (500)", "Try again in a while."),
     "connection": ("connection", "no connection to the provider", "Is its server running?"),

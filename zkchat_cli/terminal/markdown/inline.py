@@ -6,17 +6,25 @@ looks like, a character. The decision hangs on the text alone, never on how it w
 
 import re
 from copy import copy
+from html import unescape
+from html.entities import html5
 
 from zkchat_cli.terminal.links import LONGEST_ADDRESS, Opens, web_address
 from zkchat_cli.terminal.markdown.pieces import Piece
+from zkchat_cli.terminal.safe import neutralise_name
 
 FARTHEST = 400
 """Characters after which a mark that nothing closes is an ordinary character."""
 DEEPEST = 8
 """Marks that may be open at once."""
+LONGEST_ENTITY = 32
+"""Characters of `&name` that may still become an entity; the longest that HTML knows has as many."""
 
-_SPECIAL = re.compile(r"\\|`{1,99}|\*{1,99}|_{1,99}|~{2,99}|!?\[|【|https?://|h(?:t(?:t(?:p(?:s?(?::/?)?)?)?)?)?\Z|!\Z|~\Z")
+_SPECIAL = re.compile(
+    r"\\|&#?[0-9A-Za-z]{0,32};?|`{1,99}|\*{1,99}|_{1,99}|~{2,99}|!?\[|【|https?://|h(?:t(?:t(?:p(?:s?(?::/?)?)?)?)?)?\Z|!\Z|~\Z"
+)
 _TICKS = re.compile("`+")
+_ENTITY = re.compile(r"&#?[0-9A-Za-z]{1,32};")
 _NOTE = re.compile(r"!?\[\[([^\[\]\n]{1,300})\]\]")
 _NOTE_BEGINS = re.compile(r"!?\[(?:\[(?:[^\[\]\n]{1,300}\]?)?)?\Z")
 _CITES = re.compile(r"(?:\[\^?(?:sources? )?\d{1,4}(?: ?[,;–-] ?\d{1,4}){0,20}\]|【\d{1,4}(?: ?[,;–-] ?\d{1,4}){0,20}】)")
@@ -115,6 +123,8 @@ class Inline:
         head = mark[0]
         if head == "\\":
             return None if ends and not final else self._escape(at)
+        if head == "&":
+            return None if ends and mark[-1] != ";" and len(mark) <= LONGEST_ENTITY and not final else self._entity(mark, at)
         if head == "`":
             return None if ends and not final else self._code(mark, at, final=final)
         if head in "*_" or mark.startswith("~~"):
@@ -130,6 +140,11 @@ class Inline:
         if following == "\n" or (following.isascii() and _PUNCTUATION.match(following)):
             return self._add(following, at, at + 2)
         return self._add("\\", at, at + 1)
+
+    def _entity(self, written: str, at: int) -> int:
+        """What HTML calls so. What would not be harmless on the screen stays as it is written: nobody has neutralised it."""
+        meant = _meant(written)
+        return self._add(meant, at, at + len(written)) if meant else self._add("&", at, at + 1)
 
     def _code(self, ticks: str, at: int, *, final: bool) -> int | None:
         after, length = at + len(ticks), len(self._text)
@@ -212,7 +227,8 @@ class Inline:
             opened = text.startswith("(", closed.end()) and length < closed.end() + LONGEST_ADDRESS
             undecided = not final and opened and text.find("\n", closed.end()) < 0
             return None if undecided else self._add(text[at:head], at, head)
-        return self._link(closed[1], target[1].strip("<>"), at, target.end())
+        address = _ENTITY.sub(lambda found: _meant(found[0]) or found[0], target[1].strip("<>"))
+        return self._link(closed[1], address, at, target.end())
 
     def _citation(self, cited: str, at: int) -> int:
         last = 0
@@ -245,6 +261,13 @@ class Inline:
         while url.endswith(")") and url.count(")") > url.count("("):
             url = url[:-1].rstrip(_AFTER_URL)
         return self._add(url, at, at + len(url), "link", web_address(url))
+
+
+def _meant(entity: str) -> str:
+    """The characters that an entity stands for; empty where it is none, or stands for what does not belong on a screen."""
+    known = entity.startswith("&#") or entity[1:] in html5
+    meant = unescape(entity) if known and entity.endswith(";") else ""
+    return meant if meant != entity and meant == neutralise_name(meant) else ""
 
 
 def _is_edge(char: str) -> bool:
