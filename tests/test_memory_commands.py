@@ -237,7 +237,7 @@ def test_what_the_model_remembers_is_told_and_kept(zkchat: Program, script: Call
     store: dict[str, Any] = {"tool_calls": [{"name": "store_in_smart_memory", "arguments": {"content": "The roof is red"}}]}
     done = zkchat("chat", "--model", script(store, {"text": "Noted."}), stdin="The roof is red.\n/memory\n")
     assert "Noted." in done.out
-    assert "remembered as roof: The roof is red; /forget roof takes it back" in done.err
+    assert "remembered as roof: The roof is red; /forget roof, or zkchat memory forget roof, takes it back" in done.err
     assert "In the prompt for your last message:\nroof · " in done.out
     assert "noted by the assistant in “The roof is red.”" in done.out
 
