@@ -7,7 +7,7 @@ written twice, each time in one transaction: the question before the model is ca
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,9 @@ from zkchat_cli.models import (
     ZkChatMessage,
 )
 from zkchat_cli.store import archived, archives, compactions, conversations, erasing, facts, mentions, prompts, rows, spoken, typed
-from zkchat_cli.store.faults import place, told
-from zkchat_cli.store.file import by_and_by, connect, connect_to_copy, copied, transaction
+from zkchat_cli.store.faults import told
+from zkchat_cli.store.file import by_and_by, connect_to_copy, transaction
+from zkchat_cli.store.opened import OpenStore
 from zkchat_cli.store.packing import storable
 
 _MESSAGE = f"SELECT {', '.join((*rows.MESSAGE, *rows.ASIDE))} FROM message"
@@ -51,49 +52,13 @@ CALIBRATED_BY = 10
 """Reports of a provider after which an older one hardly counts."""
 
 
-class ChatSessionStore:
+class ChatSessionStore(OpenStore):
     """Conversations, stored. Every method raises StoreError (what, why, what next) and nothing else of the store's own."""
 
     def __init__(self, connection: sqlite3.Connection, file: Path | None = None, unwritable: StoreUnwritable | None = None) -> None:
-        self._db = connection
-        self._file = file
-        self.unwritable = unwritable
-        """Why nothing can be written to it, if so."""
+        super().__init__(connection, file, unwritable)
         self._facts_written = 0
         self._newest_prompt: prompts.Newest | None = None
-
-    @classmethod
-    def open(cls, file: Path | None) -> "ChatSessionStore":
-        """The store at `file`, made if missing, migrated if older; None: one in memory that leaves no trace."""
-        return cls(connect(file), file)
-
-    @classmethod
-    def open_to_read(cls, file: Path) -> "ChatSessionStore":
-        """The same; of one that is there but may not be written (a disk that is full or read-only, another user's file), a copy in memory,
-        of which all can be read. Whoever writes to that is told why not: StoreUnwritable."""
-        try:
-            return cls.open(file)
-        except StoreUnwritable as e:
-            try:
-                return cls(connect_to_copy(file), file, e)
-            except StoreUnwritable:
-                raise e from None
-
-    def beside(self) -> "ChatSessionStore":
-        """The same store through another connection, for another thread; of one in memory, what it holds now."""
-        if self._file is not None:
-            return self.open_to_read(self._file)
-        with self._reading("be read beside"):
-            return type(self)(copied(self._db))
-
-    def close(self) -> None:
-        with told(self._file, "be closed"):
-            self._db.close()
-
-    @property
-    def lasting(self) -> bool:
-        """Whether what is stored outlasts the program."""
-        return self._file is not None and self.unwritable is None
 
     # Conversations
 
@@ -368,19 +333,6 @@ class ChatSessionStore:
         return self.conversation(conversation.id)
 
     # Inside a transaction
-
-    @contextmanager
-    def _reading(self, doing: str) -> Iterator[None]:
-        with told(self._file, doing):
-            yield
-
-    @contextmanager
-    def _writing(self, doing: str) -> Iterator[None]:
-        if self.unwritable is not None:
-            why = self.unwritable.message.partition(": ")[2]
-            raise StoreUnwritable(f"{place(self._file)} cannot {doing}: {why}", self.unwritable.hint)
-        with told(self._file, doing), transaction(self._db):
-            yield
 
     def _known(self, conversation_id: str) -> None:
         self.conversation(conversation_id)
