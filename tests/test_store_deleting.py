@@ -1,7 +1,10 @@
 """Deleting a conversation, for good: the proof is in the bytes of every file of the store."""
 
+import json
 import sqlite3
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,12 +14,13 @@ from prompt_toolkit.history import FileHistory
 from tests.test_store_faults import contents
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Compaction, ContentChunk, Conversation, DocumentReference, Fact, ZkChatMessage
-from zkchat_cli.store import ChatSessionStore, typed
+from zkchat_cli.store import ChatSessionStore, erasing, typed
 from zkchat_cli.store.file import connect
 from zkchat_cli.store.migrations import SCRIPTS
 
 NOON = "2025-05-08T12:00:00+00:00"
 SECRET = "zymurgist"
+FORGETTING = Path(__file__).parent / "forgetting.py"
 
 
 def said(name: str, content: str, parent: str | None = None, role: str = "user", **more: object) -> ZkChatMessage:
@@ -123,21 +127,36 @@ def test_a_deletion_of_what_is_not_there_changes_nothing(store: ChatSessionStore
     assert [c.id for c in store.conversations()] == ["kept"]
 
 
-def test_a_log_file_that_a_reader_keeps_is_told(tmp_path: Path) -> None:
+def test_a_log_file_that_a_reader_keeps_is_told_and_emptied_when_the_store_is_opened_next(tmp_path: Path) -> None:
     file = tmp_path / "c.db"
-    store = ChatSessionStore(connect(file), file)
+    store = ChatSessionStore.open(file)
     talk(store, "gone", SECRET, turns=1)
+    archive = store.archive("gone")
     reader = sqlite3.connect(file, isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM message").fetchone()
-    store._db.execute("PRAGMA busy_timeout = 10")
     with pytest.raises(StoreError, match=r"is deleted, but .*c\.db-wal still holds its words"):
         store.delete("gone")
-    reader.close()
-    talk(store, "next", "philatelist", turns=1)
-    store.delete("next")
+    reader.execute("COMMIT")
+    assert where(tmp_path, SECRET) == ["c.db-wal"]
+    ids = map("fresh{}".format, range(9))
+    assert store.restore(archive, lambda: next(ids)).id.startswith("fresh"), "lest it be taken for what was deleted"
+
+    ChatSessionStore.open(file).close()
+
+    assert not erasing.is_left(store._db)
+    assert [len(store.log(conversation.id)) for conversation in store.conversations()] == [3]
+    store.delete(*(conversation.id for conversation in store.conversations()))
     assert where(tmp_path, SECRET) == []
+    reader.close()
     store.close()
+
+
+def test_a_deletion_that_was_killed_at_any_moment_is_finished_by_the_next_command(tmp_path: Path) -> None:
+    program = subprocess.run([sys.executable, FORGETTING, tmp_path], capture_output=True, text=True, timeout=120, check=True)
+    told = json.loads(program.stdout)
+    assert told["held"] == 3 and told["killed"] > 30 and told["words left behind"] > 20
+    assert (told["held on"], told["lost"]) == ([], 0)
 
 
 def test_a_backup_that_cannot_be_changed_is_named(store: ChatSessionStore, tmp_path: Path) -> None:

@@ -4,12 +4,14 @@ What is kept in it, and how, is `sessions`'.
 """
 
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
 from zkchat_cli.errors import StoreUnwritable
+from zkchat_cli.store import erasing
 from zkchat_cli.store.faults import place, told
 from zkchat_cli.store.file import connect, connect_to_copy, copied, transaction
 
@@ -22,11 +24,17 @@ class OpenStore:
         self._file = file
         self.unwritable = unwritable
         """Why nothing can be written to it, if so."""
+        self._finishing: threading.Thread | None = None
 
     @classmethod
     def open(cls, file: Path | None) -> Self:
-        """The store at `file`, made if missing, migrated if older; None: one in memory that leaves no trace."""
-        return cls(connect(file), file)
+        """The store at `file`, made if missing, migrated if older; None: one in memory that leaves no trace. A deletion that was killed is
+        finished meanwhile: `close` waits for that."""
+        store = cls(connect(file), file)
+        with store._reading("be opened"):
+            if file is not None and erasing.is_left(store._db):
+                store._finishing = erasing.finish_meanwhile(file)
+        return store
 
     @classmethod
     def open_to_read(cls, file: Path) -> Self:
@@ -48,6 +56,8 @@ class OpenStore:
             return type(self)(copied(self._db))
 
     def close(self) -> None:
+        if self._finishing is not None:
+            self._finishing.join()
         with told(self._file, "be closed"):
             self._db.close()
 

@@ -24,7 +24,7 @@ from zkchat_cli.models import (
     Sent,
     ZkChatMessage,
 )
-from zkchat_cli.store import archived, archives, compactions, conversations, erasing, facts, mentions, prompts, rows, spoken, typed
+from zkchat_cli.store import archived, archives, compactions, conversations, erasing, facts, mentions, prompts, rows, spoken
 from zkchat_cli.store.faults import told
 from zkchat_cli.store.file import by_and_by, connect_to_copy, transaction
 from zkchat_cli.store.opened import OpenStore
@@ -89,19 +89,12 @@ class ChatSessionStore(OpenStore):
         """Delete conversations for good: no file of the store, no backup beside it holds a word of them afterwards, nor do the lines that
         were typed in chats. What was remembered stays, but no longer says where. Raises StoreError when there is none of that id, or when
         words of it are left somewhere."""
-        with self._writing("delete a conversation"):
+        with erasing.apart(self._db), self._writing("delete a conversation"):
             for conversation_id in conversation_ids:
                 self._known(conversation_id)
-            ids = [storable(conversation_id) for conversation_id in conversation_ids]
-            asked = erasing.questions(self._db, ids)
-            erasing.erase(self._db, ids)
+            erasing.begin(self._db, [storable(conversation_id) for conversation_id in conversation_ids])
         with told(self._file, "be cleared of a deleted conversation"):
-            list(by_and_by(self._db, erasing.Rewriting().step))
-            erasing.cut_log(self._db, self._file)
-            if self._file is not None:
-                erasing.erase_from_backups(self._file, ids)
-                for vault, said in asked.items():
-                    typed.erase(typed.file_of(self._file.parent, vault), said)
+            erasing.finish(self._db, self._file)
 
     def overviews(self, vault: str | None = None, limit: int | None = None) -> list[Overview]:
         """`conversations`, with what a list shows of each besides."""
