@@ -660,6 +660,21 @@ def test_a_conversation_goes_on_when_its_vault_is_gone(room: Room) -> None:
     assert last.report.answer.startswith("Your notes don't say")
 
 
+def test_a_turn_is_two_transactions_whatever_it_teaches(room: Room) -> None:
+    usage = TokenUsage(prompt_tokens=500, completion_tokens=3)
+    tool = [ToolCalls((find("roof"),)), Finished("tool_calls", usage)]
+    session = room.session(Deltas([says("Yes?"), tool, [Text("In June."), Finished("stop", usage)]]))
+    completed(session.send("Hello"))  # which begins the conversation
+    session.keeper.remember("The roof deadline is 3 June")
+    statements: list[str] = []
+    room.store._db.set_trace_callback(statements.append)
+    completed(session.send("When is the roof deadline?"))
+    room.store._db.set_trace_callback(None)
+    assert [each for each in statements if each in ("BEGIN IMMEDIATE", "COMMIT")] == ["BEGIN IMMEDIATE", "COMMIT"] * 2
+    assert room.store.calibration(session.parts.model.name) != 1.0
+    assert room.store.facts(str(room.vault.root))[0].last_accessed == NOON
+
+
 # a full disk
 
 

@@ -22,9 +22,9 @@ from zkchat_cli.models import (
     Conversation,
     FinishReason,
     IndexReport,
+    Learned,
     MessageStatus,
     Prompt,
-    Sent,
     TurnReport,
     ZkChatMessage,
 )
@@ -32,7 +32,7 @@ from zkchat_cli.parts import Parts
 from zkchat_cli.references.citations import verify
 from zkchat_cli.references.documents import documents_of, merge
 from zkchat_cli.references.lookup import Sources
-from zkchat_cli.turn import Timer, TurnInProgress
+from zkchat_cli.turn import EndedTurn, Timer, TurnInProgress
 from zkchat_cli.words import encodable
 
 GO_ON = "Go on exactly where your last answer stopped. Do not repeat what you have said."
@@ -48,7 +48,7 @@ class ZkChatSession(Led):
         self._refreshed_at = float("-inf")
         self._rebuilt: str | None = None
         self._warned: set[str] = set()
-        self._unsaved: list[tuple[ZkChatMessage, list[ZkChatMessage], list[Sent]]] = []
+        self._unsaved: list[EndedTurn] = []
         self._unasked: set[str] = set()
         """The questions among them that the store has never seen."""
         self.describing = Describing(self)
@@ -242,9 +242,9 @@ class ZkChatSession(Led):
             return False
         there = {message.id for message in self.log()}
         while self._unsaved:
-            user, answer, sent = self._unsaved[0]
-            if not answer or answer[-1].id not in there:  # one that was stopped while it was stored may be there after all
-                self._commit(user, answer, sent)
+            turn = self._unsaved[0]
+            if not turn.answer or turn.answer[-1].id not in there:  # one that was stopped while it was stored may be there after all
+                self._commit(turn)
             self._unsaved.pop(0)
         return True
 
@@ -314,8 +314,6 @@ class ZkChatSession(Led):
             report = self._report(turn, finish)
         with turn.timer("store"):
             problem = self._close(turn, "complete", finish, report)
-            with suppress(StoreError):  # a date
-                self.keeper.accessed()
         if problem is not None:
             yield events.TurnFailed(problem, turn.user.id, turn.text)
         else:
@@ -351,22 +349,25 @@ class ZkChatSession(Led):
         messages[0] = messages[0].model_copy(update={"status": status if status == "failed" or alone else "complete"})
         self.manager.add_references(messages[-1].citations)
         self._add(tuple(messages))
+        learned = Learned(factors=tuple(turn.factors), facts=self.keeper.accessed() if report else ())
+        ended = EndedTurn(messages[0], messages[1:], turn.sent, learned)
         try:
             self._save()
-            self._commit(messages[0], messages[1:], turn.sent)
+            self._commit(ended)
         except StoreError as e:
-            self._unsaved.append((messages[0], messages[1:], turn.sent))
+            self._unsaved.append(ended)
             return e
         except KeyboardInterrupt:
-            self._unsaved.append((messages[0], messages[1:], turn.sent))
+            self._unsaved.append(ended)
             raise
         return None
 
-    def _commit(self, user: ZkChatMessage, answer: list[ZkChatMessage], sent: list[Sent]) -> None:
-        title = made_of(user.goal or user.content)
+    def _commit(self, turn: EndedTurn) -> None:
+        title, at = made_of(turn.user.goal or turn.user.content), self.parts.now()
         self._start()
-        self._ask(user)
-        self.parts.store.commit(self.conversation.id, user, answer, updated_at=self.parts.now(), title=title, sent=sent)
+        self._ask(turn.user)
+        store, of = self.parts.store, self.conversation.id
+        store.commit(of, turn.user, turn.answer, updated_at=at, title=title, sent=turn.sent, learned=turn.learned)
 
     def _report(self, turn: TurnInProgress, finish: FinishReason) -> TurnReport:
         """Verify the citations and gather all there is to say about the turn."""

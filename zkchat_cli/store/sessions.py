@@ -17,6 +17,7 @@ from zkchat_cli.models import (
     Conversation,
     ConversationArchive,
     Fact,
+    Learned,
     Mention,
     OftenCited,
     Overview,
@@ -49,7 +50,7 @@ _BRANCH = f"""
 
 
 CALIBRATED_BY = 10
-"""Reports of a provider after which an older one hardly counts."""
+"""Reports of a provider after which an older one hardly counts: a model's calibration is the mean of about so many."""
 
 
 class ChatSessionStore(OpenStore):
@@ -144,12 +145,6 @@ class ChatSessionStore(OpenStore):
         with self._writing("forget"):
             return facts.forget(self._db, storable(vault), key)
 
-    def access_facts(self, vault: str, keys: Sequence[str], at: str) -> None:
-        """Note when these facts were last of use."""
-        self._facts_written += 1
-        with self._writing("note which facts were of use"):
-            facts.access(self._db, storable(vault), keys, at)
-
     def often_cited(self, vault: str) -> tuple[OftenCited, ...]:
         """The notes that the answers of more than one conversation cited, most conversations first."""
         with self._reading("look for notes that are often cited"):
@@ -184,19 +179,11 @@ class ChatSessionStore(OpenStore):
     # Models
 
     def calibration(self, model: str) -> float:
-        """How many tokens this model makes of each that zkchat counts, by what its provider reported; 1.0 if it never did."""
+        """How many tokens this model makes of each that zkchat counts, by what its provider reported (see CALIBRATED_BY); 1.0 if it
+        never did."""
         with self._reading("read how a model counts"):
             row = self._db.execute("SELECT factor FROM calibration WHERE model = ?", (storable(model),)).fetchone()
             return 1.0 if row is None else float(row[0])
-
-    def calibrate(self, model: str, factor: float) -> None:
-        """Take in one more such report: the mean of about the last `CALIBRATED_BY`."""
-        with self._writing("keep how a model counts"):
-            self._db.execute(
-                "INSERT INTO calibration VALUES (:model, :factor, 1) ON CONFLICT (model) DO UPDATE SET"
-                " factor = (factor * min(calls, :most) + :factor) / (min(calls, :most) + 1), calls = calls + 1",
-                {"model": storable(model), "factor": factor, "most": CALIBRATED_BY - 1},
-            )
 
     # Turns
 
@@ -219,10 +206,12 @@ class ChatSessionStore(OpenStore):
         updated_at: str,
         title: str | None = None,
         sent: Sequence[Sent] = (),
+        learned: Learned | None = None,
     ) -> None:
         """End a turn: the stored question's new status and figures, the new messages, and the last of them as head.
 
         `title` is taken only where the conversation has none. `sent` are the prompts of the turn's model calls.
+        All in one transaction: what a transaction costs is waiting for the disk.
         """
         with self._writing("take a turn"):
             self._known(conversation_id)
@@ -233,7 +222,19 @@ class ChatSessionStore(OpenStore):
             head = answer[-1].id if answer else user.id
             self._change(conversation_id, "head_id = ?, updated_at = ?, title = coalesce(title, ?)", *map(_text, (head, updated_at, title)))
             newest = prompts.write(self._db, storable(conversation_id), sent, self._newest_prompt, said)
+            if learned is not None:
+                self._learn(conversation_id, learned, updated_at)
         self._newest_prompt = newest  # not before all of it is stored
+
+    def _learn(self, conversation_id: str, learned: Learned, at: str) -> None:
+        if learned.facts:
+            self._facts_written += 1
+            facts.access(self._db, self.conversation(conversation_id).vault, learned.facts, at)
+        self._db.executemany(
+            "INSERT INTO calibration VALUES (:model, :factor, 1) ON CONFLICT (model) DO UPDATE SET"
+            " factor = (factor * min(calls, :most) + :factor) / (min(calls, :most) + 1), calls = calls + 1",
+            [{"model": storable(model), "factor": factor, "most": CALIBRATED_BY - 1} for model, factor in learned.factors],
+        )
 
     def prompts(self, message_id: str) -> tuple[Sent, ...]:
         """What the model calls of the turn were sent that a message belongs to, in their order; none where none was kept (another program's
