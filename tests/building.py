@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from zkchat_cli import tools
@@ -119,10 +121,26 @@ class Room:
         return self.session(model or session.parts.model, self.store.conversation(session.conversation.id), **changes)
 
 
-def a_room(vault_folder: Path, cache: Path, store_file: Path | None = None, **changes: Any) -> Room:
-    vault = Vault.open(vault_folder, cache)
+def a_room(vault_folder: Path, index_folder: Path, store_file: Path | None = None, **changes: Any) -> Room:
+    vault = Vault.open(vault_folder, index_folder)
     vault.refresh()
-    return Room(vault, ChatSessionStore.open(store_file), **changes)
+    return Room(vault, a_store(store_file or index_folder.with_name(f"{index_folder.name}-store.db")), **changes)
+
+
+def a_store(file: Path) -> ChatSessionStore:
+    """The store at `file`; a new one is a copy, for making its tables would be half of what a room costs."""
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(_empty_store())
+    return ChatSessionStore.open(file)
+
+
+@cache
+def _empty_store() -> bytes:
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "store.db"
+        ChatSessionStore.open(file).close()
+        return file.read_bytes()
 
 
 def ended(turn: Iterator[Event]) -> tuple[list[Event], TurnCompleted | TurnFailed]:

@@ -2,14 +2,17 @@
 
 import atexit
 import gc
+import importlib
 import json
 import os
+import pkgutil
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -19,10 +22,13 @@ import pytest
 from hypothesis import settings
 from meaning import Servers
 from pytest_httpserver import HTTPServer
-from warm import piped
+from warm import piped, trust_nobody
+
+import zkchat_cli
 
 os.environ["TZ"] = "UTC"  # people are shown their own clock's time, and tests know which that is
 time.tzset()
+trust_nobody()
 settings.register_profile("ci", derandomize=True)  # CI is told apart by the same examples each time; people find new ones
 if os.environ.get("CI"):
     settings.load_profile("ci")
@@ -64,6 +70,8 @@ A compost heap needs air, water and patience. It is ready after nine months.
 }
 
 
+LIBRARIES = ("anthropic", "httpx", "markdown_it", "numpy", "prompt_toolkit.shortcuts", "pydantic", "rich.markdown", "tiktoken", "typer")
+"""What the program stands on and takes long to load, most of all under a tracer."""
 WARM = str(Path(__file__).with_name("warm.py"))
 ABOUT_PYTHON = ("PYTHON", "LANG", "LC_", "TIKTOKEN", "PATH")
 
@@ -156,18 +164,43 @@ def pytest_configure() -> None:
     gc.set_threshold(50_000, 20, 50)  # as the program has it: looking for cycles among thousands of tests was a third of finding them
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Finding the tests is no use of the program: its modules are loaded under coverage's tracer, the tests without it, twice as fast."""
+    if sys.gettrace() is not None and session.config.getoption("dist", "no") == "no":  # else others find and run them
+        with _untraced():
+            for library in LIBRARIES:
+                importlib.import_module(library)
+        for module in pkgutil.walk_packages(zkchat_cli.__path__, "zkchat_cli."):
+            importlib.import_module(module.name)
+    with _untraced():
+        return (yield)
+
+
 def pytest_collection_finish() -> None:
     gc.freeze()  # tests and modules stay
+
+
+def pytest_unconfigure() -> None:
+    gc.collect()
+    gc.freeze()  # pytest collects five times more, lest an error hide in a cycle: of what the first time left there is nothing to find
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     """`untraced` tests try thousands of cases of what other tests measure: coverage's tracer would be most of their time."""
-    tracer = sys.gettrace()
     if item.get_closest_marker("untraced"):
-        sys.settrace(None)
+        with _untraced():
+            return (yield)
+    return (yield)
+
+
+@contextmanager
+def _untraced() -> Iterator[None]:
+    tracer = sys.gettrace()
+    sys.settrace(None)
     try:
-        return (yield)
+        yield
     finally:
         sys.settrace(tracer)
 
@@ -175,10 +208,8 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
 @pytest.fixture
 def untraced() -> Iterator[None]:
     """Without coverage's tracer, which would be most of the time that is compared."""
-    tracer = sys.gettrace()
-    sys.settrace(None)
-    yield
-    sys.settrace(tracer)
+    with _untraced():
+        yield
 
 
 @pytest.fixture

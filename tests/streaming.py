@@ -7,6 +7,7 @@ from typing import Any
 
 import pyte
 from pyte.screens import Char
+from terminal_screen import Scrolling
 
 from zkchat_cli.terminal.links import NOTHING, Opens
 from zkchat_cli.terminal.live import Live
@@ -16,7 +17,7 @@ SEQUENCES = re.compile(r"\x1b(?:\[[\d;]*[mKJGA]|\]8;;[!-~]*\x1b\\)")
 """All that may be written besides text."""
 
 
-class Terminal(pyte.HistoryScreen):
+class Terminal(Scrolling):
     """A screen that is resized as terminals do it: what has no room at the top scrolls away, and with `reflows` no row loses its end."""
 
     def __init__(self, columns: int, lines: int, *, reflows: bool = False) -> None:

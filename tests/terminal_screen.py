@@ -9,7 +9,7 @@ import struct
 import sys
 import termios
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import TracebackType
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 import pexpect
 import pyte
 from conftest import Program, warm
+from pyte.screens import Char
 from warm import Run
 
 PATIENCE = 30.0
@@ -46,6 +47,12 @@ def slowly(*deltas: str, delay_ms: int = 100) -> dict[str, Any]:
 
 
 ENDLESS = slowly("First words came, ", *(f"then word {n}, " for n in range(400)))
+
+
+class Scrolling(pyte.HistoryScreen):
+    """A terminal that keeps what has scrolled away. Nobody pages back, and looking after that at each letter was most of its time."""
+
+    __getattribute__ = pyte.Screen.__getattribute__
 
 
 class _Forked:
@@ -122,8 +129,9 @@ class Chat:
     def __init__(self, program: Program, *arguments: object, columns: int = 80, rows: int = 24, **env: str) -> None:
         self.raw = b""
         """Every byte the program wrote."""
-        self._screen = pyte.HistoryScreen(columns, rows, history=5000, ratio=0.5)
+        self._screen = Scrolling(columns, rows, history=5000, ratio=0.5)
         self._stream = pyte.ByteStream(self._screen)
+        self._everything: str | None = None  # until more comes: who waits looks again and again
         plain = {"TERM": "xterm-256color", "COLORTERM": "", "COLUMNS": "", "LINES": "", "PYTHONUNBUFFERED": "", "PAGER": "cat"}
         self.began = time.monotonic()
         given = {k: v for k, v in {**program.environment, **plain, **env}.items() if v or k == "NO_COLOR"}
@@ -174,6 +182,7 @@ class Chat:
 
     def resize(self, columns: int, rows: int) -> None:
         self._screen.resize(rows, columns)
+        self._everything = None
         self._child.setwinsize(rows, columns)
 
     def kill(self, number: signal.Signals) -> None:
@@ -186,12 +195,16 @@ class Chat:
     # what a person sees
 
     def screen_text(self) -> str:
-        return "\n".join(line.rstrip() for line in self._screen.display).rstrip()
+        return "\n".join(self._text(self._screen.buffer[y]) for y in range(self._screen.lines)).rstrip()
 
     def everything(self) -> str:
         """What has scrolled away, and the screen."""
-        scrolled = ["".join(line[x].data for x in range(self._screen.columns)).rstrip() for line in self._screen.history.top]
-        return "\n".join([*scrolled, self.screen_text()])
+        if self._everything is None:
+            self._everything = "\n".join([*map(self._text, self._screen.history.top), self.screen_text()])
+        return self._everything
+
+    def _text(self, line: Mapping[int, Char]) -> str:
+        return "".join(line[x].data for x in range(self._screen.columns)).rstrip()
 
     def toolbars(self) -> list[str]:
         """The lines on the screen that look like a toolbar."""
@@ -252,4 +265,5 @@ class Chat:
             return False
         self.raw += new
         self._stream.feed(new)
+        self._everything = None
         return True

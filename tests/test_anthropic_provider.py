@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from building import a_room, completed, failed
 from conftest import Program
-from faults import FAULTS, KEY, PHASES, Dialect, Fault, a_request, closed, heard, interrupted, left_alone, suffer
+from faults import FAULTS, KEY, PHASES, SOON, Dialect, Fault, a_request, closed, heard, interrupted, left_alone, suffer
 from speaking import (
     ModelServer,
     Reply,
@@ -169,23 +169,24 @@ def test_a_server_that_cannot_be_reached_is_not_tried_again(address: str, says: 
 
 @pytest.mark.parametrize(
     ("body", "text", "says"),
-    [([3.0], "", "did not answer within 0.1 s"), ([ANTHROPIC.begun, 3.0], "Hel", "stopped in the middle of its answer, for 0.2 s")],
+    [([90.0], "", "did not answer within 0.1 s"), ([ANTHROPIC.begun, 90.0], "Hel", "stopped in the middle of its answer, for 0.2 s")],
 )
 def test_a_silent_server_is_waited_for_as_long_as_the_settings_say(body: list[Any], text: str, says: str, server: ModelServer) -> None:
     server.says(Reply(body))
-    call = heard(ready(a_model(server.address, timeout=10 if text else 0.1, stall_timeout=0.2)))
+    call = heard(ready(a_model(server.address, timeout=SOON if text else 0.1, stall_timeout=0.2)))
     assert call.error is not None
     assert (call.error.kind, call.text) == ("timeout", text)
     assert says in call.error.message
-    assert call.seconds < 1
+    assert call.seconds < SOON
 
 
 def test_a_server_that_says_that_it_is_at_work_is_not_silent(server: ModelServer) -> None:
     ping = anthropic_events({"type": "ping"})
     long_call = [anthropic_events(event) for event in anthropic_call(1, "a", "find", '{"query": "x"}')]
-    body = [piece for event in (ping, ANTHROPIC.begun, ping, *long_call) for piece in (0.1, event)]
+    pings = [ping] * 8  # longer together than its patience, each of them much sooner
+    body = [piece for event in (*pings, ANTHROPIC.begun, *pings, *long_call) for piece in (0.08, event)]
     server.says(Reply([*body, anthropic_events(*anthropic_end("tool_use"))]))
-    call = heard(ready(a_model(server.address, timeout=0.25, stall_timeout=0.25)))
+    call = heard(ready(a_model(server.address, timeout=0.5, stall_timeout=0.5)))
     assert call.deltas[0] == Text("Hel")
     assert [type(delta) for delta in call.deltas] == [Text, ToolCalls, Finished]
 
@@ -195,7 +196,7 @@ def test_a_wait_that_the_server_asks_for_is_counted_down(server: ModelServer) ->
     call = heard(ready(a_model(server.address)))
     assert call.text == "Hello"
     assert call.waits[0].reason == "the server for anthropic refuses more calls for now (429)"
-    assert 0.9 < call.waits[0].seconds <= 1 <= call.seconds < 1.5
+    assert 0.9 < call.waits[0].seconds <= 1 <= call.seconds
 
 
 # cancellation
@@ -204,7 +205,7 @@ def test_a_wait_that_the_server_asks_for_is_counted_down(server: ModelServer) ->
 @pytest.mark.parametrize("phase", PHASES)
 def test_ctrl_c_ends_the_call(phase: str, server: ModelServer) -> None:
     server.says(PHASES[phase](ANTHROPIC))
-    assert interrupted(ready(a_model(server.address)).stream(a_request()), lambda: bool(server.asked)) < 0.2
+    assert interrupted(ready(a_model(server.address)).stream(a_request()), lambda: bool(server.asked)) < SOON
     assert phase == "waiting to try again" or left_alone(server)
     assert len(server.asked) == 1
 
@@ -212,7 +213,7 @@ def test_ctrl_c_ends_the_call(phase: str, server: ModelServer) -> None:
 @pytest.mark.parametrize("phase", ["streaming", "waiting to try again"])
 def test_a_reader_who_closes_the_stream_ends_the_call(phase: str, server: ModelServer) -> None:
     server.says(PHASES[phase](ANTHROPIC))
-    assert closed(a_model(server.address).stream(a_request())) < 0.2
+    assert closed(a_model(server.address).stream(a_request())) < SOON
     assert phase == "waiting to try again" or left_alone(server)
     assert len(server.asked) == 1
 
@@ -225,7 +226,7 @@ def test_ctrl_c_while_it_connects_ends_the_call() -> None:
         with socket.create_connection(place):  # the one place in its queue: whoever comes now waits to be let in
             model = a_model("http://{}:{}".format(*place))
             model._loaded()
-            assert interrupted(model.stream(a_request()), lambda: True) < 0.2
+            assert interrupted(model.stream(a_request()), lambda: True) < 5  # half of what it would wait for a connection
 
 
 # whole answers

@@ -324,8 +324,8 @@ def test_the_note_is_fenced_and_few_tokens_are_asked_for() -> None:
 @pytest.mark.parametrize("provider", ["openai", "ollama"])
 def test_a_call_that_is_not_wanted_any_more_is_cancelled(provider: str) -> None:
     with a_server() as server:
-        server.says(Reply([30.0]))
-        model = a_model(provider, server.address)
+        server.says(Reply([90.0]))
+        model = a_model(provider, server.address, timeout=80, stall_timeout=80)  # so that nothing but being unwanted ends it
         model.prepare()  # a busy machine may take longer to load a library than the model's patience lasts
         stopped, left = threading.Event(), threading.Event()
         deltas: list[Delta] = []
@@ -337,6 +337,6 @@ def test_a_call_that_is_not_wanted_any_more_is_cancelled(provider: str) -> None:
         threading.Thread(target=read, daemon=True).start()
         assert settled(lambda: server.asked)
         stopped.set()
-        assert left.wait(5)
+        assert left.wait(30)
         assert deltas == []
         assert settled(lambda: server.left)

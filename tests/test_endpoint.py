@@ -46,3 +46,11 @@ def test_a_refusal_that_gives_its_reason_does_not_send_one_looking_elsewhere(mes
 )
 def test_an_address_is_said_without_what_lets_one_in(address: str, told: str) -> None:
     assert shown(address) == told
+
+
+@pytest.mark.parametrize(
+    ("message", "again"),
+    [("This model's maximum context length is 8192 tokens", True), ("insufficient_quota", True), ("Slow down", False)],
+)
+def test_some_calls_are_refused_as_often_as_they_are_made(message: str, again: bool) -> None:
+    assert SERVER.will_refuse_again(body(message).encode()) == again

@@ -459,7 +459,7 @@ def test_a_long_table_of_tokens_is_folded_under_its_total() -> None:
     assert read(*a_turn("so", usage=usage(1, 1))).all("details", "costs") == []
 
 
-@pytest.mark.parametrize("answers", [1, 25, 1500])
+@pytest.mark.parametrize("answers", [1, 25, pytest.param(1500, marks=pytest.mark.untraced)])
 def test_the_chart_keeps_within_its_borders_however_many_answers_there_are(answers: int) -> None:
     page = read(*(said("assistant", "so", usage=usage(n, -n)) for n in range(answers)))
     for bar in page.all("rect"):
@@ -609,6 +609,7 @@ def test_a_text_that_is_hard_to_read_is_exported_in_seconds(piece: str, untraced
         assert time.process_time() - began < 30
 
 
+@pytest.mark.untraced
 def test_a_very_long_text_is_shown_as_it_was_written_with_its_citations() -> None:
     page = read(*a_turn("# so [3] <b>\n" * 10_000, cite()))
     assert len(page.all("a", "cite")) == 10_000

@@ -35,6 +35,7 @@ CORRECTIONS = [
     ("The gate is locked", "The gate isn't locked"),
     ("I can eat nuts", "I can't eat nuts"),
     ("The capital of the project is Bonn", "The capital of the project is Berlin"),
+    ("The status of the order is open", "The status of the order is shipped"),
     ("截止日期是5月1日", "截止日期是6月3日"),
     ("我的密码是abc", "我的密码是xyz"),
     ("电话：555", "电话：556"),

@@ -26,7 +26,7 @@ from zkchat_cli.events import (
     TurnFailed,
 )
 from zkchat_cli.llm import Delta, Failed, Finished, Reasoning, Request, Setup, Text, ToolCalls, providers
-from zkchat_cli.models import TokenUsage, ToolCall
+from zkchat_cli.models import FinishReason, TokenUsage, ToolCall
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.store import ChatSessionStore
 
@@ -355,6 +355,20 @@ def test_an_empty_answer_is_a_failure(room: Room, nothing: list[Delta]) -> None:
     error = failed(room.session(Deltas([nothing])).send("Is it so?")).error
     assert isinstance(error, ProviderError)
     assert error.kind == "empty"
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind", "told"),
+    [
+        ("stop", "empty", "deltas answered with nothing"),
+        ("length", "empty", "deltas reached its length limit before it said a word"),
+        ("content_filter", "content_filter", "deltas: the answer was held back by a content filter"),
+    ],
+)
+def test_it_is_told_why_an_answer_is_empty(room: Room, reason: FinishReason, kind: str, told: str) -> None:
+    error = failed(room.session(Deltas([[Finished(reason)]])).send("Is it so?")).error
+    assert isinstance(error, ProviderError)
+    assert (error.kind, error.message) == (kind, told)
 
 
 def test_a_stream_without_an_end_is_a_failure_that_keeps_the_text(room: Room) -> None:
@@ -765,7 +779,7 @@ def test_a_disk_that_is_full_for_the_system_is_told_too(room: Room, tmp_path: Pa
     step_to(turn, MessageStored)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (max(f.stat().st_size for f in tmp_path.glob("store.db*")), before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, ((tmp_path / "store.db-wal").stat().st_size, before[1]))
     try:
         events, last = ended(turn)
     finally:

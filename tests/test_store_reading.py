@@ -3,6 +3,7 @@
 import itertools
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from building import a_room, completed, said
@@ -75,8 +76,9 @@ def test_a_store_that_may_not_be_written_can_be_read() -> None:
 def test_a_new_conversation_says_whether_the_last_one_is_stored(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "Roof.md").write_text("The roof leaks.")
-    for store, told in ((None, "until you leave: this chat is not stored."), (tmp_path / "s.db", "is stored as")):
-        session = a_room(tmp_path / "notes", tmp_path / "cache", store).session()
+    for name, told in ((None, "until you leave: this chat is not stored."), ("s.db", "is stored as")):
+        room = a_room(tmp_path / "notes", tmp_path / "cache")
+        session = replace(room, store=ChatSessionStore.open(name and tmp_path / name)).session()
         completed(session.send("What are filters?"))
         assert told in slash.run("/new", session).text
 

@@ -1,5 +1,6 @@
 """What a search result shows of a chunk."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +15,11 @@ def test_the_line_with_most_of_the_words_is_shown_without_its_marks():
 
 def test_a_line_goes_on_in_the_next_of_its_paragraph():
     assert snippet(TEXT, 1, ["green"]) == Snippet(3, 4, "Green and brown layers in turn.")
+
+
+@pytest.mark.parametrize(("width", "shown"), [(11, "green brown"), (10, "green")])
+def test_the_next_line_is_shown_if_there_is_room_for_all_of_it(width: int, shown: str) -> None:
+    assert snippet("green\nbrown", 1, ["green"], width).text == shown
 
 
 def test_a_heading_is_shown_only_where_nothing_else_has_its_words():

@@ -42,10 +42,13 @@ def test_each_change_is_one_line_of_json_until_it_is_interrupted(zkchat: Program
     command = [sys.executable, "-m", "zkchat_cli", "context", "stats", "--watch", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=zkchat.environment, cwd=zkchat.vault) as running:
         assert running.stdout is not None
-        before = json.loads(running.stdout.readline())
-        zkchat("ask", "-c", "And nested?")
-        after = json.loads(running.stdout.readline())
-        running.send_signal(signal.SIGINT)
-        out, err = running.communicate(timeout=10)
+        try:
+            before = json.loads(running.stdout.readline())
+            zkchat("ask", "-c", "And nested?")
+            after = json.loads(running.stdout.readline())
+            running.send_signal(signal.SIGINT)
+            out, err = running.communicate(timeout=30)
+        finally:
+            running.kill()  # else a failure would wait for its end for ever
     assert before["message_tokens"] < after["message_tokens"]
     assert (running.returncode, out, err) == (130, b"", b"")

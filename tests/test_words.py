@@ -200,8 +200,9 @@ def test_any_text_has_sentences_that_say_something_on_its_own_lines(text: str) -
 @pytest.mark.untraced
 @pytest.mark.parametrize("mark", ['"', "(", "*", "[!", ". ", ">", "- ", "- [ ] ", "。", "A.", "e.g. ", "`", "“", "[![", "1. "])
 def test_endless_repetition_is_read_at_once(mark: str) -> None:
-    sentences("Word " + mark * 20_000 + " end")
-    sentences(mark * 20_000)
+    *_, last = sentences("Word " + mark * 20_000 + " end")
+    assert (last.line, last.text.split()[-1]) == (1, "end")
+    assert all(sentence.line == 1 for sentence in sentences(mark * 20_000))
 
 
 def test_a_short_text_stays_as_it_is() -> None:
@@ -232,6 +233,8 @@ def test_a_long_word_is_cut_within() -> None:
         ("❤\ufe0f❤\ufe0f❤\ufe0f", 4, "❤\ufe0f…"),
         ("🇨🇭🇩🇪🇫🇷", 4, "🇨🇭…"),
         ("\ud83d\ude00\ud83d\ude00", 2, "…"),
+        ("\ud800\udc00\ud800\udc00", 2, "…"),
+        ("\udbff\udfff\udbff\udfff", 2, "…"),
         ("한국어 문장입니다", 6, "한국어 문…"),
     ],
 )

@@ -18,7 +18,7 @@ def figures(ground: Ground) -> Iterator[Row]:
     goal = Goal(60, "p95")
     of_vault = ("--vault", str(ground.vault))
     ground.run(*ZKCHAT, "vault", "index", *of_vault)
-    seconds = 1 if ground.quick else 5
+    seconds = 0.2 if ground.quick else 5
     floor = echoes((*PYTHON, BARE), ground.env, seconds)
     chat = (*ZKCHAT, "chat", *of_vault)
     openai = {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": "http://127.0.0.1:1"}

@@ -6,8 +6,9 @@ Importing this file imports mojentic and the OpenAI SDK.
 import hashlib
 import json
 import re
+import ssl
 from contextlib import aclosing
-from functools import partial
+from functools import cache, partial
 from http import HTTPStatus
 from typing import Any
 
@@ -182,13 +183,19 @@ class _Engine(OpenAIStreamRecovery):  # type: ignore[misc]
         return frame
 
 
+@cache
+def _tls() -> ssl.SSLContext:
+    """Made once: reading all certificates takes 20 ms, which no message should pay."""
+    return httpx.create_ssl_context()
+
+
 class _ProxiedEngine(_Engine):
     """Calls through the proxy that the environment names, as every other program does; mojentic's own client knows none."""
 
     async def exchange_stream(
         self, client: httpx.AsyncClient, url: str, body: bytes, headers: dict[str, str], attempt: _Attempt, decode: Any
     ) -> LLMGatewayResponse:
-        async with httpx.AsyncClient(timeout=client.timeout, follow_redirects=False) as own:
+        async with httpx.AsyncClient(verify=_tls(), timeout=client.timeout, follow_redirects=False) as own:
             return await super().exchange_stream(own, url, body, headers, attempt, decode)
 
 

@@ -226,7 +226,7 @@ class Repl:
                 self._screen.print(told, "dim")
             self._session.describing.start()
 
-    def _noting(self, turn: "Generator[Event, None, None]") -> "Iterator[Event]":
+    def _noting(self, turn: "Iterator[Event]") -> "Iterator[Event]":
         from zkchat_cli.events import MessageStored  # as above
 
         for event in turn:
