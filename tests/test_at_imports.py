@@ -9,7 +9,7 @@ from conftest import write
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.errors import VaultError
+from zkchat_cli.errors import VaultError, on_one_line
 from zkchat_cli.models import DocumentReference
 from zkchat_cli.references.extraction import Named, extract
 from zkchat_cli.references.imports import Imported, Places, imports_in, nearest, read
@@ -49,7 +49,7 @@ def named(text: str, places: Places, typed: str | None = None) -> Named:
 def why_not(text: str, places: Places) -> str:
     with pytest.raises(VaultError) as refused:
         file(text, places)
-    return f"{refused.value.message}; {refused.value.hint}"
+    return on_one_line(refused.value.message, refused.value.hint)
 
 
 # what is an import
@@ -176,7 +176,7 @@ def test_hidden_files_are_not_imported(places: Places) -> None:
 
 
 def test_a_folder_is_not_imported(places: Places) -> None:
-    assert why_not("@sub/", places) == "@sub is a folder; Name a file in it."
+    assert why_not("@sub/", places) == "@sub is a folder. Name a file in it."
 
 
 def test_a_file_that_is_no_text_is_not_imported(places: Places) -> None:
@@ -189,7 +189,8 @@ def test_a_file_that_is_too_large_is_not_imported(places: Places) -> None:
     assert places.folder
     (places.folder / "big.log").write_text("x" * 200_000)
     assert why_not("@big.log", places) == (
-        "@big.log is too large to import: 195 kB of at most 97; Name a part of it, or raise references.import_max_kilobytes."
+        "@big.log is too large to import: 195 kB of at most 97. Put the part you need into a file of its own, "
+        "or raise references.import_max_kilobytes."
     )
 
 

@@ -3,14 +3,19 @@
 import json
 import os
 import resource
+import shlex
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from conftest import Done, Program, write
+
+from zkchat_cli import wiring
+from zkchat_cli.errors import VaultError, on_one_line
 
 
 def refused(done: Done, exit_status: int, *words: str) -> None:
@@ -227,6 +232,17 @@ def test_a_chat_whose_index_cannot_be_kept_is_one_all_the_same(zkchat: Program) 
     assert zkchat("sessions", "list", "--json").json[0]["messages"] == 2
 
 
+def test_a_scratch_index_goes_when_there_are_no_notes_to_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scratch, home = tmp_path / "scratch", tmp_path / "home"
+    scratch.mkdir()
+    home.mkdir()
+    (home / "cache").write_text("a file where the folder should be")
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    with pytest.raises(VaultError) as refusal:
+        wiring.open_bench(wiring.Choices(tmp_path / "missing"), {"ZKCHAT_HOME": str(home)}, tmp_path)
+    assert "missing" in refusal.value.message and list(scratch.iterdir()) == []
+
+
 @pytest.mark.parametrize("stdin", ["", " \n\n"])
 def test_asking_nothing(zkchat: Program, stdin: str) -> None:
     refused(zkchat("ask", stdin=stdin), 2, "nothing to ask")
@@ -292,6 +308,26 @@ def test_a_message_larger_than_the_window_names_what_is_large(zkchat: Program) -
     refused(done, 2, "tokens", "limit", "word")
     kept = zkchat("context", "export", "--format", "json").json["messages"]
     assert kept[0]["content"].startswith("word word")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a limit of memory is not kept")
+def test_a_text_for_which_there_is_no_memory_ends_with_a_clear_line(tmp_path: Path) -> None:
+    with (tmp_path / "large.txt").open("wb") as file:
+        file.truncate(2**30)
+    command = f"ulimit -v 700000; exec {shlex.quote(sys.executable)} -m zkchat_cli tokens large.txt"
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (
+        1,
+        "zkchat: there is not enough memory for this\n  Close other programs, or give it less at a time.\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("hint", "line"),
+    [("", "it is large"), ("nearest: Small", "it is large; nearest: Small"), ("Make it small.", "it is large. Make it small.")],
+)
+def test_a_hint_that_is_a_sentence_stands_as_one_behind_its_message(hint: str, line: str) -> None:
+    assert on_one_line("it is large", hint) == line
 
 
 def test_a_traceback_is_shown_only_when_asked_for(zkchat: Program, tmp_path: Path) -> None:

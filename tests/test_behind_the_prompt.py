@@ -191,6 +191,8 @@ def test_the_vault_is_looked_at_while_a_message_is_typed_and_need_not_be_when_it
     bench = wiring.open_bench(wiring.Choices(vault=tmp_path / "notes", store=False), {"ZKCHAT_HOME": str(tmp_path / "home")}, tmp_path)
     session = bench.session()
     looks: list[object] = []
+    readied: list[None] = []
+    monkeypatch.setattr(session, "get_ready", lambda: readied.append(None))
     refresh = bench.vault.refresh
     monkeypatch.setattr(bench.vault, "refresh", lambda **how: looks.append(how) or refresh(**how))
     behind = Background(
@@ -223,3 +225,4 @@ def test_the_vault_is_looked_at_while_a_message_is_typed_and_need_not_be_when_it
     assert len(looks) == before + 1
     behind.leave()
     bench.close()
+    assert readied == [None]

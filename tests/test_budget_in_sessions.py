@@ -1,5 +1,6 @@
 """The budget of a running session: what it warns of, what it refuses, and that a conversation is counted once, however long."""
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -53,6 +54,32 @@ def test_a_turn_is_added_to_what_is_known_of_the_others(room: Room) -> None:
     assert [a is b for a, b in zip(before, after, strict=False)] == [True, True]
     assert list(after) == list(turns_of(session.history, session.parts.counter))
     assert room.resumed(session).prompt() == session.prompt()
+
+
+def test_a_conversation_may_be_made_ready_while_it_is_used(room: Room) -> None:
+    room.max_context = 3000
+    said = talk(*((f"What is in box {n}?", f"A thing of {n} parts, and nothing else in all of that box.") for n in range(150)))
+    session = stored(room, said)
+    threads = [threading.Thread(target=session.get_ready) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    shown = session.prompt("What was in box 7?")
+    for thread in threads:
+        thread.join()
+    assert [m for m in shown.messages if "7 parts" in (m.content or "")]
+    alone = stored(
+        room,
+        [
+            message.model_copy(update={"id": f"again {message.id}", "parent_id": message.parent_id and f"again {message.parent_id}"})
+            for message in said
+        ],
+    )
+    assert [m.content for m in alone.prompt("What was in box 7?").messages] == [m.content for m in shown.messages]
+
+
+def test_a_conversation_that_cannot_be_sent_is_made_ready_all_the_same(room: Room) -> None:
+    room.max_context = 600
+    stored(room, talk(("Why?", "So.")), settings=Config(context=ContextSettings(tool_filter="off"))).get_ready()
 
 
 def test_after_a_change_of_the_branch_the_turns_that_are_still_the_same_are_taken_over(room: Room) -> None:

@@ -94,6 +94,17 @@ def test_an_export_is_valid_by_the_schema_and_a_changed_one_is_not(zkchat: Progr
             jsonschema.validate(export | wrong, schema)
 
 
+def test_what_was_said_of_notes_that_are_gone_can_be_taken_out(zkchat: Program, tmp_path: Path) -> None:
+    id_ = zkchat("ask", "What is a filter?", "--json").json["conversation_id"]
+    zkchat.vault.rename(tmp_path / "gone")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    assert zkchat("context", "export", id_, "--format", "json", cwd=elsewhere).json["messages"][0]["content"] == "What is a filter?"
+    refused = zkchat("context", "export", cwd=elsewhere)
+    assert (refused.exit_status, refused.out) == (3, "")
+    assert "no vault" in refused.err
+
+
 def test_a_file_is_replaced_whole_or_not_at_all(zkchat: Program, tmp_path: Path) -> None:
     zkchat("ask", "How are filters joined?")
     file = tmp_path / "talk.md"

@@ -1,5 +1,6 @@
 """The history of a conversation: what is noted of its turns is what looking through all of them would find."""
 
+import gc
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -8,7 +9,7 @@ from building import COUNTER, said, talk, turns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.context.history import History
+from zkchat_cli.context.history import MANY, History, lasting
 from zkchat_cli.context.turns import Turn, turns_of
 from zkchat_cli.models import ToolCall
 
@@ -34,7 +35,8 @@ def looked_through(history: History, known: Sequence[Turn]) -> None:
     for first in range(len(known) + 1):
         after = tuple(turn for turn in known[first:] if not turn.failed)
         assert history.sent(first) == after
-        assert history.sent(last=first) == tuple(turn for turn in known[:first] if not turn.failed)
+        before = tuple(turn for turn in known[:first] if not turn.failed)
+        assert (history.sent(last=first), history.sendable(first)) == (before, len(before))
         assert history.tokens(first) == sum(turn.tokens for turn in after)
     assert history.tokens() == sum(turn.tokens for turn in good)
     for i, turn in enumerate(known):
@@ -67,7 +69,8 @@ def test_two_histories_that_grew_from_one_do_not_see_each_others_turns() -> None
 def test_turns_are_found_by_their_place() -> None:
     one, two = turns(("a?", "b"), ("c?", "d"))
     history = History([one]).plus([two])
-    assert (history[0], history[-1], history[1:]) == (one, two, (two,))
+    assert (history[0], history[-1], history[1:], history[-1:], history[5:]) == (one, two, (two,), (two,), ())
+    assert (history[::-1], history.plus([one])[:-1]) == ((two, one), (one, two))
     with pytest.raises(IndexError):
         history[2]
 
@@ -88,3 +91,23 @@ def test_other_turns_may_stand_at_some_places(kinds: list[str], places: set[int]
     looked_through(history.instead(others), instead)
     looked_through(history, known)
     looked_through(history.instead(others).plus(some("s", "t")[:0]), instead)
+
+
+def test_much_that_lasts_is_not_looked_through_for_garbage_again() -> None:
+    def collected_from() -> int:
+        return len(gc.get_objects())
+
+    try:
+        with lasting():
+            few = [[n] for n in range(1000)]
+        known = collected_from()
+        with lasting():
+            assert not gc.isenabled()
+            many = [[n] for n in range(MANY + 1)]
+        assert gc.isenabled()
+        assert collected_from() < len(many)
+        assert known > len(few)
+    finally:
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()  # as it was, see conftest

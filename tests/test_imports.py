@@ -331,7 +331,7 @@ def test_digits_without_end_are_refused() -> None:
 def test_a_file_in_another_encoding_is_refused_by_its_line_and_a_huge_one_by_its_size() -> None:
     with pytest.raises(UsageError, match="line 2: this is not UTF-8"):
         read_file('[\n"ü"]'.encode("latin-1"), vault="/notes", new_id=Ids(), now=NOW)
-    with pytest.raises(UsageError, match="larger than 256 MB"):
+    with pytest.raises(UsageError, match="larger than 1024 MB"):
         read_file(bytes(LARGEST + 1), vault="/notes", new_id=Ids(), now=NOW)
 
 

@@ -388,6 +388,15 @@ def test_what_a_server_attaches_to_a_call_goes_back_with_it(server: ModelServer,
     assert message.keys() == {"role", "content", "tool_calls"}
 
 
+def test_a_call_that_was_cut_takes_with_it_what_was_attached(server: ModelServer) -> None:
+    first, cut = fragment('{"n": 1}', 0, id="a", name="f"), fragment('{"n', 1, id="b", name="f")
+    cut["choices"][0]["delta"]["tool_calls"][0]["extra_content"] = SIGNED
+    answer = heard(server, first, cut, finish="length")
+    server.says(Reply(openai_text("Yes.")))
+    message = calls_again(server, answer, address=OPENAI.address(server))
+    assert [(call["id"], "extra_content" in call) for call in message["tool_calls"]] == [("a", False)]
+
+
 @pytest.mark.parametrize("far", [True, False])
 def test_what_it_thought_before_a_call_does_in_its_own_words(server: ModelServer, far: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "*")

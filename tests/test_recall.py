@@ -12,6 +12,7 @@ from histories import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from zkchat_cli.context.history import History
 from zkchat_cli.context.passages import PIECE, WHOLE, passages_of, pieces
 from zkchat_cli.context.recall import MOST_MISFITS, MOST_PASSAGES, RecallIndex, cost, prepare, quote, recall
 from zkchat_cli.context.times import Period, periods
@@ -326,6 +327,21 @@ def test_an_index_that_was_kept_is_the_one_that_would_be_made_anew(moves: list[t
         fresh.update(history)
         for question in ("anvil or adoption?", "apples 1"):
             assert state(kept, question) == state(fresh, question)
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.lists(st.sampled_from("fs"), max_size=3)), max_size=6))
+def test_an_index_follows_a_history_whatever_becomes_of_that(moves: list[tuple[int, list[str]]]) -> None:
+    """Each move goes back some turns, and on with others, of which some failed."""
+    kept, history = RecallIndex(), History()
+    for number, (back, kinds) in enumerate(moves):
+        status = {"f": "failed", "s": "complete"}
+        messages = [said("user", f"anvil {number} {i}", f"{number}-{i}", status=status[kind]) for i, kind in enumerate(kinds)]
+        history = (History(history[: len(history) - back]) if back else history).plus(turns_of(messages, COUNTER))
+        kept.follow(history)
+        fresh = RecallIndex()
+        fresh.update(history.sent())
+        assert kept.passages == fresh.passages
+        assert state(kept, "anvil 1?") == state(fresh, "anvil 1?")
 
 
 def test_a_turn_that_is_rendered_anew_is_not_read_again() -> None:

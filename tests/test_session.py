@@ -25,8 +25,8 @@ from zkchat_cli.events import (
     TurnCompleted,
     TurnFailed,
 )
-from zkchat_cli.llm import Delta, Failed, Finished, Reasoning, Request, Setup, Text, ToolCalls, providers
-from zkchat_cli.models import FinishReason, TokenUsage, ToolCall
+from zkchat_cli.llm import Delta, Failed, Finished, Reasoning, Request, Setup, Text, Thinking, ToolCalls, providers
+from zkchat_cli.models import FinishReason, ThinkingBlocks, TokenUsage, ToolCall
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.store import ChatSessionStore
 
@@ -209,6 +209,25 @@ def test_halves_of_characters_do_no_harm_wherever_they_come_from(room: Room) -> 
     assert report.answer == "half \ufffd"
     assert report.tools[0].arguments == {"wikilink": "a\ufffdb"}
     assert room.store.history(session.conversation.id) == session.history
+
+
+def test_reasoning_is_sent_back_as_the_store_has_it(room: Room) -> None:
+    thinking = Thinking(ThinkingBlocks(provider="openai", blocks=({"message": {"text": "a\ud800b", "sure": float("nan")}},)))
+    model = Deltas([[thinking, *COMPOST], says("Yes.")])
+    session = room.session(model)
+    completed(session.send("how?"))
+    sent = model.requests[1].messages
+    assert sent[-2].thinking == ThinkingBlocks(provider="openai", blocks=({"message": {"text": "a\ufffdb", "sure": None}},))
+    assert room.store.prompts(session.history[0].id)[1].prompt.messages == sent
+
+
+def test_reasoning_that_no_store_holds_does_not_keep_the_answer_from_it(room: Room) -> None:
+    nested: dict[str, Any] = {}
+    for _ in range(300):
+        nested = {"in": nested}
+    session = room.session(Deltas([[Thinking(ThinkingBlocks(provider="openai", blocks=(nested,))), *COMPOST], says("Yes.")]))
+    assert completed(session.send("how?")).answer == "Yes."
+    assert contents(room.resumed(session))[-1] == "Yes."
 
 
 # tools

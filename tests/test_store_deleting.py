@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from prompt_toolkit.history import FileHistory
 from tests.test_store_faults import contents
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Compaction, ContentChunk, Conversation, DocumentReference, Fact, ZkChatMessage
-from zkchat_cli.store import ChatSessionStore, erasing, typed
+from zkchat_cli.store import ChatSessionStore, erasing, spoken, typed
 from zkchat_cli.store.file import connect
 from zkchat_cli.store.migrations import SCRIPTS
 
@@ -76,6 +77,44 @@ def test_no_file_of_the_store_holds_a_word_of_a_deleted_conversation(store: Chat
     assert {found.conversation_id for found in store.search(None, "philatelist", limit=100)} == {"kept"}
     assert store.mentions("/notes", "philatelist.md") and not store.mentions("/notes", f"{SECRET}.md")
     other.close()
+
+
+@pytest.mark.parametrize("searched", [True, False])
+def test_a_deletion_that_is_broken_off_is_finished_when_the_store_is_opened_next(
+    store: ChatSessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, searched: bool
+) -> None:
+    talk(store, "gone", SECRET)
+    talk(store, "kept", "philatelist")
+    store.search(None, SECRET)
+    with monkeypatch.context() as patched:
+        patched.setattr(erasing.Rewriting, "step", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            store.delete("gone")
+    assert where(tmp_path, SECRET)
+    if searched:
+        assert store.search(None, SECRET) == ()
+    ChatSessionStore.open(tmp_path / "c.db").close()
+    assert where(tmp_path, SECRET) == []
+
+
+def test_a_search_while_it_is_deleted_brings_no_word_back(store: ChatSessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    talk(store, "gone", SECRET)
+    store.search(None, SECRET)
+    rewrite = erasing.Rewriting.step
+
+    def searching(rewriting: erasing.Rewriting, connection: sqlite3.Connection) -> int:
+        if written := rewrite(rewriting, connection):
+            return written
+        spoken.index(connection)  # as another zkchat does that comes between
+        return 0
+
+    monkeypatch.setattr(erasing.Rewriting, "step", searching)
+    store.delete("gone")
+    assert where(tmp_path, SECRET) == []
+
+
+def stopped(*_: object) -> int:
+    raise KeyboardInterrupt
 
 
 def test_a_deletion_reaches_the_backups_that_migrations_made(tmp_path: Path) -> None:
@@ -215,6 +254,20 @@ def test_the_questions_of_a_deleted_conversation_go_from_the_lines_that_were_typ
     assert [*lines.load_history_strings()] == ["one more", "# +x", "/search what is it?"]
     assert file.stat().st_mtime_ns > before
     store.close()
+
+
+@pytest.mark.parametrize("line", ["/edit 1 {}", "/e 12  {}", "/solve {}", "/solve 3 {}", "/rename {}"])
+def test_so_do_those_of_commands_that_said_or_named_it(tmp_path: Path, line: str) -> None:
+    with closing(ChatSessionStore.open(tmp_path / "c.db")) as store:
+        store.start(Conversation(id="c", vault="/notes", created_at=NOON, updated_at=NOON, title=f"a {SECRET}\nat work"))
+        store.add("c", said("q", "a roof!" if "rename" in line else f"a {SECRET}\nat work"))
+        file = typed.file_of(tmp_path, "/notes")
+        file.parent.mkdir()
+        lines = FileHistory(str(file))
+        for each in (line.format(f"a {SECRET}\nat work"), "/edit 1 a roof", "/undo", "/solve"):
+            lines.store_string(each)
+        store.delete("c")
+    assert [*lines.load_history_strings()] == ["/solve", "/undo", "/edit 1 a roof"]
 
 
 def test_lines_that_cannot_be_cleared_are_named(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Counting tokens: exact, offline, each text once; and an honest estimate where no vocabulary loads."""
 
 import hashlib
+import random
 from collections import Counter
 from pathlib import Path
 
@@ -66,6 +67,37 @@ def test_a_megabyte_of_white_space_is_counted(blank: str) -> None:
 def test_a_long_text_is_counted_exactly() -> None:
     text = "All work and no play makes Jack a dull boy.\n" * 5000
     assert COUNTER.count(text) == len(load_vocabulary("o200k_base").encode_ordinary(text))
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_long_text_comes_to_the_same_tokens_in_pieces(encoding: str) -> None:
+    whole = load_vocabulary(encoding)
+    parts = [
+        "foo bar's ",
+        "a\n/b\n\n  c\n",
+        "過濾器。\n",
+        "x's\n--\n//\n",
+        "\r\n\t1 234 567",
+        " é\u0301 ß\n",
+        "<|endoftext|>\n_a _b",
+        "!\n! \u2028\x1c\n",
+        "I'LL\nit ",
+    ]
+    for seed in range(2):
+        text = "".join(random.Random(seed).choices(parts, k=30_000))
+        assert TokenCounter(encoding).count(text) == len(whole.encode_ordinary(text))
+
+
+def test_a_long_text_says_how_far_it_is_counted() -> None:
+    told: list[tuple[int, int]] = []
+    COUNTER.count("to be or not to be " * 20_000, lambda done, total: told.append((done, total)))
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_a_long_text_without_a_seam_is_counted_whole() -> None:
+    letters = Letters()
+    assert TokenCounter(load=lambda _: letters).count("1" * 300_000) == 300_000
+    assert letters.asked == {"1" * 300_000: 1}
 
 
 @settings(deadline=None)

@@ -39,7 +39,7 @@ def conversation(folder: Path) -> str:
     done = Program(vault, folder / "home")("chat", stdin=TYPED + "\n", cwd=vault)
     assert done.exit_status == 0, done.err
     files = [f"== {name}\n{(vault / name).read_text(encoding='utf-8')}" for name in ("Answers/shopping.md", "talk.md")]
-    text = "\n".join([done.out, "== warnings", done.err, *files])
+    text = "\n".join(["== typed", TYPED, "\n== shown", done.out, "== warnings", done.err, *files])
     text = re.sub(r"\b[0-9a-f]{12}\b", "CONVERSATION", text)
     text = re.sub(r"\d{4}-\d\d-\d\dT[\d:.+-]+", "TIME", text).replace(str(vault), "VAULT")
     return re.sub(r"score \d+\.\d+", "score S", text)

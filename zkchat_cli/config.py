@@ -93,11 +93,14 @@ class ContextSettings(Section):
     system_budget_ratio: float = Field(0.1, ge=0, le=1, description="share of the window for instructions")
     auto_summarize: bool = Field(True, description="summarise older turns when the window fills")
     summarization_threshold: float = Field(
-        0.8, gt=0, le=1, description="share of the limit at which that happens, where messages have not outgrown theirs before"
+        0.8,
+        gt=0,
+        le=1,
+        description="share of the limit at which older turns are summarised, if messages have not outgrown their share before",
     )
     recent_messages_to_keep: int = Field(10, ge=0, description="newest messages that a summary leaves word for word")
     summary_ratio: float = Field(0.3, gt=0, le=1, description="largest share of the limit a summary may take")
-    injection_ratio: float = Field(0.2, ge=0, le=1, description="largest share of what is left for a document put into the prompt")
+    injection_ratio: float = Field(0.2, ge=0, le=1, description="largest share of the room left that one document may take whole")
     memory_integration: bool = Field(True, description="send memory with messages, and look through earlier conversations")
     tool_filter: str = Field(
         "auto", pattern="^(auto|off)$", description="leave out tools that a message does not need: auto (where room is scarce) or off"
@@ -121,21 +124,25 @@ class TerminalSettings(Section):
     open_command: str = Field("", description="what /open runs, with {path} and {line}; empty: $VISUAL, $EDITOR or a pager")
     editing_mode: str = Field("emacs", pattern="^(emacs|vi)$", description="keys that edit the line being typed: emacs or vi")
     theme: str = Field(
-        "auto", pattern="^(auto|dark|light|plain)$", description="the colours' background: auto, dark or light; plain: no colours"
+        "auto",
+        pattern="^(auto|dark|light|plain)$",
+        description="background that colours are chosen for: auto, dark or light; plain: no colours",
     )
     ascii: bool = Field(False, description="draw bars, lines and marks in ASCII")
 
 
 class ReferenceSettings(Section):
     max_displayed: int = Field(10, ge=1, description="sources listed after an answer")
-    link_style: str = Field("file", pattern="^(file|obsidian|none)$", description="what a source's path opens: file, obsidian or none")
+    link_style: str = Field(
+        "file", pattern="^(file|obsidian|none)$", description="what opens the path of a source: file (the system), obsidian or none"
+    )
     model_summaries: bool = Field(False, description="let the model describe notes that say nothing about themselves, in the background")
     import_max_kilobytes: int = Field(512, ge=1, le=1_000_000, description="largest file that @path takes into a message")
 
 
 class MemorySettings(Section):
     project_file: str = Field(
-        "ZKCHAT.md", description="file that is sent with every message, from a folder with its notes; WILK.md is, too"
+        "ZKCHAT.md", description="memory file: the vault's is sent with every message, a folder's along with its notes; WILK.md likewise"
     )
 
 
@@ -277,10 +284,10 @@ def read_toml(file: Path) -> list[Entry]:
         with file.open("rb") as opened:
             raw = opened.read(LARGEST_FILE + 1)
         if len(raw) > LARGEST_FILE:
-            raise ConfigError(f"{file} is larger than {LARGEST_FILE // 1000} kB", "No settings are as long; move it away.")
+            raise ConfigError(f"{file} is larger than {LARGEST_FILE // 1000} kB", "No settings file is that long: move it away.")
         text = raw.decode("utf-8-sig").replace("\r\n", "\n")
         if _DEEP_KEY.search(text):
-            raise ConfigError(f"{file} has a key of more than 20 parts", "No setting has; take it out.")
+            raise ConfigError(f"{file} has a key of more than 20 parts", "No setting has so many: take it out.")
         table = tomllib.loads(text)
     except (FileNotFoundError, NotADirectoryError):
         return []

@@ -88,6 +88,13 @@ class ProviderError(ZkchatError):
         self.kind = kind
 
 
+def on_one_line(message: str, hint: str) -> str:
+    """A message with its hint: one that is a sentence of its own stands as one."""
+    if not hint:
+        return message
+    return f"{message}. {hint}" if hint[0].isupper() else f"{message}; {hint}"
+
+
 def reason(e: Exception) -> str:
     """Why the system refused something, for the end of a sentence: "no such file or directory", without its number and the path again."""
     said = e.strerror if isinstance(e, OSError) else None

@@ -20,7 +20,7 @@ from zkchat_cli.context import compaction as decide
 from zkchat_cli.context.budget import room_for_history, room_for_turns
 from zkchat_cli.context.compaction import Fold
 from zkchat_cli.context.masking import maskable
-from zkchat_cli.context.prompt import covered_by
+from zkchat_cli.context.prompt import Material, covered_by
 from zkchat_cli.context.summarising import LEAST_ROOM, Wanted, ask, overhead, shortened, summary_in, take, transcript
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.errors import PromptTooLarge, StoreError
@@ -158,7 +158,7 @@ class Ladder:
     def _before(self) -> Compaction:
         """A compaction that changes nothing."""
         standing = self.standing
-        tokens = standing.whole(self._held)
+        tokens = standing.whole(self._held, self._beside)
         newest = standing.history[-1].id if standing.history else None
         return Compaction(
             id=standing.parts.new_id(), created_at=standing.parts.now(), tokens_before=tokens, tokens_after=tokens, messages_folded=0,
@@ -184,7 +184,7 @@ class Ladder:
     def _with(self, **changes: object) -> Compaction | None:
         """A compaction with its figures; None when it would not make the prompt smaller."""
         made = self._before.model_copy(update=changes)
-        after = self.standing.whole(made)
+        after = self.standing.whole(made, self._beside)
         return made.model_copy(update={"tokens_after": after}) if after < made.tokens_before else None
 
     # masking
@@ -223,15 +223,25 @@ class Ladder:
         """Whether the conversation will not be due for compaction again at once."""
         always, budget = self._always, self.standing.budget
         room = min(room_for_history(always, budget), budget.trigger - always.total_tokens)
-        return made.tokens_after - self.standing.always(()).total_tokens <= decide.RELIEF * room
+        return made.tokens_after - self._bare.total_tokens <= decide.RELIEF * room
 
     @cached_property
     def _always(self) -> ContextUsage:
         """What is sent without any history, with the turn in progress if it has room at all."""
         try:
-            return self.standing.always(self.wish.current)
+            return self.standing.always(self.wish.current) if self.wish.current else self._bare
         except PromptTooLarge:
-            return self.standing.always(())
+            return self._bare
+
+    @cached_property
+    def _bare(self) -> ContextUsage:
+        """What is sent without any history, and without a turn in progress."""
+        return self.standing.always(())
+
+    @cached_property
+    def _beside(self) -> Material:
+        """What stands in a prompt beside the history, looked up once for all compactions that are weighed."""
+        return self.standing.material((), self._held)
 
     # folding
 

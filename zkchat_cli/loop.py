@@ -19,7 +19,7 @@ from zkchat_cli.llm import Failed, Finished, Reasoning, Request, Text, Thinking,
 from zkchat_cli.llm.endpoint import limit_said
 from zkchat_cli.marks import Mark, MarkReader
 from zkchat_cli.models import FinishReason, Prompt, TokenUsage, ToolCall, ZkChatMessage
-from zkchat_cli.standing import Standing
+from zkchat_cli.standing import Standing, held
 from zkchat_cli.toolbox import Looked, Toolbox, ToolResult
 from zkchat_cli.tools import Finding
 from zkchat_cli.turn import TurnInProgress
@@ -172,7 +172,7 @@ class ToolLoop:
                         turn.reasoning += encodable(text)
                         yield events.ReasoningDelta(encodable(text))
                     case Thinking(blocks):
-                        turn.thinking = blocks
+                        turn.thinking = held(blocks)
                     case ToolCalls(new):
                         calls += tuple(self._standing.distinct(call) for call in new)
                     case Waiting(seconds, reason):

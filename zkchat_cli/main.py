@@ -239,7 +239,10 @@ def _closed() -> int:
 
 
 def _as_unexpected(e: Exception) -> ZkchatError:
-    error = ZkchatError(f"unexpected {type(e).__name__}: {e}", "Run it again with --verbose to see where.")
+    if isinstance(e, MemoryError):
+        error = ZkchatError("there is not enough memory for this", "Close other programs, or give it less at a time.")
+    else:
+        error = ZkchatError(f"unexpected {type(e).__name__}: {e}", "Run it again with --verbose to see where.")
     error.__cause__ = e
     return error
 

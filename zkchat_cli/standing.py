@@ -5,14 +5,16 @@ messages cut into turns and rendered) is kept and only added to.
 """
 
 import json
+import threading
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from zkchat_cli.config import Config
 from zkchat_cli.context.budget import room_for_history
 from zkchat_cli.context.extractive import Extraction
-from zkchat_cli.context.history import History
+from zkchat_cli.context.history import History, lasting
 from zkchat_cli.context.masking import masked
 from zkchat_cli.context.prompt import Material, assemble, whole
 from zkchat_cli.context.recall import RecallIndex
@@ -30,6 +32,7 @@ from zkchat_cli.models import (
     Conversation,
     Prompt,
     Role,
+    ThinkingBlocks,
     ToolCall,
     ZkChatMessage,
     branch,
@@ -46,7 +49,7 @@ from zkchat_cli.words import encodable
 RECENT_TURNS = 2
 """Turns before this one whose notes are still in play."""
 DEEPEST = 50
-"""Levels of a tool call's arguments; none of ours has more than one."""
+"""Levels of what comes from a model as JSON: a store and servers read not many more. No tool's arguments have more than one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,7 @@ class Standing(Modelled):
         self._known: Sequence[Turn] = ()
         self._offered: frozenset[str] = frozenset()
         self._last: tuple[tuple[object, ...], Prompt] | None = None
+        self._assembling = threading.Lock()
         self.left: list[str] = []
         """The heads that were left by going back, the last one last; until something new is said."""
         self.calibrate()
@@ -96,11 +100,12 @@ class Standing(Modelled):
     def _load(self) -> None:
         store, id_ = self.parts.store, self.conversation.id
         head = store.conversation(id_).head_id if self._stored else None
-        log = self.log()
-        self.history = _settled(branch(log, head))  # reading a long one a second time takes a second
-        self.compactions = store.compactions(id_) if self._stored else ()
-        self.manager = ReferenceManager.of(log, self.history)
-        self._call_ids = {call.id for message in log for call in message.tool_calls}
+        with lasting():
+            log = self.log()
+            self.history = _settled(branch(log, head))  # reading a long one a second time takes a second
+            self.compactions = store.compactions(id_) if self._stored else ()
+            self.manager = ReferenceManager.of(log, self.history)
+            self._call_ids = {call.id for message in log for call in message.tool_calls}
 
     def log(self) -> tuple[ZkChatMessage, ...]:
         """Every stored message of every branch, in the order of writing."""
@@ -155,7 +160,7 @@ class Standing(Modelled):
     def prompt(self, next_text: str | None = None, *, addressed: str | None = None) -> Prompt:
         """What the next model call would send: with `next_text` as the user's message, or for the conversation as it stands."""
         current = (self._user_message(encodable(next_text), self.manager.copy(), addressed=addressed).message,) if next_text else ()
-        return self._assembled(self._material(current, self.compaction), explain=True)
+        return self._assembled(self.material(current, self.compaction), explain=True)
 
     def request(self, next_text: str | None = None) -> dict[str, Any]:
         """`prompt` as the model's server would get it: the body of the call, without the key."""
@@ -239,7 +244,8 @@ class Standing(Modelled):
         """The branch cut into turns, every word of them, which is done once: rendering and counting is what a long conversation costs.
         After a change of the branch, turns that are still the same are taken over."""
         if self._cut is None:
-            self._cut, self._known = History(turns_of(self.history, self.parts.counter, self._known)), ()
+            with lasting():
+                self._cut, self._known = History(turns_of(self.history, self.parts.counter, self._known)), ()
         return self._cut
 
     def shown(self, compaction: Compaction | None) -> History:
@@ -255,19 +261,20 @@ class Standing(Modelled):
         self._shown = turns, compaction.masked, shown
         return shown
 
-    def whole(self, compaction: Compaction | None) -> int:
-        """Tokens of the prompt with all turns that no summary covers."""
-        return whole(self._material((), compaction), self.budget, self.parts.strategy, self.parts.counter)
+    def whole(self, compaction: Compaction | None, beside: Material) -> int:
+        """Tokens of the prompt with all turns that no summary covers, and what else this material has."""
+        material = replace(beside, history=self.shown(compaction), compaction=compaction)
+        return whole(material, self.budget, self.parts.strategy, self.parts.counter)
 
     def always(self, current: tuple[ZkChatMessage, ...]) -> ContextUsage:
         """The figures of a prompt without any history. Raises PromptTooLarge."""
-        return self._assembled(replace(self._material(current, None), history=())).usage
+        return self._assembled(replace(self.material(current, None), history=())).usage
 
     # making values
 
     def assembled(self, current: tuple[ZkChatMessage, ...], *, offer_tools: bool = True) -> Prompt:
         """The prompt of the next call in a turn whose messages so far are `current`."""
-        prompt = self._assembled(self._material(current, self.compaction, offer_tools=offer_tools))
+        prompt = self._assembled(self.material(current, self.compaction, offer_tools=offer_tools))
         if current and offer_tools:
             self._offered = frozenset(tool.name for tool in prompt.tools)
         return prompt
@@ -276,23 +283,33 @@ class Standing(Modelled):
         """The prompt of this material; the last one again when nothing has changed, as between looking whether compaction is due and the
         call itself."""
         made_of = (material, self.budget, self.parts.strategy, self.parts.counter, explain)
-        if self._last is None or self._last[0] != made_of:
-            self._last = made_of, assemble(material, self.budget, self.parts.strategy, self.parts.counter, explain=explain)
-        return self._last[1]
+        with self._assembling:
+            last = self._last
+            if last is None or last[0] != made_of:
+                with lasting():
+                    last = self._last = made_of, assemble(material, self.budget, self.parts.strategy, self.parts.counter, explain=explain)
+        return last[1]
+
+    def get_ready(self) -> None:
+        """Work out what the first question of a long conversation would wait for: its turns, and the index of what was said (a second for
+        10 000 turns). For another thread than that of the turns, which then only wait for the rest of it."""
+        asking = replace(self.material((), self.compaction), current=(self.message("user", "…"),))
+        with suppress(PromptTooLarge):  # the question will say so
+            self._assembled(asking)
 
     def distinct(self, call: ToolCall) -> ToolCall:
         """The call under an id that no other call of this conversation has: some models number theirs afresh in every process, or turn,
         some give two of them one id, and some none at all."""
-        id_ = call.id if call.id and call.id not in self._call_ids else f"{call.id}-{self.parts.new_id()}".lstrip("-")
+        given = encodable(call.id)
+        id_ = given if given and given not in self._call_ids else f"{given}-{self.parts.new_id()}".lstrip("-")
         self._call_ids.add(id_)
         malformed = None if call.malformed is None else encodable(call.malformed)
-        if _is_deeper(call.arguments, DEEPEST):  # than a store or a server reads
-            return ToolCall(id=encodable(id_), name=encodable(call.name), malformed="nested too deeply")
-        # "NaN" and "Infinity" are no JSON, though Python reads them: no provider would take them back
-        arguments = json.loads(encodable(json.dumps(call.arguments, ensure_ascii=False)), parse_constant=lambda _: None)
-        return ToolCall(id=encodable(id_), name=encodable(call.name), arguments=arguments, malformed=malformed)
+        if _is_deeper(call.arguments, DEEPEST):
+            return ToolCall(id=id_, name=encodable(call.name), malformed="nested too deeply")
+        return ToolCall(id=id_, name=encodable(call.name), arguments=_plain(call.arguments), malformed=malformed)
 
-    def _material(self, current: tuple[ZkChatMessage, ...], compaction: Compaction | None, *, offer_tools: bool = True) -> Material:
+    def material(self, current: tuple[ZkChatMessage, ...], compaction: Compaction | None, *, offer_tools: bool = True) -> Material:
+        """What a prompt is made of under this compaction, `current` being the messages of the turn in progress."""
         return Material(
             instructions=self.parts.instructions,
             history=self.shown(compaction),
@@ -376,6 +393,16 @@ def _settled(history: tuple[ZkChatMessage, ...]) -> tuple[ZkChatMessage, ...]:
     if not history or history[-1].status != "pending":
         return history
     return (*history[:-1], history[-1].model_copy(update={"status": "unfinished"}))
+
+
+def held(thinking: ThinkingBlocks) -> ThinkingBlocks | None:
+    """Reasoning as a store holds it, and so as it is sent back; None if none could."""
+    return None if _is_deeper([*thinking.blocks], DEEPEST) else thinking.model_copy(update={"blocks": tuple(_plain([*thinking.blocks]))})
+
+
+def _plain(value: Any) -> Any:
+    """The same without what Python reads and JSON does not have ("NaN", "Infinity", halves of characters): no provider would take it."""
+    return json.loads(encodable(json.dumps(value, ensure_ascii=False)), parse_constant=lambda _: None)
 
 
 def _is_deeper(value: object, levels: int) -> bool:

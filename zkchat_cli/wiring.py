@@ -4,6 +4,7 @@ import secrets
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -358,15 +359,14 @@ def open_bench(choices: Choices, env: Mapping[str, str], cwd: Path) -> Bench:
     agent = open_agent(name, config.places(env, choices.config_file)) if name is not None and name != agents.NONE else None
     loaded = settings(choices, env, cwd, agent)
     using = open_model(loaded, env, agent, unsafe=choices.unsafe)
-    cache = kept(loaded.places.cache_dir)
-    vault = open_vault(loaded, env, cwd, cache.place)
-    try:
+    with ExitStack() as opened:
+        cache = kept(loaded.places.cache_dir)
+        opened.callback(cache.close)
+        vault = open_vault(loaded, env, cwd, cache.place)
+        opened.callback(vault.close)
         store, unstored = _conversations(loaded, choices)
-        return Bench(loaded, vault, store, env, using, choices, cwd, unstored, cache=cache)
-    except ZkchatError:
-        vault.close()
-        cache.close()
-        raise
+        opened.pop_all()
+    return Bench(loaded, vault, store, env, using, choices, cwd, unstored, cache=cache)
 
 
 def demo_folder(where: Places) -> Path:

@@ -31,7 +31,7 @@ from ground import PYTHON, STORE, ZKCHAT, Ground, bare, insert, walk
 from measuring import Goal, Row, in_turns, table, timed
 
 from zkchat_cli import wiring
-from zkchat_cli.events import TurnCompleted
+from zkchat_cli.events import TextDelta, TurnCompleted
 from zkchat_cli.models import ConversationArchive, TurnReport, ZkChatMessage
 from zkchat_cli.session import ZkChatSession
 from zkchat_cli.store import ChatSessionStore
@@ -100,6 +100,9 @@ def storing(ground: Ground, archive: ConversationArchive) -> Row:
 def talking(ground: Ground, what: str, session: ZkChatSession) -> Iterator[Row]:
     """Turns in one growing conversation, by the session's own timings and by a clock outside it; those that compact are told apart, too.
 
+    What comes after the answer's last word (citations, storing, a compaction that is due) is told apart, too: it is done while the answer
+    is read, and only the next prompt waits for it.
+
     By the session's clock the user thinks for ten seconds before each message, so that each finds the last scan of the vault stale. In a
     chat the vault is looked at again while the message is typed (see terminal/background.py); here it is before every second one, and the
     other ones wait for it, as one that was written elsewhere and pasted.
@@ -114,6 +117,7 @@ def talking(ground: Ground, what: str, session: ZkChatSession) -> Iterator[Row]:
         insert(database, [(report.message_id, report.model_dump_json())])
 
     figures: list[tuple[float, ...]] = []
+    around: list[tuple[float, float]] = []
     waited: list[tuple[float, float]] = []
     by_mode: dict[str, list[float]] = {}
     for number, question in enumerate(ground.words.question() for _ in ground.times(200)):
@@ -123,18 +127,25 @@ def talking(ground: Ground, what: str, session: ZkChatSession) -> Iterator[Row]:
             session.vault_refreshed(session.parts.vault.refresh())
             session.just_refreshed()
         begin = time.perf_counter()
-        last = list(session.send(question))[-1]
+        said = begin
+        for last in session.send(question):
+            if isinstance(last, TextDelta):
+                said = time.perf_counter()
         outside = 1000 * (time.perf_counter() - begin)
+        after = outside - 1000 * (said - begin)
         assert isinstance(last, TurnCompleted), last
         took = last.report.timings_ms
         if typed:
             by_mode.setdefault(last.report.compaction.mode if last.report.compaction else "none", []).append(took.overhead)
+            around.append((took.overhead - after, after))
             figures.append((took.overhead, took.prepare, took.store, outside - took.model - took.tools, timed(least)(last.report)))
         else:
             waited.append((took.overhead, timed(lambda _: walk(ground.vault))(None)))
     overhead, prepare, store, by_outside, floor = zip(*figures, strict=True)
     yield Row(f"overhead a message, {what}", overhead, floor, "count, two transactions", Goal(10, "p95"))
     yield from (Row(f"  {part}", values) for part, values in (("prepare", prepare), ("store", store), ("all, timed outside", by_outside)))
+    until, after_it = zip(*around, strict=True)
+    yield from (Row(f"  {part}", values) for part, values in (("until the answer's last word", until), ("after it", after_it)))
     yield from (Row(f"  {told}", by_mode[mode]) for mode, told in COMPACTING.items() if mode in by_mode)
     yield Row("  pasted: the vault is looked at first", *zip(*waited, strict=True), "walk over the files")
 

@@ -69,7 +69,7 @@ ModelOption = Annotated[
     str | None,
     typer.Option("--model", "-m", metavar="PROVIDER[/NAME]", help="Model to ask; offline needs none.", autocompletion=_models),
 ]
-ConfigOption = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings file to use instead of the user's.")]
+ConfigOption = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings file to use instead of yours.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 StrategyOption = Annotated[str | None, typer.Option("--strategy", metavar="S", help="hybrid, summarize or discard.")]
 MaxContextOption = Annotated[int | None, typer.Option("--max-context", metavar="N", help="Context window in tokens.")]

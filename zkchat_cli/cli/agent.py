@@ -20,7 +20,7 @@ NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="An agent's na
 
 @cli.command(COMMAND, *cli.SETTINGS, name="list")
 def list_(call: cli.Call) -> None:
-    """All agents; one whose file is wrong with what is wrong."""
+    """All agents, and what is wrong with a file."""
     from zkchat_cli import wiring
     from zkchat_cli.agents import loading
     from zkchat_cli.agents.profile import Agent
@@ -170,7 +170,7 @@ def _check_model(call: cli.Call, model: str | None) -> None:
         )
 
 
-@cli.command(COMMAND, *cli.SETTINGS, name="config")
+@cli.command(COMMAND, *cli.SETTINGS, name="config", epilog=cli.examples("zkchat agent config critic model ollama/qwen3"))
 def config_(
     call: cli.Call,
     name: NameArgument,

@@ -40,7 +40,10 @@ def ask(
     call: cli.Call,
     prompt: Annotated[list[str] | None, typer.Argument(metavar="[PROMPT]...", help="The question; a piped text is put before it.")] = None,
     continue_: Annotated[
-        bool, typer.Option("--continue", "-c", help="Go on with the vault's latest conversation; alone with an answer that was cut.")
+        bool,
+        typer.Option(
+            "--continue", "-c", help="Go on with the vault's latest conversation; without PROMPT: finish its answer, if that was cut off."
+        ),
     ] = False,
     cid: Annotated[str | None, typer.Option("--cid", metavar="ID", help="Go on with this conversation.")] = None,
     answer_only: Annotated[bool, typer.Option("--answer-only", help="Print the answer without its sources.")] = False,

@@ -41,7 +41,7 @@ def path(call: cli.Call) -> None:
 
 @cli.command(COMMAND, *cli.NOTES)
 def show(call: cli.Call, describe: DescribeOption = False, origin: OriginOption = False) -> None:
-    """All settings with their values, and who set them; of addresses neither passwords nor what is asked in them."""
+    """All settings with their values. Passwords and queries in addresses are left out."""
     from zkchat_cli.llm.endpoint import shown
 
     loaded, screen = call.loaded, call.screen
@@ -61,7 +61,7 @@ def show(call: cli.Call, describe: DescribeOption = False, origin: OriginOption 
             screen.print(line + (f"   # {said}" if said else ""))
 
 
-@cli.command(COMMAND, *cli.NOTES)
+@cli.command(COMMAND, *cli.NOTES, epilog=cli.examples("zkchat config get context.max_tokens --origin"))
 def get(call: cli.Call, key: KeyArgument, describe: DescribeOption = False, origin: OriginOption = False) -> None:
     """One setting's value."""
     from zkchat_cli import config, wiring

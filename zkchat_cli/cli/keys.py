@@ -52,7 +52,7 @@ def set_(
 
 @cli.command(COMMAND, "as_json", name="list")
 def list_(call: cli.Call) -> None:
-    """Each provider, where its key comes from, and how it ends."""
+    """Each provider, where its key comes from, and the key's last signs."""
     from zkchat_cli import keys, wiring
 
     where, env, screen = _places(), os.environ, call.screen

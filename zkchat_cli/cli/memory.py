@@ -67,7 +67,7 @@ def _tell(call: cli.Call, kept: "Kept") -> None:
         call.screen.print(f"  it replaces, of {kept.replaced.created_at[:10]}: {kept.replaced.content}", "dim")
 
 
-@cli.command(COMMAND, *cli.NOTES, name="import")
+@cli.command(COMMAND, *cli.NOTES, name="import", epilog=cli.examples("zkchat memory import @facts.md"))
 def import_(
     call: cli.Call,
     path: Annotated[str, typer.Argument(metavar="@PATH", help="A text file from the vault or from under the current folder.")],

@@ -89,7 +89,7 @@ def show(call: cli.Call, id_: cli.ConversationArgument = None) -> None:
         pager.show(conversations.told(overview, history, MOST_SOURCES))
 
 
-@cli.command(COMMAND, *cli.NOTES)
+@cli.command(COMMAND, *cli.NOTES, epilog=cli.examples('zkchat sessions search "heat pump"'))
 def search(
     call: cli.Call,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="Words that were said.")],
@@ -130,7 +130,7 @@ def _hit(said: "Said", text: str) -> dict[str, object]:
     }
 
 
-@cli.command(COMMAND, *cli.NOTES)
+@cli.command(COMMAND, *cli.NOTES, epilog=cli.examples('zkchat sessions rename 3f2a "The roof"'))
 def rename(
     call: cli.Call,
     id_: IdArgument,
@@ -181,7 +181,7 @@ def delete(
     for each in doomed:
         call.screen.print(f"{each.id} is deleted: {conversations.name(each)}")
     if not doomed:
-        call.screen.remark("No conversation is as old.")
+        call.screen.remark("No conversation is that old.")
 
 
 def _named(doomed: "list[Overview]") -> str:
@@ -197,7 +197,7 @@ def _formats(incomplete: str) -> list[str]:
     return [name for name in FORMATS if name.startswith(incomplete)]
 
 
-@cli.command(COMMAND, *cli.NOTES)
+@cli.command(COMMAND, *cli.NOTES, epilog=cli.examples("zkchat sessions graph --format dot | dot -Tsvg > talk.svg"))
 def graph(
     call: cli.Call,
     id_: cli.ConversationArgument = None,

@@ -35,8 +35,9 @@ def tokens(
     text = raw.decode("utf-8", "replace")
     counter = TokenCounter(encoding)
     counter.warm().join()  # of an empty text, too, it is known whether its count is exact
-    count = counter.count(text)
     screen = Screen.of()  # figures have no looks, which would take the settings, and those longer than counting
+    with screen.progress_bar("Counting") as progress:
+        count = counter.count(text, progress)
     if call.as_json:
         screen.json({"tokens": count, "encoding": encoding, "estimated": counter.estimated, "characters": len(text)})
     else:

@@ -277,8 +277,10 @@ class Cover:
         return float(total / (1 + self._cost(group)) ** LENGTH_POWER)
 
     def _beside(self, position: int) -> bool:
-        message = self._all[position].message
-        return any(p in self._with and self._all[p].message == message for p in (position - 1, position + 1))
+        there, before, after = self._with, position - 1, position + 1
+        if before in there and self._all[before].message == self._all[position].message:
+            return True
+        return after in there and self._all[after].message == self._all[position].message
 
     def _choose(self, group: Sequence[int], heap: list[tuple[float, int]]) -> None:
         self.chosen[group[0]] = tuple(group)

@@ -34,7 +34,7 @@ class Past:
         """That call. Raises UsageError."""
         if not 0 < number <= len(self.calls):
             calls = "1 call" if len(self.calls) == 1 else f"{len(self.calls)} calls"
-            raise UsageError(f"turn {self.number} has no call {number}", f"It made {calls}; leave out --call to see all.")
+            raise UsageError(f"turn {self.number} has no call {number}", f"It made {calls}; leave out the call to see all.")
         return self.calls[number - 1]
 
     def document(self, call: int | None = None) -> dict[str, Any]:

@@ -80,8 +80,9 @@ def assemble(material: Material, budget: Budget, strategy: Strategy, counter: To
         raise _too_large(before, parts, kept)
     asked = next((m for m in material.current if m.role == "user"), None)
     offer = Offer(
-        parts.recent,
+        parts.history,
         parts.folded,
+        parts.recent,
         asked.asked if asked else "",
         _room(before, parts, budget),
         counter,
@@ -118,7 +119,8 @@ def whole(material: Material, budget: Budget, strategy: Strategy, counter: Token
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """The material rendered: turns that failed (never sent), those the summary covers, those after it; and what is sent always.
+    """The material rendered: the turns, of which the summary covers the first `folded` that can be sent, and those after it; and what is
+    sent always.
 
     Something is pinned or instructed in `fixed_before`, turns that failed or are covered, and in `fixed_turns`, those after the summary.
     """
@@ -130,8 +132,8 @@ class _Parts:
     fixed_before: tuple[Turn, ...]
     fixed_turns: tuple[Turn, ...]
     current: tuple[PromptMessage, ...]
-    failed: tuple[Turn, ...]
-    folded: tuple[Turn, ...]
+    history: History
+    folded: int
     recent: tuple[Turn, ...]
     recent_tokens: int
 
@@ -169,8 +171,8 @@ def _lay_out(material: Material, budget: Budget, strategy: Strategy, counter: To
         fixed_before=tuple(turn for place, turn in fixed if place < border or turn.failed),
         fixed_turns=tuple(turn for place, turn in fixed if place >= border and not turn.failed),
         current=render(material.current, counter, thinking=True),
-        failed=history.failed,
-        folded=history.sent(last=border),
+        history=history,
+        folded=history.sendable(border),
         recent=history.sent(border),
         recent_tokens=history.tokens(border),
     )
@@ -302,8 +304,9 @@ def _documents(messages: Sequence[ZkChatMessage]) -> tuple[DocumentReference, ..
 def _dropped(parts: _Parts, choice: Choice) -> list[Dropped]:
     sent = {turn.id for turn in choice.kept}
     recalled = {passage.message.id for passage in choice.recalled}
-    reasons = [(turn, "the model call failed") for turn in parts.failed]
-    reasons += [(turn, "in the summary" if parts.summary else "no room, nor for the summary") for turn in parts.folded]
+    reasons = [(turn, "the model call failed") for turn in parts.history.failed]
+    folded = "in the summary" if parts.summary else "no room, nor for the summary"
+    reasons += [(turn, folded) for turn in parts.history.sent()[: parts.folded]]
     reasons += [(turn, "no room") for turn in parts.recent if turn.id not in sent]
     return [
         Dropped(id=message.id, reason=f"{reason}; quoted because it bears on the message" if message.id in recalled else reason)

@@ -14,8 +14,10 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from operator import is_not
 from typing import TYPE_CHECKING
 
+from zkchat_cli.context.history import History
 from zkchat_cli.context.passages import Passage, passages_of
 from zkchat_cli.context.priorities import CRITICAL, IMPORTANT, is_acknowledgement, is_critical, is_fixed, priority
 from zkchat_cli.context.times import periods
@@ -110,11 +112,24 @@ class RecallIndex:
         self._found: tuple[tuple[str, str, int], list[int]] | None = None
         self._set: list[int] = []
         """Passages that the user has said are critical."""
+        self._history: History | None = None
+        """That of which these turns are, if they are of one."""
+
+    def follow(self, history: History) -> None:
+        """`update` with the turns of a history that can be sent; costs what is new where it goes on from the last one."""
+        known, self._history = self._history, None  # until all is read: a Ctrl-C may come between
+        if known is not None and history.goes_on_from(known):
+            for turn in history.sent(len(known)):
+                self._add(turn)
+        else:
+            self.update(history.sent())
+        self._history = history
 
     def update(self, turns: Sequence[Turn]) -> None:
         """Be the index of these turns: what is known of them is kept, so that a turn is read once."""
+        self._history = None
         same = min(len(turns), len(self._turns))
-        others = [i for i, (known, turn) in enumerate(zip(self._turns, turns, strict=False)) if known is not turn]
+        others = [i for i, other in enumerate(map(is_not, self._turns, turns)) if other]
         same = next((i for i in others if self._turns[i].messages != turns[i].messages), same)  # not one that is only shown otherwise
         self._forget(same)
         self._turns[:] = turns[:same]

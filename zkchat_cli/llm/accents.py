@@ -143,7 +143,7 @@ class Decoder(_OpenAIDecoder):  # type: ignore[misc]
             self._calls.append(said)
         else:
             call = self._calls[place]
-            if call.is_whole and (said.id or said.name) and said.arguments == call.arguments:
+            if (said.id or said.name) and said.arguments == call.arguments and call.is_whole:  # the costly last: a million pieces may come
                 said.arguments = ""
             if said.name == call.name:
                 said.name = ""

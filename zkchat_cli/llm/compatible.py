@@ -128,10 +128,10 @@ class Gateway(OpenAIGateway):  # type: ignore[misc]  # mojentic is untyped
             if "tool_calls" in message and self._wants_thoughts:
                 message["reasoning_content"] = ""
             for block in args.get("back", {}).get(position, ()):
-                if "call" in block:
-                    message["tool_calls"][block["call"]] |= block["fields"]
-                else:
+                if "message" in block:
                     message |= block["message"]
+                elif block["call"] < len(message["tool_calls"]):  # not one that was cut off
+                    message["tool_calls"][block["call"]] |= block["fields"]
             if "tool_call_id" in message and not own:
                 message["tool_call_id"] = _accepted(message["tool_call_id"], strict=strict)
         effort = args["config"].reasoning_effort

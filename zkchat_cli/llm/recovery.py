@@ -156,8 +156,8 @@ def complete(calls: tuple[ToolCall, ...], finish: str | None, metrics: StreamMet
     if finish is not None and finish.lower() in GIVEN_UP:
         raise endpoint.broke_off(f"it gave up ({finish})")
     end = reason(finish)
-    if end == "length":  # which cut off the call that was being written, too
-        calls = tuple(call for call in calls if call.malformed is None)
+    if end == "length" and calls and calls[-1].malformed is not None:  # the call that was being written was cut off, too
+        calls = calls[:-1]
     if calls:
         put(ToolCalls(calls))
     put(Finished("tool_calls" if calls else end, usage(metrics)))
@@ -180,7 +180,7 @@ def read_arguments(arguments: str) -> dict[str, Any]:
 
     Servers say none in several ways, some put their JSON into a JSON text, and some begin with `{}` before there are any.
     """
-    for text in (arguments, arguments.removeprefix("{}")):
+    for text in dict.fromkeys((arguments, arguments.removeprefix("{}"))):
         try:
             found = json.loads(text) if text.strip() else {}
             found = json.loads(found) if isinstance(found, str) else found

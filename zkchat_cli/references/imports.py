@@ -124,7 +124,7 @@ def _read(file: Path, base: Path, places: Places) -> Imported:
     except OSError as e:
         raise VaultError(f"@{shown} cannot be read: {(e.strerror or str(e)).lower()}", "Check its permissions.") from e
     if size > places.limit:
-        hint = "Name a part of it, or raise references.import_max_kilobytes."
+        hint = "Put the part you need into a file of its own, or raise references.import_max_kilobytes."
         raise VaultError(f"@{shown} is too large to import: {size // 1024} kB of at most {places.limit // 1024}", hint)
     path = vault.path_of(os.path.relpath(file, vault.root)) if file.is_relative_to(vault.root) else None
     if path is not None and path.lower().endswith(_SUFFIXES):

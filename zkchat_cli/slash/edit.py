@@ -18,7 +18,7 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:
 
 COMMAND = SlashCommand(
     "edit",
-    "ask question N in other words; alone: put it into the input line",
+    "ask question N in other words; without the text: put it into the input line",
     _run,
     "[N [new text]]",
     slash.questions,

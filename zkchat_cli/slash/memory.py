@@ -1,5 +1,6 @@
 """/memory: what of memory the next prompt would hold and why, and every fact that is remembered."""
 
+from zkchat_cli.errors import on_one_line
 from zkchat_cli.lines import line
 from zkchat_cli.memory.listing import NONE, facts, included
 from zkchat_cli.session import ZkChatSession
@@ -11,7 +12,7 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:
     if not keeper.on:
         return Outcome("Memory is switched off. Switch it on: zkchat config set context.memory_integration true")
     items, remembered = session.memory_for(argument), keeper.facts()
-    warnings = [line(f"! {message}{'; ' + hint if hint else ''}", "yellow") for message, hint in keeper.take_notices()]
+    warnings = [line(f"! {on_one_line(*told)}", "yellow") for told in keeper.take_notices()]
     if not items and not remembered:
         return Outcome(lines=[*warnings, line(NONE.format("/remember TEXT"))])
     question = "that message" if argument else "your last message" if session.history else "your first message"

@@ -29,5 +29,9 @@ def _number(text: str) -> int:
 
 
 COMMAND = SlashCommand(
-    "priority", "how much turn N matters, 1 to 10, or `auto` (from 8 on it is quoted first, shortened last); alone: now", _run, "N [P]"
+    "priority",
+    "how much turn N matters, 1 to 10, or `auto`; without P: what it is now",
+    _run,
+    "N [P]",
+    more="From 8 on the turn is quoted with every message and shortened last. `auto`: by what was said, as decisions count more.",
 )

@@ -7,7 +7,7 @@ from zkchat_cli.slash import Outcome, SlashCommand
 
 def _run(session: ZkChatSession, argument: str) -> Outcome:
     if argument not in ("", "on", "off"):
-        raise UsageError(f"/verbose is on or off, not {argument}", "/verbose alone changes it.")
+        raise UsageError(f"/verbose is on or off, not {argument}", "/verbose alone switches it over.")
     session.verbose = argument == "on" if argument else not session.verbose
     if not session.verbose:
         return Outcome("Details are off.")

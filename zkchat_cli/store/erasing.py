@@ -50,12 +50,12 @@ def begin(connection: sqlite3.Connection, ids: Sequence[str]) -> None:
     """Delete conversations, inside the caller's transaction, which is `apart`; of their messages, which nobody finds any more, `finish`
     clears the store."""
     for id_ in ids:
-        found = connection.execute("SELECT seq, vault FROM conversation WHERE id = ?", (id_,)).fetchone()
+        found = connection.execute("SELECT seq, vault, title FROM conversation WHERE id = ?", (id_,)).fetchone()
         if found is None:  # named twice
             continue
-        seq, vault = found
+        seq, vault, title = found
         asked = connection.execute("SELECT content FROM message WHERE conversation_id = ? AND role = 'user'", (id_,))
-        lines = b"".join({typed.fingerprint(content) for (content,) in asked})
+        lines = b"".join({typed.fingerprint(said) for said in (*(content for (content,) in asked), title or "") if said.strip()})
         connection.execute("INSERT OR REPLACE INTO erased VALUES (?, ?, ?)", (id_, typed.name_of(vault), lines))
         for table in ("piece", "prompt"):  # not later: the next conversation may get this one's number
             connection.execute(f"DELETE FROM {table} WHERE conversation_seq = ?", (seq,))

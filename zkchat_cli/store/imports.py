@@ -19,8 +19,8 @@ from zkchat_cli.store.packing import storable
 from zkchat_cli.store.places import line_of
 from zkchat_cli.store.rows import uncollected
 
-LARGEST = 256 * 1024 * 1024
-"""Bytes of a file; reading one takes some ten times as much memory."""
+LARGEST = 1024 * 1024 * 1024
+"""Bytes of a file. Reading one takes seven times as much memory, and so did writing it: who can export a conversation can import it."""
 _EXPECTED = (
     "Expected: a `zkchat context export --format json`, a list of messages [{\"role\": …, \"content\": …}, …] or one on each line, "
     "a chat_sessions.json {id: {\"messages\": […]}}, or what `llm logs --json` prints. Nothing was imported."
@@ -47,7 +47,10 @@ _OWN = "an export of zkchat"
 def read_file(data: bytes, *, vault: str, new_id: Callable[[], str], now: str) -> Imported:
     """Every conversation in a file's bytes, in whichever Unicode encoding. See `read_archive`."""
     if len(data) > LARGEST:
-        raise UsageError(f"The file is larger than {LARGEST // 1024**2} MB", "Divide it, and import the parts. Nothing was imported.")
+        raise UsageError(
+            f"The file is larger than {LARGEST // 1024**2} MB",
+            "Of several conversations import some at a time; of one, its messages in several lists. Nothing was imported.",
+        )
     encoding = json.detect_encoding(data)  # by its mark or its first bytes
     try:
         text = data.decode(encoding)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from zkchat_cli.errors import StoreError
 
+LONGEST_COMMAND = 3
+"""Words of a command before the text that it is given, as in `/edit 2 TEXT`."""
 _LENGTH = 16
 
 
@@ -33,8 +35,8 @@ def fingerprint(said: str) -> bytes:
 
 
 def erase(file: Path, said: bytes) -> None:
-    """Take every line out that is one of some messages: their fingerprints, one after the other. Raises StoreError that names the file when
-    it cannot be written."""
+    """Take every line out that is one of some messages, or a command that was given one: their fingerprints, one after the other. Raises
+    StoreError that names the file when it cannot be written."""
     beside = file.with_name(f"{file.name}.tmp")
     try:
         beside.unlink(missing_ok=True)  # of one that was killed
@@ -42,7 +44,7 @@ def erase(file: Path, said: bytes) -> None:
             return
         doomed = {said[at : at + _LENGTH] for at in range(0, len(said), _LENGTH)}
         entries = list(_entries(file.read_bytes()))
-        kept = [entry for entry in entries if fingerprint(_text(entry)) not in doomed]
+        kept = [entry for entry in entries if doomed.isdisjoint(map(fingerprint, _messages(_text(entry))))]
         if len(kept) < len(entries):
             _replace(file, beside, b"\n".join(kept))
     except OSError as e:
@@ -66,6 +68,14 @@ def _entries(content: bytes) -> Iterator[bytes]:
 def _text(entry: bytes) -> str:
     lines = entry.decode("utf-8", "replace").split("\n")
     return "\n".join(line[1:] for line in lines if line.startswith("+")).strip()
+
+
+def _messages(line: str) -> Iterator[str]:
+    """What a line may have said: itself, or the text given to a command."""
+    yield line
+    if line.startswith("/"):
+        for words in range(1, LONGEST_COMMAND + 1):
+            yield "".join(line.split(maxsplit=words)[words:])
 
 
 def _replace(file: Path, beside: Path, content: bytes) -> None:

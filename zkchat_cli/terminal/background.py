@@ -88,6 +88,7 @@ class Background:
         self._typing = threading.Event()
         self._typed_at = self._begun_at = float("-inf")
         self._starting = threading.Lock()
+        self._readied: ZkChatSession | None = None
         self._thread = threading.Thread(target=self._run, name="behind the prompt", daemon=True)
 
     def start(self) -> None:
@@ -166,12 +167,21 @@ class Background:
         from zkchat_cli.context import recall  # with the session's modules, which are there by now
 
         recall.prepare()
+        self._get_ready()
         threading.Thread(target=self._look_while_typing, name="looking at the vault", daemon=True).start()
         from zkchat_cli.terminal import watching  # with the vault's modules, which are there by now
 
         for paths in watching.changes(vault.root, opened.bench.loaded.values.vault.ignore, self._left):
             self.waiting.wait()  # a turn has refreshed what it began with, and works undisturbed
             self._refresh(paths)
+
+    def _get_ready(self) -> None:
+        """Have the conversation in use ready for a question, once each."""
+        session = self._session()
+        if session is not None and session is not self._readied:
+            self._readied = session
+            with suppress(ZkchatError):  # the question itself will tell
+                session.get_ready()
 
     def _build(self, opened: Opened) -> None:
         """The first index. A vault in which there is nothing to chat with ends the chat."""
@@ -220,6 +230,7 @@ class Background:
                 if began - self._typed_at > TYPED_LATELY:
                     self._typing.clear()
                     continue
+                self._get_ready()
                 self._refresh(None)
                 self._left.wait(began + LOOKED_EVERY - time.monotonic())
 

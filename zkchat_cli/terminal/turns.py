@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 from zkchat_cli import events
 from zkchat_cli.context import past
 from zkchat_cli.context.figures import left_out, saved, thousands
-from zkchat_cli.errors import UsageError, ZkchatError
+from zkchat_cli.errors import UsageError, ZkchatError, on_one_line
 from zkchat_cli.models import RunReport, TurnReport
 from zkchat_cli.references.listing import listing
 from zkchat_cli.references.provenance import asked
@@ -240,7 +240,7 @@ def _show(
             case events.MessageStored() | events.Cited():
                 pass
             case events.Notice(message, hint):
-                stage.aside(f"  {message}{'; ' + hint if hint else ''}", "yellow")
+                stage.aside(f"  {on_one_line(message, hint)}", "yellow")
                 stage.stand_apart()
             case events.ChangeProposed() | events.ChangeDecided():
                 stage.pause()  # it may be asked for a yes

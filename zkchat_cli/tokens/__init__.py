@@ -10,7 +10,7 @@ import math
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -21,11 +21,13 @@ VOCABULARY = Path(__file__).with_name("vocabulary")
 _FILES = dict(zip(ENCODINGS, ("fb374d419588a4632f3f557e76b4b70aebbca790", "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"), strict=True))
 _REMEMBERED = 20_000
 _PIECE = 100_000
-_LONG, _LONG_LINES = 2000, 60
+_LONG, _LONG_LINES = 2000, 25
 """Characters of a text that is counted by its lines, and how many these have on average, so that looking each up is cheaper."""
 _NEXT_LINE = re.compile(r"(?<=\n)(?=[^\s/])")
 """Where a token ends in both vocabularies, whatever stands around: white space may join a line break, and so may a slash behind one."""
 _ENDLESS_BLANK = re.compile(rf"(?<!\s)\s{{{_PIECE}}}")
+_SEAM = re.compile(rf"{_NEXT_LINE.pattern}|(?<=[^\W\d_])(?= [^\W\d_])")
+"""The same, or before a single space between two letters."""
 
 
 class Encoder(Protocol):
@@ -87,15 +89,16 @@ class TokenCounter:
         """
         return _Calibrated(self, factor, exact=exact)
 
-    def count(self, text: str) -> int:
-        """Tokens of `text` as the model in use counts them."""
-        return self.sized(self.raw(text))
+    def count(self, text: str, progress: Callable[[int, int], None] = lambda _done, _total: None) -> int:
+        """Tokens of `text` as the model in use counts them. `progress` is called with the pieces counted and those there are, of a
+        text so long that it takes a while."""
+        return self.sized(self.raw(text, progress))
 
     def sized(self, raw: int) -> int:
         """What the model in use makes of so many tokens of the vocabulary."""
         return raw
 
-    def raw(self, text: str) -> int:
+    def raw(self, text: str, progress: Callable[[int, int], None] = lambda _done, _total: None) -> int:
         """Tokens of `text` in the vocabulary, special tokens as the plain text they are (`encode` would raise on `<|endoftext|>`)."""
         if not text:
             return 0
@@ -103,11 +106,13 @@ class TokenCounter:
         known = self._counts.get(key)
         if known is None:
             encoder = self._ensure()
-            lines = _lines(text) if encoder else ()
-            if len(lines) > 1:
-                known = sum(map(self.raw, lines))
+            if encoder is None:
+                known = estimate(text)
+            elif len(text) > _PIECE:
+                known = _counted(encoder, _pieces(text), progress)
             else:
-                known = sum(len(encoder.encode_ordinary(piece)) for piece in _pieces(text)) if encoder else estimate(text)
+                lines = _lines(text)
+                known = sum(map(self.raw, lines)) if len(lines) > 1 else len(encoder.encode_ordinary(text))
             if len(self._counts) >= _REMEMBERED:
                 self._counts.clear()
             self._counts[key] = known
@@ -149,11 +154,22 @@ class _Calibrated(TokenCounter):
     def warm(self) -> threading.Thread:
         return self._plain.warm()
 
-    def raw(self, text: str) -> int:
-        return self._plain.raw(text)
+    def raw(self, text: str, progress: Callable[[int, int], None] = lambda _done, _total: None) -> int:
+        return self._plain.raw(text, progress)
 
     def sized(self, raw: int) -> int:
         return math.ceil(raw * self.factor)
+
+
+def _counted(encoder: Encoder, pieces: list[str], progress: Callable[[int, int], None]) -> int:
+    from concurrent.futures import ThreadPoolExecutor  # milliseconds that only a long text is worth
+
+    tokens = 0
+    with ThreadPoolExecutor(os.cpu_count()) as threads:  # tiktoken computes without Python's lock
+        for done, count in enumerate(threads.map(lambda piece: len(encoder.encode_ordinary(piece)), pieces), 1):
+            tokens += count
+            progress(done, len(pieces))
+    return tokens
 
 
 def _lines(text: str) -> Sequence[str]:
@@ -163,10 +179,21 @@ def _lines(text: str) -> Sequence[str]:
     return _NEXT_LINE.split(text)
 
 
-def _pieces(text: str) -> Iterator[str]:
-    """The text whole; in pieces when it has a run of white space on which tiktoken's regular expression would overflow its stack."""
-    step = _PIECE if len(text) > _PIECE and _ENDLESS_BLANK.search(text) else len(text)
-    return (text[i : i + step] for i in range(0, len(text), step))
+def _pieces(text: str) -> list[str]:
+    """A long text in pieces that come to the same tokens.
+
+    Only a run of white space on which tiktoken's regular expression would overflow its stack is divided anywhere.
+    """
+    pieces, start = [], 0
+    while len(text) - start > _PIECE and (seam := _SEAM.search(text, start + _PIECE)):
+        pieces.append(text[start : seam.start()])
+        start = seam.start()
+    pieces.append(text[start:])
+    return [part for piece in pieces for part in (_divided(piece) if len(piece) > _PIECE and _ENDLESS_BLANK.search(piece) else [piece])]
+
+
+def _divided(text: str) -> list[str]:
+    return [text[i : i + _PIECE] for i in range(0, len(text), _PIECE)]
 
 
 def estimate(text: str) -> int:

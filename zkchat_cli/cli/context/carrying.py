@@ -67,14 +67,27 @@ def _exported(call: cli.Call, id_: str | None, exporter: "Exporter", next_: str 
     if exporter.of == "call":
         with call.session(id_, indexed=next_ is not None) as session:
             return exporter.export(session.request(next_))
-    with call.opened() as bench:
-        return exporter.export(bench.store.archive(bench.find(id_).id, prompts=exporter.prompts))
+    from zkchat_cli import wiring
+
+    root = wiring.vault_root(call.loaded, Path.cwd())
+    if root is None and id_ is None:
+        raise wiring.no_vault(Path.cwd())
+    store = wiring.open_store(call.loaded)  # the notes may be gone: what was said of them is not
+    try:
+        return exporter.export(store.archive(store.find(id_, root).id, prompts=exporter.prompts))
+    finally:
+        store.close()
 
 
-@cli.command(ROOM, *cli.NOTES, name="import")
+@cli.command(
+    ROOM,
+    *cli.NOTES,
+    name="import",
+    epilog=cli.examples("zkchat context import --file talk.json", "llm logs --json -n 0 | zkchat context import --file -"),
+)
 def import_(
     call: cli.Call,
-    file: Annotated[Path, typer.Option("--file", metavar="FILE", help="A file, or - for a pipe; see the README for what it may hold.")],
+    file: Annotated[Path, typer.Option("--file", metavar="FILE", help="An export of zkchat or llm, or a list of messages; - for a pipe.")],
 ) -> None:
     """Bring conversations in; all of the file or, with a clear error, nothing."""
     from zkchat_cli import wiring

@@ -67,14 +67,14 @@ def _pasts(call: cli.Call, id_: str | None, *turns: int) -> "tuple[str, list[Pas
     return conversation.id, found
 
 
-@cli.command(ROOM, *cli.NOTES)
+@cli.command(ROOM, *cli.NOTES, epilog=cli.examples("zkchat context diff 3 4"))
 def diff(
     call: cli.Call,
     a: Annotated[int, typer.Argument(metavar="A", help="A turn, counted by your messages.")],
     b: Annotated[int, typer.Argument(metavar="B", help="Another one.")],
     id_: cli.ConversationArgument = None,
 ) -> None:
-    """What the last prompt of turn B had that the one of turn A had not, and what it had lost."""
+    """What came into the prompt from turn A to turn B, and what left it."""
     from zkchat_cli.context import past, showing
 
     conversation, [before, after] = _pasts(call, id_, a, b)
@@ -87,7 +87,7 @@ def diff(
         pager.print(showing.changed(before, after, found))
 
 
-@cli.command(ROOM, *cli.PROMPT)
+@cli.command(ROOM, *cli.PROMPT, epilog=cli.examples("zkchat context stats --watch"))
 def stats(
     call: cli.Call,
     id_: cli.ConversationArgument = None,
@@ -144,13 +144,13 @@ def summary(call: cli.Call, id_: cli.ConversationArgument = None) -> None:
         call.screen.print(compaction.summary or "")
 
 
-@cli.command(ROOM, "agent", *cli.NOTES)
+@cli.command(ROOM, "agent", *cli.NOTES, epilog=cli.examples('zkchat context memory --next "how much is the rent?"'))
 def memory(
     call: cli.Call,
     id_: cli.ConversationArgument = None,
     next_: Annotated[str, typer.Option("--next", metavar="TEXT", help="For this message.")] = "",
 ) -> None:
-    """The memory that would be included, and why; of the vault's latest conversation, or before there is any."""
+    """What of memory the next prompt would hold, and why."""
     from zkchat_cli.memory.listing import NONE, included
 
     with call.opened() as bench:

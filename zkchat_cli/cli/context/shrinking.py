@@ -18,7 +18,18 @@ ROOM = cli.app()
 PreviewOption = Annotated[bool, typer.Option("--preview", help="Only say what would happen; the model may be asked for that.")]
 
 
-@cli.command(ROOM, "strategy", "max_context", "as_json", "vault", "model", "config_file")
+@cli.command(
+    ROOM,
+    "strategy",
+    "max_context",
+    "as_json",
+    "vault",
+    "model",
+    "config_file",
+    epilog=cli.examples(
+        "zkchat context compact --preview", 'zkchat context compact --instructions "keep all dates"', "zkchat context compact --undo"
+    ),
+)
 def compact(
     call: cli.Call,
     id_: cli.ConversationArgument = None,

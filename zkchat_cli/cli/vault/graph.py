@@ -42,7 +42,7 @@ def hubs(call: cli.Call, limit: cli.BestOption = 10) -> None:
         call.screen.remark("No note links to another.")
 
 
-@cli.command(ROOM, *cli.NOTES)
+@cli.command(ROOM, *cli.NOTES, epilog=cli.examples('zkchat vault path "Roof" "Heat pump"'))
 def path(
     call: cli.Call,
     source: Annotated[str, typer.Argument(metavar="SOURCE", help="Path or name of a note.")],
@@ -65,7 +65,7 @@ def path(
         call.screen.print(f"  {'→' if link.source == here else '←'} {there}   {link.raw} in {link.source}:{link.line}")
 
 
-@cli.command(ROOM, *cli.NOTES)
+@cli.command(ROOM, *cli.NOTES, epilog=cli.examples('zkchat vault neighbours "Roof" --depth 2'))
 def neighbours(
     call: cli.Call,
     note: NoteArgument,

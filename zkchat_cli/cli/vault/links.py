@@ -86,7 +86,7 @@ def _used(mention: "Mention") -> str:
     return f"{how}{numbers}{held}"
 
 
-@cli.command(ROOM, *cli.NOTES)
+@cli.command(ROOM, *cli.NOTES, epilog=cli.examples("zkchat vault broken --fix"))
 def broken(
     call: cli.Call,
     headings: Annotated[bool, typer.Option("--headings", help="Also links to headings and blocks that their notes do not have.")] = False,

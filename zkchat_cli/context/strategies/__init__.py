@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from zkchat_cli import drawer
+from zkchat_cli.context.history import History
 from zkchat_cli.context.passages import Passage
 from zkchat_cli.context.recall import RecallIndex
 from zkchat_cli.context.turns import Turn
@@ -16,13 +17,15 @@ from zkchat_cli.tokens import TokenCounter
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What there is to choose from: `recent` turns stand after the summary, `folded` ones are covered by it.
+    """What there is to choose from: the turns of a `history` that can be sent. Of these, `folded` are covered by the summary, and `recent`
+    ones stand after it.
 
     What is fixed in a recent turn that is not kept is sent, too, and takes of the `room` (see `beside`).
     """
 
+    history: History
+    folded: int
     recent: tuple[Turn, ...]
-    folded: tuple[Turn, ...]
     question: str
     room: int
     counter: TokenCounter

@@ -26,13 +26,13 @@ def choose(offer: Offer) -> Choice:
     room = offer.room - (int(BUFFER_SHARE * offer.room) if offer.counter.estimated else 0)
     share = NEWEST_SHARE_BESIDE_A_SUMMARY if offer.folded else NEWEST_SHARE
     least = newest_that_fit(offer.recent, offer.fixed + int(share * (room - offer.fixed)), offer.fixed) or kept[-1:]
-    turns = offer.folded + offer.recent
-    offer.index.update(turns)
+    offer.index.follow(offer.history)
+    turns = offer.folded + len(offer.recent)
     left = min(room - sum(turn.tokens for turn in least) - offer.beside(least), MOST_RECALLED)
-    recalled = recall(offer.index, offer.question, offer.asked_at, len(turns) - len(least), left, offer.counter)
+    recalled = recall(offer.index, offer.question, offer.asked_at, turns - len(least), left, offer.counter)
     kept = newest_that_fit(offer.recent, room - cost(recalled, offer.counter), offer.fixed)  # what recall leaves
     kept = max(kept, least, key=len)
-    return Choice(kept, tuple(passage for passage in recalled if passage.turn < len(turns) - len(kept)))
+    return Choice(kept, tuple(passage for passage in recalled if passage.turn < turns - len(kept)))
 
 
 STRATEGY = Strategy("hybrid", "summary, newest turns, and older ones that bear on the question", summarizes=True, choose=choose)
