@@ -47,6 +47,15 @@ def test_an_index_that_was_damaged_is_told(zkchat: Program) -> None:
     assert "it was rebuilt: the index" in found["index"]["detail"]
 
 
+def test_a_home_that_takes_nothing_is_told_with_what_works_all_the_same(zkchat: Program) -> None:
+    zkchat.home.mkdir(exist_ok=True)
+    (zkchat.home / "cache").write_text("a file where the folder should be")
+    status, found = checks(zkchat)
+    assert (status, found["index"]["ok"]) == (3, False)
+    assert "cannot be written" in found["index"]["detail"] and "ask index the notes anew for each run" in found["index"]["detail"]
+    assert "ZKCHAT_HOME" in found["index"]["next_step"]
+
+
 def test_what_failed_is_told_as_any_error_is(zkchat: Program, tmp_path: Path) -> None:
     done = zkchat("doctor", "--vault", tmp_path / "none", "--json")
     assert (done.exit_status, done.json["error"]["code"]) == (3, "vault")

@@ -693,6 +693,21 @@ def test_a_conversation_goes_on_when_its_vault_is_gone(room: Room) -> None:
     assert last.report.answer.startswith("Your notes don't say")
 
 
+def test_a_turn_is_two_transactions_whatever_it_teaches(room: Room) -> None:
+    usage = TokenUsage(prompt_tokens=500, completion_tokens=3)
+    tool = [ToolCalls((find("roof"),)), Finished("tool_calls", usage)]
+    session = room.session(Deltas([says("Yes?"), tool, [Text("In June."), Finished("stop", usage)]]))
+    completed(session.send("Hello"))  # which begins the conversation
+    session.keeper.remember("The roof deadline is 3 June")
+    statements: list[str] = []
+    room.store._db.set_trace_callback(statements.append)
+    completed(session.send("When is the roof deadline?"))
+    room.store._db.set_trace_callback(None)
+    assert [each for each in statements if each in ("BEGIN IMMEDIATE", "COMMIT")] == ["BEGIN IMMEDIATE", "COMMIT"] * 2
+    assert room.store.calibration(session.parts.model.name) != 1.0
+    assert room.store.facts(str(room.vault.root))[0].last_accessed == NOON
+
+
 # a full disk
 
 
@@ -714,10 +729,10 @@ def test_an_answer_that_cannot_be_stored_is_told_and_not_lost(room: Room) -> Non
     turn = session.send("Is it so?")
     step_to(turn, MessageStored)
     fill(room.store)
-    last = failed(turn)
-    assert isinstance(last.error, StoreError)
-    assert "full" in last.error.message
-    assert last.partial == LONG
+    events, last = ended(turn)
+    assert isinstance(last, TurnCompleted) and last.report.answer == LONG
+    [told] = [e for e in events if isinstance(e, Notice)]
+    assert told.message.startswith("what is said now is not stored yet: The store ") and "full" in told.message and told.hint
     assert log(session) == [("user", "pending", "Is it so?")]
 
 
@@ -726,7 +741,7 @@ def test_an_answer_that_could_not_be_stored_is_stored_with_the_next_turn(room: R
     turn = session.send("Is it so?")
     step_to(turn, MessageStored)
     fill(room.store)
-    failed(turn)
+    completed(turn)
     make_room(room.store)
     events, _ = ended(session.send("And now?"))
     assert any("is stored now" in e.message for e in events if isinstance(e, Notice))
@@ -740,27 +755,28 @@ def test_the_conversation_goes_on_in_memory_while_the_disk_is_full(room: Room) -
     turn = session.send("Is it so?")
     step_to(turn, MessageStored)
     fill(room.store)
-    failed(turn)
-    assert LONG in contents(session)
+    told = [e.message for e in turn if isinstance(e, Notice)]
+    assert LONG in contents(session) and len(told) == 1 and "not stored yet: " in told[0]
     events, last = ended(session.send("Is there room? " * 2000))
-    assert any("not stored yet: " in e.message for e in events if isinstance(e, Notice))
-    assert isinstance(last, TurnFailed) and isinstance(last.error, StoreError) and last.partial == "Perhaps."
+    assert isinstance(last, TurnCompleted) and not any(isinstance(e, Notice) for e in events), "it has been told"
     make_room(room.store)
-    completed(session.send("And now?"))
+    events, _ = ended(session.send("And now?"))
+    assert [e.message for e in events if isinstance(e, Notice)] == ["what could not be stored before is stored now"]
     kept = [content for _, _, content in log(session)]
     assert kept == ["Is it so?", LONG, "Is there room? " * 2000, "Perhaps.", "And now?", "Short."]
-    assert session.save_last() == 0
+    session.save_last()
     assert room.resumed(session).prompt() == session.prompt()
 
 
 def test_a_conversation_that_could_not_even_begin_is_stored_later(room: Room) -> None:
     session = room.session(Deltas([says("Yes.")]))
     fill(room.store)
-    failed(session.send("word " * 20_000))
-    assert session.save_last() == 1, "what is lost if the chat ends now"
+    completed(session.send("word " * 20_000))
+    with pytest.raises(StoreError, match=r"^1 turn is lost, of \S+: The store .* full"):
+        session.save_last()
     assert room.store.conversations() == [] or not log(session)
     make_room(room.store)
-    assert session.save_last() == 0
+    session.save_last()
     assert [(role, status) for role, status, _ in log(session)] == [("user", "complete"), ("assistant", "complete")]
     assert len(room.store.prompts(session.history[0].id)) == 1
 
@@ -784,12 +800,12 @@ def test_a_disk_that_is_full_for_the_system_is_told_too(room: Room, tmp_path: Pa
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, ((tmp_path / "store.db-wal").stat().st_size, before[1]))
     try:
-        last = failed(turn)
+        events, last = ended(turn)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, ignored)
-    assert isinstance(last.error, StoreError)
-    assert last.partial == LONG
+    assert isinstance(last, TurnCompleted) and last.report.answer == LONG
+    assert [e.hint for e in events if isinstance(e, Notice)]
 
 
 # bounds

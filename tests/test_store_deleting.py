@@ -1,7 +1,10 @@
 """Deleting a conversation, for good: the proof is in the bytes of every file of the store."""
 
+import json
 import sqlite3
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -18,6 +21,7 @@ from zkchat_cli.store.migrations import SCRIPTS
 
 NOON = "2025-05-08T12:00:00+00:00"
 SECRET = "zymurgist"
+FORGETTING = Path(__file__).parent / "forgetting.py"
 
 
 def said(name: str, content: str, parent: str | None = None, role: str = "user", **more: object) -> ZkChatMessage:
@@ -76,21 +80,20 @@ def test_no_file_of_the_store_holds_a_word_of_a_deleted_conversation(store: Chat
 
 
 @pytest.mark.parametrize("searched", [True, False])
-def test_a_deletion_that_is_broken_off_can_be_done_again(
+def test_a_deletion_that_is_broken_off_is_finished_when_the_store_is_opened_next(
     store: ChatSessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, searched: bool
 ) -> None:
     talk(store, "gone", SECRET)
     talk(store, "kept", "philatelist")
     store.search(None, SECRET)
-    before = store.archive("gone")
     with monkeypatch.context() as patched:
         patched.setattr(erasing.Rewriting, "step", stopped)
         with pytest.raises(KeyboardInterrupt):
             store.delete("gone")
-    assert store.archive("gone") == before
+    assert where(tmp_path, SECRET)
     if searched:
-        assert store.search(None, SECRET)
-    store.delete("gone")
+        assert store.search(None, SECRET) == ()
+    ChatSessionStore.open(tmp_path / "c.db").close()
     assert where(tmp_path, SECRET) == []
 
 
@@ -163,21 +166,36 @@ def test_a_deletion_of_what_is_not_there_changes_nothing(store: ChatSessionStore
     assert [c.id for c in store.conversations()] == ["kept"]
 
 
-def test_a_log_file_that_a_reader_keeps_is_told(tmp_path: Path) -> None:
+def test_a_log_file_that_a_reader_keeps_is_told_and_emptied_when_the_store_is_opened_next(tmp_path: Path) -> None:
     file = tmp_path / "c.db"
-    store = ChatSessionStore(connect(file), file)
+    store = ChatSessionStore.open(file)
     talk(store, "gone", SECRET, turns=1)
+    archive = store.archive("gone")
     reader = sqlite3.connect(file, isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM message").fetchone()
-    store._db.execute("PRAGMA busy_timeout = 10")
     with pytest.raises(StoreError, match=r"is deleted, but .*c\.db-wal still holds its words"):
         store.delete("gone")
-    reader.close()
-    talk(store, "next", "philatelist", turns=1)
-    store.delete("next")
+    reader.execute("COMMIT")
+    assert where(tmp_path, SECRET) == ["c.db-wal"]
+    ids = map("fresh{}".format, range(9))
+    assert store.restore(archive, lambda: next(ids)).id.startswith("fresh"), "lest it be taken for what was deleted"
+
+    ChatSessionStore.open(file).close()
+
+    assert not erasing.is_left(store._db)
+    assert [len(store.log(conversation.id)) for conversation in store.conversations()] == [3]
+    store.delete(*(conversation.id for conversation in store.conversations()))
     assert where(tmp_path, SECRET) == []
+    reader.close()
     store.close()
+
+
+def test_a_deletion_that_was_killed_at_any_moment_is_finished_by_the_next_command(tmp_path: Path) -> None:
+    program = subprocess.run([sys.executable, FORGETTING, tmp_path], capture_output=True, text=True, timeout=120, check=True)
+    told = json.loads(program.stdout)
+    assert told["held"] == 3 and told["killed"] > 30 and told["words left behind"] > 20
+    assert (told["held on"], told["lost"]) == ([], 0)
 
 
 def test_a_backup_that_cannot_be_changed_is_named(store: ChatSessionStore, tmp_path: Path) -> None:

@@ -1,8 +1,11 @@
 """A store that may not be written, as on a disk that is read-only: what only reads works, what writes says why not."""
 
 import itertools
+import random
 import shutil
+import sqlite3
 import tempfile
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from zkchat_cli import slash
 from zkchat_cli.store import ChatSessionStore
 from zkchat_cli.store.file import connect
 from zkchat_cli.store.migrations import SCRIPTS
+from zkchat_cli.store.waiting import written_back
 
 READING = """
     import os, sys
@@ -71,6 +75,40 @@ def test_a_store_that_may_not_be_written_can_be_read() -> None:
         refused = [f"c.db cannot {what}: it may not be written" for what in ("rename a conversation", "delete a conversation", "forget")]
         assert told == ["the roof leaks, m1, False, c1", *refused] * 6
         assert [{file.name for file in place.iterdir()} for place in places] == before
+
+
+def told_by(connection: sqlite3.Connection) -> object:
+    try:
+        return connection.execute("SELECT * FROM t").fetchall()
+    except sqlite3.DatabaseError as e:  # a log that is torn may have been written back in part
+        return str(e)
+
+
+def test_a_log_is_read_as_sqlite_reads_it(tmp_path: Path) -> None:
+    chance = random.Random(3)
+    file, log = tmp_path / "c.db", tmp_path / "c.db-wal"
+    writer = sqlite3.connect(file, isolation_level=None)
+    writer.executescript("PRAGMA page_size = 512; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 20; CREATE TABLE t (x);")
+    writer.execute("PRAGMA wal_checkpoint")
+    seen = []
+    for _ in range(60):
+        if chance.random() < 0.2:
+            writer.execute("DELETE FROM t WHERE rowid % 2")
+            writer.execute("VACUUM")
+        writer.executemany("INSERT INTO t VALUES (?)", [(chance.randbytes(300),) for _ in range(chance.randrange(1, 8))])
+        whole = log.read_bytes()
+        for read in (whole, whole[: len(whole) - 9], whole[:-300] + bytes(300), whole[:20]):
+            (tmp_path / "d.db").write_bytes(file.read_bytes())
+            (tmp_path / "d.db-wal").write_bytes(read)
+            with closing(sqlite3.connect(tmp_path / "d.db")) as reader:
+                expected = told_by(reader)
+            with closing(sqlite3.connect(":memory:")) as copy:
+                image = written_back(file.read_bytes(), read)
+                image[18:20] = b"\1\1"
+                copy.deserialize(image)
+                seen.append(told_by(copy) == expected)
+    assert all(seen) and len(seen) == 240
+    writer.close()
 
 
 def test_a_new_conversation_says_whether_the_last_one_is_stored(tmp_path: Path) -> None:

@@ -7,13 +7,13 @@ call over and over, tools without end), the turn's messages stay well-formed: ea
 import json
 import logging
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 
 from zkchat_cli import events
 from zkchat_cli.changing import warned
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
 from zkchat_cli.context.turns import call_tokens, render
-from zkchat_cli.errors import PromptTooLarge, ProviderError, StoreError
+from zkchat_cli.errors import PromptTooLarge, ProviderError
 from zkchat_cli.ladder import relieve
 from zkchat_cli.llm import Failed, Finished, Reasoning, Request, Text, Thinking, ToolCalls, Waiting, Window
 from zkchat_cli.llm.endpoint import limit_said
@@ -190,9 +190,9 @@ class ToolLoop:
                         raise ProviderError("cut", f"{parts.model.name}: the stream broke off", "Ask again for the rest.")
 
     def _learn(self, prompt: Prompt, usage: TokenUsage | None) -> None:
-        if usage is not None:
-            with self._turn.timer("store"), suppress(StoreError):  # figures; whatever keeps them from being stored is told elsewhere
-                self._standing.learn(prompt, usage.prompt_tokens)
+        factor = self._standing.learned(prompt, usage.prompt_tokens) if usage is not None else None
+        if factor is not None:
+            self._turn.factors.append((self._standing.parts.model.name, factor))
 
     # running tools
 

@@ -65,16 +65,17 @@ class Modelled:
         thread.join(seconds)
         self.calibrate()
 
-    def learn(self, prompt: Prompt, reported: int) -> None:
-        """Take in how many tokens the provider counted in a prompt; the next turn is counted by it. Raises StoreError.
+    def learned(self, prompt: Prompt, reported: int) -> float | None:
+        """How many tokens the model makes of each that zkchat counts, by how many its provider counted in a prompt.
 
-        What is far off (a server that counts only what was not in its cache) is no measure.
+        None for what is far off (a server that counts only what was not in its cache): that is no measure.
         """
         overhead = MESSAGE_OVERHEAD * len(prompt.messages)
         raw = (prompt.usage.total_tokens - overhead) / self.parts.counter.factor
         factor = (reported - overhead) / raw if raw else 0.0
         if PLAUSIBLE[0] <= factor <= PLAUSIBLE[1]:
-            self.parts.store.calibrate(self.parts.model.name, max(CALIBRATION[0], min(CALIBRATION[1], factor)))
+            return max(CALIBRATION[0], min(CALIBRATION[1], factor))
+        return None
 
     def calibrate(self) -> bool:
         """Count as this model is known to count; whether that changes anything."""

@@ -23,9 +23,9 @@ from zkchat_cli.models import (
     Conversation,
     FinishReason,
     IndexReport,
+    Learned,
     MessageStatus,
     Prompt,
-    Sent,
     TurnReport,
     ZkChatMessage,
 )
@@ -33,7 +33,7 @@ from zkchat_cli.parts import Parts
 from zkchat_cli.references.citations import verify
 from zkchat_cli.references.documents import documents_of, merge
 from zkchat_cli.references.lookup import Sources
-from zkchat_cli.turn import Timer, TurnInProgress
+from zkchat_cli.turn import EndedTurn, Timer, TurnInProgress
 from zkchat_cli.words import encodable
 
 FRESH_FOR = 2.0
@@ -48,7 +48,9 @@ class ZkChatSession(Led):
         self._refreshed_at = float("-inf")
         self._rebuilt: str | None = None
         self._warned: set[str] = set()
-        self._unsaved: list[tuple[ZkChatMessage, list[ZkChatMessage], list[Sent]]] = []
+        self._unsaved: list[EndedTurn] = []
+        self._told: StoreError | None = None
+        """Why they are not stored, as it was told last."""
         self._unasked: set[str] = set()
         """The questions among them that the store has never seen."""
         self.describing = Describing(self)
@@ -108,9 +110,7 @@ class ZkChatSession(Led):
                     self._save()
             raise
         except ZkchatError as e:
-            problem = self._close(turn, self._came_to(turn), "error")
-            if problem:
-                yield events.Notice(problem.message, problem.hint)
+            yield from self._close(turn, self._came_to(turn), "error")
             yield events.TurnFailed(e, user.id, turn.text)
         except Exception:
             if not turn.closed:  # a defect of ours: the turn is stored as failed before anyone hears of it
@@ -214,11 +214,22 @@ class ZkChatSession(Led):
         self.left.clear()
         try:
             self._start()
-            saved = self._save()
+            self._save()
             self._ask(user)
         except StoreError as e:
-            return [events.Notice(f"what is said now is not stored yet: {e.message}", e.hint)]
-        return [events.Notice("the answer that could not be stored before is stored now")] if saved else []
+            return self._not_stored(e)
+        return self._stored_now()
+
+    def _not_stored(self, problem: StoreError) -> list[events.Event]:
+        """What to tell of it: once, until it is another one or over."""
+        known, self._told = self._told, problem
+        if known is not None and known.hint == problem.hint:  # which is of the cause, whatever it was that failed of it
+            return []
+        return [events.Notice(f"what is said now is not stored yet: {problem.message}", problem.hint)]
+
+    def _stored_now(self) -> list[events.Event]:
+        told, self._told = self._told, None
+        return [events.Notice("what could not be stored before is stored now")] if told is not None else []
 
     def _start(self) -> None:
         if not self._stored:
@@ -230,23 +241,24 @@ class ZkChatSession(Led):
             self.parts.store.add(self.conversation.id, user.model_copy(update={"status": "pending"}))
             self._unasked.discard(user.id)
 
-    def save_last(self) -> int:
-        """Store what could not be stored before, as the chat ends; how many turns are lost."""
-        with suppress(StoreError):
+    def save_last(self) -> None:
+        """Store what could not be stored before, as the chat ends. Raises StoreError that says how much is lost."""
+        try:
             self._save()
-        return len(self._unsaved)
+        except StoreError as e:
+            lost = f"{n} turns are" if (n := len(self._unsaved)) > 1 else "1 turn is"
+            raise StoreError(f"{lost} lost, of {self.conversation.id}: {e.message}", e.hint) from e
 
-    def _save(self) -> bool:
-        """Store the turns that could not be stored when they ended; whether there were any."""
-        if not self._unsaved:
-            return False
-        there = {message.id for message in self.log()}
+    def _save(self, *ended: EndedTurn) -> None:
+        """Store the turns that could not be stored when they ended, then this one."""
+        late = bool(self._unsaved)
+        self._unsaved += ended
+        there = {message.id for message in self.log()} if late else set()
         while self._unsaved:
-            user, answer, sent = self._unsaved[0]
-            if not answer or answer[-1].id not in there:  # one that was stopped while it was stored may be there after all
-                self._commit(user, answer, sent)
+            turn = self._unsaved[0]
+            if not turn.answer or turn.answer[-1].id not in there:  # one that was stopped while it was stored may be there after all
+                self._commit(turn)
             self._unsaved.pop(0)
-        return True
 
     def compact(
         self, *, instructions: str | None = None, target: int | None = None, keep: int | None = None, preview: bool = False
@@ -313,21 +325,18 @@ class ZkChatSession(Led):
         with turn.timer("prepare"):
             report = self._report(turn, finish)
         with turn.timer("store"):
-            problem = self._close(turn, "complete", finish, report)
-            with suppress(StoreError):  # a date
-                self.keeper.accessed()
-        if problem is not None:
-            yield events.TurnFailed(problem, turn.user.id, turn.text)
-        else:
+            told = self._close(turn, "complete", finish, report)
+        yield from told
+        if not self._unsaved:  # a summary of what is not stored could not be stored either
             yield from self._compact_after(turn)
-            yield events.TurnCompleted(report.model_copy(update={"timings_ms": turn.timer.timings(), "compaction": turn.compaction}))
+        yield events.TurnCompleted(report.model_copy(update={"timings_ms": turn.timer.timings(), "compaction": turn.compaction}))
 
     def _close(
         self, turn: TurnInProgress, status: MessageStatus, finish: FinishReason, report: TurnReport | None = None
-    ) -> StoreError | None:
+    ) -> list[events.Event]:
         """Take what the turn came to into the history and store it, in one transaction.
 
-        Returns the StoreError of a full disk, for the caller to tell; the turn stays in memory then, and is stored with the next one.
+        Returns what there is to tell of that: on a full disk the turn stays in memory, and is stored with the next one.
         """
         counter = self.parts.counter
         turn.closed = True
@@ -351,22 +360,18 @@ class ZkChatSession(Led):
         messages[0] = messages[0].model_copy(update={"status": status if status == "failed" or alone else "complete"})
         self.manager.add_references(messages[-1].citations)
         self._add(tuple(messages))
+        learned = Learned(factors=tuple(turn.factors), facts=self.keeper.accessed() if report else ())
         try:
-            self._save()
-            self._commit(messages[0], messages[1:], turn.sent)
+            self._save(EndedTurn(messages[0], messages[1:], turn.sent, learned))
         except StoreError as e:
-            self._unsaved.append((messages[0], messages[1:], turn.sent))
-            return e
-        except KeyboardInterrupt:
-            self._unsaved.append((messages[0], messages[1:], turn.sent))
-            raise
-        return None
+            return self._not_stored(e)
+        return self._stored_now()
 
-    def _commit(self, user: ZkChatMessage, answer: list[ZkChatMessage], sent: list[Sent]) -> None:
-        title = made_of(user.goal or user.content)
+    def _commit(self, turn: EndedTurn) -> None:
+        named = {"title": made_of(turn.user.goal or turn.user.content), "updated_at": self.parts.now()}
         self._start()
-        self._ask(user)
-        self.parts.store.commit(self.conversation.id, user, answer, updated_at=self.parts.now(), title=title, sent=sent)
+        self._ask(turn.user)
+        self.parts.store.commit(self.conversation.id, turn.user, turn.answer, **named, sent=turn.sent, learned=turn.learned)
 
     def _report(self, turn: TurnInProgress, finish: FinishReason) -> TurnReport:
         """Verify the citations and gather all there is to say about the turn."""

@@ -1,6 +1,6 @@
 """A turn while it runs: its messages so far, its cost, and its time by phase. The session's scratch paper."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -8,6 +8,7 @@ from zkchat_cli.models import (
     Compaction,
     ContentChunk,
     DocumentReference,
+    Learned,
     Prompt,
     Sent,
     ThinkingBlocks,
@@ -39,6 +40,16 @@ class Timer:
         return Timings(**ms, overhead=round(ms["prepare"] + ms["store"], 2))
 
 
+@dataclass(frozen=True)
+class EndedTurn:
+    """A turn that is over, as it is stored."""
+
+    user: ZkChatMessage
+    answer: Sequence[ZkChatMessage]
+    sent: Sequence[Sent]
+    learned: Learned
+
+
 @dataclass
 class TurnInProgress:
     """A turn in progress: the messages so far (the user's first) and the text of the answer being streamed."""
@@ -51,6 +62,8 @@ class TurnInProgress:
     usage: TokenUsage = field(default_factory=lambda: TokenUsage(prompt_tokens=0, completion_tokens=0, estimated=False))
     prompt: Prompt | None = None
     compaction: Compaction | None = None
+    factors: list[tuple[str, float]] = field(default_factory=list)
+    """Of each call whose provider reported how much it was: the model, and how many tokens that makes of each that zkchat counts."""
     sent: list[Sent] = field(default_factory=list)
     """The prompts of its model calls so far."""
     closed: bool = False

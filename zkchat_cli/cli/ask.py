@@ -95,12 +95,13 @@ def ask(
         try:
             with closing(turn):  # where the reader has gone, what came of the answer is stored
                 if as_json or stream_json:
-                    report = _run_as_json(turn, screen, ways, stream=stream_json)
+                    report = _run_as_json(session, turn, screen, ways, stream=stream_json)
                 else:
                     shown = 0 if answer_only else bench.loaded.values.references.max_displayed
                     manner = Manner(shown, ways=ways)
                     attended = bench.approve.attending(turn) if isinstance(bench.approve, AskEach) else turn
                     report = _outcome(show(attended, screen, to_stderr(screen), manner))
+                    session.save_last()
             if typed != text and not going_on:
                 with suppress(StoreError):  # a title is not worth an error
                     session.rename(made_of(typed))  # what was piped in says less of the conversation than what was asked of it
@@ -173,7 +174,7 @@ def _conversation(bench: "Bench", cid: str | None, *, continue_: bool) -> "Conve
     return bench.find(cid) if cid is not None or continue_ else None
 
 
-def _run_as_json(turn: "Iterable[events.Event]", screen: Screen, ways: "Ways", *, stream: bool) -> "TurnReport":
+def _run_as_json(session: "ZkChatSession", turn: "Iterable[events.Event]", screen: Screen, ways: "Ways", *, stream: bool) -> "TurnReport":
     from zkchat_cli import events
     from zkchat_cli.terminal.approving import show_change
     from zkchat_cli.terminal.turns import unmet_line
@@ -188,6 +189,11 @@ def _run_as_json(turn: "Iterable[events.Event]", screen: Screen, ways: "Ways", *
         if isinstance(event, events.ChangeProposed | events.ChangeDecided) and not stream:
             show_change(event, screen)
     report = _outcome(last)
+    try:
+        session.save_last()
+    except ZkchatError as e:
+        e.partial = report.answer
+        raise
     if not stream:
         screen.json(report)
     if report.run is not None and (unmet := unmet_line(report.run, ways)):

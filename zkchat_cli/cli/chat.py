@@ -88,7 +88,7 @@ def chat(
                 repl = Repl(opening, screen, keep_history=not no_store, unsafe=unsafe, asking=asking, typed=typed)
                 code = repl.run()
             if (last := repl.current()) is not None:
-                _tell_lost(last, screen)
+                last.save_last()
         else:
             from zkchat_cli.terminal.approving import tell_unable  # as above
 
@@ -116,14 +116,6 @@ def _refuse_at_once(vault: Path | None) -> None:
 
 def _conversation(bench: "Bench", resume: str | None, *, continue_: bool) -> "Conversation | None":
     return bench.store.find(resume, str(bench.vault.root)) if resume is not None or continue_ else None
-
-
-def _tell_lost(session: "ZkChatSession", screen: Screen) -> None:
-    """As a chat ends: what could not be stored until now."""
-    if lost := session.save_last():
-        screen.warn(
-            f"{lost} turn{'s' * (lost != 1)} of {session.conversation.id} could not be stored and {'are' if lost > 1 else 'is'} lost"
-        )
 
 
 def _piped(session: "ZkChatSession", screen: Screen, max_sources: int) -> int:
@@ -156,7 +148,11 @@ def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) ->
         except ZkchatError as e:
             show_error(e, aside)
             first = first or e
-    _tell_lost(session, screen)
+    try:
+        session.save_last()
+    except ZkchatError as e:
+        show_error(e, aside)
+        first = first or e
     if first is not None:
         first.told = True
         raise first

@@ -134,14 +134,12 @@ class Memory:
         self.conversation_id, self.message_id = conversation_id, message_id
         self._chosen = None
 
-    def accessed(self) -> None:
-        """A turn has ended: note that the facts chosen for it were of use; to the day, so that few turns have to write it down."""
-        today = self._now()[:10]
+    def accessed(self) -> tuple[str, ...]:
+        """A turn has ended: the keys of the facts chosen for it, which were of use; each once a day, as that is how it is told."""
         keys = {item.key for item in self._chosen[1] if item.kind == "fact"} if self._chosen else set()
-        stale = [fact.key for fact in self._facts if fact.key in keys and (fact.last_accessed or "")[:10] != today]
-        if stale:
-            self._store.access_facts(self._at, stale, self._now())
         self._chosen = None
+        today = self._now()[:10] if keys else ""
+        return tuple(fact.key for fact in self._facts if fact.key in keys and (fact.last_accessed or "")[:10] != today)
 
     def take_notices(self) -> list[tuple[str, str]]:
         """What the user should know since this was last asked, and what to do about it: what was wrong with memory, each once, and what

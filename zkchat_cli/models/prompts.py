@@ -111,6 +111,14 @@ class Prompt(Value):
     strategy: str
 
 
+class Learned(Value):
+    """What a turn taught besides what was said in it: by model, how many tokens it made of each that zkchat counted, call by call; and the
+    keys of the facts that were of use."""
+
+    factors: tuple[tuple[str, float], ...] = ()
+    facts: tuple[str, ...] = ()
+
+
 class Sent(Value):
     """What one model call of a turn was sent, as it was then: the `call`-th (from 1) since the question.
 

@@ -57,13 +57,14 @@ def untouched_since(connection: sqlite3.Connection, before: str) -> tuple[str, .
 
 
 def is_known(connection: sqlite3.Connection, archive: ConversationArchive) -> bool:
-    """Whether the store has one of its ids already."""
+    """Whether the store has one of its ids already, or has not forgotten it yet: its deletion goes on."""
     wanted = {
         "conversation": [archive.conversation.id],
         "message": [message.id for message in archive.messages],
         "compaction": [compaction.id for compaction in archive.compactions],
     }
-    return any(
+    forgetting = "SELECT 1 FROM erased WHERE conversation_id = ?"
+    return connection.execute(forgetting, (storable(archive.conversation.id),)).fetchone() is not None or any(
         connection.execute(f"SELECT 1 FROM {table} WHERE id = ?", (storable(one),)).fetchone()
         for table, ids in wanted.items()
         for one in ids

@@ -34,6 +34,7 @@ _CAUSES = (
     ("SQLITE_PROTOCOL", _LOCKED),
     ("SQLITE_CORRUPT", _DAMAGED),
     ("SQLITE_NOTADB", _DAMAGED),
+    ("SQLITE_IOERR_SHMSIZE", _FULL),  # no room for the log's memory
     ("SQLITE_IOERR", _BROKEN_DISK),
     ("SQLITE_CONSTRAINT", _MISFIT),
 )

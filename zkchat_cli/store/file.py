@@ -6,9 +6,7 @@ user: new folders 0700, new files 0600 (SQLite gives its -wal and -shm files the
 
 import errno
 import os
-import shutil
 import sqlite3
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -18,6 +16,7 @@ from typing import Literal
 from zkchat_cli.errors import StoreError
 from zkchat_cli.store import migrations
 from zkchat_cli.store.faults import place, told
+from zkchat_cli.store.waiting import written_back
 
 PATIENCE = 10.0
 """Seconds to wait for another process's write before "locked" is an error; a write takes milliseconds."""
@@ -64,18 +63,11 @@ def connect_to_copy(file: Path, scripts: Sequence[str] = migrations.SCRIPTS) -> 
 
 
 def _image(file: Path) -> bytes:
-    """All that was committed. A log that waits to be written back is read too: SQLite needs a third file for that, which it may not be
-    able to make, and then the two are copied to where it is."""
+    """All that was committed, what waits in the log included."""
     with suppress(sqlite3.OperationalError):
         return _read(f"{file.absolute().as_uri()}?mode=ro")
     log = file.with_name(f"{file.name}-wal")
-    if not log.exists() or not log.stat().st_size:
-        return _read(f"{file.absolute().as_uri()}?immutable=1")
-    with tempfile.TemporaryDirectory(prefix="zkchat-") as folder:
-        copy = Path(folder, file.name)
-        shutil.copyfile(file, copy)
-        shutil.copyfile(log, copy.with_name(log.name))
-        return _read(copy.as_uri())
+    return bytes(written_back(file.read_bytes(), log.read_bytes() if log.exists() else b""))
 
 
 def _read(address: str) -> bytes:

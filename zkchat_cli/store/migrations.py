@@ -229,6 +229,11 @@ SCRIPTS: tuple[str, ...] = (
     UPDATE conversation SET
         messages = (SELECT count(*) FROM message WHERE conversation_id = conversation.id AND ({_SPOKEN.format("message")}));
     """,
+    # Deletions that are not over: a process that is killed meanwhile leaves words that the next one has to clear. `lines` are hashes of
+    # what was asked, as the words themselves may stand nowhere any more; see erasing.
+    """
+    CREATE TABLE erased (conversation_id TEXT PRIMARY KEY, typed_in TEXT NOT NULL, lines BLOB NOT NULL) STRICT;
+    """,
 )
 
 

@@ -7,7 +7,7 @@ written twice, each time in one transaction: the question before the model is ca
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from zkchat_cli.models import (
     Conversation,
     ConversationArchive,
     Fact,
+    Learned,
     Mention,
     OftenCited,
     Overview,
@@ -25,8 +26,9 @@ from zkchat_cli.models import (
     ZkChatMessage,
 )
 from zkchat_cli.store import archived, archives, compactions, conversations, erasing, facts, mentions, prompts, rows, spoken
-from zkchat_cli.store.faults import place, told
-from zkchat_cli.store.file import by_and_by, connect, connect_to_copy, copied, transaction
+from zkchat_cli.store.faults import told
+from zkchat_cli.store.file import by_and_by, connect_to_copy, transaction
+from zkchat_cli.store.opened import OpenStore
 from zkchat_cli.store.packing import storable
 
 _MESSAGE = f"SELECT {', '.join((*rows.MESSAGE, *rows.ASIDE))} FROM message"
@@ -48,52 +50,16 @@ _BRANCH = f"""
 
 
 CALIBRATED_BY = 10
-"""Reports of a provider after which an older one hardly counts."""
+"""Reports of a provider after which an older one hardly counts: a model's calibration is the mean of about so many."""
 
 
-class ChatSessionStore:
+class ChatSessionStore(OpenStore):
     """Conversations, stored. Every method raises StoreError (what, why, what next) and nothing else of the store's own."""
 
     def __init__(self, connection: sqlite3.Connection, file: Path | None = None, unwritable: StoreUnwritable | None = None) -> None:
-        self._db = connection
-        self._file = file
-        self.unwritable = unwritable
-        """Why nothing can be written to it, if so."""
+        super().__init__(connection, file, unwritable)
         self._facts_written = 0
         self._newest_prompt: prompts.Newest | None = None
-
-    @classmethod
-    def open(cls, file: Path | None) -> "ChatSessionStore":
-        """The store at `file`, made if missing, migrated if older; None: one in memory that leaves no trace."""
-        return cls(connect(file), file)
-
-    @classmethod
-    def open_to_read(cls, file: Path) -> "ChatSessionStore":
-        """The same; of one that is there but may not be written (a disk that is full or read-only, another user's file), a copy in memory,
-        of which all can be read. Whoever writes to that is told why not: StoreUnwritable."""
-        try:
-            return cls.open(file)
-        except StoreUnwritable as e:
-            try:
-                return cls(connect_to_copy(file), file, e)
-            except StoreUnwritable:
-                raise e from None
-
-    def beside(self) -> "ChatSessionStore":
-        """The same store through another connection, for another thread; of one in memory, what it holds now."""
-        if self._file is not None:
-            return self.open_to_read(self._file)
-        with self._reading("be read beside"):
-            return type(self)(copied(self._db))
-
-    def close(self) -> None:
-        with told(self._file, "be closed"):
-            self._db.close()
-
-    @property
-    def lasting(self) -> bool:
-        """Whether what is stored outlasts the program."""
-        return self._file is not None and self.unwritable is None
 
     # Conversations
 
@@ -124,12 +90,12 @@ class ChatSessionStore:
         """Delete conversations for good: no file of the store, no backup beside it holds a word of them afterwards, nor do the lines that
         were typed in chats. What was remembered stays, but no longer says where. Raises StoreError when there is none of that id, or when
         words of it are left somewhere."""
-        with self._writing("delete a conversation"):
+        with erasing.apart(self._db), self._writing("delete a conversation"):
             for conversation_id in conversation_ids:
                 self._known(conversation_id)
-            ids = [storable(conversation_id) for conversation_id in conversation_ids]
-            erasing.unindex(self._db, ids)
-        erasing.delete(self._db, self._file, ids)
+            erasing.begin(self._db, [storable(conversation_id) for conversation_id in conversation_ids])
+        with told(self._file, "be cleared of a deleted conversation"):
+            erasing.finish(self._db, self._file)
 
     def overviews(self, vault: str | None = None, limit: int | None = None) -> list[Overview]:
         """`conversations`, with what a list shows of each besides."""
@@ -179,12 +145,6 @@ class ChatSessionStore:
         with self._writing("forget"):
             return facts.forget(self._db, storable(vault), key)
 
-    def access_facts(self, vault: str, keys: Sequence[str], at: str) -> None:
-        """Note when these facts were last of use."""
-        self._facts_written += 1
-        with self._writing("note which facts were of use"):
-            facts.access(self._db, storable(vault), keys, at)
-
     def often_cited(self, vault: str) -> tuple[OftenCited, ...]:
         """The notes that the answers of more than one conversation cited, most conversations first."""
         with self._reading("look for notes that are often cited"):
@@ -219,19 +179,11 @@ class ChatSessionStore:
     # Models
 
     def calibration(self, model: str) -> float:
-        """How many tokens this model makes of each that zkchat counts, by what its provider reported; 1.0 if it never did."""
+        """How many tokens this model makes of each that zkchat counts, by what its provider reported (see CALIBRATED_BY); 1.0 if it
+        never did."""
         with self._reading("read how a model counts"):
             row = self._db.execute("SELECT factor FROM calibration WHERE model = ?", (storable(model),)).fetchone()
             return 1.0 if row is None else float(row[0])
-
-    def calibrate(self, model: str, factor: float) -> None:
-        """Take in one more such report: the mean of about the last `CALIBRATED_BY`."""
-        with self._writing("keep how a model counts"):
-            self._db.execute(
-                "INSERT INTO calibration VALUES (:model, :factor, 1) ON CONFLICT (model) DO UPDATE SET"
-                " factor = (factor * min(calls, :most) + :factor) / (min(calls, :most) + 1), calls = calls + 1",
-                {"model": storable(model), "factor": factor, "most": CALIBRATED_BY - 1},
-            )
 
     # Turns
 
@@ -254,10 +206,12 @@ class ChatSessionStore:
         updated_at: str,
         title: str | None = None,
         sent: Sequence[Sent] = (),
+        learned: Learned | None = None,
     ) -> None:
         """End a turn: the stored question's new status and figures, the new messages, and the last of them as head.
 
         `title` is taken only where the conversation has none. `sent` are the prompts of the turn's model calls.
+        All in one transaction: what a transaction costs is waiting for the disk.
         """
         with self._writing("take a turn"):
             self._known(conversation_id)
@@ -268,7 +222,19 @@ class ChatSessionStore:
             head = answer[-1].id if answer else user.id
             self._change(conversation_id, "head_id = ?, updated_at = ?, title = coalesce(title, ?)", *map(_text, (head, updated_at, title)))
             newest = prompts.write(self._db, storable(conversation_id), sent, self._newest_prompt, said)
+            if learned is not None:
+                self._learn(conversation_id, learned, updated_at)
         self._newest_prompt = newest  # not before all of it is stored
+
+    def _learn(self, conversation_id: str, learned: Learned, at: str) -> None:
+        if learned.facts:
+            self._facts_written += 1
+            facts.access(self._db, self.conversation(conversation_id).vault, learned.facts, at)
+        self._db.executemany(
+            "INSERT INTO calibration VALUES (:model, :factor, 1) ON CONFLICT (model) DO UPDATE SET"
+            " factor = (factor * min(calls, :most) + :factor) / (min(calls, :most) + 1), calls = calls + 1",
+            [{"model": storable(model), "factor": factor, "most": CALIBRATED_BY - 1} for model, factor in learned.factors],
+        )
 
     def prompts(self, message_id: str) -> tuple[Sent, ...]:
         """What the model calls of the turn were sent that a message belongs to, in their order; none where none was kept (another program's
@@ -361,19 +327,6 @@ class ChatSessionStore:
         return self.conversation(conversation.id)
 
     # Inside a transaction
-
-    @contextmanager
-    def _reading(self, doing: str) -> Iterator[None]:
-        with told(self._file, doing):
-            yield
-
-    @contextmanager
-    def _writing(self, doing: str) -> Iterator[None]:
-        if self.unwritable is not None:
-            why = self.unwritable.message.partition(": ")[2]
-            raise StoreUnwritable(f"{place(self._file)} cannot {doing}: {why}", self.unwritable.hint)
-        with told(self._file, doing), transaction(self._db):
-            yield
 
     def _known(self, conversation_id: str) -> None:
         self.conversation(conversation_id)

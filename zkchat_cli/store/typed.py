@@ -5,33 +5,48 @@ It lies beside the store because what is deleted there goes from here as well: a
 
 import hashlib
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from zkchat_cli.errors import StoreError
 
+LONGEST_COMMAND = 3
+"""Words of a command before the text that it is given, as in `/edit 2 TEXT`."""
+_LENGTH = 16
+
 
 def file_of(folder: Path, vault: str) -> Path:
     """Where the lines typed with the notes of `vault` are, in the folder of the store."""
-    name = hashlib.sha256(vault.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    return folder / "history" / name
+    return files(folder) / name_of(vault)
 
 
-LONGEST_COMMAND = 3
-"""Words of a command before the text that it is given, as in `/edit 2 TEXT`."""
+def files(folder: Path) -> Path:
+    return folder / "history"
 
 
-def erase(file: Path, said: Collection[str]) -> None:
-    """Take every line out that is one of these messages, or a command that was given one. Raises StoreError that names the file when it
-    cannot be written."""
+def name_of(vault: str) -> str:
+    """What the file of a vault is called."""
+    return hashlib.sha256(vault.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def fingerprint(said: str) -> bytes:
+    """By which a line is known that is this message; 16 bytes."""
+    return hashlib.blake2b(said.strip().encode("utf-8", "replace"), digest_size=_LENGTH).digest()
+
+
+def erase(file: Path, said: bytes) -> None:
+    """Take every line out that is one of some messages, or a command that was given one: their fingerprints, one after the other. Raises
+    StoreError that names the file when it cannot be written."""
+    beside = file.with_name(f"{file.name}.tmp")
     try:
-        if not file.exists():
+        beside.unlink(missing_ok=True)  # of one that was killed
+        if not said or not file.exists():
             return
-        doomed = {text.strip() for text in said} - {""}
+        doomed = {said[at : at + _LENGTH] for at in range(0, len(said), _LENGTH)}
         entries = list(_entries(file.read_bytes()))
-        kept = [entry for entry in entries if doomed.isdisjoint(_messages(_text(entry)))]
+        kept = [entry for entry in entries if doomed.isdisjoint(map(fingerprint, _messages(_text(entry))))]
         if len(kept) < len(entries):
-            _replace(file, b"\n".join(kept))
+            _replace(file, beside, b"\n".join(kept))
     except OSError as e:
         raise StoreError(
             f"The conversation is deleted, but {file} may still hold what was typed in it: {e.strerror or e}",
@@ -63,9 +78,8 @@ def _messages(line: str) -> Iterator[str]:
             yield "".join(line.split(maxsplit=words)[words:])
 
 
-def _replace(file: Path, content: bytes) -> None:
+def _replace(file: Path, beside: Path, content: bytes) -> None:
     """At once: a chat that is running adds to the old file or to the new one."""
-    beside = file.with_name(f"{file.name}.{os.getpid()}.tmp")
     with os.fdopen(os.open(beside, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as opened:
         opened.write(content)
     beside.replace(file)

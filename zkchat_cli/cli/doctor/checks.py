@@ -13,7 +13,7 @@ from zkchat_cli import wiring
 from zkchat_cli.agents import loading as agents
 from zkchat_cli.config import Loaded, environment, load
 from zkchat_cli.config import places as config_places
-from zkchat_cli.errors import ConfigError, ProviderError, ZkchatError
+from zkchat_cli.errors import ConfigError, ProviderError, StoreUnwritable, VaultError, ZkchatError
 from zkchat_cli.llm import Failed, Model, Options, Reach, Request, embedders, providers
 from zkchat_cli.llm.endpoint import shown
 from zkchat_cli.models import PromptMessage
@@ -22,6 +22,7 @@ from zkchat_cli.terminal.surroundings import Found
 from zkchat_cli.tokens import TokenCounter
 from zkchat_cli.tools import counted
 from zkchat_cli.vault import vectors
+from zkchat_cli.vault.scratch import kept
 from zkchat_cli.wiring import Choices
 
 UNCHECKED = "not checked, as there is no vault"
@@ -115,6 +116,11 @@ def _vault(loaded: Loaded) -> Found:
 
 
 def _index(loaded: Loaded) -> str:
+    cache = kept(loaded.places.cache_dir)
+    cache.close()
+    if cache.notice is not None:
+        what = f"{cache.folder} cannot be written ({cache.why}): chat and ask index the notes anew for each run, vault commands cannot"
+        raise VaultError(what, "Make the folder writable and see that there is room, or set ZKCHAT_HOME to another folder.")
     vault = wiring.open_vault(loaded, environment(), Path.cwd())
     try:
         report = vault.refresh()
@@ -129,10 +135,12 @@ def _index(loaded: Loaded) -> str:
 def _store(loaded: Loaded) -> str:
     store = wiring.open_store(loaded)
     try:
-        count = len(store.conversations())
+        found = f"{loaded.places.store_file}, {counted(len(store.conversations()), 'conversation')}"
+        if (why := store.unwritable) is not None:
+            raise StoreUnwritable(f"{found}: they can be read, but nothing new is kept: {why.message.partition(': ')[2]}", why.hint)
     finally:
         store.close()
-    return f"{loaded.places.store_file}, {counted(count, 'conversation')}"
+    return found
 
 
 def _vocabulary() -> str:
