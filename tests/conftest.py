@@ -2,10 +2,8 @@
 
 import atexit
 import gc
-import importlib
 import json
 import os
-import pkgutil
 import shutil
 import subprocess
 import sys
@@ -23,8 +21,6 @@ from hypothesis import settings
 from meaning import Servers
 from pytest_httpserver import HTTPServer
 from warm import piped, trust_nobody
-
-import zkchat_cli
 
 os.environ["TZ"] = "UTC"  # people are shown their own clock's time, and tests know which that is
 time.tzset()
@@ -70,8 +66,6 @@ A compost heap needs air, water and patience. It is ready after nine months.
 }
 
 
-LIBRARIES = ("anthropic", "httpx", "markdown_it", "numpy", "prompt_toolkit.shortcuts", "pydantic", "rich.markdown", "tiktoken", "typer")
-"""What the program stands on and takes long to load, most of all under a tracer."""
 WARM = str(Path(__file__).with_name("warm.py"))
 ABOUT_PYTHON = ("PYTHON", "LANG", "LC_", "TIKTOKEN", "PATH")
 
@@ -162,19 +156,6 @@ def zkchat(vault: Path, tmp_path: Path) -> Program:
 
 def pytest_configure() -> None:
     gc.set_threshold(50_000, 20, 50)  # as the program has it: looking for cycles among thousands of tests was a third of finding them
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
-    """Finding the tests is no use of the program: its modules are loaded under coverage's tracer, the tests without it, twice as fast."""
-    if sys.gettrace() is not None and session.config.getoption("dist", "no") == "no":  # else others find and run them
-        with _untraced():
-            for library in LIBRARIES:
-                importlib.import_module(library)
-        for module in pkgutil.walk_packages(zkchat_cli.__path__, "zkchat_cli."):
-            importlib.import_module(module.name)
-    with _untraced():
-        return (yield)
 
 
 def pytest_collection_finish() -> None:

@@ -255,6 +255,7 @@ TRAVELS = {
     "prompt": {"question_seq", "body"},
 }
 STAYS = {
+    "erased": "says what of a deleted conversation is still to be cleared away",
     "calibration": "how a model counts is true of all conversations with it",
     "fact": "what was remembered is the vault's",
     "mention": "follows from the messages",

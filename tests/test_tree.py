@@ -212,7 +212,7 @@ def test_what_could_not_be_stored_yet_is_in_the_tree_and_is_never_left_behind(ro
     room.store._db.execute("PRAGMA query_only = ON")
     events = slash.run("/edit 1 What is two?", session).turn
     assert events is not None
-    assert failed(events).partial == "2"
+    assert completed(events).answer == "2"
     assert "What is two?" in answer("/branches", session)
     for line in ("/undo", "/clear", "/branches 1", "/redo", "/new", "/resume x"):
         with pytest.raises((StoreError, UsageError)):

@@ -71,17 +71,23 @@ def to_messages(found: Iterable[tuple[Any, ...]]) -> tuple[ZkChatMessage, ...]:
         return tuple(map(to_message, found))
 
 
+MANY = 10_000
+"""Values made at once that are worth more than looking after them costs."""
+
+
 @contextmanager
 def uncollected() -> Iterator[None]:
     """For making thousands of values. None of them is garbage while they are made, and the collector, which looks for some after each 700,
     would take two thirds of the time."""
     collecting = gc.isenabled()
     gc.disable()
+    before = gc.get_count()[0]
     try:
         yield
     finally:
         if collecting:
-            if not gc.get_freeze_count():  # else somebody has frozen what this would thaw
+            # not if somebody has frozen what this would thaw; of a few values it is not even asked, for the answer is counted out
+            if gc.get_count()[0] - before > MANY and not gc.get_freeze_count():
                 gc.freeze()
                 gc.unfreeze()  # both at once make the values old ones: to look through the new ones takes a third of the time again
             gc.enable()
