@@ -600,6 +600,10 @@ def test_any_conversation_is_a_sound_page(archive: ConversationArchive) -> None:
 HARD = ["[", "![", "](", "*a ", "_a", "> ", "- ", "<a", "&", "|a", "~~a", "\\", "\n", "`a", "a@b", "[3]", "**", "[a](http://b", "1. a\n\n"]
 
 
+def test_a_text_as_long_as_a_book_is_shown_as_it_is() -> None:
+    assert rendered("*a* & b" * 20_000, (), str).startswith('<pre class="plain">*a* &amp; b*a*')
+
+
 @pytest.mark.parametrize("piece", HARD)
 def test_a_text_that_is_hard_to_read_is_exported_in_seconds(piece: str, untraced: None) -> None:
     for size in (25_000, 200_000):

@@ -5,10 +5,7 @@ What was said is indented for people. The prompts of past calls are told in numb
 
 import json
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import Any
-
-from pydantic import TypeAdapter
 
 from zkchat_cli.exporters import Exporter
 from zkchat_cli.models import ArchivedPrompts, ConversationArchive, Value
@@ -36,16 +33,12 @@ def _prompts(prompts: ArchivedPrompts) -> Iterator[bytes]:
 
 def _json(value: Value, *, indent: int | None = None, **how: Any) -> bytes:
     try:
-        return _adapter(type(value)).dump_json(value, indent=indent, **how)  # a fifth of the time that Python's own encoder takes to indent
+        # `model_dump_json` without a copy of it as text; a fifth of the time that Python's own encoder takes to indent
+        return value.__pydantic_serializer__.to_json(value, indent=indent, **how)
     except ValueError:  # a lone surrogate, which no UTF-8 holds; what comes out of a store has none
         separators = None if indent else (",", ":")
         text = json.dumps(value.model_dump(mode="json", **how), indent=indent, separators=separators, ensure_ascii=False)
         return text.encode("utf-8", "surrogatepass")
-
-
-@cache
-def _adapter(kind: type[Value]) -> TypeAdapter[Value]:
-    return TypeAdapter(kind)
 
 
 EXPORTER = Exporter(name="json", suffix=".json", help="everything, lossless; can be imported again", export=export, prompts=True)
