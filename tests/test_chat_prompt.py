@@ -41,7 +41,7 @@ def test_ctrl_z_stops_the_job_and_fg_goes_on_at_the_prompt_and_in_an_answer(zkch
         chat.wait_for_shell()
         chat.type(f"fg{ENTER}")
         chat.wait_until(lambda: chat.at_prompt() and "you › talk" in chat.screen_text(), "the line as it was")
-        assert len(chat.toolbars()) == 1
+        chat.wait_until(lambda: len(chat.toolbars()) == 1, "one toolbar")
         chat.type(f" on{ENTER}")
         chat.wait_for("then word 1,")
         chat.type(SUSPEND)
@@ -69,7 +69,7 @@ def test_a_long_paste_is_shown_by_its_size_and_sent_in_full(zkchat: Program, scr
         chat.paste(poem)
         chat.type(": why?")
         chat.wait_for("you › see [pasted 120 lines]: why?")
-        assert len(chat.toolbars()) == 1
+        chat.wait_until(lambda: len(chat.toolbars()) == 1, "one toolbar")
         chat.enter()
         chat.wait_for("Noted.")
         chat.wait_for_prompt()
@@ -88,7 +88,7 @@ def test_a_note_then_its_heading_are_chosen_from_the_menu(zkchat: Program, scrip
         chat.wait_until(lambda: "[[Combining#nes" in chat.screen_text() and "Nesting" in chat.screen_text(), "the headings")
         chat.type(TAB)
         chat.wait_for("see [[Combining#Nesting]]")
-        assert len(chat.toolbars()) == 1
+        chat.wait_until(lambda: len(chat.toolbars()) == 1, "one toolbar")
         chat.type(CTRL_C)
         chat.type("/model off")
         chat.wait_for("          offline")

@@ -15,7 +15,7 @@ def test_a_message_may_have_several_lines(zkchat: Program, script: Script) -> No
         chat.wait_for_prompt()
         chat.type("one" + CTRL_J + "two" + ESCAPE + ENTER + "three")
         chat.wait_for("three")
-        assert len(chat.toolbars()) == 1
+        chat.wait_until(lambda: len(chat.toolbars()) == 1, "one toolbar")
         chat.enter()
         chat.wait_for("Noted.")
         chat.wait_for_prompt()
@@ -104,7 +104,7 @@ def test_notes_are_completed_in_brackets(zkchat: Program, script: Script) -> Non
         chat.wait_for_prompt()
         chat.type("see [[Comb")
         chat.wait_until(lambda: bool(re.search(r"Combining +Queries", chat.screen_text())), "the menu")
-        assert len(chat.toolbars()) == 1
+        chat.wait_until(lambda: len(chat.toolbars()) == 1, "one toolbar")
         chat.type(TAB)
         chat.wait_for("see [[Combining]]")
         chat.enter()
@@ -139,7 +139,7 @@ def test_hostile_text_is_shown_and_does_nothing(zkchat: Program, script: Script)
         assert 'find_excerpts "unicorn ␛]0;owned␇"' in seen
         assert seen.startswith("zkchat "), "nothing cleared the screen"
         assert chat.title == ""
-        assert len(chat.toolbars()) == 1
+        chat.wait_until(lambda: len(chat.toolbars()) == 1, "one toolbar")
         assert "you ›" in chat.screen_text()
 
 
@@ -178,7 +178,7 @@ def test_the_toolbar_has_one_line_on_any_screen(zkchat: Program, columns: int, r
         assert chat.screen_text().endswith(toolbar), "nothing stands below it"
         chat.type("word " * 30)
         chat.wait_until(lambda: "".join(chat.screen_text().split()).count("word") == 30, "the whole line")
-        assert len(chat.toolbars()) == 1
+        chat.wait_until(lambda: len(chat.toolbars()) == 1, "one toolbar")
 
 
 def test_resizing_leaves_one_toolbar(zkchat: Program) -> None:
@@ -187,10 +187,10 @@ def test_resizing_leaves_one_toolbar(zkchat: Program) -> None:
         chat.resize(60, 20)
         chat.wait_until(lambda: "compaction at" not in chat.screen_text() and chat.at_prompt(), "a shorter toolbar")
         chat.ask("when is compost ready?", "Sources")
-        assert len(chat.toolbars()) == 1
+        chat.wait_until(lambda: len(chat.toolbars()) == 1, "one toolbar")
         chat.resize(120, 40)
         chat.wait_for("compaction at 80%")
-        assert len(chat.toolbars()) == 1
+        chat.wait_until(lambda: len(chat.toolbars()) == 1, "one toolbar")
 
 
 def test_a_terminal_that_can_do_nothing_will_do(zkchat: Program) -> None:
