@@ -2,8 +2,10 @@
 
 import atexit
 import gc
+import importlib
 import json
 import os
+import pkgutil
 import shutil
 import subprocess
 import sys
@@ -21,6 +23,9 @@ from hypothesis import settings
 from meaning import Servers
 from pytest_httpserver import HTTPServer
 from warm import piped, trust_nobody
+
+from zkchat_cli import exporters
+from zkchat_cli.context import strategies
 
 os.environ["TZ"] = "UTC"  # people are shown their own clock's time, and tests know which that is
 time.tzset()
@@ -159,6 +164,9 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_finish() -> None:
+    for drawer in (exporters, strategies):  # pure, and loaded when they are needed: that may be in a test without the tracer
+        for module in pkgutil.iter_modules(drawer.__path__, f"{drawer.__name__}."):
+            importlib.import_module(module.name)
     gc.freeze()  # tests and modules stay
 
 
