@@ -21,7 +21,19 @@ from speaking import (
 )
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm import Delta, Failed, Finished, Model, Reasoning, Request, Setup, Text, ToolCalls, Waiting, providers
+from zkchat_cli.llm import providers
+from zkchat_cli.llm.base import (
+    Delta,
+    Model,
+    ModelConfig,
+    ReasoningPart,
+    Request,
+    RetryDelay,
+    StreamFailed,
+    StreamFinished,
+    TextPart,
+    ToolCallsPart,
+)
 from zkchat_cli.models import PromptMessage, PromptTool, ToolCall
 
 KEY = "sk-secret-0123456789"
@@ -46,28 +58,28 @@ class Answer:
 
     @property
     def text(self) -> str:
-        return "".join(delta.text for delta in self.deltas if isinstance(delta, Text))
+        return "".join(delta.text for delta in self.deltas if isinstance(delta, TextPart))
 
     @property
     def reasoning(self) -> str:
-        return "".join(delta.text for delta in self.deltas if isinstance(delta, Reasoning))
+        return "".join(delta.text for delta in self.deltas if isinstance(delta, ReasoningPart))
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
-        return tuple(call for delta in self.deltas if isinstance(delta, ToolCalls) for call in delta.calls)
+        return tuple(call for delta in self.deltas if isinstance(delta, ToolCallsPart) for call in delta.calls)
 
     @property
     def waits(self) -> list[float]:
-        return [round(delta.seconds, 1) for delta in self.deltas if isinstance(delta, Waiting)]
+        return [round(delta.seconds, 1) for delta in self.deltas if isinstance(delta, RetryDelay)]
 
     @property
-    def end(self) -> Finished:
-        assert isinstance(self.deltas[-1], Finished), self.deltas[-1]
+    def end(self) -> StreamFinished:
+        assert isinstance(self.deltas[-1], StreamFinished), self.deltas[-1]
         return self.deltas[-1]
 
     @property
     def error(self) -> ProviderError:
-        assert isinstance(self.deltas[-1], Failed), self.deltas[-1]
+        assert isinstance(self.deltas[-1], StreamFailed), self.deltas[-1]
         return self.deltas[-1].error
 
 
@@ -76,7 +88,7 @@ def a_model(provider: str, address: str, name: str = "m", *, key: str = KEY, fir
     declared = providers.provider(provider)
     env = {"OPENAI_BASE_URL": address, "OPENAI_API_KEY": key, "OLLAMA_HOST": address}
     patient = {"timeout": 5.0, "stall_timeout": 5.0, **settings}
-    model: Any = declared.open(Setup(name, declared.settings(**patient), env))
+    model: Any = declared.open(ModelConfig(name, declared.settings(**patient), env))
     model.first_delay = first_delay
     return model  # type: ignore[no-any-return]
 
@@ -84,9 +96,9 @@ def a_model(provider: str, address: str, name: str = "m", *, key: str = KEY, fir
 def ask(model: Model, request: Request = REQUEST) -> Answer:
     """One call, to its end. Whatever came: one terminal, as the last delta; and no word of the key."""
     deltas = tuple(model.stream(request))
-    assert [isinstance(delta, Finished | Failed) for delta in deltas] == [False] * (len(deltas) - 1) + [True]
+    assert [isinstance(delta, StreamFinished | StreamFailed) for delta in deltas] == [False] * (len(deltas) - 1) + [True]
     assert KEY not in repr([*deltas, model])
-    if isinstance(deltas[-1], Failed):
+    if isinstance(deltas[-1], StreamFailed):
         error = deltas[-1].error
         assert error.message
         assert error.hint

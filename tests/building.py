@@ -9,18 +9,19 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from zkchat_cli import tools
-from zkchat_cli.config import Config
+from zkchat_cli.chat.runtime import Runtime
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.config.schema import Config
 from zkchat_cli.context import strategies
-from zkchat_cli.context.recall import RecallIndex, recall
+from zkchat_cli.context.recall.index import RecallIndex, recall
 from zkchat_cli.context.turns import Turn, turns_of
 from zkchat_cli.events import Event, TurnCompleted, TurnFailed
-from zkchat_cli.llm import Delta, Finished, Model, Request, Text, ToolCalls, Window
+from zkchat_cli.llm.base import Delta, Model, Request, StreamFinished, TextPart, ToolCallsPart, Window
 from zkchat_cli.llm.providers.offline import OfflineModel
 from zkchat_cli.models import Compaction, ContentChunk, Conversation, PromptMessage, ToolCall, TurnReport, ZkChatMessage
-from zkchat_cli.session import Parts, ZkChatSession
-from zkchat_cli.store import ChatSessionStore
-from zkchat_cli.tokens import TokenCounter
-from zkchat_cli.vault import Vault
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.tokens.counter import TokenCounter
+from zkchat_cli.vault.vault import Vault
 
 NOON = "2025-05-08T12:00:00+00:00"
 COUNTER = TokenCounter()
@@ -75,12 +76,12 @@ class Deltas:
 
 def says(*texts: str) -> list[Delta]:
     """A model call that answers with these pieces."""
-    return [*map(Text, texts), Finished("stop")]
+    return [*map(TextPart, texts), StreamFinished("stop")]
 
 
 def calls(*wanted: ToolCall, text: str = "") -> list[Delta]:
     """A model call that asks for tools."""
-    return [*([Text(text)] if text else []), ToolCalls(wanted), Finished("tool_calls")]
+    return [*([TextPart(text)] if text else []), ToolCallsPart(wanted), StreamFinished("tool_calls")]
 
 
 def find(query: str, id_: str = "call-1-1") -> ToolCall:
@@ -114,7 +115,7 @@ class Room:
             "new_id": self.new_id,
             "summarizes": lambda name: name != "offline",
         }
-        return ZkChatSession(Parts(**{**parts, **changes}), conversation)
+        return ZkChatSession(Runtime(**{**parts, **changes}), conversation)
 
     def resumed(self, session: ZkChatSession, model: Model | None = None, **changes: Any) -> ZkChatSession:
         """The same conversation as another process would find it."""

@@ -8,10 +8,10 @@ from folding import Summariser, fails, searches, sound, summary
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.llm import Delta, Finished, Text
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.llm.base import Delta, StreamFinished, TextPart
 from zkchat_cli.models import ConversationArchive, Prompt, ZkChatMessage
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.store import ChatSessionStore
+from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 PLAIN = "anvil bellows chisel drill easel harbour lighthouse recipe garden report museum letter river".split()
 WORDS = [*PLAIN, *"漢字 [[Filters]] Müller 2025-03-07".split()]
@@ -58,11 +58,11 @@ def a_way(kind: str) -> list[Delta]:
         case "large":
             return summary(prose(3000, 2))
         case "malformed":
-            return [Text("I would rather not."), Finished("stop")]
+            return [TextPart("I would rather not."), StreamFinished("stop")]
         case "cut":
-            return fails("cut", Text("<conversation-summary>It"))
+            return fails("cut", TextPart("<conversation-summary>It"))
         case "empty":
-            return [Finished("stop")]
+            return [StreamFinished("stop")]
         case "timeout":
             return fails("timeout")
         case _:

@@ -11,7 +11,7 @@ from building import prompt_message
 from speaking import RESET, ModelServer, Reply
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm import Delta, Failed, Finished, Model, Reasoning, Request, Text, Waiting
+from zkchat_cli.llm.base import Delta, Model, ReasoningPart, Request, RetryDelay, StreamFailed, StreamFinished, TextPart
 
 KEY = "sk-test-0123456789"
 Body = list[bytes | float | str]
@@ -100,20 +100,20 @@ class Heard:
 
     @property
     def text(self) -> str:
-        return "".join(delta.text for delta in self.deltas if isinstance(delta, Text))
+        return "".join(delta.text for delta in self.deltas if isinstance(delta, TextPart))
 
     @property
     def reasoning(self) -> str:
-        return "".join(delta.text for delta in self.deltas if isinstance(delta, Reasoning))
+        return "".join(delta.text for delta in self.deltas if isinstance(delta, ReasoningPart))
 
     @property
-    def waits(self) -> list[Waiting]:
-        return [delta for delta in self.deltas if isinstance(delta, Waiting)]
+    def waits(self) -> list[RetryDelay]:
+        return [delta for delta in self.deltas if isinstance(delta, RetryDelay)]
 
     @property
     def error(self) -> ProviderError | None:
         last = self.deltas[-1]
-        return last.error if isinstance(last, Failed) else None
+        return last.error if isinstance(last, StreamFailed) else None
 
 
 def a_request(*texts: str) -> Request:
@@ -125,7 +125,7 @@ def heard(model: Model, request: Request | None = None) -> Heard:
     """A call to its end, which is exactly one terminal."""
     started = time.monotonic()
     deltas = list(model.stream(request or a_request()))
-    assert [isinstance(delta, Finished | Failed) for delta in deltas] == [False] * (len(deltas) - 1) + [True]
+    assert [isinstance(delta, StreamFinished | StreamFailed) for delta in deltas] == [False] * (len(deltas) - 1) + [True]
     return Heard(deltas, time.monotonic() - started)
 
 
@@ -135,7 +135,7 @@ def suffer(fault: Fault, dialect: Dialect, server: ModelServer) -> Heard:
     server.gets[dialect.models_at] = dialect.models
     call = heard(dialect.open(server.address))
     assert (call.error.kind if call.error else None, call.text, len(server.asked)) == (fault.kind, fault.text, fault.tries)
-    assert len(list(takewhile(lambda d: isinstance(d, Waiting), call.deltas))) == len(call.waits)
+    assert len(list(takewhile(lambda d: isinstance(d, RetryDelay), call.deltas))) == len(call.waits)
     if call.error:
         assert fault.says in f"{call.error.message} {call.error.hint}"
         assert KEY not in f"{call.error.message} {call.error.hint}"

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from building import COUNTER, chunk, said
 
-from zkchat_cli.context.summarising import INSTRUCTIONS
 from zkchat_cli.errors import ProviderError, ProviderErrorKind
-from zkchat_cli.llm import Delta, Failed, Finished, Request, Text, Window
+from zkchat_cli.llm.base import Delta, Request, StreamFailed, StreamFinished, TextPart, Window
 from zkchat_cli.models import Prompt, TokenUsage, ToolCall, ZkChatMessage
+from zkchat_cli.summarization.prompt import INSTRUCTIONS
 
 SUMMARY = "The user moves things: the anvil to shelf 7, see [[Filters]] [3]."
 
@@ -22,13 +22,13 @@ def is_for_summary(request: Request) -> bool:
 def summary(text: str = SUMMARY) -> list[Delta]:
     """A model call that summarises."""
     return [
-        Text(f"<conversation-summary>{text}</conversation-summary>"),
-        Finished("stop", TokenUsage(prompt_tokens=50, completion_tokens=9)),
+        TextPart(f"<conversation-summary>{text}</conversation-summary>"),
+        StreamFinished("stop", TokenUsage(prompt_tokens=50, completion_tokens=9)),
     ]
 
 
 def fails(kind: ProviderErrorKind, *before: Delta) -> list[Delta]:
-    return [*before, Failed(ProviderError(kind, f"it failed: {kind}", "Again."))]
+    return [*before, StreamFailed(ProviderError(kind, f"it failed: {kind}", "Again."))]
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Summariser:
     name: str = "summariser"
     window: Window | None = None
     exact: bool = True
-    answer: Sequence[Delta] = (Text("Noted."), Finished("stop"))
+    answer: Sequence[Delta] = (TextPart("Noted."), StreamFinished("stop"))
     asked: list[Request] = field(default_factory=list)
     """The requests for summaries."""
     requests: list[Request] = field(default_factory=list)

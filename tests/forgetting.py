@@ -15,8 +15,9 @@ from types import FrameType
 from typing import Any
 
 from zkchat_cli.models import Conversation, ZkChatMessage
-from zkchat_cli.store import ChatSessionStore, erasing, typed
-from zkchat_cli.store.file import connect
+from zkchat_cli.store import input_history, secure_delete
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.database import connect
 from zkchat_cli.store.migrations import SCRIPTS
 
 NOON = "2025-05-08T12:00:00+00:00"
@@ -81,7 +82,7 @@ def a_store(folder: Path) -> None:
             text = f"what does the {word} do {n}? " + " ".join(f"{word}{n}x{each}" for each in range(99))
             store.add(id_, ZkChatMessage(id=f"{id_}{n}", role="user", content=text, timestamp=NOON))
             store.search(None, word)
-    lines = typed.file_of(folder, "/notes")
+    lines = input_history.file_of(folder, "/notes")
     lines.parent.mkdir()
     lines.write_text(f"\n# then\n+an old {SECRET} 3\n\n# now\n+what does the philatelist do?\n")
     store.close()
@@ -103,7 +104,7 @@ def killed(folder: Path, arm: Callable[[ChatSessionStore], None]) -> bool:
 
 def main() -> None:
     folder = Path(sys.argv[1])
-    erasing.PAGES, erasing.MESSAGES = 1, 4  # so that a small store takes several steps
+    secure_delete.PAGES, secure_delete.MESSAGES = 1, 4  # so that a small store takes several steps
     (folder / "sample").mkdir()
     a_store(folder / "sample")
     told: dict[str, Any] = {"held": len(holding(folder)), "killed": 0, "words left behind": 0, "held on": [], "lost": 0}

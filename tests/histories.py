@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zkchat_cli import tools
-from zkchat_cli.config import ContextSettings
+from zkchat_cli.config.schema import ContextSettings
 from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget
-from zkchat_cli.context.prompt import Material, assemble
+from zkchat_cli.context.prompt_assembly import PromptInputs, assemble
 from zkchat_cli.context.turns import turns_of
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import ContextUsage, DocumentReference, Prompt, PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage
-from zkchat_cli.tokens import TokenCounter
+from zkchat_cli.tokens.counter import TokenCounter
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "300"))
 """Of each promise that is tried on random histories; CI tries two thousand besides."""
@@ -153,7 +153,7 @@ def any_history_makes_a_prompt_that_keeps_all_promises(
 ) -> None:
     counter = counting(factor)
     budget = Budget.of(ContextSettings(), window)
-    material = Material(
+    material = PromptInputs(
         instructions="Cite.",
         history=turns_of(history, counter),
         current=current,

@@ -25,10 +25,10 @@ from zkchat_cli.models import (
     MessageBreakdown,
     Prompt,
     PromptMessage,
-    Sent,
+    SentPrompt,
     ZkChatMessage,
 )
-from zkchat_cli.store import ChatSessionStore
+from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 NOON = "2025-05-08T12:00:00+00:00"
 STEPS = 15
@@ -85,7 +85,7 @@ def live(file: Path, name: str, acknowledge: int, statements: int = 0, instructi
         chunk = ContentChunk(id="k", relative_path="A.md", title="A", start_line=1, end_line=1, text="so " * 500, number=1)
         result = said(f"{name}-t{n}", "tool", json.dumps({"text": chunk.text}), question.id, tool_name="find", chunks=(chunk,))
         answer = said(f"{name}-a{n}", "assistant", "therefore. " * 100, result.id)
-        call = Sent(question_id=question.id, call=1, model="offline", prompt=sent(question.id, question.content))
+        call = SentPrompt(question_id=question.id, call=1, model="offline", prompt=sent(question.id, question.content))
         store.commit("c1", question.model_copy(update={"status": "complete"}), [result, answer], updated_at=NOON, sent=[call])
         os.write(acknowledge, f"{answer.id}\n".encode())
         figures = {"tokens_before": 9, "tokens_after": 8, "messages_folded": 2, "mode": "full"}

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from zkchat_cli.vault import Vault
+from zkchat_cli.vault.vault import Vault
 
 
 class Notes:

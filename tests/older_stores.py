@@ -4,7 +4,7 @@ import sqlite3
 from pathlib import Path
 
 from zkchat_cli.models import ZkChatMessage
-from zkchat_cli.store.file import connect
+from zkchat_cli.store.database import connect
 from zkchat_cli.store.migrations import SCRIPTS
 
 NOON = "2025-05-08T12:00:00+00:00"

@@ -37,15 +37,17 @@ from pathlib import Path
 from building import NOON, Clock
 from conftest import NOTES, write
 
-from zkchat_cli import main, settling, wiring
+from zkchat_cli.app import factory, startup_options
+from zkchat_cli.chat import session_settings
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.cli import app
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.terminal.outcomes import run_piped
+from zkchat_cli.terminal.command_runner import run_piped
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.stages import Aside, to_stderr
-from zkchat_cli.terminal.turns import show_error
+from zkchat_cli.terminal.turn_renderer import show_error
+from zkchat_cli.terminal.turn_view import Aside, to_stderr
 
-DEMO = Path(wiring.__file__).with_name("demo")
+DEMO = Path(factory.__file__).with_name("demo")
 TYPED, MORE, SHELL, ANY = "› ", "… ", "$ ", "⋮"
 KEYS = ("vault", "file", "reply", "set", "env", "columns")
 
@@ -123,7 +125,7 @@ class Stage:
         model = _scripted(folder, transcript.values["reply"]) if "reply" in transcript.values else "offline"
         given = dict(each.split("=", 1) for each in transcript.values.get("env", ()))
         self._env = {"ZKCHAT_HOME": str(self._home), **given}
-        self._bench = wiring.open_bench(wiring.Choices(vault=self._vault, model=model), self._env, self._vault)
+        self._bench = factory.open_app(startup_options.StartupOptions(vault=self._vault, model=model), self._env, self._vault)
         self._bench.vault.refresh()
         with chdir(self._vault):
             parts = self._bench.session().parts
@@ -131,7 +133,7 @@ class Stage:
         self._session: ZkChatSession | None = ZkChatSession(replace(parts, now=_clock(), clock=Clock(), new_id=_ids()))
         for setting in transcript.values.get("set", ()):
             key, _, value = setting.partition("=")
-            settling.change(self._session, key.strip(), value.strip())
+            session_settings.override(self._session, key.strip(), value.strip())
         self._columns = int(transcript.value("columns", "0"))
 
     def play(self, typed: str) -> str:
@@ -179,7 +181,7 @@ def run_here(words: list[str], env: Mapping[str, str], piped: str) -> str:
     out, err = _file(), _file()
     with _as_a_program(words, env, piped), redirect_stdout(out), redirect_stderr(err):
         try:
-            main.run()
+            app.run()
         except SystemExit as e:
             code = e.code
     return _content(out) + _content(err) + (f"(exit code {code})\n" if code else "")

@@ -9,9 +9,9 @@ import pyte
 from pyte.screens import Char
 from terminal_screen import Scrolling
 
-from zkchat_cli.terminal.links import NOTHING, Opens
-from zkchat_cli.terminal.live import Live
+from zkchat_cli.terminal.hyperlinks import NOTHING, LinkTargets
 from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.streaming_view import StreamingView
 
 SEQUENCES = re.compile(r"\x1b(?:\[[\d;]*[mKJGA]|\]8;;[!-~]*\x1b\\)")
 """All that may be written besides text."""
@@ -76,7 +76,7 @@ class Streaming:
     """A Live on a terminal; by its clock each delta comes `pace` seconds after the one before, and is drawn."""
 
     def __init__(
-        self, columns: int = 80, lines: int = 24, *, pace: float = 0.5, reflows: bool = False, opens: Opens = NOTHING, **screen: Any
+        self, columns: int = 80, lines: int = 24, *, pace: float = 0.5, reflows: bool = False, opens: LinkTargets = NOTHING, **screen: Any
     ) -> None:
         self.terminal = Terminal(columns, lines, reflows=reflows)
         self.raw = ""
@@ -85,7 +85,7 @@ class Streaming:
         self._stream = pyte.Stream(self.terminal)
         out = self
         given = {"colour": True, "err_is_terminal": False, **screen}
-        self.live = Live(
+        self.live = StreamingView(
             Screen(out, io.StringIO(), columns=lambda: self.terminal.columns, lines=lambda: self.terminal.lines, **given),  # type: ignore[arg-type]
             opens,
             clock=lambda: self.now,

@@ -10,16 +10,19 @@ from conftest import Program
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli import config, drawer, wiring
-from zkchat_cli.agents import builtin, loading, writing
-from zkchat_cli.agents.addressing import address
-from zkchat_cli.agents.profile import Agent, Profile
-from zkchat_cli.config import Places
+from zkchat_cli import registry
+from zkchat_cli.agents import builtin, editor
+from zkchat_cli.agents import loader as agent_loader
+from zkchat_cli.agents.mentions import parse_agent_mention
+from zkchat_cli.agents.profile import Agent, AgentProfile
+from zkchat_cli.app import factory
+from zkchat_cli.config import loader
 from zkchat_cli.errors import ConfigError
+from zkchat_cli.paths import AppPaths
 
 
 def flat(table: dict[str, Any]) -> dict[str, Any]:
-    return dict(config._flatten(table))
+    return dict(loader._flatten(table))
 
 
 @pytest.fixture
@@ -31,7 +34,7 @@ def where(tmp_path: Path) -> Path:
 
 def written(where: Path, text: str, name: str = "critic") -> Agent:
     (where / f"{name}.toml").write_text(text, encoding="utf-8")
-    return wiring.check_agent(loading.load(where, name))
+    return factory.check_agent(agent_loader.load(where, name))
 
 
 def refused(where: Path, text: str) -> ConfigError:
@@ -136,40 +139,40 @@ def test_a_prompts_file_is_not_the_agents_memory_besides(where: Path) -> None:
 
 
 def test_built_in_agents_say_only_what_a_file_may_say(where: Path) -> None:
-    assert drawer.names(builtin) == ["editor", "researcher"]
-    for name in drawer.names(builtin):
-        agent = wiring.check_agent(loading.load(where, name))
+    assert registry.names(builtin) == ["editor", "researcher"]
+    for name in registry.names(builtin):
+        agent = factory.check_agent(agent_loader.load(where, name))
         assert (agent.name, agent.file) == (name, None)
-        assert loading.checked("", writing.as_given(agent)).keys() >= {"description", "system_prompt"}
-        assert written(where, writing.text(name, writing.as_given(agent)), name).prompt == agent.prompt
+        assert agent_loader.checked("", editor.as_given(agent)).keys() >= {"description", "system_prompt"}
+        assert written(where, editor.text(name, editor.as_given(agent)), name).prompt == agent.prompt
 
 
 def test_a_file_takes_the_place_of_a_built_in_agent(where: Path) -> None:
     assert written(where, 'description = "mine"', "editor").description == "mine"
-    assert loading.names(where) == ["editor", "researcher"]
+    assert agent_loader.names(where) == ["editor", "researcher"]
 
 
 def test_an_agent_that_is_not_there_is_told_with_the_nearest(where: Path) -> None:
     with pytest.raises(ConfigError, match="no agent 'reseacher'") as e:
-        loading.load(where, "reseacher")
+        agent_loader.load(where, "reseacher")
     assert "Nearest: researcher" in e.value.hint
 
 
 def test_where_there_is_no_folder_there_are_the_built_in_ones(tmp_path: Path) -> None:
-    assert loading.names(tmp_path / "none") == ["editor", "researcher"]
-    assert list(loading.misnamed(tmp_path / "none")) == []
-    assert loading.load(tmp_path / "none", "Editor").name == "editor"
+    assert agent_loader.names(tmp_path / "none") == ["editor", "researcher"]
+    assert list(agent_loader.misnamed(tmp_path / "none")) == []
+    assert agent_loader.load(tmp_path / "none", "Editor").name == "editor"
 
 
 @pytest.mark.parametrize("name", ["", "none", "Critic", "a b", "../x", "a.b", "-a", "_a", "a" * 49, "a/b", "a\n"])
 def test_what_nobody_could_call_it_by_is_no_name(where: Path, name: str) -> None:
     with pytest.raises(ConfigError, match="cannot be called"):
-        loading.file_of(where, name)
+        agent_loader.file_of(where, name)
 
 
 @pytest.mark.parametrize("name", ["a", "critic-2", "über_prüfer", "批评"])
 def test_names_are_words(where: Path, name: str) -> None:
-    assert loading.file_of(where, name).parent == where
+    assert agent_loader.file_of(where, name).parent == where
 
 
 # what an agent counts for
@@ -177,11 +180,11 @@ def test_names_are_words(where: Path, name: str) -> None:
 
 def test_an_agent_counts_for_more_than_files_and_for_less_than_environment_and_flags(where: Path, vault: Path) -> None:
     agent = written(where, 'model = "ollama/a"\ntemperature = 0.5\n[context]\nmax_tokens = 4096\nsummary_ratio = 0.5')
-    places = Places(where.parent / "config.toml", where, where)
+    places = AppPaths(where.parent / "config.toml", where, where)
     places.config_file.write_text("context.max_tokens = 1000\ncontext.injection_ratio = 0.3")
     (vault / ".zkchat.toml").write_text("context.max_tokens = 2000")
     env = {"ZKCHAT_MODEL": "ollama/b"}
-    loaded = config.load({"context.summary_ratio": 0.1}, env, places, vault, agent=agent.settings)
+    loaded = loader.load({"context.summary_ratio": 0.1}, env, places, vault, agent=agent.settings)
     values = loaded.values
     assert (values.model, values.llm.temperature, values.context.max_tokens) == ("ollama/b", 0.5, 4096)
     assert (values.context.summary_ratio, values.context.injection_ratio) == (0.1, 0.3)
@@ -221,25 +224,25 @@ GIVEN = st.fixed_dictionaries(
 @settings(max_examples=40, deadline=None)
 @given(GIVEN)
 def test_what_is_written_is_read_again(given: dict[str, Any]) -> None:
-    assert flat(tomllib.loads(writing.text("x", given))) == given
+    assert flat(tomllib.loads(editor.text("x", given))) == given
 
 
 def test_a_new_file_has_a_comment_at_each_key(where: Path) -> None:
-    text = writing.text("critic", {})
+    text = editor.text("critic", {})
     assert flat(tomllib.loads(text)) == {}
-    for key in config.keys(Profile):
+    for key in loader.keys(AgentProfile):
         if not key.startswith("context."):
-            assert f"# {config.describe(key, Profile)}\n# {key} = " in text
+            assert f"# {loader.describe(key, AgentProfile)}\n# {key} = " in text
     uncommented = [
         line.removeprefix("# ") for line in text.splitlines() if (" = " in line and "system_prompt" not in line) or line == "[context]"
     ]
-    assert wiring.check_agent(Agent("x", loading.checked("", flat(tomllib.loads("\n".join(uncommented))))))
+    assert factory.check_agent(Agent("x", agent_loader.checked("", flat(tomllib.loads("\n".join(uncommented))))))
 
 
 def test_a_change_keeps_comments_and_everything_else(where: Path) -> None:
     file = where / "critic.toml"
     file.write_text("# mine\nmodel = 'a' # the best\n\ntools = [\n  'find_excerpts', # one\n]\n")
-    writing.change(file, {"model": "b", "context.max_tokens": 4096, "tools": None, "strategy": None})
+    editor.change(file, {"model": "b", "context.max_tokens": 4096, "tools": None, "strategy": None})
     assert file.read_text() == '# mine\nmodel = "b" # the best\n\n\n[context]\nmax_tokens = 4096\n'
 
 
@@ -247,20 +250,20 @@ def test_a_file_that_is_no_toml_is_not_changed(where: Path) -> None:
     file = where / "critic.toml"
     file.write_bytes(b"model = [")
     with pytest.raises(ConfigError, match="not valid TOML"):
-        writing.change(file, {"model": "b"})
+        editor.change(file, {"model": "b"})
     file.write_bytes(b"\xff")
     with pytest.raises(ConfigError, match="cannot be read"):
-        writing.change(file, {"model": "b"})
+        editor.change(file, {"model": "b"})
     assert file.read_bytes() == b"\xff"
 
 
 def test_an_agents_file_is_its_owners_alone_and_may_be_a_link(tmp_path: Path) -> None:
     file = tmp_path / "config" / "agents" / "critic.toml"
-    writing.create(file, "critic", {"model": "a"})
+    editor.create(file, "critic", {"model": "a"})
     assert [oct(each.stat().st_mode & 0o777) for each in (file, file.parent, file.parent.parent)] == ["0o600", "0o700", "0o700"]
     dotfile = file.rename(tmp_path / "critic.toml")
     file.symlink_to(dotfile)
-    writing.change(file, {"model": "b"})
+    editor.change(file, {"model": "b"})
     assert (file.is_symlink(), 'model = "b"' in dotfile.read_text()) == (True, True)
     assert list(file.parent.iterdir()) == [file]
 
@@ -268,9 +271,9 @@ def test_an_agents_file_is_its_owners_alone_and_may_be_a_link(tmp_path: Path) ->
 def test_what_cannot_be_written_or_deleted_is_told(where: Path) -> None:
     (where / "a.toml").write_text("")
     with pytest.raises(ConfigError, match="cannot be written"):
-        writing.create(where / "a.toml" / "b.toml", "b", {})
+        editor.create(where / "a.toml" / "b.toml", "b", {})
     with pytest.raises(ConfigError, match="cannot be deleted"):
-        writing.delete(where / "missing.toml")
+        editor.delete(where / "missing.toml")
 
 
 # who is called
@@ -288,7 +291,7 @@ def test_what_cannot_be_written_or_deleted_is_told(where: Path) -> None:
     ],
 )
 def test_a_name_at_the_very_start_calls_an_agent(text: str, name: str, question: str) -> None:
-    called = address(text)
+    called = parse_agent_mention(text)
     assert called is not None
     assert (called.name, called.question) == (name, question)
     assert called.written in text
@@ -298,4 +301,4 @@ def test_a_name_at_the_very_start_calls_an_agent(text: str, name: str, question:
     "text", ["is it, @critic?", "@critic.md is", "@notes/plan x", "@", "@ critic", "a@critic x", "@critic's x", "@a" + "b" * 60, ""]
 )
 def test_what_is_no_name_or_stands_elsewhere_calls_nobody(text: str) -> None:
-    assert address(text) is None
+    assert parse_agent_mention(text) is None

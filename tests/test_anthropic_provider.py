@@ -29,8 +29,19 @@ from speaking import (
     nobody_listens,
 )
 
-from zkchat_cli.llm import Failed, Finished, Options, Reasoning, Request, Setup, Text, Thinking, ToolCalls, Window
-from zkchat_cli.llm.providers.anthropic import PROVIDER, AnthropicModel, Settings
+from zkchat_cli.llm.base import (
+    ModelConfig,
+    Options,
+    ReasoningPart,
+    Request,
+    StreamFailed,
+    StreamFinished,
+    TextPart,
+    ThinkingPart,
+    ToolCallsPart,
+    Window,
+)
+from zkchat_cli.llm.providers.anthropic import PROVIDER, AnthropicModel, AnthropicSettings
 from zkchat_cli.models import ToolCall
 
 MODELS = {"data": [{"id": "clam"}, {"id": "claude", "max_input_tokens": 300_000}], "has_more": False}
@@ -38,7 +49,7 @@ MODELS = {"data": [{"id": "clam"}, {"id": "claude", "max_input_tokens": 300_000}
 
 def a_model(address: str, model: str = "m", key: str = KEY, **settings: Any) -> AnthropicModel:
     env = {"ANTHROPIC_BASE_URL": address, "ANTHROPIC_API_KEY": key}
-    opened = PROVIDER.open(Setup(model, Settings(**{"timeout": 30, "stall_timeout": 30, **settings}), env))
+    opened = PROVIDER.open(ModelConfig(model, AnthropicSettings(**{"timeout": 30, "stall_timeout": 30, **settings}), env))
     assert isinstance(opened, AnthropicModel)
     opened.first_delay = 0.01
     return opened
@@ -187,8 +198,8 @@ def test_a_server_that_says_that_it_is_at_work_is_not_silent(server: ModelServer
     body = [piece for event in (*pings, ANTHROPIC.begun, *pings, *long_call) for piece in (0.08, event)]
     server.says(Reply([*body, anthropic_events(*anthropic_end("tool_use"))]))
     call = heard(ready(a_model(server.address, timeout=0.5, stall_timeout=0.5)))
-    assert call.deltas[0] == Text("Hel")
-    assert [type(delta) for delta in call.deltas] == [Text, ToolCalls, Finished]
+    assert call.deltas[0] == TextPart("Hel")
+    assert [type(delta) for delta in call.deltas] == [TextPart, ToolCallsPart, StreamFinished]
 
 
 def test_a_wait_that_the_server_asks_for_is_counted_down(server: ModelServer) -> None:
@@ -241,9 +252,9 @@ def test_text_comes_as_it_is_said_with_what_it_cost(server: ModelServer) -> None
         )
     )
     call = heard(a_model(server.address))
-    assert call.deltas[:-1] == [Text("Grü"), Text("ße "), Text("世界")]
+    assert call.deltas[:-1] == [TextPart("Grü"), TextPart("ße "), TextPart("世界")]
     end = call.deltas[-1]
-    assert isinstance(end, Finished)
+    assert isinstance(end, StreamFinished)
     assert end.reason == "stop"
     assert end.usage is not None
     assert (end.usage.prompt_tokens, end.usage.completion_tokens, end.usage.cached_tokens, end.usage.estimated) == (1000, 3, 900, False)
@@ -263,21 +274,21 @@ def test_text_comes_as_it_is_said_with_what_it_cost(server: ModelServer) -> None
 def test_why_an_answer_ended(said: str, reason: str, server: ModelServer) -> None:
     server.says(Reply(anthropic_text("Hello", finish=said)))
     end = heard(a_model(server.address)).deltas[-1]
-    assert isinstance(end, Finished)
+    assert isinstance(end, StreamFinished)
     assert end.reason == reason
 
 
 def test_what_it_costs_is_unknown_where_the_server_does_not_say(server: ModelServer) -> None:
     server.says(Reply(anthropic_text("Hello", input_tokens=0)))
-    assert heard(a_model(server.address)).deltas[-1] == Finished("stop", None)
+    assert heard(a_model(server.address)).deltas[-1] == StreamFinished("stop", None)
 
 
 def calls_of(server: ModelServer, *calls: tuple[str, str, str], finish: str = "tool_use") -> list[ToolCall]:
     server.says(Reply(anthropic_calls(*calls, finish=finish)))
     call = heard(a_model(server.address))
-    assert isinstance(call.deltas[-1], Finished)
+    assert isinstance(call.deltas[-1], StreamFinished)
     assert call.deltas[-1].reason == ("tool_calls" if len(call.deltas) > 1 else "length")
-    return [wanted for delta in call.deltas if isinstance(delta, ToolCalls) for wanted in delta.calls]
+    return [wanted for delta in call.deltas if isinstance(delta, ToolCallsPart) for wanted in delta.calls]
 
 
 def test_tools_are_called_with_their_arguments(server: ModelServer) -> None:
@@ -310,17 +321,17 @@ def test_thinking_is_shown_and_kept_in_its_signed_form(server: ModelServer) -> N
     ]
     server.says(Reply([anthropic_events(*events)]))
     reasoning, thinking, calls, end = heard(a_model(server.address)).deltas
-    assert reasoning == Reasoning("Let me look.")
-    assert isinstance(thinking, Thinking)
+    assert reasoning == ReasoningPart("Let me look.")
+    assert isinstance(thinking, ThinkingPart)
     assert thinking.blocks.provider == "anthropic"
     assert thinking.blocks.blocks == ({"type": "thinking", "thinking": "Let me look.", "signature": "c2ln"}, redacted)
-    assert (type(calls), type(end)) == (ToolCalls, Finished)
+    assert (type(calls), type(end)) == (ToolCallsPart, StreamFinished)
 
 
 def test_thinking_before_an_answer_is_not_put_back(server: ModelServer) -> None:
     text = anthropic_block(1, {"type": "text", "text": "Hello"})
     server.says(Reply([anthropic_events(anthropic_start(), *anthropic_thinking(0, "Hm.", "c2ln"), *text, *anthropic_end())]))
-    assert [type(delta) for delta in heard(a_model(server.address)).deltas] == [Reasoning, Text, Finished]
+    assert [type(delta) for delta in heard(a_model(server.address)).deltas] == [ReasoningPart, TextPart, StreamFinished]
 
 
 # the server, the key, the window
@@ -356,9 +367,9 @@ def test_a_server_of_ones_own_wants_no_key(server: ModelServer, monkeypatch: pyt
     ],
 )
 def test_what_cannot_work_is_said_before_any_call(model: str, key: str, kind: str, says: str) -> None:
-    opened = PROVIDER.open(Setup(model, Settings(), {"ANTHROPIC_API_KEY": key}))
+    opened = PROVIDER.open(ModelConfig(model, AnthropicSettings(), {"ANTHROPIC_API_KEY": key}))
     (end,) = list(opened.stream(a_request()))
-    assert isinstance(end, Failed)
+    assert isinstance(end, StreamFailed)
     assert (end.error.kind, end.error.message) == (kind, says)
 
 
@@ -405,7 +416,7 @@ def test_preparing_never_fails() -> None:
 def test_what_a_server_offers_is_listed(server: ModelServer) -> None:
     server.gets[ANTHROPIC.models_at] = MODELS
     assert PROVIDER.reach is not None
-    reach = PROVIDER.reach(Setup("", Settings(base_url=server.address), {"ANTHROPIC_API_KEY": KEY}))
+    reach = PROVIDER.reach(ModelConfig("", AnthropicSettings(base_url=server.address), {"ANTHROPIC_API_KEY": KEY}))
     assert [(listed.name, listed.window) for listed in reach.models()] == [("clam", None), ("claude", 300_000)]
     assert (reach.key, reach.chosen) == ("ANTHROPIC_API_KEY is set", "ANTHROPIC_API_KEY, anthropic.base_url")
 
@@ -475,10 +486,10 @@ def test_the_program_says_what_is_wrong_and_nothing_else_and_writes_the_key_nowh
 
 
 def test_mojentic_can_use_the_gateway_as_its_own(server: ModelServer) -> None:
-    from zkchat_cli.llm.messages_api import Gateway  # isort: skip
+    from zkchat_cli.llm.anthropic.client import AnthropicMessagesGateway  # isort: skip
     from mojentic.llm.gateways.models import LLMMessage
     from mojentic.llm.llm_broker import LLMBroker
 
     server.says(Reply(anthropic_text("Hel", "lo")))
-    gateway = Gateway(a_model(server.address).server, official=False)
+    gateway = AnthropicMessagesGateway(a_model(server.address).server, official=False)
     assert LLMBroker("m", gateway=gateway).generate([LLMMessage(content="Hi")]) == "Hello"

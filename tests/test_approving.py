@@ -5,14 +5,14 @@ from io import StringIO
 
 import pytest
 
-from zkchat_cli.changing import ALLOWED, DECLINED, beforehand, warned
 from zkchat_cli.events import IterationStarted
-from zkchat_cli.terminal.approving import MOST_LINES, NO_MORE, AskEach
+from zkchat_cli.terminal.change_approval import MOST_LINES, NO_MORE, ApprovalPrompt
 from zkchat_cli.terminal.diffs import LONGEST_LINE, is_cut, show_diff
-from zkchat_cli.terminal.keyboard import STOPPED
-from zkchat_cli.terminal.safe import revealed
+from zkchat_cli.terminal.interrupts import STOPPED
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.vault.changes import Change, FileChange
+from zkchat_cli.text.sanitize import revealed
+from zkchat_cli.vault.approval import ALLOWED, DECLINED, beforehand, warned
+from zkchat_cli.vault.edit.transaction import Change, FileChange
 
 
 def change(text: str, before: str = "") -> Change:
@@ -85,9 +85,9 @@ class Answers:
         return self.words.pop(0)
 
 
-def asking(*words: str) -> tuple[AskEach, Answers, Screen]:
+def asking(*words: str) -> tuple[ApprovalPrompt, Answers, Screen]:
     question, screen = Answers(*words), a_screen()
-    ask = AskEach(question, screen)  # type: ignore[arg-type]
+    ask = ApprovalPrompt(question, screen)  # type: ignore[arg-type]
     ask.pausing = nullcontext
     return ask, question, screen
 

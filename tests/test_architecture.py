@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 from conftest import Program
 
-from zkchat_cli import cli, config, drawer, exporters, slash, tools, wiring
+from zkchat_cli import exporters, registry, slash, tools
+from zkchat_cli.app import factory
+from zkchat_cli.cli import commands
+from zkchat_cli.config import loader
 from zkchat_cli.context import strategies
 from zkchat_cli.llm import embedders, providers
 
@@ -37,7 +40,7 @@ def loaded_by(program: Program, *arguments: str) -> set[str]:
     """The modules that a command has loaded when it ends."""
     tell = "import sys, atexit; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); sys.argv = ['zkchat', *sys.argv[1:]]"
     done = subprocess.run(
-        [sys.executable, "-c", f"{tell}; from zkchat_cli.main import run; run()", *arguments],
+        [sys.executable, "-c", f"{tell}; from zkchat_cli.cli.app import run; run()", *arguments],
         capture_output=True,
         text=True,
         env=program.environment,
@@ -57,8 +60,8 @@ def test_help_and_version_load_nothing_heavy(zkchat: Program, arguments: list[st
 def test_the_help_of_every_command_loads_nothing_heavy() -> None:
     every_help = """if True:
         import contextlib, io, sys
-        from zkchat_cli.main import run
-        from zkchat_cli import cli, drawer
+        from zkchat_cli.cli.app import run
+        from zkchat_cli.cli import commands; from zkchat_cli import registry
         def say(*words):
             sys.argv = ["zkchat", *words, "--help"]
             said = io.StringIO()
@@ -67,7 +70,7 @@ def test_the_help_of_every_command_loads_nothing_heavy() -> None:
             found = said.getvalue().partition("Commands:")[2].splitlines()
             return [line.split()[0] for line in found if line.startswith("  ") and line[2:3].strip()]
         asked = 0
-        for command in drawer.names(cli):
+        for command in registry.names(commands):
             for part in say(command):
                 say(command, part)
                 asked += 1
@@ -75,7 +78,7 @@ def test_the_help_of_every_command_loads_nothing_heavy() -> None:
         print(*sys.modules)
     """
     done = subprocess.run([sys.executable, "-c", every_help], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
-    assert not set(done.stdout.split()) & {*HEAVY, "tomlkit", "zkchat_cli.wiring", "zkchat_cli.models"}
+    assert not set(done.stdout.split()) & {*HEAVY, "tomlkit", "zkchat_cli.app.factory", "zkchat_cli.models"}
 
 
 def test_ctrl_c_while_the_program_is_loaded_ends_it_without_a_word() -> None:
@@ -86,7 +89,7 @@ def test_ctrl_c_while_the_program_is_loaded_ends_it_without_a_word() -> None:
                 if name == "typer.core":
                     os.kill(os.getpid(), signal.SIGINT)
         sys.meta_path.insert(0, Pressed())
-        import zkchat_cli.main
+        import zkchat_cli.cli.app
     """
     done = subprocess.run([sys.executable, "-c", pressed_meanwhile], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
@@ -95,7 +98,7 @@ def test_ctrl_c_while_the_program_is_loaded_ends_it_without_a_word() -> None:
 def test_the_first_prompt_needs_neither_pydantic_nor_rich() -> None:
     parsed_and_ready = """if True:
         import sys, typer
-        from zkchat_cli.main import app
+        from zkchat_cli.cli.app import app
         root = typer.main.get_command(app)
         context = root.make_context("zkchat", ["chat"])
         chat = root.get_command(context, "chat")
@@ -109,7 +112,7 @@ def test_the_first_prompt_needs_neither_pydantic_nor_rich() -> None:
 
 
 def test_where_the_settings_are_is_said_without_reading_them(zkchat: Program) -> None:
-    assert not loaded_by(zkchat, "config", "path") & {"tomlkit", "zkchat_cli.config", "zkchat_cli.wiring"}
+    assert not loaded_by(zkchat, "config", "path") & {"tomlkit", "zkchat_cli.config.schema", "zkchat_cli.app.factory"}
 
 
 def test_asking_offline_loads_no_model_library_and_no_screen(zkchat: Program) -> None:
@@ -137,7 +140,7 @@ def test_search_by_meaning_loads_its_libraries_only_when_it_computes(zkchat: Pro
 @pytest.mark.parametrize(
     ("package", "constant"),
     [
-        (cli, "COMMAND"),
+        (commands, "COMMAND"),
         (slash, "COMMAND"),
         (tools, "TOOL"),
         (strategies, "STRATEGY"),
@@ -147,25 +150,39 @@ def test_search_by_meaning_loads_its_libraries_only_when_it_computes(zkchat: Pro
     ],
 )
 def test_every_file_of_a_drawer_declares_its_constant_and_says_what_it_is(package: object, constant: str) -> None:
-    for name in drawer.names(package):  # type: ignore[arg-type]
-        thing = drawer.take(package, name, constant)  # type: ignore[arg-type]
+    for name in registry.names(package):  # type: ignore[arg-type]
+        thing = registry.load(package, name, constant)  # type: ignore[arg-type]
         assert getattr(thing, "name", name) in (name, None)
-        assert drawer.label(package, name)  # type: ignore[arg-type]
+        assert registry.summary_line(package, name)  # type: ignore[arg-type]
 
 
 def test_the_example_settings_are_the_defaults() -> None:
     text = (ROOT / "config.example.toml").read_text(encoding="utf-8")
-    written = dict(config._flatten(tomllib.loads(text)))
-    assert written == config.keys(wiring.schema())
+    written = dict(loader._flatten(tomllib.loads(text)))
+    assert written == loader.keys(factory.settings_schema())
 
 
 def test_every_setting_is_described_in_the_example() -> None:
     text = (ROOT / "config.example.toml").read_text(encoding="utf-8")
-    for key in config.keys(wiring.schema()):
-        assert f"# {config.describe(key, wiring.schema())}" in text
+    for key in loader.keys(factory.settings_schema()):
+        assert f"# {loader.describe(key, factory.settings_schema())}" in text
 
 
 def test_the_example_says_which_settings_a_vault_cannot_make() -> None:
     head = (ROOT / "config.example.toml").read_text(encoding="utf-8").partition("\n\n")[0].replace("\n# ", " ")
-    for key in config.NOT_FOR_A_VAULT:
+    for key in loader.NOT_FOR_A_VAULT:
         assert key in head or f"[{key.partition('.')[0]}]" in head
+
+
+def test_the_picture_in_the_documentation_is_the_import_contract() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layers = next(c["layers"] for c in contracts if c["type"] == "layers")
+    picture = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split("```text\n", 1)[1].split("\n```", 1)[0]
+    assert picture.splitlines() == [layer.replace("zkchat_cli.", "") for layer in layers if layer != "zkchat_cli.__main__"]
+
+
+def test_the_documentation_describes_every_package() -> None:
+    table = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split("| --- | --- |\n", 1)[1].split("\n\n", 1)[0]
+    package = ROOT / "zkchat_cli"
+    found = {path.stem for path in package.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
+    assert {row.split("`")[1] for row in table.splitlines()} == {name for name in found if not name.startswith("__")}

@@ -14,14 +14,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli import exporters, slash
+from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ProviderError, StoreError, UsageError
-from zkchat_cli.exporters import exporter
-from zkchat_cli.llm import Failed, Request, Text
-from zkchat_cli.models import ConversationArchive, Prompt, Sent
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.store import ChatSessionStore
-from zkchat_cli.store.file import connect
-from zkchat_cli.store.imports import read_file
+from zkchat_cli.exporters import base, exporter
+from zkchat_cli.importers.chat_log import read_file
+from zkchat_cli.llm.base import Request, StreamFailed, TextPart
+from zkchat_cli.models import ConversationArchive, Prompt, SentPrompt
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.database import connect
 
 Document = dict[str, Any]
 
@@ -41,7 +41,7 @@ class Willing(Deltas):
         self.requests.append(request)
         n, last = len(self.requests), request.messages[-1]
         if "break" in last.content:
-            yield from [Text("Half"), Failed(ProviderError("cut", "it broke off", "Ask again."))]
+            yield from [TextPart("Half"), StreamFailed(ProviderError("cut", "it broke off", "Ask again."))]
         elif "look" in last.content and last.role == "user":
             yield from calls(find(f"filters {n}", f"call-{n}"))
         else:
@@ -63,7 +63,7 @@ def elsewhere(room: Room, text: str) -> tuple[Room, str]:
     return there, there.store.restore(read(text), Ids("never")).id
 
 
-def sent_in(store: ChatSessionStore, id_: str) -> list[Sent]:
+def sent_in(store: ChatSessionStore, id_: str) -> list[SentPrompt]:
     return [sent for message in store.log(id_) if message.role == "user" for sent in store.prompts(message.id)]
 
 
@@ -197,7 +197,7 @@ def test_a_program_that_knows_the_schema_reads_what_each_call_was_sent(room: Roo
 
 
 def test_the_schema_says_of_each_field_of_the_prompts_what_it_holds() -> None:
-    defined = exporters.schema()["$defs"]
+    defined = base.schema()["$defs"]
     for name in ("ArchivedPiece", "ArchivedCall", "ArchivedPrompts"):
         described = {field: value.get("description") for field, value in defined[name]["properties"].items() if field != "role"}
         assert all(described.values()), described

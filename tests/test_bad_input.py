@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from conftest import Done, Program, write
 
-from zkchat_cli import wiring
+from zkchat_cli.app import factory, startup_options
 from zkchat_cli.errors import VaultError, on_one_line
 
 
@@ -239,7 +239,7 @@ def test_a_scratch_index_goes_when_there_are_no_notes_to_index(tmp_path: Path, m
     (home / "cache").write_text("a file where the folder should be")
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     with pytest.raises(VaultError) as refusal:
-        wiring.open_bench(wiring.Choices(tmp_path / "missing"), {"ZKCHAT_HOME": str(home)}, tmp_path)
+        factory.open_app(startup_options.StartupOptions(tmp_path / "missing"), {"ZKCHAT_HOME": str(home)}, tmp_path)
     assert "missing" in refusal.value.message and list(scratch.iterdir()) == []
 
 

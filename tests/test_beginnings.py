@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from zkchat_cli.references.beginnings import extract, first_paragraph
+from zkchat_cli.references.lead_paragraph import extract, first_paragraph
 
 REAL = "A filter says which tasks are shown."
 

@@ -17,13 +17,13 @@ from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from zkchat_cli import wiring
+from zkchat_cli.app import factory, startup_options
+from zkchat_cli.app.factory import App
 from zkchat_cli.errors import StoreError, VaultError
-from zkchat_cli.terminal import background, watching
-from zkchat_cli.terminal.background import Background, Opened
+from zkchat_cli.terminal import startup, vault_watcher
 from zkchat_cli.terminal.repl import Repl
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.wiring import Bench
+from zkchat_cli.terminal.startup import BackgroundLoader, StartedSession
 
 ENTER, CTRL_C, CTRL_D = "\r", "\x03", "\x04"
 
@@ -41,15 +41,15 @@ class Chat:
 
     def run(self, after: Callable[["Chat"], None] = lambda _: None, **settings: str) -> int:
         """The exit code. `after` runs beside it, once the prompt is there."""
-        opened: list[Bench] = []
+        opened: list[App] = []
 
-        def opening() -> Opened:
+        def opening() -> StartedSession:
             self.open.wait()
             if self.wrong is not None:
                 raise self.wrong
             env = {"ZKCHAT_HOME": str(self.folder / "home"), **settings}
-            opened.append(wiring.open_bench(wiring.Choices(vault=self.folder / "notes", store=False), env, self.folder))
-            return Opened(opened[0], opened[0].session(), (("something is odd", "look"),))
+            opened.append(factory.open_app(startup_options.StartupOptions(vault=self.folder / "notes", store=False), env, self.folder))
+            return StartedSession(opened[0], opened[0].session(), (("something is odd", "look"),))
 
         repl = Repl(opening, Screen(self.printed, self.printed, colour=False, err_is_terminal=False))  # type: ignore[arg-type]
         prompt, update = repl._prompt, repl._prompt.update
@@ -133,7 +133,7 @@ def test_a_folder_without_notes_ends_the_chat(chat: Chat) -> None:
 
 
 def test_leaving_before_the_session_is_there_does_not_wait_for_it_forever(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(background, "STILL_OPENING", 0.2)
+    monkeypatch.setattr(startup, "STILL_OPENING", 0.2)
     chat.keyboard.send_text(CTRL_D)
     began = time.monotonic()
     assert chat.run() == 0
@@ -142,7 +142,7 @@ def test_leaving_before_the_session_is_there_does_not_wait_for_it_forever(chat: 
 
 
 def test_a_termination_while_loading_is_an_orderly_end(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(background, "STILL_OPENING", 0.2)
+    monkeypatch.setattr(startup, "STILL_OPENING", 0.2)
     monkeypatch.setattr(Screen, "abandon", lambda _: None)  # it would close this process's own streams
 
     def after(chat: Chat) -> None:
@@ -156,7 +156,7 @@ def test_a_termination_while_loading_is_an_orderly_end(chat: Chat, monkeypatch: 
 
 def test_the_first_index_is_counted_in_the_toolbar_and_awaited_by_a_message_only(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("SHOWN_AFTER", "SHOWN_EVERY", "COUNT_AFTER"):
-        monkeypatch.setattr(background, name, 0.0)
+        monkeypatch.setattr(startup, name, 0.0)
     write(chat.folder / "notes", {f"Many/{n}.md": f"# Note {n}\n\nThe number is {n}.\n" for n in range(600)})
 
     def after(chat: Chat) -> None:
@@ -185,18 +185,20 @@ def test_vi_keys_by_setting(chat: Chat) -> None:
 def test_the_vault_is_looked_at_while_a_message_is_typed_and_need_not_be_when_it_is_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "changes", lambda *_: iter(()))  # as where a network drive tells nothing
-    monkeypatch.setattr(background, "LOOKED_EVERY", 0.01)
+    monkeypatch.setattr(vault_watcher, "changes", lambda *_: iter(()))  # as where a network drive tells nothing
+    monkeypatch.setattr(startup, "LOOKED_EVERY", 0.01)
     write(tmp_path / "notes", NOTES)
-    bench = wiring.open_bench(wiring.Choices(vault=tmp_path / "notes", store=False), {"ZKCHAT_HOME": str(tmp_path / "home")}, tmp_path)
+    bench = factory.open_app(
+        startup_options.StartupOptions(vault=tmp_path / "notes", store=False), {"ZKCHAT_HOME": str(tmp_path / "home")}, tmp_path
+    )
     session = bench.session()
     looks: list[object] = []
     readied: list[None] = []
     monkeypatch.setattr(session, "get_ready", lambda: readied.append(None))
     refresh = bench.vault.refresh
     monkeypatch.setattr(bench.vault, "refresh", lambda **how: looks.append(how) or refresh(**how))
-    behind = Background(
-        lambda: Opened(bench, session), told=lambda: None, state=lambda _: None, measure=lambda: None, session=lambda: session
+    behind = BackgroundLoader(
+        lambda: StartedSession(bench, session), told=lambda: None, state=lambda _: None, measure=lambda: None, session=lambda: session
     )
 
     def await_looks(number: int) -> None:

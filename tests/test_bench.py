@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from zkchat_cli.vault.ranking import Ranking
+from zkchat_cli.vault.search.ranking import Ranking
 
 BENCH = Path(__file__).parent / "bench"
 ROWS = (

@@ -8,10 +8,10 @@ from building import chunk
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.lines import plain
 from zkchat_cli.models import Citation, ContentChunk
-from zkchat_cli.references.beside import Now, locate_now, quoted_at, show
-from zkchat_cli.references.excerpts import CUT
+from zkchat_cli.references.chunk_format import CUT
+from zkchat_cli.views.source_in_note import SourceLocation, locate_now, quoted_at, show
+from zkchat_cli.views.text import plain_text
 
 NOTE = "# Filters\n\nA filter says which tasks you want.\nIt may be long.\n\n## Dates\n\nDue today."
 
@@ -35,28 +35,28 @@ def quoting(quote: str, first: int, last: int | None = None, **more: Any) -> Cit
 
 
 def test_what_was_not_touched_stands_where_it_stood() -> None:
-    assert locate_now(part("A filter says which tasks you want.\nIt may be long."), NOTE) == Now("same", 3, 4)
-    assert locate_now(part("It may", 4), NOTE) == Now("same", 4, 4)
+    assert locate_now(part("A filter says which tasks you want.\nIt may be long."), NOTE) == SourceLocation("same", 3, 4)
+    assert locate_now(part("It may", 4), NOTE) == SourceLocation("same", 4, 4)
 
 
 def test_what_has_other_lines_above_it_now_has_moved() -> None:
-    assert locate_now(part("It may be long.", 4), "New.\n\n" + NOTE) == Now("moved", 6, 6)
+    assert locate_now(part("It may be long.", 4), "New.\n\n" + NOTE) == SourceLocation("moved", 6, 6)
 
 
 def test_of_several_places_the_nearest_counts() -> None:
     note = "\n".join(["same"] * 3 + ["other"] * 4 + ["same"])
-    assert locate_now(part("same", 7), note) == Now("moved", 8, 8)
-    assert locate_now(part("same", 5), note) == Now("moved", 3, 3)
-    assert locate_now(part("same", 2), note) == Now("same", 2, 2)
+    assert locate_now(part("same", 7), note) == SourceLocation("moved", 8, 8)
+    assert locate_now(part("same", 5), note) == SourceLocation("moved", 3, 3)
+    assert locate_now(part("same", 2), note) == SourceLocation("same", 2, 2)
 
 
 def test_what_the_note_says_otherwise_has_changed() -> None:
-    assert locate_now(part("A filter says what you want."), NOTE) == Now("changed", 3, 3)
+    assert locate_now(part("A filter says what you want."), NOTE) == SourceLocation("changed", 3, 3)
     assert locate_now(part("  "), NOTE).state == "changed", "nothing stands anywhere"
 
 
 def test_an_excerpt_that_was_cut_is_compared_as_far_as_it_goes() -> None:
-    assert locate_now(part("A filter says whi" + CUT), NOTE) == Now("same", 3, 3)
+    assert locate_now(part("A filter says whi" + CUT), NOTE) == SourceLocation("same", 3, 3)
 
 
 def test_a_hostile_note_is_compared_in_linear_time() -> None:
@@ -118,7 +118,7 @@ def test_letters_that_are_quoted_word_for_word_are_found(text: str, start: int, 
 
 @given(st.text(st.sampled_from("ab >*\n.“é"), max_size=60), st.text(st.sampled_from("ab >*\n.“é"), min_size=1, max_size=9))
 def test_marking_changes_no_word(text: str, quote: str) -> None:
-    shown = plain(show(part(text, 1), 1, [quoting(quote, 1)], None)).replace("»", "").replace("«", "")
+    shown = plain_text(show(part(text, 1), 1, [quoting(quote, 1)], None)).replace("»", "").replace("«", "")
     assert [row.partition("│")[2].removeprefix(" ") for row in shown.split("\n")] == text.split("\n")
 
 
@@ -132,7 +132,7 @@ def test_a_hostile_excerpt_is_marked_in_linear_time() -> None:
 
 
 def shown(text: str, line: int = 3, *quotes: str, note: str | None = NOTE) -> list[str]:
-    return plain(show(part(text, line), line, [quoting(quote, line) for quote in quotes], note)).split("\n")
+    return plain_text(show(part(text, line), line, [quoting(quote, line) for quote in quotes], note)).split("\n")
 
 
 def test_an_excerpt_has_its_lines_its_surroundings_and_its_quotes_marked() -> None:
@@ -160,16 +160,16 @@ def test_quotes_that_overlap_are_one_mark_and_others_are_their_own() -> None:
 
 def test_where_the_words_cannot_be_told_apart_their_lines_are_marked() -> None:
     text = "one [two](http://two.example) three\nfour\nfive"
-    rows = plain(show(part(text, 5), 5, [quoting("two three four", 5, 6)], None)).split("\n")
+    rows = plain_text(show(part(text, 5), 5, [quoting("two three four", 5, 6)], None)).split("\n")
     assert rows == ["> 5 │ »one [two](http://two.example) three«", "> 6 │ »four«", "  7 │ five"]
-    outside = plain(show(part(text, 5), 5, [quoting("two three four", 1, 90)], None)).split("\n")
+    outside = plain_text(show(part(text, 5), 5, [quoting("two three four", 1, 90)], None)).split("\n")
     assert all(row.startswith(">") for row in outside)
 
 
 def test_only_a_quotation_that_holds_is_marked() -> None:
     wrong = quoting("one", 3, status="misquoted", valid=False)
     unquoted = Citation(number=1, relative_path="Filters.md", status="cited", valid=True)
-    assert plain(show(part("one two"), 3, [wrong, unquoted], None)) == "  3 │ one two"
+    assert plain_text(show(part("one two"), 3, [wrong, unquoted], None)) == "  3 │ one two"
 
 
 def test_without_the_note_there_is_only_what_the_model_saw() -> None:

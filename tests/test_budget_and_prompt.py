@@ -8,12 +8,12 @@ import pytest
 from building import COUNTER, a_compaction, prompt_message, said, talk, turns
 
 from zkchat_cli import tools
-from zkchat_cli.config import ContextSettings
+from zkchat_cli.config.schema import ContextSettings
 from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget, due, measure, room_for_history, room_for_turns, warnings
-from zkchat_cli.context.passages import passages_of
-from zkchat_cli.context.prompt import Material, assemble, covered_by, fence, whole
-from zkchat_cli.context.strategies import Choice, Offer, Strategy
+from zkchat_cli.context.prompt_assembly import PromptInputs, assemble, covered_by, fence, whole
+from zkchat_cli.context.recall.passages import passages_of
+from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
 from zkchat_cli.context.turns import INTERRUPTED, newest_that_fit, render, turns_of
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.memory.project import MemoryItem
@@ -27,9 +27,9 @@ def budget(window: int = 32768, **changes: Any) -> Budget:
     return Budget.of(ContextSettings(**changes), window)
 
 
-def material(history: Sequence[ZkChatMessage] = (), question: str = "", **more: Any) -> Material:
+def material(history: Sequence[ZkChatMessage] = (), question: str = "", **more: Any) -> PromptInputs:
     current = (said("user", question, "now", status="pending"),) if question else ()
-    return Material(**{"instructions": "Cite.", "history": turns_of(history, COUNTER), "current": current, **more})
+    return PromptInputs(**{"instructions": "Cite.", "history": turns_of(history, COUNTER), "current": current, **more})
 
 
 def prompt_of(
@@ -362,8 +362,8 @@ def test_recalled_words_cannot_close_their_tags() -> None:
 
 
 def test_a_strategy_that_recalls_too_much_cannot_burst_the_window() -> None:
-    def everything(offer: Offer) -> Choice:
-        return Choice((), tuple(p for n, turn in enumerate(offer.recent) for m in turn.messages for p in passages_of(m, n)))
+    def everything(offer: HistoryWindow) -> Selection:
+        return Selection((), tuple(p for n, turn in enumerate(offer.recent) for m in turn.messages for p in passages_of(m, n)))
 
     greedy = Strategy("greedy", "quotes everything", summarizes=True, choose=everything)
     history = talk(*((f"Chatter number {i}? " * 20, "Indeed. " * 20) for i in range(30)))

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from building import Deltas, Room, a_room, completed, failed, says, stored, talk
 
-from zkchat_cli.config import Config, ContextSettings
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.context.turns import turns_of
 from zkchat_cli.events import Notice
-from zkchat_cli.llm import Finished, Text
+from zkchat_cli.llm.base import StreamFinished, TextPart
 from zkchat_cli.models import TokenUsage
-from zkchat_cli.session import ZkChatSession
 
 
 @pytest.fixture
@@ -93,8 +93,8 @@ def test_after_a_change_of_the_branch_the_turns_that_are_still_the_same_are_take
 
 
 def test_what_a_provider_reports_again_and_again_does_not_have_the_conversation_counted_anew(room: Room) -> None:
-    def reporting(tokens: int) -> list[Text | Finished]:
-        return [Text("Yes."), Finished("stop", TokenUsage(prompt_tokens=tokens, completion_tokens=1, estimated=False))]
+    def reporting(tokens: int) -> list[TextPart | StreamFinished]:
+        return [TextPart("Yes."), StreamFinished("stop", TokenUsage(prompt_tokens=tokens, completion_tokens=1, estimated=False))]
 
     model = Deltas([reporting(1500)] * 3 + [reporting(1505), reporting(1505), reporting(3000), reporting(1500)])
     session = stored(room, talk(("Why?", "So."), ("Who?", "She.")), model=model)

@@ -12,8 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_marks import AWKWARD
 
-from zkchat_cli.marks import Mark, MarkReader, marks, read
-from zkchat_cli.references.citations import Sources, locate, verify
+from zkchat_cli.citations.citable_sources import CitableSources
+from zkchat_cli.citations.marks.marks import marks, read
+from zkchat_cli.citations.marks.patterns import CitationMark
+from zkchat_cli.citations.marks.stream_parser import CitationMarkParser
+from zkchat_cli.citations.quotes import locate
+from zkchat_cli.citations.verify import verify
 
 FILTERS = """# Filters
 Filters say **which tasks** you want to see.
@@ -31,7 +35,7 @@ Each filter is a line of its own, and `limit 10` is none.
 
 ## Boolean operators
 AND, OR and NOT are written in capitals[^1] – always."""
-SOURCES = Sources.of(
+SOURCES = CitableSources.of(
     [
         chunk(1, FILTERS, id="1", relative_path="Queries/Filters.md", start_line=1, heading="Filters"),
         chunk(
@@ -219,8 +223,8 @@ def test_what_is_cited_where_and_what_it_comes_to(row: Row) -> None:
     assert all((c.relative_path is None) == (c.status == "missing") for c in citations)
 
 
-def streamed(*parts: str) -> list[Mark]:
-    reader = MarkReader()
+def streamed(*parts: str) -> list[CitationMark]:
+    reader = CitationMarkParser()
     return [mark for part in parts for mark in reader.feed(part)] + reader.close()
 
 
@@ -237,7 +241,7 @@ def test_two_rows_in_one_answer_do_not_disturb_each_other(row: Row) -> None:
     if not read(row.answer).closing:
         shift = len(row.answer) + 2
         assert marks(f"{row.answer}\n\n{row.answer}\n")[len(marks(row.answer)) :] == [
-            Mark(m.start + shift, m.end + shift, m.numbers, m.name, m.heading, m.line) for m in marks(row.answer)
+            CitationMark(m.start + shift, m.end + shift, m.numbers, m.name, m.heading, m.line) for m in marks(row.answer)
         ]
 
 
@@ -272,7 +276,7 @@ def test_a_sentence_is_cited_in_whatever_way(answer: str, uncited: int) -> None:
 
 
 def test_a_number_in_a_long_conversation_is_no_year() -> None:
-    sources = Sources.of([chunk(2030)])
+    sources = CitableSources.of([chunk(2030)])
     assert [(c.number, c.status) for c in verify("So [2024], [2031].", sources).citations] == [(2024, "missing")]
 
 
@@ -290,7 +294,7 @@ def test_a_quotation_says_which_lines_and_which_heading_it_stands_under() -> Non
 
 
 def test_headings_in_the_code_of_a_note_are_none() -> None:
-    sources = Sources.of([chunk(1, "# Air\n```sh\n# Water\nturn the heap every week\n```", heading=None)])
+    sources = CitableSources.of([chunk(1, "# Air\n```sh\n# Water\nturn the heap every week\n```", heading=None)])
     assert verify("“turn the heap every week” [1]", sources).citations[0].heading == "Air"
 
 
@@ -308,8 +312,8 @@ awkward = st.lists(
 @settings(deadline=None, max_examples=300)
 @given(awkward.map("".join), awkward.map("".join))
 def test_any_answer_about_any_note_gets_the_same_verdict_twice(answer: str, text: str) -> None:
-    def fresh() -> Sources:
-        return Sources.of(
+    def fresh() -> CitableSources:
+        return CitableSources.of(
             [chunk(1, text, relative_path="Filters.md"), chunk(2, text + "\n" + answer, title=text, relative_path="Dates.md")]
         )
 
@@ -332,7 +336,7 @@ def test_words_out_of_a_note_stand_in_it(text: str, data: st.DataObject) -> None
 def test_five_hundred_chunks_are_no_more_work_than_those_that_are_cited() -> None:
     chunks = [chunk(n, f"Sentence {n} says something of its own.\n" * 20, relative_path=f"Note {n % 7}.md") for n in range(1, 501)]
     answer = "".join(f"“Sentence {n} says something” [{n}] and “Sentence {n} says” [[Note {n % 7}]]. " for n in range(1, 501))
-    verdict = verify(answer, Sources.of(chunks))
+    verdict = verify(answer, CitableSources.of(chunks))
     assert [c.status for c in verdict.citations] == ["verified"] * len(verdict.citations)
     assert {c.number for c in verdict.citations} == set(range(1, 501))
 

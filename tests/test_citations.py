@@ -7,8 +7,10 @@ from building import chunk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from zkchat_cli.citations.citable_sources import CitableSources
+from zkchat_cli.citations.quotes import MIN_QUOTE, locate
+from zkchat_cli.citations.verify import VerificationResult, verify
 from zkchat_cli.models import ContentChunk
-from zkchat_cli.references.citations import MIN_QUOTE, Sources, Verdict, locate, verify
 
 CHUNKS = {
     1: chunk(1, "# Filters\n\nFilters say which tasks you want to see.\nEach filter is a line of its own, and `limit 10` is none."),
@@ -21,8 +23,8 @@ CHUNKS = {
 FILTERS = "Filters say which tasks you want to see."
 
 
-def check(answer: str) -> Verdict:
-    return verify(answer, Sources.of(CHUNKS.values()))
+def check(answer: str) -> VerificationResult:
+    return verify(answer, CitableSources.of(CHUNKS.values()))
 
 
 def numbers(answer: str) -> list[int]:
@@ -175,7 +177,9 @@ def test_a_citation_says_where_its_quote_stands() -> None:
 def test_a_citation_names_the_heading_its_quote_stands_under() -> None:
     text = "## Air\nTurn the heap every week.\n## Water\nKeep the heap as damp as a sponge."
     merged = chunk(1, text).model_copy(update={"heading": "Air"})
-    cited = verify("“Turn the heap every week” [1] and “damp as a sponge” [1], so [1]. “Not in there” [1].", Sources.of([merged])).citations
+    cited = verify(
+        "“Turn the heap every week” [1] and “damp as a sponge” [1], so [1]. “Not in there” [1].", CitableSources.of([merged])
+    ).citations
     assert [(c.heading, c.valid) for c in cited] == [("Air", True), ("Water", True), ("Air", True), ("Air", False)]
 
 
@@ -328,6 +332,6 @@ def many(count: int) -> Sequence[ContentChunk]:
 def test_a_long_answer_with_many_chunks_is_checked_whole() -> None:
     chunks = many(50)
     answer = " ".join(f"“Sentence number {n} says something of its own” [{n}]." for n in range(1, 51)) + " And so on, word by word." * 200
-    verdict = verify(answer, Sources.of(chunks))
+    verdict = verify(answer, CitableSources.of(chunks))
     assert [c.valid for c in verdict.citations] == [True] * 50
     assert verdict.uncited == 200

@@ -12,14 +12,14 @@ from building import COUNTER, Deltas, Room, a_room, completed, said, says, store
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.config import Config, ContextSettings
-from zkchat_cli.context.compaction import SMALLER_BY, extract, plan
-from zkchat_cli.context.extractive import summarize
-from zkchat_cli.context.figures import describe
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.config.schema import Config, ContextSettings
+from zkchat_cli.context.compaction_policy import SMALLER_BY, plan_fold
 from zkchat_cli.context.turns import turns_of
 from zkchat_cli.events import CompactionDone, CompactionStarted, Event
 from zkchat_cli.models import DocumentReference, ZkChatMessage
-from zkchat_cli.session import ZkChatSession
+from zkchat_cli.summarization.extractive.summarizer import extract_summary, summarize
+from zkchat_cli.views.context_usage import describe
 
 THINGS = ["anvil", "bellows", "chisel", "drill", "easel", "file", "gouge", "hammer", "inkwell", "jigsaw", "kettle", "lathe"]
 MOVES = tuple(
@@ -58,7 +58,7 @@ some_turns = st.lists(st.integers(1, 4), max_size=12).map(
 @given(some_turns, st.integers(-1, 30), st.none() | st.integers(0, 60), st.data())
 def test_whole_turns_are_folded_from_the_first_and_enough_stay(cut: Any, keep: int, room: int | None, data: st.DataObject) -> None:
     covered = data.draw(st.integers(0, len(cut)))
-    fold = plan(cut, covered, keep, room=room)
+    fold = plan_fold(cut, covered, keep, room=room)
     if fold is None:
         return
     assert fold.turns == tuple(cut[: len(fold.turns)])
@@ -71,27 +71,27 @@ def test_whole_turns_are_folded_from_the_first_and_enough_stay(cut: Any, keep: i
 
 
 def test_with_enough_to_keep_nothing_is_folded() -> None:
-    assert plan(turns(*MOVES[:5]), 0, 10) is None
-    assert plan((), 0, 0) is None
+    assert plan_fold(turns(*MOVES[:5]), 0, 10) is None
+    assert plan_fold((), 0, 0) is None
 
 
 def test_what_is_covered_already_is_not_folded_again() -> None:
-    assert plan(turns(*MOVES[:6]), 1, 10) is None
+    assert plan_fold(turns(*MOVES[:6]), 1, 10) is None
 
 
 def test_keep_is_a_wish_where_there_is_a_room() -> None:
     cut = turns(*MOVES[:6])
-    assert len(plan(cut, 0, 20, room=100_000).turns) == 1  # type: ignore[union-attr]
-    assert len(plan(cut, 0, 10, room=cut[-1].tokens + cut[-2].tokens).turns) == 4  # type: ignore[union-attr]
+    assert len(plan_fold(cut, 0, 20, room=100_000).turns) == 1  # type: ignore[union-attr]
+    assert len(plan_fold(cut, 0, 10, room=cut[-1].tokens + cut[-2].tokens).turns) == 4  # type: ignore[union-attr]
 
 
 def test_the_last_turn_stays_even_without_any_room() -> None:
-    assert len(plan(turns(*MOVES[:6]), 0, 10, room=0).turns) == 5  # type: ignore[union-attr]
-    assert plan(turns(*MOVES[:1]), 0, 10, room=0) is None
+    assert len(plan_fold(turns(*MOVES[:6]), 0, 10, room=0).turns) == 5  # type: ignore[union-attr]
+    assert plan_fold(turns(*MOVES[:1]), 0, 10, room=0) is None
 
 
 def test_keeping_nothing_folds_everything() -> None:
-    assert len(plan(turns(*MOVES[:3]), 0, 0).turns) == 3  # type: ignore[union-attr]
+    assert len(plan_fold(turns(*MOVES[:3]), 0, 0).turns) == 3  # type: ignore[union-attr]
 
 
 # the extractive summary
@@ -190,17 +190,17 @@ def test_another_process_makes_the_same_choice() -> None:
 
 
 def test_a_summary_is_clearly_smaller_than_what_it_replaces() -> None:
-    fold = plan(turns(*MOVES), 0, 4)
+    fold = plan_fold(turns(*MOVES), 0, 4)
     assert fold is not None
-    summary = extract(fold, 100_000, COUNTER)
+    summary = extract_summary(fold, 100_000, COUNTER)
     assert COUNTER.count(summary or "") <= SMALLER_BY * sum(turn.tokens for turn in fold.turns)
 
 
 @pytest.mark.parametrize("target", [0, -5])
 def test_a_target_of_nothing_makes_no_summary(target: int) -> None:
-    fold = plan(turns(*MOVES), 0, 4)
+    fold = plan_fold(turns(*MOVES), 0, 4)
     assert fold is not None
-    assert extract(fold, target, COUNTER) is None
+    assert extract_summary(fold, target, COUNTER) is None
 
 
 # a session compacts

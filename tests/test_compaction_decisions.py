@@ -4,11 +4,11 @@ import pytest
 from building import COUNTER, a_compaction, talk, turns
 from folding import things
 
-from zkchat_cli.context.compaction import Covers, asked_in_vain, covered, flaw, left_out, plan
-from zkchat_cli.context.figures import describe, saved, standing
+from zkchat_cli.chat.command_hints import UNSTORED
+from zkchat_cli.context.compaction_policy import Covers, covered, plan_fold, recently_failed, rejection_reason, truncation_notice
 from zkchat_cli.context.turns import turns_of
-from zkchat_cli.context.ways import UNSTORED
 from zkchat_cli.models import Compaction, TokenUsage
+from zkchat_cli.views.context_usage import describe, saved, standing
 
 TALK = turns(*things(6))
 
@@ -25,14 +25,14 @@ TALK = turns(*things(6))
 def test_a_models_summary_is_taken_only_if_it_is_there_and_small_enough(
     summary: str | None, limit: int, replaced: int, problem: str | None
 ) -> None:
-    found = flaw(summary, limit, replaced, COUNTER)
+    found = rejection_reason(summary, limit, replaced, COUNTER)
     assert found == problem or (problem is not None and problem in (found or ""))
 
 
 def test_folding_a_turn_frees_what_is_not_kept_of_it_anyway() -> None:
     pinned = [m.model_copy(update={"pinned": m.id in ("t1-u", "t2-a")}) for m in talk(*things(6))]
     turns = turns_of(pinned, COUNTER)
-    fold, plain = plan(turns, 0, 2), plan(TALK, 0, 2)
+    fold, plain = plan_fold(turns, 0, 2), plan_fold(TALK, 0, 2)
     assert fold is not None
     assert plain is not None
     assert plain.tokens - fold.tokens == sum(m.tokens for turn in turns for m in turn.fixed)
@@ -40,13 +40,13 @@ def test_folding_a_turn_frees_what_is_not_kept_of_it_anyway() -> None:
 
 
 def test_what_is_left_out_says_how_much_and_when() -> None:
-    fold = plan(TALK, 0, 8)
+    fold = plan_fold(TALK, 0, 8)
     assert fold is not None
-    assert left_out(fold) == "[4 earlier messages, 2025-05-02 to 2025-05-03, are left out here without a summary.]"
+    assert truncation_notice(fold) == "[4 earlier messages, 2025-05-02 to 2025-05-03, are left out here without a summary.]"
     undated = turns_of([m.model_copy(update={"timestamp": ""}) for m in talk(*things(2))], COUNTER)
-    fold = plan(undated, 0, 0)
+    fold = plan_fold(undated, 0, 0)
     assert fold is not None
-    assert left_out(fold) == "[4 earlier messages are left out here without a summary.]"
+    assert truncation_notice(fold) == "[4 earlier messages are left out here without a summary.]"
 
 
 def test_what_a_summary_covers_is_counted_in_turns_messages_and_days() -> None:
@@ -61,13 +61,13 @@ def asked(mode: str = "extractive", after: str | None = "t4-a", tokens: int = 10
 
 def test_a_model_that_failed_is_asked_again_after_a_tenth_more_has_come() -> None:
     since = sum(turn.tokens for turn in TALK[4:])
-    assert asked_in_vain([asked(tokens=10 * since + 10)], TALK, automatic=True)
-    assert not asked_in_vain([asked(tokens=10 * since)], TALK, automatic=True)
+    assert recently_failed([asked(tokens=10 * since + 10)], TALK, automatic=True)
+    assert not recently_failed([asked(tokens=10 * since)], TALK, automatic=True)
 
 
 def test_a_user_gets_it_asked_again_after_any_news() -> None:
-    assert asked_in_vain([asked(after="t6-a")], TALK, automatic=False)
-    assert not asked_in_vain([asked(after="t5-a", tokens=1_000_000)], TALK, automatic=False)
+    assert recently_failed([asked(after="t6-a")], TALK, automatic=False)
+    assert not recently_failed([asked(after="t5-a", tokens=1_000_000)], TALK, automatic=False)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_user_gets_it_asked_again_after_any_news() -> None:
     ],
 )
 def test_a_model_that_did_not_fail_lately_is_asked(compactions: list[Compaction]) -> None:
-    assert not asked_in_vain(compactions, TALK, automatic=True)
+    assert not recently_failed(compactions, TALK, automatic=True)
 
 
 # in words

@@ -12,8 +12,8 @@ from compacting import PLAIN, every_prompt_is_sound_and_an_import_gives_the_iden
 from folding import Summariser
 from hypothesis import settings
 
-from zkchat_cli.llm import Finished, Text
-from zkchat_cli.store import ChatSessionStore
+from zkchat_cli.llm.base import StreamFinished, TextPart
+from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_what_the_summariser_is_sent_grows_with_the_conversation(shelf: Room) ->
     shelf.max_context = 8192
     shelf.store, shelf.new_id = ChatSessionStore.open(None), Ids("n")
     model = Summariser(write=lambda words: prose(words, 7, PLAIN))
-    model.answer = [Text("I have noted that, and shall remember where it is. " * 4), Finished("stop")]
+    model.answer = [TextPart("I have noted that, and shall remember where it is. " * 4), StreamFinished("stop")]
     session = shelf.session(model, tools=())
     for i in range(400):
         completed(session.send(prose(60, i, PLAIN)))

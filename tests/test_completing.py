@@ -7,10 +7,10 @@ from conftest import write
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.vault import Vault
-from zkchat_cli.vault.completing import Completion, Completions
-from zkchat_cli.vault.fuzzy import MOST_HITS, Fuzzy, best
-from zkchat_cli.words import fold
+from zkchat_cli.text.words import fold
+from zkchat_cli.vault.links.completion import Completion, Completions
+from zkchat_cli.vault.links.fuzzy import MOST_HITS, FuzzyMatcher, best
+from zkchat_cli.vault.vault import Vault
 
 NOTES = {
     "Garden.md": "---\naliases: [Plot, Green place]\n---\n",
@@ -146,7 +146,7 @@ def test_letters_at_beginnings_of_words_and_side_by_side_come_first():
 @given(LETTERS, st.integers(0, 40))
 def test_what_is_found_has_the_letters_in_their_order_and_nothing_that_has_is_left_out(typed, limit):
     texts = ["a b c", "cab", "abc", "xyz", "xaybzc", "", "É-a", "渐进 x", "zzz yyy", "b_c a", "c" * 300]
-    found = Fuzzy(texts).find(typed, limit)
+    found = FuzzyMatcher(texts).find(typed, limit)
     letters = [c for c in fold(typed) if c.isalnum()]
 
     def has(text):
@@ -160,7 +160,7 @@ def test_what_is_found_has_the_letters_in_their_order_and_nothing_that_has_is_le
 
 
 def test_what_is_common_ends():
-    many = Fuzzy(f"note {n} of x" for n in range(3 * MOST_HITS))
+    many = FuzzyMatcher(f"note {n} of x" for n in range(3 * MOST_HITS))
     assert len(many.find("note", 10**6)) == MOST_HITS
     assert len(many.find("nx", 10**6)) == MOST_HITS
 

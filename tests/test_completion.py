@@ -9,8 +9,8 @@ from conftest import write
 from prompt_toolkit.completion import CompleteEvent, Completion
 from prompt_toolkit.document import Document
 
+from zkchat_cli.chat.runtime import AvailableModels
 from zkchat_cli.errors import StoreError
-from zkchat_cli.parts import Offered
 from zkchat_cli.terminal.completion import MOST, ChatCompleter, completing
 
 NOTES = {
@@ -41,7 +41,9 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
 
 @pytest.fixture
 def completer(room: Room) -> ChatCompleter:
-    session = room.session(offers=lambda: (Offered("offline", ("offline",)), Offered("ollama", ("ollama/qwen3", "ollama/llama\x1b[31m"))))
+    session = room.session(
+        offers=lambda: (AvailableModels("offline", ("offline",)), AvailableModels("ollama", ("ollama/qwen3", "ollama/llama\x1b[31m")))
+    )
     made = ChatCompleter(lambda: session)
     made.ready.set()
     return made
@@ -148,7 +150,7 @@ def test_arguments_of_a_command_are_offered(offered: Offers) -> None:
 
 
 def test_what_cannot_be_found_out_is_not_offered(room: Room) -> None:
-    def broken() -> tuple[Offered, ...]:
+    def broken() -> tuple[AvailableModels, ...]:
         raise StoreError("gone")
 
     completer = ChatCompleter(lambda: session)

@@ -7,7 +7,7 @@ import pytest
 from conftest import Program
 
 from zkchat_cli.errors import UsageError, ZkchatError
-from zkchat_cli.terminal.editor import Editor
+from zkchat_cli.terminal.external_editor import Editor
 
 
 def file_of(zkchat: Program) -> Path:

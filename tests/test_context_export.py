@@ -12,9 +12,9 @@ from building import Room, a_room, completed, said, stored
 from conftest import Program
 from speaking import ModelServer, Reply, a_server, anthropic_text, ollama_text, openai_text
 
-from zkchat_cli import exporters
-from zkchat_cli.exporters import exporter
-from zkchat_cli.llm import Model, Setup, providers
+from zkchat_cli.exporters import base, exporter
+from zkchat_cli.llm import providers
+from zkchat_cli.llm.base import Model, ModelConfig
 from zkchat_cli.models import ToolCall
 from zkchat_cli.slash import run
 
@@ -38,7 +38,7 @@ def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
 
 def a_model(provider: str, address: str) -> Model:
     env = {f"{provider.upper()}_BASE_URL": address, f"{provider.upper()}_API_KEY": KEY, "OLLAMA_HOST": address}
-    return providers.provider(provider).open(Setup("m", providers.provider(provider).settings(), env))
+    return providers.provider(provider).open(ModelConfig("m", providers.provider(provider).settings(), env))
 
 
 @pytest.mark.parametrize("provider", TEXTS)
@@ -84,7 +84,7 @@ def test_the_slash_command_writes_it_too(room: Room, tmp_path: Path) -> None:
 def test_an_export_is_valid_by_the_schema_and_a_changed_one_is_not(zkchat: Program) -> None:
     zkchat("ask", "How are filters joined? [[Combining]]")
     schema: Any = zkchat("context", "export", "--schema").json
-    assert schema == exporters.schema()
+    assert schema == base.schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     export = zkchat("context", "export", "--format", "json").json
     jsonschema.validate(export, schema)

@@ -9,15 +9,15 @@ import pytest
 from building import Deltas, Room, a_room, completed, prompt_message, said, says, stored, talk
 from conftest import Program
 
-from zkchat_cli import conversations, settling
-from zkchat_cli.context import showing
+from zkchat_cli.chat import session_settings
+from zkchat_cli.chat.runtime import OpenedModel
+from zkchat_cli.citations.marks.code_blocks import code_blocks
 from zkchat_cli.errors import ConfigError, StoreError, UsageError
-from zkchat_cli.lines import plain
-from zkchat_cli.llm import Window
-from zkchat_cli.marks.code import code_blocks
-from zkchat_cli.models import Conversation, Dropped, Said, ToolCall
-from zkchat_cli.parts import Using
-from zkchat_cli.store import ChatSessionStore
+from zkchat_cli.llm.base import Window
+from zkchat_cli.models import Conversation, Dropped, FoundMessage, ToolCall
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.views import conversation_list, prompts
+from zkchat_cli.views.text import plain_text
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_a_prompt_is_shown_word_for_word_with_what_is_not_sent(room: Room) -> No
     prompt = stored(room, talk(("What is one?", "1"))).prompt("And two?")
     call = ToolCall(id="c", name="find_excerpts", arguments={"query": "Grüße"})
     asking = prompt_message("assistant", "", "conversation", tool_calls=(call,), tokens=7)
-    shown = showing.text(prompt.model_copy(update={"messages": (*prompt.messages, asking), "dropped": (Dropped(id="m9", reason="old"),)}))
+    shown = prompts.text(prompt.model_copy(update={"messages": (*prompt.messages, asking), "dropped": (Dropped(id="m9", reason="old"),)}))
     assert "── user · conversation · " in shown
     assert "\nAnd two?\n" in shown
     assert '\n── assistant · conversation · 7 tokens\nfind_excerpts({"query": "Grüße"})\n' in shown
@@ -98,7 +98,7 @@ def test_a_list_says_how_much_was_said_and_how_it_began(room: Room) -> None:
     assert store.overview("a") == listed[1]
     with pytest.raises(StoreError):
         store.overview("nobody")
-    assert plain(conversations.listed(listed, "a")).splitlines() == [
+    assert plain_text(conversation_list.listed(listed, "a")).splitlines() == [
         "  b  untitled   2025-05-05 12:00, 1 message, 10 tokens",
         "→ a  First line   2025-05-03 12:00, 2 messages, 40 tokens",
         "  d  untitled   2025-05-01 12:00, 0 messages",
@@ -117,16 +117,18 @@ def test_all_that_was_ever_said_is_searched_with_any_notes(room: Room) -> None:
     found = room.store.search(None, "whale")
     assert {each.conversation_id for each in found} == {"a", "b"}
     assert {each.conversation_id for each in room.store.search("/v", "whale")} == {"a"}
-    assert [each.message.content for each in conversations.spoken(found, 9)].count("a whale") == 0
+    assert [each.message.content for each in conversation_list.spoken(found, 9)].count("a whale") == 0
 
 
 def test_what_was_found_is_shown_with_the_words_marked() -> None:
-    hit = Said(conversation_id="a", title=None, message=said("user", "Nothing.\nIn the Übung, whales sing: whales!", "m"), score=1.0)
-    head, line = conversations.found([hit], "ubung whales")
-    assert plain([head]) == "a  untitled   you, 2025-05-08 12:00"
+    hit = FoundMessage(
+        conversation_id="a", title=None, message=said("user", "Nothing.\nIn the Übung, whales sing: whales!", "m"), score=1.0
+    )
+    head, line = conversation_list.found([hit], "ubung whales")
+    assert plain_text([head]) == "a  untitled   you, 2025-05-08 12:00"
     assert [span.text for span in line.left if span.style] == ["Übung", "whales", "whales"]
     assert "".join(span.text for span in line.left) == "    In the Übung, whales sing: whales!"
-    assert conversations.words_found("In the Übung, whales sing: whales!", "ubung whales") == ["Übung", "whales"]
+    assert conversation_list.words_found("In the Übung, whales sing: whales!", "ubung whales") == ["Übung", "whales"]
 
 
 def test_a_conversation_is_told_as_it_went(room: Room) -> None:
@@ -137,7 +139,7 @@ def test_a_conversation_is_told_as_it_went(room: Room) -> None:
         said("user", "Then?", "r", status="failed"),
     )
     a_conversation(room.store, "a", "/v", 3, ("user", "First"))
-    assert plain(conversations.told(room.store.overview("a"), history, 5)).splitlines() == [
+    assert plain_text(conversation_list.told(room.store.overview("a"), history, 5)).splitlines() == [
         "First   a, 2025-05-03 12:00, 1 message",
         "",
         "you › First",
@@ -175,19 +177,19 @@ def test_a_conversation_with_other_notes_is_not_gone_on_with_here(room: Room) ->
 
 def test_settings_change_what_the_session_does_from_now_on(room: Room) -> None:
     session = stored(room, talk(("What is one?", "1")))
-    assert settling.change(session, "context.max_tokens", "4000") == 4000
+    assert session_settings.override(session, "context.max_tokens", "4000") == 4000
     assert session.window == Window(4000, "context.max_tokens, /config")
-    assert settling.change(session, "llm.temperature", "0.5") == 0.5
+    assert session_settings.override(session, "llm.temperature", "0.5") == 0.5
     assert session.parts.options.temperature == 0.5
-    settling.change(session, "context.strategy", "discard")
+    session_settings.override(session, "context.strategy", "discard")
     assert session.parts.strategy.name == session.parts.settings.context.strategy == "discard"
-    settling.change(session, "memory.project_file", "Filters.md")
+    session_settings.override(session, "memory.project_file", "Filters.md")
     assert "which tasks you want to see" in "".join(item.content for item in session.memory)
 
 
 def test_the_model_is_a_setting_too(room: Room) -> None:
-    session = room.session(use=lambda name: Using(Deltas([says("I am new.")], name=name), ()))
-    settling.change(session, "model", "big/one")
+    session = room.session(use=lambda name: OpenedModel(Deltas([says("I am new.")], name=name), ()))
+    session_settings.override(session, "model", "big/one")
     assert (session.parts.model.name, session.parts.settings.model) == ("big/one", "big/one")
 
 
@@ -208,15 +210,15 @@ def test_what_cannot_be_set_changes_nothing(room: Room, key: str, value: str, er
     session = room.session()
     before = session.parts
     with pytest.raises(error) as e:
-        settling.change(session, key, value)
+        session_settings.override(session, key, value)
     assert getattr(e.value, "hint", "")
     assert session.parts == before
 
 
 def test_ratios_are_checked_with_those_that_were_set_before(room: Room) -> None:
     session = room.session()
-    settling.change(session, "context.tool_budget_ratio", "0.1")
-    assert settling.change(session, "context.message_budget_ratio", "0.8") == 0.8
+    session_settings.override(session, "context.tool_budget_ratio", "0.1")
+    assert session_settings.override(session, "context.message_budget_ratio", "0.8") == 0.8
 
 
 @pytest.mark.parametrize(
@@ -225,7 +227,7 @@ def test_ratios_are_checked_with_those_that_were_set_before(room: Room) -> None:
 def test_times_are_those_of_the_readers_clock(monkeypatch: pytest.MonkeyPatch, zone: str, shown: str) -> None:
     monkeypatch.setenv("TZ", zone)
     time.tzset()
-    told = [conversations.day(said) for said in ("2025-05-08T01:30:00.123+00:00", "2025-05-08T01:30:00", "long ago")]
+    told = [conversation_list.day(said) for said in ("2025-05-08T01:30:00.123+00:00", "2025-05-08T01:30:00", "long ago")]
     monkeypatch.undo()
     time.tzset()
     assert told == [shown, "2025-05-08 01:30", "long ago"]
@@ -239,17 +241,17 @@ NOW = "2025-05-08T12:00:00+02:00"
     [("90d", "2025-02-07T12:00"), ("90", "2025-02-07T12:00"), ("2 W", "2025-04-24T12:00"), ("1y", "2024-05-08T12:00"), ("0", NOW[:16])],
 )
 def test_an_age_counts_back_from_now(age: str, then: str) -> None:
-    assert f"{conversations.ago(age, NOW):%Y-%m-%dT%H:%M}" == then
+    assert f"{conversation_list.ago(age, NOW):%Y-%m-%dT%H:%M}" == then
 
 
 def test_an_age_may_be_a_day_on_the_readers_calendar() -> None:
-    assert conversations.ago("2025-01-31", NOW).isoformat()[:16] == "2025-01-31T00:00"
+    assert conversation_list.ago("2025-01-31", NOW).isoformat()[:16] == "2025-01-31T00:00"
 
 
 @pytest.mark.parametrize("age", ["", "soon", "-3d", "99999y", "3h", "2025-13-01"])
 def test_what_is_no_age_is_refused(age: str) -> None:
     with pytest.raises(UsageError, match="is no age"):
-        conversations.ago(age, NOW)
+        conversation_list.ago(age, NOW)
 
 
 def test_conversations_nobody_went_on_with_are_deleted_by_their_age(zkchat: Program) -> None:

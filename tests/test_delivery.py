@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zkchat_cli import events
-from zkchat_cli.config import Config, ContextSettings
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm import Failed
+from zkchat_cli.llm.base import StreamFailed
 from zkchat_cli.models import ContentChunk, DocumentReference, PromptMessage, ToolCall
-from zkchat_cli.references.delivery import Delivered, Means, deliver, introduce
-from zkchat_cli.references.extraction import Named, key
-from zkchat_cli.session import ZkChatSession
+from zkchat_cli.references.injection import Injection, InjectionBudget, inject, introduce
+from zkchat_cli.references.mentions import MentionedDocuments, key
 
 BIG = "# Big\n\nWhat it is about.\n\n" + "\n".join(
     f"## Part {n}\n\n{'Turnips need rain.' if n == 7 else 'Nothing is said of it here.'} {'filler ' * 200}\n" for n in range(12)
@@ -144,7 +144,7 @@ def test_in_a_full_window_documents_are_offered(room: Room) -> None:
 
 
 def test_a_prompt_that_no_longer_fits_a_smaller_window_does_without_the_documents(room: Room) -> None:
-    refusal = Failed(ProviderError("context_length", "too long", ""))
+    refusal = StreamFailed(ProviderError("context_length", "too long", ""))
     model = Deltas([[refusal], says("Fine.")])
     report = completed(room.session(model, tools=()).send("What do turnips need? [[Big#Part 7]]"))
     assert report.answer == "Fine."
@@ -257,11 +257,11 @@ def piece(n: int, size: int, heading: str | None = None, text: str = "") -> Cont
     return ContentChunk(id=f"c{n}", relative_path="N.md", title="N", heading=heading, start_line=n, end_line=n, text=body)
 
 
-def delivered(text: tuple[ContentChunk, ...], left: int, ratio: float = 0.2, message: str = "w?", again: int = 1) -> Delivered:
+def delivered(text: tuple[ContentChunk, ...], left: int, ratio: float = 0.2, message: str = "w?", again: int = 1) -> Injection:
     reference = DocumentReference(wikilink="[[N]]", relative_path="N.md", reference_type="direct")
     sections = [reference.model_copy(update={"heading": str(i) if i else None}) for i in range(again)]
-    named = Named(references=sections, texts={key(r): text for r in sections})
-    return deliver(named, message, Means(left, ratio, lambda c: len(c.text) // 2, lambda _: (), lambda _: None))
+    named = MentionedDocuments(references=sections, texts={key(r): text for r in sections})
+    return inject(named, message, InjectionBudget(left, ratio, lambda c: len(c.text) // 2, lambda _: (), lambda _: None))
 
 
 @given(st.lists(st.integers(1, 300), max_size=12), st.integers(0, 5000), st.floats(0, 1))
@@ -289,8 +289,8 @@ def test_a_chunk_that_is_there_already_costs_nothing() -> None:
 def test_documents_together_take_at_most_half_of_what_is_left() -> None:
     text = tuple((piece(n, 300),) for n in range(15))
     named = [DocumentReference(wikilink=f"[[N{n}]]", relative_path=f"N{n}.md", reference_type="direct") for n in range(15)]
-    means = Means(3000, 0.2, lambda c: len(c.text) // 2, lambda _: (), lambda _: None)
-    found = deliver(Named(references=named, texts=dict(zip(map(key, named), text, strict=True))), "w?", means)
+    means = InjectionBudget(3000, 0.2, lambda c: len(c.text) // 2, lambda _: (), lambda _: None)
+    found = inject(MentionedDocuments(references=named, texts=dict(zip(map(key, named), text, strict=True))), "w?", means)
     assert sum(len(c.text) // 2 for c in found.chunks) == 1500
     assert [r.delivery for r in found.references] == ["injected"] * 5 + ["offered"] * 10
 

@@ -13,9 +13,12 @@ from typing import Any
 import pytest
 import typer
 
-from zkchat_cli import config, main, slash, wiring
+from zkchat_cli import paths, slash
+from zkchat_cli.app import factory
+from zkchat_cli.cli import app
+from zkchat_cli.config import loader
 from zkchat_cli.models import LinkResolution
-from zkchat_cli.vault import Vault
+from zkchat_cli.vault.vault import Vault
 
 START = "Start here.md"
 BROKEN_ON_PURPOSE = "[[Reading lsit]]"
@@ -163,7 +166,7 @@ def test_the_links_show_all_that_a_link_can_do(links: dict[str, list[LinkResolut
 
 
 def test_every_setting_the_notes_name_exists(notes: dict[str, str]) -> None:
-    settings = config.keys(wiring.schema())
+    settings = loader.keys(factory.settings_schema())
     sections = {key.partition(".")[0] for key in settings}
     named = {code for code in code_in(notes) if re.fullmatch(r"[a-z]+\.[a-z_]+", code) and code.partition(".")[0] in sections}
     assert len(named) >= 5
@@ -172,15 +175,15 @@ def test_every_setting_the_notes_name_exists(notes: dict[str, str]) -> None:
 
 def test_the_settings_shown_as_an_example_are_valid(notes: dict[str, str], tmp_path: Path) -> None:
     [example] = re.findall(r"```toml\n(.*?)```", notes["Using zkchat/Settings.md"], re.DOTALL)
-    (tmp_path / config.PROJECT_FILE).write_text(example, encoding="utf-8")
-    values = config.load({}, {}, config.places({"ZKCHAT_HOME": str(tmp_path / "home")}), vault=tmp_path).values
+    (tmp_path / loader.PROJECT_FILE).write_text(example, encoding="utf-8")
+    values = loader.load({}, {}, paths.app_paths({"ZKCHAT_HOME": str(tmp_path / "home")}), vault=tmp_path).values
     assert (values.model, values.vault.ignore, values.references.max_displayed) == ("offline", ("Templates/*", "Archive/*"), 5)
 
 
 def test_the_defaults_in_the_table_of_settings_are_the_real_ones(notes: dict[str, str]) -> None:
     rows = dict(re.findall(r"^\| `([a-z_.]+)` \| `?([^`|]*?)`? \|", notes["Using zkchat/Settings.md"], re.MULTILINE))
     assert len(rows) >= 5
-    assert rows == {key: str(config.keys(wiring.schema())[key]) or "empty" for key in rows}
+    assert rows == {key: str(loader.keys(factory.settings_schema())[key]) or "empty" for key in rows}
 
 
 def test_every_slash_command_the_notes_name_exists(notes: dict[str, str]) -> None:
@@ -194,7 +197,7 @@ def test_every_shell_command_the_notes_show_exists_with_its_options(notes: dict[
     calls = shell_commands_in(notes)
     assert len(calls) >= 20
     for call in calls:
-        command: Any = typer.main.get_command(main.app)
+        command: Any = typer.main.get_command(app.app)
         for word in shlex.split(call)[1:]:
             if word.startswith("-"):
                 assert word in {option for parameter in command.params for option in parameter.opts}, call

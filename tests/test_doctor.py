@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from conftest import Program
 
-from zkchat_cli import config
+from zkchat_cli import paths
+from zkchat_cli.cli.commands.doctor import environment_checks
 from zkchat_cli.errors import ConfigError, StoreError
-from zkchat_cli.terminal import surroundings
 
 
 def checks(zkchat: Program, *arguments: object) -> tuple[int, dict[str, dict[str, Any]]]:
@@ -19,8 +19,8 @@ def checks(zkchat: Program, *arguments: object) -> tuple[int, dict[str, dict[str
 
 
 @pytest.fixture
-def where(tmp_path: Path) -> config.Places:
-    return config.places({"ZKCHAT_HOME": str(tmp_path / "home")})
+def where(tmp_path: Path) -> paths.AppPaths:
+    return paths.app_paths({"ZKCHAT_HOME": str(tmp_path / "home")})
 
 
 def test_wrong_settings_are_one_check_of_many(zkchat: Program) -> None:
@@ -77,46 +77,46 @@ def test_a_file_that_others_may_read_is_wrong(zkchat: Program) -> None:
     assert "cannot be read" in checks(zkchat)[1]["keys"]["detail"]
 
 
-def test_folders_that_others_may_list_could_be_better(where: config.Places) -> None:
+def test_folders_that_others_may_list_could_be_better(where: paths.AppPaths) -> None:
     where.data_dir.mkdir(parents=True)
     where.data_dir.chmod(0o755)
-    assert surroundings.permissions(where).next_step == f"chmod 700 {where.data_dir}"
+    assert environment_checks.permissions(where).next_step == f"chmod 700 {where.data_dir}"
     where.store_file.touch(0o644)
     with pytest.raises(StoreError):
-        surroundings.permissions(where)
+        environment_checks.permissions(where)
 
 
 @pytest.mark.parametrize(("free", "told"), [(10_000_000, None), (100_000_000, "Free some space soon."), (10**12, "")])
-def test_a_disk_that_is_nearly_full_is_told(where: config.Places, monkeypatch: pytest.MonkeyPatch, free: int, told: str | None) -> None:
+def test_a_disk_that_is_nearly_full_is_told(where: paths.AppPaths, monkeypatch: pytest.MonkeyPatch, free: int, told: str | None) -> None:
     usage = type("Usage", (), {"free": free})
-    monkeypatch.setattr(surroundings.shutil, "disk_usage", lambda _: usage)
+    monkeypatch.setattr(environment_checks.shutil, "disk_usage", lambda _: usage)
     if told is None:
         with pytest.raises(StoreError, match=r"0\.0 GB free"):
-            surroundings.disk(where, None)
+            environment_checks.disk(where, None)
     else:
-        assert (surroundings.disk(where, Path()).next_step or "") == told
+        assert (environment_checks.disk(where, Path()).next_step or "") == told
 
 
 def test_git_is_wrong_only_where_it_is_wanted(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(vault.parent))
-    assert "no repository" in surroundings.repository(vault, wanted=False).detail
+    assert "no repository" in environment_checks.repository(vault, wanted=False).detail
     with pytest.raises(ConfigError, match="is in no git repository"):
-        surroundings.repository(vault, wanted=True)
+        environment_checks.repository(vault, wanted=True)
     subprocess.run(["git", "init", "-q"], cwd=vault, check=True)
-    assert "changes of a model are committed" in surroundings.repository(vault, wanted=True).detail
-    assert "vault.git is false" in surroundings.repository(vault, wanted=False).detail
-    assert surroundings.repository(None, wanted=True).detail[0].isdigit()
+    assert "changes of a model are committed" in environment_checks.repository(vault, wanted=True).detail
+    assert "vault.git is false" in environment_checks.repository(vault, wanted=False).detail
+    assert environment_checks.repository(None, wanted=True).detail[0].isdigit()
     monkeypatch.setenv("PATH", str(vault))
-    assert "not installed" in surroundings.repository(vault, wanted=False).detail
+    assert "not installed" in environment_checks.repository(vault, wanted=False).detail
     with pytest.raises(ConfigError, match="no git on this machine"):
-        surroundings.repository(vault, wanted=True)
+        environment_checks.repository(vault, wanted=True)
 
 
-def test_a_key_that_the_keyring_does_not_give_is_wrong(where: config.Places) -> None:
+def test_a_key_that_the_keyring_does_not_give_is_wrong(where: paths.AppPaths) -> None:
     where.keys_file.parent.mkdir(parents=True)
     where.keys_file.write_text("openai = true\n")
     with pytest.raises(ConfigError, match="not in the keyring"):
-        surroundings.kept_keys({"openai": "OPENAI_API_KEY"}, {}, where)
+        environment_checks.kept_keys({"openai": "OPENAI_API_KEY"}, {}, where)
 
 
 def test_editor_and_clipboard(tmp_path: Path) -> None:
@@ -124,23 +124,23 @@ def test_editor_and_clipboard(tmp_path: Path) -> None:
         (tmp_path / name).write_text("#!/bin/sh\n")
         (tmp_path / name).chmod(0o755)
     env = {"PATH": str(tmp_path), "EDITOR": "ed -s"}
-    assert surroundings.editor(env).detail == "ed -s ($EDITOR)"
-    assert surroundings.editor({"PATH": str(tmp_path)}).next_step == "Set $VISUAL or $EDITOR to one."
-    assert surroundings.clipboard({**env, "DISPLAY": ":0"}).detail == "xclip"
-    assert "OSC 52" in surroundings.clipboard(env).detail
+    assert environment_checks.editor(env).detail == "ed -s ($EDITOR)"
+    assert environment_checks.editor({"PATH": str(tmp_path)}).next_step == "Set $VISUAL or $EDITOR to one."
+    assert environment_checks.clipboard({**env, "DISPLAY": ":0"}).detail == "xclip"
+    assert "OSC 52" in environment_checks.clipboard(env).detail
 
 
 def test_the_terminal_is_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(surroundings.sys.stdout, "isatty", lambda: True)
-    monkeypatch.setattr(surroundings.shutil, "get_terminal_size", lambda: os.terminal_size((50, 24)))
-    good = surroundings.terminal({"TERM": "xterm-256color", "LANG": "de_DE.UTF-8", "COLORTERM": "truecolor"})
+    monkeypatch.setattr(environment_checks.sys.stdout, "isatty", lambda: True)
+    monkeypatch.setattr(environment_checks.shutil, "get_terminal_size", lambda: os.terminal_size((50, 24)))
+    good = environment_checks.terminal({"TERM": "xterm-256color", "LANG": "de_DE.UTF-8", "COLORTERM": "truecolor"})
     assert good.detail == "xterm-256color, 50 × 24, colours: 16 million, UTF-8"
     assert good.next_step == "widen it: lines break at 50 columns"
-    bad = surroundings.terminal({"TERM": "dumb", "LC_ALL": "POSIX", "LANG": "C.utf8"})
+    bad = environment_checks.terminal({"TERM": "dumb", "LC_ALL": "POSIX", "LANG": "C.utf8"})
     assert "colours: none, not UTF-8 (POSIX)" in bad.detail
     assert "set LANG=C.UTF-8" in (bad.next_step or "")
-    assert "off by NO_COLOR" in surroundings.terminal({"TERM": "xterm", "NO_COLOR": "1"}).detail
-    assert "colours: 256" in surroundings.terminal({"TERM": "screen-256color"}).detail
+    assert "off by NO_COLOR" in environment_checks.terminal({"TERM": "xterm", "NO_COLOR": "1"}).detail
+    assert "colours: 256" in environment_checks.terminal({"TERM": "screen-256color"}).detail
 
 
 def test_agents_that_nobody_could_use_are_wrong(zkchat: Program) -> None:

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from zkchat_cli import drawer
+from zkchat_cli import registry
 
 
 @pytest.fixture
@@ -27,31 +27,31 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleTyp
 
 
 def test_names_are_those_of_the_files_sorted_without_hidden_ones(shelf: ModuleType) -> None:
-    assert drawer.names(shelf) == ["apple", "pear"]
+    assert registry.names(shelf) == ["apple", "pear"]
 
 
 def test_reading_the_names_loads_nothing(shelf: ModuleType) -> None:
-    drawer.names(shelf)
-    drawer.label(shelf, "pear")
+    registry.names(shelf)
+    registry.summary_line(shelf, "pear")
     assert f"{shelf.__name__}.pear" not in sys.modules
 
 
 def test_a_thing_is_taken_by_its_name(shelf: ModuleType) -> None:
-    assert drawer.take(shelf, "pear", "FRUIT") == "pear"
+    assert registry.load(shelf, "pear", "FRUIT") == "pear"
 
 
 @pytest.mark.parametrize("name", ["plum", "_core", "", "pear.x", "../pear"])
 def test_what_is_not_there_is_a_key_error(shelf: ModuleType, name: str) -> None:
     with pytest.raises(KeyError):
-        drawer.take(shelf, name, "FRUIT")
+        registry.load(shelf, name, "FRUIT")
 
 
 def test_everything_comes_in_the_order_of_the_names(shelf: ModuleType) -> None:
-    assert drawer.everything(shelf, "FRUIT") == ["apple", "pear"]
+    assert registry.load_all(shelf, "FRUIT") == ["apple", "pear"]
 
 
 def test_a_label_is_the_first_line_of_the_files_docstring(shelf: ModuleType) -> None:
-    assert drawer.label(shelf, "pear") == "A green fruit."
+    assert registry.summary_line(shelf, "pear") == "A green fruit."
 
 
 def test_a_thing_may_have_rooms_of_its_own(shelf: ModuleType) -> None:
@@ -59,11 +59,11 @@ def test_a_thing_may_have_rooms_of_its_own(shelf: ModuleType) -> None:
     rooms.mkdir()
     (rooms / "__init__.py").write_text('"""A large fruit."""\nfrom shelf_of_this_test.melon.stone import FRUIT\n')
     (rooms / "stone.py").write_text('FRUIT = "melon"\n')
-    assert drawer.names(shelf) == ["apple", "melon", "pear"]
-    assert drawer.label(shelf, "melon") == "A large fruit."
-    assert drawer.take(shelf, "melon", "FRUIT") == "melon"
+    assert registry.names(shelf) == ["apple", "melon", "pear"]
+    assert registry.summary_line(shelf, "melon") == "A large fruit."
+    assert registry.load(shelf, "melon", "FRUIT") == "melon"
 
 
 @pytest.mark.parametrize("name", ["apple", "plum"])
 def test_no_docstring_or_no_file_is_an_empty_label(shelf: ModuleType, name: str) -> None:
-    assert drawer.label(shelf, name) == ""
+    assert registry.summary_line(shelf, name) == ""

@@ -17,11 +17,11 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 from terminal_screen import ESCAPE, Chat, Script
 
-from zkchat_cli.config import Config, TerminalSettings
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.config.schema import Config, TerminalSettings
 from zkchat_cli.errors import ConfigError, UsageError
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.slash import Choice, Confirm, Opening, Outcome, Pick
-from zkchat_cli.terminal import outcomes, programs
+from zkchat_cli.slash.base import CommandResult, Confirm, NoteToOpen, Pick, PickItem
+from zkchat_cli.terminal import command_runner, external_programs
 from zkchat_cli.terminal.picker import Picker, matching
 from zkchat_cli.terminal.screen import Screen
 
@@ -59,7 +59,7 @@ LONG = "".join(f"line {i}\n" for i in range(200))
 def test_what_is_longer_than_the_screen_goes_through_the_pager(tmp_path: Path) -> None:
     pager = program(tmp_path, "pager", f'cat > {tmp_path}/read; echo "$LESS $*" >> {tmp_path}/read')
     shown = screen()
-    programs.page(LONG, shown, {"PAGER": f"{pager} -x", "PATH": "/bin:/usr/bin"})
+    external_programs.page(LONG, shown, {"PAGER": f"{pager} -x", "PATH": "/bin:/usr/bin"})
     assert (tmp_path / "read").read_text() == f"{LONG}FRX -x\n"
     assert written(shown) == ""
 
@@ -67,25 +67,25 @@ def test_what_is_longer_than_the_screen_goes_through_the_pager(tmp_path: Path) -
 @pytest.mark.parametrize("pager", ["", "cat", "no-such-program", "'open", "/etc/passwd"])
 def test_without_a_pager_it_is_printed(pager: str) -> None:
     shown = screen()
-    programs.page(LONG, shown, {"PAGER": pager, "PATH": "/bin:/usr/bin"})
+    external_programs.page(LONG, shown, {"PAGER": pager, "PATH": "/bin:/usr/bin"})
     assert written(shown) == LONG
 
 
 def test_what_fits_and_what_goes_into_a_pipe_is_never_paged() -> None:
     refuses = {"PAGER": "false", "PATH": "/bin:/usr/bin"}
     for text, shown in (("short\n", screen()), (LONG, screen(terminal=False))):
-        programs.page(text, shown, refuses)
+        external_programs.page(text, shown, refuses)
         assert written(shown) == text
 
 
 def test_a_pager_that_is_left_early_does_no_harm() -> None:
-    programs.page(LONG * 1000, shown := screen(), {"PAGER": "true", "PATH": "/bin:/usr/bin"})
+    external_programs.page(LONG * 1000, shown := screen(), {"PAGER": "true", "PATH": "/bin:/usr/bin"})
     assert written(shown) == ""
 
 
 def test_in_a_pipe_what_is_paged_is_written_as_it_comes() -> None:
     shown = screen(terminal=False)
-    with programs.paged(shown) as pager:
+    with external_programs.paged(shown) as pager:
         pager.print("a")
         assert written(shown) == "a\n"
 
@@ -95,14 +95,14 @@ def test_in_a_pipe_what_is_paged_is_written_as_it_comes() -> None:
 
 def test_the_terminal_takes_what_is_copied() -> None:
     shown = screen()
-    assert programs.copy("Grüße", shown, {}) == ["the terminal"]
+    assert external_programs.copy("Grüße", shown, {}) == ["the terminal"]
     assert written(shown) == f"\x1b]52;c;{base64.b64encode('Grüße'.encode()).decode()}\x07"
 
 
 def test_in_tmux_it_is_passed_through_to_the_terminal_around() -> None:
-    plain = programs.clipboard_sequence(b"a", tmux=False)
+    plain = external_programs.clipboard_sequence(b"a", tmux=False)
     assert plain == "\x1b]52;c;YQ==\x07"
-    assert programs.clipboard_sequence(b"a", tmux=True) == plain + "\x1bPtmux;\x1b\x1b]52;c;YQ==\x07\x1b\\"
+    assert external_programs.clipboard_sequence(b"a", tmux=True) == plain + "\x1bPtmux;\x1b\x1b]52;c;YQ==\x07\x1b\\"
 
 
 def test_the_systems_clipboard_takes_it_where_there_is_one(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_the_systems_clipboard_takes_it_where_there_is_one(tmp_path: Path) -> No
     program(tmp_path, "xsel", f'/bin/cat > {tmp_path}/copied; echo "$*" >> {tmp_path}/copied')
     program(tmp_path, "wl-copy", f"touch {tmp_path}/never")
     shown = screen(terminal=False)
-    assert programs.copy("a text\n", shown, {"DISPLAY": ":0", "PATH": str(tmp_path)}) == ["xsel"]
+    assert external_programs.copy("a text\n", shown, {"DISPLAY": ":0", "PATH": str(tmp_path)}) == ["xsel"]
     assert (tmp_path / "copied").read_text() == "a text\n--clipboard --input\n"
     assert not (tmp_path / "never").exists()
     assert written(shown) == ""
@@ -118,8 +118,8 @@ def test_the_systems_clipboard_takes_it_where_there_is_one(tmp_path: Path) -> No
 
 def test_what_is_too_large_for_a_terminal_is_not_sent_there() -> None:
     shown = screen()
-    assert programs.copy("x" * 80_000, shown, {"PATH": "/nowhere"}) == []
-    assert programs.copy("x", screen(), {"TERM": "dumb", "PATH": "/nowhere"}) == []
+    assert external_programs.copy("x" * 80_000, shown, {"PATH": "/nowhere"}) == []
+    assert external_programs.copy("x", screen(), {"TERM": "dumb", "PATH": "/nowhere"}) == []
     assert written(shown) == ""
 
 
@@ -139,23 +139,23 @@ NOTE = Path("/notes/A b.md")
     ],
 )
 def test_each_editor_is_told_the_line_in_its_own_way(editor: str, command: list[str]) -> None:
-    assert programs.editing(NOTE, 12, "", {"EDITOR": editor}) == command
-    assert programs.editing(NOTE, 12, "", {"EDITOR": "false", "VISUAL": editor}) == command
+    assert external_programs.editing(NOTE, 12, "", {"EDITOR": editor}) == command
+    assert external_programs.editing(NOTE, 12, "", {"EDITOR": "false", "VISUAL": editor}) == command
 
 
 def test_the_setting_comes_before_the_environment() -> None:
     env = {"EDITOR": "vim"}
-    assert programs.editing(NOTE, 3, "subl {path}:{line}", env) == ["subl", "/notes/A b.md:3"]
-    assert programs.editing(NOTE, 3, "gedit", env) == ["gedit", "/notes/A b.md"]
-    assert programs.editing(NOTE, 3, "", {}) is None
+    assert external_programs.editing(NOTE, 3, "subl {path}:{line}", env) == ["subl", "/notes/A b.md:3"]
+    assert external_programs.editing(NOTE, 3, "gedit", env) == ["gedit", "/notes/A b.md"]
+    assert external_programs.editing(NOTE, 3, "", {}) is None
     with pytest.raises(ConfigError, match="is no command"):
-        programs.editing(NOTE, 3, "gedit '", env)
+        external_programs.editing(NOTE, 3, "gedit '", env)
 
 
 def test_an_editor_that_cannot_be_started_is_told() -> None:
-    programs.run(["true"])
+    external_programs.run(["true"])
     with pytest.raises(UsageError, match="no-such-editor cannot be started"):
-        programs.run(["no-such-editor", "a"])
+        external_programs.run(["no-such-editor", "a"])
 
 
 # picking
@@ -248,10 +248,10 @@ class Hands:
         self.typed = text
 
     def run(self, line: str) -> bool:
-        return outcomes.run(line, self, nullcontext)
+        return command_runner.run(line, self, nullcontext)
 
-    def carry_out(self, outcome: Outcome) -> str:
-        outcomes.carry_out(lambda: outcome, self, nullcontext)
+    def carry_out(self, outcome: CommandResult) -> str:
+        command_runner.carry_out(lambda: outcome, self, nullcontext)
         return written(self.screen)
 
 
@@ -276,7 +276,7 @@ def test_what_is_picked_is_gone_on_with(room: Room) -> None:
 
 
 def test_a_yes_does_it_and_a_no_does_not(room: Room) -> None:
-    asks = Outcome(confirm=Confirm("Really?", lambda: Outcome("Done."), "/do --yes"))
+    asks = CommandResult(confirm=Confirm("Really?", lambda: CommandResult("Done."), "/do --yes"))
     assert Hands(room.session()).carry_out(asks) == "Done.\n"
     assert Hands(room.session(), yes=False).carry_out(asks) == "  not done\n"
 
@@ -285,17 +285,17 @@ def test_what_is_copied_is_told_and_what_cannot_be_is_an_error(room: Room, monke
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "TMUX"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    assert "copied: 1 character, by the terminal" in Hands(room.session()).carry_out(Outcome(copied="x"))
+    assert "copied: 1 character, by the terminal" in Hands(room.session()).carry_out(CommandResult(copied="x"))
     monkeypatch.setenv("TERM", "dumb")
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(UsageError, match="could not be copied"):
-        Hands(room.session()).carry_out(Outcome(copied="xx"))
+        Hands(room.session()).carry_out(CommandResult(copied="xx"))
 
 
 def test_a_note_is_opened_by_the_setting_or_shown(room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("VISUAL", "EDITOR"):
         monkeypatch.delenv(name, raising=False)
-    opens = Outcome(opening=Opening(tmp_path / "A.md", 7, "the \x1b[31mtext"))
+    opens = CommandResult(opening=NoteToOpen(tmp_path / "A.md", 7, "the \x1b[31mtext"))
     assert Hands(room.session()).carry_out(opens) == "the ␛[31mtext\n"
     room.settings = Config(
         terminal=TerminalSettings(open_command=f"{program(tmp_path, 'editor', f'echo $* > {tmp_path}/opened')} {{line}}")
@@ -308,16 +308,18 @@ def test_in_a_pipe_what_needs_a_terminal_is_refused_or_printed(room: Room) -> No
     session = stored(room, talk(("What is one?", "1")))
     shown = screen(terminal=False)
     with pytest.raises(UsageError, match="no input line"):
-        outcomes.run_piped("/edit", session, shown, shown.print, 10)
+        command_runner.run_piped("/edit", session, shown, shown.print, 10)
     with pytest.raises(UsageError, match="Nobody can be asked"):
-        outcomes.run_piped("/save", session, shown, shown.print, 10)
-    assert outcomes.run_piped("/sessions", session, shown, shown.print, 10) is session
+        command_runner.run_piped("/save", session, shown, shown.print, 10)
+    assert command_runner.run_piped("/sessions", session, shown, shown.print, 10) is session
     assert session.conversation.id in written(shown)
-    assert outcomes.run_piped("/quit", session, shown, shown.print, 10) is None
+    assert command_runner.run_piped("/quit", session, shown, shown.print, 10) is None
 
 
 def test_a_list_on_a_narrow_screen_is_what_is_picked_from(room: Room) -> None:
-    picks = Outcome(pick=Pick("which", [Choice("a", "A", "first"), Choice("b", "B")], lambda value: Outcome(f"took {value}")))
+    picks = CommandResult(
+        pick=Pick("which", [PickItem("a", "A", "first"), PickItem("b", "B")], lambda value: CommandResult(f"took {value}"))
+    )
     chat = Hands(room.session(), picks=1)
     assert chat.carry_out(picks) == "took b\n"
     assert chat.asked == [["which", "A  first", "B"]]

@@ -12,10 +12,10 @@ from meaning import Servers, vector
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import embedders
-from zkchat_cli.llm.embedders import Wanted, prefixed
-from zkchat_cli.llm.embedders.ollama import address
-from zkchat_cli.llm.endpoint import shown
-from zkchat_cli.llm.wire import Patience, Server
+from zkchat_cli.llm.embedders.base import EmbedderConfig, prefixed
+from zkchat_cli.llm.http_errors import shown
+from zkchat_cli.llm.json_client import HttpTimeouts, JsonClient
+from zkchat_cli.llm.ollama.address import address
 
 BOTH = pytest.mark.parametrize("name", ["ollama", "openai"])
 
@@ -24,7 +24,7 @@ class Opened:
     """An embedder on the test's servers, with the waits it would have made."""
 
     def __init__(self, name: str, env: dict[str, str], model: str = "") -> None:
-        self.it: Any = embedders.embedder(name).open(Wanted(model=model, env=env))
+        self.it: Any = embedders.embedder(name).open(EmbedderConfig(model=model, env=env))
         self.waits: list[float] = []
         self.it.server.sleep = self.waits.append
 
@@ -289,9 +289,9 @@ HALF = b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n{"
 
 
 def post(address: str, answer: float = 5) -> Any:
-    server = Server("The server", address, "Start it.", sleep=lambda _: None)
+    server = JsonClient("The server", address, "Start it.", sleep=lambda _: None)
     try:
-        return server.post("/x", {}, Patience(answer, 0))
+        return server.post("/x", {}, HttpTimeouts(answer, 0))
     finally:
         server.close()
 

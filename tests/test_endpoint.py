@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from zkchat_cli.llm.endpoint import Endpoint, limit_said, shown
+from zkchat_cli.llm.http_errors import Endpoint, limit_said, shown
 
 SERVER = Endpoint("The server", "https://model.example", "Check your network.")
 

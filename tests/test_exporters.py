@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from zkchat_cli.errors import UsageError
 from zkchat_cli.exporters import exporter, names
+from zkchat_cli.importers.chat_log import read_archive
 from zkchat_cli.models import (
     Citation,
     Compaction,
@@ -22,8 +23,7 @@ from zkchat_cli.models import (
     ToolRun,
     ZkChatMessage,
 )
-from zkchat_cli.store import ChatSessionStore
-from zkchat_cli.store.imports import read_archive
+from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 NOON = "2025-05-08T12:00:00+00:00"
 

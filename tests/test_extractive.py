@@ -12,11 +12,11 @@ from building import COUNTER, said, talk, turns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.context.extractive import Extraction, quoted, summarize
-from zkchat_cli.context.statements import statements
 from zkchat_cli.context.turns import Turn, turns_of
 from zkchat_cli.models import DocumentReference, ZkChatMessage
-from zkchat_cli.tokens import TokenCounter
+from zkchat_cli.summarization.extractive.sentence_scoring import statements
+from zkchat_cli.summarization.extractive.summarizer import ExtractiveSummarizer, quoted, summarize
+from zkchat_cli.tokens.counter import TokenCounter
 
 CHATTER = tuple((f"Tell me of the {thing}.", f"The {thing} is a fine and useful thing, people say.") for thing in ("harp", "lute", "oboe"))
 
@@ -331,7 +331,7 @@ def a_long_talk(exchanges: int, seed: int = 1) -> tuple[Turn, ...]:
     return turns_of(history, COUNTER)
 
 
-def step_by_step(kept: Extraction, among: Sequence[Turn], room: int, at_once: int) -> str:
+def step_by_step(kept: ExtractiveSummarizer, among: Sequence[Turn], room: int, at_once: int) -> str:
     """The last of the summaries of ever more turns."""
     text = ""
     for end in range(at_once, len(among) + 1, at_once):
@@ -347,17 +347,17 @@ def named(text: str) -> set[str]:
 @pytest.mark.parametrize("room", [60, 250, 900])
 def test_a_summary_that_goes_on_is_like_one_made_in_one_go(room: int) -> None:
     among = a_long_talk(120)
-    whole, stepped = summarize(among, room, COUNTER) or "", step_by_step(Extraction(), among, room, 4)
+    whole, stepped = summarize(among, room, COUNTER) or "", step_by_step(ExtractiveSummarizer(), among, room, 4)
     assert len(named(stepped)) >= 0.85 * len(named(whole))
     said = {each.text for turn in among for m in turn.messages for each in statements(m.content)}
     parts = [part for line in stepped.split("\n") for part in line.split(": ", 1)[1].split(" / ")]
     assert all(any(part.startswith(each) for each in said) for part in parts)
-    assert step_by_step(Extraction(), among, room, 4) == stepped
+    assert step_by_step(ExtractiveSummarizer(), among, room, 4) == stepped
 
 
 def test_going_on_costs_the_news_and_not_the_conversation() -> None:
     def cost(exchanges: int) -> int:
-        among, counter, kept = a_long_talk(exchanges + 2), Counting(), Extraction()
+        among, counter, kept = a_long_talk(exchanges + 2), Counting(), ExtractiveSummarizer()
         kept.summarize(among[:-2], 300, counter)
         before = counter.asked
         kept.summarize(among, 300, counter)
@@ -367,47 +367,47 @@ def test_going_on_costs_the_news_and_not_the_conversation() -> None:
 
 
 def test_a_summary_of_the_same_again_is_the_same() -> None:
-    kept, among = Extraction(), a_long_talk(40)
+    kept, among = ExtractiveSummarizer(), a_long_talk(40)
     assert kept.summarize(among, 200, COUNTER) == kept.summarize(among, 200, COUNTER)
 
 
 def test_what_all_has_room_is_all_said() -> None:
-    kept, among = Extraction(), turns(*CHATTER)
+    kept, among = ExtractiveSummarizer(), turns(*CHATTER)
     for end in range(1, 4):
         assert kept.summarize(among[:end], 1000, COUNTER) == summarize(among[:end], 1000, COUNTER)
 
 
 def test_what_is_corrected_later_is_not_said_any_more() -> None:
-    kept = Extraction()
+    kept = ExtractiveSummarizer()
     among = turns(*CHATTER, ("The anvil stands on shelf seven.", "I see."), *CHATTER, ("No, the anvil stands on shelf nine.", "I see."))
     assert "shelf seven" in (kept.summarize(among[:-1], 1000, COUNTER) or "")
     corrected = kept.summarize(among, 1000, COUNTER) or ""
     assert "No, the anvil stands on shelf nine." in corrected
     assert "shelf seven" not in corrected
     doubted = turns(("When was Rome founded?", "Rome was founded in 754, people say."), ("Wrong, of course.", "I am sorry."))
-    assert "754" in (Extraction().summarize(doubted[:1], 1000, COUNTER) or "")
-    kept = Extraction()
+    assert "754" in (ExtractiveSummarizer().summarize(doubted[:1], 1000, COUNTER) or "")
+    kept = ExtractiveSummarizer()
     kept.summarize(doubted[:1], 1000, COUNTER)
     assert "754, people say.\n- 3 May, user: Wrong, of course." in (kept.summarize(doubted, 1000, COUNTER) or "")
 
 
 def test_another_branch_another_room_and_names_that_become_known_begin_anew() -> None:
-    kept, among = Extraction(), a_long_talk(30)
+    kept, among = ExtractiveSummarizer(), a_long_talk(30)
     kept.summarize(among, 200, COUNTER)
     other = (*among[:20], *turns(("The kestrel nests in the spire.", "Good.")))
     assert kept.summarize(other, 200, COUNTER) == summarize(other, 200, COUNTER)
     assert kept.summarize(among[:10], 200, COUNTER) == summarize(among[:10], 200, COUNTER)
     assert kept.summarize(among[:10], 900, COUNTER) == summarize(among[:10], 900, COUNTER)
     named = turns(("Zoe: I moved the anvil to Lyon.", "Then so be it."), ("Zoe: I sold the bellows to Otto.", "Then so be it."))
-    kept = Extraction()
+    kept = ExtractiveSummarizer()
     assert "user: Zoe: I moved" in (kept.summarize(named[:1], 900, COUNTER) or "")
     assert "Zoe: I moved" in (text := kept.summarize(named, 900, COUNTER) or "")
     assert "user" not in text
 
 
 def test_who_does_not_know_a_conversation_begins_with_what_its_summary_quotes() -> None:
-    among, fresh, counter = a_long_talk(200), Extraction(), Counting()
-    earlier = step_by_step(Extraction(), among[:-1], 300, 57)
+    among, fresh, counter = a_long_talk(200), ExtractiveSummarizer(), Counting()
+    earlier = step_by_step(ExtractiveSummarizer(), among[:-1], 300, 57)
     text = fresh.summarize(among, 300, counter, earlier, len(among) - 1) or ""
     assert COUNTER.count(text) <= 300
     assert len(named(earlier) & named(text)) >= 0.5 * len(named(earlier))
@@ -422,7 +422,7 @@ def test_a_summary_that_is_not_ours_is_not_looked_for() -> None:
     made_up = "- user: The queen opened the fair.\n- user: It rained.\nThe end."
     assert quoted(made_up, [m for turn in among for m in turn.messages]) == []
     assert quoted("Nothing that is a list.", []) == []
-    assert Extraction().summarize(among, 900, COUNTER, made_up, 8) == summarize(among, 900, COUNTER)
+    assert ExtractiveSummarizer().summarize(among, 900, COUNTER, made_up, 8) == summarize(among, 900, COUNTER)
 
 
 def test_a_sentence_of_a_summary_that_is_not_found_again_is_passed_over() -> None:
@@ -443,7 +443,7 @@ def test_documents_are_told_as_long_as_there_are_few() -> None:
         return said("assistant", f"The bellows hang near door {number}.", f"a{number}", references=(reference, reference))
 
     history = [m for i in range(60) for m in (said("user", f"Where is bellows {i}?", f"u{i}"), consulting(i))]
-    kept, among = Extraction(), turns_of(history, COUNTER)
+    kept, among = ExtractiveSummarizer(), turns_of(history, COUNTER)
     assert "Documents consulted: [[A long title of a note 0]], [[A long title" in (kept.summarize(among[:4], 400, COUNTER) or "")
     assert "consulted" not in (kept.summarize(among[:30], 400, COUNTER) or "")
     assert "consulted" not in (kept.summarize(among, 400, COUNTER) or "")

@@ -9,15 +9,16 @@ import pytest
 from building import COUNTER, a_compaction, said, talk
 
 from zkchat_cli import tools
-from zkchat_cli.config import ContextSettings
-from zkchat_cli.context import figures, strategies
+from zkchat_cli.chat.command_hints import IN_SHELL
+from zkchat_cli.config.schema import ContextSettings
+from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget
-from zkchat_cli.context.prompt import Material, assemble
+from zkchat_cli.context.prompt_assembly import PromptInputs, assemble
 from zkchat_cli.context.tool_filter import CORE
 from zkchat_cli.context.turns import turns_of
-from zkchat_cli.context.ways import IN_SHELL
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import CompactionDue, DocumentReference, Prompt, ToolCall, ZkChatMessage
+from zkchat_cli.views import context_usage
 
 DESCRIPTORS = tuple(tool.descriptor for tool in tools.tools())
 MEMORY = (MemoryItem("ZKCHAT.md", "Be brief. " * 30, 60, "in the root"),)
@@ -29,12 +30,12 @@ def prompt_of(
     history: Sequence[ZkChatMessage] = (), question: str = "", window: int = 32768, strategy: str = "hybrid", **more: Any
 ) -> Prompt:
     current = (said("user", question, "now", status="pending"),) if question else ()
-    material = Material(**{"instructions": "Cite.", "history": turns_of(history, COUNTER), "current": current, **more})
+    material = PromptInputs(**{"instructions": "Cite.", "history": turns_of(history, COUNTER), "current": current, **more})
     return assemble(material, Budget.of(ContextSettings(), window), strategies.strategy(strategy), COUNTER)
 
 
 def drawn(prompt: Prompt, width: int = 80, **pinned: int) -> str:
-    return figures.table(prompt, width, pinned)
+    return context_usage.table(prompt, width, pinned)
 
 
 def columns(line: str) -> int:
@@ -93,7 +94,7 @@ def test_the_ten_largest_items_are_named_with_what_to_do_about_each() -> None:
     ):
         [line] = [line for line in largest if kind in line]
         assert line.endswith(f"({advice})"), line
-    in_shell = figures.table(prompt, 200, {"a": 4}, IN_SHELL)
+    in_shell = context_usage.table(prompt, 200, {"a": 4}, IN_SHELL)
     assert re.findall(r" \(?(/[a-z]+[^)]*)", in_shell) == ["/unpin 4 in the chat"]
     assert "(zkchat context compact folds older turns)" in in_shell and "(zkchat memory forget colour)" in in_shell
     assert len(drawn(prompt_of(CHATTER)).partition("largest:\n")[2].splitlines()[:-1]) == 10
@@ -101,8 +102,8 @@ def test_the_ten_largest_items_are_named_with_what_to_do_about_each() -> None:
 
 def test_the_tool_filter_is_advised_where_tools_have_passed_it() -> None:
     large = prompt_of(CHATTER, descriptors=DESCRIPTORS, window=3000)
-    table = figures.table(large, 200, filtered=False)
-    assert "tool_filter" not in figures.table(large, 200)
+    table = context_usage.table(large, 200, filtered=False)
+    assert "tool_filter" not in context_usage.table(large, 200)
     assert f'{len(DESCRIPTORS)} tool descriptions  (context.tool_filter = "auto" leaves out some)' in table
     core = [each for each in DESCRIPTORS if each["function"]["name"] in CORE]
     [line] = [line for line in drawn(prompt_of(CHATTER, descriptors=core), 200).splitlines() if "tool descriptions" in line]
@@ -112,7 +113,7 @@ def test_the_tool_filter_is_advised_where_tools_have_passed_it() -> None:
 def test_a_pinned_message_is_named_by_its_turn() -> None:
     first, answer, second, other = talk(("Why?", "So."), ("Who?", "She."))
     pinned = second.model_copy(update={"pinned": True})
-    assert figures.pinned((first, answer.model_copy(update={"pinned": True}), pinned, other)) == {answer.id: 1, second.id: 2}
+    assert context_usage.pinned((first, answer.model_copy(update={"pinned": True}), pinned, other)) == {answer.id: 1, second.id: 2}
 
 
 def test_nothing_can_be_done_about_the_core_tools() -> None:
@@ -170,20 +171,20 @@ def test_estimates_are_marked_in_the_table() -> None:
 def test_a_budget_of_nothing_makes_no_trouble() -> None:
     none = Budget.of(ContextSettings(tool_budget_ratio=0), 32768)
     for descriptors in ((), DESCRIPTORS):
-        drawn(assemble(Material("Cite.", (), descriptors=descriptors), none, strategies.strategy("hybrid"), COUNTER))
+        drawn(assemble(PromptInputs("Cite.", (), descriptors=descriptors), none, strategies.strategy("hybrid"), COUNTER))
 
 
 @pytest.mark.parametrize(("share", "drawn"), [(0, "░░░░"), (0.001, "█░░░"), (0.5, "██░░"), (1, "████"), (7, "████")])
 def test_a_bar_shows_a_share(share: float, drawn: str) -> None:
-    assert figures.bar(share, 4) == drawn
+    assert context_usage.bar(share, 4) == drawn
 
 
 @pytest.mark.parametrize(("tokens", "short"), [(0, "0"), (999, "999"), (1000, "1.0k"), (12_149, "12.1k"), (128_000, "128k")])
 def test_thousands_are_short(tokens: int, short: str) -> None:
-    assert figures.thousands(tokens) == short
+    assert context_usage.thousands(tokens) == short
 
 
 @pytest.mark.parametrize(("used", "colour"), [(0, "green"), (629, "green"), (630, "yellow"), (809, "yellow"), (810, "red"), (5000, "red")])
 def test_the_colour_of_a_budget(used: int, colour: str) -> None:
     usage = prompt_of(window=1000).usage.model_copy(update={"total_tokens": used, "compaction": CompactionDue(due=False)})
-    assert figures.state(usage) == colour
+    assert context_usage.state(usage) == colour

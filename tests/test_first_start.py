@@ -12,9 +12,9 @@ from conftest import Program
 from pytest_httpserver import HTTPServer
 from terminal_screen import CTRL_C, CTRL_D, Chat
 
-from zkchat_cli import wiring
-from zkchat_cli.vault.candidates import Candidate, candidates, home_of
-from zkchat_cli.wiring import Choices
+from zkchat_cli.app import factory
+from zkchat_cli.app.startup_options import StartupOptions
+from zkchat_cli.vault.discovery import VaultCandidate, candidates, home_of
 
 
 @pytest.fixture
@@ -45,8 +45,8 @@ def config(program: Program) -> Path:
 
 def test_the_likeliest_folders_come_first_with_their_notes(home: Path) -> None:
     found = candidates(home, home / "empty", {}, seconds=10)
-    assert found == [Candidate(home / "Documents/Garden", 2, why="Obsidian"), Candidate(home / "notes", 1)]
-    assert candidates(home, home / "Documents/Letters", {}, seconds=10)[1] == Candidate(
+    assert found == [VaultCandidate(home / "Documents/Garden", 2, why="Obsidian"), VaultCandidate(home / "notes", 1)]
+    assert candidates(home, home / "Documents/Letters", {}, seconds=10)[1] == VaultCandidate(
         home / "Documents/Letters", 1, why="the current folder"
     )
     assert [home_of(each.path, home) for each in found] == ["~/Documents/Garden", "~/notes"]
@@ -130,7 +130,7 @@ def test_a_server_that_does_not_answer_keeps_nobody_waiting(stranger: Program, s
 def test_the_others_are_offered_when_one_server_does_not_answer(silent: str, httpserver: HTTPServer, tmp_path: Path) -> None:
     httpserver.expect_request("/v1/models").respond_with_json({"data": [{"id": "gpt-5"}]})
     env = {"OLLAMA_HOST": silent, "OPENAI_BASE_URL": httpserver.url_for("/v1"), "OPENAI_API_KEY": "k", "ZKCHAT_HOME": str(tmp_path)}
-    offers = {offer.provider: offer for offer in wiring.offers(wiring.settings(Choices(), env, tmp_path), env, 1.0)}
+    offers = {offer.provider: offer for offer in factory.available_models(factory.settings(StartupOptions(), env, tmp_path), env, 1.0)}
     assert offers["openai"].names == ("openai/gpt-5",)
     assert (offers["ollama"].names, "did not answer in time" in offers["ollama"].problem) == ((), True)
 

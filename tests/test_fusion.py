@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.vault.fusion import fuse
+from zkchat_cli.vault.search.rank_fusion import fuse
 
 RANKINGS = st.lists(st.lists(st.integers(0, 20), unique=True), max_size=4)
 

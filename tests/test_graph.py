@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.errors import VaultError
-from zkchat_cli.vault import LinkPath, Vault
+from zkchat_cli.vault.links.graph import LinkPath
+from zkchat_cli.vault.vault import Vault
 
 NOTES = {
     # a chain with a side road, a circle and everything that is no line of the graph

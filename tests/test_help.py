@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 import typer
 
-from zkchat_cli import exporters, main
+from zkchat_cli import exporters
+from zkchat_cli.cli import app
 from zkchat_cli.context import strategies
-from zkchat_cli.tokens import ENCODINGS
+from zkchat_cli.tokens.counter import ENCODINGS
 
 
 def commands(command: Any, path: str = "zkchat", above: Any = None) -> Iterator[tuple[str, Any, Any]]:
@@ -22,7 +23,7 @@ def commands(command: Any, path: str = "zkchat", above: Any = None) -> Iterator[
 
 
 def everything() -> list[tuple[str, Any, Any]]:
-    return list(commands(typer.main.get_command(main.app)))
+    return list(commands(typer.main.get_command(app.app)))
 
 
 @pytest.mark.parametrize("columns", [40, 80, 200])
@@ -70,7 +71,7 @@ def test_examples_are_calls_that_can_be_parsed() -> None:
     shown = [call for _, command, _ in everything() for call in (command.epilog or "").splitlines() if "zkchat " in call]
     assert len(shown) > 12
     for call in shown:
-        command: Any = typer.main.get_command(main.app)
+        command: Any = typer.main.get_command(app.app)
         for word in re.sub(r"\"[^\"]*\"|'[^']*'|\|.*", " ", call.partition("zkchat ")[2]).split():
             if word.startswith("-") and word != "-":
                 assert any(word in (*p.opts, *p.secondary_opts) for p in command.params), call

@@ -9,7 +9,7 @@ from building import COUNTER, said, talk, turns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.context.history import MANY, History, lasting
+from zkchat_cli.context.turn_history import MANY, TurnHistory, lasting
 from zkchat_cli.context.turns import Turn, turns_of
 from zkchat_cli.models import ToolCall
 
@@ -26,7 +26,7 @@ def some(*kinds: str) -> tuple[Turn, ...]:
     return turns_of(messages, COUNTER)
 
 
-def looked_through(history: History, known: Sequence[Turn]) -> None:
+def looked_through(history: TurnHistory, known: Sequence[Turn]) -> None:
     """Everything that a history says, beside what its turns say."""
     good = [turn for turn in known if not turn.failed]
     assert (len(history), list(history), history[:]) == (len(known), list(known), tuple(known))
@@ -49,7 +49,7 @@ def looked_through(history: History, known: Sequence[Turn]) -> None:
 @given(st.lists(st.sampled_from("fts"), max_size=12), st.lists(st.integers(0, 3), max_size=4))
 def test_a_history_knows_what_looking_through_its_turns_would_find(kinds: list[str], pieces: list[int]) -> None:
     known = some(*kinds)
-    history, at, earlier = History(), 0, []
+    history, at, earlier = TurnHistory(), 0, []
     for piece in pieces:
         earlier.append((history, at))
         history, at = history.plus(known[at : at + piece]), min(at + piece, len(known))
@@ -60,7 +60,7 @@ def test_a_history_knows_what_looking_through_its_turns_would_find(kinds: list[s
 
 def test_two_histories_that_grew_from_one_do_not_see_each_others_turns() -> None:
     first, left, right = some("s", "t", "f")
-    trunk = History([first])
+    trunk = TurnHistory([first])
     one, other = trunk.plus([left]), trunk.plus([right])
     looked_through(one, [first, left])
     looked_through(other, [first, right])
@@ -68,7 +68,7 @@ def test_two_histories_that_grew_from_one_do_not_see_each_others_turns() -> None
 
 def test_turns_are_found_by_their_place() -> None:
     one, two = turns(("a?", "b"), ("c?", "d"))
-    history = History([one]).plus([two])
+    history = TurnHistory([one]).plus([two])
     assert (history[0], history[-1], history[1:], history[-1:], history[5:]) == (one, two, (two,), (two,), ())
     assert (history[::-1], history.plus([one])[:-1]) == ((two, one), (one, two))
     with pytest.raises(IndexError):
@@ -76,16 +76,16 @@ def test_turns_are_found_by_their_place() -> None:
 
 
 def test_a_history_of_a_history_is_itself() -> None:
-    history = History(turns_of(talk(("a?", "b")), COUNTER))
-    assert History.of(history) is history
-    assert list(History.of(tuple(history))) == list(history)
+    history = TurnHistory(turns_of(talk(("a?", "b")), COUNTER))
+    assert TurnHistory.of(history) is history
+    assert list(TurnHistory.of(tuple(history))) == list(history)
 
 
 @settings(deadline=None)
 @given(st.lists(st.sampled_from("fts"), max_size=10), st.sets(st.integers(0, 9)), st.integers(0, 10))
 def test_other_turns_may_stand_at_some_places(kinds: list[str], places: set[int], length: int) -> None:
     known = some(*kinds)
-    history = History(known[:length]).plus(known[length:])
+    history = TurnHistory(known[:length]).plus(known[length:])
     others = {place: replace(turn, prompt=()) for place, turn in enumerate(known) if place in places}
     instead = [others.get(place, turn) for place, turn in enumerate(known)]
     looked_through(history.instead(others), instead)

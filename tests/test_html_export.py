@@ -20,7 +20,7 @@ from test_exporters import answer, archives, said, talk
 
 from zkchat_cli.exporters import exporter
 from zkchat_cli.exporters.html.elements import HARMFUL, harmless
-from zkchat_cli.exporters.html.prose import rendered
+from zkchat_cli.exporters.html.markdown import rendered
 from zkchat_cli.exporters.html.sources import highlighted
 from zkchat_cli.exporters.html.style import STYLE
 from zkchat_cli.models import Citation, Compaction, ContentChunk, ConversationArchive, DocumentReference, TokenUsage, ToolCall, ToolRun

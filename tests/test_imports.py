@@ -10,9 +10,9 @@ from building import Ids
 from conftest import Program
 
 from zkchat_cli.errors import UsageError
+from zkchat_cli.importers.chat_log import LARGEST, read_archive, read_file
 from zkchat_cli.models import Conversation, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage
-from zkchat_cli.store import ChatSessionStore
-from zkchat_cli.store.imports import LARGEST, read_archive, read_file
+from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 NOW = "2025-05-08T12:00:00+02:00"
 

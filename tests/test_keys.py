@@ -10,9 +10,12 @@ import pytest
 from conftest import Program
 from speaking import ModelServer, Reply, a_server, openai_text
 
-from zkchat_cli import config, keys, logs, wiring
+from zkchat_cli import credentials, logging_setup, paths
+from zkchat_cli.app import factory, startup_options
 from zkchat_cli.errors import ConfigError
-from zkchat_cli.llm import Request, embedders
+from zkchat_cli.llm import embedders
+from zkchat_cli.llm.base import Request
+from zkchat_cli.llm.embedders import base
 from zkchat_cli.models import PromptMessage
 
 KEY = "sk-secret-0123456789-abcd"
@@ -26,8 +29,8 @@ def unset(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def where(tmp_path: Path) -> config.Places:
-    return config.places({"ZKCHAT_HOME": str(tmp_path / "home")})
+def where(tmp_path: Path) -> paths.AppPaths:
+    return paths.app_paths({"ZKCHAT_HOME": str(tmp_path / "home")})
 
 
 @pytest.fixture
@@ -67,41 +70,41 @@ def no_keyring(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     sys.modules.pop("keyring", None)
 
 
-def test_a_key_is_kept_for_nobody_else_to_read_and_used(where: config.Places, server: ModelServer, vault: Path) -> None:
-    assert keys.keep("openai", KEY, where) == "file"
+def test_a_key_is_kept_for_nobody_else_to_read_and_used(where: paths.AppPaths, server: ModelServer, vault: Path) -> None:
+    assert credentials.store_key("openai", KEY, where) == "file"
     assert where.keys_file.stat().st_mode & 0o777 == 0o600
     assert where.keys_file.parent.stat().st_mode & 0o777 == 0o700
     env = {"ZKCHAT_HOME": str(where.data_dir.parent), "OPENAI_BASE_URL": f"{server.address}/v1"}
-    loaded = wiring.settings(wiring.Choices(vault, "openai/tiny"), env, vault)
-    model = wiring.open_model(loaded, env).model
+    loaded = factory.settings(startup_options.StartupOptions(vault, "openai/tiny"), env, vault)
+    model = factory.open_model(loaded, env).model
     deltas = list(model.stream(Request((PromptMessage(role="user", content="Hello", tokens=1, kind="conversation"),))))
     assert server.asked[0][2]["authorization"] == f"Bearer {KEY}"
-    reach = wiring.reach_of("openai", loaded, env)
+    reach = factory.server_info("openai", loaded, env)
     assert reach is not None
     assert (reach.key, reach.chosen) == ("the key in zkchat's file is set", "the key in zkchat's file, OPENAI_BASE_URL")
-    assert KEY not in repr([deltas, model, loaded, wiring.setup(wiring.providers.provider("openai"), loaded, env)])
-    wanted = embedders.Wanted("m", "", env, keys.find("openai", "OPENAI_API_KEY", env, where))
+    assert KEY not in repr([deltas, model, loaded, factory.model_config(factory.providers.provider("openai"), loaded, env)])
+    wanted = base.EmbedderConfig("m", "", env, credentials.find_key("openai", "OPENAI_API_KEY", env, where))
     assert embedders.embedder("openai").open(wanted).server.key == KEY  # type: ignore[attr-defined]
     assert KEY not in repr(wanted)
 
 
-def test_the_environment_wins(where: config.Places) -> None:
-    keys.keep("anthropic", KEY, where)
-    assert keys.find("anthropic", "ANTHROPIC_API_KEY", {}, where) == keys.Key(KEY, "file", "ANTHROPIC_API_KEY")
-    found = keys.find("anthropic", "ANTHROPIC_API_KEY", {"ANTHROPIC_API_KEY": f" {OTHER}\n"}, where)
+def test_the_environment_wins(where: paths.AppPaths) -> None:
+    credentials.store_key("anthropic", KEY, where)
+    assert credentials.find_key("anthropic", "ANTHROPIC_API_KEY", {}, where) == credentials.ApiKey(KEY, "file", "ANTHROPIC_API_KEY")
+    found = credentials.find_key("anthropic", "ANTHROPIC_API_KEY", {"ANTHROPIC_API_KEY": f" {OTHER}\n"}, where)
     assert (found.value, found.place, found.ending) == (OTHER, "ANTHROPIC_API_KEY", "wxyz")
-    assert keys.find("anthropic", "OTHER", {"OTHER": "short"}, where).ending == ""
+    assert credentials.find_key("anthropic", "OTHER", {"OTHER": "short"}, where).ending == ""
 
 
 def test_the_file_is_the_users_own_whatever_config_names(tmp_path: Path) -> None:
-    named = config.places({"ZKCHAT_HOME": str(tmp_path)}, tmp_path / "elsewhere" / "team.toml")
-    assert named.keys_file == tmp_path / "config" / "keys.toml" == config.places({"ZKCHAT_HOME": str(tmp_path)}).keys_file
+    named = paths.app_paths({"ZKCHAT_HOME": str(tmp_path)}, tmp_path / "elsewhere" / "team.toml")
+    assert named.keys_file == tmp_path / "config" / "keys.toml" == paths.app_paths({"ZKCHAT_HOME": str(tmp_path)}).keys_file
 
 
 @pytest.mark.parametrize("wrong", ["", "two words", "ключ", "a\tb", "x" * 5000, f'"{KEY}'])
-def test_what_is_no_key_is_refused(where: config.Places, wrong: str) -> None:
+def test_what_is_no_key_is_refused(where: paths.AppPaths, wrong: str) -> None:
     with pytest.raises(ConfigError) as e:
-        keys.keep("openai", wrong, where)
+        credentials.store_key("openai", wrong, where)
     assert not wrong or wrong not in f"{e.value.message} {e.value.hint}"
     assert not where.keys_file.exists()
 
@@ -110,77 +113,77 @@ def test_what_is_no_key_is_refused(where: config.Places, wrong: str) -> None:
     "text", [f"{KEY}\r\n", f"\ufeff{KEY}\n", f"OPENAI_API_KEY={KEY}\n", f'export OPENAI_API_KEY="{KEY}"\n', f" '{KEY}' "]
 )
 def test_a_key_may_come_as_files_have_it(text: str) -> None:
-    assert keys.plain(text, "OPENAI_API_KEY") == KEY
-    assert keys.plain(f"{KEY}==", "OPENAI_API_KEY") == f"{KEY}=="
+    assert credentials.plain(text, "OPENAI_API_KEY") == KEY
+    assert credentials.plain(f"{KEY}==", "OPENAI_API_KEY") == f"{KEY}=="
 
 
-def test_a_damaged_file_is_no_key_and_is_not_overwritten(where: config.Places) -> None:
+def test_a_damaged_file_is_no_key_and_is_not_overwritten(where: paths.AppPaths) -> None:
     where.keys_file.parent.mkdir(parents=True)
     where.keys_file.write_text(f"openai = {KEY}")
-    assert keys.find("openai", "OPENAI_API_KEY", {}, where).value == ""
-    for change in (lambda: keys.keep("openai", OTHER, where), lambda: keys.remove("openai", where)):
+    assert credentials.find_key("openai", "OPENAI_API_KEY", {}, where).value == ""
+    for change in (lambda: credentials.store_key("openai", OTHER, where), lambda: credentials.remove_key("openai", where)):
         with pytest.raises(ConfigError) as e:
             change()
         assert e.value.__cause__ is None
         assert KEY not in e.value.message
     assert where.keys_file.read_text() == f"openai = {KEY}"
-    assert keys.kept_values(where) == []
+    assert credentials.kept_values(where) == []
 
 
-def test_a_folder_that_cannot_be_written_is_said(where: config.Places) -> None:
+def test_a_folder_that_cannot_be_written_is_said(where: paths.AppPaths) -> None:
     where.keys_file.parent.parent.mkdir(parents=True)
     where.keys_file.parent.write_text("a file")
     with pytest.raises(ConfigError, match="cannot be written"):
-        keys.keep("openai", KEY, where)
+        credentials.store_key("openai", KEY, where)
 
 
-def test_a_link_to_the_file_stays_one_and_its_target_is_the_owners_alone(where: config.Places, tmp_path: Path) -> None:
+def test_a_link_to_the_file_stays_one_and_its_target_is_the_owners_alone(where: paths.AppPaths, tmp_path: Path) -> None:
     dotfile = tmp_path / "dotfiles" / "keys.toml"
     where.keys_file.parent.mkdir(parents=True)
     where.keys_file.symlink_to(dotfile)
-    keys.keep("openai", KEY, where)
-    keys.keep("anthropic", KEY, where)
-    assert keys.remove("openai", where)
+    credentials.store_key("openai", KEY, where)
+    credentials.store_key("anthropic", KEY, where)
+    assert credentials.remove_key("openai", where)
     assert where.keys_file.is_symlink()
-    assert (keys.kept_values(where), dotfile.stat().st_mode & 0o777) == ([KEY], 0o600)
+    assert (credentials.kept_values(where), dotfile.stat().st_mode & 0o777) == ([KEY], 0o600)
     assert [file.name for file in dotfile.parent.iterdir()] == ["keys.toml"]
 
 
-def test_a_keyring_keeps_it_where_there_is_one(where: config.Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_keyring_keeps_it_where_there_is_one(where: paths.AppPaths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ring = a_keyring(tmp_path, monkeypatch)
-    assert keys.keep("openai", KEY, where) == "keyring"
+    assert credentials.store_key("openai", KEY, where) == "keyring"
     assert json.loads(ring.read_text()) == {"zkchat/openai": KEY}
     assert KEY not in where.keys_file.read_text()
-    assert keys.find("openai", "OPENAI_API_KEY", {}, where) == keys.Key(KEY, "keyring", "OPENAI_API_KEY")
-    assert keys.keep("openai", OTHER, where, in_file=True) == "file"
+    assert credentials.find_key("openai", "OPENAI_API_KEY", {}, where) == credentials.ApiKey(KEY, "keyring", "OPENAI_API_KEY")
+    assert credentials.store_key("openai", OTHER, where, in_file=True) == "file"
     assert json.loads(ring.read_text()) == {}
-    keys.keep("openai", KEY, where)
-    assert keys.remove("openai", where)
+    credentials.store_key("openai", KEY, where)
+    assert credentials.remove_key("openai", where)
     assert json.loads(ring.read_text()) == {}
-    assert not keys.remove("openai", where)
+    assert not credentials.remove_key("openai", where)
 
 
 @pytest.mark.parametrize("fault", [{"priority": 0}, {"broken": True}])
 def test_a_keyring_that_keeps_nothing_is_done_without(
-    where: config.Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: dict[str, float]
+    where: paths.AppPaths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: dict[str, float]
 ) -> None:
     a_keyring(tmp_path, monkeypatch, **fault)  # type: ignore[arg-type]
-    assert keys.keep("openai", KEY, where) == "file"
-    assert keys.find("openai", "OPENAI_API_KEY", {}, where).value == KEY
+    assert credentials.store_key("openai", KEY, where) == "file"
+    assert credentials.find_key("openai", "OPENAI_API_KEY", {}, where).value == KEY
 
 
-def test_a_key_in_a_keyring_that_is_gone_is_none(where: config.Places) -> None:
+def test_a_key_in_a_keyring_that_is_gone_is_none(where: paths.AppPaths) -> None:
     where.keys_file.parent.mkdir(parents=True)
     where.keys_file.write_text("openai = true\n")
-    assert keys.find("openai", "OPENAI_API_KEY", {}, where) == keys.Key("", "keyring", "OPENAI_API_KEY")
-    assert keys.remove("openai", where)
+    assert credentials.find_key("openai", "OPENAI_API_KEY", {}, where) == credentials.ApiKey("", "keyring", "OPENAI_API_KEY")
+    assert credentials.remove_key("openai", where)
 
 
-def test_the_log_never_has_a_key_that_is_kept(where: config.Places) -> None:
+def test_the_log_never_has_a_key_that_is_kept(where: paths.AppPaths) -> None:
     odd = "mykey0123456789"
-    keys.keep("openai", odd, where)
+    credentials.store_key("openai", odd, where)
     root, before = logging.getLogger(), logging.getLogger().handlers[:]
-    file = logs.start({"ZKCHAT_HOME": str(where.data_dir.parent)})
+    file = logging_setup.start_logging({"ZKCHAT_HOME": str(where.data_dir.parent)})
     logging.getLogger("zkchat_cli").warning("sent %s", odd)
     for handler in set(root.handlers) - set(before):
         root.removeHandler(handler)

@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 from building import completed, ended
 
-from zkchat_cli import slash, wiring
+from zkchat_cli import slash
+from zkchat_cli.app import factory
+from zkchat_cli.app.factory import App
+from zkchat_cli.app.startup_options import StartupOptions
+from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.events import Notice
-from zkchat_cli.lines import plain
 from zkchat_cli.models import TurnReport
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.wiring import Bench, Choices
+from zkchat_cli.views.text import plain_text
 
 
 class House:
@@ -34,8 +36,8 @@ class House:
         if memory:
             (self.agents / f"{name}.md").write_text(memory, encoding="utf-8")
 
-    def bench(self, **choices: Any) -> Bench:
-        bench = wiring.open_bench(Choices(vault=self.vault, **choices), self.env, self.vault)
+    def bench(self, **choices: Any) -> App:
+        bench = factory.open_app(StartupOptions(vault=self.vault, **choices), self.env, self.vault)
         self._stack.callback(bench.close)
         bench.vault.refresh()
         return bench
@@ -70,7 +72,7 @@ def ask(session: ZkChatSession, text: str) -> tuple[TurnReport, list[str]]:
 
 def answer(session: ZkChatSession, line: str) -> str:
     outcome = slash.run(line, session)
-    return outcome.text or plain(outcome.lines)
+    return outcome.text or plain_text(outcome.lines)
 
 
 CRITIC = 'system_prompt = "Find faults."\ntools = ["find_excerpts"]\nstrategy = "discard"\ntemperature = 0.5\n[context]\nmax_tokens = 5000'

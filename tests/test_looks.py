@@ -15,16 +15,16 @@ from streaming import Terminal
 from terminal_screen import Chat, Script, slowly
 
 from zkchat_cli import slash
-from zkchat_cli.config import TerminalSettings
+from zkchat_cli.config.schema import TerminalSettings
 from zkchat_cli.errors import UsageError
-from zkchat_cli.lines import Line, Span
 from zkchat_cli.models import ToolCall, ToolRun
 from zkchat_cli.terminal import theme
-from zkchat_cli.terminal.markdown import Piece
+from zkchat_cli.terminal.markdown.pieces import Piece
 from zkchat_cli.terminal.painting import Painter
-from zkchat_cli.terminal.patient import PatientStage
+from zkchat_cli.terminal.plain_view import SlowTerminalView
 from zkchat_cli.terminal.screen import PROGRESS_AFTER, Screen
-from zkchat_cli.terminal.turns import Manner, show, tool_line, unsent
+from zkchat_cli.terminal.turn_renderer import Verbosity, show, tool_line, unsent
+from zkchat_cli.views.text import StyledLine, StyledSpan
 
 
 def a_screen(**more: Any) -> tuple[Screen, io.StringIO]:
@@ -91,7 +91,7 @@ def test_signs_are_ascii_by_setting_or_where_the_encoding_has_no_others() -> Non
     screen, out = a_screen()
     plain = screen.dressed(TerminalSettings(ascii=True), {})
     plain.print("✓ Filters › Dates … │")
-    plain.show([Line((Span("[1] ✓ a › b", "bold", "Größe.md"),), (Span("“c”"),))])
+    plain.show([StyledLine((StyledSpan("[1] ✓ a › b", "bold", "Größe.md"),), (StyledSpan("“c”"),))])
     assert out.getvalue() == '+ Filters > Dates ... |\n\x1b[1m[1] + a > b\x1b[0m   "c"\n'
     assert [theme.can_say(encoding) for encoding in ("utf-8", "latin-1", "ascii", None, "no such")] == [True, False, False, False, False]
 
@@ -146,7 +146,7 @@ def test_without_colours_a_line_says_that_something_goes_on_and_leaves_nothing()
     terminal = Terminal(60, 10)
     stream, out, now = pyte.Stream(terminal), io.StringIO(), [0.0]
     screen = Screen(out, io.StringIO(), False, False, columns=lambda: 60)
-    stage = PatientStage(screen, screen.print, "scripted", clock=lambda: now[0], ticking=False)
+    stage = SlowTerminalView(screen, screen.print, "scripted", clock=lambda: now[0], ticking=False)
 
     def rows(seconds: float) -> list[str]:
         now[0] += seconds
@@ -181,7 +181,7 @@ def test_without_colours_a_line_says_that_something_goes_on_and_leaves_nothing()
 def test_without_colours_that_line_takes_one_row_of_a_screen_that_has_become_narrower() -> None:
     out, now, columns = io.StringIO(), [0.0], [60]
     screen = Screen(out, io.StringIO(), False, False, columns=lambda: columns[0])
-    stage = PatientStage(screen, screen.print, "scripted/模型👨‍👩‍👧", clock=lambda: now[0], ticking=False)
+    stage = SlowTerminalView(screen, screen.print, "scripted/模型👨‍👩‍👧", clock=lambda: now[0], ticking=False)
     for width in (60, 24, 24):
         columns[0], now[0] = width, now[0] + 2
         stage.tick()
@@ -194,7 +194,7 @@ def test_a_tool_that_failed_says_why(room: Room) -> None:
     reading = calls(ToolCall(id="c1", name="read_zk_document", arguments={"relative_path": "Nowhere\x1b[2J"}))
     said: list[str] = []
     turn = room.session(Deltas([reading, says("Sorry.")])).send("read it")
-    show(turn, a_screen()[0], lambda line, _: said.append(line), Manner(3))
+    show(turn, a_screen()[0], lambda line, _: said.append(line), Verbosity(3))
     assert "  failed: " in said[0] and "Nowhere" in said[0].partition("failed")[2] and "\x1b" not in said[0]
 
 
@@ -203,7 +203,7 @@ def test_verbose_tells_of_each_turn_what_it_did_until_it_is_said_again(room: Roo
     assert "on: reasoning" in slash.run("/verbose", session).text
     screen, _ = a_screen()
     said: list[str] = []
-    last = show(session.send("when is compost ready?"), screen, lambda line, _: said.append(line), Manner(3, detail=session.verbose))
+    last = show(session.send("when is compost ready?"), screen, lambda line, _: said.append(line), Verbosity(3, detail=session.verbose))
     assert last is not None
     told = "\n".join(said)
     for part in ("prepare ", "model ", "store ", " tokens read", "prompt: ", "conversation "):

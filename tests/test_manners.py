@@ -7,10 +7,11 @@ from io import StringIO
 import pytest
 from conftest import Program, write
 
-from zkchat_cli import cli, main
+from zkchat_cli.cli import app
+from zkchat_cli.cli import command as cli_command
 from zkchat_cli.errors import UsageError
-from zkchat_cli.lines import Line, Span
 from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.views.text import StyledLine, StyledSpan
 
 
 @pytest.mark.parametrize(
@@ -23,7 +24,7 @@ def test_who_asks_for_standard_input_where_there_is_none_is_told(
     monkeypatch.setenv("ZKCHAT_HOME", str(zkchat.home))
     monkeypatch.chdir(zkchat.vault)
     monkeypatch.setattr(sys, "stdin", None)
-    assert main._guarded(command) == 2
+    assert app._guarded(command) == 2
     assert "there is no standard input" in capsys.readouterr().err
 
 
@@ -46,7 +47,7 @@ def test_input_without_an_end_is_not_read_to_it(zkchat: Program) -> None:
     done = subprocess.run(shell, capture_output=True, text=True, env=zkchat.environment, cwd=zkchat.vault, check=False, timeout=60)
     assert (done.returncode, "more than 10,000,000 characters" in done.stderr) == (2, True)
     with pytest.raises(UsageError):
-        cli.no_more_than_fits("x" * (cli.MOST_PIPED + 1))
+        cli_command.no_more_than_fits("x" * (cli_command.MOST_PIPED + 1))
 
 
 @pytest.mark.parametrize(
@@ -78,14 +79,14 @@ class Typed(StringIO):
         return True
 
 
-@pytest.mark.parametrize(("said", "code"), [("n", cli.DECLINED), ("y", 0)])
+@pytest.mark.parametrize(("said", "code"), [("n", cli_command.DECLINED), ("y", 0)])
 def test_a_no_changes_nothing_and_ends_as_no_success(
     zkchat: Program, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], said: str, code: int
 ) -> None:
     monkeypatch.setenv("ZKCHAT_HOME", str(zkchat.home))
-    assert main._guarded(["agent", "create", "helper"]) == 0
+    assert app._guarded(["agent", "create", "helper"]) == 0
     monkeypatch.setattr(sys, "stdin", Typed(f"{said}\n"))
-    assert main._guarded(["agent", "delete", "helper"]) == code
+    assert app._guarded(["agent", "delete", "helper"]) == code
     assert ("Nothing was changed." in capsys.readouterr().err) == (said == "n")
     assert (zkchat.home / "config/agents/helper.toml").exists() == (said == "n")
 
@@ -113,7 +114,7 @@ def test_a_list_in_columns_is_as_wide_as_the_terminal(monkeypatch: pytest.Monkey
     shown = Typed()
     monkeypatch.setenv("COLUMNS", "40")
     Screen(shown, shown, colour=False, err_is_terminal=False).fitted().show(
-        [Line((Span("67a035daf51a  A rather long title"),), (Span("2026-11-21 21:13, 4 messages"),))]
+        [StyledLine((StyledSpan("67a035daf51a  A rather long title"),), (StyledSpan("2026-11-21 21:13, 4 messages"),))]
     )
     assert shown.getvalue().splitlines() == ["67a035daf51a  A rather long title", "    2026-11-21 21:13, 4 messages"]
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from streaming import Streaming, cut, seen
 from terminal_screen import HARMLESS, HOSTILE
 
-from zkchat_cli.terminal.links import Opens, web_address
-from zkchat_cli.terminal.live import Live
+from zkchat_cli.terminal.hyperlinks import LinkTargets, web_address
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.status import Status
+from zkchat_cli.terminal.status_line import StatusLine
+from zkchat_cli.terminal.streaming_view import StreamingView
 
 # what it looks like
 
@@ -249,7 +249,7 @@ def test_any_language_keeps_its_text(language: str) -> None:
 
 # links
 
-OPENS = Opens(lambda name: f"file:///n/{len(name)}" if name != "Nowhere" else None, lambda n: f"file:///s/{n}" if n < 5 else None)
+OPENS = LinkTargets(lambda name: f"file:///n/{len(name)}" if name != "Nowhere" else None, lambda n: f"file:///s/{n}" if n < 5 else None)
 
 
 def links(text: str) -> list[tuple[str, str]]:
@@ -470,7 +470,7 @@ def test_what_is_written_grows_with_the_answer_and_no_faster() -> None:
 def test_hostile_answers_take_linear_time(unit: str) -> None:
     def took(size: int) -> float:
         screen = Screen(io.StringIO(), io.StringIO(), columns=lambda: 80, lines=lambda: 24, colour=True, err_is_terminal=False)
-        live = Live(screen, clock=lambda: 0.0, ticking=False)
+        live = StreamingView(screen, clock=lambda: 0.0, ticking=False)
         began = time.process_time()
         live.answer(unit * (size // len(unit)))
         return time.process_time() - began
@@ -509,13 +509,13 @@ def test_a_line_says_that_something_goes_on_and_goes_away() -> None:
     ],
 )
 def test_what_matters_least_of_that_line_goes_first(columns: int, line: str) -> None:
-    status = Status("scripted", 0.0)
+    status = StatusLine("scripted", 0.0)
     status.came("x" * 400, 1.0)
     assert status.line(5.0, columns)[2:] == line
 
 
 def test_how_fast_an_answer_comes_has_nothing_to_do_with_what_tools_took() -> None:
-    status = Status("scripted", 0.0)
+    status = StatusLine("scripted", 0.0)
     status.came("x" * 400, 1.0)
     status.doing("find_excerpts")
     status.doing("")
@@ -525,7 +525,7 @@ def test_how_fast_an_answer_comes_has_nothing_to_do_with_what_tools_took() -> No
 
 
 def test_what_is_done_stands_there_to_the_end() -> None:
-    status = Status("scripted", 0.0)
+    status = StatusLine("scripted", 0.0)
     status.doing("making older turns smaller\x1b[2J")
     assert status.line(3.0, 80)[2:] == "making older turns smaller␛[2J · 3 s · Ctrl-C stops"
     assert status.line(3.0, 20, ascii_only=True)[2:] == "making older turns"
@@ -558,7 +558,7 @@ def test_in_ascii_nothing_else_is_drawn() -> None:
 
 def test_while_nothing_comes_in_the_line_moves_by_itself_but_not_while_somebody_is_asked() -> None:
     out = io.StringIO()
-    live = Live(Screen(out, out, colour=True, err_is_terminal=False, columns=lambda: 80))
+    live = StreamingView(Screen(out, out, colour=True, err_is_terminal=False, columns=lambda: 80))
     try:
         waited(lambda: re.search(r". \d s", out.getvalue()) is not None)
         live.pause()

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.marks import Mark, MarkReader, cited, marks, pieces, read
+from zkchat_cli.citations.marks.marks import cited, marks, pieces, read
+from zkchat_cli.citations.marks.patterns import CitationMark
+from zkchat_cli.citations.marks.stream_parser import CitationMarkParser
 from zkchat_cli.models import Citation
 
 AWKWARD = [
@@ -42,8 +44,8 @@ AWKWARD = [
 awkward = st.lists(st.sampled_from(AWKWARD), max_size=40).map("".join)
 
 
-def streamed(*parts: str) -> list[Mark]:
-    reader = MarkReader()
+def streamed(*parts: str) -> list[CitationMark]:
+    reader = CitationMarkParser()
     return [mark for part in parts for mark in reader.feed(part)] + reader.close()
 
 
@@ -55,7 +57,7 @@ def test_a_text_in_pieces_has_the_marks_of_the_whole(text: str, data: st.DataObj
     assert streamed(*text) == whole
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6))) if data else [7, 300]
     assert streamed(*(text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True))) == whole
-    reader = MarkReader(definitions=True)
+    reader = CitationMarkParser(definitions=True)
     found = [mark for character in text for mark in reader.feed(character)] + reader.close()
     assert (tuple(found), tuple(reader.code), reader.closing) == read(text)
 
@@ -71,7 +73,7 @@ def test_pieces_put_together_are_the_text(text: str) -> None:
 
 
 def test_a_mark_is_given_as_soon_as_nothing_can_change_it() -> None:
-    reader = MarkReader()
+    reader = CitationMarkParser()
     assert reader.feed("Filters select tasks [1]") == []
     assert [mark.numbers for mark in reader.feed(" ")] == [(1,)]
     assert [mark.numbers for mark in reader.feed("and dates 【2】, or so [[No")] == [(2,)]
@@ -80,7 +82,7 @@ def test_a_mark_is_given_as_soon_as_nothing_can_change_it() -> None:
 
 
 def test_behind_a_backtick_marks_wait_until_it_is_closed_or_its_paragraph_ends() -> None:
-    reader = MarkReader()
+    reader = CitationMarkParser()
     assert reader.feed("a ` stray [1] one\nand [2]\n") == []
     assert [mark.numbers for mark in reader.feed("\n`so [3]` and [4] ")] == [(1,), (2,), (4,)]
 
@@ -92,7 +94,7 @@ def test_code_is_told_by_its_places() -> None:
 
 
 def test_marks_that_do_not_fit_the_text_are_no_pieces() -> None:
-    wrong = [Mark(0, 2), Mark(1, 3), Mark(3, 3), Mark(4, 9)]
+    wrong = [CitationMark(0, 2), CitationMark(1, 3), CitationMark(3, 3), CitationMark(4, 9)]
     assert [piece for piece, _ in pieces("abcd", wrong)] == ["ab", "cd"]
     assert list(pieces("", [])) == []
 
@@ -159,6 +161,6 @@ ENDLESS = [
 def test_endless_repetition_is_read_in_linear_time(piece: str, length: int) -> None:
     """A thousand times as long would take a million times as long, were it quadratic; here the test would time out."""
     text = "x" + piece * (length // len(piece))
-    reader = MarkReader()
+    reader = CitationMarkParser()
     count = sum(len(reader.feed(text[at : at + 5])) for at in range(0, len(text), 5))
     assert count + len(reader.close()) == len(marks(text))

@@ -2,7 +2,7 @@
 
 from building import COUNTER, chunk, said, turns
 
-from zkchat_cli.context.masking import maskable, masked
+from zkchat_cli.context.tool_result_masking import maskable, masked
 from zkchat_cli.context.turns import Turn, turns_of
 from zkchat_cli.models import DocumentReference, ToolCall, ZkChatMessage
 

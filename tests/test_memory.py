@@ -8,14 +8,14 @@ import pytest
 from building import COUNTER, Deltas, Room, a_room, calls, chunk, completed, ended, find, said, says
 from conftest import write
 
-from zkchat_cli.config import Config
-from zkchat_cli.context.prompt import fence
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.config.schema import Config
+from zkchat_cli.context.prompt_assembly import fence
 from zkchat_cli.events import Notice
-from zkchat_cli.memory.files import LARGEST, MemoryFiles
+from zkchat_cli.memory.file_reader import LARGEST, MemoryFiles
 from zkchat_cli.memory.project import ALSO_READ, InPlay, MemoryItem, folder_memory, in_play, root_memory
 from zkchat_cli.models import DocumentReference, ToolCall
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.vault import Vault
+from zkchat_cli.vault.vault import Vault
 
 NAMES = ("ZKCHAT.md", ALSO_READ)
 
@@ -331,8 +331,8 @@ def test_where_the_window_is_small_what_comes_with_the_message_gives_way_first(r
 
 def test_a_tool_of_memory_has_none_where_there_is_none(room: Room) -> None:
     from zkchat_cli import tools
+    from zkchat_cli.chat.tool_executor import ToolExecutor
     from zkchat_cli.references.manager import ReferenceManager
-    from zkchat_cli.toolbox import Toolbox
 
-    box = Toolbox(tuple(tools.tools()), room.vault, ReferenceManager(), COUNTER, room.clock)
+    box = ToolExecutor(tuple(tools.tools()), room.vault, ReferenceManager(), COUNTER, room.clock)
     assert "no memory" in box.run(ToolCall(id="1", name="recall_conversation", arguments={"query": "x"}), 500).content

@@ -10,10 +10,10 @@ from building import Deltas, Room, a_room, completed, says
 from conftest import Program, write
 
 from zkchat_cli import slash
-from zkchat_cli.config import Config
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import UsageError
-from zkchat_cli.lines import plain
-from zkchat_cli.session import ZkChatSession
+from zkchat_cli.views.text import plain_text
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
 
 def answer(line: str, session: ZkChatSession) -> str:
     outcome = slash.run(line, session)
-    return outcome.text or plain(outcome.lines)
+    return outcome.text or plain_text(outcome.lines)
 
 
 def refused(line: str, session: ZkChatSession) -> UsageError:

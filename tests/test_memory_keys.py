@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.memory.keys import corrects, key_of
+from zkchat_cli.memory.fact_keys import corrects, key_of
 
 CORRECTIONS = [
     ("The deadline is 1 May", "The deadline is 3 June"),

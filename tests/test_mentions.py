@@ -10,8 +10,8 @@ from conftest import Program
 from older_stores import older
 
 from zkchat_cli.models import Citation, Conversation, ConversationArchive, DocumentReference, Mention, ZkChatMessage
-from zkchat_cli.store import ChatSessionStore
-from zkchat_cli.store.file import connect
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.database import connect
 
 FILTERS = "Filters.md"
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from building import prompt_message
 
-from zkchat_cli.llm import Options, Request
-from zkchat_cli.llm.messages_request import MARK, abilities, body
+from zkchat_cli.llm.anthropic.request import MARK, abilities, body
+from zkchat_cli.llm.base import Options, Request
 from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks, ToolCall
 
 SYSTEM = prompt_message("system", "Be brief.", "system")

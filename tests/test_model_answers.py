@@ -22,7 +22,7 @@ from speaking import (
     sse,
 )
 
-from zkchat_cli.llm import Request, Thinking
+from zkchat_cli.llm.base import Request, ThinkingPart
 from zkchat_cli.models import PromptMessage, ThinkingBlocks, TokenUsage, ToolCall
 
 BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)
@@ -369,7 +369,7 @@ SIGNED = {"google": {"thought_signature": "c2ln"}}
 
 def calls_again(server: ModelServer, answer: Answer, **request: Any) -> dict[str, Any]:
     """The message with an answer's calls, as it is sent back with their results."""
-    thinking = next((delta.blocks for delta in answer.deltas if isinstance(delta, Thinking)), None)
+    thinking = next((delta.blocks for delta in answer.deltas if isinstance(delta, ThinkingPart)), None)
     asked = PromptMessage(role="assistant", content="", tool_calls=answer.calls, thinking=thinking, tokens=9, kind="conversation")
     results = [PromptMessage(role="tool", content="{}", tool_call_id=c.id, tokens=9, kind="tool_results") for c in answer.calls]
     ask(a_model("openai", **request), Request((QUESTION, asked, *results)))
@@ -420,7 +420,7 @@ def test_what_it_thought_before_a_call_does_in_its_own_words(server: ModelServer
 
 def test_thoughts_before_an_answer_do_not(server: ModelServer) -> None:
     answer = heard(server, openai_delta(reasoning_content="Hm.", reasoning_details=[{"type": "reasoning.text", "text": "Hm."}]))
-    assert not any(isinstance(delta, Thinking) for delta in answer.deltas)
+    assert not any(isinstance(delta, ThinkingPart) for delta in answer.deltas)
 
 
 def test_deepseek_gets_thoughts_with_each_call_if_only_empty_ones() -> None:

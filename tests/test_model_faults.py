@@ -8,8 +8,8 @@ import pytest
 from asking import KEY, OLLAMA, OPENAI, Protocol, a_model, ask
 from speaking import RESET, ModelServer, Reply, a_server, nobody_listens, openai_error
 
-from zkchat_cli.llm import Waiting
-from zkchat_cli.llm.endpoint import limit_said
+from zkchat_cli.llm.base import RetryDelay
+from zkchat_cli.llm.http_errors import limit_said
 
 BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)
 PAGE = b"<!DOCTYPE html>\n<html><body><h1>502 Bad Gateway</h1></body></html>\n"
@@ -163,7 +163,7 @@ def test_a_server_that_asks_to_wait_is_waited_for(server: ModelServer, protocol:
     answer = protocol.ask(server, protocol.error(429, "slow down", {"retry-after": str(seconds)}), Reply(protocol.text("Hello")))
     assert (answer.text, answer.waits, len(server.asked)) == ("Hello", said, 2)
     assert time.monotonic() - start >= seconds
-    assert {delta.reason.split(" refuses ")[1] for delta in answer.deltas if isinstance(delta, Waiting)} == {"more calls for now (429)"}
+    assert {delta.reason.split(" refuses ")[1] for delta in answer.deltas if isinstance(delta, RetryDelay)} == {"more calls for now (429)"}
 
 
 @BOTH

@@ -10,8 +10,10 @@ import pytest
 from asking import KEY, OLLAMA, OPENAI, REQUEST, Answer, Protocol, a_model, ask
 from speaking import ModelServer, Reply, a_black_hole, a_server, openai_text
 
-from zkchat_cli.llm import Delta, Options, Request, Setup, compatible, providers, recovery
-from zkchat_cli.llm.endpoint import Endpoint, root_cause
+from zkchat_cli.llm import mojentic_adapter, providers
+from zkchat_cli.llm.base import Delta, ModelConfig, Options, Request
+from zkchat_cli.llm.http_errors import Endpoint, root_cause
+from zkchat_cli.llm.openai import client
 from zkchat_cli.models import PromptMessage, ToolCall
 
 BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)
@@ -29,12 +31,17 @@ def official(server: ModelServer, model: str, options: Options) -> dict[str, Any
     deltas: list[Delta] = []
 
     async def call() -> None:
-        gateway = compatible.Gateway(endpoint, official=True).with_policy(recovery.policy(deltas.append, endpoint, 0.01))
+        gateway = client.OpenAICompatibleGateway(endpoint, official=True).with_policy(
+            mojentic_adapter.policy(deltas.append, endpoint, 0.01)
+        )
         request = replace(REQUEST, options=options)
         events = gateway.complete_stream_with_recovery(
-            model=model, messages=recovery.messages(request), tools=recovery.tools(request), config=recovery.config(request)
+            model=model,
+            messages=mojentic_adapter.messages(request),
+            tools=mojentic_adapter.tools(request),
+            config=mojentic_adapter.config(request),
         )
-        await compatible.deltas(gateway, events, deltas.append, endpoint, model=model, models=tuple)
+        await client.deltas(gateway, events, deltas.append, endpoint, model=model, models=tuple)
 
     server.says(Reply(openai_text("Yes.")))
     asyncio.run(call())
@@ -62,10 +69,10 @@ def test_anybody_elses_model_is_no_openais_whatever_its_name(server: ModelServer
 
 def test_the_windows_of_openais_own_models_are_known() -> None:
     endpoint = Endpoint("OpenAI", "https://api.openai.com/v1", "Check your network.", key=KEY)
-    gateway = compatible.Gateway(endpoint, official=True)
+    gateway = client.OpenAICompatibleGateway(endpoint, official=True)
     assert gateway.known_window("gpt-4o") == 128_000
     assert gateway.known_window("gpt-of-tomorrow") is None
-    assert compatible.Gateway(endpoint, official=False).known_window("gpt-4o") is None
+    assert client.OpenAICompatibleGateway(endpoint, official=False).known_window("gpt-4o") is None
 
 
 @pytest.mark.parametrize(
@@ -78,14 +85,14 @@ def test_the_windows_of_openais_own_models_are_known() -> None:
     ],
 )
 def test_a_call_that_cannot_be_made_is_not(name: str, key: str, kind: str, said: str) -> None:
-    model = providers.provider("openai").open(Setup(name, None, {"OPENAI_API_KEY": key}))
+    model = providers.provider("openai").open(ModelConfig(name, None, {"OPENAI_API_KEY": key}))
     model.prepare()
     error = ask(model).error
     assert (error.kind, error.message) == (kind, said)
 
 
 def test_neither_is_one_of_an_ollama_without_a_model() -> None:
-    error = ask(providers.provider("ollama").open(Setup("", None, {}))).error
+    error = ask(providers.provider("ollama").open(ModelConfig("", None, {}))).error
     assert (error.kind, error.message) == ("unknown_model", "ollama needs the name of a model")
 
 
@@ -100,7 +107,7 @@ def test_a_request_that_is_no_json_is_not_sent(server: ModelServer, protocol: Pr
 
 @BOTH
 def test_a_server_that_does_not_take_the_call(protocol: Protocol, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recovery, "CONNECT_SECONDS", 0.2)
+    monkeypatch.setattr(mojentic_adapter, "CONNECT_SECONDS", 0.2)
     with a_black_hole() as address:
         error = ask(a_model(protocol.name, address)).error
     assert error.kind == "timeout"

@@ -13,10 +13,10 @@ from building import Deltas, a_room, calls, says
 from speaking import ModelServer, Reply, a_black_hole, a_server
 
 from zkchat_cli.events import ToolCallStarted
-from zkchat_cli.llm import Text, Waiting
+from zkchat_cli.llm.base import RetryDelay, TextPart
 from zkchat_cli.models import ToolCall
-from zkchat_cli.tools import Finding, Tool
-from zkchat_cli.vault import Vault
+from zkchat_cli.tools.base import Tool, ToolOutput
+from zkchat_cli.vault.vault import Vault
 
 BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)
 AT_ONCE = 0.5
@@ -94,7 +94,7 @@ def test_while_waiting_for(server: ModelServer, protocol: Protocol, silent: Repl
 def test_between_tokens(server: ModelServer, protocol: Protocol, record_property: Any) -> None:
     server.says(Reply([protocol.begin("A filter"), 10.0]))
     stream = a_model(protocol.name, protocol.address(server)).stream(REQUEST)
-    assert next(stream) == Text("A filter")
+    assert next(stream) == TextPart("A filter")
     start = time.monotonic()
     stream.close()
     took = time.monotonic() - start
@@ -107,7 +107,7 @@ def test_between_tokens(server: ModelServer, protocol: Protocol, record_property
 def test_between_tokens_by_ctrl_c(server: ModelServer, protocol: Protocol, record_property: Any) -> None:
     server.says(Reply([protocol.begin("A filter"), 10.0]))
     stream = a_model(protocol.name, protocol.address(server)).stream(REQUEST)
-    assert next(stream) == Text("A filter")
+    assert next(stream) == TextPart("A filter")
     took = interrupted(lambda: list(stream), lambda: True)
     record_property("seconds", took)
     assert took < AT_ONCE
@@ -119,7 +119,7 @@ def test_while_waiting_to_try_again(server: ModelServer, protocol: Protocol, rec
     server.says(protocol.error(429, "slow down", {"retry-after": "60"}))
     stream = a_model(protocol.name, protocol.address(server)).stream(REQUEST)
     first = next(stream)
-    assert isinstance(first, Waiting)
+    assert isinstance(first, RetryDelay)
     assert first.seconds > 59
     took = interrupted(lambda: list(stream), lambda: True)
     record_property("seconds", took)
@@ -135,17 +135,17 @@ def test_a_call_that_was_left_is_not_in_the_way_of_the_next(server: ModelServer,
     stream = model.stream(REQUEST)
     next(stream)
     stream.close()
-    assert [delta.text for delta in model.stream(REQUEST) if isinstance(delta, Text)] == ["Hello"]
+    assert [delta.text for delta in model.stream(REQUEST) if isinstance(delta, TextPart)] == ["Hello"]
 
 
 def test_while_tools_run(vault: Path, tmp_path: Path, record_property: Any) -> None:
     over, slow = threading.Event(), threading.Event()
 
-    def wait(arguments: Mapping[str, Any], _: Vault) -> Finding:
+    def wait(arguments: Mapping[str, Any], _: Vault) -> ToolOutput:
         if arguments["n"] > 1:
             slow.set()
             over.wait(10)
-        return Finding(data={"n": arguments["n"]})
+        return ToolOutput(data={"n": arguments["n"]})
 
     tool = Tool("wait", "waits", {"n": {"type": "integer"}}, ("n",), wait)
     wanted = [ToolCall(id=f"c{n}", name="wait", arguments={"n": n}) for n in (1, 2, 3)]

@@ -10,10 +10,11 @@ from asking import KEY, OLLAMA, OPENAI, REQUEST, Protocol, a_model
 from building import Room, a_room, completed, ended, failed
 from speaking import ModelServer, Reply, a_server, ndjson, ollama_end, ollama_frame, openai_error, openai_text
 
-from zkchat_cli.config import Config
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.config.schema import Config
 from zkchat_cli.events import CompactionDone, TextDelta, Waiting
-from zkchat_cli.llm import Options, Setup, providers
-from zkchat_cli.session import ZkChatSession
+from zkchat_cli.llm import providers
+from zkchat_cli.llm.base import ModelConfig, Options
 
 BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)
 LONG = "Compost needs air and water. " * 60
@@ -156,10 +157,10 @@ def test_the_environment_beats_the_setting(server: ModelServer) -> None:
     openai = providers.provider("openai")
     settings = openai.settings(base_url="http://127.0.0.1:1/v1")
     server.says(says(OPENAI, "Yes."))
-    list(openai.open(Setup("m", settings, {"OPENAI_BASE_URL": f" {server.address}/v1/ "})).stream(REQUEST))
+    list(openai.open(ModelConfig("m", settings, {"OPENAI_BASE_URL": f" {server.address}/v1/ "})).stream(REQUEST))
     assert len(server.asked) == 1
     assert openai.reach is not None
-    assert openai.reach(Setup("m", settings, {})).address == "http://127.0.0.1:1/v1"
+    assert openai.reach(ModelConfig("m", settings, {})).address == "http://127.0.0.1:1/v1"
 
 
 # too long a prompt

@@ -12,8 +12,9 @@ import pytest
 from conftest import Program
 from speaking import ModelServer, Reply, a_server, nobody_listens, openai_error, openai_text
 
-from zkchat_cli import logs, wiring
-from zkchat_cli.wiring import Choices
+from zkchat_cli import logging_setup
+from zkchat_cli.app import factory
+from zkchat_cli.app.startup_options import StartupOptions
 
 
 @pytest.fixture
@@ -132,7 +133,7 @@ def test_doctor_calls_the_model_only_when_asked_to(zkchat: Program, server: Mode
 def completed(zkchat: Program, line: str) -> list[str]:
     """What bash would offer after this line."""
     env = {**zkchat.environment, "_ZKCHAT_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
-    command = [sys.executable, "-c", "import sys; sys.argv = ['zkchat']; from zkchat_cli.main import run; run()"]
+    command = [sys.executable, "-c", "import sys; sys.argv = ['zkchat']; from zkchat_cli.cli.app import run; run()"]
     done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=zkchat.vault, check=False, timeout=60)
     return done.stdout.split()
 
@@ -151,7 +152,7 @@ def test_the_shell_completes_providers_where_no_server_answers(zkchat: Program) 
 
 def test_offers_tell_the_problem_of_a_chosen_server_only(zkchat: Program, tmp_path: Path) -> None:
     env = {"ZKCHAT_HOME": str(tmp_path), "OLLAMA_HOST": nobody_listens()}
-    found = {o.provider: o for o in wiring.offers(wiring.settings(Choices(vault=zkchat.vault), env, tmp_path), env)}
+    found = {o.provider: o for o in factory.available_models(factory.settings(StartupOptions(vault=zkchat.vault), env, tmp_path), env)}
     assert "cannot be reached" in found["ollama"].problem
     assert set(found) == {"offline", "ollama"}
 
@@ -159,7 +160,7 @@ def test_offers_tell_the_problem_of_a_chosen_server_only(zkchat: Program, tmp_pa
 # quiet, and the log
 
 
-LIBRARIES = "import zkchat_cli.llm.compatible, zkchat_cli.llm.recovery"
+LIBRARIES = "import zkchat_cli.llm.openai.client, zkchat_cli.llm.mojentic_adapter"
 
 
 def test_the_libraries_print_nothing_when_they_are_loaded(zkchat: Program) -> None:
@@ -169,25 +170,25 @@ def test_the_libraries_print_nothing_when_they_are_loaded(zkchat: Program) -> No
 
 def test_verbose_writes_a_private_log_and_says_where(zkchat: Program) -> None:
     done = zkchat("ask", "What is a filter?", "--verbose")
-    file = zkchat.home / "data" / logs.FILE
+    file = zkchat.home / "data" / logging_setup.FILE
     assert (done.exit_status, f"zkchat: the log is {file}\n") == (0, done.err)
     assert file.stat().st_mode & 0o777 == 0o600
-    assert "zkchat_cli.loop: asking offline" in file.read_text()
+    assert "zkchat_cli.chat.turn_runner: asking offline" in file.read_text()
 
 
 def test_without_verbose_there_is_no_log(zkchat: Program) -> None:
     zkchat("ask", "What is a filter?")
-    assert not (zkchat.home / "data" / logs.FILE).exists()
+    assert not (zkchat.home / "data" / logging_setup.FILE).exists()
 
 
 def test_who_stores_nothing_has_no_log(zkchat: Program) -> None:
     done = zkchat("ask", "What is a filter?", "--verbose", "--no-store")
     assert (done.exit_status, "no log" in done.err) == (0, True)
-    assert not (zkchat.home / "data" / logs.FILE).exists()
+    assert not (zkchat.home / "data" / logging_setup.FILE).exists()
 
 
 def test_a_log_that_cannot_be_written_stops_nothing(zkchat: Program) -> None:
-    (zkchat.home / "data" / logs.FILE).mkdir(parents=True)
+    (zkchat.home / "data" / logging_setup.FILE).mkdir(parents=True)
     done = zkchat("ask", "What is a filter?", "--verbose")
     assert (done.exit_status, "cannot be written" in done.err) == (0, True)
 
@@ -197,7 +198,7 @@ def test_secrets_are_taken_out_of_every_line(tmp_path: Path) -> None:
     root = logging.getLogger()
     before, level = list(root.handlers), root.level
     try:
-        file = logs.start(env)
+        file = logging_setup.start_logging(env)
         log = logging.getLogger("zkchat_cli.test")
         log.info("with abcdef-4711 and %s", "sk-proj-12345678")
         log.info("{'Authorization': 'Bearer other-secret-thing', 'x-api-key': 'another-one'} abc sk-ant-999999999")

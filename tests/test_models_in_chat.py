@@ -23,9 +23,9 @@ from speaking import (
 )
 from terminal_screen import CTRL_C, TAB, Chat, stored
 
-from zkchat_cli import wiring
-from zkchat_cli.llm import Window
-from zkchat_cli.wiring import Choices
+from zkchat_cli.app import factory
+from zkchat_cli.app.startup_options import StartupOptions
+from zkchat_cli.llm.base import Window
 
 KEY = "sk-this-is-a-secret-4711"
 
@@ -63,7 +63,7 @@ def test_a_question_is_answered_by_the_server_and_nothing_else_is_printed(zkchat
 def in_use(zkchat: Program, **choices: Any) -> Window:
     """The window that a session would have, once the server has been asked."""
     env = {**zkchat.environment, "ZKCHAT_VAULT": str(zkchat.vault)}
-    bench = wiring.open_bench(Choices(model="openai/tiny", store=False, **choices), env, zkchat.vault)
+    bench = factory.open_app(StartupOptions(model="openai/tiny", store=False, **choices), env, zkchat.vault)
     try:
         session = bench.session()
         session.prepare()

@@ -10,14 +10,16 @@ from conftest import write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.config import Config, ContextSettings
+from zkchat_cli.citations.citable_sources import CitableSources
+from zkchat_cli.citations.verify import verify
+from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm import Finished, Request, Setup, Text, ToolCalls, providers
-from zkchat_cli.llm.answering import answer_from
+from zkchat_cli.llm import providers
+from zkchat_cli.llm.base import ModelConfig, Request, StreamFinished, TextPart, ToolCallsPart
+from zkchat_cli.llm.offline.answer import answer_from
+from zkchat_cli.llm.offline.question_analysis import understand
 from zkchat_cli.llm.providers.offline import OfflineModel
-from zkchat_cli.llm.questions import understand
 from zkchat_cli.models import PromptMessage, PromptTool, ToolCall
-from zkchat_cli.references.citations import Sources, verify
 
 NOTHING_GIVEN = Config(context=ContextSettings(injection_ratio=0))
 
@@ -131,18 +133,18 @@ def test_it_streams_in_pieces_that_make_the_answer(room: Room) -> None:
     request = Request((prompt_message("user", "hi"), prompt_message("tool", "no json", "tool_results", tool_call_id="1")))
     deltas = list(OfflineModel().stream(request))
     assert len(deltas) > 5
-    assert "".join(d.text for d in deltas if isinstance(d, Text)).startswith("Your notes don't say")
-    assert deltas[-1] == Finished("stop")
+    assert "".join(d.text for d in deltas if isinstance(d, TextPart)).startswith("Your notes don't say")
+    assert deltas[-1] == StreamFinished("stop")
 
 
 def test_without_tools_it_answers_at_once() -> None:
-    assert not any(isinstance(d, ToolCalls) for d in OfflineModel().stream(Request((prompt_message("user", "hi there friend"),))))
+    assert not any(isinstance(d, ToolCallsPart) for d in OfflineModel().stream(Request((prompt_message("user", "hi there friend"),))))
 
 
 def test_without_a_question_it_answers_at_once() -> None:
     tool = PromptTool(name="find_excerpts", descriptor={}, tokens=1)
     for messages in ((), (prompt_message("system", "x", "system"),), (prompt_message("user", "   "),)):
-        assert not any(isinstance(d, ToolCalls) for d in OfflineModel().stream(Request(messages, (tool,))))
+        assert not any(isinstance(d, ToolCallsPart) for d in OfflineModel().stream(Request(messages, (tool,))))
 
 
 def test_a_reading_of_an_earlier_turn_is_not_mistaken_for_one_of_this(room: Room) -> None:
@@ -158,7 +160,7 @@ def test_a_reading_of_an_earlier_turn_is_not_mistaken_for_one_of_this(room: Room
         prompt_message("assistant", "", tool_calls=(ToolCall(id="call-1-1", name="find_excerpts"),)),
         prompt_message("tool", found, "tool_results", tool_call_id="call-1-1"),
     )
-    said = "".join(d.text for d in OfflineModel().stream(Request(messages)) if isinstance(d, Text))
+    said = "".join(d.text for d in OfflineModel().stream(Request(messages)) if isinstance(d, TextPart))
     assert said == "Your notes don't say. Nearest: [[A]] [1]\n"
 
 
@@ -178,7 +180,7 @@ def test_a_note_whose_title_is_the_question_is_read() -> None:
         prompt_message("tool", json.dumps({"excerpts": [end]}), "tool_results", tool_call_id="offline-0-1"),
     )
     asked, _ = OfflineModel().stream(Request(messages, (PromptTool(name="find_excerpts", descriptor={}, tokens=1),)))
-    assert isinstance(asked, ToolCalls)
+    assert isinstance(asked, ToolCallsPart)
     assert asked.calls[0].arguments == {"relative_path": "Leaf mould.md", "start_line": 1, "end_line": 60}
 
 
@@ -258,7 +260,7 @@ def test_a_text_that_is_brought_along_is_summarised(room: Room) -> None:
 def test_a_prompt_that_asks_for_a_summary_gets_one() -> None:
     text = "Beans grow fast. Beans need poles. The soil must be warm. Snails eat the young plants."
     request = Request((prompt_message("system", "Summarize the conversation.", "system"), prompt_message("user", text)))
-    said = "".join(d.text for d in OfflineModel().stream(request) if isinstance(d, Text))
+    said = "".join(d.text for d in OfflineModel().stream(request) if isinstance(d, TextPart))
     assert said.startswith("- Beans grow fast.\n- ")
 
 
@@ -324,19 +326,19 @@ def test_a_named_document_without_a_sentence_is_only_named() -> None:
 def test_what_it_quotes_stands_in_the_note(text: str, question: str) -> None:
     found = json.dumps({"excerpts": [{"source": 1, "title": "T", "heading": None, "text": text}]})
     for asked in (question, text, "T"):
-        verdict = verify(said_to(asked, prompt_message("tool", found, "tool_results")), Sources.of([chunk(text=text)]))
+        verdict = verify(said_to(asked, prompt_message("tool", found, "tool_results")), CitableSources.of([chunk(text=text)]))
         assert all(c.valid for c in verdict.citations)
 
 
 def test_it_has_no_models_to_choose_from() -> None:
     with pytest.raises(ProviderError) as e:
-        providers.provider("offline").open(Setup("large"))
+        providers.provider("offline").open(ModelConfig("large"))
     assert e.value.kind == "unknown_model"
-    assert providers.provider("offline").open(Setup()).name == "offline"
+    assert providers.provider("offline").open(ModelConfig()).name == "offline"
 
 
 def test_asking_for_tools_ends_its_call() -> None:
     tool = PromptTool(name="find_excerpts", descriptor={}, tokens=1)
     asked, end = OfflineModel().stream(Request((prompt_message("user", "What is a filter?"),), (tool,)))
-    assert isinstance(asked, ToolCalls)
-    assert end == Finished("tool_calls")
+    assert isinstance(asked, ToolCallsPart)
+    assert end == StreamFinished("tool_calls")

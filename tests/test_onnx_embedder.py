@@ -12,9 +12,9 @@ from conftest import Program, write
 from meaning import SYNONYMS
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.embedders import Wanted
+from zkchat_cli.llm.embedders.base import EmbedderConfig
 from zkchat_cli.llm.embedders.onnx import EMBEDDER, MOST_TOKENS
-from zkchat_cli.vault.vectors import vectors
+from zkchat_cli.vault.search.vector_store import vectors
 
 pytest.importorskip("onnxruntime")
 pytest.importorskip("tokenizers")
@@ -94,12 +94,12 @@ def file(tmp_path: Path) -> Path:
 
 
 def embed(file: Path, *texts: str) -> Any:
-    return vectors(EMBEDDER.open(Wanted(path=str(file))), texts, "document")
+    return vectors(EMBEDDER.open(EmbedderConfig(path=str(file))), texts, "document")
 
 
 def error(path: object) -> ProviderError:
     with pytest.raises(ProviderError) as e:
-        embed(Path(str(path)), "a car") if path else vectors(EMBEDDER.open(Wanted()), ["a car"], "query")
+        embed(Path(str(path)), "a car") if path else vectors(EMBEDDER.open(EmbedderConfig()), ["a car"], "query")
     assert e.value.hint
     return e.value
 
@@ -141,11 +141,11 @@ def test_the_tokenizer_may_be_a_folder_above_as_publishers_have_it(file: Path) -
 
 
 def test_another_file_of_that_name_is_another_model(file: Path) -> None:
-    first = EMBEDDER.open(Wanted(path=str(file))).id
-    assert first == EMBEDDER.open(Wanted(path=str(file))).id
+    first = EMBEDDER.open(EmbedderConfig(path=str(file))).id
+    assert first == EMBEDDER.open(EmbedderConfig(path=str(file))).id
     assert first.startswith("onnx/tiny/model.onnx@")
     file.write_bytes(model(averaged=True))
-    assert EMBEDDER.open(Wanted(path=str(file))).id != first
+    assert EMBEDDER.open(EmbedderConfig(path=str(file))).id != first
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_another_file_of_that_name_is_another_model(file: Path) -> None:
     ],
 )
 def test_a_models_family_is_told_by_its_place(path: str, family: str) -> None:
-    opened: Any = EMBEDDER.open(Wanted(path=path))
+    opened: Any = EMBEDDER.open(EmbedderConfig(path=path))
     assert opened.family == family
 
 
@@ -193,7 +193,7 @@ def test_a_package_that_is_not_installed_is_named_with_the_command(file: Path, p
     code = f"""if True:
         import sys
         sys.modules[{package!r}] = None
-        from zkchat_cli.llm.embedders import Wanted, embedder
+        from zkchat_cli.llm.embedders.base import EmbedderConfig as Wanted; from zkchat_cli.llm.embedders import embedder
         try:
             embedder("onnx").open(Wanted(path={str(file)!r})).embed(["x"], purpose="query")
         except Exception as e:

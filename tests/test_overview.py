@@ -2,18 +2,18 @@
 
 from building import COUNTER, a_compaction, chunk, prompt_message, said, talk
 
-from zkchat_cli.config import Config
+from zkchat_cli.config.schema import Config
 from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget
-from zkchat_cli.context.overview import overview
-from zkchat_cli.context.prompt import Material, assemble
+from zkchat_cli.context.prompt_assembly import PromptInputs, assemble
 from zkchat_cli.context.turns import turns_of
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import DocumentReference, Prompt
+from zkchat_cli.views.prompt_overview import overview
 
 
 def prompt_of(**material: object) -> Prompt:
-    made = Material(instructions="Be brief.", history=turns_of(talk(("Hi", "Hello"), ("And?", "So.")), COUNTER), **material)  # type: ignore[arg-type]
+    made = PromptInputs(instructions="Be brief.", history=turns_of(talk(("Hi", "Hello"), ("And?", "So.")), COUNTER), **material)  # type: ignore[arg-type]
     return assemble(made, Budget.of(Config().context, 32768), strategies.strategy("hybrid"), COUNTER)
 
 

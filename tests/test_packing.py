@@ -3,7 +3,7 @@
 import pytest
 from building import prompt_message
 
-from zkchat_cli.store import packing
+from zkchat_cli.store import prompt_codec
 
 SAID = "".join(f"Sentence {n} says something of its own. " for n in range(40))
 OTHER = "Something else that was said, long enough to be worth a place of its own, and not twice."
@@ -28,11 +28,11 @@ OTHER = "Something else that was said, long enough to be worth a place of its ow
 )
 def test_the_words_come_back(text: str) -> None:
     message = prompt_message("user", text, source_ids=("m1", "m2"), tokens=7)
-    body = packing.pack_message(message, 9, {"m1": (5, SAID), "m2": (None, OTHER)})
+    body = prompt_codec.pack_message(message, 9, {"m1": (5, SAID), "m2": (None, OTHER)})
     log = {5: ("m1", SAID), "m2": ("m2", OTHER)}
-    assert packing.unpack_message(body, lambda which: log[which]) == message
+    assert prompt_codec.unpack_message(body, lambda which: log[which]) == message
 
 
 def test_what_was_said_already_takes_hardly_any_room() -> None:
     message = prompt_message("user", f"{SAID[:400]} […] {SAID[-400:]}", source_ids=("m1",))
-    assert len(packing.pack_message(message, 5, {"m1": (5, SAID)})) < 100
+    assert len(prompt_codec.pack_message(message, 5, {"m1": (5, SAID)})) < 100

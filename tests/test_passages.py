@@ -7,12 +7,12 @@ from building import chunk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.llm.passages import LONGEST, Piece, pieces
-from zkchat_cli.references.citations import locate
+from zkchat_cli.citations.quotes import locate
+from zkchat_cli.llm.offline.quotable import LONGEST, QuotablePassage, quotable_passages
 
 
 def quotable(text: str, heading: str | None = None) -> list[tuple[str, str]]:
-    return [(piece.text, piece.kind) for piece in pieces(text, heading)]
+    return [(piece.text, piece.kind) for piece in quotable_passages(text, heading)]
 
 
 def test_sentences_items_rows_and_code_are_pieces() -> None:
@@ -29,13 +29,13 @@ def test_sentences_items_rows_and_code_are_pieces() -> None:
 
 
 def test_a_piece_knows_its_headings_and_its_place() -> None:
-    found = pieces("Over.\n\n# A #\n\n## B\n\nOne. Two.\n\n## C\nThree.\n# D\nFour.", "Before")
+    found = quotable_passages("Over.\n\n# A #\n\n## B\n\nOne. Two.\n\n## C\nThree.\n# D\nFour.", "Before")
     assert found == [
-        Piece("Over.", "prose", ("Before",), 0),
-        Piece("One.", "prose", ("A", "B"), 0),
-        Piece("Two.", "prose", ("A", "B"), 1),
-        Piece("Three.", "prose", ("A", "C"), 0),
-        Piece("Four.", "prose", ("D",), 0),
+        QuotablePassage("Over.", "prose", ("Before",), 0),
+        QuotablePassage("One.", "prose", ("A", "B"), 0),
+        QuotablePassage("Two.", "prose", ("A", "B"), 1),
+        QuotablePassage("Three.", "prose", ("A", "C"), 0),
+        QuotablePassage("Four.", "prose", ("D",), 0),
     ]
 
 
@@ -58,7 +58,7 @@ def test_a_piece_knows_its_headings_and_its_place() -> None:
     ],
 )
 def test_structure_is_nothing_to_quote(text: str) -> None:
-    assert pieces(text) == []
+    assert quotable_passages(text) == []
 
 
 def test_links_alone_are_known_as_such() -> None:
@@ -95,7 +95,7 @@ def test_a_comment_within_a_line_ends_what_is_quoted() -> None:
 
 
 def test_what_is_too_long_is_cut_and_marked() -> None:
-    (piece,) = pieces("word " * 200)
+    (piece,) = quotable_passages("word " * 200)
     assert len(piece.text) <= LONGEST
     assert piece.text.endswith("word…")
 
@@ -103,5 +103,5 @@ def test_what_is_too_long_is_cut_and_marked() -> None:
 @settings(deadline=None, max_examples=200)
 @given(st.text(st.sampled_from("aB .:!?\n>-#|`~*[]()<!%1“”漢。\0\t"), max_size=120))
 def test_every_piece_stands_in_the_text_word_for_word(text: str) -> None:
-    for piece in pieces(text, "H"):
+    for piece in quotable_passages(text, "H"):
         assert locate(piece.text, chunk(text=text)) or not piece.text.strip(" \n.…*`"), json.dumps(text)

@@ -11,14 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from older_stores import older
 
-from zkchat_cli.context import past, showing
-from zkchat_cli.context.instructions import INSTRUCTIONS
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.context import prompt_history
+from zkchat_cli.context.system_prompt import INSTRUCTIONS
 from zkchat_cli.errors import ProviderError, UsageError
-from zkchat_cli.llm import Failed, Request, Text
-from zkchat_cli.models import Prompt, PromptMessage, Sent
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.store import ChatSessionStore, packing, prompts
-from zkchat_cli.store.file import connect
+from zkchat_cli.llm.base import Request, StreamFailed, TextPart
+from zkchat_cli.models import Prompt, PromptMessage, SentPrompt
+from zkchat_cli.store import prompt_codec, sent_prompts
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.database import connect
+from zkchat_cli.views import prompts
 
 
 @pytest.fixture
@@ -41,7 +43,7 @@ def looking() -> Deltas:
     return Looking([])
 
 
-def sent_in(store: ChatSessionStore, session: ZkChatSession) -> list[Sent]:
+def sent_in(store: ChatSessionStore, session: ZkChatSession) -> list[SentPrompt]:
     return [sent for message in session.history if message.role == "user" for sent in store.prompts(message.id)]
 
 
@@ -88,7 +90,7 @@ def test_branches_share_what_they_have_in_common(room: Room) -> None:
 
 
 def test_a_call_that_failed_is_kept_with_its_question(room: Room) -> None:
-    session = room.session(Deltas([[Text("Half"), Failed(ProviderError("cut", "it broke off", "Ask again."))]]))
+    session = room.session(Deltas([[TextPart("Half"), StreamFailed(ProviderError("cut", "it broke off", "Ask again."))]]))
     failed(session.send("What?"))
     [sent] = room.store.prompts(session.history[0].id)
     assert sent.usage is None and sent.prompt.messages[-1].content == "What?"
@@ -132,7 +134,7 @@ def test_turns_of_which_no_prompt_was_kept_say_so(room: Room, tmp_path: Path) ->
     session = stored(room, talk(("Hi", "Hello")))
     assert room.store.prompts(session.history[0].id) == () == room.store.prompts("nobody")
     with pytest.raises(UsageError, match="no prompt of turn 1 was kept: it was imported"):
-        past.past(session.history, 1, ())
+        prompt_history.past(session.history, 1, ())
     older(tmp_path / "old.db", 4, said("user", "Hi", "q1")).close()
     old = ChatSessionStore.open(tmp_path / "old.db")
     assert old.prompts("q1") == ()
@@ -156,8 +158,8 @@ def test_prompts_take_room_by_the_turn_not_by_its_square(room: Room, tmp_path: P
 
 
 def whole(session: ZkChatSession, number: int, room: Room) -> Prompt:
-    question = past.asked(session.history, number)
-    return past.past(session.history, number, room.store.prompts(question.id)).calls[-1].prompt
+    question = prompt_history.asked(session.history, number)
+    return prompt_history.past(session.history, number, room.store.prompts(question.id)).calls[-1].prompt
 
 
 def test_what_was_left_out_is_told_from_the_log(room: Room) -> None:
@@ -167,8 +169,8 @@ def test_what_was_left_out_is_told_from_the_log(room: Room) -> None:
     )
     completed(session.send("Where was the anvil on day 3? [[Filters]]"))
     asked = session.history[-4]
-    prompt = past.complete(room.store.prompts(asked.id)[0], session.history)
-    there = {id_ for m in prompt.messages for id_ in m.source_ids if not m.content.startswith(past.RECALLED)}
+    prompt = prompt_history.complete(room.store.prompts(asked.id)[0], session.history)
+    there = {id_ for m in prompt.messages for id_ in m.source_ids if not m.content.startswith(prompt_history.RECALLED)}
     above = [m.id for m in session.history[:-4]]
     assert {d.id for d in prompt.dropped if not d.id.startswith("tool:")} == {id_ for id_ in above if id_ not in there}
     assert {d.reason.partition(";")[0] for d in prompt.dropped if d.id in above} <= {"no room", "in the summary"}
@@ -187,7 +189,7 @@ def test_the_summary_of_then_is_told_although_it_was_taken_back(room: Room) -> N
 
 
 def test_a_failed_turn_is_told_as_such(room: Room) -> None:
-    model = Deltas([[Failed(ProviderError("server", "no", "Later."))], says("So.")])
+    model = Deltas([[StreamFailed(ProviderError("server", "no", "Later."))], says("So.")])
     session = room.session(model)
     failed(session.send("One?"))
     completed(session.send("Two?"))
@@ -199,9 +201,9 @@ def test_a_turn_or_call_that_is_not_there_is_an_error(room: Room) -> None:
     completed(session.send("One?"))
     for number in (0, 2, -1):
         with pytest.raises(UsageError, match=f"there is no turn {number}") as e:
-            past.asked(session.history, number)
+            prompt_history.asked(session.history, number)
         assert "has 1 turn," in e.value.hint
-    one = past.past(session.history, 1, room.store.prompts(session.history[0].id))
+    one = prompt_history.past(session.history, 1, room.store.prompts(session.history[0].id))
     assert one.call(1).call == 1
     assert [call["call"] for call in one.document()["calls"]] == [1, 2] and one.document(2)["calls"][0]["call"] == 2
     for call, made in ((0, "2 calls"), (3, "2 calls")):
@@ -209,7 +211,7 @@ def test_a_turn_or_call_that_is_not_there_is_an_error(room: Room) -> None:
             one.call(call)
         assert made in e.value.hint
     with pytest.raises(UsageError) as e:
-        past.Past(1, one.calls[:1]).call(2)
+        prompt_history.SentPrompts(1, one.calls[:1]).call(2)
     assert "1 call;" in e.value.hint
 
 
@@ -221,15 +223,15 @@ def test_what_changed_between_two_turns(room: Room) -> None:
     for text in ("One?", "Two?"):
         completed(session.send(text))
     a, b = whole(session, 1, room), whole(session, 2, room)
-    found = past.changes(a, b)
+    found = prompt_history.changes(a, b)
     assert [m.role for m in found.added] == ["assistant", "user", "assistant", "tool"] and not found.lost
     assert [m["role"] for m in found.document["added"]] == ["assistant", "user", "assistant", "tool"]
-    back = past.changes(b, a)
+    back = prompt_history.changes(b, a)
     assert back.document["lost"][0]["reason"] is None and back.document["added"] == []
     assert [m for m, _ in back.lost] == list(found.added) and not back.added
-    fewer = past.changes(a, b.model_copy(update={"tools": b.tools[1:]}))
+    fewer = prompt_history.changes(a, b.model_copy(update={"tools": b.tools[1:]}))
     assert fewer.tools_lost == (a.tools[0].name,) and not fewer.tools_added
-    assert past.changes(b.model_copy(update={"tools": b.tools[1:]}), b).tools_added == (a.tools[0].name,)
+    assert prompt_history.changes(b.model_copy(update={"tools": b.tools[1:]}), b).tools_added == (a.tools[0].name,)
 
 
 def test_why_a_message_was_lost_is_told(room: Room) -> None:
@@ -238,46 +240,46 @@ def test_why_a_message_was_lost_is_told(room: Room) -> None:
     session.take(a_compaction("They counted.", session.history[3].id))
     completed(session.send("Four?"))
     a, b = whole(session, 3, room), whole(session, 4, room)
-    assert {why for _, why in past.changes(a, b).lost} == {"in the summary"}
+    assert {why for _, why in prompt_history.changes(a, b).lost} == {"in the summary"}
     masked = a.messages[1].model_copy(update={"content": "shorter"})
-    assert past.changes(a, a.model_copy(update={"messages": (a.messages[0], masked, *a.messages[2:])})).lost == (
+    assert prompt_history.changes(a, a.model_copy(update={"messages": (a.messages[0], masked, *a.messages[2:])})).lost == (
         (a.messages[1], "sent in another form"),
     )
     nameless = a.messages[0].model_copy(update={"content": "other", "source_ids": ()})
-    assert past.changes(a.model_copy(update={"messages": (nameless,)}), a).lost == ((nameless, ""),)
+    assert prompt_history.changes(a.model_copy(update={"messages": (nameless,)}), a).lost == ((nameless, ""),)
 
 
 def test_changes_are_shown_with_signs(room: Room) -> None:
     session = room.session(looking())
     for text in ("One?", "Two?"):
         completed(session.send(text))
-    turns = [past.past(session.history, n, room.store.prompts(past.asked(session.history, n).id)) for n in (1, 2)]
-    found = past.changes(turns[0].calls[0].prompt, turns[1].calls[0].prompt)
-    tools = past.Changes((), (), ("a_tool",), ("b_tool",))
-    text = showing.changed(*turns, found) + "\n" + showing.changed(*turns, tools)
+    turns = [prompt_history.past(session.history, n, room.store.prompts(prompt_history.asked(session.history, n).id)) for n in (1, 2)]
+    found = prompt_history.changes(turns[0].calls[0].prompt, turns[1].calls[0].prompt)
+    tools = prompt_history.PromptDiff((), (), ("a_tool",), ("b_tool",))
+    text = prompts.changed(*turns, found) + "\n" + prompts.changed(*turns, tools)
     assert text.startswith(f"turn 1: {turns[0].tokens} tokens; turn 2: {turns[1].tokens} (+")
     assert "\n+ user · conversation · " in text and "calls find_excerpts" in text
     assert "\n+ tool a_tool\n- tool b_tool" in text
     last = turns[0].calls[0].prompt.messages[-1]
-    lost = showing.changed(*turns, past.Changes((), ((last, "no room"), (last, "")), (), ())).splitlines()
+    lost = prompts.changed(*turns, prompt_history.PromptDiff((), ((last, "no room"), (last, "")), (), ())).splitlines()
     assert lost[1].startswith("- user · conversation · ") and lost[1] == f"{lost[2]} (no room)"
-    assert "The same was sent." in showing.changed(*turns, past.Changes((), (), (), ()))
+    assert "The same was sent." in prompts.changed(*turns, prompt_history.PromptDiff((), (), (), ()))
 
 
 def test_a_turn_is_shown_call_by_call(room: Room) -> None:
     session = room.session(looking())
     completed(session.send("One of [[Filters]]?"))
-    turn = past.past(session.history, 1, room.store.prompts(session.history[0].id))
-    text = showing.past(turn)
+    turn = prompt_history.past(session.history, 1, room.store.prompts(session.history[0].id))
+    text = prompts.past(turn)
     assert text.count("══ turn 1 · call ") == 2 and "call 2 of 2 · deltas" in text
     assert '\nfind_excerpts({"query": "filters 1"})\n' in text
     assert text.count("\nOne of [[Filters]]?\n") == 2 and text.count("documents:\n") >= 2 and "── tool find_excerpts" in text
-    assert showing.past(turn, 2).count("══ turn") == 1
-    many = tuple(past.Dropped(id=f"m{n}", reason="no room") for n in range(30))
+    assert prompts.past(turn, 2).count("══ turn") == 1
+    many = tuple(prompts.Dropped(id=f"m{n}", reason="no room") for n in range(30))
     long = turn.calls[0].prompt.model_copy(update={"dropped": many})
-    asked = past.Past(1, (turn.calls[0].model_copy(update={"prompt": long}),))
-    assert "not sent: 10 more; --json names them" in showing.past(asked)
-    assert "m29" in showing.text(long)
+    asked = prompt_history.SentPrompts(1, (turn.calls[0].model_copy(update={"prompt": long}),))
+    assert "not sent: 10 more; --json names them" in prompts.past(asked)
+    assert "m29" in prompts.text(long)
 
 
 # packing
@@ -288,14 +290,14 @@ LONG = st.text(alphabet="ab\n :é\ud800[…]", max_size=200)
 @settings(max_examples=60, deadline=None)
 @given(LONG, st.lists(LONG, min_size=1, max_size=4), st.integers(0, 3), st.integers(0, 60))
 def test_whatever_was_sent_comes_out_of_a_piece_as_it_was(text: str, sources: list[str], quoted: int, start: int) -> None:
-    sources = [packing.storable(source) for source in sources]
-    content = packing.storable(text) + "\nuser: " + sources[quoted % len(sources)][start:] * 2
+    sources = [prompt_codec.storable(source) for source in sources]
+    content = prompt_codec.storable(text) + "\nuser: " + sources[quoted % len(sources)][start:] * 2
     ids = tuple(f"m{i}" for i in range(len(sources)))
     message = PromptMessage(role="user", content=content, tokens=3, kind="conversation", source_ids=(*ids, "Note.md"))
-    body = packing.pack_message(
+    body = prompt_codec.pack_message(
         message, 9, {id_: (int(id_[1:]), sources[int(id_[1:])]) if id_ in ids else None for id_ in message.source_ids}
     )
-    assert packing.unpack_message(body, lambda n: (f"m{n}", sources[n]) if isinstance(n, int) else (n, None)) == message
+    assert prompt_codec.unpack_message(body, lambda n: (f"m{n}", sources[n]) if isinstance(n, int) else (n, None)) == message
 
 
 NUMBERS = st.lists(st.integers(0, 12), max_size=30)
@@ -304,19 +306,19 @@ NUMBERS = st.lists(st.integers(0, 12), max_size=30)
 @settings(max_examples=60, deadline=None)
 @given(NUMBERS, NUMBERS)
 def test_a_list_comes_out_of_its_difference_as_it_was(before: list[int], now: list[int]) -> None:
-    assert packing.applied(before, packing.difference(before, now)) == now
+    assert prompt_codec.applied(before, prompt_codec.difference(before, now)) == now
 
 
 def test_a_long_list_that_grew_is_a_short_difference() -> None:
-    assert len(packing.difference(range(5000), [0, *range(40, 5000), 6000, 6001])) == 9
+    assert len(prompt_codec.difference(range(5000), [0, *range(40, 5000), 6000, 6001])) == 9
 
 
 def test_a_hostile_message_is_packed_in_little_time() -> None:
     text = "\n".join("user: aaaaaaaaaaaaaaaaaaaaaaaaaaaaab" for _ in range(30_000))
     source = "a" * 1_000_000
     message = PromptMessage(role="user", content="x" + text, tokens=3, kind="conversation", source_ids=("m",))
-    body = packing.pack_message(message, 1, dict.fromkeys(message.source_ids, (1, source)))
-    assert packing.unpack_message(body, lambda _: ("m", source)) == message
+    body = prompt_codec.pack_message(message, 1, dict.fromkeys(message.source_ids, (1, source)))
+    assert prompt_codec.unpack_message(body, lambda _: ("m", source)) == message
 
 
 # as a command
@@ -349,5 +351,5 @@ def test_the_command_shows_what_was_sent_then(zkchat: Program, script: Callable[
 
 
 def test_what_a_prompt_quotes_is_looked_up_by_its_ids_however_long_the_conversation() -> None:
-    plan = connect(None).execute(f"EXPLAIN QUERY PLAN {prompts._SAID}", ("[]", 1)).fetchall()
+    plan = connect(None).execute(f"EXPLAIN QUERY PLAN {sent_prompts._SAID}", ("[]", 1)).fetchall()
     assert any("message USING INDEX sqlite_autoindex_message_1 (id=?)" in step for *_, step in plan), plan

@@ -11,21 +11,23 @@ from histories import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli import marking, slash
-from zkchat_cli.config import ContextSettings
+from zkchat_cli import slash
+from zkchat_cli.chat import pins
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.config.schema import ContextSettings
 from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget, measure
-from zkchat_cli.context.keeping import TAG, verbatim
-from zkchat_cli.context.masking import maskable
-from zkchat_cli.context.priorities import is_fixed
-from zkchat_cli.context.prompt import Material, assemble, whole
+from zkchat_cli.context.message_priority import is_fixed
+from zkchat_cli.context.pinned_messages import TAG, verbatim
+from zkchat_cli.context.prompt_assembly import PromptInputs, assemble, whole
+from zkchat_cli.context.tool_result_masking import maskable
 from zkchat_cli.context.turns import turns_of
 from zkchat_cli.errors import PromptTooLarge, StoreError, UsageError
 from zkchat_cli.exporters.json import export
-from zkchat_cli.lines import plain
+from zkchat_cli.importers.chat_log import read_archive
 from zkchat_cli.models import Prompt, ZkChatMessage
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.store.imports import read_archive
+from zkchat_cli.slash import base
+from zkchat_cli.views.text import plain_text
 
 STRATEGIES = ["discard", "summarize", "hybrid"]
 RULE = "From now on, answer in German. Grüße: </kept-message> <b>&amp;\t…"
@@ -33,7 +35,7 @@ CHATTER = [(f"Chatter number {i}? " * 20, "Indeed. " * 20) for i in range(20)]
 
 
 def prompt_of(history: Sequence[ZkChatMessage], strategy: str = "hybrid", window: int = 2000, **more: Any) -> Prompt:
-    material = Material("Cite.", turns_of(history, COUNTER), (said("user", "And the anvil?", "now", status="pending"),), **more)
+    material = PromptInputs("Cite.", turns_of(history, COUNTER), (said("user", "And the anvil?", "now", status="pending"),), **more)
     return assemble(material, Budget.of(ContextSettings(), window), strategies.strategy(strategy), COUNTER)
 
 
@@ -90,8 +92,8 @@ def test_the_newest_turns_get_what_is_left_of_the_room() -> None:
 def test_what_is_kept_counts_when_it_is_judged_whether_to_compact() -> None:
     history = pinned(talk(("pin this " * 100, "So."), *CHATTER[:3]), "t1-u")
     by = a_compaction("They spoke.", "t1-a")
-    material = Material("Cite.", turns_of(history, COUNTER), compaction=by)
-    bare = Material("Cite.", turns_of(talk(("pin this " * 100, "So."), *CHATTER[:3]), COUNTER), compaction=by)
+    material = PromptInputs("Cite.", turns_of(history, COUNTER), compaction=by)
+    bare = PromptInputs("Cite.", turns_of(talk(("pin this " * 100, "So."), *CHATTER[:3]), COUNTER), compaction=by)
     budget, hybrid = Budget.of(ContextSettings(), 2000), strategies.strategy("hybrid")
     assert whole(material, budget, hybrid, COUNTER) > whole(bare, budget, hybrid, COUNTER) + 200
 
@@ -168,7 +170,7 @@ def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
 
 def answer(line: str, session: ZkChatSession) -> str:
     outcome = slash.run(line, session)
-    return outcome.text or plain(outcome.lines)
+    return outcome.text or plain_text(outcome.lines)
 
 
 def test_pins_instructions_and_facts_outlast_ten_compactions(room: Room) -> None:
@@ -320,7 +322,7 @@ def test_turns_are_offered_for_completion(room: Room) -> None:
     assert offered("pin") == ["last", "2", "1"]
     assert offered("priority") == ["2", "1"]
     assert offered("unpin") == ["2"]
-    assert [each.about for each in offered("priority") if isinstance(each, slash.Offer)] == ["Always be brief.", "Why?"]
+    assert [each.about for each in offered("priority") if isinstance(each, base.CompletionValue)] == ["Always be brief.", "Why?"]
 
 
 def test_a_mark_on_what_is_not_stored_changes_nothing(room: Room) -> None:
@@ -329,4 +331,4 @@ def test_a_mark_on_what_is_not_stored_changes_nothing(room: Room) -> None:
     with pytest.raises(StoreError, match="elsewhere is not in conversation"):
         room.store.mark(session.conversation.id, [known, known.model_copy(update={"id": "elsewhere"})])
     assert not any(m.pinned for m in room.resumed(session).history)
-    assert marking.kept(session.history) == ()
+    assert pins.pinned_parts(session.history) == ()

@@ -7,7 +7,7 @@ from building import said
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.context.priorities import LONGEST_RULED, is_acknowledgement, is_fixed, kind, priority
+from zkchat_cli.context.message_priority import LONGEST_RULED, is_acknowledgement, is_fixed, kind, priority
 from zkchat_cli.models import Citation, ToolCall, ZkChatMessage
 
 

@@ -21,10 +21,10 @@ from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.layout.processors import TransformationInput
 from prompt_toolkit.output import DummyOutput
 
-from zkchat_cli.terminal.history import VaultHistory
-from zkchat_cli.terminal.keyboard import typing_ahead
-from zkchat_cli.terminal.pasting import LONGEST_SHOWN, MOST_CHARACTERS, Pastes
-from zkchat_cli.terminal.prompt import Aids, Looks, Prompt
+from zkchat_cli.terminal.input_history import VaultHistory
+from zkchat_cli.terminal.input_line import InputLine, PromptHelpers, PromptStyle
+from zkchat_cli.terminal.interrupts import typing_ahead
+from zkchat_cli.terminal.paste_folding import LONGEST_SHOWN, MOST_CHARACTERS, Pastes
 
 ENTER, ESCAPE, CTRL_C, CTRL_D, UNDO, UP, DOWN, LEFT, BACKSPACE = "\r", "\x1b", "\x03", "\x04", "\x1f", "\x1b[A", "\x1b[B", "\x1b[D", "\x7f"
 POEM = "\n".join(f"line {n}" for n in range(120))
@@ -43,9 +43,9 @@ class At:
         self.history = VaultHistory(self.pastes.unfold)
         self.history.keep_in(history)
         self.lines: list[str] = []
-        self.prompt = Prompt(
-            Looks(colour=True),
-            Aids(completer or DummyCompleter(), self.history, self.pastes),
+        self.prompt = InputLine(
+            PromptStyle(colour=True),
+            PromptHelpers(completer or DummyCompleter(), self.history, self.pastes),
             line_changed=self.lines.append,
             keyboard=keyboard,
             screen=DummyOutput(),
@@ -298,7 +298,9 @@ def test_where_the_screen_is_dumb_two_ctrl_c_on_an_empty_line_leave_as_well(monk
     monkeypatch.setenv("TERM", "dumb")
     pastes = Pastes()
     with create_pipe_input() as keyboard, create_app_session(input=keyboard, output=DummyOutput()):
-        prompt = Prompt(Looks(colour=False), Aids(DummyCompleter(), VaultHistory(pastes.unfold), pastes), line_changed=lambda _: None)
+        prompt = InputLine(
+            PromptStyle(colour=False), PromptHelpers(DummyCompleter(), VaultHistory(pastes.unfold), pastes), line_changed=lambda _: None
+        )
         for keys, outcome in (("half a line" + CTRL_C, KeyboardInterrupt), (CTRL_C, KeyboardInterrupt), (CTRL_C, EOFError)):
             keyboard.send_text(keys)
             with pytest.raises(outcome):
@@ -314,9 +316,9 @@ def test_what_was_typed_before_the_prompt_was_there_is_sent_as_well(monkeypatch:
         with typing_ahead() as typed, create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
             keys.write(b"unseen\r")
             assert typed == "über\rand mo"
-            prompt = Prompt(
-                Looks(colour=True),
-                Aids(DummyCompleter(), VaultHistory(pastes.unfold), pastes),
+            prompt = InputLine(
+                PromptStyle(colour=True),
+                PromptHelpers(DummyCompleter(), VaultHistory(pastes.unfold), pastes),
                 line_changed=lambda _: None,
                 typed=typed,
             )

@@ -6,17 +6,17 @@ import threading
 import pytest
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm import Delta, Failed, Finished, Text, Waiting
-from zkchat_cli.llm.endpoint import Endpoint
-from zkchat_cli.llm.pump import ALIVE, Call, Patience, Put, pumped
+from zkchat_cli.llm.base import Delta, RetryDelay, StreamFailed, StreamFinished, TextPart
+from zkchat_cli.llm.http_errors import Endpoint
+from zkchat_cli.llm.threaded_stream import ALIVE, Call, Put, Timeouts, stream_in_thread
 
 KEY = "sk-secret-0123456789"
 THERE = Endpoint("The server", "http://127.0.0.1:1", "Start it.", key=KEY)
-END = Finished("stop")
+END = StreamFinished("stop")
 
 
 def deltas(call: Call, first: float = 5, between: float = 5) -> list[Delta]:
-    return list(pumped(call, THERE, Patience(first, between)))
+    return list(stream_in_thread(call, THERE, Timeouts(first, between)))
 
 
 def puts(*wanted: Delta | float | Exception) -> Call:
@@ -36,15 +36,15 @@ def puts(*wanted: Delta | float | Exception) -> Call:
 
 def failure(*wanted: Delta | float | Exception) -> ProviderError:
     [*_, last] = deltas(puts(*wanted))
-    assert isinstance(last, Failed)
+    assert isinstance(last, StreamFailed)
     return last.error
 
 
 def test_deltas_come_in_order_up_to_the_first_terminal() -> None:
-    assert deltas(puts(Text("a"), Text("b"), END, Text("c"), END)) == [Text("a"), Text("b"), END]
+    assert deltas(puts(TextPart("a"), TextPart("b"), END, TextPart("c"), END)) == [TextPart("a"), TextPart("b"), END]
 
 
-@pytest.mark.parametrize(("before", "said"), [((), "before its first word"), ((Text("a"),), "broke the answer off")])
+@pytest.mark.parametrize(("before", "said"), [((), "before its first word"), ((TextPart("a"),), "broke the answer off")])
 def test_a_call_that_says_nothing_at_its_end_broke_off(before: tuple[Delta, ...], said: str) -> None:
     error = failure(*before)
     assert error.kind == "cut"
@@ -53,7 +53,7 @@ def test_a_call_that_says_nothing_at_its_end_broke_off(before: tuple[Delta, ...]
 
 def test_an_error_of_a_provider_is_passed_on() -> None:
     told = ProviderError("auth", "no", "Ask.")
-    assert deltas(puts(Text("a"), told)) == [Text("a"), Failed(told)]
+    assert deltas(puts(TextPart("a"), told)) == [TextPart("a"), StreamFailed(told)]
 
 
 def test_any_other_is_told_without_the_key() -> None:
@@ -66,50 +66,50 @@ def test_silence_is_measured_from_the_last_sign_of_life() -> None:
     alive = [piece for _ in range(4) for piece in (ALIVE, 0.1)]
     assert deltas(puts(*alive, END), first=0.3) == [END]
     [last] = deltas(puts(ALIVE, 1.0), first=0.2)
-    assert isinstance(last, Failed)
+    assert isinstance(last, StreamFailed)
     assert "did not answer within 0.2 s" in last.error.message
 
 
 def test_a_wait_is_counted_down_and_is_no_silence() -> None:
-    seen = deltas(puts(Waiting(1.2, "busy"), 1.2, END), first=0.5)
-    assert [round(delta.seconds, 1) for delta in seen if isinstance(delta, Waiting)] == [1.2, 0.2]
+    seen = deltas(puts(RetryDelay(1.2, "busy"), 1.2, END), first=0.5)
+    assert [round(delta.seconds, 1) for delta in seen if isinstance(delta, RetryDelay)] == [1.2, 0.2]
     assert seen[-1] == END
 
 
 def test_a_wait_ends_when_something_comes() -> None:
-    *waited, last = deltas(puts(Waiting(60.0, "busy"), END))
+    *waited, last = deltas(puts(RetryDelay(60.0, "busy"), END))
     assert last == END
-    assert all(isinstance(delta, Waiting) and delta.seconds > 50 for delta in waited)
+    assert all(isinstance(delta, RetryDelay) and delta.seconds > 50 for delta in waited)
 
 
 def test_leaving_ends_the_call() -> None:
     ended = threading.Event()
 
     async def call(put: Put) -> None:
-        put(Text("a"))
+        put(TextPart("a"))
         try:
             await asyncio.sleep(60)
         finally:
             ended.set()
 
-    stream = pumped(call, THERE, Patience(5, 5))
-    assert next(stream) == Text("a")
+    stream = stream_in_thread(call, THERE, Timeouts(5, 5))
+    assert next(stream) == TextPart("a")
     stream.close()
     assert ended.wait(1)
 
 
 def test_one_that_never_began_is_nothing() -> None:
-    pumped(puts(END), THERE, Patience(5, 5)).close()
+    stream_in_thread(puts(END), THERE, Timeouts(5, 5)).close()
 
 
 def test_leaving_does_not_wait_for_a_call_that_hangs() -> None:
     over = threading.Event()
 
     async def call(put: Put) -> None:
-        put(Text("a"))
+        put(TextPart("a"))
         over.wait(5)  # as a library does that knows nothing of event loops
 
-    stream = pumped(call, THERE, Patience(5, 5))
+    stream = stream_in_thread(call, THERE, Timeouts(5, 5))
     next(stream)
     threading.Timer(3, over.set).start()
     stream.close()
@@ -121,21 +121,21 @@ def test_who_does_not_want_the_answer_any_more_is_let_go_and_the_call_with_him()
     unwanted, ended = threading.Event(), threading.Event()
 
     async def call(put: Put) -> None:
-        put(Text("a"))
+        put(TextPart("a"))
         try:
             await asyncio.sleep(60)
         finally:
             ended.set()
 
-    stream = pumped(call, THERE, Patience(5, 5), lambda: not unwanted.is_set())
-    assert next(stream) == Text("a")
+    stream = stream_in_thread(call, THERE, Timeouts(5, 5), lambda: not unwanted.is_set())
+    assert next(stream) == TextPart("a")
     threading.Timer(0.1, unwanted.set).start()
     assert list(stream) == []
     assert ended.wait(1)
 
 
 def test_who_wants_the_answer_has_patience_all_the_same() -> None:
-    assert list(pumped(puts(Text("a"), 0.12, END), THERE, Patience(5, 5), lambda: True)) == [Text("a"), END]
-    [*_, last] = pumped(puts(60.0), THERE, Patience(0.12, 5), lambda: True)
-    assert isinstance(last, Failed)
+    assert list(stream_in_thread(puts(TextPart("a"), 0.12, END), THERE, Timeouts(5, 5), lambda: True)) == [TextPart("a"), END]
+    [*_, last] = stream_in_thread(puts(60.0), THERE, Timeouts(0.12, 5), lambda: True)
+    assert isinstance(last, StreamFailed)
     assert last.error.kind == "timeout"

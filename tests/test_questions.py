@@ -3,11 +3,11 @@
 import pytest
 from building import prompt_message
 
-from zkchat_cli.llm.questions import Asked, Intent, other_forms, points_back, understand
+from zkchat_cli.llm.offline.question_analysis import AskedParts, Intent, other_forms, points_back, understand
 from zkchat_cli.models import PromptMessage
 
 
-def asked(*messages: str | PromptMessage) -> Asked:
+def asked(*messages: str | PromptMessage) -> AskedParts:
     """The last message in the light of those before it, by turns the user's and the answers."""
     prompt = [m if isinstance(m, PromptMessage) else prompt_message(("user", "assistant")[i % 2], m) for i, m in enumerate(messages)]
     return understand(prompt, len(prompt) - 1)

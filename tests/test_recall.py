@@ -12,10 +12,10 @@ from histories import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.context.history import History
-from zkchat_cli.context.passages import PIECE, WHOLE, passages_of, pieces
-from zkchat_cli.context.recall import MOST_MISFITS, MOST_PASSAGES, RecallIndex, cost, prepare, quote, recall
-from zkchat_cli.context.times import Period, periods
+from zkchat_cli.context.recall.date_expressions import Period, periods
+from zkchat_cli.context.recall.index import MOST_MISFITS, MOST_PASSAGES, RecallIndex, cost, prepare, quote, recall
+from zkchat_cli.context.recall.passages import PIECE, WHOLE, passages_of, pieces
+from zkchat_cli.context.turn_history import TurnHistory
 from zkchat_cli.context.turns import Turn, turns_of
 from zkchat_cli.models import ZkChatMessage
 
@@ -332,11 +332,11 @@ def test_an_index_that_was_kept_is_the_one_that_would_be_made_anew(moves: list[t
 @given(st.lists(st.tuples(st.integers(0, 4), st.lists(st.sampled_from("fs"), max_size=3)), max_size=6))
 def test_an_index_follows_a_history_whatever_becomes_of_that(moves: list[tuple[int, list[str]]]) -> None:
     """Each move goes back some turns, and on with others, of which some failed."""
-    kept, history = RecallIndex(), History()
+    kept, history = RecallIndex(), TurnHistory()
     for number, (back, kinds) in enumerate(moves):
         status = {"f": "failed", "s": "complete"}
         messages = [said("user", f"anvil {number} {i}", f"{number}-{i}", status=status[kind]) for i, kind in enumerate(kinds)]
-        history = (History(history[: len(history) - back]) if back else history).plus(turns_of(messages, COUNTER))
+        history = (TurnHistory(history[: len(history) - back]) if back else history).plus(turns_of(messages, COUNTER))
         kept.follow(history)
         fresh = RecallIndex()
         fresh.update(history.sent())

@@ -11,13 +11,13 @@ from building import NOON, Deltas, Room, a_compaction, a_room, calls, completed,
 from older_stores import older
 
 from zkchat_cli import tools
-from zkchat_cli.config import Config, ContextSettings
+from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.errors import StoreError
-from zkchat_cli.memory.sayings import LONGEST, excerpt, linked, shown
-from zkchat_cli.models import Citation, Conversation, Said, ToolCall, ZkChatMessage
-from zkchat_cli.store import ChatSessionStore
-from zkchat_cli.store.file import connect
-from zkchat_cli.store.spoken import MOST_RANKED
+from zkchat_cli.memory.conversation_excerpts import LONGEST, excerpt, linked, shown
+from zkchat_cli.models import Citation, Conversation, FoundMessage, ToolCall, ZkChatMessage
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.database import connect
+from zkchat_cli.store.message_search import MOST_RANKED
 
 TOOLS = tuple(tools.tools())
 
@@ -199,7 +199,7 @@ def test_an_answer_of_another_conversation_has_links_in_place_of_numbers() -> No
 
 def test_what_is_shown_says_who_when_where_and_on_which_notes() -> None:
     answer = said("assistant", "In capitals [1], see [[Filters]].", "a", citations=(cited(1),))
-    other = Said(conversation_id="c1", title="Talk of roofs", message=answer, score=1.0)
+    other = FoundMessage(conversation_id="c1", title="Talk of roofs", message=answer, score=1.0)
     assert shown(other, "capitals", here=False) == {
         "who": "assistant",
         "when": "2025-05-08 12:00",
@@ -209,7 +209,7 @@ def test_what_is_shown_says_who_when_where_and_on_which_notes() -> None:
     }
     here = shown(other, "capitals", here=True)
     assert (here["conversation"], here["said"]) == ("this one", "In capitals [1], see [[Filters]].")
-    system = Said(conversation_id="c1", title=None, message=said("system", "Be brief.", "s"), score=1.0)
+    system = FoundMessage(conversation_id="c1", title=None, message=said("system", "Be brief.", "s"), score=1.0)
     assert shown(system, "brief", here=False)["conversation"] == "c1"
 
 

@@ -9,12 +9,12 @@ from building import COUNTER, Clock, chunk
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from zkchat_cli.chat.tool_executor import ToolExecutor, ToolOutcome, ToolResult, TruncatedFinding, fit
 from zkchat_cli.models import ContentChunk, ToolCall
-from zkchat_cli.references.excerpts import CUT, FRAME, LARGEST_NUMBER, cost, least_cost, present
+from zkchat_cli.references.chunk_format import CUT, FRAME, LARGEST_NUMBER, cost, least_cost, present
+from zkchat_cli.references.fit_to_budget import by_relevance, level, reduce_to_fit
 from zkchat_cli.references.manager import ReferenceManager
-from zkchat_cli.references.reduction import by_relevance, level, reduce_to_fit
-from zkchat_cli.toolbox import Fitted, Looked, Toolbox, ToolResult, fit
-from zkchat_cli.tools import Finding
+from zkchat_cli.tools.base import ToolOutput
 
 COUNT = COUNTER.count
 Calls = Sequence[Sequence[ContentChunk]]
@@ -221,13 +221,13 @@ def test_shares_are_level_and_more_room_is_nobodys_loss(wanted: list[int], room:
 # whole results
 
 
-def looked(call_id: str, finding: Finding, tool: str = "find_excerpts") -> Looked:
-    return Looked(ToolCall(id=call_id, name=tool, arguments={}), finding, ok=True, duration_ms=5.0)
+def looked(call_id: str, finding: ToolOutput, tool: str = "find_excerpts") -> ToolOutcome:
+    return ToolOutcome(ToolCall(id=call_id, name=tool, arguments={}), finding, ok=True, duration_ms=5.0)
 
 
-def results(findings: Sequence[Finding], room: int, manager: ReferenceManager | None = None) -> tuple[ToolResult, ...]:
+def results(findings: Sequence[ToolOutput], room: int, manager: ReferenceManager | None = None) -> tuple[ToolResult, ...]:
     """What the model gets; nothing is looked up, so the vault is not needed."""
-    box = Toolbox((), None, manager or ReferenceManager(), COUNTER, Clock())  # type: ignore[arg-type]
+    box = ToolExecutor((), None, manager or ReferenceManager(), COUNTER, Clock())  # type: ignore[arg-type]
     return box.results([looked(f"call-{i}", finding) for i, finding in enumerate(findings)], room)
 
 
@@ -237,7 +237,7 @@ def note(result: ToolResult) -> str:
 
 
 def test_results_are_whole_while_they_fit() -> None:
-    findings = [Finding(found("a", "b"), {"total": 2}, "More."), Finding(found("c")), Finding(data={"documents": ["x"] * 50})]
+    findings = [ToolOutput(found("a", "b"), {"total": 2}, "More."), ToolOutput(found("c")), ToolOutput(data={"documents": ["x"] * 50})]
     first, second, third = results(findings, 2000)
     assert [[c.number for c in r.chunks] for r in (first, second, third)] == [[1, 2], [3], []]
     assert (note(first), note(second), note(third)) == ("More.", "", "")
@@ -247,23 +247,25 @@ def test_results_are_whole_while_they_fit() -> None:
 
 
 def test_what_fits_by_a_token_is_not_reduced() -> None:
-    findings = [Finding(found("a", "b", "c"), note="More."), Finding(found("d"))]
+    findings = [ToolOutput(found("a", "b", "c"), note="More."), ToolOutput(found("d"))]
     exact = next(room for room in range(2000) if [len(f.chunks) for f in fit(findings, room, COUNT)] == [3, 1])
     assert not any("Left out" in note(r) for r in results(findings, exact))
     assert any("Left out" in note(r) for r in results(findings, exact - 1))
 
 
 def test_one_long_result_takes_the_room_that_the_others_leave() -> None:
-    long = Finding(tuple(chunk(None, f"Line {i} of the long note. " * 12, id=str(i), start_line=i + 1) for i in range(30)))
-    few = [Finding(found("a")), Finding(data={"error": "no such note"})]
+    long = ToolOutput(tuple(chunk(None, f"Line {i} of the long note. " * 12, id=str(i), start_line=i + 1) for i in range(30)))
+    few = [ToolOutput(found("a")), ToolOutput(data={"error": "no such note"})]
     alone, beside = len(results([long], 3000)[0].chunks), len(results([long, *few], 3000)[0].chunks)
     assert alone - 2 <= beside <= alone
     assert beside >= 20
 
 
 def test_what_is_left_out_is_told_with_where_to_go_on() -> None:
-    long = Finding(tuple(chunk(None, f"Line {i} of the long note. " * 12, id=str(i), start_line=i + 1) for i in range(30)), note="Read on.")
-    first, second = results([long, Finding(found("a"))], 1000)
+    long = ToolOutput(
+        tuple(chunk(None, f"Line {i} of the long note. " * 12, id=str(i), start_line=i + 1) for i in range(30)), note="Read on."
+    )
+    first, second = results([long, ToolOutput(found("a"))], 1000)
     kept = len(first.chunks)
     assert 3 < kept < 30
     assert note(first) == (
@@ -275,7 +277,7 @@ def test_what_is_left_out_is_told_with_where_to_go_on() -> None:
 
 def test_what_another_result_shows_is_left_out_first_and_named_by_its_number() -> None:
     long = "Filters say which tasks you want to see. " * 10
-    findings = [Finding(found("a", "b", text=long)), Finding(found("c", "d", "b", text=long))]
+    findings = [ToolOutput(found("a", "b", text=long)), ToolOutput(found("c", "d", "b", text=long))]
     all_but_one = next(room for room in range(2000) if sum(len(fitted.chunks) for fitted in fit(findings, room, COUNT)) == 4)
     first, second = results(findings, all_but_one)
     assert [c.id for c in first.chunks] == ["a", "b"]
@@ -285,7 +287,7 @@ def test_what_another_result_shows_is_left_out_first_and_named_by_its_number() -
 
 def test_of_many_that_another_result_shows_some_are_named() -> None:
     many = found(*map(str, range(1, 41)), text="Filters say which tasks you want to see. " * 5)
-    findings = [Finding(many), Finding((*found("x"), *many))]
+    findings = [ToolOutput(many), ToolOutput((*found("x"), *many))]
     each_once = next(room for room in range(0, 9000, 10) if len(fit(findings, room, COUNT)[0].chunks) == 40)
     [_, second] = results(findings, each_once)
     assert note(second).endswith("40 excerpts that another result shows as source 1, 2, 3, 4, 5, 6, ….")
@@ -293,7 +295,7 @@ def test_of_many_that_another_result_shows_some_are_named() -> None:
 
 def test_lists_are_cut_first_but_take_no_more_than_half_the_room() -> None:
     documents = [f"Folder/Note {i}.md" for i in range(200)]
-    finding = Finding(found(*"abcdefgh", text="words " * 60), {"documents": documents, "total": 200})
+    finding = ToolOutput(found(*"abcdefgh", text="words " * 60), {"documents": documents, "total": 200})
     [result] = results([finding], 1200)
     shown = json.loads(result.content)
     assert shown["total"] == 200
@@ -304,22 +306,22 @@ def test_lists_are_cut_first_but_take_no_more_than_half_the_room() -> None:
 
 
 def test_a_list_that_needs_little_leaves_its_room_to_another() -> None:
-    small, large = (Finding(data={"documents": [f"Folder/Note {i}.md" for i in range(n)]}) for n in (3, 200))
+    small, large = (ToolOutput(data={"documents": [f"Folder/Note {i}.md" for i in range(n)]}) for n in (3, 200))
     few, many = (json.loads(r.content)["documents"] for r in results([small, large], 700))
     assert len(few) == 3
     assert len(many) > 60
 
 
 def test_without_any_room_each_result_says_what_there_was() -> None:
-    first, second = results([Finding(found("a", "b")), Finding(data={"documents": ["x"]})], 0)
+    first, second = results([ToolOutput(found("a", "b")), ToolOutput(data={"documents": ["x"]})], 0)
     assert "2 excerpts, the next in Filters.md from line 5" in note(first)
     assert "1 documents" in note(second)
     assert first.chunks == second.chunks == ()
 
 
-def findings_of(calls: Calls, lists: Sequence[int]) -> list[Finding]:
+def findings_of(calls: Calls, lists: Sequence[int]) -> list[ToolOutput]:
     data = [{"documents": [f"Note {i}.md" for i in range(n)], "total": n} if n else {} for n in lists]
-    return [Finding(tuple(chunks), d, "Look." if len(chunks) % 2 else "") for chunks, d in zip(calls, data, strict=False)]
+    return [ToolOutput(tuple(chunks), d, "Look." if len(chunks) % 2 else "") for chunks, d in zip(calls, data, strict=False)]
 
 
 LISTS = st.lists(st.sampled_from([0, 0, 3, 80]), min_size=5, max_size=5)
@@ -336,7 +338,7 @@ def test_results_fit_into_their_room(calls: Calls, lists: list[int], room: int) 
 @settings(deadline=None)
 @given(replies(), LISTS, st.integers(0, 1500), st.integers(0, 200))
 def test_less_room_for_results_never_shows_more(calls: Calls, lists: list[int], room: int, more: int) -> None:
-    def shown(fitted: Fitted) -> tuple[set[str], int, int]:
+    def shown(fitted: TruncatedFinding) -> tuple[set[str], int, int]:
         listed = fitted.data.get("documents", [])
         assert isinstance(listed, list)
         return set(map(whole, (c for c in fitted.chunks))), sum(len(c.text.removesuffix(CUT)) for c in fitted.chunks), len(listed)

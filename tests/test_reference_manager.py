@@ -13,14 +13,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
 from zkchat_cli.events import ToolCallFinished
-from zkchat_cli.llm import Delta
+from zkchat_cli.llm.base import Delta
 from zkchat_cli.models import Citation, ContentChunk, DocumentReference, ToolCall, ZkChatMessage
-from zkchat_cli.references.documents import documents_of, merge
-from zkchat_cli.references.excerpts import LARGEST_NUMBER
+from zkchat_cli.references.aggregate import documents_of, merge
+from zkchat_cli.references.chunk_format import LARGEST_NUMBER
 from zkchat_cli.references.manager import CallChunks, ReferenceManager
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.turn import Timer, TurnInProgress
 
 
 @pytest.fixture
@@ -550,7 +550,7 @@ def test_a_named_document_has_its_numbers_and_those_it_was_found_under() -> None
 def test_a_document_that_was_in_the_prompt_because_the_user_named_it_stays_what_it_is_in_the_answer() -> None:
     named = [DocumentReference(wikilink=f"[[{n}]]", relative_path=f"{n}.md", reference_type="direct") for n in ("Filters", "B")]
     asked = said("user", "See [[Filters]] and [[B]].", "u", references=named, chunks=(chunk(1),))
-    turn = TurnInProgress([asked, brought("1", chunk(2, relative_path="B.md"), chunk(3, id="c"))], Timer(Clock()))
+    turn = TurnInProgress([asked, brought("1", chunk(2, relative_path="B.md"), chunk(3, id="c"))], PhaseTimer(Clock()))
     references = merge(turn.injected, documents_of(turn.chunks, lambda _: None))
     assert [(r.relative_path, r.reference_type, r.numbers) for r in references] == [
         ("Filters.md", "direct", (1, 3)),

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.models import ContentChunk, DocumentReference, ZkChatMessage
-from zkchat_cli.references.delivery import introduce
-from zkchat_cli.references.documents import documents_of, merge
-from zkchat_cli.references.excerpts import present
-from zkchat_cli.references.extraction import extract, warning
-from zkchat_cli.references.imports import Places
+from zkchat_cli.references.aggregate import documents_of, merge
+from zkchat_cli.references.chunk_format import present
+from zkchat_cli.references.document_summaries import DocumentSummaryService
+from zkchat_cli.references.file_imports import ImportRoots
+from zkchat_cli.references.injection import introduce
 from zkchat_cli.references.manager import ReferenceManager
-from zkchat_cli.references.summaries import DocumentSummaryService
-from zkchat_cli.vault import Vault
+from zkchat_cli.references.mentions import extract, warning
+from zkchat_cli.vault.vault import Vault
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def notes(vault: Path, tmp_path: Path) -> Iterator[Vault]:
 
 
 def named(text: str, notes: Vault) -> tuple[DocumentReference, ...]:
-    return tuple(extract(text, Places(notes, None, 1 << 20), DocumentSummaryService(notes).summary).references)
+    return tuple(extract(text, ImportRoots(notes, None, 1 << 20), DocumentSummaryService(notes).summary).references)
 
 
 # from the user's words

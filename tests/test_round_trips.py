@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.exporters import exporter
+from zkchat_cli.importers.chat_log import read_file
 from zkchat_cli.models import Conversation, ConversationArchive, Prompt, ZkChatMessage
-from zkchat_cli.store import ChatSessionStore
-from zkchat_cli.store.imports import read_file
+from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 pytestmark = pytest.mark.untraced
 

@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from zkchat_cli.models import Citation
-from zkchat_cli.references import saved
-from zkchat_cli.vault import markdown
+from zkchat_cli.vault import note_parser
+from zkchat_cli.views import answer_note
 
 
 def stem(path: str) -> str:
@@ -26,7 +26,7 @@ def cite(number: int, path: str | None = "Queries/Filters.md", *marks: str, of: 
 
 
 def note(text: str, *citations: Citation, question: str = "How?") -> str:
-    return saved.note(saved.Answer(question, text, citations, "offline", NOON, "c1"), stem)
+    return answer_note.note(answer_note.AnswerNote(question, text, citations, "offline", NOON, "c1"), stem)
 
 
 def body(text: str, *citations: Citation) -> str:
@@ -40,7 +40,7 @@ def test_a_note_says_what_was_asked_and_who_answered_when() -> None:
     front = yaml.safe_load(made.split("---\n")[1])
     expected = {"question": 'What "is"\nit: a #tag?', "model": "offline", "date": NOON, "conversation": "c1", "tags": []}
     assert front == expected
-    assert "\nmodel: null\n" in saved.note(saved.Answer("", "Yes.", (), None, NOON, "c1"), stem)
+    assert "\nmodel: null\n" in answer_note.note(answer_note.AnswerNote("", "Yes.", (), None, NOON, "c1"), stem)
 
 
 @example("\x7f\x85\u2028\ufeff\x00---\n")
@@ -49,8 +49,8 @@ def test_whatever_was_asked_the_front_matter_is_yaml_and_ends_where_it_should(qu
     made = note("Yes.", question=question)
     front, text = made.removeprefix("---\n").split("\n---\n", 1)
     assert text == "\nYes.\n"
-    assert yaml.safe_load(front)["question"] == question.strip()[: saved.LONGEST_QUESTION]
-    assert json.loads(front.split("\n")[0].removeprefix("question: ")) == question.strip()[: saved.LONGEST_QUESTION]
+    assert yaml.safe_load(front)["question"] == question.strip()[: answer_note.LONGEST_QUESTION]
+    assert json.loads(front.split("\n")[0].removeprefix("question: ")) == question.strip()[: answer_note.LONGEST_QUESTION]
 
 
 def test_citations_become_links_to_note_and_heading() -> None:
@@ -96,14 +96,14 @@ def test_places_that_are_not_in_the_text_are_passed_over() -> None:
     ],
 )
 def test_a_heading_is_made_safe(heading: str | None, link: str) -> None:
-    assert saved.wikilink("Queries/Filters.md", heading, stem) == link
+    assert answer_note.wikilink("Queries/Filters.md", heading, stem) == link
 
 
 @pytest.mark.parametrize("name", ["a#b", "a|b", "[a]", "a^b", "a%%b", "a\nb"])
 def test_a_note_that_no_wikilink_can_name_gets_a_markdown_link_that_leads_there(name: str) -> None:
-    made = saved.wikilink(f"Sub folder/{name}.md", "Dates", stem)
+    made = answer_note.wikilink(f"Sub folder/{name}.md", "Dates", stem)
     assert not made.startswith("[[")
-    [link] = markdown.parse("n.md", f"See {made}.").markup.links
+    [link] = note_parser.parse("n.md", f"See {made}.").markup.links
     assert link.kind == "markdown"
     assert link.text == f"Sub folder/{name}.md".replace("\n", "\n")
 
@@ -145,11 +145,11 @@ def test_an_open_code_block_does_not_swallow_the_sources() -> None:
     ],
 )
 def test_a_note_is_named_after_its_question(question: str, name: str) -> None:
-    assert saved.file_name(question, lambda _: False) == name
+    assert answer_note.file_name(question, lambda _: False) == name
 
 
 def test_a_name_that_is_taken_is_counted_on() -> None:
-    assert saved.file_name("Why?", {"Why.md", "Why 2.md"}.__contains__) == "Why 3.md"
+    assert answer_note.file_name("Why?", {"Why.md", "Why 2.md"}.__contains__) == "Why 3.md"
 
 
 @example("\U0001f468\u200d" * 100)
@@ -157,7 +157,7 @@ def test_a_name_that_is_taken_is_counted_on() -> None:
 @example("\U00020000" * 100)
 @given(st.text())
 def test_every_question_gives_a_name_that_file_systems_take(question: str) -> None:
-    name = saved.file_name(question, lambda _: False)
+    name = answer_note.file_name(question, lambda _: False)
     assert len(name.encode()) <= 200
     assert not set(name) & set('/\\:*?"<>|#^[]\0\n') and not name.startswith((".", " "))
     assert name.isprintable() or any(not c.isprintable() for c in question)

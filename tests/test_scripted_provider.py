@@ -9,7 +9,8 @@ from building import prompt_message
 
 from zkchat_cli import tools
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm import Delta, Failed, Finished, Reasoning, Request, Setup, Text, ToolCalls, providers
+from zkchat_cli.llm import providers
+from zkchat_cli.llm.base import Delta, ModelConfig, ReasoningPart, Request, StreamFailed, StreamFinished, TextPart, ToolCallsPart
 from zkchat_cli.llm.providers.scripted import ScriptedModel
 from zkchat_cli.models import PromptTool, TokenUsage
 
@@ -24,7 +25,7 @@ def file(tmp_path: Path) -> Path:
 def opened(file: Path, *lines: Any) -> ScriptedModel:
     """The model that plays these lines; a text stands in the file as it is."""
     file.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines), encoding="utf-8")
-    model = providers.provider("scripted").open(Setup(str(file)))
+    model = providers.provider("scripted").open(ModelConfig(str(file)))
     assert isinstance(model, ScriptedModel)
     return model
 
@@ -41,43 +42,43 @@ def refused(file: Path, *lines: Any) -> ProviderError:
 
 
 def test_a_text_is_one_delta(file: Path) -> None:
-    assert played(opened(file, {"text": "Hello"})) == [Text("Hello"), Finished("stop")]
+    assert played(opened(file, {"text": "Hello"})) == [TextPart("Hello"), StreamFinished("stop")]
 
 
 def test_deltas_come_one_by_one_and_without_the_empty_ones(file: Path) -> None:
-    assert played(opened(file, {"deltas": ["Hel", "", "lo"]})) == [Text("Hel"), Text("lo"), Finished("stop")]
+    assert played(opened(file, {"deltas": ["Hel", "", "lo"]})) == [TextPart("Hel"), TextPart("lo"), StreamFinished("stop")]
 
 
 def test_reasoning_comes_first(file: Path) -> None:
-    assert played(opened(file, {"text": "Yes", "reasoning": "Hm"})) == [Reasoning("Hm"), Text("Yes"), Finished("stop")]
+    assert played(opened(file, {"text": "Yes", "reasoning": "Hm"})) == [ReasoningPart("Hm"), TextPart("Yes"), StreamFinished("stop")]
 
 
 def test_an_empty_reply_is_a_finished_nothing(file: Path) -> None:
-    assert played(opened(file, {})) == [Finished("stop")]
+    assert played(opened(file, {})) == [StreamFinished("stop")]
 
 
 def test_tool_calls_have_ids_of_their_own(file: Path) -> None:
     call = {"name": "find_excerpts", "arguments": {"query": "a"}}
     text, calls, end = played(opened(file, {"text": "Let me look", "tool_calls": [call, {"name": "other"}]}))
-    assert isinstance(calls, ToolCalls)
+    assert isinstance(calls, ToolCallsPart)
     assert [(c.id, c.name, c.arguments) for c in calls.calls] == [("call-1-1", "find_excerpts", {"query": "a"}), ("call-1-2", "other", {})]
-    assert (text, end) == (Text("Let me look"), Finished("tool_calls"))
+    assert (text, end) == (TextPart("Let me look"), StreamFinished("tool_calls"))
 
 
 def test_ids_of_tool_calls_differ_from_call_to_call(file: Path) -> None:
     model = opened(file, {"tool_calls": [{"name": "a"}]})
-    ids = [c.id for _ in range(3) for delta in played(model) if isinstance(delta, ToolCalls) for c in delta.calls]
+    ids = [c.id for _ in range(3) for delta in played(model) if isinstance(delta, ToolCallsPart) for c in delta.calls]
     assert ids == ["call-1-1", "call-2-1", "call-3-1"]
 
 
 @pytest.mark.parametrize("reason", ["stop", "length", "content_filter", "tool_calls"])
 def test_a_finish_reason_is_played(file: Path, reason: str) -> None:
-    assert played(opened(file, {"text": "x", "finish_reason": reason}))[-1] == Finished(reason)  # type: ignore[arg-type]
+    assert played(opened(file, {"text": "x", "finish_reason": reason}))[-1] == StreamFinished(reason)  # type: ignore[arg-type]
 
 
 def test_usage_is_what_the_provider_says(file: Path) -> None:
     model = opened(file, {"text": "x", "usage": {"prompt_tokens": 7, "completion_tokens": 3}})
-    assert played(model)[-1] == Finished("stop", TokenUsage(prompt_tokens=7, completion_tokens=3, estimated=False))
+    assert played(model)[-1] == StreamFinished("stop", TokenUsage(prompt_tokens=7, completion_tokens=3, estimated=False))
 
 
 def test_a_delay_is_kept_before_each_delta(file: Path) -> None:
@@ -91,7 +92,7 @@ def test_a_delay_is_kept_before_each_delta(file: Path) -> None:
 def test_echo_answers_with_the_prompt_as_json(file: Path) -> None:
     described = PromptTool(name="find_excerpts", descriptor=tools.tools()[0].descriptor, tokens=9)
     (echo, _) = opened(file, {"echo": True}).stream(Request(REQUEST.messages, (described,)))
-    assert isinstance(echo, Text)
+    assert isinstance(echo, TextPart)
     assert "Hello “you” 😀" in echo.text
     document = json.loads(echo.text)
     assert document["messages"][0]["role"] == "user"
@@ -100,14 +101,14 @@ def test_echo_answers_with_the_prompt_as_json(file: Path) -> None:
 
 def test_the_first_reply_follows_the_last(file: Path) -> None:
     model = opened(file, {"text": "one"}, {"text": "two"})
-    assert [played(model)[0] for _ in range(5)] == [Text(t) for t in ("one", "two", "one", "two", "one")]
+    assert [played(model)[0] for _ in range(5)] == [TextPart(t) for t in ("one", "two", "one", "two", "one")]
 
 
 @pytest.mark.parametrize("kind", ["timeout", "rate_limit", "context_length", "auth", "server", "connection", "cut", "empty"])
 def test_an_error_comes_after_the_text(file: Path, kind: str) -> None:
     text, end = played(opened(file, {"text": "Partly", "error": kind, "tool_calls": [{"name": "never"}]}))
-    assert text == Text("Partly")
-    assert isinstance(end, Failed)
+    assert text == TextPart("Partly")
+    assert isinstance(end, StreamFailed)
     assert end.error.kind == kind
     assert str(file) in end.error.message
     assert end.error.hint
@@ -118,7 +119,7 @@ def test_blank_lines_and_a_byte_order_mark_do_not_count(file: Path) -> None:
 
 
 def test_a_text_may_hold_any_line_separator_that_json_allows(file: Path) -> None:
-    assert played(opened(file, '{"text": "a\u2028b\u0085c"}'))[0] == Text("a\u2028b\u0085c")
+    assert played(opened(file, '{"text": "a\u2028b\u0085c"}'))[0] == TextPart("a\u2028b\u0085c")
 
 
 @pytest.mark.parametrize(
@@ -158,7 +159,7 @@ def test_a_file_without_replies_is_refused(file: Path, lines: list[str]) -> None
 @pytest.mark.parametrize("name", ["", "/no/such/file", "/", "a\0b", "x" * 5000])
 def test_a_file_that_cannot_be_read_is_an_unknown_model(name: str) -> None:
     with pytest.raises(ProviderError) as e:
-        providers.provider("scripted").open(Setup(name))
+        providers.provider("scripted").open(ModelConfig(name))
     assert e.value.kind == "unknown_model"
     assert e.value.hint
 
@@ -166,7 +167,7 @@ def test_a_file_that_cannot_be_read_is_an_unknown_model(name: str) -> None:
 def test_a_file_that_is_not_utf_8_is_refused(file: Path) -> None:
     file.write_bytes(b'{"text": "\xff"}')
     with pytest.raises(ProviderError, match="cannot be read"):
-        providers.provider("scripted").open(Setup(str(file)))
+        providers.provider("scripted").open(ModelConfig(str(file)))
 
 
 def test_a_model_is_called_what_the_user_calls_it(file: Path) -> None:

@@ -16,9 +16,9 @@ from conftest import Program, write
 from meaning import Meaning, Servers
 
 from zkchat_cli.errors import ProviderError, VaultError
-from zkchat_cli.vault import Vault
-from zkchat_cli.vault.semantic import FEW, REST_SECONDS, Semantic
-from zkchat_cli.vault.vectors import LONGEST_TEXT, VectorStore, cut, embedded
+from zkchat_cli.vault.search.semantic import FEW, REST_SECONDS, Semantic
+from zkchat_cli.vault.search.vector_store import LONGEST_TEXT, VectorStore, cut, embedded
+from zkchat_cli.vault.vault import Vault
 
 NOTES = {
     "Garage.md": "# Garage\n\nThe automobile needs oil twice a year.\n",

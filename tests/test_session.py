@@ -11,7 +11,8 @@ import pytest
 from building import COUNTER, NOON, Deltas, Ids, Room, a_room, calls, completed, ended, failed, find, said, says, stored, talk
 from conftest import write
 
-from zkchat_cli.config import Config, ContextSettings, LlmSettings
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.config.schema import Config, ContextSettings, LlmSettings
 from zkchat_cli.errors import ProviderError, StoreError, UsageError
 from zkchat_cli.events import (
     Cited,
@@ -25,12 +26,22 @@ from zkchat_cli.events import (
     TurnCompleted,
     TurnFailed,
 )
-from zkchat_cli.llm import Delta, Failed, Finished, Reasoning, Request, Setup, Text, Thinking, ToolCalls, providers
+from zkchat_cli.llm import providers
+from zkchat_cli.llm.base import (
+    Delta,
+    ModelConfig,
+    ReasoningPart,
+    Request,
+    StreamFailed,
+    StreamFinished,
+    TextPart,
+    ThinkingPart,
+    ToolCallsPart,
+)
 from zkchat_cli.models import FinishReason, ThinkingBlocks, TokenUsage, ToolCall
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.store import ChatSessionStore
+from zkchat_cli.store.chat_session_store import ChatSessionStore
 
-TIMEOUT = Failed(ProviderError("timeout", "too slow", "Again."))
+TIMEOUT = StreamFailed(ProviderError("timeout", "too slow", "Again."))
 COMPOST = calls(find("compost heap"))
 
 
@@ -156,7 +167,7 @@ def test_documents_that_tools_bring_in_twice_are_references_once(room: Room) -> 
 
 
 def test_reasoning_is_told_and_stored_but_not_sent_again(room: Room) -> None:
-    session = room.session(Deltas([[Reasoning("Hm, "), Reasoning("well."), *says("Yes.")]]))
+    session = room.session(Deltas([[ReasoningPart("Hm, "), ReasoningPart("well."), *says("Yes.")]]))
     events, _ = ended(session.send("Is it so?"))
     assert [e.text for e in events if isinstance(e, ReasoningDelta)] == ["Hm, ", "well."]
     assert session.history[-1].reasoning == "Hm, well."
@@ -165,7 +176,7 @@ def test_reasoning_is_told_and_stored_but_not_sent_again(room: Room) -> None:
 
 def test_usage_is_the_providers_where_it_says(room: Room) -> None:
     usage = TokenUsage(prompt_tokens=7, completion_tokens=3, estimated=False)
-    assert completed(room.session(Deltas([[Text("Yes."), Finished("stop", usage)]])).send("So?")).usage == usage
+    assert completed(room.session(Deltas([[TextPart("Yes."), StreamFinished("stop", usage)]])).send("So?")).usage == usage
 
 
 def test_usage_is_counted_and_marked_where_the_provider_does_not_say(room: Room) -> None:
@@ -190,7 +201,7 @@ def test_time_is_told_by_phase_without_what_the_reader_does_between(room: Room) 
 
 
 def test_the_finish_reason_is_the_models(room: Room) -> None:
-    assert completed(room.session(Deltas([[Text("Yes"), Finished("length")]])).send("So?")).finish_reason == "length"
+    assert completed(room.session(Deltas([[TextPart("Yes"), StreamFinished("length")]])).send("So?")).finish_reason == "length"
 
 
 @pytest.mark.parametrize("text", ["", "  \n\t ", "\u3000"])
@@ -203,7 +214,7 @@ def test_a_message_without_text_is_refused(room: Room, text: str) -> None:
 def test_halves_of_characters_do_no_harm_wherever_they_come_from(room: Room) -> None:
     broken = ToolCall(id="x", name="resolve_wikilink", arguments={"wikilink": "ab"})
     broken.arguments["wikilink"] = "a\ud800b"
-    model = Deltas([[Reasoning("\udc00"), *calls(broken, text="\udc80 look")], [Text("half \ud800"), Finished("stop")]])
+    model = Deltas([[ReasoningPart("\udc00"), *calls(broken, text="\udc80 look")], [TextPart("half \ud800"), StreamFinished("stop")]])
     session = room.session(model)
     report = completed(session.send("see \udcff [[\ud800]]"))
     assert report.answer == "half \ufffd"
@@ -212,7 +223,7 @@ def test_halves_of_characters_do_no_harm_wherever_they_come_from(room: Room) -> 
 
 
 def test_reasoning_is_sent_back_as_the_store_has_it(room: Room) -> None:
-    thinking = Thinking(ThinkingBlocks(provider="openai", blocks=({"message": {"text": "a\ud800b", "sure": float("nan")}},)))
+    thinking = ThinkingPart(ThinkingBlocks(provider="openai", blocks=({"message": {"text": "a\ud800b", "sure": float("nan")}},)))
     model = Deltas([[thinking, *COMPOST], says("Yes.")])
     session = room.session(model)
     completed(session.send("how?"))
@@ -225,7 +236,7 @@ def test_reasoning_that_no_store_holds_does_not_keep_the_answer_from_it(room: Ro
     nested: dict[str, Any] = {}
     for _ in range(300):
         nested = {"in": nested}
-    session = room.session(Deltas([[Thinking(ThinkingBlocks(provider="openai", blocks=(nested,))), *COMPOST], says("Yes.")]))
+    session = room.session(Deltas([[ThinkingPart(ThinkingBlocks(provider="openai", blocks=(nested,))), *COMPOST], says("Yes.")]))
     assert completed(session.send("how?")).answer == "Yes."
     assert contents(room.resumed(session))[-1] == "Yes."
 
@@ -357,7 +368,7 @@ def test_a_failed_turn_is_not_in_the_next_prompt(room: Room) -> None:
 
 
 def test_what_a_failing_model_had_said_is_kept_and_told(room: Room) -> None:
-    session = room.session(Deltas([[Text("Half an "), Text("answer"), TIMEOUT]]))
+    session = room.session(Deltas([[TextPart("Half an "), TextPart("answer"), TIMEOUT]]))
     assert failed(session.send("Is it so?")).partial == "Half an answer"
     assert log(session) == [("user", "failed", "Is it so?"), ("assistant", "failed", "Half an answer")]
 
@@ -385,19 +396,19 @@ def test_an_empty_answer_is_a_failure(room: Room, nothing: list[Delta]) -> None:
     ],
 )
 def test_it_is_told_why_an_answer_is_empty(room: Room, reason: FinishReason, kind: str, told: str) -> None:
-    error = failed(room.session(Deltas([[Finished(reason)]])).send("Is it so?")).error
+    error = failed(room.session(Deltas([[StreamFinished(reason)]])).send("Is it so?")).error
     assert isinstance(error, ProviderError)
     assert (error.kind, error.message) == (kind, told)
 
 
 def test_a_stream_without_an_end_is_a_failure_that_keeps_the_text(room: Room) -> None:
-    last = failed(room.session(Deltas([[Text("Half")]])).send("Is it so?"))
+    last = failed(room.session(Deltas([[TextPart("Half")]])).send("Is it so?"))
     assert isinstance(last.error, ProviderError)
     assert (last.error.kind, last.partial) == ("cut", "Half")
 
 
 def test_each_failure_is_an_error_of_its_own(room: Room) -> None:
-    session = room.session(Deltas([[Text("Half")]]))
+    session = room.session(Deltas([[TextPart("Half")]]))
     first, second = (failed(session.send("Is it so?")).error for _ in range(2))
     assert first is not second
 
@@ -420,7 +431,7 @@ def test_a_model_that_raises_leaves_the_message_stored_and_marked(room: Room) ->
         def prepare(self) -> None: ...
 
         def stream(self, request: Request) -> Generator[Delta, None, None]:  # noqa: ARG002
-            yield Text("Half")
+            yield TextPart("Half")
             raise RuntimeError("a defect")
 
     session = room.session(Broken())
@@ -433,7 +444,7 @@ def test_a_model_that_raises_leaves_the_message_stored_and_marked(room: Room) ->
 @pytest.mark.parametrize("kind", ["timeout", "rate_limit", "context_length", "auth", "server", "connection", "cut", "empty"])
 def test_every_error_of_a_provider_ends_the_turn_with_a_hint(room: Room, tmp_path: Path, kind: str) -> None:
     (tmp_path / "r.jsonl").write_text(f'{{"text": "Half", "error": "{kind}"}}\n{{"text": "Whole"}}\n')
-    session = room.session(providers.provider("scripted").open(Setup(str(tmp_path / "r.jsonl"))))
+    session = room.session(providers.provider("scripted").open(ModelConfig(str(tmp_path / "r.jsonl"))))
     last = failed(session.send("Is it so?"))
     assert last.partial == "Half"
     assert last.error.hint
@@ -492,7 +503,7 @@ def test_an_interrupt_while_the_model_works_is_passed_on(room: Room) -> None:
         def prepare(self) -> None: ...
 
         def stream(self, request: Request) -> Generator[Delta, None, None]:  # noqa: ARG002
-            yield Text("Half")
+            yield TextPart("Half")
             raise KeyboardInterrupt
 
     session = room.session(Interrupted())
@@ -695,8 +706,8 @@ def test_a_conversation_goes_on_when_its_vault_is_gone(room: Room) -> None:
 
 def test_a_turn_is_two_transactions_whatever_it_teaches(room: Room) -> None:
     usage = TokenUsage(prompt_tokens=500, completion_tokens=3)
-    tool = [ToolCalls((find("roof"),)), Finished("tool_calls", usage)]
-    session = room.session(Deltas([says("Yes?"), tool, [Text("In June."), Finished("stop", usage)]]))
+    tool = [ToolCallsPart((find("roof"),)), StreamFinished("tool_calls", usage)]
+    session = room.session(Deltas([says("Yes?"), tool, [TextPart("In June."), StreamFinished("stop", usage)]]))
     completed(session.send("Hello"))  # which begins the conversation
     session.keeper.remember("The roof deadline is 3 June")
     statements: list[str] = []
@@ -782,7 +793,7 @@ def test_a_conversation_that_could_not_even_begin_is_stored_later(room: Room) ->
 
 
 def test_a_failure_on_a_full_disk_tells_both(room: Room) -> None:
-    session = room.session(Deltas([[Text(LONG), TIMEOUT]]))
+    session = room.session(Deltas([[TextPart(LONG), TIMEOUT]]))
     turn = session.send("Is it so?")
     step_to(turn, MessageStored)
     fill(room.store)
@@ -827,5 +838,7 @@ def test_two_sessions_do_not_share_their_turns(room: Room) -> None:
 
 
 def test_a_tool_call_may_come_in_several_deltas(room: Room) -> None:
-    model = Deltas([[ToolCalls((find("compost"),)), ToolCalls((find("filters", "2"),)), Finished("tool_calls")], says("So [1].")])
+    model = Deltas(
+        [[ToolCallsPart((find("compost"),)), ToolCallsPart((find("filters", "2"),)), StreamFinished("tool_calls")], says("So [1].")]
+    )
     assert len(completed(room.session(model).send("What?")).tools) == 2

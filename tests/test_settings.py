@@ -6,18 +6,20 @@ from typing import Any
 
 import pytest
 
-from zkchat_cli import config
-from zkchat_cli.config import Loaded, Places, load
+from zkchat_cli import paths
+from zkchat_cli.config import loader, schema
+from zkchat_cli.config.loader import LoadedConfig, load
 from zkchat_cli.errors import ConfigError
+from zkchat_cli.paths import AppPaths
 
 
 @pytest.fixture
-def where(tmp_path: Path) -> Places:
+def where(tmp_path: Path) -> AppPaths:
     (tmp_path / "vault").mkdir()
-    return Places(tmp_path / "config.toml", tmp_path / "data", tmp_path / "cache")
+    return AppPaths(tmp_path / "config.toml", tmp_path / "data", tmp_path / "cache")
 
 
-def loaded(where: Places, user: str = "", project: str = "", env: dict[str, str] | None = None, **flags: object) -> Loaded:
+def loaded(where: AppPaths, user: str = "", project: str = "", env: dict[str, str] | None = None, **flags: object) -> LoadedConfig:
     """Settings from the texts of the user's and the vault's files, an environment and flags (`__` for a dot)."""
     where.config_file.write_text(user, encoding="utf-8")
     vault = where.config_file.parent / "vault"
@@ -25,20 +27,20 @@ def loaded(where: Places, user: str = "", project: str = "", env: dict[str, str]
     return load({key.replace("__", "."): value for key, value in flags.items()}, env or {}, where, vault)
 
 
-def refused(where: Places, *args: Any, **kwargs: Any) -> ConfigError:
+def refused(where: AppPaths, *args: Any, **kwargs: Any) -> ConfigError:
     with pytest.raises(ConfigError) as e:
         loaded(where, *args, **kwargs)
     assert e.value.hint
     return e.value
 
 
-def test_without_any_file_the_defaults_count(where: Places) -> None:
+def test_without_any_file_the_defaults_count(where: AppPaths) -> None:
     bare = load({}, {}, where)
-    assert bare.values == config.Config()
+    assert bare.values == schema.Config()
     assert bare.origins == {}
 
 
-def test_each_layer_counts_over_the_one_before(where: Places) -> None:
+def test_each_layer_counts_over_the_one_before(where: AppPaths) -> None:
     user = 'model = "offline"\n[context]\nmax_tokens = 1000\nstrategy = "discard"\nsummary_ratio = 0.1\ntool_filter = "off"'
     project = '[context]\nmax_tokens = 2000\nstrategy = "summarize"\nsummary_ratio = 0.2'
     env = {"ZKCHAT_CONTEXT__MAX_TOKENS": "3000", "ZKCHAT_CONTEXT__STRATEGY": "hybrid"}
@@ -47,7 +49,7 @@ def test_each_layer_counts_over_the_one_before(where: Places) -> None:
     assert (context.max_tokens, context.strategy, context.summary_ratio, context.tool_filter) == (4000, "hybrid", 0.2, "off")
 
 
-def test_every_value_knows_where_it_came_from(where: Places) -> None:
+def test_every_value_knows_where_it_came_from(where: AppPaths) -> None:
     settings = loaded(where, "[context]\nmax_tokens = 1000", "[llm]\nmax_tool_rounds = 3", {"ZKCHAT_MODEL": "offline"}, vault__path="x")
     assert settings.origins == {
         "context.max_tokens": str(where.config_file),
@@ -59,37 +61,37 @@ def test_every_value_knows_where_it_came_from(where: Places) -> None:
     assert not settings.is_set("context.strategy")
 
 
-def test_the_vaults_own_file_is_read_only_once_the_vault_is_known(where: Places) -> None:
+def test_the_vaults_own_file_is_read_only_once_the_vault_is_known(where: AppPaths) -> None:
     loaded(where, project="[llm]\nmax_tool_rounds = 3")
     assert load({}, {}, where).values.llm.max_tool_rounds == 10
 
 
-def test_vault_may_be_written_as_one_line(where: Places) -> None:
+def test_vault_may_be_written_as_one_line(where: AppPaths) -> None:
     assert loaded(where, 'vault = "~/notes"').values.vault.path == "~/notes"
 
 
-def test_keys_may_be_dotted(where: Places) -> None:
+def test_keys_may_be_dotted(where: AppPaths) -> None:
     assert loaded(where, "context.max_tokens = 1000").values.context.max_tokens == 1000
 
 
-def test_a_list_may_come_from_one_variable(where: Places) -> None:
+def test_a_list_may_come_from_one_variable(where: AppPaths) -> None:
     assert loaded(where, env={"ZKCHAT_VAULT__IGNORE": "Templates/*, Archive/* ,"}).values.vault.ignore == ("Templates/*", "Archive/*")
 
 
-def test_a_list_may_come_from_a_file(where: Places) -> None:
+def test_a_list_may_come_from_a_file(where: AppPaths) -> None:
     assert loaded(where, 'vault.ignore = ["a", "b"]').values.vault.ignore == ("a", "b")
 
 
-def test_an_empty_variable_is_one_that_is_not_set(where: Places) -> None:
+def test_an_empty_variable_is_one_that_is_not_set(where: AppPaths) -> None:
     settings = loaded(where, 'vault = "notes"', env={"ZKCHAT_VAULT": "", "ZKCHAT_MODEL": ""})
     assert (settings.values.vault.path, settings.values.model) == ("notes", "offline")
 
 
-def test_other_programs_variables_are_left_alone(where: Places) -> None:
+def test_other_programs_variables_are_left_alone(where: AppPaths) -> None:
     assert loaded(where, env={"ZKCHAT_HOME": "x", "ZKCHATTER__X": "y", "PATH": "z", "ZKCHAT": "q"}).origins == {}
 
 
-def test_a_file_may_begin_with_a_byte_order_mark(where: Places) -> None:
+def test_a_file_may_begin_with_a_byte_order_mark(where: AppPaths) -> None:
     where.config_file.write_bytes(b'\xef\xbb\xbfmodel = "offline"\n')
     assert load({}, {}, where).is_set("model")
 
@@ -115,7 +117,9 @@ def test_a_file_may_begin_with_a_byte_order_mark(where: Places) -> None:
         ("[references]\nmax_displayed = 1.5", "references.max_displayed", "1.5", "a whole number from 1"),
     ],
 )
-def test_a_wrong_value_is_refused_with_file_key_value_and_what_is_valid(where: Places, toml: str, key: str, shown: str, valid: str) -> None:
+def test_a_wrong_value_is_refused_with_file_key_value_and_what_is_valid(
+    where: AppPaths, toml: str, key: str, shown: str, valid: str
+) -> None:
     error = refused(where, toml)
     assert error.message.startswith(f"{where.config_file}: {key} = ")
     assert shown in error.message
@@ -123,20 +127,20 @@ def test_a_wrong_value_is_refused_with_file_key_value_and_what_is_valid(where: P
     assert "Default" in error.hint
 
 
-def test_a_wrong_variable_is_named(where: Places) -> None:
+def test_a_wrong_variable_is_named(where: AppPaths) -> None:
     assert refused(where, env={"ZKCHAT_CONTEXT__MAX_TOKENS": "lots"}).message.startswith("ZKCHAT_CONTEXT__MAX_TOKENS: context.max_tokens")
 
 
-def test_a_wrong_flag_is_named(where: Places) -> None:
+def test_a_wrong_flag_is_named(where: AppPaths) -> None:
     assert refused(where, context__max_tokens=1).message.startswith("command line: context.max_tokens = 1 ")
 
 
-def test_the_layer_that_counts_is_blamed(where: Places) -> None:
+def test_the_layer_that_counts_is_blamed(where: AppPaths) -> None:
     error = refused(where, "[context]\nmax_tokens = 1000", "[context]\nmax_tokens = 7")
     assert ".zkchat.toml" in error.message
 
 
-def test_an_overridden_wrong_value_does_no_harm(where: Places) -> None:
+def test_an_overridden_wrong_value_does_no_harm(where: AppPaths) -> None:
     assert loaded(where, "[context]\nmax_tokens = 7", context__max_tokens=1000).values.context.max_tokens == 1000
 
 
@@ -150,17 +154,17 @@ def test_an_overridden_wrong_value_does_no_harm(where: Places) -> None:
         ("[[context]]\nstrategy = 'hybrid'", "context.strategy"),
     ],
 )
-def test_an_unknown_key_is_refused_with_the_nearest_ones(where: Places, toml: str, near: str) -> None:
+def test_an_unknown_key_is_refused_with_the_nearest_ones(where: AppPaths, toml: str, near: str) -> None:
     error = refused(where, toml)
     assert "is not a setting" in error.message
     assert near in error.hint
 
 
-def test_a_key_like_no_other_is_refused_with_all_of_them(where: Places) -> None:
-    assert all(key in refused(where, "zzzzqqqq = 1").hint for key in list(config.keys()))
+def test_a_key_like_no_other_is_refused_with_all_of_them(where: AppPaths) -> None:
+    assert all(key in refused(where, "zzzzqqqq = 1").hint for key in list(loader.keys()))
 
 
-def test_ratios_that_add_up_to_more_than_the_window_are_refused_with_what_was_set(where: Places) -> None:
+def test_ratios_that_add_up_to_more_than_the_window_are_refused_with_what_was_set(where: AppPaths) -> None:
     error = refused(where, "[context]\nmessage_budget_ratio = 0.8", env={"ZKCHAT_CONTEXT__TOOL_BUDGET_RATIO": "0.5"})
     assert "add up to 1.40" in error.message
     assert str(where.config_file) in error.message
@@ -168,30 +172,30 @@ def test_ratios_that_add_up_to_more_than_the_window_are_refused_with_what_was_se
     assert "context.message_budget_ratio = 0.8" in error.hint
 
 
-def test_ratios_may_take_the_whole_window(where: Places) -> None:
+def test_ratios_may_take_the_whole_window(where: AppPaths) -> None:
     loaded(where, "[context]\nmessage_budget_ratio = 0.7\ntool_budget_ratio = 0.2\nsystem_budget_ratio = 0.1")
 
 
 @pytest.mark.parametrize("broken", ["[context", "a = ", "a = 1\na = 2", "\u0000"])
-def test_broken_toml_is_refused_with_its_line(where: Places, broken: str) -> None:
+def test_broken_toml_is_refused_with_its_line(where: AppPaths, broken: str) -> None:
     error = refused(where, broken + "\n\n")
     assert str(where.config_file) in error.message
     assert "line 1" in error.message or "line 2" in error.message
 
 
-def test_a_file_that_is_not_utf_8_is_refused(where: Places) -> None:
+def test_a_file_that_is_not_utf_8_is_refused(where: AppPaths) -> None:
     where.config_file.write_bytes(b"model = \xff")
     with pytest.raises(ConfigError, match="cannot be read"):
         load({}, {}, where)
 
 
-def test_a_folder_in_the_place_of_the_file_is_refused(where: Places) -> None:
+def test_a_folder_in_the_place_of_the_file_is_refused(where: AppPaths) -> None:
     where.config_file.mkdir()
     with pytest.raises(ConfigError, match="cannot be read"):
         load({}, {}, where)
 
 
-def test_a_file_nested_beyond_reason_is_refused(where: Places) -> None:
+def test_a_file_nested_beyond_reason_is_refused(where: AppPaths) -> None:
     assert refused(where, "a = " + "[" * 100_000)
 
 
@@ -207,55 +211,55 @@ def test_a_file_nested_beyond_reason_is_refused(where: Places) -> None:
     ],
     ids=["dotted", "header", "inline", "large", "value", "key"],
 )
-def test_what_a_hostile_vault_brings_takes_neither_the_machine_nor_the_screen(where: Places, text: str, told: str) -> None:
+def test_what_a_hostile_vault_brings_takes_neither_the_machine_nor_the_screen(where: AppPaths, text: str, told: str) -> None:
     message = refused(where, project=text).message
     assert told in message
     assert len(message) < 600
 
 
-def test_a_pipe_in_the_place_of_the_file_is_not_waited_for(where: Places) -> None:
+def test_a_pipe_in_the_place_of_the_file_is_not_waited_for(where: AppPaths) -> None:
     os.mkfifo(where.config_file)
     with pytest.raises(ConfigError, match="it is no file"):
         load({}, {}, where)
 
 
-def test_a_vault_whose_name_no_system_takes_is_refused(where: Places) -> None:
+def test_a_vault_whose_name_no_system_takes_is_refused(where: AppPaths) -> None:
     with pytest.raises(ConfigError, match="cannot be read"):
         load({}, {}, where, Path("a\0b"))
 
 
 def test_one_home_moves_config_data_and_cache() -> None:
-    moved = config.places({"ZKCHAT_HOME": "/srv/zk"})
-    assert moved == Places(Path("/srv/zk/config/config.toml"), Path("/srv/zk/data"), Path("/srv/zk/cache"))
+    moved = paths.app_paths({"ZKCHAT_HOME": "/srv/zk"})
+    assert moved == AppPaths(Path("/srv/zk/config/config.toml"), Path("/srv/zk/data"), Path("/srv/zk/cache"))
     assert moved.store_file == Path("/srv/zk/data/conversations.db")
 
 
 def test_a_home_of_nobody_is_refused() -> None:
     with pytest.raises(ConfigError, match="ZKCHAT_HOME=~nobody-of-this-name"):
-        config.places({"ZKCHAT_HOME": "~nobody-of-this-name/x"})
+        paths.app_paths({"ZKCHAT_HOME": "~nobody-of-this-name/x"})
 
 
 def test_a_settings_file_named_by_hand_replaces_the_users() -> None:
-    assert config.places({"ZKCHAT_HOME": "/srv/zk"}, Path("my.toml")).config_file == Path("my.toml")
+    assert paths.app_paths({"ZKCHAT_HOME": "/srv/zk"}, Path("my.toml")).config_file == Path("my.toml")
 
 
 def test_without_a_home_the_platforms_folders_are_used() -> None:
-    assert {"zkchat" in str(path) for path in (config.places({}).config_file, config.places({}).data_dir)} == {True}
-    assert config.places({}, Path("my.toml")).config_file == Path("my.toml")
+    assert {"zkchat" in str(path) for path in (paths.app_paths({}).config_file, paths.app_paths({}).data_dir)} == {True}
+    assert paths.app_paths({}, Path("my.toml")).config_file == Path("my.toml")
 
 
 def test_every_setting_is_described() -> None:
-    assert all(config.describe(key) for key in list(config.keys()))
+    assert all(loader.describe(key) for key in list(loader.keys()))
 
 
 def test_a_value_for_the_file_is_checked_and_typed() -> None:
-    assert config.checked("context.max_tokens", "1000", "command line") == 1000
-    assert config.checked("vault.ignore", "a,b", "command line") == ["a", "b"]
+    assert loader.checked("context.max_tokens", "1000", "command line") == 1000
+    assert loader.checked("vault.ignore", "a,b", "command line") == ["a", "b"]
     with pytest.raises(ConfigError, match="command line"):
-        config.checked("context.max_tokens", "x", "command line")
+        loader.checked("context.max_tokens", "x", "command line")
 
 
-def test_a_name_that_no_drawer_holds_is_told_with_its_origin(where: Places) -> None:
+def test_a_name_that_no_drawer_holds_is_told_with_its_origin(where: AppPaths) -> None:
     settings = loaded(where, 'model = "gpt"')
     told = settings.problem("model", "gpt", "offline", "See doctor.").message
     assert told == f'{where.config_file}: model = "gpt" is not valid; it must be offline'
@@ -263,10 +267,10 @@ def test_a_name_that_no_drawer_holds_is_told_with_its_origin(where: Places) -> N
 
 
 def test_the_environment_is_the_processs() -> None:
-    assert config.environment() is os.environ
+    assert loader.environment() is os.environ
 
 
-def test_a_vaults_own_file_cannot_send_one_to_another_vault(where: Places) -> None:
+def test_a_vaults_own_file_cannot_send_one_to_another_vault(where: AppPaths) -> None:
     error = refused(where, project='vault = "/etc"')
     assert ".zkchat.toml" in error.message
     assert "vault.path" in error.hint

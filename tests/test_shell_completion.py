@@ -13,10 +13,10 @@ import typer
 from building import NOON
 from conftest import Program
 
-from zkchat_cli import main
-from zkchat_cli.agents import loading
+from zkchat_cli.agents import loader
+from zkchat_cli.cli import app
 from zkchat_cli.models import Conversation
-from zkchat_cli.store import ChatSessionStore
+from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.terminal import shell
 
 HOSTILE = "what is $(touch pwned) `touch pwned` 'x' \"y\" ); touch pwned; #"
@@ -43,7 +43,7 @@ def tab(home: Path, line: str, kind: str = "zsh", models: Callable[[], Iterator[
     words = line.split(" ")
     asked = {"COMP_WORDS": "\n".join(words), "COMP_CWORD": str(len(words) - 1), "_TYPER_COMPLETE_ARGS": line}
     env = {"ZKCHAT_HOME": str(home), shell.VARIABLE: f"complete_{kind}", **asked}
-    return shell.answer(env, lambda: typer.main.get_command(main.app), models)
+    return shell.answer(env, lambda: typer.main.get_command(app.app), models)
 
 
 def offered(home: Path, line: str, **more: Callable[[], Iterator[str]]) -> list[str]:
@@ -83,7 +83,7 @@ def test_what_may_come_next_is_offered(home: Path, line: str, expected: list[str
 
 def test_agents_are_offered_as_they_are_now(home: Path) -> None:
     before = offered(home, "zkchat ask --agent ")
-    assert before == loading.names(home / "config" / "agents")
+    assert before == loader.names(home / "config" / "agents")
     (home / "config" / "agents").mkdir(parents=True)
     (home / "config" / "agents" / "gardener.toml").touch()
     assert offered(home, "zkchat agent show ") == offered(home, "zkchat ask --agent ") == sorted([*before, "gardener"])

@@ -8,11 +8,11 @@ import pytest
 from building import Deltas, Room, a_room, calls, completed, find, says, stored, talk
 
 from zkchat_cli import slash
+from zkchat_cli.chat.runtime import AvailableModels, OpenedModel
+from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ProviderError, StoreError, UsageError
-from zkchat_cli.lines import plain
-from zkchat_cli.llm import Finished, Text, Window
-from zkchat_cli.parts import Offered, Using
-from zkchat_cli.session import ZkChatSession
+from zkchat_cli.llm.base import StreamFinished, TextPart, Window
+from zkchat_cli.views.text import plain_text
 
 MOVES = [
     (f"On day {i} I moved thing {i} to shelf {i * 7}, for a reason that only day {i} knows.", f"Noted: shelf {i * 7}.")
@@ -40,7 +40,7 @@ def session(room: Room) -> ZkChatSession:
 
 def answer(line: str, session: ZkChatSession) -> str:
     outcome = slash.run(line, session)
-    return outcome.text or plain(outcome.lines)
+    return outcome.text or plain_text(outcome.lines)
 
 
 def refused(line: str, session: ZkChatSession) -> UsageError:
@@ -195,19 +195,19 @@ def test_export_of_nothing_is_refused(room: Room) -> None:
 # models
 
 
-def offering(room: Room, *offers: Offered) -> ZkChatSession:
+def offering(room: Room, *offers: AvailableModels) -> ZkChatSession:
     """A session that can use any model that these offer."""
 
-    def use(name: str) -> Using:
+    def use(name: str) -> OpenedModel:
         if name not in [n for offer in offers for n in offer.names]:
             raise ProviderError("unknown_model", f"there is no {name}", "Choose another.")
-        return Using(Deltas([says(f"I am {name}.")], name=name, window=Window(5000, "a test")), ())
+        return OpenedModel(Deltas([says(f"I am {name}.")], name=name, window=Window(5000, "a test")), ())
 
     return room.session(Deltas([says("Hello.")]), use=use, offers=lambda: offers)
 
 
 def test_model_says_which_it_is_how_large_its_window_and_what_else_there_is(room: Room) -> None:
-    session = offering(room, Offered("big", ("big/one", "big/two")), Offered("down", problem="down cannot be reached"))
+    session = offering(room, AvailableModels("big", ("big/one", "big/two")), AvailableModels("down", problem="down cannot be reached"))
     said = answer("/model", session)
     assert said.startswith(f"{session.parts.model.name}, a window of 32768 tokens (the default")
     assert "\n  big/one\n  big/two\n  down: down cannot be reached\n" in said
@@ -218,7 +218,7 @@ def test_where_nothing_is_offered_nothing_is_listed(room: Room) -> None:
 
 
 def test_model_goes_on_with_another_and_its_window(room: Room) -> None:
-    session = offering(room, Offered("big", ("big/one", "big/two")))
+    session = offering(room, AvailableModels("big", ("big/one", "big/two")))
     completed(session.send("Hello?"))
     assert answer("/model big/two", session) == "From here on: big/two, a window of 5000 tokens (a test)"
     assert session.budget.max_context == 5000
@@ -226,7 +226,7 @@ def test_model_goes_on_with_another_and_its_window(room: Room) -> None:
 
 
 def test_a_model_may_be_named_without_its_provider_if_that_is_enough(room: Room) -> None:
-    session = offering(room, Offered("a", ("a/x", "a/y")), Offered("b", ("b/y",)))
+    session = offering(room, AvailableModels("a", ("a/x", "a/y")), AvailableModels("b", ("b/y",)))
     assert answer("/model x", session).startswith("From here on: a/x")
     with pytest.raises(ProviderError, match="there is no y"):
         answer("/model y", session)
@@ -234,7 +234,7 @@ def test_a_model_may_be_named_without_its_provider_if_that_is_enough(room: Room)
 
 
 def test_the_argument_of_model_is_completed_with_what_is_offered(room: Room) -> None:
-    session = offering(room, Offered("a", ("a/x",)), Offered("b", ("b/y",)))
+    session = offering(room, AvailableModels("a", ("a/x",)), AvailableModels("b", ("b/y",)))
     values = slash.commands()[slash.names().index("model")].values
     assert values is not None
     assert values(session) == ["a/x", "b/y"]
@@ -246,7 +246,7 @@ def test_a_session_that_can_use_no_other_model_says_so(room: Room) -> None:
 
 
 def test_continue_goes_on_with_an_answer_that_was_cut(room: Room) -> None:
-    session = room.session(Deltas([[Text("The first half"), Finished("length")], says(" and the second.")]))
+    session = room.session(Deltas([[TextPart("The first half"), StreamFinished("length")], says(" and the second.")]))
     completed(session.send("Tell me all."))
     turn = slash.run("/continue", session).turn
     assert turn is not None

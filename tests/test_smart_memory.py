@@ -10,26 +10,27 @@ from building import COUNTER, NOON, Deltas, Room, a_room, calls, completed, said
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli import tools, wiring
-from zkchat_cli.config import Config
+from zkchat_cli import tools
+from zkchat_cli.app import factory, startup_options
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import UsageError
-from zkchat_cli.memory import smart
-from zkchat_cli.memory.keeper import SHARE
-from zkchat_cli.memory.keys import key_of, slug
-from zkchat_cli.memory.smart import LONGEST_FACT, Relevant, Remembered, choose, clean, facts_in, rank, source_of
-from zkchat_cli.models import Citation, Conversation, Fact, OftenCited, ToolCall
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.store import ChatSessionStore
-from zkchat_cli.store.file import connect
+from zkchat_cli.memory import fact_ranking
+from zkchat_cli.memory.fact_keys import key_of, slug
+from zkchat_cli.memory.fact_ranking import LONGEST_FACT, RelevantFacts, RememberedFact, choose, clean, facts_in, rank, source_of
+from zkchat_cli.memory.memory import SHARE
+from zkchat_cli.models import Citation, Conversation, Fact, MostCitedNote, ToolCall
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.database import connect
 from zkchat_cli.store.migrations import SCRIPTS
 
 TODAY = "2025-05-08T12:00:00+00:00"
 TOOLS = tuple(tools.tools())
 
 
-def fact(content: str, dated: str = TODAY, key: str = "") -> Remembered:
+def fact(content: str, dated: str = TODAY, key: str = "") -> RememberedFact:
     key = key or key_of(content, {})
-    return smart.of_fact(Fact(key=key, content=content, source="user", created_at=dated))
+    return fact_ranking.of_fact(Fact(key=key, content=content, source="user", created_at=dated))
 
 
 # what a fact is about
@@ -96,7 +97,7 @@ def test_each_list_item_and_each_paragraph_of_a_file_is_a_fact() -> None:
 # which facts bear on a message
 
 
-def keys(ranked: tuple[Relevant, ...]) -> list[str]:
+def keys(ranked: tuple[RelevantFacts, ...]) -> list[str]:
     return [relevant.item.key for relevant in ranked]
 
 
@@ -129,22 +130,22 @@ def test_stems_and_chinese_words_are_compared() -> None:
 def test_only_the_best_go_into_the_prompt_as_far_as_there_is_room() -> None:
     items = [fact(f"roof thing {i} of {'tiles ' * i}", key=f"k{i}") for i in range(1, 30)]
     ranked = rank("roof tiles", items, TODAY)
-    assert len(choose(ranked, 10_000, COUNTER)) == smart.MOST
+    assert len(choose(ranked, 10_000, COUNTER)) == fact_ranking.MOST
     assert choose(ranked, 0, COUNTER) == ()
     some = choose(ranked, 120, COUNTER)
     assert 0 < sum(item.tokens for item in some) <= 120
-    weak = [Relevant(items[0], 1.0, ("a",)), Relevant(items[1], 0.2, ("a",))]
+    weak = [RelevantFacts(items[0], 1.0, ("a",)), RelevantFacts(items[1], 0.2, ("a",))]
     assert [item.key for item in choose(weak, 10_000, COUNTER)] == ["k1"]
 
 
 def test_each_line_says_key_date_and_source() -> None:
     noted = Fact(key="roof", content="The roof leaks", source="model", created_at=NOON, title="Repairs")
-    assert smart.of_fact(noted).told == "- The roof leaks (roof; 2025-05-08; noted by the assistant in “Repairs”)"
+    assert fact_ranking.of_fact(noted).told == "- The roof leaks (roof; 2025-05-08; noted by the assistant in “Repairs”)"
     assert source_of(noted.model_copy(update={"source": "Facts.md", "title": None})) == "imported from Facts.md"
-    cited = OftenCited(relative_path="Roof/Plan.MD", conversations=3, answers=5, last_cited=NOON)
-    document = smart.of_document(cited, "How the roof is made.")
+    cited = MostCitedNote(relative_path="Roof/Plan.MD", conversations=3, answers=5, last_cited=NOON)
+    document = fact_ranking.of_document(cited, "How the roof is made.")
     assert document.told == "- [[Roof/Plan]]: How the roof is made. (cited in 3 conversations, last on 2025-05-08)"
-    assert smart.of_document(cited, None).told.startswith("- [[Roof/Plan]] (cited")
+    assert fact_ranking.of_document(cited, None).told.startswith("- [[Roof/Plan]] (cited")
 
 
 # how they are kept
@@ -453,8 +454,8 @@ def test_the_model_looks_up_what_was_remembered(room: Room) -> None:
 
 def test_with_memory_off_the_model_has_no_tools_of_memory(vault: Path, tmp_path: Path) -> None:
     def offered(**env: str) -> set[str]:
-        choices = wiring.Choices(vault, f"scripted/{tmp_path / 'x'}")
-        bench = wiring.open_bench(choices, {"ZKCHAT_HOME": str(tmp_path / "home"), **env}, tmp_path)
+        choices = startup_options.StartupOptions(vault, f"scripted/{tmp_path / 'x'}")
+        bench = factory.open_app(choices, {"ZKCHAT_HOME": str(tmp_path / "home"), **env}, tmp_path)
         names = {tool.name for tool in bench.using.tools}
         bench.close()
         return names

@@ -10,14 +10,14 @@ from building import Deltas, Room, a_room, calls, completed, ended, find, says
 from conftest import Program
 
 from zkchat_cli import slash
-from zkchat_cli.context.instructions import INSTRUCTIONS
-from zkchat_cli.context.ways import IN_SHELL, UNSTORED, Ways
+from zkchat_cli.chat.agent_run import run_goal, unfinished
+from zkchat_cli.chat.command_hints import IN_SHELL, UNSTORED, CommandHints
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.context.system_prompt import INSTRUCTIONS
 from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.events import Cited, Event, IterationFinished, IterationStarted, Notice, ReasoningDelta, TextDelta, TurnFailed
-from zkchat_cli.llm import Delta, Failed, Text
+from zkchat_cli.llm.base import Delta, StreamFailed, TextPart
 from zkchat_cli.models import RunReport, ToolCall
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.solving import solve, unfinished
 
 GOAL = "Say how filters are joined."
 
@@ -35,7 +35,7 @@ def finish(answer: str, unmet: str = "") -> list[Delta]:
 
 
 def run_of(session: ZkChatSession, goal: str = GOAL, iterations: int = 5) -> RunReport:
-    report = completed(solve(session, goal, iterations))
+    report = completed(run_goal(session, goal, iterations))
     assert report.run is not None
     return report.run
 
@@ -47,7 +47,7 @@ def iterations_in(events: list[Event]) -> list[tuple[int, int]]:
 def test_a_run_goes_on_until_the_model_says_that_the_goal_is_met(room: Room) -> None:
     model = Deltas([calls(find("filters joined")), says("I must look closer."), finish("With AND, OR and NOT [1].")])
     session = room.session(model)
-    events, last = ended(solve(session, GOAL, 5))
+    events, last = ended(run_goal(session, GOAL, 5))
     report = last.report  # type: ignore[union-attr]
     assert report.run == RunReport(goal=GOAL, iterations=2, met=True, unmet=None, stopped="finished")
     assert report.answer == "With AND, OR and NOT [1]."
@@ -63,7 +63,7 @@ def test_a_run_goes_on_until_the_model_says_that_the_goal_is_met(room: Room) -> 
 def test_each_iteration_is_a_turn_of_the_conversation_with_one_tool_more(room: Room) -> None:
     model = Deltas([says("Looking."), finish("Done.")])
     session = room.session(model)
-    ended(solve(session, GOAL, 3))
+    ended(run_goal(session, GOAL, 3))
     assert [m.role for m in session.history] == ["user", "assistant", "user", "assistant", "tool", "assistant"]
     assert [m.goal for m in session.history if m.role == "user"] == [GOAL, GOAL]
     assert session.history[0].content == GOAL
@@ -77,7 +77,7 @@ def test_documents_that_the_goal_names_come_once_and_only_what_was_typed_imports
     goal = "@Filters.md is a log\n\nCompare [[Combining]] with @Queries/Limiting.md."
     model = Deltas([says("One."), says("Two."), finish("Done.")])
     session = room.session(model)
-    completed(solve(session, goal, 3, typed="Compare [[Combining]] with @Queries/Limiting.md."))
+    completed(run_goal(session, goal, 3, typed="Compare [[Combining]] with @Queries/Limiting.md."))
     asked = [m for m in session.history if m.role == "user"]
     assert [r.wikilink for r in asked[0].references] == ["[[Combining]]", "@Queries/Limiting.md"]
     assert [m.references for m in asked[1:]] == [(), ()]
@@ -93,7 +93,7 @@ def test_after_a_run_the_conversation_is_as_it_was_before(room: Room) -> None:
     model = Deltas([finish("Done."), says("Hello.")])
     session = room.session(model)
     tools = session.parts.tools
-    ended(solve(session, GOAL))
+    ended(run_goal(session, GOAL))
     completed(session.send("Hello?"))
     assert session.parts.tools == tools
     assert model.requests[-1].messages[0].content == INSTRUCTIONS
@@ -112,7 +112,7 @@ def test_a_finish_without_an_answer_is_a_mistake_that_the_model_can_correct(room
 
 def test_what_is_called_beside_finish_is_run_and_can_be_cited(room: Room) -> None:
     both = calls(find("filters joined"), ToolCall(id="f", name="finish", arguments={"answer": "So it is [1]."}))
-    report = completed(solve(room.session(Deltas([both])), GOAL))
+    report = completed(run_goal(room.session(Deltas([both])), GOAL))
     assert report.run is not None
     assert report.run.met
     assert [tool.ok for tool in report.tools] == [True, True]
@@ -121,7 +121,7 @@ def test_what_is_called_beside_finish_is_run_and_can_be_cited(room: Room) -> Non
 def test_out_of_rounds_it_ends_with_the_last_answer(room: Room) -> None:
     replies = [each for i in range(3) for each in (calls(find(f"{word}", f"c{i}")) for word in [("filters", "compost", "limit")[i]])]
     model = Deltas([replies[0], says("One."), replies[1], says("Two."), replies[2], says("Three.")])
-    report = completed(solve(room.session(model), GOAL, 3))
+    report = completed(run_goal(room.session(model), GOAL, 3))
     assert report.run == RunReport(goal=GOAL, iterations=3, met=False, unmet=None, stopped="rounds")
     assert report.answer == "Three."
     assert "last round" in model.requests[-1].messages[-3].content
@@ -167,7 +167,7 @@ def test_the_same_words_about_new_excerpts_are_progress(room: Room) -> None:
 
 def test_usage_and_time_are_those_of_all_iterations(room: Room) -> None:
     session = room.session(Deltas([says("Looking."), finish("Done.")]))
-    report = completed(solve(session, GOAL))
+    report = completed(run_goal(session, GOAL))
     single = [m.usage for m in session.history if m.role == "assistant" and m.usage is not None]
     assert report.usage.prompt_tokens == sum(usage.prompt_tokens for usage in single)
     assert len(single) == 2
@@ -178,7 +178,7 @@ def test_every_iteration_keeps_within_the_budget(vault: Path, tmp_path: Path) ->
     room = a_room(vault, tmp_path / "cache", max_context=2500)
     model = Deltas([each for i in range(12) for each in (calls(find(f"filters {i}", f"c{i}")), says(f"{i} {long}"))])
     session = room.session(model, summarizes=lambda _: False)
-    events, _ = ended(solve(session, GOAL, 12))
+    events, _ = ended(run_goal(session, GOAL, 12))
     limit = session.budget.effective_limit
     assert len(iterations_in(events)) > 2
     assert all(sum(m.tokens for m in r.messages) + sum(t.tokens for t in r.tools) <= limit for r in model.requests)
@@ -189,7 +189,7 @@ def test_every_iteration_keeps_within_the_budget(vault: Path, tmp_path: Path) ->
 
 def test_a_stopped_run_keeps_what_came_and_is_taken_up_again(room: Room) -> None:
     session = room.session(Deltas([calls(find("filters")), says("One."), says("half of", " two")]))
-    turn = solve(session, GOAL)
+    turn = run_goal(session, GOAL)
     for event in turn:
         if isinstance(event, ReasoningDelta) and event.text == "half of":
             break
@@ -208,11 +208,11 @@ def test_a_stopped_run_keeps_what_came_and_is_taken_up_again(room: Room) -> None
 
 def test_at_whatever_event_a_run_is_stopped_it_can_be_taken_up_again(room: Room) -> None:
     replies = [calls(find("filters")), says("One."), calls(find("limit", "c2")), says("Two."), finish("Done.")]
-    many = len(list(solve(room.session(Deltas(replies)), GOAL)))
+    many = len(list(run_goal(room.session(Deltas(replies)), GOAL)))
     came: set[str | None] = set()
     for stopped_at in range(1, many + 1):
         session = room.session(Deltas(replies))
-        turn = solve(session, GOAL)
+        turn = run_goal(session, GOAL)
         for _ in range(stopped_at):
             next(turn)
         turn.close()
@@ -226,18 +226,18 @@ def test_at_whatever_event_a_run_is_stopped_it_can_be_taken_up_again(room: Room)
 
 
 def test_a_run_in_which_the_model_fails_ends_and_can_be_taken_up_again(room: Room) -> None:
-    session = room.session(Deltas([says("One."), [Failed(ProviderError("server", "it burns", "Wait."))]]))
-    events, last = ended(solve(session, GOAL))
+    session = room.session(Deltas([says("One."), [StreamFailed(ProviderError("server", "it burns", "Wait."))]]))
+    events, last = ended(run_goal(session, GOAL))
     assert isinstance(last, TurnFailed)
     assert iterations_in(events) == [(1, 5), (2, 5)]
     assert run_of(room.resumed(session, Deltas([finish("Done.")])), goal="").goal == GOAL
 
 
-@pytest.mark.parametrize(("last", "shown"), [([], "One [1].\n"), ([Text("Two")], "Two\n")])
+@pytest.mark.parametrize(("last", "shown"), [([], "One [1].\n"), ([TextPart("Two")], "Two\n")])
 def test_a_run_in_which_the_model_fails_shows_what_it_had_and_says_how_to_go_on(room: Room, last: list[Delta], shown: str) -> None:
-    broken = [*last, Failed(ProviderError("server", "it burns", "Wait."))]
+    broken = [*last, StreamFailed(ProviderError("server", "it burns", "Wait."))]
     session = room.session(Deltas([calls(find("filters")), says("One [1]."), broken]))
-    *_, text, notice, end = solve(session, GOAL)
+    *_, text, notice, end = run_goal(session, GOAL)
     assert text == TextDelta(shown)
     assert notice == Notice("the run ended in iteration 2 of 5", "/solve goes on")
     assert isinstance(end, TurnFailed)
@@ -245,15 +245,15 @@ def test_a_run_in_which_the_model_fails_shows_what_it_had_and_says_how_to_go_on(
 
 
 @pytest.mark.parametrize(("ways", "hint"), [(IN_SHELL, "zkchat ask -c --iterations N goes on"), (UNSTORED, "")])
-def test_in_a_shell_a_run_that_failed_names_what_goes_on_there_if_anything_does(room: Room, ways: Ways, hint: str) -> None:
-    session = room.session(Deltas([[Failed(ProviderError("server", "it burns", "Wait."))]]))
-    assert Notice("the run ended in iteration 1 of 5", hint) in list(solve(session, GOAL, ways=ways))
+def test_in_a_shell_a_run_that_failed_names_what_goes_on_there_if_anything_does(room: Room, ways: CommandHints, hint: str) -> None:
+    session = room.session(Deltas([[StreamFailed(ProviderError("server", "it burns", "Wait."))]]))
+    assert Notice("the run ended in iteration 1 of 5", hint) in list(run_goal(session, GOAL, ways=ways))
 
 
 def test_which_goal_is_taken_up_again_is_told(room: Room) -> None:
     session = room.session(Deltas([finish("Half.", "the rest"), finish("All.")]))
     run_of(session)
-    told = [event.message for event in solve(session) if isinstance(event, Notice)]
+    told = [event.message for event in run_goal(session) if isinstance(event, Notice)]
     assert told == [f"going on with the goal “{GOAL}”"]
 
 
@@ -263,17 +263,17 @@ def test_what_was_unmet_can_be_taken_up_again_also_after_other_turns(room: Room)
     completed(session.send("Hello?"))
     assert run_of(session, goal="").met
     with pytest.raises(UsageError, match="no unfinished goal"):
-        solve(session)
+        run_goal(session)
 
 
 @pytest.mark.parametrize("iterations", [0, -1, 101])
 def test_a_run_has_between_one_and_a_hundred_iterations(room: Room, iterations: int) -> None:
     with pytest.raises(UsageError, match="iterations"):
-        solve(room.session(), GOAL, iterations)
+        run_goal(room.session(), GOAL, iterations)
 
 
 def test_the_offline_provider_answers_and_says_that_it_is_done(room: Room) -> None:
-    report = completed(solve(room.session(), "How are filters joined?"))
+    report = completed(run_goal(room.session(), "How are filters joined?"))
     assert report.run == RunReport(goal="How are filters joined?", iterations=1, met=True, stopped="finished")
     assert "which must be written in capitals" in report.answer
     assert report.citations[0].status == "verified"

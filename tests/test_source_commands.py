@@ -13,14 +13,14 @@ import pytest
 from building import Deltas, Room, a_room, calls, chunk, completed, find, said, says, stored
 
 from zkchat_cli import slash
-from zkchat_cli.changing import Policy
-from zkchat_cli.config import Config, ContextSettings, VaultSettings
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.config.schema import Config, ContextSettings, VaultSettings
 from zkchat_cli.errors import UsageError, VaultError, ZkchatError
-from zkchat_cli.lines import plain
 from zkchat_cli.models import Citation, DocumentReference, ToolCall, ZkChatMessage
-from zkchat_cli.references.excerpts import CUT
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.vault import Vault
+from zkchat_cli.references.chunk_format import CUT
+from zkchat_cli.vault.approval import ApprovalPolicy
+from zkchat_cli.vault.vault import Vault
+from zkchat_cli.views.text import plain_text
 
 ANSWER = "“It is ready after nine months” [1], said the note, which “smells of roses” [1]. It needs air [1]."
 
@@ -43,7 +43,7 @@ def session(room: Room) -> ZkChatSession:
 
 def answer(line: str, session: ZkChatSession) -> str:
     outcome = slash.run(line, session)
-    return outcome.text or plain(outcome.lines)
+    return outcome.text or plain_text(outcome.lines)
 
 
 def refused(line: str, session: ZkChatSession) -> ZkchatError:
@@ -355,7 +355,7 @@ def test_a_saved_answer_links_its_sources_and_is_found_by_the_next_question(sess
 
 
 def test_a_saved_answer_is_a_commit_where_each_change_is_one(session: ZkChatSession) -> None:
-    session.parts = replace(session.parts, changing=Policy(git=True))
+    session.parts = replace(session.parts, changing=ApprovalPolicy(git=True))
     root = session.parts.vault.root
     assert answer("/save --yes One", session).startswith(f"Saved as One.md, not committed: {root} is in no git repository")
     for command in (["init", "-q"], ["config", "user.name", "A"], ["config", "user.email", "a@b.c"]):

@@ -11,7 +11,7 @@ import pytest
 
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Compaction, Conversation, ConversationArchive, DocumentReference, ZkChatMessage
-from zkchat_cli.store import ChatSessionStore
+from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 NOON = "2025-05-08T12:00:00+00:00"
 ONE = "2025-05-08T13:00:00+00:00"

@@ -15,8 +15,9 @@ from prompt_toolkit.history import FileHistory
 from tests.test_store_faults import contents
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Compaction, ContentChunk, Conversation, DocumentReference, Fact, ZkChatMessage
-from zkchat_cli.store import ChatSessionStore, erasing, spoken, typed
-from zkchat_cli.store.file import connect
+from zkchat_cli.store import input_history, message_search, secure_delete
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.database import connect
 from zkchat_cli.store.migrations import SCRIPTS
 
 NOON = "2025-05-08T12:00:00+00:00"
@@ -87,7 +88,7 @@ def test_a_deletion_that_is_broken_off_is_finished_when_the_store_is_opened_next
     talk(store, "kept", "philatelist")
     store.search(None, SECRET)
     with monkeypatch.context() as patched:
-        patched.setattr(erasing.Rewriting, "step", stopped)
+        patched.setattr(secure_delete.Rewriting, "step", stopped)
         with pytest.raises(KeyboardInterrupt):
             store.delete("gone")
     assert where(tmp_path, SECRET)
@@ -100,15 +101,15 @@ def test_a_deletion_that_is_broken_off_is_finished_when_the_store_is_opened_next
 def test_a_search_while_it_is_deleted_brings_no_word_back(store: ChatSessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     talk(store, "gone", SECRET)
     store.search(None, SECRET)
-    rewrite = erasing.Rewriting.step
+    rewrite = secure_delete.Rewriting.step
 
-    def searching(rewriting: erasing.Rewriting, connection: sqlite3.Connection) -> int:
+    def searching(rewriting: secure_delete.Rewriting, connection: sqlite3.Connection) -> int:
         if written := rewrite(rewriting, connection):
             return written
-        spoken.index(connection)  # as another zkchat does that comes between
+        message_search.index(connection)  # as another zkchat does that comes between
         return 0
 
-    monkeypatch.setattr(erasing.Rewriting, "step", searching)
+    monkeypatch.setattr(secure_delete.Rewriting, "step", searching)
     store.delete("gone")
     assert where(tmp_path, SECRET) == []
 
@@ -183,7 +184,7 @@ def test_a_log_file_that_a_reader_keeps_is_told_and_emptied_when_the_store_is_op
 
     ChatSessionStore.open(file).close()
 
-    assert not erasing.is_left(store._db)
+    assert not secure_delete.is_left(store._db)
     assert [len(store.log(conversation.id)) for conversation in store.conversations()] == [3]
     store.delete(*(conversation.id for conversation in store.conversations()))
     assert where(tmp_path, SECRET) == []
@@ -236,7 +237,7 @@ def test_the_questions_of_a_deleted_conversation_go_from_the_lines_that_were_typ
         store.start(Conversation(id=id_, vault="/notes", created_at=NOON, updated_at=NOON))
         for number, question in enumerate(asked):
             store.add(id_, said(f"{id_}-{number}", question))
-    file = typed.file_of(tmp_path, "/notes")
+    file = input_history.file_of(tmp_path, "/notes")
     file.parent.mkdir()
     lines = FileHistory(str(file))
     there = [f"what is a {SECRET}? ", "/search what is it?", f"first\n\n+{SECRET}\r\nlast", "and a roof?", "# +x"]
@@ -261,7 +262,7 @@ def test_so_do_those_of_commands_that_said_or_named_it(tmp_path: Path, line: str
     with closing(ChatSessionStore.open(tmp_path / "c.db")) as store:
         store.start(Conversation(id="c", vault="/notes", created_at=NOON, updated_at=NOON, title=f"a {SECRET}\nat work"))
         store.add("c", said("q", "a roof!" if "rename" in line else f"a {SECRET}\nat work"))
-        file = typed.file_of(tmp_path, "/notes")
+        file = input_history.file_of(tmp_path, "/notes")
         file.parent.mkdir()
         lines = FileHistory(str(file))
         for each in (line.format(f"a {SECRET}\nat work"), "/edit 1 a roof", "/undo", "/solve"):
@@ -274,7 +275,7 @@ def test_lines_that_cannot_be_cleared_are_named(tmp_path: Path) -> None:
     store = ChatSessionStore.open(tmp_path / "c.db")
     store.start(Conversation(id="c1", vault="/notes", created_at=NOON, updated_at=NOON))
     store.add("c1", said("q", SECRET))
-    file = typed.file_of(tmp_path, "/notes")
+    file = input_history.file_of(tmp_path, "/notes")
     file.mkdir(parents=True)
     with pytest.raises(StoreError, match=f"deleted, but {file} may still hold what was typed in it: Is a directory"):
         store.delete("c1")

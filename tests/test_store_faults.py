@@ -15,8 +15,8 @@ import pytest
 
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Conversation, ZkChatMessage
-from zkchat_cli.store import ChatSessionStore
-from zkchat_cli.store.file import connect
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.database import connect
 from zkchat_cli.store.migrations import SCRIPTS
 
 NOON = "2025-05-08T12:00:00+00:00"
@@ -27,7 +27,7 @@ TURNS = """
     import sys
     from pathlib import Path
     from zkchat_cli.models import ZkChatMessage
-    from zkchat_cli.store import ChatSessionStore
+    from zkchat_cli.store.chat_session_store import ChatSessionStore
 
     file, name, turns = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     store = ChatSessionStore.open(file)
@@ -148,7 +148,7 @@ def test_a_backup_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
         import resource, sys
         from pathlib import Path
         from zkchat_cli.errors import StoreError
-        from zkchat_cli.store.file import connect
+        from zkchat_cli.store.database import connect
         from zkchat_cli.store.migrations import SCRIPTS
 
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
@@ -264,7 +264,7 @@ def test_a_file_that_may_not_grow_is_told_and_loses_nothing(tmp_path: Path) -> N
         from pathlib import Path
         from zkchat_cli.errors import StoreError
         from zkchat_cli.models import ZkChatMessage
-        from zkchat_cli.store import ChatSessionStore
+        from zkchat_cli.store.chat_session_store import ChatSessionStore
 
         store = ChatSessionStore.open(Path(sys.argv[1]))
         resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
@@ -289,7 +289,7 @@ def test_a_store_that_may_not_be_written_is_told_at_once() -> None:
         import os, sys
         from pathlib import Path
         from zkchat_cli.errors import StoreError
-        from zkchat_cli.store import ChatSessionStore
+        from zkchat_cli.store.chat_session_store import ChatSessionStore
 
         folder = Path(sys.argv[1])
         ChatSessionStore.open(folder / "c.db").close()
@@ -379,7 +379,7 @@ def test_many_processes_may_make_the_store_at_the_same_moment(tmp_path: Path) ->
     script = """
         import sys, time
         from pathlib import Path
-        from zkchat_cli.store import ChatSessionStore
+        from zkchat_cli.store.chat_session_store import ChatSessionStore
 
         time.sleep(max(0, float(sys.argv[2]) - time.time()))
         ChatSessionStore.open(Path(sys.argv[1])).close()

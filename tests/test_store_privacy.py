@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from conftest import Program
 
-from zkchat_cli.config import Config, StoreSettings
+from zkchat_cli.config.schema import Config, StoreSettings
 from zkchat_cli.models import Conversation
-from zkchat_cli.store import ChatSessionStore
+from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.retention import Retention
 
 NOW = "2026-05-30T12:00:00+00:00"

@@ -13,16 +13,16 @@ from building import a_room, completed, said
 from test_store_faults import python, said_by
 
 from zkchat_cli import slash
-from zkchat_cli.store import ChatSessionStore
-from zkchat_cli.store.file import connect
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.database import connect
 from zkchat_cli.store.migrations import SCRIPTS
-from zkchat_cli.store.waiting import written_back
+from zkchat_cli.store.wal_reader import written_back
 
 READING = """
     import os, sys
     from pathlib import Path
     from zkchat_cli.errors import StoreUnwritable
-    from zkchat_cli.store import ChatSessionStore
+    from zkchat_cli.store.chat_session_store import ChatSessionStore
 
     folders = [*map(Path, sys.argv[1:])]
     for folder in folders:

@@ -8,7 +8,7 @@ import pytest
 from older_stores import DUMPS, dumped
 
 from zkchat_cli.models import ToolCall
-from zkchat_cli.store import ChatSessionStore
+from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.migrations import SCRIPTS
 
 VERSIONS = sorted(int(dump.stem.removeprefix("v")) for dump in DUMPS.glob("v*.sql"))

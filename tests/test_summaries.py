@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from conftest import write
 
-from zkchat_cli.references.summaries import SUMMARY_LENGTH, DocumentSummaryService, Summary, is_wanting, summarize
-from zkchat_cli.vault import Vault
-from zkchat_cli.vault.keeping import KeptSummary
+from zkchat_cli.references.document_summaries import SUMMARY_LENGTH, DocumentSummary, DocumentSummaryService, is_wanting, summarize
+from zkchat_cli.vault.index.summary_cache import CachedSummary
+from zkchat_cli.vault.vault import Vault
 
 
 @pytest.fixture
@@ -39,14 +39,14 @@ def kept(vault: Vault) -> list[tuple[str, str, str]]:
         return db.execute("SELECT kind, model, text FROM summaries ORDER BY text").fetchall()
 
 
-Of = Callable[[str], Summary | None]
+Of = Callable[[str], DocumentSummary | None]
 
 
 @pytest.fixture
 def of(vault: Vault) -> Of:
     """Writes a note and says what it is about."""
 
-    def summary(text: str) -> Summary | None:
+    def summary(text: str) -> DocumentSummary | None:
         write(vault.root, {"Note.md": text})
         return DocumentSummaryService(vault).of("Note.md")
 
@@ -57,17 +57,17 @@ def of(vault: Vault) -> Of:
 
 
 def test_the_authors_description_comes_first(of: Of) -> None:
-    assert of("---\ndescription: What *it* is.\n---\n# Title\n\nProse.") == Summary("What it is.", "description")
-    assert of("---\nsummary: What it is.\n---\nProse.") == Summary("What it is.", "description")
+    assert of("---\ndescription: What *it* is.\n---\n# Title\n\nProse.") == DocumentSummary("What it is.", "description")
+    assert of("---\nsummary: What it is.\n---\nProse.") == DocumentSummary("What it is.", "description")
 
 
 def test_otherwise_it_is_the_first_paragraph(of: Of) -> None:
-    assert of("# Title\n\nProse that\ngoes on.\n\nMore.") == Summary("Prose that goes on.", "paragraph")
-    assert of("---\ndescription: ''\n---\nProse that goes on.") == Summary("Prose that goes on.", "paragraph")
+    assert of("# Title\n\nProse that\ngoes on.\n\nMore.") == DocumentSummary("Prose that goes on.", "paragraph")
+    assert of("---\ndescription: ''\n---\nProse that goes on.") == DocumentSummary("Prose that goes on.", "paragraph")
 
 
 def test_without_a_paragraph_it_is_what_says_most(of: Of) -> None:
-    assert of("# Title\n\n- one\n- two") == Summary("one; two", "extractive")
+    assert of("# Title\n\n- one\n- two") == DocumentSummary("one; two", "extractive")
 
 
 def test_a_heading_that_is_the_title_says_nothing(of: Of) -> None:
@@ -212,7 +212,7 @@ def test_a_models_words_are_shown_as_such(vault: Vault) -> None:
     service = DocumentSummaryService(vault, by_model=True)
     assert service.summary("List.md") == "one; two"
     service.learn("List.md", "A **list** of\ntwo\x1b numbers.", "openai/gpt")
-    assert service.of("List.md") == Summary("A list of two numbers.", "model", "openai/gpt")
+    assert service.of("List.md") == DocumentSummary("A list of two numbers.", "model", "openai/gpt")
     assert service.summary("List.md") == "A list of two numbers. (by openai/gpt)"
 
 
@@ -304,7 +304,7 @@ def test_a_damaged_file_is_replaced(vault: Vault, tmp_path: Path, damage: bytes)
 
 
 def test_what_another_version_kept_is_made_anew(vault: Vault) -> None:
-    vault.summaries.keep("Note.md", KeptSummary("by other rules", "paragraph"))
+    vault.summaries.keep("Note.md", CachedSummary("by other rules", "paragraph"))
     vault.summaries.close()
     with closing(sqlite3.connect(vault.index_file.with_suffix(".summaries.db"))) as db:
         db.execute("PRAGMA user_version = 99")

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.errors import UsageError
-from zkchat_cli.tokens import ENCODINGS, VOCABULARY, Encoder, TokenCounter, estimate, load_vocabulary
+from zkchat_cli.tokens.counter import ENCODINGS, VOCABULARY, Encoder, TokenCounter, estimate, load_vocabulary
 
 ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
 SHA256 = {

@@ -8,13 +8,14 @@ import pytest
 from building import COUNTER, Deltas, Room, a_room, calls, completed, find, said, says, talk
 
 from zkchat_cli import tools
-from zkchat_cli.config import Config, ContextSettings
-from zkchat_cli.context import figures, strategies
+from zkchat_cli.config.schema import Config, ContextSettings
+from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget
-from zkchat_cli.context.prompt import Material, assemble
-from zkchat_cli.context.tool_filter import CORE, SMALL_WINDOW, Filtered, Talk, chosen
+from zkchat_cli.context.prompt_assembly import PromptInputs, assemble
+from zkchat_cli.context.tool_filter import CORE, SMALL_WINDOW, FilteredTools, ToolRelevanceInput, chosen
 from zkchat_cli.context.turns import turns_of
 from zkchat_cli.models import PromptTool, ToolCall
+from zkchat_cli.views import context_usage
 
 ALL = {tool.name for tool in tools.tools()}
 AMPLE, LARGE = 10_000, SMALL_WINDOW + 1
@@ -36,16 +37,16 @@ def tool(name: str, description: str = "", tokens: int = 100) -> PromptTool:
 REAL = tuple(tool(each.name, each.description) for each in tools.tools())
 
 
-def offered(filtered: Filtered) -> set[str]:
+def offered(filtered: FilteredTools) -> set[str]:
     return {each.name for each in filtered.tools}
 
 
 def test_all_tools_are_offered_where_they_fit_and_the_window_is_not_small() -> None:
-    assert chosen(REAL, Talk("Hello!"), AMPLE, LARGE) == Filtered(REAL)
+    assert chosen(REAL, ToolRelevanceInput("Hello!"), AMPLE, LARGE) == FilteredTools(REAL)
 
 
 def test_in_a_small_window_only_core_tools_are_offered_for_a_message_that_needs_no_other() -> None:
-    filtered = chosen(REAL, Talk("Hello!"), AMPLE, SMALL_WINDOW)
+    filtered = chosen(REAL, ToolRelevanceInput("Hello!"), AMPLE, SMALL_WINDOW)
     assert offered(filtered) == CORE
     assert dict(filtered.left_out)["find_link_path"] == "it does not bear on the message, and a window of 8192 is small"
 
@@ -60,19 +61,19 @@ def test_in_a_small_window_only_core_tools_are_offered_for_a_message_that_needs_
     ],
 )
 def test_what_bears_on_the_message_is_offered_too(message: str, wanted: str) -> None:
-    assert wanted in offered(chosen(REAL, Talk(message), AMPLE, 4096))
+    assert wanted in offered(chosen(REAL, ToolRelevanceInput(message), AMPLE, 4096))
 
 
 def test_what_bears_on_the_turns_before_is_offered_too() -> None:
-    assert "list_zk_documents" in offered(chosen(REAL, Talk("And the next ones?", ["List my documents"]), AMPLE, 4096))
+    assert "list_zk_documents" in offered(chosen(REAL, ToolRelevanceInput("And the next ones?", ["List my documents"]), AMPLE, 4096))
 
 
 def test_a_tool_that_the_conversation_has_used_is_offered_again() -> None:
-    assert "find_link_path" in offered(chosen(REAL, Talk("Hello!", used=frozenset({"find_link_path"})), AMPLE, 4096))
+    assert "find_link_path" in offered(chosen(REAL, ToolRelevanceInput("Hello!", used=frozenset({"find_link_path"})), AMPLE, 4096))
 
 
 def test_beyond_their_budget_the_tools_that_bear_most_on_the_message_are_offered() -> None:
-    filtered = chosen(REAL, Talk("What is related to composting?"), 400, LARGE)
+    filtered = chosen(REAL, ToolRelevanceInput("What is related to composting?"), 400, LARGE)
     assert offered(filtered) == {*CORE, "find_zk_documents_related_to"}
     assert (
         dict(filtered.left_out)["list_zk_documents"]
@@ -81,48 +82,51 @@ def test_beyond_their_budget_the_tools_that_bear_most_on_the_message_are_offered
 
 
 def test_core_tools_and_used_ones_are_offered_whatever_the_budget() -> None:
-    filtered = chosen(REAL, Talk("Hello!", used=frozenset({"find_link_path"})), 0, 1000)
+    filtered = chosen(REAL, ToolRelevanceInput("Hello!", used=frozenset({"find_link_path"})), 0, 1000)
     assert offered(filtered) == {*CORE, "find_link_path"}
 
 
 def test_a_small_tool_is_offered_where_a_larger_one_has_no_room() -> None:
     some = (tool("compare_notes", "compare", 500), tool("count_words", "words", 40))
-    assert offered(chosen(some, Talk("compare, in words"), 100, LARGE)) == {"count_words"}
+    assert offered(chosen(some, ToolRelevanceInput("compare, in words"), 100, LARGE)) == {"count_words"}
 
 
 def test_what_was_offered_before_stays_while_there_is_room_so_that_the_front_of_the_prompt_does_not_change() -> None:
     before = frozenset({*CORE, "find_link_path"})
-    assert offered(chosen(REAL, Talk("Hello!", offered=before), AMPLE, 4096)) == before
-    assert offered(chosen(REAL, Talk("What is related?", offered=before), 400, LARGE)) == before
+    assert offered(chosen(REAL, ToolRelevanceInput("Hello!", offered=before), AMPLE, 4096)) == before
+    assert offered(chosen(REAL, ToolRelevanceInput("What is related?", offered=before), 400, LARGE)) == before
 
 
 def test_tools_keep_their_order() -> None:
-    filtered = chosen(REAL, Talk("What is related to composting?", used=frozenset({"list_zk_documents"})), AMPLE, 4096)
+    filtered = chosen(REAL, ToolRelevanceInput("What is related to composting?", used=frozenset({"list_zk_documents"})), AMPLE, 4096)
     assert [each.name for each in filtered.tools] == [each.name for each in REAL if each.name in offered(filtered)]
 
 
-@pytest.mark.parametrize("talk_", [Talk(), Talk("的" * 50), Talk("\x00" * 9, ["…", ""]), Talk("word " * 100_000)])
-def test_any_words_will_do(talk_: Talk) -> None:
+@pytest.mark.parametrize(
+    "talk_",
+    [ToolRelevanceInput(), ToolRelevanceInput("的" * 50), ToolRelevanceInput("\x00" * 9, ["…", ""]), ToolRelevanceInput("word " * 100_000)],
+)
+def test_any_words_will_do(talk_: ToolRelevanceInput) -> None:
     assert offered(chosen(REAL, talk_, 300, 4096)) == CORE
 
 
 def test_a_tool_without_words_is_no_trouble() -> None:
     bare = PromptTool(name="", descriptor={"function": {"name": "", "description": None}}, tokens=1)
-    assert chosen((bare,), Talk("Hello!"), AMPLE, 4096).tools == ()
-    assert chosen((), Talk("Hello!"), 0, 4096) == Filtered(())
+    assert chosen((bare,), ToolRelevanceInput("Hello!"), AMPLE, 4096).tools == ()
+    assert chosen((), ToolRelevanceInput("Hello!"), 0, 4096) == FilteredTools(())
 
 
 # in a prompt
 
 
-def material(question: str, **more: Any) -> Material:
+def material(question: str, **more: Any) -> PromptInputs:
     descriptors = tuple(each.descriptor for each in tools.tools())
     asked = said("user", question, "now", status="pending")
     values: dict[str, Any] = {"instructions": "Cite.", "history": (), "current": (asked,), "descriptors": descriptors, "filtered": True}
-    return Material(**{**values, **more})
+    return PromptInputs(**{**values, **more})
 
 
-def small(made_of: Material) -> Any:
+def small(made_of: PromptInputs) -> Any:
     return assemble(made_of, Budget.of(ContextSettings(), 4096), strategies.strategy("hybrid"), COUNTER)
 
 
@@ -131,7 +135,7 @@ def test_a_prompt_names_the_tools_that_it_leaves_out() -> None:
     assert {t.name for t in prompt.tools} == CORE
     assert {d.id for d in prompt.dropped} == {f"tool:{name}" for name in ALL - CORE}
     assert prompt.usage.tool_tokens == sum(t.tokens for t in prompt.tools)
-    assert f"tools left out: {len(ALL - CORE)} of {len(ALL)}" in figures.table(prompt)
+    assert f"tools left out: {len(ALL - CORE)} of {len(ALL)}" in context_usage.table(prompt)
 
 
 def test_a_prompt_offers_what_was_called_in_the_conversation_or_in_the_turn_itself() -> None:

@@ -14,13 +14,23 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli import slash
-from zkchat_cli.config import Config
+from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import ProviderError, ProviderErrorKind, UsageError
 from zkchat_cli.events import ReasoningDelta, ToolCallFinished, ToolCallStarted, TurnCompleted, TurnFailed
-from zkchat_cli.llm import Delta, Failed, Finished, Reasoning, Request, Text, Thinking, ToolCalls, Waiting
-from zkchat_cli.models import GO_ON, FinishReason, PromptMessage, ThinkingBlocks, TokenUsage, ToolCall, ZkChatMessage
-from zkchat_cli.tools import Finding, Tool
-from zkchat_cli.vault import Vault
+from zkchat_cli.llm.base import (
+    Delta,
+    ReasoningPart,
+    Request,
+    RetryDelay,
+    StreamFailed,
+    StreamFinished,
+    TextPart,
+    ThinkingPart,
+    ToolCallsPart,
+)
+from zkchat_cli.models import CONTINUE_PROMPT, FinishReason, PromptMessage, ThinkingBlocks, TokenUsage, ToolCall, ZkChatMessage
+from zkchat_cli.tools.base import Tool, ToolOutput
+from zkchat_cli.vault.vault import Vault
 
 
 @pytest.fixture
@@ -41,7 +51,7 @@ class Counting:
         self._lock = threading.Lock()
         self.tool = Tool("count", "counts", {"n": {"type": "integer"}}, ("n",), self._run, parallel)
 
-    def _run(self, arguments: Mapping[str, Any], _: Vault) -> Finding:
+    def _run(self, arguments: Mapping[str, Any], _: Vault) -> ToolOutput:
         with self._lock:
             self.ran.append(arguments["n"])
             self.at_once += 1
@@ -52,7 +62,7 @@ class Counting:
             self.at_once -= 1
         if arguments["n"] < 0:
             raise RuntimeError("there is less than nothing")
-        return Finding(data={"n": arguments["n"]})
+        return ToolOutput(data={"n": arguments["n"]})
 
 
 def count(n: Any, id_: str = "") -> ToolCall:
@@ -110,7 +120,7 @@ def test_more_calls_than_the_window_holds_are_the_models_fault_and_the_chat_goes
 
 
 def test_a_turn_that_is_stopped_before_its_answer_ends_with_a_word_of_that(room: Room) -> None:
-    model = Deltas([calls(find("filter")), [Reasoning("What is it? "), Reasoning("A line.")], says("A filter.")])
+    model = Deltas([calls(find("filter")), [ReasoningPart("What is it? "), ReasoningPart("A line.")], says("A filter.")])
     session = room.session(model)
     turn = session.send("What is a filter?")
     next(event for event in turn if isinstance(event, ReasoningDelta))
@@ -130,7 +140,7 @@ def test_the_next_turn_runs_it_again(room: Room) -> None:
 
 def test_the_order_of_the_arguments_makes_no_other_call(room: Room) -> None:
     ran: list[Any] = []
-    tool = Tool("pair", "pairs", {"a": {"type": "integer"}, "b": {"type": "integer"}}, (), lambda args, _: ran.append(args) or Finding())
+    tool = Tool("pair", "pairs", {"a": {"type": "integer"}, "b": {"type": "integer"}}, (), lambda args, _: ran.append(args) or ToolOutput())
     wanted = [ToolCall(id=i, name="pair", arguments=args) for i, args in (("x", {"a": 1, "b": 2}), ("y", {"b": 2, "a": 1}))]
     completed(room.session(Deltas([calls(*wanted), says("Done.")]), tools=(tool,)).send("Pair."))
     assert len(ran) == 1
@@ -216,7 +226,7 @@ def test_arguments_nested_without_end_are_no_arguments(room: Room) -> None:
 
 
 def test_a_server_that_finds_every_prompt_too_long_does_not_end_the_conversation(room: Room) -> None:
-    refusing = [Failed(ProviderError("context_length", "too long", "Shorter."))]
+    refusing = [StreamFailed(ProviderError("context_length", "too long", "Shorter."))]
     session = room.session(Deltas([*[refusing] * 8, says("Here I am.")]))
     for _ in range(4):
         error = failed(session.send("Are you there?")).error
@@ -243,13 +253,13 @@ def test_one_that_asks_on_is_an_error(room: Room) -> None:
 
 
 def test_going_on_with_an_answer_that_was_cut(room: Room) -> None:
-    cut = [Text("One, two,"), Finished("length")]
+    cut = [TextPart("One, two,"), StreamFinished("length")]
     session = room.session(Deltas([cut, says(" three.")]))
     with pytest.raises(UsageError, match="was not cut"):
         session.go_on()
     assert completed(session.send("Count.")).finish_reason == "length"
     assert completed(session.go_on()).answer == " three."
-    assert session.history[-2].content == GO_ON and session.history[-2].typed == "/continue"
+    assert session.history[-2].content == CONTINUE_PROMPT and session.history[-2].typed == "/continue"
     assert "“/continue”" in slash.run("/undo", session).text
     assert "“/continue”" in slash.run("/redo", session).text
     with pytest.raises(UsageError, match="was not cut"):
@@ -276,13 +286,13 @@ USAGE = st.none() | st.builds(
     TokenUsage, prompt_tokens=st.integers(0, 10**7), completion_tokens=st.integers(0, 10**7), estimated=st.booleans()
 )
 DELTAS: st.SearchStrategy[Delta] = st.one_of(
-    st.builds(Text, TEXTS),
-    st.builds(Reasoning, TEXTS),
-    st.builds(lambda text: Thinking(ThinkingBlocks(provider="p", blocks=({"text": text},))), TEXTS),
-    st.builds(lambda wanted: ToolCalls(tuple(wanted)), st.lists(CALLS, max_size=3)),
-    st.builds(Waiting, st.just(0.0), TEXTS),
-    st.builds(Finished, st.sampled_from(get_args(FinishReason)), USAGE),
-    st.builds(lambda kind, text: Failed(ProviderError(kind, text or "no", "Again.")), KINDS, TEXTS),
+    st.builds(TextPart, TEXTS),
+    st.builds(ReasoningPart, TEXTS),
+    st.builds(lambda text: ThinkingPart(ThinkingBlocks(provider="p", blocks=({"text": text},))), TEXTS),
+    st.builds(lambda wanted: ToolCallsPart(tuple(wanted)), st.lists(CALLS, max_size=3)),
+    st.builds(RetryDelay, st.just(0.0), TEXTS),
+    st.builds(StreamFinished, st.sampled_from(get_args(FinishReason)), USAGE),
+    st.builds(lambda kind, text: StreamFailed(ProviderError(kind, text or "no", "Again.")), KINDS, TEXTS),
 )
 REPLIES = st.lists(st.lists(DELTAS, max_size=5), min_size=1, max_size=5)
 

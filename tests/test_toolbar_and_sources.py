@@ -12,7 +12,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from prompt_toolkit.utils import get_cwidth
 
-from zkchat_cli.lines import Line, Span, line, plain
 from zkchat_cli.models import (
     BudgetStatus,
     BudgetStatuses,
@@ -23,14 +22,15 @@ from zkchat_cli.models import (
     MessageBreakdown,
     ToolRun,
 )
-from zkchat_cli.references.listing import listing, ranges
+from zkchat_cli.terminal.hyperlinks import opener
 from zkchat_cli.terminal.laying import lay_out
-from zkchat_cli.terminal.links import opener
-from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.toolbar import Toolbar, clipped, shortened
-from zkchat_cli.terminal.turns import tool_line
+from zkchat_cli.terminal.turn_renderer import tool_line
 from zkchat_cli.terminal.wrapping import Wrapper, fit
+from zkchat_cli.text.sanitize import sanitize_name
+from zkchat_cli.views.sources import listing, ranges
+from zkchat_cli.views.text import StyledLine, StyledSpan, plain_text, styled_line
 
 WORDS = st.text(st.sampled_from("ab cd. 世界、é\u0301👍\t\n|`"), max_size=200)
 WIDTHS = st.integers(1, 60)
@@ -203,16 +203,16 @@ def test_fitting_changes_nothing_but_white_space(text: str, width: int) -> None:
 # lines with columns, styles and links
 
 
-def row(name: str, path: str, **more: Any) -> Line:
-    return Line((Span(name),), (Span(path, "dim", path),), **more)
+def row(name: str, path: str, **more: Any) -> StyledLine:
+    return StyledLine((StyledSpan(name),), (StyledSpan(path, "dim", path),), **more)
 
 
-def laid(lines: list[Line], width: int | None = None, *, plain: bool = False) -> str:
+def laid(lines: list[StyledLine], width: int | None = None, *, plain: bool = False) -> str:
     return "\n".join("".join(span.text for span in each) for each in lay_out(lines, width, plain=plain))
 
 
 def test_what_is_right_stands_in_one_column() -> None:
-    assert laid([row("Filters", "a.md"), line("between"), row("Combining Filters", "b.md")], 80) == (
+    assert laid([row("Filters", "a.md"), styled_line("between"), row("Combining Filters", "b.md")], 80) == (
         "Filters             a.md\nbetween\nCombining Filters   b.md"
     )
 
@@ -242,27 +242,27 @@ def test_no_text_can_begin_a_line() -> None:
 
 
 def test_quoted_words_stand_between_marks_where_nothing_can_be_styled() -> None:
-    quoted = [Line((Span("it says "), Span("so", "bold", quoted=True)))]
+    quoted = [StyledLine((StyledSpan("it says "), StyledSpan("so", "bold", quoted=True)))]
     assert laid(quoted, plain=True) == "it says »so«"
     assert laid(quoted) == "it says so"
-    assert plain([*quoted, row("a", "b.md")]) == "it says »so«\na   b.md"
+    assert plain_text([*quoted, row("a", "b.md")]) == "it says »so«\na   b.md"
 
 
-SPANS = st.lists(st.builds(Span, WORDS, st.sampled_from(["", "dim"])), max_size=5).map(tuple)
+SPANS = st.lists(st.builds(StyledSpan, WORDS, st.sampled_from(["", "dim"])), max_size=5).map(tuple)
 
 
-@given(st.lists(st.builds(Line, SPANS, SPANS, st.integers(0, 20)), max_size=4), WIDTHS)
-def test_laying_out_changes_nothing_but_spaces_and_keeps_every_look(lines: list[Line], width: int) -> None:
+@given(st.lists(st.builds(StyledLine, SPANS, SPANS, st.integers(0, 20)), max_size=4), WIDTHS)
+def test_laying_out_changes_nothing_but_spaces_and_keeps_every_look(lines: list[StyledLine], width: int) -> None:
     def looks(spans: Any) -> list[tuple[str, str]]:
-        return [(c, span.style) for span in spans for c in neutralise_name(span.text) if c != " "]
+        return [(c, span.style) for span in spans for c in sanitize_name(span.text) if c != " "]
 
     made = lay_out(lines, width, plain=False)
     assert looks(span for each in made for span in each) == looks(span for each in lines for span in (*each.left, *each.right))
     assert not any("\n" in span.text for each in made for span in each)
 
 
-@given(st.lists(st.builds(Line, SPANS, SPANS), max_size=4), st.integers(10, 60))
-def test_a_laid_out_row_fits_unless_a_single_word_does_not(lines: list[Line], width: int) -> None:
+@given(st.lists(st.builds(StyledLine, SPANS, SPANS), max_size=4), st.integers(10, 60))
+def test_a_laid_out_row_fits_unless_a_single_word_does_not(lines: list[StyledLine], width: int) -> None:
     for each in lay_out(lines, width, plain=False):
         text = "".join(span.text for span in each)
         assert get_cwidth(text.rstrip()) <= width or re.search(r"[^ ]{6,}|^ ", text)
@@ -305,16 +305,16 @@ def screen(*, colour: bool, address: Any = None, width: int | None = None) -> tu
 def test_a_path_is_a_link_on_a_terminal_only() -> None:
     for colour, address in [(True, None), (False, opener(Path("/n"), "file")), (True, opener(Path("/n"), "none"))]:
         to, out = screen(colour=colour, address=address)
-        to.show([Line((Span("a.md", "", "a.md"),))])
+        to.show([StyledLine((StyledSpan("a.md", "", "a.md"),))])
         assert out.getvalue() == "a.md\n"
     to, out = screen(colour=True, address=opener(Path("/n"), "file"))
-    to.show([Line((Span("a.md", "dim", "a.md"), Span(":3")))])
+    to.show([StyledLine((StyledSpan("a.md", "dim", "a.md"), StyledSpan(":3")))])
     assert out.getvalue() == "\x1b]8;;file:///n/a.md\x1b\\\x1b[2ma.md\x1b[0m\x1b]8;;\x1b\\:3\n"
 
 
 def test_a_broken_link_is_one_on_each_of_its_rows() -> None:
     to, out = screen(colour=True, address=opener(Path("/n"), "file"), width=20)
-    to.show([Line((Span("read "), Span("A rather long name of a note.md", "", "a.md")))])
+    to.show([StyledLine((StyledSpan("read "), StyledSpan("A rather long name of a note.md", "", "a.md")))])
     rows = out.getvalue().splitlines()
     assert len(rows) == 3
     assert all(each.count("\x1b]8;;file:///n/a.md\x1b\\") == 1 and each.endswith("\x1b]8;;\x1b\\") for each in rows)
@@ -324,7 +324,7 @@ def test_a_broken_link_is_one_on_each_of_its_rows() -> None:
 
 
 def shown(limit: int = 10, uncited: int = 0, **fields: Any) -> str:
-    return plain(listing(fields.get("citations", ()), fields.get("references", ()), uncited, limit))
+    return plain_text(listing(fields.get("citations", ()), fields.get("references", ()), uncited, limit))
 
 
 def cited(number: int, path: str | None = "Queries/Filters.md", **fields: Any) -> Citation:

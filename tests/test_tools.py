@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli import tools
+from zkchat_cli.chat.tool_executor import ToolExecutor, ToolResult
 from zkchat_cli.models import ToolCall
 from zkchat_cli.references.manager import ReferenceManager
-from zkchat_cli.toolbox import Toolbox, ToolResult
-from zkchat_cli.tools import Tool, ToolMistake
-from zkchat_cli.vault import Vault
+from zkchat_cli.tools.base import Tool, ToolArgumentError
+from zkchat_cli.vault.vault import Vault
 
 TOOLS = {tool.name: tool for tool in tools.tools()}
 
@@ -31,8 +31,8 @@ def notes(vault: Path, tmp_path: Path) -> Iterator[Vault]:
     opened.close()
 
 
-def toolbox(notes: Vault, offered: tuple[Tool, ...] = tuple(TOOLS.values())) -> Toolbox:
-    return Toolbox(offered, notes, ReferenceManager(), COUNTER, Clock())
+def toolbox(notes: Vault, offered: tuple[Tool, ...] = tuple(TOOLS.values())) -> ToolExecutor:
+    return ToolExecutor(offered, notes, ReferenceManager(), COUNTER, Clock())
 
 
 def run(notes: Vault, tool: str, room: int = 5000, **arguments: Any) -> ToolResult:
@@ -257,7 +257,7 @@ def test_a_vault_that_is_gone_is_answered_with_an_error(notes: Vault) -> None:
 
 
 def test_a_tool_may_be_called_by_hand(notes: Vault) -> None:
-    with pytest.raises(ToolMistake):
+    with pytest.raises(ToolArgumentError):
         TOOLS["find_excerpts"].call({}, notes)
 
 

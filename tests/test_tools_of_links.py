@@ -10,10 +10,10 @@ from building import COUNTER, Clock
 from conftest import NOTES, write
 
 from zkchat_cli import tools
+from zkchat_cli.chat.tool_executor import ToolExecutor, ToolResult
 from zkchat_cli.models import ToolCall
 from zkchat_cli.references.manager import ReferenceManager
-from zkchat_cli.toolbox import Toolbox, ToolResult
-from zkchat_cli.vault import Vault
+from zkchat_cli.vault.vault import Vault
 
 TOOLS = {tool.name: tool for tool in tools.tools()}
 MORE = {
@@ -41,7 +41,7 @@ def notes(vault: Path, tmp_path: Path) -> Iterator[Vault]:
 
 
 def run(notes: Vault, tool: str, room: int = 5000, **arguments: Any) -> ToolResult:
-    box = Toolbox(tuple(TOOLS.values()), notes, ReferenceManager(), COUNTER, Clock())
+    box = ToolExecutor(tuple(TOOLS.values()), notes, ReferenceManager(), COUNTER, Clock())
     return box.run(ToolCall(id="1", name=tool, arguments=arguments), room)
 
 

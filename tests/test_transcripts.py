@@ -15,7 +15,8 @@ import pytest
 import typer
 from playing import MORE, SHELL, TYPED, Transcript, agrees, played
 
-from zkchat_cli import main, slash
+from zkchat_cli import slash
+from zkchat_cli.cli import app
 
 TRANSCRIPTS = Path(__file__).with_name("transcripts")
 ELSEWHERE = ("citations",)
@@ -50,7 +51,7 @@ def of_the_shell(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str
 def test_every_command_of_the_shell_is_in_a_transcript() -> None:
     calls = [re.sub(r"^.*?\bzkchat ", "", line.removeprefix(SHELL)) for line in typed() if line.startswith(SHELL)]
     shown = {tuple(shlex.split(call)[:length]) for call in calls for length in (1, 2)}
-    assert sorted(set(of_the_shell(typer.main.get_command(main.app))) - shown) == []
+    assert sorted(set(of_the_shell(typer.main.get_command(app.app))) - shown) == []
 
 
 def test_every_command_of_the_chat_is_in_a_transcript() -> None:

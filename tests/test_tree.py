@@ -12,15 +12,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli import slash
-from zkchat_cli.context.tree import Tree, before_turns
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.context.branch_tree import BranchTree, before_turns
 from zkchat_cli.errors import ProviderError, StoreError, UsageError
 from zkchat_cli.exporters import exporter
-from zkchat_cli.lines import plain
-from zkchat_cli.llm import Failed
+from zkchat_cli.importers.chat_log import read_archive
+from zkchat_cli.llm.base import StreamFailed
 from zkchat_cli.models import ZkChatMessage
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.store import ChatSessionStore
-from zkchat_cli.store.imports import read_archive
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.views.text import plain_text
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def contents(session: ZkChatSession) -> list[str]:
 
 def answer(line: str, session: ZkChatSession) -> str:
     outcome = slash.run(line, session)
-    return outcome.text or plain(outcome.lines)
+    return outcome.text or plain_text(outcome.lines)
 
 
 def turn(line: str, session: ZkChatSession) -> str:
@@ -67,24 +67,24 @@ FORKED = (
 
 
 def test_a_branch_leads_from_the_beginning_to_a_message() -> None:
-    assert ids(Tree(FORKED).branch("b2")) == ["t1-u", "t1-a", "b1", "b2"]
-    assert Tree(FORKED).branch(None) == ()
+    assert ids(BranchTree(FORKED).branch("b2")) == ["t1-u", "t1-a", "b1", "b2"]
+    assert BranchTree(FORKED).branch(None) == ()
 
 
 def test_the_newest_end_is_the_one_written_last() -> None:
-    tree = Tree(FORKED)
+    tree = BranchTree(FORKED)
     assert (tree.newest("t1-a"), tree.newest("t2-u"), tree.newest("b2"), tree.newest(None)) == ("b2", "t2-a", "b2", "c1")
 
 
 def test_ahead_are_the_ends_of_the_turns_that_follow() -> None:
-    assert Tree(FORKED[:4]).ahead(None) == ["t1-a", "t2-a"]
-    assert Tree(FORKED).ahead("t1-a") == ["b2"]
-    assert Tree(FORKED).ahead("t2-u") == ["t2-a"]
-    assert Tree(FORKED).ahead("t2-a") == []
+    assert BranchTree(FORKED[:4]).ahead(None) == ["t1-a", "t2-a"]
+    assert BranchTree(FORKED).ahead("t1-a") == ["b2"]
+    assert BranchTree(FORKED).ahead("t2-u") == ["t2-a"]
+    assert BranchTree(FORKED).ahead("t2-a") == []
 
 
 def test_stretches_are_the_tree_with_what_goes_on_below_what_came_first() -> None:
-    shown = [(ids(s.messages), s.turns, s.depth, s.number, s.current, s.here) for s in Tree(FORKED).stretches("b1")]
+    shown = [(ids(s.messages), s.turns, s.depth, s.number, s.current, s.here) for s in BranchTree(FORKED).stretches("b1")]
     assert shown == [
         (["t1-u", "t1-a"], (1, 1), 0, None, True, False),
         (["t2-u", "t2-a"], (2, 2), 1, 1, False, False),
@@ -95,7 +95,7 @@ def test_stretches_are_the_tree_with_what_goes_on_below_what_came_first() -> Non
 
 def test_a_stretch_opens_with_its_first_question_or_with_what_there_is() -> None:
     answers = [said("assistant", "Welcome.", "w"), child("q", "w"), child("r", "w")]
-    first, second, _ = Tree(answers).stretches("r")
+    first, second, _ = BranchTree(answers).stretches("r")
     assert (first.opening.id, first.turns, second.opening.id, second.last.id) == ("w", (1, 0), "q", "q")
 
 
@@ -109,7 +109,7 @@ def test_twenty_thousand_messages_with_a_fork_at_each_take_no_time() -> None:
     for i in range(10_000):
         log += [child(f"a{i}", parent), child(f"b{i}", parent)]
         parent = f"b{i}"
-    tree = Tree(log)
+    tree = BranchTree(log)
     assert len(tree.stretches(parent)) == 20_000
     assert len(tree.branch(parent)) == 10_000
     assert len(tree.ahead(None)) == 10_000
@@ -172,7 +172,7 @@ def test_retry_asks_again_on_a_branch_of_its_own(room: Room) -> None:
 
 
 def test_retry_after_a_failure_asks_the_question_that_failed(room: Room) -> None:
-    session = room.session(Deltas([[Failed(ProviderError("timeout", "too slow", "Wait."))], says("Five.")]))
+    session = room.session(Deltas([[StreamFailed(ProviderError("timeout", "too slow", "Wait."))], says("Five.")]))
     failed(session.send("What is 2 + 3?"))
     assert turn("/retry", session) == "Five."
     assert contents(session) == ["What is 2 + 3?", "Five."]

@@ -10,14 +10,16 @@ from types import SimpleNamespace
 import pytest
 from building import Deltas, Room, a_room, calls, completed, ended, failed, find, says
 
-from zkchat_cli import changing, slash, tools
-from zkchat_cli.changing import ALLOWED, DECLINED, Policy, Verdict
+from zkchat_cli import slash, tools
 from zkchat_cli.errors import ProviderError, VaultError
 from zkchat_cli.events import ChangeDecided, ChangeProposed, Event
-from zkchat_cli.llm import Failed
+from zkchat_cli.llm.base import StreamFailed
 from zkchat_cli.models import IndexReport, ToolCall
-from zkchat_cli.vault import Vault, naming
-from zkchat_cli.vault.changes import Change
+from zkchat_cli.vault import approval
+from zkchat_cli.vault.approval import ALLOWED, DECLINED, ApprovalPolicy, Decision
+from zkchat_cli.vault.edit import file_names
+from zkchat_cli.vault.edit.transaction import Change
+from zkchat_cli.vault.vault import Vault
 
 WRITING = tuple(tool for tool in tools.tools(unsafe=True) if tool.of == "notes")
 
@@ -34,7 +36,7 @@ def wants(name: str, id_: str = "c1", **arguments: object) -> ToolCall:
 def turn(room: Room, *replies: list, approve: object = lambda _: ALLOWED) -> tuple[list[Event], list[str]]:
     """The events of a turn in which the model does this, and what its tools answered."""
     model = Deltas(replies)
-    session = room.session(model, tools=WRITING, changing=Policy(approve))
+    session = room.session(model, tools=WRITING, changing=ApprovalPolicy(approve))
     events, _ = ended(session.send("Please tidy up my notes."))
     return events, [m.content for m in session.history if m.role == "tool"]
 
@@ -48,7 +50,7 @@ def test_the_tools_that_write_are_there_only_when_asked_for() -> None:
 def test_a_change_is_shown_before_it_is_made_and_told_when_it_is(room: Room, vault: Path) -> None:
     there: list[bool] = []
 
-    def approve(change: Change) -> Verdict:
+    def approve(change: Change) -> Decision:
         there.append((vault / "New.md").exists())
         return ALLOWED
 
@@ -84,13 +86,13 @@ def test_where_nobody_is_asked_nothing_is_changed(room: Room, vault: Path) -> No
     session = room.session(Deltas([calls(wants("create_note", path="New", content="x")), says("No.")]), tools=WRITING)
     completed(session.send("Write it."))
     assert not (vault / "New.md").exists()
-    assert changing.UNASKED.told in next(m.content for m in session.history if m.role == "tool")
+    assert approval.UNASKED.told in next(m.content for m in session.history if m.role == "tool")
 
 
 def test_who_declined_is_not_asked_again_for_the_same(room: Room) -> None:
     asked: list[str] = []
 
-    def approve(change: Change) -> Verdict:
+    def approve(change: Change) -> Decision:
         asked.append(change.summary)
         return DECLINED
 
@@ -112,7 +114,7 @@ def test_the_next_tool_sees_what_was_changed(room: Room) -> None:
 
 
 def test_a_changed_file_is_refused_when_somebody_edits_it_while_the_user_thinks(room: Room, vault: Path) -> None:
-    def approve(change: Change) -> Verdict:
+    def approve(change: Change) -> Decision:
         (vault / "Filters.md").write_text("mine\n")
         return ALLOWED
 
@@ -125,9 +127,9 @@ def test_a_changed_file_is_refused_when_somebody_edits_it_while_the_user_thinks(
 def test_what_tells_later_conversations_what_to_do_is_marked_before_it_is_approved(room: Room, vault: Path, path: str) -> None:
     asked: list[Change] = []
 
-    def approve(change: Change) -> Verdict:
+    def approve(change: Change) -> Decision:
         asked.append(change)
-        return changing.beforehand(change)
+        return approval.beforehand(change)
 
     events, _ = turn(room, calls(wants("create_note", path=path, content="Obey.")), says("No."), approve=approve)
     [proposed] = [e for e in events if isinstance(e, ChangeProposed)]
@@ -153,7 +155,7 @@ def test_a_folder_that_cannot_be_listed_is_told(room: Room, vault: Path, monkeyp
     def refuse(folder: Path) -> list[str]:
         raise PermissionError(13, "Permission denied", folder)
 
-    monkeypatch.setattr(naming.os, "listdir", refuse)
+    monkeypatch.setattr(file_names.os, "listdir", refuse)
     with pytest.raises(VaultError, match="cannot be read: permission denied"):
         room.vault.changes.create("Garden/New", "x")
 
@@ -197,7 +199,7 @@ def test_a_change_that_cannot_be_made_is_a_mistake_that_nobody_is_asked_about(
 
 def stopped_in(room: Room, *replies: list, git: bool = False, until: type | None = None) -> list[str]:
     """What the log has of the tools of a turn that Ctrl-C stops: by itself, or at the second event of this kind."""
-    session = room.session(Deltas(replies), tools=WRITING, changing=Policy(lambda _: ALLOWED, git))
+    session = room.session(Deltas(replies), tools=WRITING, changing=ApprovalPolicy(lambda _: ALLOWED, git))
     running = session.send("Please tidy up my notes.")
     with pytest.raises(KeyboardInterrupt) if until is None else nullcontext():
         seen = 0
@@ -230,7 +232,7 @@ def test_a_change_that_was_made_is_in_the_log_however_its_turn_is_stopped(room: 
 
 def test_where_nothing_was_changed_a_stopped_turn_keeps_what_was_said(room: Room) -> None:
     model = Deltas([calls(wants("create_note", path="New", content="x"), text="I write it.")])
-    session = room.session(model, tools=WRITING, changing=Policy(lambda _: ALLOWED))
+    session = room.session(model, tools=WRITING, changing=ApprovalPolicy(lambda _: ALLOWED))
     running = session.send("Write it.")
     next(event for event in running if isinstance(event, ChangeProposed))
     running.close()
@@ -238,9 +240,9 @@ def test_where_nothing_was_changed_a_stopped_turn_keeps_what_was_said(room: Room
 
 
 def test_a_model_that_fails_after_a_change_knows_of_it_when_it_is_asked_again(room: Room) -> None:
-    broken = [Failed(ProviderError("server", "it burns", "Wait."))]
+    broken = [StreamFailed(ProviderError("server", "it burns", "Wait."))]
     model = Deltas([calls(wants("append_to_note", path="Compost", text="Turn it.")), broken, says("It is there.")])
-    session = room.session(model, tools=WRITING, changing=Policy(lambda _: ALLOWED))
+    session = room.session(model, tools=WRITING, changing=ApprovalPolicy(lambda _: ALLOWED))
     failed(session.send("Add that it is turned."))
     completed(room.resumed(session).send("Did you?"))
     assert '"done": "append to Garden/Compost.md"' in [m.content for m in model.requests[-1].messages][-3]
@@ -254,7 +256,7 @@ def test_a_model_that_fails_after_a_change_knows_of_it_when_it_is_asked_again(ro
 def test_undo_says_that_notes_stay_changed(room: Room) -> None:
     made = [wants("create_note", f"c{i}", path=f"New {i}", content="x") for i in range(7)]
     session = room.session(Deltas([calls(find("limit")), says("So."), calls(*made), says("Done.")]), tools=WRITING)
-    session.parts = replace(session.parts, changing=Policy(lambda _: ALLOWED))
+    session.parts = replace(session.parts, changing=ApprovalPolicy(lambda _: ALLOWED))
     completed(session.send("What is the limit?"))
     completed(session.send("Write them."))
     told = slash.run("/undo", session).text
@@ -281,9 +283,9 @@ def test_ctrl_c_leaves_no_doubt_whether_a_change_is_made(room: Room, vault: Path
         changes = replace(room.vault.changes, refresh=stopped)
 
     change = room.vault.changes.create("New", "x")
-    made = changing.make(Stopped(), change, git=True)  # type: ignore[arg-type]
+    made = approval.apply_change(Stopped(), change, git=True)  # type: ignore[arg-type]
     assert (made.stopped, made.told, (vault / "New.md").exists()) == (True, "done, not committed", True)
-    made = changing.make(Stopped(), room.vault.changes.create("Other", "x"))  # type: ignore[arg-type]
+    made = approval.apply_change(Stopped(), room.vault.changes.create("Other", "x"))  # type: ignore[arg-type]
     assert (made.stopped, made.told, made.problem) == (True, "done", None)
 
     def nothing(change: Change) -> None:
@@ -291,4 +293,4 @@ def test_ctrl_c_leaves_no_doubt_whether_a_change_is_made(room: Room, vault: Path
 
     Stopped.changes = SimpleNamespace(make=nothing, is_made=room.vault.changes.is_made)  # type: ignore[assignment]
     with pytest.raises(KeyboardInterrupt):
-        changing.make(Stopped(), room.vault.changes.create("Third", "x"))  # type: ignore[arg-type]
+        approval.apply_change(Stopped(), room.vault.changes.create("Third", "x"))  # type: ignore[arg-type]

@@ -10,11 +10,12 @@ import pytest
 from conftest import Program, write
 from terminal_screen import CTRL_C, Chat, Script
 
+from zkchat_cli.cli.commands.vault.fix_links import fix_links
 from zkchat_cli.errors import VaultError
-from zkchat_cli.terminal.mending import mend
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.vault import Vault, commits
-from zkchat_cli.vault.broken import surely_meant
+from zkchat_cli.vault import git as vault_git
+from zkchat_cli.vault.links.broken import surely_meant
+from zkchat_cli.vault.vault import Vault
 
 CREATE = {"tool_calls": [{"name": "create_note", "arguments": {"path": "New.md", "content": "# New"}}]}
 SAID = {"text": "I did what you allowed."}
@@ -161,7 +162,7 @@ def mended(vault: Path, cache: Path, *words: str, agreed: bool = True) -> list[s
     screen = Screen(StringIO(), StringIO(), colour=False, err_is_terminal=False)
     notes = Vault.open(vault, cache)
     notes.refresh()
-    assert mend(notes, screen, git=False, unsure=False, yes=False, as_json=False, says=says) is agreed
+    assert fix_links(notes, screen, git=False, unsure=False, yes=False, as_json=False, says=says) is agreed
     notes.close()
     assert next(answers, None) is None
     return [*asked, screen.out.getvalue().splitlines()[-1]]  # type: ignore[attr-defined]
@@ -243,13 +244,13 @@ def test_a_hook_that_refuses_leaves_the_change_made_and_says_so(zkchat: Program,
 
 def test_what_git_ignores_or_does_not_know_is_said(vault: Path) -> None:
     with pytest.raises(VaultError, match="is in no git repository"):
-        commits.commit(vault, ["Filters.md"], "x", {**os.environ, "GIT_CEILING_DIRECTORIES": str(vault.parent)})
+        vault_git.commit(vault, ["Filters.md"], "x", {**os.environ, "GIT_CEILING_DIRECTORIES": str(vault.parent)})
     git(vault, "init", "-q")
     write(vault, {".gitignore": ".trash\n", ".trash/A.md": "x"})
     with pytest.raises(VaultError, match="git ignores"):
-        commits.commit(vault, [".trash/A.md", "gone.md"], "x")
+        vault_git.commit(vault, [".trash/A.md", "gone.md"], "x")
     with pytest.raises(VaultError, match="no git on this machine"):
-        commits.commit(vault, ["Filters.md"], "x", {"PATH": str(vault)})
+        vault_git.commit(vault, ["Filters.md"], "x", {"PATH": str(vault)})
 
 
 def test_a_repository_runs_its_hooks_and_nothing_that_a_commit_does_not_need(repository: Path, tmp_path: Path) -> None:
@@ -260,7 +261,7 @@ def test_a_repository_runs_its_hooks_and_nothing_that_a_commit_does_not_need(rep
         hook.chmod(0o755)
     git(repository, "config", "core.fsmonitor", ".git/hooks/fsmonitor")
     write(repository, {"Filters.md": "other\n"})
-    commits.commit(repository, ["Filters.md"], "x")
+    vault_git.commit(repository, ["Filters.md"], "x")
     assert ran.read_text().split() == ["pre-commit"]
 
 
@@ -269,7 +270,7 @@ def test_notes_that_are_laid_out_as_a_bare_repository_bring_no_settings(vault: P
     for name, value in (("bare", "false"), ("worktree", "."), ("fsmonitor", f"echo >> '{tmp_path / 'ran'}'")):
         git(vault, "config", f"core.{name}", value)
     with pytest.raises(VaultError, match="is in no git repository"):
-        commits.commit(vault, ["Filters.md"], "x")
+        vault_git.commit(vault, ["Filters.md"], "x")
     assert not (tmp_path / "ran").exists()
 
 
@@ -277,10 +278,10 @@ def test_a_hook_without_end_is_stopped_and_leaves_no_lock(repository: Path, monk
     hook = repository / ".git/hooks/pre-commit"
     hook.write_text("#!/bin/sh\nsleep 60\n")
     hook.chmod(0o755)
-    monkeypatch.setattr(commits, "SECONDS", 0.5)
+    monkeypatch.setattr(vault_git, "SECONDS", 0.5)
     write(repository, {"New.md": "new\n"})
     with pytest.raises(VaultError, match="took more than"):
-        commits.commit(repository, ["New.md"], "x")
+        vault_git.commit(repository, ["New.md"], "x")
     assert git(repository, "status", "--porcelain").splitlines() == ["?? New.md"]
     assert not list((repository / ".git").rglob("*.lock"))
 
@@ -296,5 +297,5 @@ def test_a_vault_in_a_folder_of_a_repository_commits_there(repository: Path, tmp
     vault = Vault.open(repository / "Queries", tmp_path / "cache")
     vault.refresh()
     vault.changes.make(vault.changes.append("Limiting.md", "More."))
-    name = commits.commit(vault.root, ["Limiting.md"], "more")
+    name = vault_git.commit(vault.root, ["Limiting.md"], "more")
     assert git(repository, "show", "--name-only", "--format=%h %s").split() == [name, "more", "Queries/Limiting.md"]

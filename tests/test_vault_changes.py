@@ -10,8 +10,10 @@ from conftest import write
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.models import IndexReport
-from zkchat_cli.vault import Vault, replacing
-from zkchat_cli.vault.changes import Change, FileChange, Fix
+from zkchat_cli.vault.edit import transaction
+from zkchat_cli.vault.edit.note_editor import LinkFix
+from zkchat_cli.vault.edit.transaction import Change, FileChange
+from zkchat_cli.vault.vault import Vault
 
 ARTICLE = "---\ntags: [x]\n---\n# Top\n\nIntro.\n\n## One\n\nOld text.\n\n### Within\n\nDeep.\n\n## Two\nMore.\n"
 
@@ -231,14 +233,14 @@ def test_nothing_leaves_the_vault_by_a_link(notes: Callable[..., Vault], tmp_pat
 
 def broken_at(vault: Vault, monkeypatch: pytest.MonkeyPatch, step: int, error: BaseException) -> None:
     """The `step`-th exchange of names fails."""
-    real, done = replacing._carry_out, iter(range(100))
+    real, done = transaction._carry_out, iter(range(100))
 
-    def carry_out(each: replacing._Step) -> None:
+    def carry_out(each: transaction._Step) -> None:
         if next(done) == step:
             raise error
         real(each)
 
-    monkeypatch.setattr(replacing, "_carry_out", carry_out)
+    monkeypatch.setattr(transaction, "_carry_out", carry_out)
 
 
 @pytest.mark.parametrize("step", [0, 1, 2])
@@ -263,10 +265,10 @@ def test_a_change_that_was_killed_in_the_middle_is_put_back_by_the_next_look_at_
     before = everything(vault)
     change = vault.changes.rename("Old.md", "F/New.md")
     if (child := os.fork()) == 0:
-        real, done = replacing._carry_out, iter(range(100))
-        replacing._carry_out = lambda each: os._exit(9) if next(done) == step else real(each)
+        real, done = transaction._carry_out, iter(range(100))
+        transaction._carry_out = lambda each: os._exit(9) if next(done) == step else real(each)
         try:
-            replacing.make(vault.root, change, vault.changes.journal)
+            transaction.make(vault.root, change, vault.changes.journal)
         finally:
             os._exit(0)
     os.waitpid(child, 0)
@@ -286,10 +288,10 @@ def test_a_change_that_was_killed_before_it_began_leaves_no_scratch_files(notes:
     before = everything(vault)
     change = vault.changes.rename("Old.md", "F/New.md")
     if (child := os.fork()) == 0:
-        real, done = replacing._prepare, iter(range(100))
-        replacing._prepare = lambda each: (real(each), next(done) == step and os._exit(9))  # type: ignore[func-returns-value,assignment]
+        real, done = transaction._prepare, iter(range(100))
+        transaction._prepare = lambda each: (real(each), next(done) == step and os._exit(9))  # type: ignore[func-returns-value,assignment]
         try:
-            replacing.make(vault.root, change, vault.changes.journal)
+            transaction.make(vault.root, change, vault.changes.journal)
         finally:
             os._exit(0)
     os.waitpid(child, 0)
@@ -314,8 +316,8 @@ def test_a_change_that_the_index_cannot_take_in_is_made_all_the_same_and_told(no
 
 def test_what_was_edited_after_the_program_was_killed_is_left_alone_and_kept(notes: Callable[..., Vault]) -> None:
     vault = notes(A="old", B="x")
-    step = replacing._planned(vault.root, FileChange("A.md", "A.md", b"old", b"new"))
-    replacing._note(vault.changes.journal, vault.root, [step])
+    step = transaction._planned(vault.root, FileChange("A.md", "A.md", b"old", b"new"))
+    transaction._note(vault.changes.journal, vault.root, [step])
     (vault.root / "A.md").write_text("mine")
     vault.refresh()
     [told] = vault.take_warnings()
@@ -352,7 +354,7 @@ def test_a_changed_file_keeps_its_permissions(notes: Callable[..., Vault]) -> No
 def test_links_are_made_to_lead_to_the_notes_they_meant(notes: Callable[..., Vault]) -> None:
     vault = notes.files({"A.md": "[[B1]] [[B1]] [[Gone]]\r\n[[B1|x]]", "F/B.md": "", "C.md": "x"})  # type: ignore[attr-defined]
     change = vault.changes.fix(
-        [Fix("A.md", 1, "[[B1]]", "F/B.md"), Fix("A.md", 2, "[[Other]]", "F/B.md"), Fix("C.md", 1, "[[C1]]", "A.md")]
+        [LinkFix("A.md", 1, "[[B1]]", "F/B.md"), LinkFix("A.md", 2, "[[Other]]", "F/B.md"), LinkFix("C.md", 1, "[[C1]]", "A.md")]
     )
     assert (change.summary, len(change.files)) == ("mend 2 links in 1 note", 1)
     vault.changes.make(change)
@@ -406,7 +408,7 @@ def test_a_disk_that_does_not_even_let_it_be_put_back_is_told_and_it_is_put_back
             raise OSError(28, "No space left on device")
 
         broken_at(vault, full, 1, OSError(28, "No space left on device"))
-        full.setattr(replacing, "_write", refuse)
+        full.setattr(transaction, "_write", refuse)
         assert "no space left on device" in refused(lambda: vault.changes.make(change))
         assert everything(vault) != before
     vault.refresh()

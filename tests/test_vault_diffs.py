@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.vault.diffs import unified
+from zkchat_cli.vault.edit.diff import unified_diff
 
 lines = st.lists(st.sampled_from(["a", "b", "", " c", "-d", "@@"]), max_size=30)
 
@@ -33,29 +33,29 @@ def patched(old: list[str], diff: str) -> list[str]:
 @given(lines, lines)
 def test_the_diff_makes_the_new_text_of_the_old_one(old: list[str], new: list[str]) -> None:
     texts = ["".join(line + "\n" for line in each) for each in (old, new)]
-    assert patched(old, unified(*texts, "a.md", "a.md")) == new
+    assert patched(old, unified_diff(*texts, "a.md", "a.md")) == new
 
 
 def test_it_looks_as_git_has_it() -> None:
     old = "".join(f"{i}\n" for i in range(1, 21))
     new = old.replace("2\n", "two\n", 1).replace("19\n", "19\nmore\n").replace("20\n", "20")
-    assert unified(old, new, "a.md", "b.md") == (
+    assert unified_diff(old, new, "a.md", "b.md") == (
         "--- a/a.md\n+++ b/b.md\n@@ -1,5 +1,5 @@\n 1\n-2\n+two\n 3\n 4\n 5\n"
         "@@ -17,4 +17,5 @@\n 17\n 18\n 19\n-20\n+more\n+20\n\\ No newline at end of file\n"
     )
-    assert unified("", "x\n", None, "a.md") == "--- /dev/null\n+++ b/a.md\n@@ -0,0 +1 @@\n+x\n"
-    assert unified("x\n", "x\n", "a.md", "b.md") == "--- a/a.md\n+++ b/b.md\n"
+    assert unified_diff("", "x\n", None, "a.md") == "--- /dev/null\n+++ b/a.md\n@@ -0,0 +1 @@\n+x\n"
+    assert unified_diff("x\n", "x\n", "a.md", "b.md") == "--- a/a.md\n+++ b/b.md\n"
 
 
 @pytest.mark.untraced
 def test_a_hostile_text_takes_no_longer(untraced: None) -> None:
     began = time.process_time()
-    diff = unified("a\nb\n" * 200_000, "b\na\n" * 150_000, "a.md", "a.md")
+    diff = unified_diff("a\nb\n" * 200_000, "b\na\n" * 150_000, "a.md", "a.md")
     assert diff.count("\n") > 600_000
     assert time.process_time() - began < 5
 
 
 def test_a_long_middle_is_shown_as_taken_out_and_put_in() -> None:
-    diff = unified("x\n" + "a\n" * 600 + "y\n", "x\n" + "b\n" * 700 + "y\n", "a.md", "a.md")
+    diff = unified_diff("x\n" + "a\n" * 600 + "y\n", "x\n" + "b\n" * 700 + "y\n", "a.md", "a.md")
     assert diff.splitlines()[2:] == ["@@ -1,602 +1,702 @@", " x", *["-a"] * 600, *["+b"] * 700, " y"]
-    assert unified("same\n" * 3, "same\n" * 5, "a.md", "a.md").count("\n+same") == 2
+    assert unified_diff("same\n" * 3, "same\n" * 5, "a.md", "a.md").count("\n+same") == 2

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from notes import Notes
 
-from zkchat_cli.vault import Vault, filesystem
+from zkchat_cli.vault import filesystem
+from zkchat_cli.vault.vault import Vault
 
 PATHS = st.sampled_from(["a.md", "A.md", "b.md", "sub/a.md", "sub/c.md", "sub/deep/b.md", "caf\u00e9.md", "消息.markdown"])
 FILES = st.sampled_from(["p.png", "sub/p.png", "c"])

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.errors import VaultError
-from zkchat_cli.vault import Vault, filesystem
+from zkchat_cli.vault import filesystem
+from zkchat_cli.vault.vault import Vault
 
 
 @pytest.fixture
@@ -234,7 +235,7 @@ def test_nothing_outside_the_vault_is_read(root, path):
 def test_a_confined_path_is_inside_whatever_it_is_made_of(path):
     root = Path(tempfile.gettempdir()).resolve()
     try:
-        assert filesystem.confined(root, path).is_relative_to(root)
+        assert filesystem.resolve_inside(root, path).is_relative_to(root)
     except VaultError as e:
         assert e.message and e.hint
 

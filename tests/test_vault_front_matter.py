@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.vault import front_matter, markdown, markup
+from zkchat_cli.vault import front_matter, markdown_scanner, note_parser
 
 
 def read(source: str) -> front_matter.FrontMatter:
@@ -91,16 +91,16 @@ def test_a_bomb_of_anchors_is_not_expanded():
 
 def test_links_in_properties_know_their_lines():
     text = 'up: "[[Parent]]"\nrelated:\n  - "[[A]]"\n  - "[[B|b]]"\n'
-    links = markdown.parse("Note.md", f"---\n{text}---\n[[Body]]").markup.links
+    links = note_parser.parse("Note.md", f"---\n{text}---\n[[Body]]").markup.links
     assert [(link.text, link.line) for link in links] == [("Parent", 2), ("A", 4), ("B", 5), ("Body", 7)]
 
 
 def test_links_in_a_broken_front_matter_are_links_of_the_text():
-    assert [link.line for link in markup.walk("---\na: [[A]]: b\n---\n").links] == [2]
+    assert [link.line for link in markdown_scanner.walk("---\na: [[A]]: b\n---\n").links] == [2]
 
 
 def test_tags_and_aliases_know_their_lines():
-    note = markdown.parse("Note.md", "---\ntags:\n  - a/b\n  - '#c, 12'\nalias: Other\n---\n#a/b and\n#\u65e5\u8a18/\n")
+    note = note_parser.parse("Note.md", "---\ntags:\n  - a/b\n  - '#c, 12'\nalias: Other\n---\n#a/b and\n#\u65e5\u8a18/\n")
     assert note.tagged == (("a/b", 3), ("c", 4), ("a/b", 7), ("\u65e5\u8a18", 8))
     assert note.tags == ("a/b", "c", "\u65e5\u8a18")
     assert note.front_matter.values("aliases", "alias") == (("Other", 5),)

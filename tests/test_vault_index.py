@@ -9,8 +9,8 @@ import pytest
 from notes import Notes
 
 from zkchat_cli.errors import IndexDamaged, VaultError
-from zkchat_cli.vault import Vault
-from zkchat_cli.vault.index import Index, sqlite_errors
+from zkchat_cli.vault.index.database import IndexDatabase, sqlite_errors
+from zkchat_cli.vault.vault import Vault
 
 
 @pytest.fixture
@@ -380,7 +380,7 @@ def test_an_index_that_another_writes_too_long_is_busy(notes):
     other = sqlite3.connect(notes.vault.index_file, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     notes.write("Alpha.md", "changed")
-    mine = Index.open(notes.vault.index_file)
+    mine = IndexDatabase.open(notes.vault.index_file)
     mine.connection.execute("PRAGMA busy_timeout = 1")
     with pytest.raises(VaultError, match="another zkchat"), mine.writing():
         pass

@@ -3,7 +3,7 @@
 import pytest
 from conftest import write
 
-from zkchat_cli.vault import Vault
+from zkchat_cli.vault.vault import Vault
 
 NOTES = {
     "Garden.md": "---\naliases: [Plot, Green place]\n---\n",
@@ -47,7 +47,7 @@ def test_a_misspelt_name_has_a_nearest_one(vault, misspelt, name):
 
 
 def test_what_is_common_to_most_names_does_not_hide_the_nearest(tmp_path, monkeypatch):
-    monkeypatch.setattr("zkchat_cli.vault.names.MOST_NAMES", 20)
+    monkeypatch.setattr("zkchat_cli.vault.links.name_suggestions.MOST_NAMES", 20)
     many = Vault.open(write(tmp_path / "notes", {f"Meeting {n:03}.md": "" for n in range(100)} | {"Meating.md": ""}), tmp_path / "cache")
     many.refresh()
     assert many.nearest("Meatin")[0] == "Meating"

@@ -5,8 +5,8 @@ import time
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.vault.namesakes import Namesakes
-from zkchat_cli.vault.wikilinks import Name, WrittenLink, key, resolve, stem
+from zkchat_cli.vault.links.bulk_resolver import BulkLinkResolver
+from zkchat_cli.vault.links.wikilinks import Name, WrittenLink, key, resolve, stem
 
 PATHS = [
     "a.md",
@@ -59,7 +59,7 @@ def table(names: list[Name]) -> dict[str, list[Name]]:
 def test_a_link_resolves_as_if_it_were_compared_with_all(paths, aliases, links):
     files = [Name(path, "note" if "." in path else "file", stem(path)) for path in paths]
     names = table([*files, *(Name(path, "alias", alias) for alias, path in aliases)])
-    namesakes = Namesakes(names, few=0)
+    namesakes = BulkLinkResolver(names, few=0)
     for text, kind, source in links:
         link = WrittenLink(text, kind, text, None, None, False)
         expected = resolve(link, source, lambda k: names.get(k, ()))
@@ -69,7 +69,7 @@ def test_a_link_resolves_as_if_it_were_compared_with_all(paths, aliases, links):
 
 def test_a_thousand_folders_with_an_index_and_links_to_it_take_no_minute():
     names = table([Name(f"folder {n}/index.md", "note", "index") for n in range(1000)])
-    namesakes = Namesakes(names)
+    namesakes = BulkLinkResolver(names)
     begin = time.process_time()
     for n in range(1000):
         for text, winner in (("index", n), ("folder 7/index", 7), (f"folder {n}/index", n), ("../folder 8/index", 8)):

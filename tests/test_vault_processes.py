@@ -7,7 +7,7 @@ import threading
 import pytest
 from notes import Notes
 
-from zkchat_cli.vault.swapping import replacing
+from zkchat_cli.vault.index.file_lock import replacing
 
 
 @pytest.fixture

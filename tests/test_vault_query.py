@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.vault.search import MOST_WORDS, Query, all_of, analyse, any_of, quoted, word
+from zkchat_cli.vault.search.query import MOST_WORDS, SearchQuery, all_of, analyse, any_of, quoted, word
 
 
 def test_words_may_occur_without_stopwords_and_once_each():
@@ -64,7 +64,7 @@ def test_tag_and_path_are_filters(text, tags, paths):
 
 
 def test_without_its_phrases_a_query_asks_for_their_words():
-    assert analyse('tea "green leaf" -black tag:x').loose == Query(
+    assert analyse('tea "green leaf" -black tag:x').loose == SearchQuery(
         ("tea", "green", "leaf"), (), (("black",),), ("x",), (), ("tea", "green", "leaf")
     )
 

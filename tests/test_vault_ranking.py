@@ -7,23 +7,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.vault.ranking import RANKING, Candidate, Corpus, Ranking, loans, scores
-from zkchat_cli.vault.search import analyse
+from zkchat_cli.vault.search.query import analyse
+from zkchat_cli.vault.search.ranking import RANKING, Corpus, Ranking, RankingCandidate, neighbour_boost, scores
 
 CORPUS = Corpus(100, 10, 2, {"tea": 10, "green": 10, "the": 90, "rare": 1})
 
 
-def chunk(body: str = "", **values) -> Candidate:
+def chunk(body: str = "", **values) -> RankingCandidate:
     """A chunk of average size in a note of its own, unless `values` say otherwise."""
     plain = {"id": 1, "note_id": 1, "title": "", "aliases": "", "tags": "", "anchors": "", "headings": "", "size": 10, "note_size": 20}
-    return Candidate(**{**plain, "body": body, **values})
+    return RankingCandidate(**{**plain, "body": body, **values})
 
 
-def score(query: str, candidate: Candidate, ranking: Ranking = RANKING) -> float:
+def score(query: str, candidate: RankingCandidate, ranking: Ranking = RANKING) -> float:
     return scores(analyse(query), [candidate], CORPUS, ranking).get(candidate.id, 0.0)
 
 
-def best(query: str, *candidates: Candidate, ranking: Ranking = RANKING) -> list[str]:
+def best(query: str, *candidates: RankingCandidate, ranking: Ranking = RANKING) -> list[str]:
     """The bodies, best first."""
     found = scores(analyse(query), [c._replace(id=n, note_id=n) for n, c in enumerate(candidates)], CORPUS, ranking)
     return [candidates[n].body or candidates[n].title for n in found]
@@ -125,28 +125,28 @@ BEST = [(1, 10.0), (2, 4.0), (3, 3.0), (4, 2.0), (5, 2.0), (6, 1.0)]
 
 
 def test_a_hit_that_stands_out_lends_to_what_it_links_to():
-    assert loans(BEST, {1: [8, 9]}) == {8: pytest.approx(2.7), 9: pytest.approx(2.7)}
+    assert neighbour_boost(BEST, {1: [8, 9]}) == {8: pytest.approx(2.7), 9: pytest.approx(2.7)}
 
 
 def test_a_note_gets_the_largest_loan_and_not_their_sum():
-    assert loans(BEST, {2: [8], 1: [8]}) == loans(BEST, {1: [8]})
+    assert neighbour_boost(BEST, {2: [8], 1: [8]}) == neighbour_boost(BEST, {1: [8]})
 
 
 def test_no_note_lends_to_itself():
-    assert loans(BEST, {1: [1]}) == {}
+    assert neighbour_boost(BEST, {1: [1]}) == {}
 
 
 def test_what_does_not_stand_out_lends_nothing():
-    assert loans([(n, 5.0) for n in range(10)], {0: [77]}) == {}
-    assert loans(BEST, {6: [77]}) == {}
+    assert neighbour_boost([(n, 5.0) for n in range(10)], {0: [77]}) == {}
+    assert neighbour_boost(BEST, {6: [77]}) == {}
 
 
 def test_all_may_lend_where_nothing_needs_to_stand_out():
-    assert loans(BEST, {6: [77]}, replace(RANKING, standing_out=0)) == {77: pytest.approx(0.3)}
+    assert neighbour_boost(BEST, {6: [77]}, replace(RANKING, standing_out=0)) == {77: pytest.approx(0.3)}
 
 
 def test_without_hits_or_without_weight_there_are_no_loans():
-    assert loans([], {}) == loans(BEST, {1: [8]}, replace(RANKING, link=0)) == {}
+    assert neighbour_boost([], {}) == neighbour_boost(BEST, {1: [8]}, replace(RANKING, link=0)) == {}
 
 
 WORDS = st.lists(st.sampled_from(["green", "tea", "the", "rare", "书评", "don't", "more"]), max_size=12).map(" ".join)

@@ -4,11 +4,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.vault import markdown, rewriting
-from zkchat_cli.vault.namesakes import Namesakes
-from zkchat_cli.vault.rewriting import Move
-from zkchat_cli.vault.verbatim import Verbatim
-from zkchat_cli.vault.wikilinks import Name, key, stem
+from zkchat_cli.vault import note_parser
+from zkchat_cli.vault.edit import link_rewrite
+from zkchat_cli.vault.edit.byte_preserving import BytePreservingText
+from zkchat_cli.vault.edit.link_rewrite import Move
+from zkchat_cli.vault.links.bulk_resolver import BulkLinkResolver
+from zkchat_cli.vault.links.wikilinks import Name, key, stem
 
 NAMES = ("A", "a", "B b", "C (1)", "50%", "Ü")
 FOLDERS = ("", "F/", "F/G/", "H i/")
@@ -20,15 +21,15 @@ def names_of(notes: dict[str, str]) -> dict[str, list[Name]]:
     table: dict[str, list[Name]] = {}
     for path, text in notes.items():
         table.setdefault(key(path), []).append(Name(path, "note", stem(path)))
-        for alias in markdown.parse(path, text).aliases:
+        for alias in note_parser.parse(path, text).aliases:
             table.setdefault(key(alias), []).append(Name(path, "alias", alias))
     return table
 
 
 def targets(notes: dict[str, str]) -> dict[str, list[str | None]]:
     """Where each link of each note leads."""
-    resolve = Namesakes(names_of(notes)).resolve
-    return {path: [resolve(link, path).target for link in markdown.parse(path, text).markup.links] for path, text in notes.items()}
+    resolve = BulkLinkResolver(names_of(notes)).resolve
+    return {path: [resolve(link, path).target for link in note_parser.parse(path, text).markup.links] for path, text in notes.items()}
 
 
 paths = st.builds(lambda folder, name: f"{folder}{name}.md", st.sampled_from(FOLDERS), st.sampled_from(NAMES))
@@ -65,15 +66,15 @@ bodies = st.builds(
 @given(st.dictionaries(paths, bodies, min_size=1, max_size=6), st.data())
 def test_after_a_rename_every_link_leads_where_it_led(notes: dict[str, str], data: st.DataObject) -> None:
     move = Move(data.draw(st.sampled_from(sorted(notes))), data.draw(paths.filter(lambda path: path not in notes)))
-    before, after = Namesakes(names_of(notes)), Namesakes(rewriting.moved_names(names_of(notes), move))
+    before, after = BulkLinkResolver(names_of(notes)), BulkLinkResolver(link_rewrite.moved_names(names_of(notes), move))
     renamed: dict[str, str] = {}
     for path, text in notes.items():
-        note = markdown.parse(path, text)
-        found = rewriting.rewritten(path, note, before, after, move)
+        note = note_parser.parse(path, text)
+        found = link_rewrite.rewritten(path, note, before, after, move)
         assert not found.lost
-        verbatim = Verbatim.of(text.encode())
+        verbatim = BytePreservingText.of(text.encode())
         renamed[move(path)] = verbatim.edited(found.edits).decode()
-        assert rewriting.holds(path, note, renamed[move(path)], before, after, move)
+        assert link_rewrite.holds(path, note, renamed[move(path)], before, after, move)
     now = targets(renamed)
     for path, led in targets(notes).items():
         assert [move(each) if each else None for each in led] == [
@@ -83,10 +84,14 @@ def test_after_a_rename_every_link_leads_where_it_led(notes: dict[str, str], dat
 
 def note(path: str, text: str, notes: dict[str, str], move: Move) -> str:
     """A note's text after a move."""
-    found = rewriting.rewritten(
-        path, markdown.parse(path, text), Namesakes(names_of(notes)), Namesakes(rewriting.moved_names(names_of(notes), move)), move
+    found = link_rewrite.rewritten(
+        path,
+        note_parser.parse(path, text),
+        BulkLinkResolver(names_of(notes)),
+        BulkLinkResolver(link_rewrite.moved_names(names_of(notes), move)),
+        move,
     )
-    return Verbatim.of(text.encode()).edited(found.edits).decode()
+    return BytePreservingText.of(text.encode()).edited(found.edits).decode()
 
 
 @pytest.mark.parametrize(
@@ -135,20 +140,24 @@ def test_letters_that_were_written_with_percent_signs_are_again() -> None:
 def test_a_link_that_nothing_can_keep_right_is_told() -> None:
     move = Move("A.md", "Nick.md")
     table = {"nick": [Name("C.md", "alias", "Nick")], "a": [Name("A.md", "note", "A")]}
-    found = rewriting.rewritten(
-        "S.md", markdown.parse("S.md", "[[Nick]]"), Namesakes(table), Namesakes(rewriting.moved_names(table, move)), move
+    found = link_rewrite.rewritten(
+        "S.md",
+        note_parser.parse("S.md", "[[Nick]]"),
+        BulkLinkResolver(table),
+        BulkLinkResolver(link_rewrite.moved_names(table, move)),
+        move,
     )
     assert found.lost == ("[[Nick]]",)
-    assert rewriting.relinked(markdown.parse("S.md", "[[Nik]]").markup.links[0], "[[Nik]]", "S.md", "D.md", table) is None
+    assert link_rewrite.relinked(note_parser.parse("S.md", "[[Nik]]").markup.links[0], "[[Nik]]", "S.md", "D.md", table) is None
 
 
 def test_a_rewritten_note_is_read_anew_before_it_is_trusted() -> None:
-    before = after = Namesakes({"a": [Name("A.md", "note", "A")]})
-    was = markdown.parse("S.md", "[[A]]")
-    holds = [rewriting.holds("S.md", was, text, before, after, Move("X.md", "Y.md")) for text in ("[[A|x]]", "[[B]]", "`[[A]]`")]
+    before = after = BulkLinkResolver({"a": [Name("A.md", "note", "A")]})
+    was = note_parser.parse("S.md", "[[A]]")
+    holds = [link_rewrite.holds("S.md", was, text, before, after, Move("X.md", "Y.md")) for text in ("[[A|x]]", "[[B]]", "`[[A]]`")]
     assert holds == [True, False, False]
 
 
 @pytest.mark.parametrize(("path", "wrong"), [("a#b^c.md", "#^"), (" a.md", " "), ("F /a.md", " "), ("a\tb.md", "\t"), ("F/a b.c.md", "")])
 def test_a_name_that_no_link_can_say_is_known(path: str, wrong: str) -> None:
-    assert rewriting.unlinkable(path) == wrong
+    assert link_rewrite.unlinkable(path) == wrong

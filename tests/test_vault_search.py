@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from notes import Notes
 
-from zkchat_cli.vault import MOST_CHUNKS_OF_A_NOTE, Vault, retrieval
-from zkchat_cli.vault.index import Index
-from zkchat_cli.vault.ranking import Ranking
-from zkchat_cli.vault.search import MOST_WORDS, analyse, any_of
-from zkchat_cli.words import terms
+from zkchat_cli.text.words import terms
+from zkchat_cli.vault.index.database import IndexDatabase
+from zkchat_cli.vault.search import lexical
+from zkchat_cli.vault.search.query import MOST_WORDS, analyse, any_of
+from zkchat_cli.vault.search.ranking import Ranking
+from zkchat_cli.vault.vault import MOST_CHUNKS_OF_A_NOTE, Vault
 
 NOTES = {
     "Filters.md": "---\naliases: [Sieves]\ntags: [query]\n---\n# Filters\n\nA filter keeps tasks that match.\n\n## Boolean operators\n\n"
@@ -382,8 +383,8 @@ def test_what_links_lend_can_be_turned_off(library):
     texts = {f"n{n:02}": "A zebra here, and something else there." for n in range(20)}
     library(Zebra="A zebra. See [[n17]].", **texts)
     weights = Ranking(link=0)
-    with closing(Index.open(library.notes.vault.index_file)) as index:
-        assert paths(retrieval.find(index, analyse("zebra"), 2, 3, weights)) == ["Zebra.md", "n00.md"]
+    with closing(IndexDatabase.open(library.notes.vault.index_file)) as index:
+        assert paths(lexical.find(index, analyse("zebra"), 2, 3, weights)) == ["Zebra.md", "n00.md"]
 
 
 def test_a_linked_note_is_not_found_where_filters_do_not_allow_it(library):
@@ -432,8 +433,8 @@ def test_numbers_are_words(library):
 @pytest.fixture
 def crowded(library, monkeypatch):
     """A library in which words of more than a few chunks are too many to be ranked."""
-    monkeypatch.setattr(retrieval, "MOST_RANKED", 5)
-    monkeypatch.setattr(retrieval, "MOST_NAMES_RANKED", 5)
+    monkeypatch.setattr(lexical, "MOST_RANKED", 5)
+    monkeypatch.setattr(lexical, "MOST_NAMES_RANKED", 5)
     notes = {f"Note {n:02}.md": f"Some common words, which every note has. {'Other' if n % 2 else 'Rare'} ones, too." for n in range(40)}
     return library({**notes, "Common sense.md": "About it.", "Both.md": "# Heading of a common kind\nThat other, rare thing."})
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from zkchat_cli.vault import markdown, sections
+from zkchat_cli.vault import note_parser, sections
 
 
 def lines_of(name: str, text: str) -> tuple[int, int] | None:
-    note = markdown.parse("Note.md", text)
+    note = note_parser.parse("Note.md", text)
     return sections.lines_of(name, note.text, note.markup)
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.vault.snippets import Snippet, snippet
+from zkchat_cli.vault.search.snippets import Snippet, snippet
 
 TEXT = "# Compost\n\n- Green and brown\n  layers in turn.\n\n> [!note]\n> It is ready after nine months."
 

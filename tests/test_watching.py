@@ -14,8 +14,8 @@ import pytest
 from conftest import Program, write
 from terminal_screen import CTRL_D, PATIENCE, Chat
 
-from zkchat_cli.terminal import watching
-from zkchat_cli.terminal.watching import concerned
+from zkchat_cli.terminal import vault_watcher
+from zkchat_cli.terminal.vault_watcher import concerned
 from zkchat_cli.vault import filesystem
 
 CTRL_U = "\x15"
@@ -140,7 +140,7 @@ class Watched:
         self.thread.start()
 
     def _watch(self, folder: Path, ignore: tuple[str, ...]) -> None:
-        for said in watching.changes(folder, ignore, self.left):
+        for said in vault_watcher.changes(folder, ignore, self.left):
             self._said.put(said)
 
     def next(self) -> frozenset[str] | None:
@@ -230,13 +230,13 @@ def test_it_ends_by_itself_when_the_vault_has_gone(vault: Path) -> None:
 
 
 def test_what_cannot_be_watched_is_nobodys_trouble(tmp_path: Path) -> None:
-    assert list(watching.changes(tmp_path / "missing", (), threading.Event())) == []
+    assert list(vault_watcher.changes(tmp_path / "missing", (), threading.Event())) == []
 
 
 def test_nothing_is_watched_any_more_once_the_chat_was_left(vault: Path) -> None:
     left = threading.Event()
     left.set()
-    assert list(watching.changes(vault, (), left)) == []
+    assert list(vault_watcher.changes(vault, (), left)) == []
 
 
 # what events mean
@@ -263,6 +263,6 @@ def test_where_a_folder_may_have_come_or_gone_it_may_be_anything(vault: Path, ki
 
 
 def test_very_many_changes_may_be_anything(vault: Path) -> None:
-    events = [("deleted", str(vault / f"Note {i}.md")) for i in range(watching.MOST_PATHS + 1)]
+    events = [("deleted", str(vault / f"Note {i}.md")) for i in range(vault_watcher.MOST_PATHS + 1)]
     assert concerned(vault, events) is None
-    assert len(concerned(vault, events[1:]) or ()) == watching.MOST_PATHS
+    assert len(concerned(vault, events[1:]) or ()) == vault_watcher.MOST_PATHS

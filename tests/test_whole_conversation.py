@@ -12,10 +12,10 @@ from pathlib import Path
 
 from conftest import Program
 
-from zkchat_cli import wiring
+from zkchat_cli.app import factory
 
 TRANSCRIPT = Path(__file__).with_name("transcripts") / "citations.txt"
-DEMO = Path(wiring.__file__).with_name("demo")
+DEMO = Path(factory.__file__).with_name("demo")
 TYPED = """
 How do I link to a heading? See [[Links to headings and blocks]] and [[Setings]].
 and what happens when I rename it?

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from zkchat_cli.references.wording import plain
+from zkchat_cli.markdown.plain_text import plain
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.words import CJK, content_terms, encodable, fold, indexed, sentences, shorten, stem, terms
+from zkchat_cli.text.sentences import sentences
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.text.words import CJK, content_terms, encodable, fold, indexed, stem, terms
 
 nasty = st.text(st.sampled_from(" \n\t.!?…。！？\"'“”*_[]()>-#|`~:0aAéß漢字한글😀\u0301\u2028\ud800"), max_size=200)
 
@@ -206,15 +208,15 @@ def test_endless_repetition_is_read_at_once(mark: str) -> None:
 
 
 def test_a_short_text_stays_as_it_is() -> None:
-    assert shorten("as it is", 8) == "as it is"
+    assert truncate("as it is", 8) == "as it is"
 
 
 def test_a_long_text_is_cut_at_a_word_and_marked() -> None:
-    assert shorten("one two, three", 9) == "one two…"
+    assert truncate("one two, three", 9) == "one two…"
 
 
 def test_a_long_word_is_cut_within() -> None:
-    assert shorten("x" * 10_000, 10) == "x" * 9 + "…"
+    assert truncate("x" * 10_000, 10) == "x" * 9 + "…"
 
 
 @pytest.mark.parametrize(
@@ -239,25 +241,25 @@ def test_a_long_word_is_cut_within() -> None:
     ],
 )
 def test_what_is_cut_stays_whole_characters(text: str, limit: int, shown: str) -> None:
-    assert shorten(text, limit) == shown
+    assert truncate(text, limit) == shown
 
 
 @settings(deadline=None)
 @given(nasty, st.integers(1, 50))
 def test_what_is_shortened_is_how_the_text_begins(text: str, limit: int) -> None:
-    shown = shorten(text, limit)
+    shown = truncate(text, limit)
     assert len(shown) <= limit
     assert " ".join(text.split()).startswith(shown.removesuffix("…"))
 
 
 def test_line_breaks_become_spaces() -> None:
-    assert shorten("a\n\n b\tc", 10) == "a b c"
+    assert truncate("a\n\n b\tc", 10) == "a b c"
 
 
 @settings(deadline=None)
 @given(st.text(), st.integers(1, 50))
 def test_what_is_shortened_fits(text: str, limit: int) -> None:
-    assert len(shorten(text, limit)) <= limit
+    assert len(truncate(text, limit)) <= limit
 
 
 def test_halves_of_surrogate_pairs_are_replaced() -> None:

@@ -35,8 +35,8 @@ def serve(address: str) -> None:
     import tiktoken
 
     import zkchat_cli
-    from zkchat_cli import wiring
-    from zkchat_cli.tokens import VOCABULARY
+    from zkchat_cli.app import factory
+    from zkchat_cli.tokens.counter import VOCABULARY
 
     trust_nobody()
     os.environ["TIKTOKEN_CACHE_DIR"] = str(VOCABULARY)
@@ -44,7 +44,7 @@ def serve(address: str) -> None:
     for module in pkgutil.walk_packages(zkchat_cli.__path__, "zkchat_cli."):  # commands import late what they run with
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
-    wiring.schema()  # each run would make it anew: a third of its time
+    factory.settings_schema()  # each run would make it anew: a third of its time
     gc.collect()
     gc.freeze()  # a run that looked at what was imported here would have to copy it
     woken, wake = socket.socketpair()
@@ -114,7 +114,7 @@ def _become(wanted: dict, streams: list[int]) -> None:
     sys.stdout = os.fdopen(1, "w", encoding="utf-8", errors="backslashreplace")
     sys.stderr = os.fdopen(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1)
     sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
-    from zkchat_cli.main import run
+    from zkchat_cli.cli.app import run
 
     try:
         run()

@@ -19,9 +19,10 @@ import queries
 from queries import Query
 
 import zkchat_cli
-from zkchat_cli.vault import Vault, filesystem
-from zkchat_cli.vault.ranking import RANKING, Ranking
-from zkchat_cli.words import STOPWORDS
+from zkchat_cli.text.words import STOPWORDS
+from zkchat_cli.vault import filesystem
+from zkchat_cli.vault.search.ranking import RANKING, Ranking
+from zkchat_cli.vault.vault import Vault
 
 SEED = 7
 DEMO = Path(zkchat_cli.__file__).parent / "demo"

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from ground import Ground
 from measuring import Goal, Row, in_turns, timed
 
-from zkchat_cli.marks import MarkReader
+from zkchat_cli.citations.citable_sources import CitableSources
+from zkchat_cli.citations.marks.stream_parser import CitationMarkParser
+from zkchat_cli.citations.verify import verify
 from zkchat_cli.models import ContentChunk
-from zkchat_cli.references.citations import Sources, verify
-from zkchat_cli.tokens import load_vocabulary
+from zkchat_cli.tokens.counter import load_vocabulary
 
 CHUNKS, TOKENS, WORDS = 50, 350, 2000
 PIECE = 4
@@ -21,7 +22,7 @@ def figures(ground: Ground) -> Iterator[Row]:
     answers = [answer(ground, chunks) for _ in ground.times(100)]
 
     def stream(text: str) -> None:
-        reader = MarkReader()
+        reader = CitationMarkParser()
         for at in range(0, len(text), PIECE):
             reader.feed(text[at : at + PIECE])
         reader.close()
@@ -30,7 +31,7 @@ def figures(ground: Ground) -> Iterator[Row]:
         for _ in re.finditer(r"\[\d+\]", text):
             pass
 
-    checked = in_turns(timed(lambda text: verify(text, Sources.of(chunks))), timed(floor), answers)
+    checked = in_turns(timed(lambda text: verify(text, CitableSources.of(chunks))), timed(floor), answers)
     yield Row("verify an answer of 2000 words", *checked, "re.finditer of [n]", Goal(10, "p95"))
     yield Row("read its citations as it comes in", *in_turns(timed(stream), timed(floor), answers), "re.finditer of [n]")
 

@@ -12,10 +12,11 @@ import httpx
 from ground import Ground
 from measuring import Goal, Row
 
-from zkchat_cli import wiring
+from zkchat_cli.app import factory, startup_options
+from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.events import TextDelta, TurnCompleted
-from zkchat_cli.llm import Delta, Finished, Model, Request, Setup, Text, Window, providers
-from zkchat_cli.session import ZkChatSession
+from zkchat_cli.llm import providers
+from zkchat_cli.llm.base import Delta, Model, ModelConfig, Request, StreamFinished, TextPart, Window
 
 TOKENS = 4000
 SERVER = """
@@ -45,12 +46,12 @@ class Fast:
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:  # noqa: ARG002
         for i in range(self.tokens):
-            yield Text(f"word{i} ")
-        yield Finished("stop")
+            yield TextPart(f"word{i} ")
+        yield StreamFinished("stop")
 
 
 def figures(ground: Ground) -> Iterator[Row]:
-    bench = wiring.open_bench(wiring.Choices(vault=ground.vault, model="offline", store=False), ground.env, ground.vault)
+    bench = factory.open_app(startup_options.StartupOptions(vault=ground.vault, model="offline", store=False), ground.env, ground.vault)
     count = 200 if ground.quick else TOKENS
     plain = bench.session().parts
 
@@ -68,7 +69,7 @@ def figures(ground: Ground) -> Iterator[Row]:
     for provider, path in PATHS.items():
         with _server(provider, count) as address:
             env = {"OPENAI_BASE_URL": f"{address}/v1", "OLLAMA_HOST": address}
-            model = providers.provider(provider).open(Setup("m", None, env))
+            model = providers.provider(provider).open(ModelConfig("m", None, env))
             model.prepare()
 
             def wired(model: Model = model) -> float:

@@ -9,14 +9,14 @@ import vaults
 from ground import Ground
 from measuring import Goal, Row, in_turns, timed
 
-from zkchat_cli import wiring
+from zkchat_cli.app import factory, startup_options
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.chat.tool_executor import ToolExecutor
 from zkchat_cli.context import strategies
 from zkchat_cli.events import TurnCompleted
-from zkchat_cli.llm import Delta, Request, Window
+from zkchat_cli.llm.base import Delta, Request, Window
 from zkchat_cli.llm.providers.offline import OfflineModel
 from zkchat_cli.models import ZkChatMessage
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.toolbox import Toolbox
 
 PATTERN = 200
 """Turns after which a long conversation says the same again, under other ids."""
@@ -47,11 +47,11 @@ class Remembering:
 
 
 def figures(ground: Ground) -> Iterator[Row]:
-    bench = wiring.open_bench(wiring.Choices(vault=ground.vault, model="offline", store=False), ground.env, ground.vault)
+    bench = factory.open_app(startup_options.StartupOptions(vault=ground.vault, model="offline", store=False), ground.env, ground.vault)
     bench.vault.refresh()
     plain = bench.session()
-    toolbox = Toolbox(plain.parts.tools, bench.vault, plain.manager, bench.counter, plain.parts.clock)
-    pattern = vaults.conversation(min(PATTERN, ground.turns), ground.words, toolbox, str(bench.vault.root), wiring.new_id).messages
+    toolbox = ToolExecutor(plain.parts.tools, bench.vault, plain.manager, bench.counter, plain.parts.clock)
+    pattern = vaults.conversation(min(PATTERN, ground.turns), ground.words, toolbox, str(bench.vault.root), factory.new_id).messages
     for turns, limit in ((ground.turns, 5.0), (10 * ground.turns, 10.0)):
         yield from assembling(ground, bench, repeated(pattern, turns), turns, limit)
     for strategy in strategies.names():
@@ -65,7 +65,7 @@ def repeated(pattern: Sequence[ZkChatMessage], turns: int) -> tuple[ZkChatMessag
     return tuple(message for message, _ in zip(again, range(4 * turns), strict=False))
 
 
-def assembling(ground: Ground, bench: wiring.Bench, history: tuple[ZkChatMessage, ...], turns: int, limit: float) -> Iterator[Row]:
+def assembling(ground: Ground, bench: factory.App, history: tuple[ZkChatMessage, ...], turns: int, limit: float) -> Iterator[Row]:
     """Prompts for one new message after another; the floor gathers the same messages and adds up their tokens."""
     parts = bench.session().parts
     for strategy in strategies.names():
@@ -84,7 +84,7 @@ def assembling(ground: Ground, bench: wiring.Bench, history: tuple[ZkChatMessage
         yield Row(f"assemble, {strategy}, {turns} turns", *measured, "gather and add up the same messages", Goal(limit, "p95"))
 
 
-def steadiness(ground: Ground, bench: wiring.Bench, strategy: str) -> Iterator[Row]:
+def steadiness(ground: Ground, bench: factory.App, strategy: str) -> Iterator[Row]:
     """Of all that is sent in a conversation with tools, the share that does not stand at the same place in the next prompt, so that a cache
     has kept it in vain; not across compactions.
 

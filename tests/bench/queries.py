@@ -16,8 +16,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from zkchat_cli import words
-from zkchat_cli.vault import Note, Vault
+from zkchat_cli.text import sentences, words
+from zkchat_cli.vault.note_reader import Note
+from zkchat_cli.vault.vault import Vault
 
 LEAST_WORDS = {"first_sentence": 4, "heading": 2, "alias": 2, "context": 5}
 """The kinds: how a note begins, a heading in it, what another note calls it in a link, the sentence there without the link."""
@@ -60,15 +61,15 @@ def make(vault: Vault, seed: int, most: int) -> list[Query]:
 def _asked(vault: Vault, notes: Mapping[str, Note], path: str) -> Iterator[tuple[str, str, str]]:
     """Kind, text and the note meant, of all that a note may be asked for and all that it asks for by its links."""
     note = notes[path]
-    sentences = words.sentences(note.text)
-    yield from (("first_sentence", sentence.text, path) for sentence in sentences[:1])
+    found = sentences.sentences(note.text)
+    yield from (("first_sentence", sentence.text, path) for sentence in found[:1])
     yield from (("heading", heading.text, path) for heading in note.headings)
     links = vault.links_in(note.text, path)
     others = [link for link in links if link.status == "found" and link.target in notes and link.target != path and not link.embed]
     for link in others:
         if link.alias and link.target:
             yield "alias", link.alias, link.target
-    for sentence in sentences:
+    for sentence in found:
         held = {link.raw for link in links if link.raw in sentence.text}
         for link in others:
             if held == {link.raw} and link.target:

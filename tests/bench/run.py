@@ -30,17 +30,17 @@ import vaults
 from ground import PYTHON, STORE, ZKCHAT, Ground, bare, insert, walk
 from measuring import Goal, Row, in_turns, table, timed
 
-from zkchat_cli import wiring
+from zkchat_cli.app import factory, startup_options
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.chat.tool_executor import ToolExecutor
 from zkchat_cli.events import TextDelta, TurnCompleted
 from zkchat_cli.models import ConversationArchive, TurnReport, ZkChatMessage
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.store import ChatSessionStore
-from zkchat_cli.tokens import TokenCounter, load_vocabulary
-from zkchat_cli.toolbox import Toolbox
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.tokens.counter import TokenCounter, load_vocabulary
 
 SEED = 7
 COMPACTING = {"none": "turns that do not compact", "masked": "turns that mask old results", "extractive": "turns that fold into a summary"}
-LIBRARIES = "import sqlite3, typer, zkchat_cli.models, zkchat_cli.tokens as t; t.load_vocabulary('o200k_base')"
+LIBRARIES = "import sqlite3, typer, zkchat_cli.models, zkchat_cli.tokens.counter as t; t.load_vocabulary('o200k_base')"
 
 
 def starting(ground: Ground) -> Iterator[Row]:
@@ -160,16 +160,16 @@ def again(archive: ConversationArchive, turns: int) -> ConversationArchive:
 
 
 def conversing(ground: Ground) -> Iterator[Row]:
-    bench = wiring.open_bench(wiring.Choices(vault=ground.vault, model="offline"), ground.env, ground.vault)
+    bench = factory.open_app(startup_options.StartupOptions(vault=ground.vault, model="offline"), ground.env, ground.vault)
     new = bench.session()
-    toolbox = Toolbox(new.parts.tools, bench.vault, new.manager, bench.counter, time.perf_counter)
-    archive = vaults.conversation(ground.turns, ground.words, toolbox, str(bench.vault.root), wiring.new_id)
+    toolbox = ToolExecutor(new.parts.tools, bench.vault, new.manager, bench.counter, time.perf_counter)
+    archive = vaults.conversation(ground.turns, ground.words, toolbox, str(bench.vault.root), factory.new_id)
     yield storing(ground, archive)
     bench.store.start(new.conversation)
     yield from talking(ground, "new conversation", bench.session(new.conversation))
     for times in (1, 10):
         turns = times * ground.turns
-        session = bench.session(bench.store.restore(again(archive, turns), wiring.new_id))
+        session = bench.session(bench.store.restore(again(archive, turns), factory.new_id))
         yield from talking(ground, f"after {turns} turns", session)
     bench.close()
 

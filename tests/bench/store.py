@@ -8,13 +8,14 @@ from typing import Any
 from ground import STORE, Ground, bare, insert
 from measuring import Goal, Row, in_turns, timed
 
-from zkchat_cli import wiring
+from zkchat_cli.app import factory, startup_options
 from zkchat_cli.events import TurnCompleted
-from zkchat_cli.exporters import Exporter, exporter
+from zkchat_cli.exporters import exporter
+from zkchat_cli.exporters.base import Exporter
+from zkchat_cli.importers.chat_log import read_file
 from zkchat_cli.models import Conversation, ConversationArchive, Role, ZkChatMessage
-from zkchat_cli.store import ChatSessionStore
-from zkchat_cli.store.file import connect
-from zkchat_cli.store.imports import read_file
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.database import connect
 
 CONVERSATIONS = 5_000
 MESSAGES = 1_000_000
@@ -67,10 +68,10 @@ def searching(ground: Ground, store: ChatSessionStore, messages: int) -> Iterato
         yield Row(f"search {messages} messages, {what}", searches[1:], goal=Goal(100, "p95"))
 
 
-def _bench(ground: Ground) -> wiring.Bench:
+def _bench(ground: Ground) -> factory.App:
     """A store of its own, and the notes."""
     env = {**ground.env, "ZKCHAT_HOME": str(ground.fresh())}
-    bench = wiring.open_bench(wiring.Choices(vault=ground.vault, model="offline"), env, ground.vault)
+    bench = factory.open_app(startup_options.StartupOptions(vault=ground.vault, model="offline"), env, ground.vault)
     bench.vault.refresh()
     return bench
 
@@ -84,7 +85,7 @@ def storing(ground: Ground, messages: int) -> Iterator[Row]:
         role: Role = "assistant" if number % 2 else "user"
         log.append(ZkChatMessage(id=f"long{number}", parent_id=log[-1].id if log else None, role=role, content=text, timestamp=NOON))
     place = Conversation(id="long", vault=str(bench.vault.root), created_at=NOON, updated_at=NOON, head_id=log[-1].id if log else None)
-    session = bench.session(bench.store.restore(ConversationArchive(conversation=place, messages=tuple(log)), wiring.new_id))
+    session = bench.session(bench.store.restore(ConversationArchive(conversation=place, messages=tuple(log)), factory.new_id))
     floor, commit = bare(ground, STORE), bench.store.commit
     took: list[float] = []
     busy: list[float] = []
@@ -139,7 +140,7 @@ def _imports(ground: Ground, store: ChatSessionStore, id_: str) -> Iterator[Row]
     """The lossless export read again and stored, as a whole; and what of that file are the prompts."""
     archive, export = store.archive(id_, prompts=True), exporter("json").export
     text = export(archive)
-    data, new_id = text.encode(), wiring.new_id
+    data, new_id = text.encode(), factory.new_id
 
     def taken(_: object) -> None:
         elsewhere = ChatSessionStore.open(ground.fresh())

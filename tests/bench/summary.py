@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from ground import Ground
 from measuring import Goal, Row, in_turns, timed
 
-from zkchat_cli.context.extractive import Extraction, summarize
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import ZkChatMessage
-from zkchat_cli.tokens import TokenCounter, load_vocabulary
-from zkchat_cli.words import sentences
+from zkchat_cli.summarization.extractive.summarizer import ExtractiveSummarizer, summarize
+from zkchat_cli.text.sentences import sentences
+from zkchat_cli.tokens.counter import TokenCounter, load_vocabulary
 
 TOKENS, ROOM, SENTENCES_A_MESSAGE = 25_000, 2000, 3
 FLOOR = "sentences, tiktoken"
@@ -42,7 +42,7 @@ def figures(ground: Ground) -> Iterator[Row]:
 
     def going_on(talk: Sequence[Turn]) -> list[float]:
         """A summary is kept of a conversation, and each time two turns are new."""
-        kept, steps = Extraction(), ground.repetitions(20)
+        kept, steps = ExtractiveSummarizer(), ground.repetitions(20)
         kept.summarize(talk[: -2 * steps], ROOM, counter)
         return [timed(lambda end: kept.summarize(talk[:end], ROOM, counter))(len(talk) - 2 * left) for left in range(steps - 1, -1, -1)]
 

@@ -13,9 +13,9 @@ import vaults
 from ground import INDEX, STORE, ZKCHAT, Ground, bare, insert, walk
 from measuring import Goal, Row, in_turns, timed
 
-from zkchat_cli.vault import Vault
-from zkchat_cli.vault.wikilinks import stem
-from zkchat_cli.words import content_terms
+from zkchat_cli.text.words import content_terms
+from zkchat_cli.vault.links.wikilinks import stem
+from zkchat_cli.vault.vault import Vault
 
 LEAST = 1000
 """Notes below which no goal shrinks further: a few notes have the cost of any file."""

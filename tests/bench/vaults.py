@@ -10,10 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from zkchat_cli.chat.tool_executor import ToolExecutor
 from zkchat_cli.models import Conversation, ConversationArchive, ToolCall, ZkChatMessage
-from zkchat_cli.references.documents import documents_of
-from zkchat_cli.toolbox import Toolbox
-from zkchat_cli.words import STOPWORDS
+from zkchat_cli.references.aggregate import documents_of
+from zkchat_cli.text.words import STOPWORDS
 
 VOCABULARY = 20_000
 NOTE_BYTES = 3_000
@@ -80,7 +80,7 @@ def _note(title: str, titles: list[str], words: Words) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def conversation(turns: int, words: Words, toolbox: Toolbox, vault: str, new_id: Callable[[], str]) -> ConversationArchive:
+def conversation(turns: int, words: Words, toolbox: ToolExecutor, vault: str, new_id: Callable[[], str]) -> ConversationArchive:
     """A conversation as so many turns of the offline provider leave it: question, call, its numbered excerpts, quotations of them."""
     now = "2025-05-08T12:00:00+00:00"
     messages: list[ZkChatMessage] = []

@@ -7,7 +7,8 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from zkchat_cli.config import ContextSettings, Entry, Section
+from zkchat_cli.config.loader import Entry
+from zkchat_cli.config.schema import ContextSettings, Section
 
 SETTINGS = {
     "model": "model",
@@ -20,7 +21,7 @@ LARGEST_PROMPT = 200_000
 """Characters of a system prompt, bytes of its file: more than any instructions, less than what makes a prompt too large by mistake."""
 
 
-class Profile(Section):
+class AgentProfile(Section):
     """Everything an agent's file may say. What it leaves out is as the settings have it, whatever the defaults here."""
 
     description: str = Field("", description="what it is for, in a line")

@@ -7,7 +7,7 @@ do not use of theirs flows on to the messages, as far as the limit lets it be se
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from zkchat_cli.config import ContextSettings
+from zkchat_cli.config.schema import ContextSettings
 from zkchat_cli.models import (
     BudgetStatus,
     BudgetStatuses,

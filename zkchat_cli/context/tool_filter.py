@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from zkchat_cli.models import PromptTool
-from zkchat_cli.words import content_terms, stem
+from zkchat_cli.text.words import content_terms, stem
 
 CORE = frozenset(("read_zk_document", "find_excerpts", "resolve_wikilink"))
 ALWAYS = CORE | {"finish"}
@@ -31,7 +31,7 @@ MESSAGE, BEFORE = 2.0, 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class ToolRelevanceInput:
     """What is being said: the new message, the turns right before it, the names of tools that the conversation has used, and of those that
     the last prompt offered."""
 
@@ -42,19 +42,19 @@ class Talk:
 
 
 @dataclass(frozen=True, slots=True)
-class Filtered:
+class FilteredTools:
     """The tools to offer, in the order they were given; and the names of the others, each with the reason."""
 
     tools: tuple[PromptTool, ...]
     left_out: tuple[tuple[str, str], ...] = ()
 
 
-def chosen(tools: Sequence[PromptTool], talk: Talk, budget: int, window: int) -> Filtered:
+def chosen(tools: Sequence[PromptTool], talk: ToolRelevanceInput, budget: int, window: int) -> FilteredTools:
     """What to offer of `tools`, in `budget` tokens if the core tools and the used ones leave any; all of them where that is no matter."""
     total = sum(tool.tokens for tool in tools)
     small = window <= SMALL_WINDOW
     if total <= budget and not small:
-        return Filtered(tuple(tools))
+        return FilteredTools(tuple(tools))
     always = {tool.name for tool in tools if tool.name in ALWAYS or tool.name in talk.used}
     relevance = _relevance(tools, talk)
     rest = [i for i, tool in enumerate(tools) if tool.name not in always]
@@ -71,10 +71,10 @@ def chosen(tools: Sequence[PromptTool], talk: Talk, budget: int, window: int) ->
         else:
             room -= tool.tokens
             offered.add(tool.name)
-    return Filtered(tuple(t for t in tools if t.name in offered), tuple((t.name, reasons[t.name]) for t in tools if t.name in reasons))
+    return FilteredTools(tuple(t for t in tools if t.name in offered), tuple((t.name, reasons[t.name]) for t in tools if t.name in reasons))
 
 
-def _relevance(tools: Sequence[PromptTool], talk: Talk) -> list[float]:
+def _relevance(tools: Sequence[PromptTool], talk: ToolRelevanceInput) -> list[float]:
     """How well each tool answers to what is said. Words that more than half of the tools have ("note") tell none from another."""
     words = [_described(tool.name, tool.descriptor["function"].get("description") or "") for tool in tools]
     lengths = [sum(each.values()) for each in words]

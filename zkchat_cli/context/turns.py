@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from operator import is_
 
-from zkchat_cli.context import keeping
+from zkchat_cli.context import pinned_messages
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
 from zkchat_cli.models import PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage, exchanges
-from zkchat_cli.references.delivery import introduce
-from zkchat_cli.tokens import TokenCounter
+from zkchat_cli.references.injection import introduce
+from zkchat_cli.tokens.counter import TokenCounter
 
 INTERRUPTED = "\n[interrupted by the user]"
 _LONGEST_TOKEN = 128
@@ -55,10 +55,10 @@ class Turn:
     @cached_property
     def failed(self) -> bool:
         """A turn that came to nothing (the call failed, was stopped before a word, or the process died) never goes into a prompt."""
-        return came_to_nothing(self.messages)
+        return is_failed(self.messages)
 
 
-def came_to_nothing(messages: Sequence[ZkChatMessage]) -> bool:
+def is_failed(messages: Sequence[ZkChatMessage]) -> bool:
     last = messages[-1]
     return any(m.status == "failed" for m in messages) or (last.role == "user" and last.status in ("pending", "unfinished"))
 
@@ -81,7 +81,7 @@ def turns_of(
 def _turn(messages: tuple[ZkChatMessage, ...], number: int, known: Turn | None, counter: TokenCounter) -> Turn:
     if known is not None and known.number == number and len(known.messages) == len(messages) and all(map(is_, known.messages, messages)):
         return known
-    fixed = keeping.fixed(messages, number, counter, failed=came_to_nothing(messages))
+    fixed = pinned_messages.fixed(messages, number, counter, failed=is_failed(messages))
     return Turn(messages, _ended(render(messages, counter), counter), number, fixed)
 
 

@@ -6,7 +6,7 @@ It is the body of the request, so that it can be sent by other means (`curl --da
 import json
 from typing import Any
 
-from zkchat_cli.exporters import Exporter
+from zkchat_cli.exporters.base import Exporter
 
 
 def export(request: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from zkchat_cli.exporters import Exporter
+from zkchat_cli.exporters.base import Exporter
 from zkchat_cli.models import ArchivedPrompts, ConversationArchive, Value
 
 _END = b"\n}"

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
-from zkchat_cli import marks
-from zkchat_cli.exporters import (
+from zkchat_cli.citations.marks import marks
+from zkchat_cli.exporters.base import (
     SPEAKERS,
     UNANSWERED,
     Exporter,
@@ -25,7 +25,7 @@ from zkchat_cli.exporters import (
     tool_answers,
 )
 from zkchat_cli.models import Citation, Compaction, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage
-from zkchat_cli.words import shorten
+from zkchat_cli.text.truncate import truncate
 
 _ToolAnswers = dict[tuple[str, str], ZkChatMessage]
 _MISQUOTED = " *(misquoted: not there)*"
@@ -63,7 +63,7 @@ def _message(
     """A message under its speaker's heading; what a tool found and the answer made from it belong to one heading."""
     if message.role == "tool":
         if message.tool_run is None:  # nothing said what the call came to, so show what it brought
-            yield f"- `{message.tool_name or 'tool'}`: {shorten(message.content, 120)}"
+            yield f"- `{message.tool_name or 'tool'}`: {truncate(message.content, 120)}"
         return
     if not (message.role == "assistant" and before is not None and (before.role == "tool" or before.tool_calls)):
         yield f"## {SPEAKERS[message.role]}"

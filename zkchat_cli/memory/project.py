@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from zkchat_cli.agents.profile import Agent
-from zkchat_cli.memory.files import CUT, MemoryFiles
+from zkchat_cli.memory.file_reader import CUT, MemoryFiles
 from zkchat_cli.models import ZkChatMessage
-from zkchat_cli.references.imports import imports_in
-from zkchat_cli.tokens import TokenCounter
-from zkchat_cli.words import shorten
+from zkchat_cli.references.file_imports import imports_in
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.tokens.counter import TokenCounter
 
 ALSO_READ = "WILK.md"
 DEEPEST = 5
@@ -148,7 +148,7 @@ class _Taking:
                 return
             paths = list(_candidates(wanted.path, posixpath.dirname(item.relative_path)))
             path = next((path for path in paths if path in self.seen or self.files.read(path) is not None), None)
-            written = f"{shorten(wanted.written, 80)} in {item.relative_path}"
+            written = f"{truncate(wanted.written, 80)} in {item.relative_path}"
             if path is None:
                 if wanted.is_path:  # `@anna` may be a name
                     self.files.warn(f"memory: {written} is not a file in the vault", "Give a path relative to the file that names it.")

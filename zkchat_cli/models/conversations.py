@@ -52,7 +52,7 @@ class Conversation(Value):
     head_id: str | None = None
 
 
-class Overview(Conversation):
+class ConversationSummary(Conversation):
     """A conversation as a list shows it: how many questions and answers its log has (what tools were asked and returned is none), what all
     of it says in tokens, and how its first question begins."""
 
@@ -99,7 +99,7 @@ class Fact(Value):
     """Of the conversation, where it has one and is still there."""
 
 
-class OftenCited(Value):
+class MostCitedNote(Value):
     """A note that answers in several conversations cited; `last_cited` is when, the newest time."""
 
     relative_path: str
@@ -108,7 +108,7 @@ class OftenCited(Value):
     last_cited: str
 
 
-class Said(Value):
+class FoundMessage(Value):
     """A message of some conversation that a search found; `score` is higher for better, comparable within one search only."""
 
     conversation_id: str

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from zkchat_cli.models.base import Value
 
-GO_ON = "Go on exactly where your last answer stopped. Do not repeat what you have said."
+CONTINUE_PROMPT = "Go on exactly where your last answer stopped. Do not repeat what you have said."
 """What the model is asked for `/continue`."""
 Role = Literal["system", "user", "assistant", "tool"]
 MessageStatus = Literal["pending", "complete", "unfinished", "failed"]
@@ -184,7 +184,7 @@ class ZkChatMessage(Value):
     @property
     def typed(self) -> str:
         """The content, as a list of messages shows it: not in words that the user has never seen."""
-        return "/continue" if self.role == "user" and self.content == GO_ON else self.content
+        return "/continue" if self.role == "user" and self.content == CONTINUE_PROMPT else self.content
 
     @property
     def asked(self) -> str:

@@ -111,7 +111,7 @@ class Prompt(Value):
     strategy: str
 
 
-class Learned(Value):
+class TurnMetrics(Value):
     """What a turn taught besides what was said in it: by model, how many tokens it made of each that zkchat counted, call by call; and the
     keys of the facts that were of use."""
 
@@ -119,7 +119,7 @@ class Learned(Value):
     facts: tuple[str, ...] = ()
 
 
-class Sent(Value):
+class SentPrompt(Value):
     """What one model call of a turn was sent, as it was then: the `call`-th (from 1) since the question.
 
     Of the messages that the prompt left out, `prompt.dropped` says nothing: they are what else stood above the question (see context/past).

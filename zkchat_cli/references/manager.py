@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from zkchat_cli.models import Citation, ContentChunk, ZkChatMessage
-from zkchat_cli.references.excerpts import LARGEST_NUMBER
+from zkchat_cli.references.chunk_format import LARGEST_NUMBER
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,12 @@ from posixpath import basename, splitext
 from typing import Any
 
 from zkchat_cli.models import Citation, ContentChunk, DocumentReference, Prompt, ReferenceType, ZkChatMessage
-from zkchat_cli.references.documents import documents_of
-from zkchat_cli.words import fold
+from zkchat_cli.references.aggregate import documents_of
+from zkchat_cli.text.words import fold
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedByUser:
     """A message of the user's that names the document (or a link that leads to it); `chunks` of it that went into the prompt with that."""
 
     turn: int
@@ -24,7 +24,7 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundByTool:
     """An excerpt that a tool call brought in: the `rank`-th of `of`, best first where the tool ranks."""
 
     turn: int
@@ -37,7 +37,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class CitedInAnswer:
     """A citation, and the turn whose answer has it."""
 
     turn: int
@@ -50,13 +50,13 @@ class Provenance:
     """All that a conversation knows of one document. `key` is its path, or the link as it was written where it leads nowhere."""
 
     key: str
-    named: tuple[Named, ...]
-    found: tuple[Found, ...]
-    cited: tuple[Cited, ...]
+    named: tuple[NamedByUser, ...]
+    found: tuple[FoundByTool, ...]
+    cited: tuple[CitedInAnswer, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class SourceUse:
     """A document of a conversation: how often messages name it, calls bring it in and answers cite it; the numbers of its chunks.
 
     `reference` is its first mention, with the summary of the first that has one.
@@ -89,28 +89,30 @@ def last_exchange(messages: Sequence[ZkChatMessage]) -> Exchange | None:
 
 def trace(key: str, messages: Iterable[ZkChatMessage]) -> Provenance:
     """The document that `key` (a path, or a link that leads nowhere) stands for, through these messages."""
-    named: list[Named] = []
-    found: list[Found] = []
-    cited: list[Cited] = []
+    named: list[NamedByUser] = []
+    found: list[FoundByTool] = []
+    cited: list[CitedInAnswer] = []
     for turn, message in _with_turns(messages):
         own = tuple(chunk for chunk in message.chunks if chunk.relative_path == key)
         if message.role == "user":
-            named += [Named(turn, message.id, r, own) for r in message.references if key_of(r) == key]
+            named += [NamedByUser(turn, message.id, r, own) for r in message.references if key_of(r) == key]
         elif message.role == "tool":
             tool = message.tool_name or "a tool"
             arguments = message.tool_run.arguments if message.tool_run else {}
             ranked = [(rank, chunk) for rank, chunk in enumerate(message.chunks, 1) if chunk.relative_path == key]
-            found += [Found(turn, message.id, tool, arguments, chunk, rank, len(message.chunks)) for rank, chunk in ranked]
-        cited += [Cited(turn, message.id, citation) for citation in message.citations if citation.relative_path == key]
+            found += [FoundByTool(turn, message.id, tool, arguments, chunk, rank, len(message.chunks)) for rank, chunk in ranked]
+        cited += [CitedInAnswer(turn, message.id, citation) for citation in message.citations if citation.relative_path == key]
     return Provenance(key, tuple(named), tuple(found), tuple(cited))
 
 
-def citations_of(number: int, messages: Iterable[ZkChatMessage]) -> tuple[Cited, ...]:
+def citations_of(number: int, messages: Iterable[ZkChatMessage]) -> tuple[CitedInAnswer, ...]:
     """Every citation of a chunk, by its number."""
-    return tuple(Cited(turn, m.id, citation) for turn, m in _with_turns(messages) for citation in m.citations if citation.number == number)
+    return tuple(
+        CitedInAnswer(turn, m.id, citation) for turn, m in _with_turns(messages) for citation in m.citations if citation.number == number
+    )
 
 
-def uses(messages: Iterable[ZkChatMessage]) -> tuple[Use, ...]:
+def uses(messages: Iterable[ZkChatMessage]) -> tuple[SourceUse, ...]:
     """Every document that these messages name, bring in or cite, each once, first mention first."""
     tallies: dict[str, _Tally] = {}
 
@@ -199,5 +201,5 @@ class _Tally:
         if self._reference.summary is None and reference.summary is not None:
             self._reference = self._reference.model_copy(update={"summary": reference.summary})
 
-    def use(self) -> Use:
-        return Use(self._reference, tuple(self._types), self.named, self.found, self.cited, tuple(sorted(self.numbers)))
+    def use(self) -> SourceUse:
+        return SourceUse(self._reference, tuple(self._types), self.named, self.found, self.cited, tuple(sorted(self.numbers)))

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from zkchat_cli.models import Citation, DocumentReference, ReferenceType, ZkChatMessage, exchanges
-from zkchat_cli.words import shorten
+from zkchat_cli.text.truncate import truncate
 
 NodeKind = Literal["question", "answer", "note", "broken"]
 EdgeKind = Literal["answered", "named", "import", "link", "memory", "found", "cited"]
@@ -85,12 +85,12 @@ class _Drawing:
         asked = [message for message in turn if message.role == "user"]
         answered = [message for message in turn if message.role in ("assistant", "tool")]
         if asked:
-            self._add(Node(f"q{number}", "question", shorten(asked[0].content, LONGEST_TEXT), number))
+            self._add(Node(f"q{number}", "question", truncate(asked[0].content, LONGEST_TEXT), number))
         if answered:
             said = [message.content for message in answered if message.role == "assistant" and message.content.strip()]
             citations = [citation for message in answered for citation in message.citations]
             missing = tuple(sorted({citation.number for citation in citations if citation.relative_path is None}))
-            text = shorten(said[-1], LONGEST_TEXT) if said else "no answer"
+            text = truncate(said[-1], LONGEST_TEXT) if said else "no answer"
             self._add(Node(f"a{number}", "answer", text, number, missing=missing))
         question = f"q{number}" if asked else f"a{number}"
         answer = f"a{number}" if answered else question
@@ -114,10 +114,10 @@ class _Drawing:
     def _note(self, reference: DocumentReference) -> str:
         if reference.relative_path is not None:
             return self._note_at(reference.relative_path)
-        return self._named(reference.wikilink, Node(f"n{len(self.notes) + 1}", "broken", shorten(reference.wikilink, LONGEST_TEXT)))
+        return self._named(reference.wikilink, Node(f"n{len(self.notes) + 1}", "broken", truncate(reference.wikilink, LONGEST_TEXT)))
 
     def _note_at(self, path: str) -> str:
-        title = shorten(self.titles.get(path) or PurePosixPath(path).stem, LONGEST_TEXT)
+        title = truncate(self.titles.get(path) or PurePosixPath(path).stem, LONGEST_TEXT)
         return self._named(path, Node(f"n{len(self.notes) + 1}", "note", title, relative_path=path))
 
     def _named(self, name: str, node: Node) -> str:

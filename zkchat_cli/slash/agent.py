@@ -2,47 +2,49 @@
 
 from collections.abc import Iterator
 
-from zkchat_cli.agents.loading import NONE
-from zkchat_cli.lines import Line, Span, line
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.slash import Outcome, SlashCommand
+from zkchat_cli.agents.loader import NONE
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.tools import tools
+from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
-def _run(session: ZkChatSession, argument: str) -> Outcome:
+def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if argument:
         session.become(argument.removeprefix("@"))
         session.prepare()
-        return Outcome(lines=[line("From here on:"), *_described(session)])
+        return CommandResult(lines=[styled_line("From here on:"), *_described(session)])
     others = [name for name in session.parts.agents() if session.parts.agent is None or name != session.parts.agent.name]
-    there = line(f"There is: {', '.join(others)}. /agent NAME goes on with one, @NAME QUESTION asks one once, /agent {NONE} ends it.")
-    return Outcome(lines=[*_described(session), there])
+    there = styled_line(
+        f"There is: {', '.join(others)}. /agent NAME goes on with one, @NAME QUESTION asks one once, /agent {NONE} ends it."
+    )
+    return CommandResult(lines=[*_described(session), there])
 
 
-def _described(session: ZkChatSession) -> Iterator[Line]:
+def _described(session: ZkChatSession) -> Iterator[StyledLine]:
     parts, agent = session.parts, session.parts.agent
     window = session.window
     if agent is None:
-        yield line("No agent leads this conversation.")
+        yield styled_line("No agent leads this conversation.")
     else:
         about = f": {agent.description}" if agent.description else ""
-        yield Line((Span(agent.name, "bold"), Span(about)))
-        yield line(f"  from {agent.origin}", "dim")
-    yield line(
+        yield StyledLine((StyledSpan(agent.name, "bold"), StyledSpan(about)))
+        yield styled_line(f"  from {agent.origin}", "dim")
+    yield styled_line(
         f"  model {parts.model.name}, a window of {window.tokens} tokens ({window.source}); strategy {parts.strategy.name}", indent=4
     )
     if agent is not None and agent.given.get("model") not in (None, "", parts.model.name):
-        yield line(f"  its own model, {agent.given['model']}, gives way to the one that you chose", "dim", indent=4)
-    yield line(f"  tools: {', '.join(tool.name for tool in parts.tools) or 'none'}", indent=4)
+        yield styled_line(f"  its own model, {agent.given['model']}, gives way to the one that you chose", "dim", indent=4)
+    yield styled_line(f"  tools: {', '.join(tool.name for tool in parts.tools) or 'none'}", indent=4)
     if agent is not None and agent.tools is not None:
         absent = [tool for tool in tools(unsafe=True) if tool.name in agent.tools and tool not in parts.tools]
         if writing := [tool.name for tool in absent if tool.writes]:
-            yield line(f"  with --unsafe, and a model that can, also: {', '.join(writing)}", "dim", indent=4)
+            yield styled_line(f"  with --unsafe, and a model that can, also: {', '.join(writing)}", "dim", indent=4)
         if others := [tool.name for tool in absent if not tool.writes]:
-            yield line(f"  it may also call, but they are not here: {', '.join(others)}", "dim", indent=4)
+            yield styled_line(f"  it may also call, but they are not here: {', '.join(others)}", "dim", indent=4)
     memory = [item for item in session.memory if item.kind == "agent"]
     if memory:
-        yield line(f"  memory: {memory[0].tokens} tokens, {memory[0].reason}", "dim", indent=4)
+        yield styled_line(f"  memory: {memory[0].tokens} tokens, {memory[0].reason}", "dim", indent=4)
 
 
 def _names(session: ZkChatSession) -> list[str]:

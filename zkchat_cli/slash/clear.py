@@ -1,17 +1,17 @@
 """/clear: start the conversation's context afresh; the log stays."""
 
-from zkchat_cli import moving
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.slash import Outcome, SlashCommand
+from zkchat_cli.chat import branch_navigation
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 
-def _run(session: ZkChatSession, argument: str) -> Outcome:  # noqa: ARG001  every command has this shape
-    moved = moving.clear(session)
+def _run(session: ZkChatSession, argument: str) -> CommandResult:  # noqa: ARG001  every command has this shape
+    moved = branch_navigation.clear(session)
     if not moved.messages:
-        return Outcome("There is nothing in the context yet.")
+        return CommandResult("There is nothing in the context yet.")
     turns = len(moved.questions)
     said, them = ("1 turn is", "it") if turns == 1 else (f"{turns} turns are", "them")
-    return Outcome(f"The context is empty: {said} kept in the log, and nothing of {them} is sent. /redo brings {them} back.")
+    return CommandResult(f"The context is empty: {said} kept in the log, and nothing of {them} is sent. /redo brings {them} back.")
 
 
 COMMAND = SlashCommand(

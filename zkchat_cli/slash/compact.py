@@ -2,25 +2,25 @@
 
 from collections.abc import Generator
 
-from zkchat_cli.context.figures import describe
+from zkchat_cli.chat.compactor import CompactionRequest, can_summarize
+from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.events import CompactionDone, Event, TextDelta
-from zkchat_cli.ladder import Wish, summarizes
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.slash import Offer, Outcome, SlashCommand
+from zkchat_cli.slash.base import CommandResult, CompletionValue, SlashCommand
+from zkchat_cli.views.context_usage import describe
 
 
-def _run(session: ZkChatSession, argument: str) -> Outcome:
+def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if argument == "undo":
         undone = session.undo_compaction()
-        return Outcome("There is no compaction to take back." if undone is None else "Taken back: the prompt is what it was before.")
-    if summarizes(session):
-        return Outcome(turn=_compacting(session, argument))
-    return Outcome(describe(session.compact(instructions=argument or None)))
+        return CommandResult("There is no compaction to take back." if undone is None else "Taken back: the prompt is what it was before.")
+    if can_summarize(session):
+        return CommandResult(turn=_compacting(session, argument))
+    return CommandResult(describe(session.compact(instructions=argument or None)))
 
 
 def _compacting(session: ZkChatSession, instructions: str) -> Generator[Event, None, None]:
     """With a model it takes its time: the screen says what it waits for, and Ctrl-C ends it."""
-    climbing = session.compacting(Wish(instructions=instructions or None))
+    climbing = session.compacting(CompactionRequest(instructions=instructions or None))
     while True:
         try:
             event = next(climbing)
@@ -32,7 +32,7 @@ def _compacting(session: ZkChatSession, instructions: str) -> Generator[Event, N
 
 
 def _undo(session: ZkChatSession) -> list[str]:  # noqa: ARG001  every command has this shape
-    return [Offer("undo", "take the last one back")]
+    return [CompletionValue("undo", "take the last one back")]
 
 
 COMMAND = SlashCommand(

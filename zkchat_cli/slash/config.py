@@ -3,31 +3,33 @@
 import json
 from typing import Any
 
-from zkchat_cli import config, settling
-from zkchat_cli.lines import Line, Span, line
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.slash import Offer, Outcome, SlashCommand
+from zkchat_cli.chat import session_settings
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.config import loader
+from zkchat_cli.config import schema as config_schema
+from zkchat_cli.slash.base import CommandResult, CompletionValue, SlashCommand
+from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
-def _run(session: ZkChatSession, argument: str) -> Outcome:
+def _run(session: ZkChatSession, argument: str) -> CommandResult:
     key, value = (*argument.split(maxsplit=1), "", "")[:2]
     if value:
-        now = settling.change(session, key, value)
-        return Outcome(f"{key} = {_shown(now)} until this chat ends. For good: zkchat config set {key} {value}")
+        now = session_settings.override(session, key, value)
+        return CommandResult(f"{key} = {_shown(now)} until this chat ends. For good: zkchat config set {key} {value}")
     settings = session.parts.settings
-    schema, values = type(settings), config.flat(settings)
+    schema, values = type(settings), loader.flat(settings)
     if key in values:
-        return Outcome(lines=[_line(key, values[key], schema), line(f"  {config.describe(key, schema)}", "dim")])
+        return CommandResult(lines=[_line(key, values[key], schema), styled_line(f"  {loader.describe(key, schema)}", "dim")])
     chosen = [each for each in values if each.startswith(key.rstrip(".") + ".")] if key else list(values)
     if not chosen:
-        config.require(key, "/config", schema)
-    return Outcome(lines=[_line(each, values[each], schema) for each in chosen], paged=True)
+        loader.require(key, "/config", schema)
+    return CommandResult(lines=[_line(each, values[each], schema) for each in chosen], paged=True)
 
 
-def _line(key: str, value: Any, schema: type[config.Config]) -> Line:
-    default = config.keys(schema)[key]
-    other = () if value == default else (Span(f"default: {_shown(default)}", "dim"),)
-    return Line((Span(key, "cyan" if other else ""), Span(f" = {_shown(value)}")), other)
+def _line(key: str, value: Any, schema: type[config_schema.Config]) -> StyledLine:
+    default = loader.keys(schema)[key]
+    other = () if value == default else (StyledSpan(f"default: {_shown(default)}", "dim"),)
+    return StyledLine((StyledSpan(key, "cyan" if other else ""), StyledSpan(f" = {_shown(value)}")), other)
 
 
 def _shown(value: Any) -> str:
@@ -36,7 +38,7 @@ def _shown(value: Any) -> str:
 
 def _keys(session: ZkChatSession) -> list[str]:
     schema = type(session.parts.settings)
-    return [Offer(key, config.describe(key, schema)) for key in config.keys(schema)]
+    return [CompletionValue(key, loader.describe(key, schema)) for key in loader.keys(schema)]
 
 
 COMMAND = SlashCommand(

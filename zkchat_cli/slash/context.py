@@ -1,18 +1,18 @@
 """/context: what the next prompt would be made of, in tokens."""
 
-from zkchat_cli.context import figures
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.slash import Outcome, SlashCommand
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.views import context_usage
 
 
-def _run(session: ZkChatSession, argument: str) -> Outcome:  # noqa: ARG001  every command has this shape
+def _run(session: ZkChatSession, argument: str) -> CommandResult:  # noqa: ARG001  every command has this shape
     prompt = session.prompt()
-    pinned = figures.pinned(session.history)
+    pinned = context_usage.pinned(session.history)
 
     def fitted(width: int) -> str:
-        return figures.table(prompt, width, pinned, filtered=session.parts.settings.context.tool_filter == "auto")
+        return context_usage.table(prompt, width, pinned, filtered=session.parts.settings.context.tool_filter == "auto")
 
-    return Outcome(fitted(figures.WIDTH), fitted)
+    return CommandResult(fitted(context_usage.WIDTH), fitted)
 
 
 COMMAND = SlashCommand("context", "tokens per component against their budgets, and what to do about the largest", _run)

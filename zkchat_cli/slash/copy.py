@@ -1,32 +1,33 @@
 """/copy: an answer, its code, or the whole conversation into the clipboard; in a pipe, to standard output."""
 
-from zkchat_cli import exporters, marking
+from zkchat_cli import exporters
+from zkchat_cli.chat import pins
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.citations.marks.code_blocks import code_blocks
 from zkchat_cli.errors import UsageError
-from zkchat_cli.marks.code import code_blocks
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.slash import Outcome, SlashCommand
+from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 CODE, ALL = "code", "all"
 
 
-def _run(session: ZkChatSession, argument: str) -> Outcome:
+def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if argument == ALL:
         if not session.history:
             raise UsageError("there is nothing to copy yet", "Ask something first.")
-        return Outcome(copied=exporters.exporter("md").export(session.parts.store.archive(session.conversation.id)))
+        return CommandResult(copied=exporters.exporter("md").export(session.parts.store.archive(session.conversation.id)))
     word, _, which = argument.partition(" ")
     if word != CODE:
-        return Outcome(copied=_answers(session, argument)[-1])
+        return CommandResult(copied=_answers(session, argument)[-1])
     if which == ALL:
-        return Outcome(copied="\n\n".join(_code(session, "")))
-    return Outcome(copied=_code(session, which.strip())[-1])
+        return CommandResult(copied="\n\n".join(_code(session, "")))
+    return CommandResult(copied=_code(session, which.strip())[-1])
 
 
 def _answers(session: ZkChatSession, number: str) -> list[str]:
     """The last answer, or what was answered in turn `number`."""
     if number:
-        return [each.message.content for each in marking.meant(session.history, f"{number} answer")]
-    answers = [each.message.content for each in marking.numbered(session.history) if each.part == "answer"]
+        return [each.message.content for each in pins.resolve_turn(session.history, f"{number} answer")]
+    answers = [each.message.content for each in pins.list_turn_parts(session.history) if each.part == "answer"]
     if not answers:
         raise UsageError("there is no answer to copy yet", "Ask something first.")
     return answers[-1:]
@@ -37,7 +38,7 @@ def _code(session: ZkChatSession, number: str) -> list[str]:
     if number:
         blocks = [block for answer in _answers(session, number) for block in code_blocks(answer)]
     else:
-        answers = reversed([each.message.content for each in marking.numbered(session.history) if each.part == "answer"])
+        answers = reversed([each.message.content for each in pins.list_turn_parts(session.history) if each.part == "answer"])
         blocks = next(filter(None, map(code_blocks, answers)), [])
     if not blocks:
         raise UsageError(
@@ -47,7 +48,7 @@ def _code(session: ZkChatSession, number: str) -> list[str]:
 
 
 def _values(session: ZkChatSession) -> list[str]:
-    turns = [str(each.turn) for each in marking.numbered(session.history) if each.part == "answer"]
+    turns = [str(each.turn) for each in pins.list_turn_parts(session.history) if each.part == "answer"]
     return [CODE, ALL, *dict.fromkeys(reversed(turns))]
 
 

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from zkchat_cli import exporters
+from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import StoreError, UsageError, reason
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.slash import Outcome, SlashCommand
+from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 
-def _run(session: ZkChatSession, argument: str) -> Outcome:
+def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if not session.history:
         raise UsageError("there is nothing to export yet", "Ask something first.")
     format_, _, name = argument.partition(" ")
@@ -26,7 +26,7 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:
         raise UsageError(f"{file} exists already", "Name another: /export md other.md") from e
     except (OSError, ValueError, RuntimeError) as e:  # a name with a NUL; `~nobody/…`
         raise StoreError(f"{file} cannot be written: {reason(e)}", "Name another place: /export md PATH") from e
-    return Outcome(f"Written to {file}")
+    return CommandResult(f"Written to {file}")
 
 
 COMMAND = SlashCommand(

@@ -1,15 +1,15 @@
 """/forget: delete a fact, with what it replaced."""
 
+from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.slash import Outcome, SlashCommand
+from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 
-def _run(session: ZkChatSession, argument: str) -> Outcome:
+def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if not argument:
         raise UsageError("forget what?", "/forget KEY; /memory lists the keys.")
     fact = session.keeper.forget(argument)
-    return Outcome(f"Forgotten: {fact.content} ({fact.key})")
+    return CommandResult(f"Forgotten: {fact.content} ({fact.key})")
 
 
 def _keys(session: ZkChatSession) -> list[str]:

@@ -4,9 +4,9 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from zkchat_cli import slash
-from zkchat_cli.lines import Line, line
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.slash import Offer, Outcome, SlashCommand
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.slash.base import CommandResult, CompletionValue, SlashCommand
+from zkchat_cli.views.text import StyledLine, styled_line
 
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("This conversation", ("undo", "redo", "retry", "edit", "continue", "branches", "clear", "copy", "save", "export", "rename")),
@@ -35,15 +35,15 @@ NARROW = 60
 UNBROKEN = 10_000
 
 
-def _run(session: ZkChatSession, argument: str) -> Outcome:  # noqa: ARG001  every command has this shape
+def _run(session: ZkChatSession, argument: str) -> CommandResult:  # noqa: ARG001  every command has this shape
     if argument:
-        return Outcome(lines=list(_detail(slash.find(argument.removeprefix("/")))))
+        return CommandResult(lines=list(_detail(slash.find(argument.removeprefix("/")))))
     commands = slash.commands()
 
     def fitted(width: int) -> str:
         return "\n".join(_overview(commands, width))
 
-    return Outcome(fitted(UNBROKEN), fitted, paged=True)
+    return CommandResult(fitted(UNBROKEN), fitted, paged=True)
 
 
 def _overview(commands: Sequence[SlashCommand], width: int) -> Iterable[str]:
@@ -71,15 +71,15 @@ def _row(left: str, right: str, width: int) -> Iterable[str]:
     yield from (f"{'':<{LEFT + 4}}{each}" for each in below)
 
 
-def _detail(command: SlashCommand) -> Iterable[Line]:
-    yield line(f"/{command.name} {command.argument}".rstrip(), "bold")
-    yield line(f"  {command.help}", indent=2)
+def _detail(command: SlashCommand) -> Iterable[StyledLine]:
+    yield styled_line(f"/{command.name} {command.argument}".rstrip(), "bold")
+    yield styled_line(f"  {command.help}", indent=2)
     if command.more:
-        yield line(f"  {command.more}", indent=2)
+        yield styled_line(f"  {command.more}", indent=2)
 
 
 def _names(session: ZkChatSession) -> list[str]:  # noqa: ARG001  every command has this shape
-    return [Offer(command.name, command.help) for command in slash.commands()]
+    return [CompletionValue(command.name, command.help) for command in slash.commands()]
 
 
 COMMAND = SlashCommand("help", "the commands and keys, or more of one command", _run, "[command]", _names)

@@ -1,21 +1,23 @@
 """/model: which model answers, how large its window is and who says so; `/model PROVIDER/NAME` goes on with another."""
 
+from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.llm import providers
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.slash import Outcome, SlashCommand
+from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 
-def _run(session: ZkChatSession, argument: str) -> Outcome:
+def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if argument:
         session.use(_meant(session, argument))
         session.prepare()
-        return Outcome(f"From here on: {_described(session)}")
+        return CommandResult(f"From here on: {_described(session)}")
     offers = session.offers()
     lines = [f"  {name}" for offer in offers for name in offer.names]
     lines += [f"  {offer.provider}: {offer.problem}" for offer in offers if offer.problem]
     there = ["There is:", *lines] if lines else []
     served = [name for name in providers.names() if providers.provider(name).reach is not None]
-    return Outcome("\n".join([_described(session), *there, f"/model PROVIDER/NAME goes on with another; providers: {', '.join(served)}."]))
+    return CommandResult(
+        "\n".join([_described(session), *there, f"/model PROVIDER/NAME goes on with another; providers: {', '.join(served)}."])
+    )
 
 
 def _meant(session: ZkChatSession, argument: str) -> str:

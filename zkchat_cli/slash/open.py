@@ -2,16 +2,17 @@
 
 import re
 
+from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError, VaultError
-from zkchat_cli.references import beside, provenance
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.slash import Opening, Outcome, SlashCommand
-from zkchat_cli.words import shorten
+from zkchat_cli.references import provenance
+from zkchat_cli.slash.base import CommandResult, NoteToOpen, SlashCommand
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.views import source_in_note
 
 _WITH_LINE = re.compile(r"(.+):(\d{1,9})")
 
 
-def _run(session: ZkChatSession, argument: str) -> Outcome:
+def _run(session: ZkChatSession, argument: str) -> CommandResult:
     digits = argument.strip("[] ")
     if digits.isascii() and digits.isdecimal() and len(digits) < 10:
         return _source(session, int(digits))
@@ -24,17 +25,17 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:
     return _note(session, argument)
 
 
-def _source(session: ZkChatSession, number: int) -> Outcome:
+def _source(session: ZkChatSession, number: int) -> CommandResult:
     """Where what was cited stands today; where it stood, if the note says it no more."""
     chunk = session.manager.chunk(number)
     if chunk is None:
         raise UsageError(f"there is no source {number}", "/sources lists those of the last answer, /refs all documents.")
     text = session.parts.vault.read(chunk.relative_path)
-    now = beside.locate_now(chunk, text)
+    now = source_in_note.locate_now(chunk, text)
     return _opening(session, chunk.relative_path, chunk.start_line if now.state == "changed" else now.first, text)
 
 
-def _note(session: ZkChatSession, written: str) -> Outcome:
+def _note(session: ZkChatSession, written: str) -> CommandResult:
     vault = session.parts.vault
     at_line = _WITH_LINE.fullmatch(written)
     try:
@@ -50,11 +51,11 @@ def _note(session: ZkChatSession, written: str) -> Outcome:
     return _opening(session, path, vault.section(path, heading)[0] if heading else 1)
 
 
-def _opening(session: ZkChatSession, path: str, line: int, text: str | None = None) -> Outcome:
+def _opening(session: ZkChatSession, path: str, line: int, text: str | None = None) -> CommandResult:
     vault = session.parts.vault
     text = vault.read(path) if text is None else text
     line = max(1, min(line, text.count("\n") + 1))
-    return Outcome(f"{shorten(path, 200)}:{line}", opening=Opening(vault.root / path, line, text))
+    return CommandResult(f"{truncate(path, 200)}:{line}", opening=NoteToOpen(vault.root / path, line, text))
 
 
 COMMAND = SlashCommand(

@@ -2,47 +2,50 @@
 
 from collections.abc import Iterable, Sequence
 
-from zkchat_cli import marking, slash
-from zkchat_cli.lines import Line, line
-from zkchat_cli.marking import LAST, Numbered
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.slash import Outcome, SlashCommand
-from zkchat_cli.words import shorten
+from zkchat_cli.chat import pins
+from zkchat_cli.chat.pins import LAST, TurnPart
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.slash import base
+from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.views.text import StyledLine, styled_line
 
 SHOWN = 8
 """Turns that are listed with their numbers, the last ones."""
 
 
-def _run(session: ZkChatSession, argument: str) -> Outcome:
+def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if not argument:
-        return Outcome(lines=list(_listed(session)))
-    pinned = marking.pin(session, argument)
+        return CommandResult(lines=list(_listed(session)))
+    pinned = pins.pin(session, argument)
     tokens = sum(session.parts.counter.count(each.message.content) for each in pinned)
     parts = " and ".join(each.part for each in pinned)
-    return Outcome(f"Pinned turn {pinned[0].turn}, {parts}: {tokens} tokens of every prompt from now on. /unpin {pinned[0].turn} ends it.")
+    return CommandResult(
+        f"Pinned turn {pinned[0].turn}, {parts}: {tokens} tokens of every prompt from now on. /unpin {pinned[0].turn} ends it."
+    )
 
 
-def _listed(session: ZkChatSession) -> Iterable[Line]:
-    kept, all_ = marking.kept(session.history), marking.numbered(session.history)
+def _listed(session: ZkChatSession) -> Iterable[StyledLine]:
+    kept, all_ = pins.pinned_parts(session.history), pins.list_turn_parts(session.history)
     if not all_:
-        yield line("Nothing has been said yet.")
+        yield styled_line("Nothing has been said yet.")
         return
-    yield line("In every prompt, word for word:" if kept else "Nothing is pinned, and no instruction is kept.")
+    yield styled_line("In every prompt, word for word:" if kept else "Nothing is pinned, and no instruction is kept.")
     yield from _rows(kept, session)
     first = all_[-1].turn - SHOWN
-    yield line("The last turns:")
+    yield styled_line("The last turns:")
     yield from _rows([each for each in all_ if each.turn > first], session)
 
 
-def _rows(found: Sequence[Numbered], session: ZkChatSession) -> Iterable[Line]:
+def _rows(found: Sequence[TurnPart], session: ZkChatSession) -> Iterable[StyledLine]:
     for each in found:
         tokens = session.parts.counter.count(each.message.content)
-        about = f"{each.turn:>4} {each.part:<8} {tokens:>6} tokens, {marking.because(each.message)}: "
-        yield line(f"{about}{shorten(each.message.typed, 60)}", indent=5)
+        about = f"{each.turn:>4} {each.part:<8} {tokens:>6} tokens, {pins.because(each.message)}: "
+        yield styled_line(f"{about}{truncate(each.message.typed, 60)}", indent=5)
 
 
 def _turns(session: ZkChatSession) -> list[str]:
-    return [LAST, *slash.turns(marking.numbered(session.history))]
+    return [LAST, *base.turns(pins.list_turn_parts(session.history))]
 
 
 COMMAND = SlashCommand(

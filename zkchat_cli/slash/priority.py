@@ -1,24 +1,25 @@
 """/priority: how much a turn matters, from 1 to 10; by rules unless the user says so."""
 
-from zkchat_cli import marking, slash
+from zkchat_cli.chat import pins
+from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.slash import Outcome, SlashCommand
+from zkchat_cli.slash import base
+from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 BY_RULE = "auto"
 
 
-def _run(session: ZkChatSession, argument: str) -> Outcome:
+def _run(session: ZkChatSession, argument: str) -> CommandResult:
     which, _, last = argument.rpartition(" ")
     if not which:
         which, last = argument, ""
     if last.isalpha() and last.lower() != BY_RULE:  # `last answer` asks for nothing to be set
         which, last = argument, ""
     if not last:
-        found = marking.meant(session.history, which)
+        found = pins.resolve_turn(session.history, which)
     else:
-        found = marking.prioritise(session, which, None if last.lower() == BY_RULE else _number(last))
-    return Outcome("\n".join(f"turn {each.turn}, {each.part}: {marking.because(each.message)}" for each in found))
+        found = pins.set_priority(session, which, None if last.lower() == BY_RULE else _number(last))
+    return CommandResult("\n".join(f"turn {each.turn}, {each.part}: {pins.because(each.message)}" for each in found))
 
 
 def _number(text: str) -> int:
@@ -29,7 +30,7 @@ def _number(text: str) -> int:
 
 
 def _turns(session: ZkChatSession) -> list[str]:
-    return slash.turns(marking.numbered(session.history))
+    return base.turns(pins.list_turn_parts(session.history))
 
 
 COMMAND = SlashCommand(

@@ -1,19 +1,19 @@
 """/rename: give the conversation another title."""
 
+from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.slash import Outcome, SlashCommand
-from zkchat_cli.words import encodable
+from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.text.words import encodable
 
 
-def _run(session: ZkChatSession, argument: str) -> Outcome:
+def _run(session: ZkChatSession, argument: str) -> CommandResult:
     title = " ".join(encodable(argument).split())
     if not title:
         raise UsageError(
             "what shall it be called?", f"/rename TITLE; it is called “{session.conversation.title or session.conversation.id}”."
         )
     session.rename(title)
-    return Outcome(f"This conversation is called “{title}” from now on.")
+    return CommandResult(f"This conversation is called “{title}” from now on.")
 
 
 COMMAND = SlashCommand("rename", "give this conversation a title", _run, "TITLE")

@@ -4,20 +4,21 @@ import os
 from functools import partial
 from pathlib import PurePosixPath
 
-from zkchat_cli.changing import committed
+from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ZkChatMessage
-from zkchat_cli.references import provenance, saved
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.slash import Confirm, Outcome, SlashCommand
-from zkchat_cli.vault import Vault
-from zkchat_cli.vault.wikilinks import NOTE_SUFFIXES
-from zkchat_cli.words import encodable
+from zkchat_cli.references import provenance
+from zkchat_cli.slash.base import CommandResult, Confirm, SlashCommand
+from zkchat_cli.text.words import encodable
+from zkchat_cli.vault.approval import committed
+from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
+from zkchat_cli.vault.vault import Vault
+from zkchat_cli.views import answer_note
 
 YES = "--yes"
 
 
-def _run(session: ZkChatSession, argument: str) -> Outcome:
+def _run(session: ZkChatSession, argument: str) -> CommandResult:
     words = argument.split(" ")
     sure = YES in (words[0], words[-1])
     wanted = " ".join(words[1:] if words[0] == YES else words[:-1] if sure else words).strip()
@@ -31,7 +32,7 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:
     if sure:
         return write()
     folder = f", in a new folder {new_folder}" if new_folder else ""
-    return Outcome(confirm=Confirm(f"Save the last answer as {path}{folder}?", write, f"/save {YES} {wanted}".rstrip()))
+    return CommandResult(confirm=Confirm(f"Save the last answer as {path}{folder}?", write, f"/save {YES} {wanted}".rstrip()))
 
 
 def _path(vault: Vault, wanted: str, question: str) -> str:
@@ -40,17 +41,17 @@ def _path(vault: Vault, wanted: str, question: str) -> str:
     if wanted and not wanted.endswith("/"):
         return wanted if wanted.lower().endswith(NOTE_SUFFIXES) else wanted + ".md"
     folder = wanted.rstrip("/") + "/" if wanted.rstrip("/") else wanted
-    return folder + saved.file_name(question, lambda name: os.path.lexists(vault.root / folder / name))
+    return folder + answer_note.file_name(question, lambda name: os.path.lexists(vault.root / folder / name))
 
 
-def _write(session: ZkChatSession, answer: ZkChatMessage, question: str, path: str) -> Outcome:
+def _write(session: ZkChatSession, answer: ZkChatMessage, question: str, path: str) -> CommandResult:
     vault = session.parts.vault
-    note = saved.Answer(question, answer.content, answer.citations, answer.model, answer.timestamp, session.conversation.id)
-    path = vault.create(path, saved.note(note, partial(_name, vault)))
+    note = answer_note.AnswerNote(question, answer.content, answer.citations, answer.model, answer.timestamp, session.conversation.id)
+    path = vault.create(path, answer_note.note(note, partial(_name, vault)))
     session.vault_refreshed(vault.refresh(only=[path]))
     indexed = path in vault.notes()
     unindexed = "" if indexed else "; it is not indexed, because vault.ignore names it"
-    return Outcome(f"Saved as {path}{unindexed}{_committed(session, path)}")
+    return CommandResult(f"Saved as {path}{unindexed}{_committed(session, path)}")
 
 
 def _committed(session: ZkChatSession, path: str) -> str:

@@ -2,31 +2,31 @@
 
 from collections.abc import Iterator
 
+from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
-from zkchat_cli.lines import Line, Span, line
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.slash import Outcome, SlashCommand
+from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 MOST = 10
 
 
-def _run(session: ZkChatSession, argument: str) -> Outcome:
+def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if not argument:
         raise UsageError("search for what?", "/search WORDS; [[links]] and tag:, path: work as in `zkchat vault search`.")
     session.vault_refreshed(session.parts.vault.refresh())
     found = list(_found(session, argument))
-    warnings = [line(f"! {each.message}", "yellow") for each in session.parts.vault.take_warnings()]
-    return Outcome(lines=[*warnings, *(found or [line("Nothing found.")])])
+    warnings = [styled_line(f"! {each.message}", "yellow") for each in session.parts.vault.take_warnings()]
+    return CommandResult(lines=[*warnings, *(found or [styled_line("Nothing found.")])])
 
 
-def _found(session: ZkChatSession, query: str) -> Iterator[Line]:
+def _found(session: ZkChatSession, query: str) -> Iterator[StyledLine]:
     vault = session.parts.vault
     for number, chunk in enumerate(vault.search(query, MOST), 1):
         heading, snippet = vault.snippet(chunk, query)
         where = f"{chunk.title} › {heading}" if heading and heading != chunk.title else chunk.title
-        place = Span(f"{chunk.relative_path}:{snippet.line}", "dim", chunk.relative_path)
-        yield Line((Span(f"{number:>2}  "), Span(where, "bold")), (place,))
-        yield line(f"    {snippet.text}")
+        place = StyledSpan(f"{chunk.relative_path}:{snippet.line}", "dim", chunk.relative_path)
+        yield StyledLine((StyledSpan(f"{number:>2}  "), StyledSpan(where, "bold")), (place,))
+        yield styled_line(f"    {snippet.text}")
 
 
 COMMAND = SlashCommand(

@@ -1,9 +1,10 @@
 """/sessions: the conversations with these notes, to go on with one; `/sessions WORDS` those in which the words were said."""
 
-from zkchat_cli import conversations, slash
-from zkchat_cli.lines import line
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.slash import Outcome, SlashCommand
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.slash import base
+from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.views import conversation_list
+from zkchat_cli.views.text import styled_line
 
 MOST = 200
 MOST_FOUND = 50
@@ -11,19 +12,19 @@ MOST_FOUND = 50
 MOST_SHOWN = 20
 
 
-def _run(session: ZkChatSession, argument: str) -> Outcome:
+def _run(session: ZkChatSession, argument: str) -> CommandResult:
     store, vault = session.parts.store, str(session.parts.vault.root)
     if not argument:
         known = store.overviews(vault, MOST)
-        lines = conversations.listed(known, session.conversation.id)
-        return Outcome(lines=lines or [line(conversations.NONE)], pick=slash.to_resume(session, known))
+        lines = conversation_list.listed(known, session.conversation.id)
+        return CommandResult(lines=lines or [styled_line(conversation_list.NONE)], pick=base.to_resume(session, known))
     by_id = {each.id: each for each in store.overviews(vault)}
-    titled = conversations.titled(by_id.values(), argument)
-    said = conversations.spoken(store.search(vault, argument, limit=MOST_FOUND), MOST_SHOWN)
+    titled = conversation_list.titled(by_id.values(), argument)
+    said = conversation_list.spoken(store.search(vault, argument, limit=MOST_FOUND), MOST_SHOWN)
     found = dict.fromkeys([*(each.id for each in titled), *(each.conversation_id for each in said)])
-    lines = [*conversations.listed(titled, mark=False), *conversations.found(said, argument)]
-    pick = slash.to_resume(session, [by_id[id_] for id_ in found if id_ in by_id])
-    return Outcome(lines=lines or [line("No conversation has these words.")], pick=pick)
+    lines = [*conversation_list.listed(titled, mark=False), *conversation_list.found(said, argument)]
+    pick = base.to_resume(session, [by_id[id_] for id_ in found if id_ in by_id])
+    return CommandResult(lines=lines or [styled_line("No conversation has these words.")], pick=pick)
 
 
 COMMAND = SlashCommand(

@@ -2,21 +2,21 @@
 
 import re
 
+from zkchat_cli.chat.agent_run import ITERATIONS, run_goal
+from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.slash import Outcome, SlashCommand
-from zkchat_cli.solving import ITERATIONS, solve
+from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 _OPTION = re.compile(r"--iterations(?:=|\s+)(\S+)\s*")
 
 
-def _run(session: ZkChatSession, argument: str) -> Outcome:
+def _run(session: ZkChatSession, argument: str) -> CommandResult:
     iterations = ITERATIONS
     if option := _OPTION.match(argument):
         if not option[1].isdecimal() or len(option[1]) > 4:
             raise UsageError(f"--iterations {option[1]:.40} is no number", f"Say /solve --iterations {ITERATIONS} GOAL")
         iterations, argument = int(option[1]), argument[option.end() :]
-    return Outcome(turn=solve(session, argument, iterations))
+    return CommandResult(turn=run_goal(session, argument, iterations))
 
 
 COMMAND = SlashCommand(

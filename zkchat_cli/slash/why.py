@@ -3,22 +3,22 @@
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError, VaultError, ZkchatError
-from zkchat_cli.lines import Line, Span, line
 from zkchat_cli.models import Prompt
 from zkchat_cli.references import provenance
-from zkchat_cli.references.listing import MARKS, place, status
-from zkchat_cli.references.provenance import Cited, Found, Named, Provenance
-from zkchat_cli.session import ZkChatSession
-from zkchat_cli.slash import Outcome, SlashCommand
-from zkchat_cli.words import shorten
+from zkchat_cli.references.provenance import CitedInAnswer, FoundByTool, NamedByUser, Provenance
+from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.views.sources import MARKS, place, status
+from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 LONGEST_ARGUMENTS = 80
 MOST_SHOWN = 10
 """Excerpts of one call that are listed."""
 
 
-def _run(session: ZkChatSession, argument: str) -> Outcome:
+def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if not argument:
         raise UsageError("which document?", "/why PATH, a title, a [[link]] or a source's number; /refs lists them.")
     known = provenance.trace(_meant(session, argument), session.history)
@@ -29,7 +29,7 @@ def _run(session: ZkChatSession, argument: str) -> Outcome:
     memory = prompt is not None and _in_memory(prompt, known.key)
     if not (known.named or known.found or memory):
         raise UsageError(f"{known.key} has not come into this conversation", "/refs lists the documents that have.")
-    return Outcome(lines=list(_told(known, prompt, problem, in_memory=memory)))
+    return CommandResult(lines=list(_told(known, prompt, problem, in_memory=memory)))
 
 
 def _meant(session: ZkChatSession, argument: str) -> str:
@@ -40,7 +40,7 @@ def _meant(session: ZkChatSession, argument: str) -> str:
         return chunk.relative_path
     keys = provenance.meant(argument, session.history)
     if len(keys) > 1:
-        raise UsageError(f"{shorten(argument, 80)} may mean {len(keys)} documents", f"Give a path: {', '.join(keys[:5])}")
+        raise UsageError(f"{truncate(argument, 80)} may mean {len(keys)} documents", f"Give a path: {', '.join(keys[:5])}")
     if keys:
         return keys[0]
     try:
@@ -49,11 +49,11 @@ def _meant(session: ZkChatSession, argument: str) -> str:
         raise UsageError(e.message, e.hint) from e
 
 
-def _told(known: Provenance, prompt: Prompt | None, problem: str, *, in_memory: bool) -> Iterable[Line]:
+def _told(known: Provenance, prompt: Prompt | None, problem: str, *, in_memory: bool) -> Iterable[StyledLine]:
     tell = provenance.whereabouts(prompt) if prompt else lambda _: f"the prompt cannot be made now: {problem}"
-    yield Line((Span(known.key, "bold", known.key if _is_path(known) or in_memory else None),))
+    yield StyledLine((StyledSpan(known.key, "bold", known.key if _is_path(known) or in_memory else None),))
     if in_memory:
-        yield line("  project memory: it goes into every prompt")
+        yield styled_line("  project memory: it goes into every prompt")
     for named in known.named:
         yield from _naming(named, tell(named.message_id))
     for _, found in groupby(known.found, key=lambda each: each.message_id):
@@ -66,7 +66,7 @@ def _is_path(known: Provenance) -> bool:
     return bool(known.found) or any(named.reference.relative_path for named in known.named)
 
 
-def _naming(named: Named, where: str) -> Iterable[Line]:
+def _naming(named: NamedByUser, where: str) -> Iterable[StyledLine]:
     reference = named.reference
     how = {
         "link": f"is linked from what you named in turn {named.turn}",
@@ -75,9 +75,9 @@ def _naming(named: Named, where: str) -> Iterable[Line]:
     }.get(reference.reference_type, f"you named it in turn {named.turn}: {reference.wikilink}")
     if reference.relative_path is None:
         near = ", ".join(f"[[{name}]]" for name in reference.candidates)
-        yield line(f"  {how}, which leads nowhere{'; nearest: ' + near if near else ''}", "yellow")
+        yield styled_line(f"  {how}, which leads nowhere{'; nearest: ' + near if near else ''}", "yellow")
         return
-    yield line(f"  {how}")
+    yield styled_line(f"  {how}")
     delivered = {
         "injected": "its text went into the prompt",
         "partly": "sections of it went into the prompt",
@@ -86,34 +86,36 @@ def _naming(named: Named, where: str) -> Iterable[Line]:
     }[reference.delivery]
     why = f"{delivered}: {reference.delivery_reason}" if delivered and reference.delivery_reason else delivered
     if why:
-        yield line(f"      {why}", indent=6)
+        yield styled_line(f"      {why}", indent=6)
     for chunk in named.chunks[:MOST_SHOWN]:
-        yield line(f"      [{chunk.number}] lines {place(chunk.start_line, chunk.end_line)}", indent=6)
-    yield line(f"      {where}", "dim", indent=6)
+        yield styled_line(f"      [{chunk.number}] lines {place(chunk.start_line, chunk.end_line)}", indent=6)
+    yield styled_line(f"      {where}", "dim", indent=6)
 
 
-def _call(found: Sequence[Found], where: str) -> Iterable[Line]:
+def _call(found: Sequence[FoundByTool], where: str) -> Iterable[StyledLine]:
     first = found[0]
-    asked = shorten(provenance.asked(first.arguments), LONGEST_ARGUMENTS)
-    yield line(f"  found in turn {first.turn} by {first.tool} {asked}".rstrip())
+    asked = truncate(provenance.asked(first.arguments), LONGEST_ARGUMENTS)
+    yield styled_line(f"  found in turn {first.turn} by {first.tool} {asked}".rstrip())
     for each in found[:MOST_SHOWN]:
         chunk = each.chunk
         facts = [f"lines {place(chunk.start_line, chunk.end_line)}", f"{each.rank} of {each.of} excerpts"]
         facts += [] if chunk.score is None else [f"score {chunk.score:.2f}"]
-        yield line(f"      [{chunk.number}] {', '.join(facts)}", indent=6)
+        yield styled_line(f"      [{chunk.number}] {', '.join(facts)}", indent=6)
     if len(found) > MOST_SHOWN:
-        yield line(f"      and {len(found) - MOST_SHOWN} more", "dim", indent=6)
-    yield line(f"      {where}", "dim", indent=6)
+        yield styled_line(f"      and {len(found) - MOST_SHOWN} more", "dim", indent=6)
+    yield styled_line(f"      {where}", "dim", indent=6)
 
 
-def _citing(cited: Sequence[Cited]) -> Iterable[Line]:
+def _citing(cited: Sequence[CitedInAnswer]) -> Iterable[StyledLine]:
     if not cited:
-        yield line("  no answer cites it", "dim")
+        yield styled_line("  no answer cites it", "dim")
     for each in cited:
         mark, style = MARKS[status(each.citation)]
-        quote = f" “{shorten(each.citation.quote, 60)}”" if each.citation.quote else ""
+        quote = f" “{truncate(each.citation.quote, 60)}”" if each.citation.quote else ""
         lines = f" line {place(each.citation.start_line, each.citation.end_line)}" if each.citation.start_line else ""
-        yield Line((Span(f"  cited in turn {each.turn}: [{each.citation.number}] "), Span(mark, style), Span(f"{lines}{quote}")))
+        yield StyledLine(
+            (StyledSpan(f"  cited in turn {each.turn}: [{each.citation.number}] "), StyledSpan(mark, style), StyledSpan(f"{lines}{quote}"))
+        )
 
 
 def _in_memory(prompt: Prompt, path: str) -> bool:

@@ -11,7 +11,7 @@ stands), `titles` are for a shell's completion.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from zkchat_cli.store.sessions import ChatSessionStore
+    from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 __all__ = ["ChatSessionStore"]
 
@@ -19,7 +19,7 @@ __all__ = ["ChatSessionStore"]
 def __getattr__(name: str) -> Any:
     """The store when it is asked for: `titles` must not load pydantic, as a shell waits for it while somebody types."""
     if name == "ChatSessionStore":
-        from zkchat_cli.store.sessions import ChatSessionStore
+        from zkchat_cli.store.chat_session_store import ChatSessionStore
 
         return ChatSessionStore
     raise AttributeError(name)

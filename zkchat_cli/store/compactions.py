@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from zkchat_cli.models import Compaction
-from zkchat_cli.store import packing, rows
-from zkchat_cli.store.packing import storable
+from zkchat_cli.store import prompt_codec, rows
+from zkchat_cli.store.prompt_codec import storable
 
 _COMPACTION = f"SELECT {', '.join(rows.COMPACTION)}, rest, packed FROM compaction"
 
@@ -17,7 +17,7 @@ def insert(connection: sqlite3.Connection, conversation_id: str, compaction: Com
     row = rows.from_compaction(compaction)
     rest = row.pop("rest")
     rest["masked"] = _numbers(connection, conversation_id, rest.get("masked", ()))
-    row |= {"conversation_id": conversation_id, "rest": "", "packed": packing.packed(rest)}
+    row |= {"conversation_id": conversation_id, "rest": "", "packed": prompt_codec.packed(rest)}
     connection.execute(f"INSERT INTO compaction ({', '.join(row)}) VALUES (:{', :'.join(row)})", row)
 
 
@@ -71,7 +71,7 @@ def _compaction(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Compact
 def _value(row: tuple[Any, ...]) -> dict[str, Any]:
     """As it is stored: what is packed names the messages it masks by numbers."""
     *columns, rest, packed = row
-    value: dict[str, Any] = packing.decoded(rest) if packed is None else packing.unpacked(packed)
+    value: dict[str, Any] = prompt_codec.decoded(rest) if packed is None else prompt_codec.unpacked(packed)
     return value | dict(zip(rows.COMPACTION, columns, strict=True))
 
 

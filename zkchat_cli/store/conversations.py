@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from zkchat_cli.errors import StoreError
-from zkchat_cli.models import Conversation, ConversationArchive, Overview
+from zkchat_cli.models import Conversation, ConversationArchive, ConversationSummary
 from zkchat_cli.store import rows
-from zkchat_cli.store.packing import storable
+from zkchat_cli.store.prompt_codec import storable
 
 _LABEL = ", ".join(rows.CONVERSATION)
 _CONVERSATION = f"SELECT {_LABEL} FROM conversation"
@@ -71,23 +71,23 @@ def is_known(connection: sqlite3.Connection, archive: ConversationArchive) -> bo
     )
 
 
-def overviews(connection: sqlite3.Connection, vault: str | None, limit: int | None) -> list[Overview]:
+def overviews(connection: sqlite3.Connection, vault: str | None, limit: int | None) -> list[ConversationSummary]:
     """`newest_first`, each with its figures."""
     query = f"{_OVERVIEW} WHERE :vault IS NULL OR vault = :vault {_NEWEST_FIRST} LIMIT :limit"
     return [_overview(row) for row in connection.execute(query, _which(vault, limit))]
 
 
-def overview(connection: sqlite3.Connection, conversation_id: str) -> Overview:
+def overview(connection: sqlite3.Connection, conversation_id: str) -> ConversationSummary:
     """One with its figures. Raises StoreError as `read` does."""
     known = read(connection, conversation_id)
     return _overview(connection.execute(f"{_OVERVIEW} WHERE id = ?", (storable(known.id),)).fetchone())
 
 
-def _overview(row: Sequence[Any]) -> Overview:
+def _overview(row: Sequence[Any]) -> ConversationSummary:
     *label, messages, tokens, question = row
     first = next(iter(str(question or "").strip().splitlines()), "").strip()
     values = dict(zip(rows.CONVERSATION, label, strict=True))  # validated once: a list may have thousands
-    return Overview.model_validate({**values, "messages": messages, "tokens": tokens, "first_line": first or None})
+    return ConversationSummary.model_validate({**values, "messages": messages, "tokens": tokens, "first_line": first or None})
 
 
 def _which(vault: str | None, limit: int | None) -> dict[str, str | int | None]:

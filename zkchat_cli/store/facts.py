@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from zkchat_cli.models import Fact
-from zkchat_cli.store.packing import storable
+from zkchat_cli.store.prompt_codec import storable
 
 _COLUMNS = ("key", "content", "source", "conversation_id", "message_id", "created_at", "last_accessed", "ended_at")
 _FACT = f"""

@@ -4,9 +4,9 @@ import threading
 from contextlib import suppress
 from datetime import datetime, timedelta
 
-from zkchat_cli.config import Config
+from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import StoreError
-from zkchat_cli.store.sessions import ChatSessionStore
+from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 
 class Retention:

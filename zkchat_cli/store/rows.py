@@ -10,8 +10,8 @@ from typing import Any
 
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Compaction, Conversation, Value, ZkChatMessage
-from zkchat_cli.store import packing
-from zkchat_cli.store.packing import storable
+from zkchat_cli.store import prompt_codec
+from zkchat_cli.store.prompt_codec import storable
 
 MESSAGE = ("id", "parent_id", "role", "content", "status", "timestamp")
 COMPACTION = ("id", "created_at", "last_id", "undone")
@@ -30,14 +30,14 @@ def from_message(message: ZkChatMessage) -> dict[str, Any]:
     rest = _rest(message, MESSAGE)
     aside: dict[str, Any] = {"chunks": chunks} if (chunks := rest.pop("chunks", None)) else {}
     for chunk in chunks or ():
-        said = packing.encoded(chunk["text"]).decode()
+        said = prompt_codec.encoded(chunk["text"]).decode()
         place = message.content.find(said)
         if place >= 0:
             chunk["text"] = [place, len(said)]
     words = [{name: reference.pop(name) for name in REFERENCE if name in reference} for reference in rest.get("references", ())]
     if any(words):
         aside["references"] = words
-    return _columns(message, MESSAGE) | {"rest": _json(rest), "packed": packing.packed(aside) if aside else None}
+    return _columns(message, MESSAGE) | {"rest": _json(rest), "packed": prompt_codec.packed(aside) if aside else None}
 
 
 def from_compaction(compaction: Compaction) -> dict[str, Any]:
@@ -52,13 +52,13 @@ def from_conversation(conversation: Conversation) -> dict[str, Any]:
 def to_message(row: tuple[Any, ...]) -> ZkChatMessage:
     """A row of MESSAGE, `rest` and `packed`. A long history is read in one go, so each step here counts 2 000 times."""
     *columns, rest, packed = row
-    value = packing.decoded(rest)
+    value = prompt_codec.decoded(rest)
     value["id"], value["parent_id"], value["role"], value["content"], value["status"], value["timestamp"] = columns
     if packed is not None:
-        aside = packing.unpacked(packed)
+        aside = prompt_codec.unpacked(packed)
         for chunk in aside.get("chunks", ()):
             if isinstance(place := chunk["text"], list):
-                chunk["text"] = packing.decoded(value["content"][place[0] : sum(place)])
+                chunk["text"] = prompt_codec.decoded(value["content"][place[0] : sum(place)])
         for reference, words in zip(value.get("references", ()), aside.pop("references", ()), strict=False):
             reference.update(words)
         value.update(aside)
@@ -109,4 +109,4 @@ def _rest(value: Value, columns: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _json(rest: dict[str, Any]) -> str:
-    return packing.encoded(rest).decode()
+    return prompt_codec.encoded(rest).decode()

@@ -13,11 +13,12 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.terminal.safe import neutralise_name
+from zkchat_cli.slash import base
+from zkchat_cli.text.sanitize import sanitize_name
 
 if TYPE_CHECKING:  # a session loads them; the prompt is there before
-    from zkchat_cli.session import ZkChatSession
-    from zkchat_cli.slash import SlashCommand
+    from zkchat_cli.chat.session import ZkChatSession
+    from zkchat_cli.slash.base import SlashCommand
 
 MOST = 30
 LONGEST_WAIT = 10.0
@@ -88,7 +89,7 @@ class ChatCompleter(Completer):
 
     def _completions(self, before: str, after: str, session: "ZkChatSession") -> Iterator[Completion]:
         from zkchat_cli import slash  # the session has loaded them
-        from zkchat_cli.vault.fuzzy import best
+        from zkchat_cli.vault.links.fuzzy import best
 
         if (command := command_typed(before)) is not None:
             known = {each.name: each for each in slash.commands()}
@@ -103,7 +104,7 @@ class ChatCompleter(Completer):
                 yield from self._notes(link, closing, session)
         elif (typed := argument_typed(before)) is not None and (values := _values(slash.commands(), typed[0], session)):
             for value in best(values, typed[1], MOST):
-                about = neutralise_name(value.about) if isinstance(value, slash.Offer) else ""
+                about = sanitize_name(value.about) if isinstance(value, base.CompletionValue) else ""
                 yield Completion(value, -len(typed[1]), display_meta=about)
         elif (path := file_typed(before)) is not None:
             if (named := agent_typed(before)) is not None:
@@ -122,7 +123,7 @@ class ChatCompleter(Completer):
 
     def _headings(self, link: str, closing: str, session: "ZkChatSession") -> Iterator[Completion]:
         """The headings of the note named before the first `#`: all in their order, or those with the letters after the last."""
-        from zkchat_cli.vault.fuzzy import best
+        from zkchat_cli.vault.links.fuzzy import best
 
         name, _, typed = link.partition("#")
         heading = typed.rpartition("#")[2]
@@ -139,12 +140,12 @@ class ChatCompleter(Completer):
 
     def _files(self, session: "ZkChatSession") -> list[str]:
         """What may be imported, by its path from the current folder or the vault."""
-        from zkchat_cli.references import imports
+        from zkchat_cli.references import file_imports
 
         def files() -> list[str]:
             folder = session.parts.folder
-            inside = imports.files(folder) if folder is not None and folder != session.parts.vault.root else ()
-            return list(dict.fromkeys(path for path in (*inside, *imports.files(session.parts.vault.root)) if _harmless(path)))
+            inside = file_imports.files(folder) if folder is not None and folder != session.parts.vault.root else ()
+            return list(dict.fromkeys(path for path in (*inside, *file_imports.files(session.parts.vault.root)) if _harmless(path)))
 
         return self._current("@", files)
 
@@ -167,4 +168,4 @@ def _written(path: str) -> str:
 
 
 def _harmless(name: str) -> bool:
-    return neutralise_name(name) == name
+    return sanitize_name(name) == name

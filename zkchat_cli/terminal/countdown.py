@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from zkchat_cli.terminal.safe import neutralise_name
 from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.text.sanitize import sanitize_name
 
 
 class Countdown:
@@ -26,9 +26,9 @@ class Countdown:
                 self._aside(f"  {reason}; trying again in {seconds:.0f} s", "dim")
             return
         from zkchat_cli.terminal.markdown.pieces import width  # measures with prompt_toolkit, which an interactive chat has loaded
-        from zkchat_cli.terminal.status import clipped
+        from zkchat_cli.terminal.status_line import clipped
 
-        said = neutralise_name(f"  again in {max(1, round(seconds))} s, Ctrl-C stops: {reason}")
+        said = sanitize_name(f"  again in {max(1, round(seconds))} s, Ctrl-C stops: {reason}")
         line = clipped(said, self._screen.columns() - 1)
         self._screen.write_raw(f"\r{line}{' ' * (self._width - width(line))}")
         self._width = width(line)

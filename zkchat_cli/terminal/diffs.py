@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from zkchat_cli.terminal.safe import revealed
 from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.text.sanitize import revealed
 
 LONGEST_LINE = 2000
 """Characters of a line that are shown where not all lines are: a note may be one line of a megabyte."""

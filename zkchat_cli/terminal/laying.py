@@ -6,24 +6,24 @@ The words are broken first and dressed afterwards: so no escape sequence is ever
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 
-from zkchat_cli.lines import Line, Span
-from zkchat_cli.terminal.safe import neutralise_name
+from zkchat_cli.text.sanitize import sanitize_name
+from zkchat_cli.views.text import StyledLine, StyledSpan
 
 Measure = Callable[[str], int]
 GAP = "   "
-_BARE = Span("")
+_BARE = StyledSpan("")
 WIDEST_LEFT = 60
 """Columns, or else half the screen, up to which what stands before a column of its own moves that column; what is longer pushes it aside
 for its own line only."""
 
 
-def lay_out(lines: Iterable[Line], width: int | None, *, plain: bool) -> list[tuple[Span, ...]]:
+def lay_out(lines: Iterable[StyledLine], width: int | None, *, plain: bool) -> list[tuple[StyledSpan, ...]]:
     """The rows of these lines on `width` columns, or as wide as they are. `plain`: nothing can be styled there."""
     if width is None:
         measure: Measure = columns
     else:
         from prompt_toolkit.utils import get_cwidth as measure  # which an interactive chat has loaded, and nothing else needs
-    safe = [Line(_safe(each.left, plain), _safe(each.right, plain), each.indent) for each in lines]
+    safe = [StyledLine(_safe(each.left, plain), _safe(each.right, plain), each.indent) for each in lines]
     column = _column(safe, width, measure)
     return [row for each in safe for row in _rows(each, column, width, measure)]
 
@@ -35,15 +35,15 @@ def columns(text: str) -> int:
     return sum(0 if unicodedata.combining(c) or c == "\u200d" else 1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
 
 
-def _safe(spans: Iterable[Span], plain: bool) -> tuple[Span, ...]:
+def _safe(spans: Iterable[StyledSpan], plain: bool) -> tuple[StyledSpan, ...]:
     made = []
     for span in spans:
-        text = neutralise_name(span.text)
-        made.append(Span(f"»{text}«" if plain and span.quoted else text, span.style, span.path))
+        text = sanitize_name(span.text)
+        made.append(StyledSpan(f"»{text}«" if plain and span.quoted else text, span.style, span.path))
     return tuple(made)
 
 
-def _column(lines: Sequence[Line], width: int | None, measure: Measure) -> int:
+def _column(lines: Sequence[StyledLine], width: int | None, measure: Measure) -> int:
     """Where what is `right` begins, gap not counted, so that of the lines that fit beside it as many as can are aligned."""
     sizes = [(measure(_text(each.left)), measure(_text(each.right))) for each in lines if each.right]
     fitting = [(left, right) for left, right in sizes if width is None or left + len(GAP) + right <= width]
@@ -53,17 +53,17 @@ def _column(lines: Sequence[Line], width: int | None, measure: Measure) -> int:
     return widest if width is None else min(widest, width - len(GAP) - max(right for _, right in fitting))
 
 
-def _rows(line: Line, column: int, width: int | None, measure: Measure) -> list[tuple[Span, ...]]:
+def _rows(line: StyledLine, column: int, width: int | None, measure: Measure) -> list[tuple[StyledSpan, ...]]:
     if not line.right:
         return _broken(line.left, line.indent, width, measure)
     left = measure(_text(line.left))
     if width is None or left + len(GAP) + measure(_text(line.right)) <= width:
-        return [(*line.left, Span(" " * max(0, column - left) + GAP), *line.right)]
-    below = (Span(" " * min(line.indent, width // 2)), *line.right)
+        return [(*line.left, StyledSpan(" " * max(0, column - left) + GAP), *line.right)]
+    below = (StyledSpan(" " * min(line.indent, width // 2)), *line.right)
     return _broken(line.left, line.indent, width, measure) + _broken(below, line.indent, width, measure)
 
 
-def _broken(spans: tuple[Span, ...], indent: int, width: int | None, measure: Measure) -> list[tuple[Span, ...]]:
+def _broken(spans: tuple[StyledSpan, ...], indent: int, width: int | None, measure: Measure) -> list[tuple[StyledSpan, ...]]:
     text = _text(spans)
     if width is None or measure(text) <= width:
         return [spans]
@@ -73,12 +73,12 @@ def _broken(spans: tuple[Span, ...], indent: int, width: int | None, measure: Me
     return _dressed(wrapper.feed(text) + wrapper.close(), spans)
 
 
-def _dressed(broken: str, spans: Iterable[Span]) -> list[tuple[Span, ...]]:
+def _dressed(broken: str, spans: Iterable[StyledSpan]) -> list[tuple[StyledSpan, ...]]:
     """The broken text's rows with the looks of the spans it came from: breaking has changed nothing but spaces."""
     looks = (span for span in spans for c in span.text if c != " ")
     rows = []
     for row in broken.split("\n"):
-        pieces: list[tuple[Span, list[str]]] = []
+        pieces: list[tuple[StyledSpan, list[str]]] = []
         spaces = ""
         for c in row:
             if c == " ":
@@ -90,9 +90,9 @@ def _dressed(broken: str, spans: Iterable[Span]) -> list[tuple[Span, ...]]:
                 spaces = ""
             pieces[-1][1].append(spaces + c)
             spaces = ""
-        rows.append(tuple(Span("".join(text), look.style, look.path) for look, text in pieces))
+        rows.append(tuple(StyledSpan("".join(text), look.style, look.path) for look, text in pieces))
     return rows
 
 
-def _text(spans: Iterable[Span]) -> str:
+def _text(spans: Iterable[StyledSpan]) -> str:
     return "".join(span.text for span in spans)

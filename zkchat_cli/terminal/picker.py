@@ -13,8 +13,8 @@ from prompt_toolkit.layout import BufferControl, FormattedTextControl, HSplit, L
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.utils import is_dumb_terminal
 
-from zkchat_cli.terminal.safe import neutralise_name
-from zkchat_cli.words import fold
+from zkchat_cli.text.sanitize import sanitize_name
+from zkchat_cli.text.words import fold
 
 ROWS = 10
 
@@ -38,7 +38,7 @@ class Picker:
         """The index of the row that is picked; None where the user leaves, or nothing can be picked."""
         if not rows or is_dumb_terminal():
             return None
-        app = _application(title, [neutralise_name(row) for row in rows], colour=self._colour)
+        app = _application(title, [sanitize_name(row) for row in rows], colour=self._colour)
         try:
             return app.run()
         except (EOFError, KeyboardInterrupt):

@@ -12,24 +12,24 @@ from typing import TYPE_CHECKING
 
 from zkchat_cli import __version__
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.store import typed
-from zkchat_cli.terminal.background import Background, Opened, Opening
+from zkchat_cli.store import input_history
 from zkchat_cli.terminal.completion import ChatCompleter
-from zkchat_cli.terminal.gauge import Gauge
-from zkchat_cli.terminal.history import VaultHistory
-from zkchat_cli.terminal.keyboard import Interruptions
-from zkchat_cli.terminal.links import opener, opens
-from zkchat_cli.terminal.pasting import Pastes
-from zkchat_cli.terminal.prompt import Aids, Looks, Prompt
-from zkchat_cli.terminal.question import Question
-from zkchat_cli.terminal.safe import neutralise_name
+from zkchat_cli.terminal.confirm import Confirmation
+from zkchat_cli.terminal.hyperlinks import opener, opens
+from zkchat_cli.terminal.input_history import VaultHistory
+from zkchat_cli.terminal.input_line import InputLine, PromptHelpers, PromptStyle
+from zkchat_cli.terminal.interrupts import InterruptHandler
+from zkchat_cli.terminal.paste_folding import Pastes
 from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.startup import BackgroundLoader, Opening, StartedSession
 from zkchat_cli.terminal.toolbar import shortened
+from zkchat_cli.terminal.toolbar_metrics import ToolbarMetrics
+from zkchat_cli.text.sanitize import sanitize_name
 
 if TYPE_CHECKING:  # they load all that a session is made of, which is there when it is needed
+    from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.events import Event
-    from zkchat_cli.session import ZkChatSession
-    from zkchat_cli.terminal.approving import AskEach
+    from zkchat_cli.terminal.change_approval import ApprovalPrompt
 
 DRAWN_AFTER = 0.03
 """Seconds that a terminal may take to say where the cursor is, after which the toolbar is drawn: a thread that computes delays drawing."""
@@ -54,7 +54,7 @@ class Repl:
         *,
         keep_history: bool = True,
         unsafe: bool = False,
-        asking: "AskEach | None" = None,
+        asking: "ApprovalPrompt | None" = None,
         typed: str = "",
     ) -> None:
         """`asking` is who asks before a note is changed, with `unsafe`. `typed` are keys that were pressed already."""
@@ -64,16 +64,16 @@ class Repl:
         pastes = Pastes()
         self._history = VaultHistory(pastes.unfold)
         self._completer = ChatCompleter(self.current)
-        self._prompt = Prompt(
-            Looks(screen.colour, screen.said),
-            Aids(self._completer, self._history, pastes),
+        self._prompt = InputLine(
+            PromptStyle(screen.colour, screen.said),
+            PromptHelpers(self._completer, self._history, pastes),
             line_changed=self._line_changed,
             heading=f"zkchat {__version__}",
             typed=typed,
             drawn=lambda: threading.Timer(DRAWN_AFTER, self._background.start).start(),
         )
-        self._gauge = Gauge(self._prompt, self.current)
-        self._background = Background(
+        self._gauge = ToolbarMetrics(self._prompt, self.current)
+        self._background = BackgroundLoader(
             opening,
             told=lambda: self._prompt.call(self._take_in),
             state=lambda state: self._prompt.update(state=state),
@@ -81,7 +81,7 @@ class Repl:
             session=self.current,
         )
         self._asking = asking
-        self._question = asking.question if asking is not None else Question(colour=screen.colour)
+        self._question = asking.question if asking is not None else Confirmation(colour=screen.colour)
         self._unsent = ""
         self._asked_model = False
         """Whether the line that was sent last has put a question, which can be asked again."""
@@ -92,7 +92,7 @@ class Repl:
 
         Raises the ZkchatError of what cannot be opened.
         """
-        with Interruptions(self._leave) as interruptions:
+        with InterruptHandler(self._leave) as interruptions:
             if self._asking is not None:
                 self._asking.pausing = interruptions.paused
             try:
@@ -110,7 +110,7 @@ class Repl:
         self._screen.abandon()
         return 128 + interruptions.ending
 
-    def _converse(self, interruptions: Interruptions) -> None:
+    def _converse(self, interruptions: InterruptHandler) -> None:
         going_on = True
         while going_on and interruptions.ending is None:
             self._take_in()
@@ -137,17 +137,17 @@ class Repl:
             going_on = self._handle(line, interruptions)
             self._look_again()
 
-    def _handle(self, line: str, interruptions: Interruptions) -> bool:
+    def _handle(self, line: str, interruptions: InterruptHandler) -> bool:
         """Run a command or a turn; False when the chat is to end."""
         self._asked_model = False
         from zkchat_cli import slash  # the session has loaded it
-        from zkchat_cli.solving import unfinished
-        from zkchat_cli.terminal import outcomes
-        from zkchat_cli.terminal.turns import show_error
+        from zkchat_cli.chat.agent_run import unfinished
+        from zkchat_cli.terminal import command_runner
+        from zkchat_cli.terminal.turn_renderer import show_error
 
         try:
             if slash.is_command(line):
-                if not outcomes.run(line, self, interruptions.stoppable):
+                if not command_runner.run(line, self, interruptions.stoppable):
                     return False
             else:
                 with interruptions.stoppable():
@@ -195,14 +195,14 @@ class Repl:
 
     def take_turn(self, events: "Generator[Event, None, None]") -> None:
         from zkchat_cli.events import TurnFailed  # as above
-        from zkchat_cli.terminal.turns import Manner, show, show_error, unsent
+        from zkchat_cli.terminal.turn_renderer import Verbosity, show, show_error, unsent
 
         self._session.describing.stop()
         if self._asking is not None:
             self._asking.begin()
         self._screen.print()
         settings = self._session.parts.settings
-        manner = Manner(
+        manner = Verbosity(
             settings.references.max_displayed,
             reasoning=settings.chat.show_reasoning,
             detail=self._session.verbose,
@@ -246,9 +246,9 @@ class Repl:
         """End whatever waits for keys; from a signal's handler."""
         self._prompt.leave()
         if self._begun:
-            from zkchat_cli.terminal import programs  # a pager or an editor can only be running if it is loaded
+            from zkchat_cli.terminal import external_programs  # a pager or an editor can only be running if it is loaded
 
-            programs.leave()
+            external_programs.leave()
 
     # what comes from the background
 
@@ -258,7 +258,7 @@ class Repl:
             return self._session
         return self._background.opened.session if self._background.opened is not None else None
 
-    def _waited(self, line: str, interruptions: Interruptions) -> bool:
+    def _waited(self, line: str, interruptions: InterruptHandler) -> bool:
         """Wait for what this line needs: the session, and a message also the first index. False when Ctrl-C ended the waiting.
 
         Raises what keeps the chat from having it.
@@ -305,14 +305,14 @@ class Repl:
             self._warned = True
             self._prompt.print_above(self._warn)
 
-    def _begin(self, opened: Opened) -> None:
+    def _begin(self, opened: StartedSession) -> None:
         bench, self._session = opened.bench, opened.session
         settings = bench.loaded.values
         self._begun = True
         dressed = self._screen.dressed(settings.terminal)
         self._screen = replace(dressed, address=opener(bench.vault.root, settings.references.link_style))
-        self._prompt.dress(Looks(dressed.colour, dressed.said))
-        self._history.keep_in(typed.file_of(bench.loaded.places.data_dir, str(bench.vault.root)) if self._keep_history else None)
+        self._prompt.dress(PromptStyle(dressed.colour, dressed.said))
+        self._history.keep_in(input_history.file_of(bench.loaded.places.data_dir, str(bench.vault.root)) if self._keep_history else None)
         if settings.terminal.editing_mode == "vi":
             self._prompt.use_vi_keys()
         self._completer.ready.set()
@@ -326,23 +326,23 @@ class Repl:
 
     def _greet(self) -> None:
         from zkchat_cli.llm import providers  # the session has loaded them
-        from zkchat_cli.words import shorten
+        from zkchat_cli.text.truncate import truncate
 
         session, was_asked = self._session, self._prompt.forget_heading()
         name, vault = session.parts.model.name, session.parts.vault.name
         model = f"offline: {providers.provider(name).help}" if name == "offline" else shortened(name, LONGEST_NAME)
         model = f"{agent.name} · {model}" if (agent := session.parts.agent) is not None else model
         program = "" if was_asked else f"zkchat {__version__} · "
-        self._screen.print(neutralise_name(f"{program}{vault} ({self._background.notes}) · {model}"), "bold")
+        self._screen.print(sanitize_name(f"{program}{vault} ({self._background.notes}) · {model}"), "bold")
         if session.history:
-            title = shorten(session.conversation.title or session.conversation.id, 60)
+            title = truncate(session.conversation.title or session.conversation.id, 60)
             self._screen.print(f"going on with “{title}”, {len(session.history)} messages", "dim")
         elif self._background.opened is not None and self._background.opened.tip:
             self._screen.print(self._background.opened.tip, "dim")
         self._screen.print()
 
     def _tell_unable(self) -> None:
-        from zkchat_cli.terminal.approving import tell_unable  # the session has loaded what it needs
+        from zkchat_cli.terminal.change_approval import tell_unable  # the session has loaded what it needs
 
         tell_unable(self._session.parts, self._screen, unsafe=self._unsafe)
 

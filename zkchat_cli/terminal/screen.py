@@ -13,15 +13,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
-from zkchat_cli.lines import Line, Span
 from zkchat_cli.terminal.laying import lay_out
-from zkchat_cli.terminal.safe import neutralise
 from zkchat_cli.terminal.theme import EITHER, Theme, can_say, chosen, in_ascii
+from zkchat_cli.text.sanitize import sanitize
+from zkchat_cli.views.text import StyledLine, StyledSpan
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from zkchat_cli.config import TerminalSettings
+    from zkchat_cli.config.schema import TerminalSettings
 
 PROMPT = "you › "
 PROGRESS_AFTER = 0.3
@@ -99,7 +99,7 @@ class Screen:
 
     def write(self, text: str) -> None:
         """Text of whatever origin to stdout, neutralised, as it is."""
-        self.out.write(neutralise(text))
+        self.out.write(sanitize(text))
         self.out.flush()
 
     def print(self, text: str = "", *styles: str) -> None:
@@ -108,21 +108,23 @@ class Screen:
         if self.columns is not None:
             from zkchat_cli.terminal.wrapping import fit  # measures with prompt_toolkit, which an interactive chat has loaded
 
-            text = fit(neutralise(text), self.columns())
+            text = fit(sanitize(text), self.columns())
         self.write_styled(text + "\n", *styles)
 
-    def show(self, lines: Iterable[Line]) -> None:
+    def show(self, lines: Iterable[StyledLine]) -> None:
         """Lines to stdout with their styles, columns and links, as far as this screen has them."""
         if self.ascii:
-            lines = [Line(tuple(map(self._in_ascii, each.left)), tuple(map(self._in_ascii, each.right)), each.indent) for each in lines]
+            lines = [
+                StyledLine(tuple(map(self._in_ascii, each.left)), tuple(map(self._in_ascii, each.right)), each.indent) for each in lines
+            ]
         rows = lay_out(lines, self.columns() if self.columns is not None else None, plain=not self.colour)
         self.out.write("".join("".join(map(self._dressed, row)) + "\n" for row in rows))
         self.out.flush()
 
-    def _in_ascii(self, span: Span) -> Span:
-        return Span(self.said(span.text), span.style, span.path, span.quoted)
+    def _in_ascii(self, span: StyledSpan) -> StyledSpan:
+        return StyledSpan(self.said(span.text), span.style, span.path, span.quoted)
 
-    def _dressed(self, span: Span) -> str:
+    def _dressed(self, span: StyledSpan) -> str:
         text = self.styled(span.text, *span.style.split())
         return text if span.path is None or self.address is None else self.link(text, self.address(span.path))
 
@@ -150,7 +152,7 @@ class Screen:
 
     def write_raw(self, text: str) -> None:
         """Text of ours to stdout that moves the cursor by a carriage return."""
-        self.out.write("".join("\r" if c == "\r" else neutralise(c) for c in text))
+        self.out.write("".join("\r" if c == "\r" else sanitize(c) for c in text))
         self.out.flush()
 
     def write_styled(self, text: str, *styles: str) -> None:
@@ -159,7 +161,7 @@ class Screen:
 
     def styled(self, text: str, *styles: str) -> str:
         """`text` neutralised, in the styles if this screen has any; none is ever the only sign of something."""
-        safe = neutralise(text)
+        safe = sanitize(text)
         if not self.colour or not styles or not safe.strip():
             return safe
         body = safe.rstrip("\n")
@@ -179,18 +181,18 @@ class Screen:
 
     def warn(self, message: str, hint: str = "") -> None:
         """One or two lines on stderr."""
-        self.err.write(neutralise(self.said(f"zkchat: {message}" + (f" ({hint})" if hint else ""))) + "\n")
+        self.err.write(sanitize(self.said(f"zkchat: {message}" + (f" ({hint})" if hint else ""))) + "\n")
         self.err.flush()
 
     def remark(self, text: str) -> None:
         """A line on stderr about the result, which is no part of it: that there is none, how many there are."""
-        self.err.write(neutralise(self.said(text)) + "\n")
+        self.err.write(sanitize(self.said(text)) + "\n")
         self.err.flush()
 
     def progress(self, text: str) -> None:
         """A line about what is going on, only where somebody watches."""
         if self.err_is_terminal:
-            self.err.write(neutralise(text) + "\n")
+            self.err.write(sanitize(text) + "\n")
             self.err.flush()
 
     @contextmanager

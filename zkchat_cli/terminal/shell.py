@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from zkchat_cli import __version__
-from zkchat_cli.store.titles import titles
+from zkchat_cli.config import loader
+from zkchat_cli.store.completion_titles import titles
 
 VARIABLE = "_ZKCHAT_COMPLETE"
 FRESH_FOR = 600.0
@@ -185,7 +186,10 @@ class _Home:
 
     def tree(self, command: Callable[[], Any]) -> Tree:
         """All commands, from the file if it is of this very program."""
-        newest = max((file.stat().st_mtime_ns for file in (_PACKAGE / "config.py", *(_PACKAGE / "cli").glob("*.py"))), default=0)
+        newest = max(
+            (file.stat().st_mtime_ns for file in (_PACKAGE / "config" / "schema.py", *(_PACKAGE / "cli" / "commands").glob("*.py"))),
+            default=0,
+        )
         stamp = f"{__version__} {newest}"
         kept = self._read("completion.json")
         if kept.get("stamp") != stamp or "tree" not in kept:
@@ -270,12 +274,12 @@ def _kind(parameter: Any, context: Any, group: str) -> Any:
 
 
 def _keys(group: str) -> Iterator[Offer]:
-    from zkchat_cli import config, wiring  # only when the tree is made
-    from zkchat_cli.agents.profile import Profile
+    from zkchat_cli.agents.profile import AgentProfile
+    from zkchat_cli.app import factory  # only when the tree is made
 
-    schema = Profile if group == "agent" else wiring.schema()
-    for key in config.keys(schema):
-        yield key, config.describe(key, schema)
+    schema = AgentProfile if group == "agent" else factory.settings_schema()
+    for key in loader.keys(schema):
+        yield key, loader.describe(key, schema)
 
 
 def _strategies() -> list[Offer]:

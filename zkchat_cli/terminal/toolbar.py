@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from prompt_toolkit.utils import get_cwidth
 
-from zkchat_cli.terminal.safe import neutralise_name
+from zkchat_cli.text.sanitize import sanitize_name
 
 if TYPE_CHECKING:
     from zkchat_cli.models import ContextUsage
@@ -100,20 +100,20 @@ class Toolbar:
         return joined
 
     def _bar(self, cells: int) -> Fragments:
-        from zkchat_cli.context import figures  # loads pydantic: the first bar is drawn when a session is there, which has it
+        from zkchat_cli.views import context_usage  # loads pydantic: the first bar is drawn when a session is there, which has it
 
         if self.usage is None:
-            return [("", f"{figures.bar(0, cells)}  … / {figures.thousands(self.limit)}")]
+            return [("", f"{context_usage.bar(0, cells)}  … / {context_usage.thousands(self.limit)}")]
         usage = self.usage.model_copy(update={"total_tokens": self.usage.total_tokens + self.typed})
         share = usage.total_tokens / usage.effective_limit
         mark = "~" if usage.estimated or (self.typed and self.typed_estimated) else ""
-        text = f"{mark}{figures.thousands(usage.total_tokens)} / {figures.thousands(usage.effective_limit)}"
-        return [(_COLOURS[figures.state(usage)], figures.bar(share, cells)), ("", f" {share:.0%}  {text}")]
+        text = f"{mark}{context_usage.thousands(usage.total_tokens)} / {context_usage.thousands(usage.effective_limit)}"
+        return [(_COLOURS[context_usage.state(usage)], context_usage.bar(share, cells)), ("", f" {share:.0%}  {text}")]
 
 
 def shortened(name: str, width: int) -> str:
     """A name in at most `width` columns; its middle is what can best be spared (`scripted/…plies.jsonl`)."""
-    name = neutralise_name(name)
+    name = sanitize_name(name)
     if get_cwidth(name) <= width:
         return name
     head, tail = "", ""

@@ -9,7 +9,7 @@ import re
 from prompt_toolkit.utils import get_cwidth
 
 from zkchat_cli.terminal.markdown.pieces import clusters
-from zkchat_cli.terminal.safe import neutralise
+from zkchat_cli.text.sanitize import sanitize
 
 _WIDE = "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6\U00020000-\U0003fffd"
 _CLOSING = "、。，．！？；：」』）】》〉’”…"
@@ -68,7 +68,7 @@ class Wrapper:
             return ""
         if self._line_is_empty:
             self._begin(piece)
-        word = neutralise(piece)
+        word = sanitize(piece)
         gap, self._gap = self._gap, ""
         first, self._line_is_empty = self._line_is_empty, False
         end = self._column + len(gap.expandtabs(TAB)) + get_cwidth(word)

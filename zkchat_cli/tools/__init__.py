@@ -6,120 +6,18 @@ provider never loads a model library.
 """
 
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
 
-from zkchat_cli import drawer
-from zkchat_cli.errors import StoreError, UsageError, VaultError
-from zkchat_cli.memory.keeper import Memory
-from zkchat_cli.models import ContentChunk
-from zkchat_cli.vault import Vault
-from zkchat_cli.vault.changes import Change
-
-FINISH = "finish"
-FARTHEST = 10**9
-"""No note has as many lines, no vault as many notes."""
-
-
-class ToolMistake(Exception):
-    """The model called a tool wrongly: the text tells it how to do better."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What a tool found: chunks that can be cited, other data, a note (what was left out, how to get it), and for who watches what came of
-    it in a few words, where the number of chunks does not say that.
-
-    The chunks that matter most come first, or those of a note in its order: when there is no room for all, the last ones go.
-    """
-
-    chunks: tuple[ContentChunk, ...] = ()
-    data: Mapping[str, object] = field(default_factory=dict)
-    note: str = ""
-    outcome: str = ""
-    change: Change | None = None
-    """What a tool that writes proposes; whoever runs it has it approved, and makes it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    name: str
-    description: str
-    parameters: Mapping[str, Mapping[str, Any]]
-    """JSON schema of each argument."""
-    required: tuple[str, ...]
-    run: Callable[[Mapping[str, Any], Any], Finding]
-    """Gets the arguments and the Vault; or, where the tool is not `of` the notes, the Memory."""
-    parallel: bool = True
-    """Whether it only reads, so that several such calls may run at once. What is of memory does not: its store belongs to one thread."""
-    of: Literal["notes", "memory", "conversation", "run"] = "notes"
-    """What it is about. A tool of memory is not there while `context.memory_integration` is off; one of a run is only there in agent runs,
-    and ends the turn, of which its argument `answer` is the answer."""
-    writes: bool = False
-    """Whether it proposes changes to the notes. It is there only with --unsafe, and runs alone."""
-
-    @property
-    def descriptor(self) -> dict[str, Any]:
-        schema = {"type": "object", "properties": {k: dict(v) for k, v in self.parameters.items()}, "required": list(self.required)}
-        return {"type": "function", "function": {"name": self.name, "description": self.description, "parameters": schema}}
-
-    def call(self, arguments: Mapping[str, Any], vault: Vault, memory: Memory | None = None) -> Finding:
-        """Check the arguments against the schema and run. Raises ToolMistake for what the model can correct."""
-        missing = [name for name in self.required if _is_empty(arguments.get(name))]
-        if missing:
-            raise ToolMistake(f"{self.name} needs {', '.join(missing)}")
-        for name, value in arguments.items():
-            if name not in self.parameters:
-                raise ToolMistake(f"{self.name} has no argument {name!r:.60}; it has {', '.join(self.parameters)}")
-            wanted = self.parameters[name]["type"]
-            if value is not None and not _is(value, wanted):
-                raise ToolMistake(f"{self.name}: {name} must be of type {wanted}, not {value!r:.60}")
-        if self.of != "notes" and memory is None:
-            raise ToolMistake(f"{self.name} is of no use here: there is no memory")
-        try:
-            return self.run({k: v for k, v in arguments.items() if v is not None}, vault if self.of == "notes" else memory)
-        except (VaultError, StoreError, UsageError) as e:
-            raise ToolMistake(f"{e.message}. {e.hint}".strip()) from e
-
-
-def limited(arguments: Mapping[str, Any], default: int, most: int) -> tuple[int, str]:
-    """The limit that a call asks for, from 1 to `most`, and a note when it asked for more than there is to be had at once."""
-    wanted = arguments.get("limit", default)
-    return max(1, min(most, wanted)), f"{most} is the most at once." if wanted > most else ""
-
-
-def position(arguments: Mapping[str, Any], name: str, default: int) -> int:
-    """A line or an offset that a call asks for, kept to numbers that can be shown."""
-    asked: int = arguments.get(name, default)
-    return max(-FARTHEST, min(FARTHEST, asked))
-
-
-def join(*notes: str) -> str:
-    """The notes that say something, as one."""
-    return " ".join(note for note in notes if note)
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """`1 note`, `3 notes`, `no notes`."""
-    return f"1 {one}" if number == 1 else f"{number or 'no'} {many or one + 's'}"
-
-
-def _is_empty(value: object) -> bool:
-    return value is None or (isinstance(value, str) and not value.strip())
-
-
-def _is(value: object, wanted: str) -> bool:
-    return isinstance(value, str) if wanted == "string" else isinstance(value, int) and not isinstance(value, bool)
+from zkchat_cli import registry
+from zkchat_cli.tools.base import FINISH, Tool
 
 
 def tools(*, unsafe: bool = False) -> list[Tool]:
     """All tools of a conversation that change no note, by name; with `unsafe` all of them. A run has one more, `finish`."""
-    every: list[Tool] = drawer.everything(sys.modules[__name__], "TOOL")
+    every: list[Tool] = registry.load_all(sys.modules[__name__], "TOOL")
     return [tool for tool in every if tool.of != "run" and (unsafe or not tool.writes)]
 
 
 def that_ends_a_run() -> Tool:
     """The tool that ends a run."""
-    found: Tool = drawer.take(sys.modules[__name__], FINISH, "TOOL")
+    found: Tool = registry.load(sys.modules[__name__], FINISH, "TOOL")
     return found

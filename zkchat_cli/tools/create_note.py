@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from zkchat_cli.tools import Finding, Tool
-from zkchat_cli.vault import Vault
+from zkchat_cli.tools.base import Tool, ToolOutput
+from zkchat_cli.vault.vault import Vault
 
 
-def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
-    return Finding(change=vault.changes.create(arguments["path"], arguments["content"]))
+def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
+    return ToolOutput(change=vault.changes.create(arguments["path"], arguments["content"]))
 
 
 TOOL = Tool(

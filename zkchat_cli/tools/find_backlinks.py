@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from zkchat_cli.tools import Finding, Tool, position
-from zkchat_cli.vault import Vault
+from zkchat_cli.tools.base import Tool, ToolOutput, position
+from zkchat_cli.vault.vault import Vault
 
 MOST = 20
 
 
-def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
+def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
     path, _ = vault.locate(arguments["relative_path"])
     first = max(0, position(arguments, "offset", 0))
     rows = vault.backlinks(path)
@@ -17,7 +17,7 @@ def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
     after = first + len(shown)
     more = f"{len(rows) - after} more: ask again with offset={after}." if shown and after < len(rows) else ""
     none = "" if shown else f"There are {len(rows)} backlinks, none from offset {first} on." if rows else "No other note links to it."
-    return Finding(tuple(dict.fromkeys(vault.quoted(shown))), {"path": path, "backlinks": len(rows)}, more or none)
+    return ToolOutput(tuple(dict.fromkeys(vault.quoted(shown))), {"path": path, "backlinks": len(rows)}, more or none)
 
 
 TOOL = Tool(

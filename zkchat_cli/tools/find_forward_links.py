@@ -3,26 +3,27 @@
 from collections.abc import Mapping
 from typing import Any
 
-from zkchat_cli.tools import Finding, Tool
-from zkchat_cli.vault import LinkRow, Vault
-from zkchat_cli.words import shorten
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.tools.base import Tool, ToolOutput
+from zkchat_cli.vault.index.database import LinkRow
+from zkchat_cli.vault.vault import Vault
 
 MOST = 50
 LONGEST_SHOWN = 200
 
 
-def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
+def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
     path, _ = vault.locate(arguments["relative_path"])
     rows = vault.links(path)
     shown = rows[:MOST]
     more = f"{len(rows) - MOST} more: read {path} from start_line={shown[-1].line}." if len(rows) > MOST else ""
     none = "" if rows else "It links to nothing."
     data = {"path": path, "count": len(rows), "links": [_described(row) for row in shown]}
-    return Finding(tuple(dict.fromkeys(vault.quoted(shown))), data, more or none)
+    return ToolOutput(tuple(dict.fromkeys(vault.quoted(shown))), data, more or none)
 
 
 def _described(row: LinkRow) -> dict[str, object]:
-    return {"link": shorten(row.raw, LONGEST_SHOWN), "line": row.line, "path": row.target}
+    return {"link": truncate(row.raw, LONGEST_SHOWN), "line": row.line, "path": row.target}
 
 
 TOOL = Tool(

@@ -3,21 +3,21 @@
 from collections.abc import Mapping
 from typing import Any
 
-from zkchat_cli.tools import Finding, Tool
-from zkchat_cli.vault import Vault
+from zkchat_cli.tools.base import Tool, ToolOutput
+from zkchat_cli.vault.vault import Vault
 
 
-def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
+def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
     source, target = (vault.locate(arguments[end])[0] for end in ("source", "target"))
     found = vault.shortest_path(source, target)
     if found is None:
-        return Finding(
+        return ToolOutput(
             data={"source": source, "target": target, "path": None},
             note="No links join them, over however many notes.",
             outcome="no links join them",
         )
     note = "" if found.links else "They are one note."
-    return Finding(tuple(dict.fromkeys(vault.quoted(found.links))), {"path": list(found.notes)}, note)
+    return ToolOutput(tuple(dict.fromkeys(vault.quoted(found.links))), {"path": list(found.notes)}, note)
 
 
 TOOL = Tool(

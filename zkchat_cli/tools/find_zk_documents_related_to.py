@@ -3,26 +3,26 @@
 from collections.abc import Mapping
 from typing import Any
 
-from zkchat_cli.tools import Finding, Tool, ToolMistake, join, limited
-from zkchat_cli.vault import Vault
+from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput, join, limited
+from zkchat_cli.vault.vault import Vault
 
 DEFAULT_LIMIT, MOST = 5, 15
 
 
-def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
+def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
     query, path = (str(arguments.get(name, "")).strip() for name in ("query", "relative_path"))
     if bool(query) == bool(path):
-        raise ToolMistake(f"{TOOL.name} needs query or relative_path" + (", not both" if query else ""))
+        raise ToolArgumentError(f"{TOOL.name} needs query or relative_path" + (", not both" if query else ""))
     limit, clamped = limited(arguments, DEFAULT_LIMIT, MOST)
     if path:
         path, _ = vault.locate(path)
     found = vault.related_to(path, limit + 1) if path else vault.about(query, limit + 1)
     if not found:
-        return Finding(note="No note is related to it by links or words." if path else "Nothing found. Try fewer or other words.")
+        return ToolOutput(note="No note is related to it by links or words." if path else "Nothing found. Try fewer or other words.")
     shown = found[:limit]
     more = f"There are more: ask for a limit up to {MOST}." if len(found) > limit and limit < MOST else ""
     data = {"documents": [{"path": note.chunk.relative_path, "why": "; ".join(note.why)} for note in shown]}
-    return Finding(tuple(note.chunk for note in shown), data, join(clamped, more))
+    return ToolOutput(tuple(note.chunk for note in shown), data, join(clamped, more))
 
 
 TOOL = Tool(

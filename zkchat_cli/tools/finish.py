@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from zkchat_cli.tools import Finding, Tool
+from zkchat_cli.tools.base import Tool, ToolOutput
 
 
-def _run(arguments: Mapping[str, Any], _: object) -> Finding:
-    return Finding(data={"finished": True, "unmet": arguments.get("unmet", "").strip()})
+def _run(arguments: Mapping[str, Any], _: object) -> ToolOutput:
+    return ToolOutput(data={"finished": True, "unmet": arguments.get("unmet", "").strip()})
 
 
 TOOL = Tool(

@@ -3,16 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from zkchat_cli.tools import Finding, Tool, counted, join, limited, position
-from zkchat_cli.vault import Entry, Vault
-from zkchat_cli.words import shorten
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.tools.base import Tool, ToolOutput, join, limited, plural, position
+from zkchat_cli.vault.listing import NoteEntry
+from zkchat_cli.vault.vault import Vault
 
 DEFAULT_LIMIT, MOST = 30, 100
 LONGEST_SHOWN = 200
 MOST_TAGS = 10
 
 
-def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
+def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
     limit, clamped = limited(arguments, DEFAULT_LIMIT, MOST)
     first = max(0, position(arguments, "offset", 0))
     found = vault.entries(arguments.get("folder", ""), arguments.get("tag", ""))
@@ -20,20 +21,20 @@ def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
     after = first + len(shown)
     more = f"{len(found) - after} more: ask again with offset={after}, a folder or a tag." if shown and after < len(found) else ""
     none = "" if shown else f"None from offset {first} on." if found else "No note in that folder has that tag."
-    return Finding(
+    return ToolOutput(
         data={"total": len(found), "documents": [_described(entry) for entry in shown]},
         note=join(clamped, more, none),
-        outcome=f"{len(shown)} of {counted(len(found), 'note')}",
+        outcome=f"{len(shown)} of {plural(len(found), 'note')}",
     )
 
 
-def _described(entry: Entry) -> dict[str, object]:
+def _described(entry: NoteEntry) -> dict[str, object]:
     """A note in few tokens: its title only where the path does not say it already."""
     described: dict[str, object] = {"path": entry.path}
     if entry.title != entry.path.rpartition("/")[2].rpartition(".")[0]:
-        described["title"] = shorten(entry.title, LONGEST_SHOWN)
+        described["title"] = truncate(entry.title, LONGEST_SHOWN)
     if entry.tags:
-        described["tags"] = [shorten(tag, LONGEST_SHOWN) for tag in entry.tags[:MOST_TAGS]]
+        described["tags"] = [truncate(tag, LONGEST_SHOWN) for tag in entry.tags[:MOST_TAGS]]
     return described
 
 

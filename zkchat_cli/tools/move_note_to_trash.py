@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from zkchat_cli.tools import Finding, Tool
-from zkchat_cli.vault import Vault
+from zkchat_cli.tools.base import Tool, ToolOutput
+from zkchat_cli.vault.vault import Vault
 
 
-def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
+def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
     path, _ = vault.locate(arguments["path"])
-    return Finding(change=vault.changes.trash(path))
+    return ToolOutput(change=vault.changes.trash(path))
 
 
 TOOL = Tool(

@@ -3,27 +3,27 @@
 from collections.abc import Mapping
 from typing import Any
 
-from zkchat_cli.tools import FARTHEST, Finding, Tool, ToolMistake, position
-from zkchat_cli.vault import Vault
+from zkchat_cli.tools.base import FARTHEST, Tool, ToolArgumentError, ToolOutput, position
+from zkchat_cli.vault.vault import Vault
 
 MOST = 40
 
 
-def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
+def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
     path, heading = vault.locate(arguments["relative_path"])
     first, last = vault.section(path, heading) if heading else (1, FARTHEST)
     start, end = max(1, position(arguments, "start_line", first)), position(arguments, "end_line", last)
     if end < start:
-        raise ToolMistake(f"{TOOL.name}: end_line {end} is before start_line {start}; lines count from 1")
+        raise ToolArgumentError(f"{TOOL.name}: end_line {end} is before start_line {start}; lines count from 1")
     found = vault.chunks(path, start, end)
     if not found:
         whole = vault.chunks(path)
         there = f": its text is in lines {whole[0].start_line} to {whole[-1].end_line}" if whole else ""
-        return Finding(note=f"{path} has no text there{there}.")
+        return ToolOutput(note=f"{path} has no text there{there}.")
     shown = tuple(found[:MOST])
     if len(found) > MOST:
-        return Finding(shown, note=f"Cut after line {shown[-1].end_line}: read on with start_line={shown[-1].end_line + 1}.")
-    return Finding(shown)
+        return ToolOutput(shown, note=f"Cut after line {shown[-1].end_line}: read on with start_line={shown[-1].end_line + 1}.")
+    return ToolOutput(shown)
 
 
 TOOL = Tool(

@@ -3,19 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
-from zkchat_cli.memory.keeper import MOST_SAID, Memory
-from zkchat_cli.tools import Finding, Tool, counted, join, limited
+from zkchat_cli.memory.memory import MOST_SAID, Memory
+from zkchat_cli.tools.base import Tool, ToolOutput, join, limited, plural
 
 DEFAULT_LIMIT = 5
 
 
-def _run(arguments: Mapping[str, Any], memory: Memory) -> Finding:
+def _run(arguments: Mapping[str, Any], memory: Memory) -> ToolOutput:
     limit, clamped = limited(arguments, DEFAULT_LIMIT, MOST_SAID)
     found = memory.recall(arguments["query"], limit)
     if not found:
-        return Finding(note="Nothing was said about that. Try fewer or other words.", outcome="nothing was said about it")
-    return Finding(
-        data={"said": found}, note=join(clamped, "To cite a note named here, read it first."), outcome=counted(len(found), "message")
+        return ToolOutput(note="Nothing was said about that. Try fewer or other words.", outcome="nothing was said about it")
+    return ToolOutput(
+        data={"said": found}, note=join(clamped, "To cite a note named here, read it first."), outcome=plural(len(found), "message")
     )
 
 

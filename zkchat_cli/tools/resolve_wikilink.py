@@ -4,19 +4,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from zkchat_cli.errors import VaultError
-from zkchat_cli.tools import Finding, Tool
-from zkchat_cli.vault import Vault
-from zkchat_cli.words import shorten
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.tools.base import Tool, ToolOutput
+from zkchat_cli.vault.vault import Vault
 
 LONGEST_SHOWN = 200
 
 
-def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
+def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
     link = vault.resolve(arguments["wikilink"])
-    data: dict[str, object] = {"wikilink": shorten(arguments["wikilink"], LONGEST_SHOWN), "path": link.target}
+    data: dict[str, object] = {"wikilink": truncate(arguments["wikilink"], LONGEST_SHOWN), "path": link.target}
     if link.target is None:
-        return Finding(data={**data, "nearest": list(link.candidates)}, outcome="no such note")
-    data |= {"heading": link.heading and shorten(link.heading, LONGEST_SHOWN), "status": link.status}
+        return ToolOutput(data={**data, "nearest": list(link.candidates)}, outcome="no such note")
+    data |= {"heading": link.heading and truncate(link.heading, LONGEST_SHOWN), "status": link.status}
     if link.status == "ambiguous":
         data["others"] = list(link.candidates)
     note = ""
@@ -25,7 +25,7 @@ def _run(arguments: Mapping[str, Any], vault: Vault) -> Finding:
             data["lines"] = "-".join(map(str, vault.section(link.target, link.heading)))
         except VaultError as e:  # the note is there: that its heading is not is no mistake in the call
             data["lines"], note = None, f"{e.message}. {e.hint}"
-    return Finding(data=data, note=note, outcome=link.target)
+    return ToolOutput(data=data, note=note, outcome=link.target)
 
 
 TOOL = Tool(

@@ -3,20 +3,20 @@
 from collections.abc import Mapping
 from typing import Any
 
-from zkchat_cli.memory.keeper import Memory
-from zkchat_cli.tools import Finding, Tool, counted, join, limited
+from zkchat_cli.memory.memory import Memory
+from zkchat_cli.tools.base import Tool, ToolOutput, join, limited, plural
 
 DEFAULT_LIMIT, MOST = 5, 20
 
 
-def _run(arguments: Mapping[str, Any], memory: Memory) -> Finding:
+def _run(arguments: Mapping[str, Any], memory: Memory) -> ToolOutput:
     limit, clamped = limited(arguments, DEFAULT_LIMIT, MOST)
     found = memory.relevant(arguments["query"])
     if not found:
-        return Finding(note="Nothing is remembered about that.", outcome=counted(0, "memory", "memories"))
+        return ToolOutput(note="Nothing is remembered about that.", outcome=plural(0, "memory", "memories"))
     more = f"{len(found) - limit} more share fewer words with the query." if len(found) > limit else ""
     memories = [relevant.item.told.removeprefix("- ") for relevant in found[:limit]]
-    return Finding(data={"memories": memories}, note=join(clamped, more), outcome=counted(len(memories), "memory", "memories"))
+    return ToolOutput(data={"memories": memories}, note=join(clamped, more), outcome=plural(len(memories), "memory", "memories"))
 
 
 TOOL = Tool(

@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from zkchat_cli.memory.keeper import Memory
-from zkchat_cli.tools import Finding, Tool
+from zkchat_cli.memory.memory import Memory
+from zkchat_cli.tools.base import Tool, ToolOutput
 
 
-def _run(arguments: Mapping[str, Any], memory: Memory) -> Finding:
+def _run(arguments: Mapping[str, Any], memory: Memory) -> ToolOutput:
     kept = memory.remember(arguments["content"], key=arguments.get("key", ""), source="model")
     data: dict[str, object] = {"remembered": kept.fact.content, "key": kept.fact.key}
     if kept.replaced is not None and kept.replaced.content != kept.fact.content:
         data["replaces"] = kept.replaced.content
-    return Finding(
+    return ToolOutput(
         data=data,
         note=f"The user can take it back with /forget {kept.fact.key}, or zkchat memory forget {kept.fact.key}.",
         outcome=f"remembered as {kept.fact.key}",

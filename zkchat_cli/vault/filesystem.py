@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from zkchat_cli.errors import VaultError
-from zkchat_cli.vault.wikilinks import NOTE_SUFFIXES
+from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 
 LARGEST_NOTE = 10_000_000
 READ_OF_LARGER = 2_000_000
@@ -193,7 +193,7 @@ def leaves_out(ignore: Sequence[str], path: str) -> bool:
     return ignored is not None and ignored.match(path) is not None
 
 
-def confined(root: Path, relative_path: str) -> Path:
+def resolve_inside(root: Path, relative_path: str) -> Path:
     """The real path of `relative_path`; VaultError for anything that is not inside the vault, or hidden in it. It need not exist."""
     wrong = (
         "it is empty"
@@ -227,7 +227,7 @@ def confined(root: Path, relative_path: str) -> Path:
 
 def read_text(root: Path, relative_path: str) -> str:
     """The whole text of a text file in the vault. VaultError says why not."""
-    file = confined(root, relative_path)
+    file = resolve_inside(root, relative_path)
     try:
         if not file.is_file():
             missing = "is a folder" if file.is_dir() else "does not exist"

@@ -8,9 +8,9 @@ import difflib
 import re
 from collections.abc import Iterator
 
-from zkchat_cli.vault import markup
-from zkchat_cli.vault.markup import Heading, Markup
-from zkchat_cli.vault.wikilinks import fold_name
+from zkchat_cli.vault import markdown_scanner
+from zkchat_cli.vault.links.wikilinks import fold_name
+from zkchat_cli.vault.markdown_scanner import Heading, Markup
 
 _PUNCTUATION = re.compile(r"""[!"#$%&()*+,.:;<=>?@^_`{|}~/\[\]\\\s-]++""")
 _ITEM = re.compile(r"([ \t>]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]")
@@ -52,7 +52,7 @@ def _block_id(name: str) -> str:
 
 def heading_over(line: int, text: str, first_line: int = 1) -> str | None:
     """The heading in `text`, which begins on `first_line`, that the note's `line` stands under; None when there is none before it."""
-    above = [heading for heading in markup.walk(text).headings if first_line + heading.line - 1 <= line]
+    above = [heading for heading in markdown_scanner.walk(text).headings if first_line + heading.line - 1 <= line]
     return above[-1].text or None if above else None
 
 

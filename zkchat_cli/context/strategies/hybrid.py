@@ -6,8 +6,8 @@ word (pinned, instructions) are taken off before a strategy is asked. Recall tak
 on the message at hand (see `recall.SHARES`), and leaves what it does not need to the newest turns.
 """
 
-from zkchat_cli.context.recall import cost, recall
-from zkchat_cli.context.strategies import Choice, Offer, Strategy
+from zkchat_cli.context.recall.index import cost, recall
+from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
 from zkchat_cli.context.turns import newest_that_fit
 
 NEWEST_SHARE = 0.2
@@ -19,10 +19,10 @@ MOST_RECALLED = 4000
 """Tokens, however large the window: quotations are paid for with each message, and no provider's cache helps."""
 
 
-def choose(offer: Offer) -> Choice:
+def choose(offer: HistoryWindow) -> Selection:
     kept = newest_that_fit(offer.recent, offer.room, offer.fixed)
     if not offer.question or (len(kept) == len(offer.recent) and not offer.folded):
-        return Choice(kept)
+        return Selection(kept)
     room = offer.room - (int(BUFFER_SHARE * offer.room) if offer.counter.estimated else 0)
     share = NEWEST_SHARE_BESIDE_A_SUMMARY if offer.folded else NEWEST_SHARE
     least = newest_that_fit(offer.recent, offer.fixed + int(share * (room - offer.fixed)), offer.fixed) or kept[-1:]
@@ -32,7 +32,7 @@ def choose(offer: Offer) -> Choice:
     recalled = recall(offer.index, offer.question, offer.asked_at, turns - len(least), left, offer.counter)
     kept = newest_that_fit(offer.recent, room - cost(recalled, offer.counter), offer.fixed)  # what recall leaves
     kept = max(kept, least, key=len)
-    return Choice(kept, tuple(passage for passage in recalled if passage.turn < turns - len(kept)))
+    return Selection(kept, tuple(passage for passage in recalled if passage.turn < turns - len(kept)))
 
 
 STRATEGY = Strategy("hybrid", "summary, newest turns, and older ones that bear on the question", summarizes=True, choose=choose)

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from zkchat_cli import __version__
-from zkchat_cli.exporters import (
+from zkchat_cli.citations.marks.marks import cited
+from zkchat_cli.exporters.base import (
     SPEAKERS,
     UNANSWERED,
     Exporter,
@@ -25,12 +26,11 @@ from zkchat_cli.exporters import (
 )
 from zkchat_cli.exporters.html.elements import element, folded, harmless, text
 from zkchat_cli.exporters.html.figures import Cost, figures
-from zkchat_cli.exporters.html.prose import rendered
-from zkchat_cli.exporters.html.sources import Sources, unused, where
+from zkchat_cli.exporters.html.markdown import rendered
+from zkchat_cli.exporters.html.sources import SourceList, unused, where
 from zkchat_cli.exporters.html.style import STYLE
-from zkchat_cli.marks import cited
 from zkchat_cli.models import Compaction, ContentChunk, ConversationArchive, ToolCall, ZkChatMessage, exchanges
-from zkchat_cli.words import shorten
+from zkchat_cli.text.truncate import truncate
 
 _QUESTION = 80
 _RESULT = 2000
@@ -91,7 +91,7 @@ def _models(messages: Iterable[ZkChatMessage]) -> str:
 
 
 def _when(timestamp: str) -> str:
-    return element("time", text(shorten(timestamp[:16].replace("T", " "), 40)), datetime=timestamp)
+    return element("time", text(truncate(timestamp[:16].replace("T", " "), 40)), datetime=timestamp)
 
 
 def _contents(questions: Mapping[int, str]) -> str:
@@ -124,7 +124,7 @@ class _Page:
     """Tool answers that stand under their calls, by identity: ids may be used twice."""
 
     def turn(self, messages: Sequence[ZkChatMessage]) -> str:
-        question = next((shorten(message.content, _QUESTION) for message in messages if message.role == "user"), "")
+        question = next((truncate(message.content, _QUESTION) for message in messages if message.role == "user"), "")
         parts = [self._message(message, question) for message in messages]
         uncited = sum(message.uncited_statements or 0 for message in messages)
         return "".join([*parts, unused(not_cited(messages), uncited)])
@@ -138,7 +138,7 @@ class _Page:
             self.questions[self.number] = question
         if message.usage is not None:
             self.costs.append(Cost(self.number, question, message.usage))
-        sources = Sources(str(self.number), message.citations, self.chunks)
+        sources = SourceList(str(self.number), message.citations, self.chunks)
         said = rendered(message.content, cited(message.content, message.citations), sources.anchor) if message.content.strip() else ""
         calls = " calls tools" if message.tool_calls and not said else ""
         heading = element("h2", f"{SPEAKERS[message.role]}{calls} · ", _when(message.timestamp), id=f"{name}-title")
@@ -194,7 +194,7 @@ def _summary(told: Sequence[Compaction]) -> str:
         return ""
     *earlier, last = told
     parts = [element("h2", "Summary", id="summary"), element("p", *_folded_in(last), class_="note")]
-    said = rendered(last.summary or "", (), Sources("summary", (), {}).anchor)
+    said = rendered(last.summary or "", (), SourceList("summary", (), {}).anchor)
     parts.append(element("div", said, class_="prose", dir="auto", lang=""))
     if earlier:
         lines = element("ul", *(element("li", *_folded_in(each)) for each in reversed(earlier)))

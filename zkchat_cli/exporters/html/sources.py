@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from zkchat_cli.exporters import came_in
+from zkchat_cli.citations.marks.patterns import CitationMark
+from zkchat_cli.exporters.base import came_in
 from zkchat_cli.exporters.html.elements import element, folded, text
-from zkchat_cli.marks import Mark
 from zkchat_cli.models import Citation, CitationStatus, ContentChunk, DocumentReference
-from zkchat_cli.words import fold
+from zkchat_cli.text.words import fold
 
 WORDS: dict[CitationStatus, tuple[str, str]] = {
     "verified": ("✓", "verified: the quoted words stand there"),
@@ -29,7 +29,7 @@ _RUNS = re.compile(r"\s+|[^\s*`_]+")
 """White space, and words without the signs of emphasis."""
 
 
-class Sources:
+class SourceList:
     """The sources of one answer, the `name` of which tells its anchors from those of others; `chunks` are the conversation's by number."""
 
     def __init__(self, name: str, citations: Iterable[Citation], chunks: Mapping[int, ContentChunk]) -> None:
@@ -43,14 +43,14 @@ class Sources:
             for span in citation.spans:
                 self._at.setdefault((citation.number, span), []).append(citation.standing)
 
-    def anchor(self, mark: Mark, written: str) -> str:
+    def anchor(self, mark: CitationMark, written: str) -> str:
         """A mark of one of these citations as a link to its source; several numbers as a link each, those that are none as they are."""
         if len(mark.numbers) == 1:
             return self._link(mark.numbers[0], mark, written)
         links = ", ".join(self._link(n, mark, str(n)) if n in self._by_number else text(n) for n in mark.numbers)
         return f"[{links}]"
 
-    def _link(self, number: int, mark: Mark, written: str) -> str:
+    def _link(self, number: int, mark: CitationMark, written: str) -> str:
         status = _worst(self._at.get((number, mark.span)) or self._standings(number))
         sign, words = WORDS[status]
         places = self._places.setdefault(number, [])

@@ -1,61 +1,16 @@
 """Drawer: one way to get vectors for texts per file, each declaring `EMBEDDER`. Opening one contacts nothing."""
 
-import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 
-from zkchat_cli import drawer
-from zkchat_cli.keys import Key
-from zkchat_cli.vault.vectors import Embedder, Purpose
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What the settings (`semantic.model`, `semantic.path`) and the environment say; what is empty is the embedder's to choose."""
-
-    model: str = ""
-    path: str = ""
-    env: Mapping[str, str] = field(default_factory=dict, repr=False)
-    key: Key = field(default_factory=Key)
-
-
-@dataclass(frozen=True, slots=True)
-class EmbedderKind:
-    """One way to get vectors. What is missing for it (a key, a file, a package) is an error of the first call, not of `open`."""
-
-    name: str
-    help: str
-    open: Callable[[Wanted], Embedder]
-
-
-_QUESTION = "Represent this sentence for searching relevant passages: "
-_PREFIXES: tuple[tuple[str, str, str], ...] = (
-    ("nomic-embed-text", "search_query: ", "search_document: "),
-    ("mxbai-embed", _QUESTION, ""),
-    ("bge-(small|base|large)-en", _QUESTION, ""),
-    ("(multilingual-)?e5-", "query: ", "passage: "),
-    ("embeddinggemma", "task: search result | query: ", "title: none | text: "),
-)
-"""What model families were trained to see before a question and before a text that may answer it, by their model cards. Without it they
-still work, and find less. A change here must change the embedders' ids, or old vectors would be compared with new ones."""
-
-
-def prefixed(texts: Sequence[str], model: str, purpose: Purpose) -> list[str]:
-    """The texts as this model wants them for this purpose."""
-    name = model.rpartition("/")[2].lower()
-    for family, query, document in _PREFIXES:
-        if re.match(family, name):
-            prefix = query if purpose == "query" else document
-            return [prefix + text for text in texts]
-    return list(texts)
+from zkchat_cli import registry
+from zkchat_cli.llm.embedders.base import EmbedderKind
 
 
 def names() -> list[str]:
-    return drawer.names(sys.modules[__name__])
+    return registry.names(sys.modules[__name__])
 
 
 def embedder(name: str) -> EmbedderKind:
     """The way to get vectors of that name. Raises KeyError when there is none."""
-    found: EmbedderKind = drawer.take(sys.modules[__name__], name, "EMBEDDER")
+    found: EmbedderKind = registry.load(sys.modules[__name__], name, "EMBEDDER")
     return found

@@ -5,23 +5,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.embedders import EmbedderKind, Wanted, prefixed
-from zkchat_cli.llm.ollama import address
-from zkchat_cli.llm.wire import Patience, Server
-from zkchat_cli.vault.vectors import Embedder, Purpose
+from zkchat_cli.llm.embedders.base import EmbedderConfig, EmbedderKind, prefixed
+from zkchat_cli.llm.json_client import HttpTimeouts, JsonClient
+from zkchat_cli.llm.ollama.address import address
+from zkchat_cli.vault.search.vector_store import Embedder, Purpose
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 DEFAULT_MODEL = "nomic-embed-text"
-PATIENCE = {"query": Patience(answer=30, retry=2), "document": Patience(answer=300, retry=10)}
+PATIENCE = {"query": HttpTimeouts(answer=30, retry=2), "document": HttpTimeouts(answer=300, retry=10)}
 """The first call loads the model, which takes seconds; a batch on a slow processor takes minutes."""
 
 
 @dataclass(frozen=True, slots=True)
 class OllamaEmbedder:
     model: str
-    server: Server
+    server: JsonClient
     batch: int = 32
 
     @property
@@ -46,8 +46,8 @@ class OllamaEmbedder:
         self.server.close()
 
 
-def _open(wanted: Wanted) -> Embedder:
-    server = Server("Ollama", address(wanted.env.get("OLLAMA_HOST", "")), "Start it with `ollama serve`, or set OLLAMA_HOST.")
+def _open(wanted: EmbedderConfig) -> Embedder:
+    server = JsonClient("Ollama", address(wanted.env.get("OLLAMA_HOST", "")), "Start it with `ollama serve`, or set OLLAMA_HOST.")
     return OllamaEmbedder(wanted.model or DEFAULT_MODEL, server)
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.embedders import EmbedderKind, Wanted, prefixed
-from zkchat_cli.vault.vectors import Embedder, Purpose
+from zkchat_cli.llm.embedders.base import EmbedderConfig, EmbedderKind, prefixed
+from zkchat_cli.vault.search.vector_store import Embedder, Purpose
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -122,7 +122,7 @@ def _first_line(e: Exception) -> str:
     return (str(e).strip() or type(e).__name__).splitlines()[0][:200]
 
 
-def _open(wanted: Wanted) -> Embedder:
+def _open(wanted: EmbedderConfig) -> Embedder:
     return OnnxEmbedder(wanted.path)
 
 

@@ -5,22 +5,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.embedders import EmbedderKind, Wanted, prefixed
-from zkchat_cli.llm.wire import Patience, Server
-from zkchat_cli.vault.vectors import Embedder, Purpose
+from zkchat_cli.llm.embedders.base import EmbedderConfig, EmbedderKind, prefixed
+from zkchat_cli.llm.json_client import HttpTimeouts, JsonClient
+from zkchat_cli.vault.search.vector_store import Embedder, Purpose
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 DEFAULT_MODEL = "text-embedding-3-small"
 OPENAI = "https://api.openai.com/v1"
-PATIENCE = {"query": Patience(answer=20, retry=2), "document": Patience(answer=120, retry=20)}
+PATIENCE = {"query": HttpTimeouts(answer=20, retry=2), "document": HttpTimeouts(answer=120, retry=20)}
 
 
 @dataclass(frozen=True, slots=True)
 class OpenaiEmbedder:
     model: str
-    server: Server
+    server: JsonClient
     batch: int = 64
 
     @property
@@ -48,9 +48,9 @@ class OpenaiEmbedder:
         self.server.close()
 
 
-def _open(wanted: Wanted) -> Embedder:
+def _open(wanted: EmbedderConfig) -> Embedder:
     address = wanted.env.get("OPENAI_BASE_URL", "").strip().rstrip("/") or OPENAI
-    server = Server(
+    server = JsonClient(
         "OpenAI" if address == OPENAI else "the OpenAI-compatible server",
         address,
         "Check semantic.model, OPENAI_BASE_URL (it mostly ends in /v1) and your network.",

@@ -2,20 +2,20 @@
 
 import sys
 
-from zkchat_cli import drawer
-from zkchat_cli.llm import Provider
+from zkchat_cli import registry
+from zkchat_cli.llm.base import Provider
 
 
 def names() -> list[str]:
-    return drawer.names(sys.modules[__name__])
+    return registry.names(sys.modules[__name__])
 
 
 def provider(name: str) -> Provider:
     """The provider of that name. Raises KeyError when there is none."""
-    found: Provider = drawer.take(sys.modules[__name__], name, "PROVIDER")
+    found: Provider = registry.load(sys.modules[__name__], name, "PROVIDER")
     return found
 
 
 def label(name: str) -> str:
     """What a provider is, in a line, without loading it."""
-    return drawer.label(sys.modules[__name__], name)
+    return registry.summary_line(sys.modules[__name__], name)

@@ -10,16 +10,17 @@ from urllib.parse import quote
 
 from pydantic import Field
 
-from zkchat_cli.config import Section
+from zkchat_cli.config.schema import Section
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm import Listed, Provider, Reach, Request, Setup, Window, served
-from zkchat_cli.llm.pump import Put
-from zkchat_cli.llm.served import LISTING, Served, key_place, settings_of
-from zkchat_cli.llm.wire import Server
+from zkchat_cli.llm import remote_model
+from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, ServerInfo, Window
+from zkchat_cli.llm.json_client import JsonClient
+from zkchat_cli.llm.remote_model import LISTING, RemoteModel, key_place, settings_of
+from zkchat_cli.llm.threaded_stream import Put
 
 if TYPE_CHECKING:
-    from zkchat_cli.llm.messages_api import Gateway
-    from zkchat_cli.llm.messages_request import Abilities
+    from zkchat_cli.llm.anthropic.client import AnthropicMessagesGateway
+    from zkchat_cli.llm.anthropic.request import ModelAbilities
 
 ANTHROPIC = "https://api.anthropic.com"
 VERSION = "2023-06-01"
@@ -30,7 +31,7 @@ LONGEST_ANSWER = 64_000
 """Tokens of answer, thinking included, that are asked for where the user does not say."""
 
 
-class Settings(Section):
+class AnthropicSettings(Section):
     base_url: str = Field(
         "", description="address of Anthropic or a server that speaks its Messages API; empty: ANTHROPIC_BASE_URL, else Anthropic"
     )
@@ -40,13 +41,13 @@ class Settings(Section):
 
 
 @dataclass
-class AnthropicModel(Served):
+class AnthropicModel(RemoteModel):
     """One model at one server."""
 
     provider = "anthropic"
     exact = False
-    settings: Settings
-    _gateway: "Gateway | None" = None
+    settings: AnthropicSettings
+    _gateway: "AnthropicMessagesGateway | None" = None
     _found: dict[str, Any] = field(default_factory=dict)
     """What the server says of the model."""
 
@@ -67,33 +68,33 @@ class AnthropicModel(Served):
         elif self.model.startswith("claude-"):
             self.window = Window(LEAST_WINDOW, "what every Claude has; the server does not say")
 
-    def _loaded(self) -> "Gateway":
+    def _loaded(self) -> "AnthropicMessagesGateway":
         if self._gateway is None:
-            from zkchat_cli.llm.messages_api import Gateway  # takes a second, and prints unless it is loaded so
+            from zkchat_cli.llm.anthropic.client import AnthropicMessagesGateway  # takes a second, and prints unless it is loaded so
 
-            self._gateway = Gateway(self.server, official=self.official)
+            self._gateway = AnthropicMessagesGateway(self.server, official=self.official)
         return self._gateway
 
     def body(self, request: Request) -> dict[str, Any]:
-        from zkchat_cli.llm import messages_request
+        from zkchat_cli.llm.anthropic import request as anthropic_request
 
-        return messages_request.body(self.model, request, self._abilities())
+        return anthropic_request.body(self.model, request, self._abilities())
 
     async def call(self, request: Request, put: Put) -> None:
         with self._lock:
             gateway = self._loaded()
         await gateway.stream(self.model, request, self._abilities(), put, self.names, self.first_delay)
 
-    def listed(self) -> tuple[Listed, ...]:
-        return served.listed(self.server, "/v1/models?limit=1000", lambda row: _size(row, "max_input_tokens"))
+    def listed(self) -> tuple[ModelInfo, ...]:
+        return remote_model.listed(self.server, "/v1/models?limit=1000", lambda row: _size(row, "max_input_tokens"))
 
     def unusable(self) -> ProviderError | None:
-        return served.without_use(self, "Anthropic", self.settings.key_variable, official=self.official)
+        return remote_model.without_use(self, "Anthropic", self.settings.key_variable, official=self.official)
 
-    def _abilities(self) -> "Abilities":
+    def _abilities(self) -> "ModelAbilities":
         """What the model can do, by its server's listing as far as that goes."""
-        from zkchat_cli.llm.messages_api import longest_answer  # see `_loaded`
-        from zkchat_cli.llm.messages_request import abilities
+        from zkchat_cli.llm.anthropic.client import longest_answer  # see `_loaded`
+        from zkchat_cli.llm.anthropic.request import abilities
 
         return abilities(
             self.model,
@@ -104,13 +105,13 @@ class AnthropicModel(Served):
         )
 
 
-def _server(setup: Setup) -> Server:
-    settings = settings_of(setup, Settings)
+def _server(setup: ModelConfig) -> JsonClient:
+    settings = settings_of(setup, AnthropicSettings)
     given = setup.env.get("ANTHROPIC_BASE_URL", "").strip() or settings.base_url.strip()
     address = given.rstrip("/").removesuffix("/v1") or ANTHROPIC  # the SDK adds the /v1 that some addresses are given with
     key = setup.key.value or setup.env.get(settings.key_variable, "").strip()
     official = address == ANTHROPIC
-    return Server(
+    return JsonClient(
         "Anthropic" if official else "the server for anthropic",
         address,
         "Check your network." if official else "Is it running? Check anthropic.base_url or ANTHROPIC_BASE_URL.",
@@ -129,7 +130,7 @@ def _headers(key: str, *, official: bool) -> dict[str, str]:
     return headers
 
 
-def _described(server: Server, model: str) -> dict[str, Any]:
+def _described(server: JsonClient, model: str) -> dict[str, Any]:
     """What the server says of a model; empty if nothing: the first call tells what is wrong."""
     try:
         answer = server.get(f"/v1/models/{quote(model, safe='')}", LISTING)
@@ -151,15 +152,19 @@ def _supported(row: dict[str, Any], kind: str) -> bool | None:
     return found if isinstance(found, bool) else None
 
 
-def _open(setup: Setup) -> AnthropicModel:
-    return AnthropicModel(setup.name, _server(setup), settings_of(setup, Settings))
+def _open(setup: ModelConfig) -> AnthropicModel:
+    return AnthropicModel(setup.name, _server(setup), settings_of(setup, AnthropicSettings))
 
 
-def _reach(setup: Setup) -> Reach:
+def _reach(setup: ModelConfig) -> ServerInfo:
     model = _open(setup)
-    return served.reach(setup, model, model.settings.key_variable, model.settings.base_url, official=model.official)
+    return remote_model.reach(setup, model, model.settings.key_variable, model.settings.base_url, official=model.official)
 
 
 PROVIDER = Provider(
-    "anthropic", "Claude, by Anthropic or a server that speaks as it does; what a prompt holds is sent there", _open, Settings, reach=_reach
+    "anthropic",
+    "Claude, by Anthropic or a server that speaks as it does; what a prompt holds is sent there",
+    _open,
+    AnthropicSettings,
+    reach=_reach,
 )

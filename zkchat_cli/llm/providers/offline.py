@@ -7,7 +7,7 @@ sentences that bear most on the question, word for word, each with its citation.
 from collections.abc import Generator
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm import Delta, Model, Provider, Request, Setup, Window
+from zkchat_cli.llm.base import Delta, Model, ModelConfig, Provider, Request, Window
 
 
 class OfflineModel:
@@ -19,15 +19,15 @@ class OfflineModel:
 
     def prepare(self) -> None:
         """Loads what reads questions and picks sentences: of no use before there is a question."""
-        from zkchat_cli.llm import answering  # noqa: F401
+        from zkchat_cli.llm.offline import answer  # noqa: F401
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
-        from zkchat_cli.llm.answering import reply
+        from zkchat_cli.llm.offline.answer import reply
 
         return reply(request)
 
 
-def _open(setup: Setup) -> Model:
+def _open(setup: ModelConfig) -> Model:
     if setup.name:
         raise ProviderError("unknown_model", f"offline has no model {setup.name!r}", "It has no models at all: say --model offline")
     return OfflineModel()

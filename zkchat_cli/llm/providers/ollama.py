@@ -9,35 +9,35 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from zkchat_cli.config import Section
+from zkchat_cli.config.schema import Section
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm import Listed, Provider, Reach, Request, Setup, Window
-from zkchat_cli.llm.ollama import address
-from zkchat_cli.llm.pump import Put
-from zkchat_cli.llm.served import LISTING, Served, settings_of
-from zkchat_cli.llm.wire import Server
+from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, ServerInfo, Window
+from zkchat_cli.llm.json_client import JsonClient
+from zkchat_cli.llm.ollama.address import address
+from zkchat_cli.llm.remote_model import LISTING, RemoteModel, settings_of
+from zkchat_cli.llm.threaded_stream import Put
 
 if TYPE_CHECKING:
-    from zkchat_cli.llm.native import Gateway
+    from zkchat_cli.llm.ollama.client import OllamaChatGateway
 
 MOST_UNASKED = 32768
 """Tokens of window that are used without being asked for: memory for a model's whole 128k takes more than many machines have."""
 
 
-class Settings(Section):
+class OllamaSettings(Section):
     host: str = Field("", description="address of the Ollama server; empty: OLLAMA_HOST, else http://127.0.0.1:11434")
     timeout: float = Field(300, gt=0, le=86_400, description="seconds to wait for the first word, while the model may be loading")
     stall_timeout: float = Field(60, gt=0, le=86_400, description="seconds to wait for each further one")
 
 
 @dataclass
-class OllamaModel(Served):
+class OllamaModel(RemoteModel):
     """One model at one server."""
 
     provider = "ollama"
     exact = False
-    settings: Settings
-    _gateway: "Gateway | None" = None
+    settings: OllamaSettings
+    _gateway: "OllamaChatGateway | None" = None
 
     def prepare(self) -> None:
         if self.server.unusable():
@@ -48,35 +48,35 @@ class OllamaModel(Served):
         if self.model and not asked:
             self.window = _window(self.server, self.model)
 
-    def _loaded(self) -> "Gateway":
+    def _loaded(self) -> "OllamaChatGateway":
         if self._gateway is None:
-            from zkchat_cli.llm.native import Gateway  # takes a second, and prints unless it is loaded so
+            from zkchat_cli.llm.ollama.client import OllamaChatGateway  # takes a second, and prints unless it is loaded so
 
-            self._gateway = Gateway(self.server)
+            self._gateway = OllamaChatGateway(self.server)
         return self._gateway
 
     def body(self, request: Request) -> dict[str, Any]:
-        from zkchat_cli.llm import recovery  # see `_loaded`
+        from zkchat_cli.llm import mojentic_adapter  # see `_loaded`
 
         with self._lock:
-            return self._loaded().body(recovery.arguments(self.model, request, window=request.window))
+            return self._loaded().body(mojentic_adapter.arguments(self.model, request, window=request.window))
 
     async def call(self, request: Request, put: Put) -> None:
-        from zkchat_cli.llm import recovery  # see `_loaded`
+        from zkchat_cli.llm import mojentic_adapter  # see `_loaded`
 
         with self._lock:
             gateway = self._loaded()
-        gateway = gateway.with_policy(recovery.policy(put, self.server, self.first_delay))
-        events = gateway.complete_stream_with_recovery(**recovery.arguments(self.model, request, window=request.window))
-        await recovery.deltas(events, put, self.server, model=self.model, models=self.names)
+        gateway = gateway.with_policy(mojentic_adapter.policy(put, self.server, self.first_delay))
+        events = gateway.complete_stream_with_recovery(**mojentic_adapter.arguments(self.model, request, window=request.window))
+        await mojentic_adapter.deltas(events, put, self.server, model=self.model, models=self.names)
 
-    def listed(self) -> tuple[Listed, ...]:
+    def listed(self) -> tuple[ModelInfo, ...]:
         answer: Any = self.server.get("/api/tags", LISTING)
         try:
             names = [row["name"] for row in answer["models"] if isinstance(row.get("name"), str)]
         except (KeyError, TypeError, AttributeError) as e:
             raise self.server.unintelligible("", "something that is no list of models") from e
-        return tuple(Listed(name) for name in sorted(names))
+        return tuple(ModelInfo(name) for name in sorted(names))
 
     def unusable(self) -> ProviderError | None:
         if not self.model:
@@ -84,12 +84,12 @@ class OllamaModel(Served):
         return self.server.unusable()
 
 
-def _window(server: Server, model: str) -> Window | None:
+def _window(server: JsonClient, model: str) -> Window | None:
     """What the server says of the model; None if it says nothing, or cannot be asked: the first call tells what is wrong."""
-    from zkchat_cli.llm.native import Gateway  # see `_loaded`
+    from zkchat_cli.llm.ollama.client import OllamaChatGateway  # see `_loaded`
 
     try:
-        found = Gateway(server, seconds=LISTING.answer).get_model_context_window(model)
+        found = OllamaChatGateway(server, seconds=LISTING.answer).get_model_context_window(model)
     except Exception:  # noqa: BLE001  mojentic passes on whatever httpx, pydantic or a foreign server's JSON came up with
         return None
     if found is None:
@@ -101,9 +101,9 @@ def _window(server: Server, model: str) -> Window | None:
     return Window(MOST_UNASKED, f"the model has {found.max_context_tokens}; context.max_tokens asks for more")
 
 
-def _server(setup: Setup) -> Server:
-    host = setup.env.get("OLLAMA_HOST", "").strip() or settings_of(setup, Settings).host
-    return Server(
+def _server(setup: ModelConfig) -> JsonClient:
+    host = setup.env.get("OLLAMA_HOST", "").strip() or settings_of(setup, OllamaSettings).host
+    return JsonClient(
         "Ollama",
         address(host),
         "Start it with `ollama serve`, or set OLLAMA_HOST.",
@@ -111,14 +111,14 @@ def _server(setup: Setup) -> Server:
     )
 
 
-def _open(setup: Setup) -> OllamaModel:
-    return OllamaModel(setup.name, _server(setup), settings_of(setup, Settings))
+def _open(setup: ModelConfig) -> OllamaModel:
+    return OllamaModel(setup.name, _server(setup), settings_of(setup, OllamaSettings))
 
 
-def _reach(setup: Setup) -> Reach:
+def _reach(setup: ModelConfig) -> ServerInfo:
     model = _open(setup)
     chosen = "OLLAMA_HOST" if setup.env.get("OLLAMA_HOST") else "ollama.host" if model.settings.host else ""
-    return Reach(model.server.address, "needs none", chosen, model.listed)
+    return ServerInfo(model.server.address, "needs none", chosen, model.listed)
 
 
-PROVIDER = Provider("ollama", "models on your own machine, by Ollama", _open, settings=Settings, reach=_reach)
+PROVIDER = Provider("ollama", "models on your own machine, by Ollama", _open, settings=OllamaSettings, reach=_reach)

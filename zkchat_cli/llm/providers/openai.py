@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from zkchat_cli.config import Section
+from zkchat_cli.config.schema import Section
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm import Listed, Provider, Reach, Request, Setup, Window, served
-from zkchat_cli.llm.pump import Put
-from zkchat_cli.llm.served import Served, key_place, settings_of
-from zkchat_cli.llm.wire import Server
+from zkchat_cli.llm import remote_model
+from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, ServerInfo, Window
+from zkchat_cli.llm.json_client import JsonClient
+from zkchat_cli.llm.remote_model import RemoteModel, key_place, settings_of
+from zkchat_cli.llm.threaded_stream import Put
 
 if TYPE_CHECKING:
-    from zkchat_cli.llm.compatible import Gateway
+    from zkchat_cli.llm.openai.client import OpenAICompatibleGateway
 
 OPENAI = "https://api.openai.com/v1"
 _WINDOW_KEYS = ("max_model_len", "context_length", "context_window", "max_context_length", "loaded_context_length", "n_ctx")
@@ -26,7 +27,7 @@ _EXACT = ("gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "chatgpt", "o1", "o3", "o4")
 """OpenAI's models whose tokenizer is o200k_base, by how their names begin (tiktoken's own table)."""
 
 
-class Settings(Section):
+class OpenAISettings(Section):
     base_url: str = Field(
         "", description="address of OpenAI or a compatible server, as http://localhost:8080/v1; empty: OPENAI_BASE_URL, else OpenAI"
     )
@@ -36,12 +37,12 @@ class Settings(Section):
 
 
 @dataclass
-class OpenaiModel(Served):
+class OpenaiModel(RemoteModel):
     """One model at one server."""
 
     provider = "openai"
-    settings: Settings
-    _gateway: "Gateway | None" = None
+    settings: OpenAISettings
+    _gateway: "OpenAICompatibleGateway | None" = None
 
     @property
     def official(self) -> bool:
@@ -64,11 +65,11 @@ class OpenaiModel(Served):
         elif not self.official:
             self.window = self._listed_window()
 
-    def _loaded(self) -> "Gateway":
+    def _loaded(self) -> "OpenAICompatibleGateway":
         if self._gateway is None:
-            from zkchat_cli.llm.compatible import Gateway  # takes a second, and prints unless it is loaded so
+            from zkchat_cli.llm.openai.client import OpenAICompatibleGateway  # takes a second, and prints unless it is loaded so
 
-            self._gateway = Gateway(self.server, official=self.official)
+            self._gateway = OpenAICompatibleGateway(self.server, official=self.official)
         return self._gateway
 
     def _listed_window(self) -> Window | None:
@@ -80,32 +81,33 @@ class OpenaiModel(Served):
         return Window(size, "the server's list of models") if size else None
 
     def body(self, request: Request) -> dict[str, Any]:
-        from zkchat_cli.llm import compatible  # see `_loaded`
+        from zkchat_cli.llm.openai import client  # see `_loaded`
 
         with self._lock:
-            return self._loaded().body(compatible.arguments(self.model, request))
+            return self._loaded().body(client.arguments(self.model, request))
 
     async def call(self, request: Request, put: Put) -> None:
-        from zkchat_cli.llm import compatible, recovery  # see `_loaded`
+        from zkchat_cli.llm import mojentic_adapter  # see `_loaded`
+        from zkchat_cli.llm.openai import client
 
         with self._lock:
             gateway = self._loaded()
-        gateway = gateway.with_policy(recovery.policy(put, self.server, self.first_delay))
-        events = gateway.complete_stream_with_recovery(**compatible.arguments(self.model, request))
-        await compatible.deltas(gateway, events, put, self.server, model=self.model, models=self.names)
+        gateway = gateway.with_policy(mojentic_adapter.policy(put, self.server, self.first_delay))
+        events = gateway.complete_stream_with_recovery(**client.arguments(self.model, request))
+        await client.deltas(gateway, events, put, self.server, model=self.model, models=self.names)
 
-    def listed(self) -> tuple[Listed, ...]:
-        return served.listed(self.server, "/models", _window)
+    def listed(self) -> tuple[ModelInfo, ...]:
+        return remote_model.listed(self.server, "/models", _window)
 
     def unusable(self) -> ProviderError | None:
-        problem = served.without_use(self, "OpenAI", self.settings.key_variable, official=self.official)
+        problem = remote_model.without_use(self, "OpenAI", self.settings.key_variable, official=self.official)
         return problem or self.server.unusable()
 
 
-def _server(setup: Setup) -> Server:
-    settings = settings_of(setup, Settings)
+def _server(setup: ModelConfig) -> JsonClient:
+    settings = settings_of(setup, OpenAISettings)
     address = (setup.env.get("OPENAI_BASE_URL", "").strip() or settings.base_url.strip()).rstrip("/") or OPENAI
-    return Server(
+    return JsonClient(
         "OpenAI" if address == OPENAI else "the OpenAI-compatible server",
         address,
         "Check your network." if address == OPENAI else "Is it running? Check openai.base_url or OPENAI_BASE_URL; it mostly ends in /v1.",
@@ -123,13 +125,15 @@ def _window(row: dict[str, Any]) -> int | None:
     return None
 
 
-def _open(setup: Setup) -> OpenaiModel:
-    return OpenaiModel(setup.name, _server(setup), settings_of(setup, Settings))
+def _open(setup: ModelConfig) -> OpenaiModel:
+    return OpenaiModel(setup.name, _server(setup), settings_of(setup, OpenAISettings))
 
 
-def _reach(setup: Setup) -> Reach:
+def _reach(setup: ModelConfig) -> ServerInfo:
     model = _open(setup)
-    return served.reach(setup, model, model.settings.key_variable, model.settings.base_url, official=model.official)
+    return remote_model.reach(setup, model, model.settings.key_variable, model.settings.base_url, official=model.official)
 
 
-PROVIDER = Provider("openai", "OpenAI or a compatible server; what a prompt holds is sent there", _open, settings=Settings, reach=_reach)
+PROVIDER = Provider(
+    "openai", "OpenAI or a compatible server; what a prompt holds is sent there", _open, settings=OpenAISettings, reach=_reach
+)

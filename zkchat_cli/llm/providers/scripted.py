@@ -15,7 +15,18 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from zkchat_cli.errors import ProviderError, ProviderErrorKind, reason
-from zkchat_cli.llm import Delta, Failed, Finished, Provider, Reasoning, Request, Setup, Text, ToolCalls, Window
+from zkchat_cli.llm.base import (
+    Delta,
+    ModelConfig,
+    Provider,
+    ReasoningPart,
+    Request,
+    StreamFailed,
+    StreamFinished,
+    TextPart,
+    ToolCallsPart,
+    Window,
+)
 from zkchat_cli.models import FinishReason, TokenUsage, ToolCall
 
 _MESSAGES: dict[str, tuple[ProviderErrorKind, str, str]] = {
@@ -34,26 +45,26 @@ _MESSAGES: dict[str, tuple[ProviderErrorKind, str, str]] = {
 }
 
 
-class _Call(BaseModel):
+class _ScriptedCall(BaseModel):
     model_config = ConfigDict(extra="forbid")
     name: str
     arguments: dict[str, Any] = Field(default_factory=dict)
 
 
-class _Usage(BaseModel):
+class _ScriptedUsage(BaseModel):
     model_config = ConfigDict(extra="forbid")
     prompt_tokens: Annotated[int, Field(ge=0)]
     completion_tokens: Annotated[int, Field(ge=0)]
 
 
-class _Reply(BaseModel):
+class _ScriptedReply(BaseModel):
     model_config = ConfigDict(extra="forbid")
     text: str = ""
     deltas: tuple[str, ...] = ()
     reasoning: str = ""
-    tool_calls: tuple[_Call, ...] = ()
+    tool_calls: tuple[_ScriptedCall, ...] = ()
     finish_reason: FinishReason | None = None
-    usage: _Usage | None = None
+    usage: _ScriptedUsage | None = None
     delay_ms: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0
     error: Literal["timeout", "rate_limit", "context_length", "auth", "server", "connection", "cut", "empty"] | None = None
     echo: bool = False
@@ -64,7 +75,7 @@ class ScriptedModel:
     """Plays its replies in order, then from the start again."""
 
     name: str
-    replies: tuple[_Reply, ...]
+    replies: tuple[_ScriptedReply, ...]
     pause: Callable[[float], None] = time.sleep
     window: Window | None = None
     exact: bool = True
@@ -77,21 +88,21 @@ class ScriptedModel:
         reply = self.replies[self._calls % len(self.replies)]
         self._calls += 1
         if reply.reasoning:
-            yield Reasoning(reply.reasoning)
+            yield ReasoningPart(reply.reasoning)
         pieces = (_echo(request),) if reply.echo else reply.deltas or ((reply.text,) if reply.text else ())
         for piece in pieces or ("",):
             self.pause(reply.delay_ms / 1000)
             if piece:
-                yield Text(piece)
+                yield TextPart(piece)
         if reply.error:
             kind, message, hint = _MESSAGES[reply.error]
-            yield Failed(ProviderError(kind, f"{self.name}: {message}", hint))
+            yield StreamFailed(ProviderError(kind, f"{self.name}: {message}", hint))
             return
         if reply.tool_calls:
             calls = (ToolCall(id=f"call-{self._calls}-{i}", **call.model_dump()) for i, call in enumerate(reply.tool_calls, 1))
-            yield ToolCalls(tuple(calls))
+            yield ToolCallsPart(tuple(calls))
         usage = TokenUsage(**reply.usage.model_dump(), estimated=False) if reply.usage else None
-        yield Finished(reply.finish_reason or ("tool_calls" if reply.tool_calls else "stop"), usage)
+        yield StreamFinished(reply.finish_reason or ("tool_calls" if reply.tool_calls else "stop"), usage)
 
 
 def _echo(request: Request) -> str:
@@ -102,7 +113,7 @@ def _echo(request: Request) -> str:
     return json.dumps(document, ensure_ascii=False)
 
 
-def _open(setup: Setup) -> ScriptedModel:
+def _open(setup: ModelConfig) -> ScriptedModel:
     file = setup.name
     if not file:
         raise ProviderError("unknown_model", "scripted needs a file of replies", "Name it: --model scripted/replies.jsonl")
@@ -114,12 +125,12 @@ def _open(setup: Setup) -> ScriptedModel:
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
-                replies.append(_Reply.model_validate_json(line))
+                replies.append(_ScriptedReply.model_validate_json(line))
             except ValidationError as e:
                 first = e.errors()[0]
                 where = ".".join(str(part) for part in first["loc"])
                 problem = f"{file}, line {number}: {where + ': ' if where else ''}{first['msg']}"
-                raise ProviderError("bad_script", problem, f"A reply may have: {', '.join(_Reply.model_fields)}.") from e
+                raise ProviderError("bad_script", problem, f"A reply may have: {', '.join(_ScriptedReply.model_fields)}.") from e
     if not replies:
         raise ProviderError("bad_script", f"{file} holds no reply", 'Write one JSON object a line, as {"text": "Hello"}.')
     return ScriptedModel(f"scripted/{file}", tuple(replies))

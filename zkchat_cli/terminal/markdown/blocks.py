@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from copy import copy
 
-from zkchat_cli.terminal.links import Opens
+from zkchat_cli.terminal.hyperlinks import LinkTargets
 from zkchat_cli.terminal.markdown.fence import Fence
 from zkchat_cli.terminal.markdown.flow import LEAST, Flow
 from zkchat_cli.terminal.markdown.glyphs import Glyphs
@@ -50,7 +50,9 @@ class Sheet:
     `tail` are the rows that would follow if nothing more came; the last of what was taken and the first of the tail may be one row.
     """
 
-    def __init__(self, columns: Callable[[], int], lines: Callable[[], int], opens: Opens, glyphs: Glyphs, *, waits: bool = True) -> None:
+    def __init__(
+        self, columns: Callable[[], int], lines: Callable[[], int], opens: LinkTargets, glyphs: Glyphs, *, waits: bool = True
+    ) -> None:
         self._screen = (columns, lines)
         self._opens = opens
         self._glyphs = glyphs

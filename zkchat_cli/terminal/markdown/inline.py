@@ -9,9 +9,9 @@ from copy import copy
 from html import unescape
 from html.entities import html5
 
-from zkchat_cli.terminal.links import LONGEST_ADDRESS, Opens, web_address
+from zkchat_cli.terminal.hyperlinks import LONGEST_ADDRESS, LinkTargets, web_address
 from zkchat_cli.terminal.markdown.pieces import Piece
-from zkchat_cli.terminal.safe import neutralise_name
+from zkchat_cli.text.sanitize import sanitize_name
 
 FARTHEST = 400
 """Characters after which a mark that nothing closes is an ordinary character."""
@@ -51,7 +51,7 @@ class _Item:
 class Inline:
     """`feed` the text of one paragraph, `take` what is decided of it."""
 
-    def __init__(self, opens: Opens, style: str = "") -> None:
+    def __init__(self, opens: LinkTargets, style: str = "") -> None:
         self._opens = opens
         self._style = style
         self._text = ""
@@ -239,7 +239,7 @@ class Inline:
         return self._add(cited[last:], at, at + len(cited), "citation")
 
     def _link(self, shown: str, target: str, at: int, end: int) -> int:
-        within = Inline(Opens())
+        within = Inline(LinkTargets())
         within.feed(shown)
         address = web_address(target) or self._opens.note(target)
         for text, style, _ in within.take(final=True):
@@ -267,7 +267,7 @@ def _meant(entity: str) -> str:
     """The characters that an entity stands for; empty where it is none, or stands for what does not belong on a screen."""
     known = entity.startswith("&#") or entity[1:] in html5
     meant = unescape(entity) if known and entity.endswith(";") else ""
-    return meant if meant != entity and meant == neutralise_name(meant) else ""
+    return meant if meant != entity and meant == sanitize_name(meant) else ""
 
 
 def _is_edge(char: str) -> bool:

@@ -1,0 +1,122 @@
+"""From commands to agents' files: written with a comment at each key, changed with every comment kept, replaced in one step."""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+import tomlkit.exceptions
+
+from zkchat_cli import fileio
+from zkchat_cli.agents.profile import Agent, AgentProfile
+from zkchat_cli.config import loader
+from zkchat_cli.errors import ConfigError, reason
+
+_EXAMPLES = {
+    "model": "ollama/qwen3",
+    "system_prompt_file": "prompt.md",
+    "tools": ["find_excerpts", "read_zk_document"],
+    "strategy": "summarize",
+    "temperature": 0.2,
+    "memory": False,
+}
+"""What a key that is not set could be, shown behind a #."""
+
+
+def text(name: str, given: Mapping[str, Any]) -> str:
+    """A new agent's file: what is given, and behind a # what else there is."""
+    return "\n".join(_lines(name, given)) + "\n"
+
+
+def _lines(name: str, given: Mapping[str, Any]) -> Iterator[str]:
+    yield f"# The agent {name}: zkchat chat --agent {name}, /agent {name}, @{name} QUESTION"
+    yield "# What is not set is as your settings have it. zkchat agent config changes this file and keeps its comments."
+    for key in (key for key in loader.keys(AgentProfile) if not key.startswith("context.")):
+        if key == "system_prompt_file" and "system_prompt" in given:
+            continue
+        if key == "system_prompt" and key not in given and "system_prompt_file" in given:
+            continue
+        yield ""
+        yield f"# {loader.describe(key, AgentProfile)}"
+        if key in given:
+            yield f"{key} = {as_toml(given[key])}"
+        elif key in _EXAMPLES:
+            yield f"# {key} = {as_toml(_EXAMPLES[key])}"
+        else:
+            yield f'# {key} = ""'
+    yield ""
+    yield "# Any setting of the table [context] of the settings; zkchat config show lists them."
+    chosen = {key.removeprefix("context."): value for key, value in given.items() if key.startswith("context.")}
+    yield "[context]"
+    yield from (f"{key} = {as_toml(value)}" for key, value in chosen.items())
+    if not chosen:
+        yield "# max_tokens = 16384"
+
+
+def as_toml(value: object) -> str:
+    """A value as TOML has it; a text of several lines stays so."""
+    if isinstance(value, str) and "\n" in value:
+        escaped = value.replace("\\", "\\\\").replace('"""', '""\\"')
+        several = f'"""\n{escaped}"""'
+        if _is(several, value):
+            return several
+    return str(tomlkit.item(value).as_string())
+
+
+def _is(written: str, value: str) -> bool:
+    """Whether this is how TOML writes the value: control characters, say, need another way."""
+    try:
+        return bool(tomllib.loads(f"a = {written}")["a"] == value)
+    except tomllib.TOMLDecodeError:
+        return False
+
+
+def create(file: Path, name: str, given: Mapping[str, Any]) -> None:
+    """Write a new agent's file. Raises ConfigError when it cannot be written."""
+    replace(file, text(name, given))
+
+
+def change(file: Path, values: Mapping[str, object]) -> None:
+    """Set keys, or take those out that are None, all else kept as it was written. Raises ConfigError, and then nothing is changed."""
+    try:
+        document: Any = tomlkit.parse(file.read_text(encoding="utf-8-sig"))
+        for key, value in values.items():
+            *path, last = key.split(".")
+            table = document
+            for part in path:
+                table = table.setdefault(part, tomlkit.table())
+            if value is None:
+                table.pop(last, None)
+            else:
+                table[last] = value
+    except tomlkit.exceptions.TOMLKitError as e:
+        raise ConfigError(f"{file} is not valid TOML: {e}", "Correct it by hand first; nothing was changed.") from e
+    except (OSError, UnicodeDecodeError) as e:
+        raise ConfigError(f"{file} cannot be read: {reason(e)}", "Nothing was changed.") from e
+    content = tomlkit.dumps(document)
+    tomllib.loads(content)
+    replace(file, content)
+
+
+def delete(file: Path) -> None:
+    """Raises ConfigError when the file cannot be deleted."""
+    try:
+        file.unlink()
+    except OSError as e:
+        raise ConfigError(f"{file} cannot be deleted: {(e.strerror or str(e)).lower()}", "Check the folder's permissions.") from e
+
+
+def as_given(agent: Agent) -> dict[str, Any]:
+    """What a file would say to be this built-in agent."""
+    return {**agent.given, "system_prompt": agent.prompt}
+
+
+def replace(file: Path, content: str) -> None:
+    """The whole file anew, in one step, for its owner alone. Raises ConfigError, and then it is as it was."""
+    try:
+        for folder in (file.parent.parent, file.parent):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        fileio.atomic_write(file, content)
+    except OSError as e:
+        raise ConfigError(f"{file} cannot be written: {(e.strerror or str(e)).lower()}", "Nothing was changed.") from e

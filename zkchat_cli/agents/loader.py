@@ -1,0 +1,168 @@
+"""From files to agents. What is wrong with a file is a ConfigError that names it, the key, the value and what would be valid."""
+
+import difflib
+import os
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from zkchat_cli import registry
+from zkchat_cli.agents import builtin
+from zkchat_cli.agents.profile import LARGEST_PROMPT, Agent, AgentProfile
+from zkchat_cli.config import loader
+from zkchat_cli.errors import ConfigError
+
+FOLDER = "agents"
+NONE = "none"
+"""What one says to be without an agent; so none can be called that."""
+SAME = (("system_prompt", "system_prompt_file"), ("strategy", "context.strategy"), ("memory", "context.memory_integration"))
+"""Keys that take each other's place."""
+_NAME = re.compile(r"[^\W_][\w-]{0,47}")
+
+
+def folder(config_file: Path) -> Path:
+    """Where the agents' files are, beside the settings file."""
+    return config_file.parent / FOLDER
+
+
+def is_name(text: str) -> bool:
+    """Whether an agent may be called so: letters, digits, `-` and `_`, in lower case, so that `@name` can be typed."""
+    return bool(_NAME.fullmatch(text)) and text == text.lower() and text != NONE
+
+
+def file_of(where: Path, name: str) -> Path:
+    """The file of the agent called so. Raises ConfigError for what is no name."""
+    if not is_name(name):
+        hint = f"Up to 48 letters, digits, - and _, in lower case, and not {NONE}."
+        raise ConfigError(f"an agent cannot be called {name!r:.80}", hint)
+    return where / f"{name}.toml"
+
+
+def names(where: Path) -> list[str]:
+    """All agents there are, built-in ones included, sorted; nothing is read."""
+    try:
+        own = [file.stem for file in where.iterdir() if file.suffix == ".toml" and is_name(file.stem)]
+    except OSError:
+        own = []
+    return sorted({*own, *registry.names(builtin)})
+
+
+def is_built_in(name: str) -> bool:
+    return name in registry.names(builtin)
+
+
+def load(where: Path, name: str) -> Agent:
+    """The agent called so: the user's, else the built-in one. Raises ConfigError that names the nearest if there is none."""
+    known = names(where)
+    name = name.lower() if name.lower() in known else name
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=3, cutoff=0.4) or known
+        raise ConfigError(f"there is no agent {name!r:.80}", f"Nearest: {', '.join(near)}. All of them: zkchat agent list")
+    memory = where / f"{name}.md"
+    file = file_of(where, name)
+    if not file.exists():
+        agent: Agent = registry.load(builtin, name, "AGENT")
+        return replace(agent, memory_file=memory)
+    return of_file(file, name, memory)
+
+
+def of_file(file: Path, name: str, memory: Path) -> Agent:
+    """The agent that a file in the agents' folder describes. Raises ConfigError."""
+    given = read(file)
+    return Agent(name, given, _prompt(file, given), file, None if _is_prompt(file, given, memory) else memory)
+
+
+def read(file: Path) -> dict[str, Any]:
+    """What an agent's file says, by dotted key, each value of its own type. Raises ConfigError."""
+    return checked(str(file), {key: value for _, key, value in loader.read_toml(file)})
+
+
+def checked(origin: str, given: Mapping[str, object]) -> dict[str, Any]:
+    """The same values, each of its own type. Raises ConfigError for a key that no agent has, or a value that does not do."""
+    for key in given:
+        require(key, origin)
+    for one, other in SAME:
+        if one in given and other in given:
+            raise ConfigError(f"{origin}: {one} and {other} are both there", "They say the same: keep one of them.")
+    valid = loader.flat(loader.validated(given, dict.fromkeys(given, origin), AgentProfile))
+    return {key: valid[key] for key in given}
+
+
+def require(key: str, origin: str) -> None:
+    """Refuse a key that no agent has, naming the nearest ones."""
+    known = loader.keys(AgentProfile)
+    if key not in known:
+        near = difflib.get_close_matches(key, known, n=3, cutoff=0.5)
+        own = [name for name in known if not name.startswith("context.")]
+        valid = f"Nearest: {', '.join(near)}. " if near else ""
+        raise ConfigError(f"{origin}: {key} is not a key of an agent", f"{valid}There are {', '.join(own)} and the settings context.…")
+
+
+def check(agent: Agent, *, tools: Collection[str], strategies: Collection[str]) -> Agent:
+    """Refuse names that no drawer holds: the caller says which tools and strategies there are."""
+    wrong = next((tool for tool in agent.tools or () if tool not in tools), None)
+    if wrong is not None:
+        near = difflib.get_close_matches(wrong, tools, n=2, cutoff=0.5)
+        hint = f"Nearest: {', '.join(near)}" if near else ""
+        raise loader.wrong_value(agent.origin, "tools", wrong, f"one of {', '.join(sorted(tools))}", hint)
+    for key in ("strategy", "context.strategy"):
+        if agent.given.get(key) not in (None, "", *strategies):
+            raise loader.wrong_value(agent.origin, key, agent.given[key], " or ".join(strategies), "")
+    return agent
+
+
+def _prompt(file: Path, given: Mapping[str, Any]) -> str:
+    """The system prompt, from wherever it stands. Raises ConfigError for a file that cannot be taken."""
+    named = given.get("system_prompt_file")
+    if not named:
+        return str(given.get("system_prompt", "")).strip()
+    place = _place(file, named)
+    if place.exists() and not place.is_file():  # a pipe could be waited for without end
+        raise _wrong_file(file, named, "a file")
+    try:
+        with place.open("rb") as opened:
+            text = opened.read(LARGEST_PROMPT + 1)
+        if len(text) > LARGEST_PROMPT:
+            raise _wrong_file(file, named, f"a file of at most {LARGEST_PROMPT} bytes")
+        return text.decode("utf-8-sig").strip()
+    except UnicodeDecodeError as e:
+        raise _wrong_file(file, named, "a text file in UTF-8") from e
+    except (OSError, ValueError) as e:
+        reason = (e.strerror if isinstance(e, OSError) and e.strerror else str(e)).lower()
+        raise _wrong_file(file, named, f"a file that can be read ({place}: {reason})") from e
+
+
+def _place(file: Path, named: str) -> Path:
+    """The file that is meant: an absolute path of the user's, or one that stays in the agents' folder."""
+    try:
+        expanded = Path(named).expanduser()
+    except RuntimeError:
+        expanded = Path(named)
+    if expanded.is_absolute():
+        return expanded
+    if "\0" in named:
+        raise _wrong_file(file, named, "a path")
+    inside, root = os.path.realpath(file.parent / expanded), os.path.realpath(file.parent)
+    if not Path(inside).is_relative_to(root):
+        raise _wrong_file(file, named, f"a path in {file.parent}, or a whole one from the root")
+    return Path(inside)
+
+
+def _is_prompt(file: Path, given: Mapping[str, Any], memory: Path) -> bool:
+    """Whether what would be the agent's memory is its prompt already."""
+    named = given.get("system_prompt_file") or None
+    return named is not None and os.path.realpath(_place(file, named)) == os.path.realpath(memory)
+
+
+def _wrong_file(file: Path, named: str, valid: str) -> ConfigError:
+    return loader.wrong_value(str(file), "system_prompt_file", named, valid, "Nothing of this agent is used until that is mended.")
+
+
+def misnamed(where: Path) -> Iterable[str]:
+    """Files in the agents' folder whose names nobody could call them by."""
+    try:
+        return sorted(file.name for file in where.iterdir() if file.suffix == ".toml" and not is_name(file.stem))
+    except OSError:
+        return []

@@ -1,0 +1,348 @@
+"""From settings to a working session: the only place that constructs things, and that knows which flag means which setting."""
+
+import secrets
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+from zkchat_cli import credentials, paths, tools
+from zkchat_cli.agents import loader as agents
+from zkchat_cli.agents.profile import Agent
+from zkchat_cli.app.startup_options import StartupOptions
+from zkchat_cli.chat import session_settings
+from zkchat_cli.chat.runtime import AvailableModels, OpenedModel, Runtime
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.config import loader
+from zkchat_cli.config import schema as config_schema
+from zkchat_cli.config.loader import LoadedConfig
+from zkchat_cli.config.schema import Config
+from zkchat_cli.context import strategies
+from zkchat_cli.context.system_prompt import INSTRUCTIONS
+from zkchat_cli.credentials import ApiKey
+from zkchat_cli.errors import ConfigError, StoreUnwritable, VaultError, ZkchatError
+from zkchat_cli.llm import embedders, providers
+from zkchat_cli.llm.base import Model, ModelConfig, Provider, ServerInfo, Window
+from zkchat_cli.llm.embedders import base
+from zkchat_cli.llm.http_errors import is_local, shown
+from zkchat_cli.models import Conversation
+from zkchat_cli.paths import AppPaths
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.tokens.counter import TokenCounter
+from zkchat_cli.vault.approval import UNASKED, ApprovalPolicy, Approve
+from zkchat_cli.vault.index.cache_dir import CacheDir, open_cache_dir
+from zkchat_cli.vault.search.vector_store import Embedder
+from zkchat_cli.vault.vault import Vault
+
+MARKDOWN = ("*.md", "*.markdown", "*/*.md")
+
+NO_EMBEDDER = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """The opened things a session is made of; `session` makes one. Close it when done."""
+
+    loaded: LoadedConfig
+    vault: Vault
+    store: ChatSessionStore
+    env: Mapping[str, str]
+    using: OpenedModel
+    choices: StartupOptions = field(default_factory=StartupOptions)
+    cwd: Path = field(default_factory=Path.cwd)
+    unstored: StoreUnwritable | None = None
+    """Why nothing is stored, where something should be."""
+    counter: TokenCounter = field(default_factory=TokenCounter)
+    approve: Approve | None = None
+    """Who says whether a change of notes is made; None: nobody, and it is not."""
+    cache: CacheDir | None = None
+    """Where the index is kept."""
+
+    @property
+    def model(self) -> Model:
+        return self.using.model
+
+    def find(self, id_: str | None) -> Conversation:
+        """The stored conversation of that id or unique beginning of it; for None the vault's latest. Raises StoreError."""
+        return self.store.find(id_, str(self.vault.root))
+
+    def session(self, conversation: Conversation | None = None) -> ZkChatSession:
+        """A session on a stored conversation, which goes on with its agent, or a new one; with the agent that was chosen, if one was."""
+        session = ZkChatSession(self._parts(self.loaded, self.using), conversation)
+        if self.choices.agent is not None:
+            session.become(self.choices.agent)
+        return session
+
+    def _parts(self, loaded: LoadedConfig, using: OpenedModel, agent: Agent | None = None) -> Runtime:
+        settings = loaded.values
+        return Runtime(
+            vault=self.vault,
+            store=self.store,
+            model=using.model,
+            strategy=strategies.strategy(settings.context.strategy),
+            tools=using.tools,
+            settings=settings,
+            max_context=settings.context.max_tokens,
+            window=_window_set(loaded),
+            options=session_settings.model_options(settings),
+            use=lambda name: open_model(check(loaded.with_model(name)), self.env, agent, unsafe=self.choices.unsafe),
+            changing=ApprovalPolicy(self.approve or (lambda _: UNASKED), settings.vault.git),
+            offers=lambda: available_models(loaded, self.env),
+            describes=_is_language_model,
+            summarizes=_summarizes,
+            counter=self.counter,
+            now=now,
+            clock=time.monotonic,
+            new_id=new_id,
+            folder=_current_folder(),
+            instructions=f"{INSTRUCTIONS}\n\n{agent.prompt}" if agent is not None and agent.prompt else INSTRUCTIONS,
+            agent=agent,
+            become=self._led_by,
+            agents=lambda: agents.names(agents.folder(loaded.places.config_file)),
+        )
+
+    def _led_by(self, name: str | None, settled: Mapping[str, object]) -> Runtime:
+        """The parts of a conversation that this agent leads (None: none does), with what the user has changed in the chat."""
+        agent = open_agent(name, self.loaded.places) if name is not None else None
+        loaded = settings(replace(self.choices, settled=settled), self.env, self.cwd, agent)
+        return self._parts(loaded, open_model(loaded, self.env, agent, unsafe=self.choices.unsafe), agent)
+
+    def close(self) -> None:
+        self.store.close()
+        self.vault.close()
+        if self.cache is not None:
+            self.cache.close()
+
+
+def _current_folder() -> Path | None:
+    """None for one that was deleted under the program."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
+
+
+def now() -> str:
+    """The present, ISO 8601 with zone."""
+    return datetime.now(UTC).astimezone().isoformat(timespec="milliseconds")
+
+
+def new_id() -> str:
+    return secrets.token_hex(6)
+
+
+@cache
+def settings_schema() -> type[Config]:
+    """All settings: zkchat's own and the tables that providers declare."""
+    return config_schema.with_tables({name: providers.provider(name).settings for name in providers.names()})
+
+
+def open_agent(name: str, where: AppPaths) -> Agent:
+    """The user's agent of that name, or the built-in one, checked down to the names of tools and strategies."""
+    return check_agent(agents.load(agents.folder(where.config_file), name))
+
+
+def check_agent(agent: Agent) -> Agent:
+    return agents.check(agent, tools=[tool.name for tool in tools.tools(unsafe=True)], strategies=strategies.names())
+
+
+def settings(choices: StartupOptions, env: Mapping[str, str], cwd: Path, agent: Agent | None = None) -> LoadedConfig:
+    """All layers, the vault's own and the agent's included, checked down to the names of strategies and providers."""
+    told = agent.settings if agent is not None else ()
+    where = paths.app_paths(env, choices.config_file)
+    if choices.config_file is not None and not choices.config_file.is_file():
+        raise ConfigError(f"there is no settings file {choices.config_file}", "--config names an existing TOML file.")
+    loaded = loader.load(choices.flags, env, where, schema=settings_schema(), agent=told)
+    folder = vault_folder(loaded, cwd)
+    if folder is not None:
+        loaded = loader.load(choices.flags, env, where, folder, settings_schema(), told)
+    return check(loaded)
+
+
+def check(loaded: LoadedConfig) -> LoadedConfig:
+    """Refuse names that no drawer holds: a strategy, a provider, an embedder. They are checked here because config knows no drawers."""
+    strategy = loaded.values.context.strategy
+    if strategy not in strategies.names():
+        raise loaded.problem("context.strategy", strategy, " or ".join(strategies.names()))
+    name = loaded.values.model.partition("/")[0]
+    if name not in providers.names():
+        valid = f"PROVIDER or PROVIDER/NAME with a provider of: {', '.join(providers.names())}"
+        raise loaded.problem("model", loaded.values.model, valid, "zkchat doctor says what each provider is.")
+    _refuse_to_send(loaded)
+    embedder = loaded.values.semantic.provider
+    if embedder not in (NO_EMBEDDER, *embedders.names()):
+        raise loaded.problem("semantic.provider", embedder, " or ".join((NO_EMBEDDER, *embedders.names())))
+    return loaded
+
+
+def _refuse_to_send(loaded: LoadedConfig) -> None:
+    """Whoever shares a vault must not decide where another person's notes and questions are sent: its own file names no server."""
+    sent_by = [name for name in providers.names() if providers.provider(name).reach is not None]
+    chosen = loaded.values.model.partition("/")[0]
+    wrong = [key for key in loaded.origins if loaded.is_vaults_own(key) and (key.partition(".")[0] in sent_by)]
+    wrong += ["model"] if loaded.is_vaults_own("model") and chosen in sent_by else []
+    if wrong:
+        hint = f"Take {wrong[0]} out of it; your own file may have it: zkchat config set {wrong[0]} …"
+        raise ConfigError(f"{loaded.origins[wrong[0]]}: a vault's own file cannot say where notes are sent ({wrong[0]})", hint)
+
+
+def _window_set(loaded: LoadedConfig) -> Window | None:
+    """The context window that somebody set, with who did."""
+    origin = loaded.origins.get("context.max_tokens")
+    return Window(loaded.values.context.max_tokens, f"context.max_tokens, {origin}") if origin else None
+
+
+def vault_folder(loaded: LoadedConfig, cwd: Path) -> Path | None:
+    """The folder of notes that the settings name, else the current one if it holds notes; None when nothing says which."""
+    if loaded.values.vault.path:
+        return Path(loaded.values.vault.path).expanduser()
+    return cwd if any(next(cwd.glob(pattern), None) for pattern in MARKDOWN) else None
+
+
+def vault_root(loaded: LoadedConfig, cwd: Path) -> str | None:
+    """The real path of the vault's folder, as conversations have it; None when none is named."""
+    folder = vault_folder(loaded, cwd)
+    return None if folder is None else str(folder.resolve())
+
+
+def no_vault_error(cwd: Path) -> VaultError:
+    """None is named, and where we are is none."""
+    return VaultError(
+        f"no vault: {cwd} holds no Markdown files, and none is named",
+        "Name one by --vault DIR, ZKCHAT_VAULT, or `zkchat config set vault.path DIR`; or start in a folder with .md files. "
+        "`zkchat chat --demo` brings its own.",
+    )
+
+
+def open_vault(loaded: LoadedConfig, env: Mapping[str, str], cwd: Path, cache_dir: Path | None = None) -> Vault:
+    """The vault the settings name, not scanned yet; its index in `cache_dir`, else where it always is. Raises VaultError where there is
+    none."""
+    folder = vault_folder(loaded, cwd)
+    if folder is None:
+        raise no_vault_error(cwd)
+    return Vault.open(folder, cache_dir or loaded.places.cache_dir, ignore=loaded.values.vault.ignore, embedder=open_embedder(loaded, env))
+
+
+def open_embedder(loaded: LoadedConfig, env: Mapping[str, str]) -> Embedder | None:
+    """What computes vectors, if the settings name something; nothing is contacted or loaded until the first text."""
+    wanted = loaded.values.semantic
+    if wanted.provider == NO_EMBEDDER:
+        return None
+    kept = credentials.find_key("openai", "OPENAI_API_KEY", env, loaded.places) if wanted.provider == "openai" else ApiKey()
+    return embedders.embedder(wanted.provider).open(base.EmbedderConfig(wanted.model, wanted.path, env, kept))
+
+
+def open_model(loaded: LoadedConfig, env: Mapping[str, str], agent: Agent | None = None, *, unsafe: bool = False) -> OpenedModel:
+    """The model the settings name, and the tools that it can, and the agent may, call: those that change notes only with `unsafe`.
+
+    Nothing is contacted or loaded yet.
+    """
+    name, _, model = loaded.values.model.partition("/")
+    provider = providers.provider(name)
+    known = [tool for tool in tools.tools(unsafe=unsafe) if tool.of != "memory" or loaded.values.context.memory_integration]
+    known = [tool for tool in known if agent is None or agent.tools is None or tool.name in agent.tools]
+    callable_ = tuple(tool for tool in known if provider.tools is None or tool.name in provider.tools)
+    return OpenedModel(provider.open(model_config(provider, loaded, env, model)), callable_)
+
+
+def available_models(loaded: LoadedConfig, env: Mapping[str, str], seconds: float | None = None) -> tuple[AvailableModels, ...]:
+    """The models of each server that the user has chosen, or that may run on this machine; all are asked at once.
+
+    One that takes longer than so many `seconds` is not waited for, not even by the program's end.
+    """
+    reached = {name: reach for name in providers.names() if (reach := server_info(name, loaded, env)) is not None}
+    asked = {name: reach for name, reach in reached.items() if reach.chosen or is_local(reach.address)}
+    answers: dict[str, AvailableModels] = {}
+
+    def ask(name: str, reach: ServerInfo) -> None:
+        answers[name] = _offered(name, reach)
+
+    asking = [threading.Thread(target=ask, args=each, daemon=True) for each in asked.items()]
+    until = None if seconds is None else time.monotonic() + seconds
+    for thread in asking:
+        thread.start()
+    for thread in asking:
+        thread.join(None if until is None else max(0.0, until - time.monotonic()))
+    return (AvailableModels("offline", ("offline",)), *(answers.get(name) or _late(name, reach) for name, reach in asked.items()))
+
+
+def _late(name: str, reach: ServerInfo) -> AvailableModels:
+    return AvailableModels(name, problem=f"{shown(reach.address)} did not answer in time" if reach.chosen else "")
+
+
+def _offered(name: str, reach: ServerInfo) -> AvailableModels:
+    try:
+        return AvailableModels(name, tuple(f"{name}/{listed.name}" for listed in reach.models()))
+    except ZkchatError as e:
+        return AvailableModels(name, problem=e.message if reach.chosen else "")
+
+
+def _is_language_model(name: str) -> bool:
+    """Whether a model is behind a server: the offline provider quotes as the notes' own summaries do, a script has no words for it."""
+    return providers.provider(name.partition("/")[0]).reach is not None
+
+
+def _summarizes(name: str) -> bool:
+    return providers.provider(name.partition("/")[0]).summarizes
+
+
+def server_info(name: str, loaded: LoadedConfig, env: Mapping[str, str]) -> ServerInfo | None:
+    """How a provider's server is reached; None for one without a server."""
+    provider = providers.provider(name)
+    return provider.reach(model_config(provider, loaded, env)) if provider.reach is not None else None
+
+
+def model_config(provider: Provider, loaded: LoadedConfig, env: Mapping[str, str], model: str = "") -> ModelConfig:
+    """What a provider gets of the settings: its own table."""
+    own = getattr(loaded.values, provider.name, provider.settings())
+    variable = getattr(own, "key_variable", "")
+    return ModelConfig(model, own, env, credentials.find_key(provider.name, variable, env, loaded.places) if variable else ApiKey())
+
+
+def key_variables(env: Mapping[str, str]) -> dict[str, str]:
+    """The providers that take a key, each with the environment variable that holds it; where settings are wrong, the usual one."""
+    tables = {name: table for name in providers.names() if "key_variable" in (table := providers.provider(name).settings).model_fields}
+    try:
+        values = loader.load({}, env, paths.app_paths(env), schema=settings_schema()).values
+    except ConfigError:
+        values = settings_schema()()
+    return {name: getattr(values, name).key_variable for name in tables}
+
+
+def open_store(loaded: LoadedConfig, *, keep: bool = True) -> ChatSessionStore:
+    """The user's conversations, if only to read them where they may not be written; with `keep` false, a store in memory that leaves no
+    trace on disk."""
+    return ChatSessionStore.open_to_read(loaded.places.store_file) if keep else ChatSessionStore.open(None)
+
+
+def _conversations(loaded: LoadedConfig, choices: StartupOptions) -> tuple[ChatSessionStore, StoreUnwritable | None]:
+    """The store of a bench, and why it is only in memory where it should not be."""
+    if not choices.store or not choices.store_later:
+        return open_store(loaded, keep=choices.store), None
+    try:
+        return ChatSessionStore.open(loaded.places.store_file), None
+    except StoreUnwritable as e:
+        return open_store(loaded, keep=False), e
+
+
+def open_app(choices: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
+    """Everything a session needs. Raises the ZkchatError of whatever cannot be opened, with nothing left open.
+
+    The model is the agent's where one was chosen: the settings' own need not be there then.
+    """
+    name = choices.agent
+    agent = open_agent(name, paths.app_paths(env, choices.config_file)) if name is not None and name != agents.NONE else None
+    loaded = settings(choices, env, cwd, agent)
+    using = open_model(loaded, env, agent, unsafe=choices.unsafe)
+    with ExitStack() as opened:
+        cache = open_cache_dir(loaded.places.cache_dir)
+        opened.callback(cache.close)
+        vault = open_vault(loaded, env, cwd, cache.place)
+        opened.callback(vault.close)
+        store, unstored = _conversations(loaded, choices)
+        opened.pop_all()
+    return App(loaded, vault, store, env, using, choices, cwd, unstored, cache=cache)

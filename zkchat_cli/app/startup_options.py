@@ -1,0 +1,34 @@
+"""From settings to a working session: the only place that constructs things, and that knows which flag means which setting."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class StartupOptions:
+    """What the command line chose; what is None is left to the other layers."""
+
+    vault: Path | None = None
+    model: str | None = None
+    config_file: Path | None = None
+    strategy: str | None = None
+    max_context: int | None = None
+    store: bool = True
+    agent: str | None = None
+    settled: Mapping[str, object] = field(default_factory=dict)
+    """Settings that were changed in the chat, by their keys."""
+    unsafe: bool = False
+    """Whether the model may propose changes of notes."""
+    store_later: bool = False
+    """Whether a store that may not be written is no reason to stop: conversations are in memory then."""
+
+    @property
+    def flags(self) -> dict[str, object]:
+        named = {
+            "vault.path": str(self.vault) if self.vault is not None else None,
+            "model": self.model,
+            "context.strategy": self.strategy,
+            "context.max_tokens": self.max_context,
+        }
+        return {**{key: value for key, value in named.items() if value is not None}, **self.settled}

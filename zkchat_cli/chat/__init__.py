@@ -1,0 +1,1 @@
+"""The engine: one conversation, and one turn of it."""

@@ -1,0 +1,1 @@
+"""Marks in an answer become verified citations."""

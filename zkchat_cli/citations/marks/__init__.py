@@ -1,0 +1,1 @@
+"""Citation marks in an answer, as they are written."""

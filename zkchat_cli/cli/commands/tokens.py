@@ -1,0 +1,44 @@
+"""Count the tokens of a text."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from zkchat_cli.cli import command
+from zkchat_cli.errors import UsageError, reason
+from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.tokens.counter import ENCODINGS, TokenCounter
+
+COMMAND = command.app()
+
+
+def _encodings(incomplete: str) -> list[str]:
+    return [name for name in ENCODINGS if name.startswith(incomplete)]
+
+
+@command.command(COMMAND, "as_json", epilog=command.examples("zkchat tokens note.md", "git diff | zkchat tokens"))
+def tokens(
+    call: command.CommandContext,
+    file: Annotated[str, typer.Argument(metavar="[FILE|-]", help="A text file, or - for standard input.")] = "-",
+    encoding: Annotated[
+        str, typer.Option("--encoding", metavar="E", help=f"{' or '.join(ENCODINGS)}.", autocompletion=_encodings)
+    ] = ENCODINGS[0],
+) -> None:
+    """How many tokens a text is."""
+    if encoding not in ENCODINGS:
+        raise UsageError(f"{encoding} is not an encoding zkchat ships", f"Choose {' or '.join(ENCODINGS)}.")
+    try:
+        raw = command.piped().buffer.read() if file == "-" else Path(file).read_bytes()
+    except (OSError, ValueError) as e:
+        raise UsageError(f"{file} cannot be read: {reason(e)}", "Name a text file, or - for standard input.") from e
+    text = raw.decode("utf-8", "replace")
+    counter = TokenCounter(encoding)
+    counter.warm().join()  # of an empty text, too, it is known whether its count is exact
+    screen = Screen.of()  # figures have no looks, which would take the settings, and those longer than counting
+    with screen.progress_bar("Counting") as progress:
+        count = counter.count(text, progress)
+    if call.as_json:
+        screen.json({"tokens": count, "encoding": encoding, "estimated": counter.estimated, "characters": len(text)})
+    else:
+        screen.print(f"{'~' if counter.estimated else ''}{count}")

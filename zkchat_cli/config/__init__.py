@@ -1,0 +1,1 @@
+"""Settings: their schema, and how files, environment and flags are merged into one value."""

@@ -1,0 +1,245 @@
+"""Settings in layers: defaults < user file < `.zkchat.toml` in the vault < the agent in use < environment < flags.
+
+Each layer is flattened to dotted keys before it is merged, so that every value still knows where it came from: an error can name the
+file, the key, the wrong value and the valid ones, and `config show` can say who set what.
+
+A drawer's things may have tables of their own, declared in their files: who knows the drawers passes the whole as `schema`.
+"""
+
+import difflib
+import json
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from zkchat_cli.config.schema import Config, S, Section
+from zkchat_cli.errors import ConfigError, reason
+from zkchat_cli.paths import AppPaths as Places
+
+PROJECT_FILE = ".zkchat.toml"
+
+NOT_FOR_A_VAULT = {
+    "vault.path": "which vault to use",
+    "vault.git": "whether git runs",
+    "semantic.provider": "who reads the notes",
+    "semantic.model": "who reads the notes",
+    "semantic.path": "which file is run",
+    "store.keep_days": "which conversations are deleted",
+    "terminal.open_command": "which program is run",
+}
+"""Settings that a vault's own file cannot make: whoever shares a vault must not decide where another person's notes are sent, or what that
+costs (a model's name alone can do it, as some of Ollama's run elsewhere), nor what is deleted of theirs."""
+
+LARGEST_FILE = 500_000
+"""Bytes of a settings file: a vault brings one, and may be anybody's."""
+
+_DEEP_KEY = re.compile(r"""(?:^|[\[{,])[ \t]*(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){20}""", re.MULTILINE)
+"""More parts than any key has. The parser's time and room grow with their square: 100 000 of them take the whole machine."""
+
+Entry = tuple[str, str, object]
+"""Who sets what to which value: origin, dotted key, value."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedConfig:
+    """The merged settings and, for each key somebody set, who did (`origins`: dotted key -> file, variable or flag)."""
+
+    values: Config
+    origins: dict[str, str]
+    places: Places
+    vault_file: Path | None = None
+    """The vault's own settings file, if one was looked for."""
+
+    def is_set(self, key: str) -> bool:
+        return key in self.origins
+
+    def with_model(self, name: str) -> "LoadedConfig":
+        """The same settings with another model, chosen by the user."""
+        return replace(self, values=self.values.model_copy(update={"model": name}), origins={**self.origins, "model": "in this chat"})
+
+    def is_vaults_own(self, key: str) -> bool:
+        """Whether the value comes from the vault's own file."""
+        return self.vault_file is not None and self.origins.get(key) == str(self.vault_file)
+
+    def problem(self, key: str, wrong: object, valid: str, hint: str = "") -> ConfigError:
+        """An error about a value that only its user can judge (a strategy's or a provider's name), with the setting's origin."""
+        return wrong_value(self.origins.get(key, "defaults"), key, wrong, valid, hint or _default(key, type(self.values)))
+
+
+def load(
+    flags: Mapping[str, object],
+    env: Mapping[str, str],
+    where: Places,
+    vault: Path | None = None,
+    schema: type[Config] = Config,
+    agent: Sequence[Entry] = (),
+) -> LoadedConfig:
+    """Merge all layers and validate them. `flags` holds dotted keys; `vault`, once known, brings in its `.zkchat.toml`; `agent` is what the
+    agent in use sets, which counts for more than the files and for less than the environment.
+
+    Raises ConfigError that names the origin, the key, the value and what would be valid.
+    """
+    layers = [read_toml(where.config_file)]
+    if vault is not None:
+        layers.append(read_toml(vault / PROJECT_FILE))
+        for origin, key, _ in layers[-1]:
+            if key in NOT_FOR_A_VAULT:
+                hint = f"Take {key} out of it; your own file may have it: zkchat config set {key} …"
+                raise ConfigError(f"{origin}: a vault's own file cannot say {NOT_FOR_A_VAULT[key]}", hint)
+    layers += [list(agent), list(_from_environment(env)), [("command line", key, value) for key, value in flags.items()]]
+    merged: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for layer in layers:
+        for origin, key, value in layer:
+            require(key, origin, schema)
+            merged[key], origins[key] = value, origin
+    return LoadedConfig(validated(merged, origins, schema), origins, where, vault / PROJECT_FILE if vault is not None else None)
+
+
+def keys(schema: type[Section] = Config) -> dict[str, Any]:
+    """Every setting's dotted key with its default, in the order of the settings file."""
+    return flat(schema())
+
+
+def flat(values: Section) -> dict[str, Any]:
+    """Settings as dotted keys with JSON values."""
+    return dict(_flatten(values.model_dump(mode="json")))
+
+
+def describe(key: str, schema: type[Section] = Config) -> str:
+    """What a setting is for, in a few words."""
+    section: type[BaseModel] = schema
+    *path, name = key.split(".")
+    for part in path:
+        section = type(getattr(schema(), part))
+    return section.model_fields[name].description or ""
+
+
+def checked(key: str, value: object, origin: str, schema: type[Config] = Config) -> Any:
+    """`value` as the setting's own type, for `config set`. Raises ConfigError as `load` does."""
+    require(key, origin, schema)
+    valid = validated({key: value}, {key: origin}, schema)
+    return flat(valid)[key]
+
+
+def changed(values: Config, key: str, value: object, origin: str) -> Config:
+    """The same settings with another value for `key`, checked together with the others. Raises ConfigError as `load` does."""
+    schema = type(values)
+    require(key, origin, schema)
+    defaults = keys(schema)
+    merged = {k: v for k, v in flat(values).items() if v != defaults[k]} | {key: value}
+    return validated(merged, dict.fromkeys(merged, origin), schema)
+
+
+def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _flatten(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
+
+
+def read_toml(file: Path) -> list[Entry]:
+    """What a settings file says; nothing if there is none. Raises ConfigError for one that cannot be read, or is no TOML."""
+    try:
+        if file.is_fifo():  # it could be waited for without end
+            raise ConfigError(f"{file} cannot be read: it is no file", "It must be a UTF-8 file that you may read.")
+        with file.open("rb") as opened:
+            raw = opened.read(LARGEST_FILE + 1)
+        if len(raw) > LARGEST_FILE:
+            raise ConfigError(f"{file} is larger than {LARGEST_FILE // 1000} kB", "No settings file is that long: move it away.")
+        text = raw.decode("utf-8-sig").replace("\r\n", "\n")
+        if _DEEP_KEY.search(text):
+            raise ConfigError(f"{file} has a key of more than 20 parts", "No setting has so many: take it out.")
+        table = tomllib.loads(text)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except tomllib.TOMLDecodeError as e:
+        raise ConfigError(f"{file} is not valid TOML: {e}", "Correct that line, or move the file away to start from the defaults.") from e
+    except (OSError, ValueError, RecursionError) as e:
+        raise ConfigError(f"{file} cannot be read: {reason(e)}", "It must be a UTF-8 file that you may read.") from e
+    if isinstance(table.get("vault"), str):
+        table["vault"] = {"path": table["vault"]}
+    return [(str(file), key, value) for key, value in _flatten(table)]
+
+
+def _from_environment(env: Mapping[str, str]) -> Iterator[tuple[str, str, object]]:
+    """`ZKCHAT_CONTEXT__MAX_TOKENS` is `context.max_tokens`. Names that could not be a setting (`ZKCHAT_HOME`) are someone else's."""
+    for name, value in env.items():
+        if name in ("ZKCHAT_VAULT", "ZKCHAT_MODEL"):
+            if value:  # an empty variable is one that is not set
+                yield name, "vault.path" if name == "ZKCHAT_VAULT" else "model", value
+        elif name.startswith("ZKCHAT_") and "__" in name:
+            yield name, name.removeprefix("ZKCHAT_").lower().replace("__", "."), value
+
+
+def require(key: str, origin: str, schema: type[Config] = Config) -> None:
+    """Refuse a key that is no setting, naming the nearest ones."""
+    known = keys(schema)
+    if key not in known:
+        near = difflib.get_close_matches(key, known, n=3, cutoff=0.5) or list(known)
+        raise ConfigError(f"{origin}: {_short(key)} is not a setting", f"Nearest: {', '.join(near)}. All of them: zkchat config show")
+
+
+def validated(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type[S]) -> S:
+    """Values by their dotted keys as a `schema`. Raises ConfigError that names the origin, the key, the value and what would be valid."""
+    tree: dict[str, Any] = {}
+    for key, value in merged.items():
+        *path, name = key.split(".")
+        table = tree
+        for part in path:
+            table = table.setdefault(part, {})
+        table[name] = value
+    try:
+        return schema.model_validate(tree)
+    except ValidationError as e:
+        first = e.errors()[0]
+        key = ".".join(str(part) for part in first["loc"] if not isinstance(part, int))
+        if key in merged:
+            raise wrong_value(origins[key], key, merged[key], _valid_values(key, schema), _default(key, schema)) from e
+        culprits = [k for k in merged if k.startswith(key + ".")]
+        raise ConfigError(
+            f"{', '.join(dict.fromkeys(origins[k] for k in culprits))}: {key}: {first['msg'].removeprefix('Value error, ')}",
+            _short(f"Set here: {', '.join(f'{k} = {merged[k]}' for k in culprits)}"),
+        ) from e
+
+
+def _valid_values(key: str, schema: type[Section]) -> str:
+    section: Any = schema.model_json_schema()
+    definitions = section["$defs"]
+    for part in key.split("."):
+        section = section["properties"][part]
+        if "$ref" in section:
+            section = definitions[section["$ref"].rsplit("/", 1)[1]]
+    if "pattern" in section:
+        return " or ".join(choice or "empty" for choice in section["pattern"].strip("^$()").split("|"))
+    kind = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "array": "a list of texts", "string": "a text"}
+    bounds = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "up to", "exclusiveMaximum": "below"}
+    limits = [f"{word} {section[name]:.12g}" for name, word in bounds.items() if name in section]
+    limits += [f"of at most {section['maxLength']} characters"] if "maxLength" in section else []
+    return " ".join([kind.get(section.get("type", ""), "another value"), *limits])
+
+
+def wrong_value(origin: str, key: str, wrong: object, valid: str, hint: str) -> ConfigError:
+    """The error about a value, as all settings tell it."""
+    shown = _short(json.dumps(wrong, ensure_ascii=False, default=str))
+    return ConfigError(f"{origin}: {key} = {shown} is not valid; it must be {valid}", hint)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 200 else text[:199] + "…"
+
+
+def _default(key: str, schema: type[Section]) -> str:
+    return f"Default: {json.dumps(keys(schema)[key])}"
+
+
+def environment() -> Mapping[str, str]:
+    """The process's environment; the one place that reads it."""
+    return os.environ

@@ -1,0 +1,1 @@
+"""Recall: what older turns say about the question at hand."""

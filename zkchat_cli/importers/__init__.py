@@ -1,0 +1,1 @@
+"""Chat logs of other programs, and our own exports, read into a conversation."""

@@ -1,0 +1,1 @@
+"""OpenAI's API, and servers compatible with it."""

@@ -1,0 +1,47 @@
+"""Where zkchat keeps things. Apart from the settings, which take pydantic: a chat looks for a settings file before its prompt is there."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from zkchat_cli.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class AppPaths:
+    """Where zkchat keeps things: the user's settings file, conversations (data) and rebuildable indexes (cache)."""
+
+    config_file: Path
+    data_dir: Path
+    cache_dir: Path
+    own_folder: Path | None = None
+    """The user's settings folder, where --config names a file elsewhere."""
+
+    @property
+    def store_file(self) -> Path:
+        return self.data_dir / "conversations.db"
+
+    @property
+    def keys_file(self) -> Path:
+        """Where keys of providers are kept: the user's own folder, not that of some file that --config names."""
+        return (self.own_folder or self.config_file.parent) / "keys.toml"
+
+
+def app_paths(env: Mapping[str, str], config_file: Path | None = None) -> AppPaths:
+    """The platform's own folders, or all of them under `ZKCHAT_HOME`; `config_file` (--config) replaces the settings file."""
+    if home := env.get("ZKCHAT_HOME"):
+        try:
+            root = Path(home).expanduser()
+        except RuntimeError as e:
+            raise ConfigError(f"ZKCHAT_HOME={home}: {e}", "It must be a folder, as ~/zkchat or /srv/zkchat.") from e
+        own = root / "config"
+        return AppPaths(config_file or own / "config.toml", root / "data", root / "cache", own if config_file else None)
+    import platformdirs  # 2 ms that nobody with ZKCHAT_HOME needs to pay
+
+    own = platformdirs.user_config_path("zkchat")
+    return AppPaths(
+        config_file or own / "config.toml",
+        platformdirs.user_data_path("zkchat"),
+        platformdirs.user_cache_path("zkchat"),
+        own if config_file else None,
+    )

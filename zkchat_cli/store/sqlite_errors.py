@@ -1,0 +1,82 @@
+"""What SQLite's and the system's errors mean to a person: what could not be done, why, and what to do next.
+
+Nobody outside the store sees an `sqlite3.Error`; each operation runs inside `told`, which turns one into a StoreError.
+"""
+
+import errno
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from zkchat_cli.errors import StoreError, StoreUnwritable
+
+_FULL = ("the disk is full", "Free some space and try again; what was stored before is safe.")
+_UNWRITABLE = (
+    "it may not be written",
+    "Make the file and its folder writable for you, set ZKCHAT_HOME to another folder, or use --no-store.",
+)
+_LOCKED = ("another program keeps it locked", "Close that program (a backup, a sync or a database browser) and try again.")
+_DAMAGED = (
+    "the file is damaged or not a zkchat store",
+    "Move it away, with its -wal file, to start afresh, or put a backup in its place; `sqlite3 FILE .recover` saves what can be read.",
+)
+_BROKEN_DISK = ("reading or writing the disk failed", "Check the disk's space, your quota and its health, then try again.")
+_MISFIT = ("it does not fit together with what is stored", "Nothing was changed.")
+
+_CAUSES = (
+    ("SQLITE_FULL", _FULL),
+    ("SQLITE_READONLY", _UNWRITABLE),
+    ("SQLITE_CANTOPEN", _UNWRITABLE),
+    ("SQLITE_PERM", _UNWRITABLE),
+    ("SQLITE_BUSY", _LOCKED),
+    ("SQLITE_LOCKED", _LOCKED),
+    ("SQLITE_PROTOCOL", _LOCKED),
+    ("SQLITE_CORRUPT", _DAMAGED),
+    ("SQLITE_NOTADB", _DAMAGED),
+    ("SQLITE_IOERR_SHMSIZE", _FULL),  # no room for the log's memory
+    ("SQLITE_IOERR", _BROKEN_DISK),
+    ("SQLITE_CONSTRAINT", _MISFIT),
+)
+
+_NO_FOLDER = ("a part of its path is a file, not a folder", "Move that file away, or set ZKCHAT_HOME to another folder.")
+_SYSTEM_CAUSES = {
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _FULL,
+    errno.EACCES: _UNWRITABLE,
+    errno.EPERM: _UNWRITABLE,
+    errno.EROFS: _UNWRITABLE,
+    errno.ENOTDIR: _NO_FOLDER,
+    errno.EEXIST: _NO_FOLDER,
+    errno.EISDIR: ("it is a folder, not a file", "Move that folder away, or set ZKCHAT_HOME to another folder."),
+}
+
+_UNKNOWN = ("an unexpected error", "Run `zkchat doctor`; if it finds nothing, please report this.")
+
+
+def place(file: Path | None) -> str:
+    return f"The store {file}" if file else "The store in memory"
+
+
+@contextmanager
+def translate_errors(file: Path | None, doing: str) -> Iterator[None]:
+    """Raise StoreError for whatever goes wrong inside; `doing` completes "The store FILE cannot …"."""
+    try:
+        yield
+    except sqlite3.Error as e:
+        name = getattr(e, "sqlite_errorname", None) or ""
+        why, hint = next((cause for prefix, cause in _CAUSES if name.startswith(prefix)), _UNKNOWN)
+        if name == "SQLITE_ERROR" and "no such" in str(e):
+            why, hint = _DAMAGED
+        raise _error(why)(f"{place(file)} cannot {doing}: {why} ({e})", hint) from e
+    except ValueError as e:  # a row that is no value
+        why, hint = _DAMAGED
+        raise StoreError(f"{place(file)} cannot {doing}: {why} ({str(e).splitlines()[0]})", hint) from e
+    except OSError as e:
+        why, hint = _SYSTEM_CAUSES.get(e.errno or 0, _UNKNOWN)
+        raise _error(why)(f"{place(file)} cannot {doing}: {why} ({e.strerror or e})", hint) from e
+
+
+def _error(why: str) -> type[StoreError]:
+    passing = (_FULL[0], _UNWRITABLE[0], _BROKEN_DISK[0], _NO_FOLDER[0])
+    return StoreUnwritable if why in passing else StoreError

@@ -1,0 +1,1 @@
+"""Summaries of a conversation: the request to the model, and the extractive summarizer."""

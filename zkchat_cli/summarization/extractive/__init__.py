@@ -1,0 +1,1 @@
+"""The extractive summarizer: sentences chosen word for word, without a model."""

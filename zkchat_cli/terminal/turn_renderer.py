@@ -1,0 +1,229 @@
+"""One turn on the screen: events become lines, for the interactive chat, a piped one and `ask`."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from zkchat_cli import events
+from zkchat_cli.chat.command_hints import IN_CHAT, CommandHints
+from zkchat_cli.context import prompt_history
+from zkchat_cli.errors import UsageError, ZkchatError, on_one_line
+from zkchat_cli.models import RunReport, ToolRun, TurnReport
+from zkchat_cli.references.provenance import asked
+from zkchat_cli.terminal.change_approval import show_change
+from zkchat_cli.terminal.hyperlinks import NOTHING, LinkTargets
+from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.turn_view import Aside, PlainTurnView, TurnView
+from zkchat_cli.text.sanitize import sanitize_name
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.views.context_usage import left_out, saved, thousands
+from zkchat_cli.views.sources import listing
+
+if TYPE_CHECKING:
+    from zkchat_cli.chat.session import ZkChatSession
+
+LONGEST_ARGUMENT = 44
+LONGEST_ALOUD = 300
+"""Characters of what a model says between its tools, in an agent run, that are shown."""
+DONE = {
+    "find_excerpts": "nothing found",
+    "store_in_smart_memory": "kept",
+    "retrieve_from_smart_memory": "looked up",
+    "recall_conversation": "looked back",
+}
+"""What tools did that bring no excerpts of notes."""
+UNDONE = ("declined", "refused")
+"""How what was not approved is told: that is no failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verbosity:
+    """How a turn is to be shown. As it stands: the answer, and all of its sources that are worth a line."""
+
+    max_sources: int
+    """How many sources are listed; with 0 there is no list."""
+    reasoning: bool = False
+    """A model's reasoning, too; on a screen only."""
+    detail: bool = False
+    """Also what the turn did, took and was made of, and the reasoning."""
+    costs: bool = False
+    """What it took, in a line."""
+    opens: LinkTargets = NOTHING
+    """What a click on links and citations opens."""
+    who: str = ""
+    """Who answers, as is told while that is waited for."""
+    ways: CommandHints = IN_CHAT
+    """How that is called by which one may go on."""
+
+
+def show(turn: Iterable[events.Event], screen: Screen, aside: Aside, how: Verbosity) -> events.TurnCompleted | events.TurnFailed | None:
+    """Print a turn as it happens: the answer as it streams, then its sources. Returns the last event.
+
+    However the turn ends, what came of the answer is shown to its last word.
+    """
+    stage = _stage(screen, aside, how)
+    try:
+        return _show(turn, stage, screen, how)
+    finally:
+        stage.close()
+
+
+def _stage(screen: Screen, aside: Aside, how: Verbosity) -> TurnView:
+    if screen.columns is None or not (screen.colour or screen.out.isatty()):
+        return PlainTurnView(screen, aside)
+    if not screen.colour:
+        from zkchat_cli.terminal.plain_view import SlowTerminalView  # as Live below
+
+        return SlowTerminalView(screen, aside, how.who)
+    from zkchat_cli.terminal.streaming_view import StreamingView  # measures with prompt_toolkit, which an interactive chat has loaded
+
+    return StreamingView(screen, how.opens, who=how.who)
+
+
+def _show(turn: Iterable[events.Event], stage: TurnView, screen: Screen, how: Verbosity) -> events.TurnCompleted | events.TurnFailed | None:
+    reasoning = (how.reasoning or how.detail) and screen.columns is not None
+    last: events.TurnCompleted | events.TurnFailed | None = None
+    aloud = ""
+    for event in turn:
+        if isinstance(event, events.ToolCallStarted | events.IterationStarted) and aloud.strip():
+            stage.aside(f"  {truncate(aloud, LONGEST_ALOUD)}", "dim")
+            aloud = ""
+        match event:
+            case events.TextDelta(text):
+                stage.answer(text)
+            case events.ReasoningDelta(text, said):
+                if reasoning:
+                    stage.thought(text)
+                    stage.stand_apart()
+                elif said:
+                    aloud += text
+            case events.Waiting(seconds, reason):
+                stage.waiting(seconds, reason)
+            case events.MessageStored() | events.Cited():
+                pass
+            case events.Notice(message, hint):
+                stage.aside(f"  {on_one_line(message, hint)}", "yellow")
+                stage.stand_apart()
+            case events.ChangeProposed() | events.ChangeDecided():
+                stage.pause()  # it may be asked for a yes
+                show_change(event, screen)
+            case events.ToolCallStarted(call):
+                stage.end()
+                stage.doing(f"{call.name} {truncate(asked(call.arguments), LONGEST_ARGUMENT)}")
+            case events.ToolCallFinished(_, run, excerpts):
+                stage.doing("")
+                stage.aside(tool_line(run, excerpts, whole=how.detail), "dim")
+                stage.stand_apart()
+            case events.CompactionStarted(why):
+                stage.aside(f"  making older turns smaller: {why}", "dim")
+                stage.doing("making older turns smaller")
+            case events.CompactionDone(compaction):
+                stage.doing("")
+                stage.aside(f"  {saved(compaction, how.ways)}", "dim")
+                stage.stand_apart()
+            case events.IterationStarted(number, of):
+                stage.aside(f"  iteration {number} of {of}", "bold")
+            case events.IterationFinished(number, tools, excerpts):
+                both = ((tools, "tool call"), (excerpts, "new excerpt"))
+                counts = [f"{count} {what}{'s' * (count > 1)}" for count, what in both if count]
+                stage.aside(f"  iteration {number}: {', '.join(counts) or 'nothing was looked up'}", "dim")
+                stage.stand_apart()
+            case events.TurnFailed():
+                stage.end()
+                last = event
+            case events.TurnCompleted(report):
+                last = event
+                stage.end()
+                if report.finish_reason == "length":
+                    more = f"; {how.ways.goes_on} goes on" if how.ways.goes_on else ""
+                    stage.aside(f"  the answer was cut: the model reached its length limit{more}", "yellow")
+                for told in details(report) if how.detail else ():
+                    stage.aside(told, "dim")
+                stage.close()
+                _tell_end(report, stage, screen, how)
+    return last
+
+
+def _tell_end(report: TurnReport, stage: TurnView, screen: Screen, how: Verbosity) -> None:
+    """What stands below an answer: what it rests on, what it took, and whether its goal was met."""
+    cited = report.citations, report.references, report.uncited_statements
+    shown = listing(*cited, how.max_sources, how.ways.all_sources) if how.max_sources else []
+    costly = how.costs and not how.detail and report.model != "offline"  # which searches and quotes: nobody is paid
+    if shown or costly:
+        screen.print()
+    screen.show(shown)
+    if costly:
+        stage.aside(cost(report), "dim")
+    if report.run is not None and (unmet := unmet_line(report.run, how.ways)):
+        stage.aside(f"  {unmet}", "yellow")
+
+
+def unmet_line(run: RunReport, ways: CommandHints = IN_CHAT) -> str:
+    """What is to be told of an agent run that did not reach its goal; nothing of one that did."""
+    if run.met:
+        return ""
+    rounds = f"{run.iterations} iteration{'' if run.iterations == 1 else 's'}"
+    match run.stopped:
+        case "finished":
+            return f"not met: {' '.join((run.unmet or '').split())}"
+        case "repeated":
+            return f"not met: after {rounds} it only repeated itself"
+        case "rounds":
+            return f"not met: {rounds} did not do{f'; {ways.run_goes_on} goes on' if ways.run_goes_on else ''}"
+
+
+def tool_line(run: ToolRun, excerpts: int, *, whole: bool = False) -> str:
+    """A tool call in one line: what was asked (the `whole` of it, or its beginning), what came back, what it cost."""
+    brought = DONE.get(run.name, "") if not excerpts else f"{excerpts} excerpt{'' if excerpts == 1 else 's'}"
+    failed = f"failed: {run.outcome}" if run.outcome else "failed"
+    undone = next((word for word in UNDONE if run.outcome.startswith(word)), failed)
+    outcome = ", ".join(filter(None, (brought, f"{run.tokens} tokens"))) if run.ok else undone
+    said = asked(run.arguments) if whole else truncate(asked(run.arguments), LONGEST_ARGUMENT)
+    return sanitize_name(f"  {run.name} {said}  {outcome}, {run.duration_ms:.0f} ms")
+
+
+def cost(report: TurnReport) -> str:
+    """What a turn took, in a line: time, and the tokens of all its calls."""
+    took, usage = report.timings_ms, report.usage
+    mark = "~" if usage.estimated else ""
+    cached = f" ({thousands(usage.cached_tokens)} cached)" if usage.cached_tokens else ""
+    seconds = (took.prepare + took.model + took.tools + took.store) / 1000
+    read, written = thousands(usage.prompt_tokens), thousands(usage.completion_tokens)
+    return f"  {seconds:.1f} s, {mark}{read} tokens read{cached}, {mark}{written} written"
+
+
+def details(report: TurnReport) -> list[str]:
+    """What a turn took and what its last prompt was made of, in a few lines."""
+    took, usage, context = report.timings_ms, report.usage, report.context
+    mark = "~" if usage.estimated else ""
+    cached = f", {usage.cached_tokens} of them cached" if usage.cached_tokens else ""
+    parts = {"system": context.system_tokens, "tools": context.tool_tokens, **context.message_breakdown.model_dump()}
+    made_of = ", ".join(f"{name.replace('_', ' ')} {tokens}" for name, tokens in parts.items() if tokens)
+    lines = [
+        f"  {report.model}, {report.strategy}, ended with {report.finish_reason}",
+        f"  prepare {took.prepare:.0f} ms, model {took.model:.0f} ms, tools {took.tools:.0f} ms, store {took.store:.0f} ms",
+        f"  {mark}{usage.prompt_tokens} tokens read{cached}, {mark}{usage.completion_tokens} written",
+        f"  prompt: {context.total_tokens} of {context.effective_limit} tokens ({made_of})",
+    ]
+    lines += [f"  {each.wikilink}: {each.delivery_reason}" for each in report.references if each.delivery_reason]
+    if context.compaction.due:
+        lines.append(f"  compaction is due: {context.compaction.reason}")
+    return [sanitize_name(line) for line in lines]
+
+
+def unsent(session: "ZkChatSession") -> list[str]:
+    """What the last call of the last turn was not sent, in a few lines; nothing where that is not known."""
+    turn = sum(message.role == "user" for message in session.history)
+    try:
+        sent = session.parts.store.prompts(prompt_history.asked(session.history, turn).id)
+        prompt = prompt_history.past(session.history, turn, sent).last
+    except UsageError:
+        return []
+    return [sanitize_name(f"  {line}") for line in left_out(prompt)]
+
+
+def show_error(error: ZkchatError, aside: Aside, partial: str = "") -> None:
+    """What went wrong and what to do next, in two lines."""
+    aside(f"✗ {error.message}{'; what came is kept' if partial else ''}", "red")
+    if error.hint:
+        aside(f"  {error.hint}", "yellow")

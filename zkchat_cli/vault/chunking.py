@@ -1,0 +1,180 @@
+"""A note cut into chunks: pieces small enough to cite and to fit a prompt, whole enough to be understood.
+
+A chunk is a range of lines with exactly the text that stands there. It begins at a heading or, where a section is long, at a paragraph;
+code blocks and tables stay whole where they fit. A heading with next to nothing under it goes with what follows, or every heading of an
+outline would be a chunk of one line. Only a line that is too long by itself is cut within, and then at a space.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from zkchat_cli.vault.markdown_scanner import Heading, Markup
+
+LONGEST = 350
+"""Tokens, estimated. What is citable at a glance, and a dozen of them fit a small model's window."""
+TINY = 40
+BYTES_A_TOKEN = 4
+LONGEST_LINE = 4 * LONGEST
+
+
+class NoteChunk(NamedTuple):
+    """A chunk before anybody looked for it. `headings` is every heading it stands under or contains, for search."""
+
+    start_line: int
+    end_line: int
+    heading: str | None
+    headings: tuple[str, ...]
+    text: str
+
+
+class _Section(NamedTuple):
+    """Lines that belong together; `level` of the heading it begins with, 0 before the first heading; `bare`: nothing but headings."""
+
+    start: int
+    end: int
+    level: int
+    size: int
+    bare: bool
+
+
+def tokens(text: str) -> int:
+    """An estimate that needs no vocabulary; chunks need to be about equal, not exact."""
+    return -(-(len(text) if text.isascii() else len(text.encode("utf-8", "replace"))) // BYTES_A_TOKEN)
+
+
+def chunk_note(text: str, front_lines: int, markup: Markup) -> tuple[NoteChunk, ...]:
+    lines = text.split("\n")
+    sizes = _sizes(text, lines)
+    heading_lines = [heading.line for heading in markup.headings]
+    found: list[NoteChunk] = []
+    for section in _merged(_sections(lines, sizes, front_lines, markup.headings)):
+        for start, end in _pieces(section, lines, sizes, markup.code):
+            while start <= end and not lines[start - 1].strip():
+                start += 1
+            while start <= end and not lines[end - 1].strip():
+                end -= 1
+            if start <= end:
+                heading, headings = _headings(start, end, lines, markup.headings, heading_lines)
+                texts = _cut(lines[start - 1]) if start == end else ("\n".join(lines[start - 1 : end]),)
+                found.extend(NoteChunk(start, end, heading, headings, text) for text in texts)
+    if not found:  # a note without text is still found by its name
+        line = min(front_lines + 1, len(lines))
+        found.append(NoteChunk(line, line, None, (), lines[line - 1]))
+    return tuple(found)
+
+
+def _sizes(text: str, lines: list[str]) -> list[int]:
+    """The `tokens` of each line, with one look at the characters of all."""
+    counted: Iterable[str | bytes] = lines if text.isascii() else text.encode("utf-8", "replace").split(b"\n")
+    return [(len(line) + 3) >> 2 for line in counted]
+
+
+def _sections(lines: list[str], sizes: list[int], front_lines: int, headings: tuple[Heading, ...]) -> Iterator[_Section]:
+    start, level = front_lines + 1, 0
+    for line, following in (*((h.line, h.level) for h in headings), (len(lines) + 1, 0)):
+        if start < line:
+            bare = not any(map(str.strip, lines[start - (not level) : line - 1]))
+            if level or not bare:
+                yield _Section(start, line - 1, level, sum(sizes[start - 1 : line - 1]), bare)
+        start, level = line, following
+
+
+def _merged(sections: Iterable[_Section]) -> Iterator[_Section]:
+    last: _Section | None = None
+    for section in sections:
+        if last is None:
+            last = section
+        elif _belong_together(last, section):
+            last = _Section(last.start, section.end, last.level, last.size + section.size, last.bare and section.bare)
+        else:
+            yield last
+            last = section
+    if last:
+        yield last
+
+
+def _belong_together(last: _Section, section: _Section) -> bool:
+    if section.level > last.level and last.size < TINY:
+        return last.bare or last.size + section.size <= LONGEST // 2
+    return section.level == last.level and min(last.size, section.size) < TINY and last.size + section.size <= 3 * TINY
+
+
+def _pieces(section: _Section, lines: list[str], sizes: list[int], code: tuple[tuple[int, int], ...]) -> Iterator[tuple[int, int]]:
+    """The line ranges of a section, each as long as it may be; a last one that is tiny stays with the one before."""
+    if section.size <= LONGEST:
+        yield section.start, section.end
+        return
+    pieces: list[tuple[int, int, int]] = []
+    start, size = section.start, 0
+    for first, last in _paragraphs(section, lines, code):
+        more = sum(sizes[first - 1 : last])
+        if size >= TINY and size + more > LONGEST:
+            pieces.append((start, first - 1, size))
+            start, size = first, 0
+        if size + more > LONGEST:
+            for line in range(first, last + 1):
+                if size + sizes[line - 1] > LONGEST and (size >= TINY or (size and sizes[line - 1] > LONGEST_LINE)):
+                    pieces.append((start, line - 1, size))
+                    start, size = line, 0
+                size += sizes[line - 1]
+        else:
+            size += more
+    if pieces and size < TINY and pieces[-1][2] <= LONGEST_LINE:
+        start = pieces.pop()[0]
+    pieces.append((start, section.end, size))
+    for first, last, _ in pieces:
+        yield first, last
+
+
+def _paragraphs(section: _Section, lines: list[str], code: tuple[tuple[int, int], ...]) -> Iterator[tuple[int, int]]:
+    """Line ranges that end with blank lines; blank lines within code end nothing."""
+    line = start = section.start
+    following = bisect_left(code, (section.start, 0))
+    while line <= section.end:
+        if following < len(code) and code[following][0] == line:
+            line = min(code[following][1], section.end)
+            following += 1
+        elif not lines[line - 1].strip():
+            yield start, line
+            start = line + 1
+        line += 1
+    if start <= section.end:
+        yield start, section.end
+
+
+def _headings(
+    start: int, end: int, lines: list[str], headings: tuple[Heading, ...], heading_lines: list[int]
+) -> tuple[str | None, tuple[str, ...]]:
+    """The innermost heading over the first line that is not one itself, and the texts of all headings above and within."""
+    first = bisect_left(heading_lines, start)
+    after = bisect_left(heading_lines, end + 1, first)
+    inner, body = first, start
+    while inner < after and heading_lines[inner] == body:
+        inner += 1
+        body += 1
+        while body <= end and not lines[body - 1].strip():
+            body += 1
+    if inner == 0:
+        heading, texts = None, []
+    else:
+        heading = headings[inner - 1].text
+        texts = [*headings[first].path] if inner > first else [*headings[first - 1].path, heading]
+    texts.extend(h.text for h in headings[first:after])
+    return heading or None, tuple(dict.fromkeys(filter(None, texts)))
+
+
+def _cut(line: str) -> Iterator[str]:
+    """A single line in pieces of a chunk's size, if it is far longer than a chunk; base64 and exports without line breaks are."""
+    size = tokens(line)
+    if size <= LONGEST_LINE:
+        yield line
+        return
+    step = max(1, len(line) * LONGEST // size)
+    start = 0
+    while start < len(line):
+        end = start + step
+        space = line.rfind(" ", start + step // 2, end) if end < len(line) else -1
+        end = space + 1 if space > 0 else end
+        yield line[start:end]
+        start = end

@@ -1,0 +1,392 @@
+"""The index of one vault: an SQLite file with its notes, chunks, links and words, and every question asked of it.
+
+It is a cache: whatever is wrong with it, it can be made anew from the notes. So a version that does not fit, or damage, is an
+`IndexDamaged`, which the vault answers by building another one. `words` and `note_words` are contentless FTS5 tables over what
+`words.indexed` makes of a text (CJK runs cut into bigrams included): their tokenizer has nothing left to decide. A contentless row is
+deleted by giving its old values again, so `indexing` and this file agree on `indexed`; the version covers that, and the Unicode tables
+it depends on.
+"""
+
+import json
+import os
+import sqlite3
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from zkchat_cli.errors import IndexDamaged, VaultError
+from zkchat_cli.models import ContentChunk
+from zkchat_cli.text import words
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.vault.index.file_lock import opening, replacing
+from zkchat_cli.vault.links.wikilinks import Name
+
+VERSION = 5
+"""Raise it whenever the tables, the chunks, the links or `words.indexed` change."""
+
+BUSY_SECONDS = 10.0
+
+_SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE notes (
+    id INTEGER PRIMARY KEY,
+    path TEXT NOT NULL UNIQUE,
+    mtime_ns INTEGER NOT NULL,
+    ctime_ns INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    hash BLOB,                           -- of the bytes that were read; NULL when they could not be
+    title TEXT NOT NULL,
+    aliases TEXT NOT NULL,               -- one a line, as tags and anchors
+    tags TEXT NOT NULL,
+    anchors TEXT NOT NULL DEFAULT ''     -- texts of the links in other notes that point here
+);
+CREATE TABLE names (key TEXT NOT NULL, path TEXT NOT NULL, kind TEXT NOT NULL, spelled TEXT NOT NULL);
+CREATE TABLE chunks (
+    id INTEGER PRIMARY KEY,
+    note_id INTEGER NOT NULL,
+    heading TEXT,
+    headings TEXT NOT NULL,              -- above and within, one a line
+    start_line INTEGER NOT NULL,
+    end_line INTEGER NOT NULL,
+    text TEXT NOT NULL
+);
+CREATE TABLE links (
+    note_id INTEGER NOT NULL,
+    line INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    raw TEXT NOT NULL,
+    text TEXT NOT NULL,
+    heading TEXT,
+    alias TEXT,
+    embed INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    target TEXT,
+    status TEXT                          -- NULL: a Markdown link that means no note
+);
+CREATE TABLE problems (path TEXT PRIMARY KEY, text TEXT NOT NULL, from_scan INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE tags (tag TEXT NOT NULL, note_id INTEGER NOT NULL, PRIMARY KEY (tag, note_id)) WITHOUT ROWID; -- folded
+CREATE VIRTUAL TABLE words USING fts5 (headings, body, content='', tokenize='ascii');                      -- a row a chunk
+CREATE VIRTUAL TABLE note_words USING fts5 (title, aliases, tags, anchors, content='', tokenize='ascii');  -- a row a note
+CREATE VIRTUAL TABLE name_pairs USING fts5 (pairs, content='', tokenize="ascii"); -- detail=full: without positions bm25 is 0
+"""
+
+INDEXES = (
+    "CREATE INDEX IF NOT EXISTS names_by_key ON names (key)",
+    "CREATE INDEX IF NOT EXISTS names_by_path ON names (path)",
+    "CREATE INDEX IF NOT EXISTS chunks_by_note ON chunks (note_id, start_line)",
+    "CREATE INDEX IF NOT EXISTS links_by_note ON links (note_id)",
+    "CREATE INDEX IF NOT EXISTS links_by_key ON links (key)",
+    "CREATE INDEX IF NOT EXISTS links_by_target ON links (target) WHERE target IS NOT NULL",
+)
+"""What `indexing` makes sure of once the notes are in: a table of half a million rows is sorted faster than it is kept sorted."""
+
+_FTS = ("words", "note_words", "name_pairs")
+_HASH_BYTES = 16 << 20
+"""What FTS5 gathers before it writes: with its own 1 MB an index takes twice as long to build."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """A link between notes as the index holds it. `target` is None where it is broken."""
+
+    source: str
+    target: str | None
+    raw: str
+    line: int
+    context_snippet: str
+    heading: str | None = None
+    status: str = "found"
+
+
+class Counts(NamedTuple):
+    notes: int
+    chunks: int
+    links: int
+    broken_links: int
+
+
+class Sizes(NamedTuple):
+    """How much there is. Kept up to date by whoever writes, since counting a million rows takes longer than a search.
+
+    `links` that mean a note or a file, `broken_links` among them, and the estimated `tokens` of all chunks.
+    """
+
+    notes: int = 0
+    chunks: int = 0
+    links: int = 0
+    broken_links: int = 0
+    tokens: float = 0.0
+
+
+@contextmanager
+def sqlite_errors(file: Path) -> Iterator[None]:
+    """SQLite's errors as ours: what only a rebuild helps against is IndexDamaged, what the user can help is a VaultError."""
+    try:
+        yield
+    except sqlite3.Error as e:
+        match getattr(e, "sqlite_errorname", "").split("_")[1:2]:
+            case ["BUSY" | "LOCKED"]:
+                raise VaultError(f"another zkchat is writing the index {file}", "Try again when it is done.") from e
+            case ["FULL"]:
+                raise VaultError(f"the disk is full: the index {file} cannot be written", "Free some space and try again.") from e
+            case ["READONLY" | "CANTOPEN" | "IOERR" | "PERM" | "AUTH"]:
+                raise VaultError(f"the index {file} cannot be used: {e}", "Check the folder's permissions, or set ZKCHAT_HOME.") from e
+            case _:
+                raise IndexDamaged(f"the index {file} is damaged: {e}", "`zkchat vault index --full` builds it anew.") from e
+
+
+class IndexDatabase:
+    """An open index. Not for two threads at once; two processes may have it open."""
+
+    def __init__(self, file: Path, connection: sqlite3.Connection, inode: int) -> None:
+        self.file = file
+        self.connection = connection
+        self._inode = inode
+        self._opened = object()
+        self._written = 0
+
+    @classmethod
+    def open(cls, file: Path) -> "IndexDatabase":
+        """An existing index; IndexDamaged when it cannot serve, and says why."""
+        with sqlite_errors(file), opening(file):
+            index = cls._connect(file, os.O_RDWR)
+            try:
+                found = index.connection.execute("PRAGMA user_version").fetchone()[0]
+                if found != VERSION:
+                    age = "an older" if found < VERSION else "a newer"
+                    raise IndexDamaged(f"the index was made by {age} version of zkchat", "It is built anew.")
+                if index.meta("unicode") != unicodedata.unidata_version:
+                    raise IndexDamaged("the index was made with other Unicode tables", "It is built anew.")
+            except BaseException:
+                index.close()
+                raise
+            return index
+
+    @classmethod
+    def create(cls, file: Path) -> "IndexDatabase":
+        """A new, empty index that nobody else knows yet, fast and without safety; `publish` makes it a durable one."""
+        with sqlite_errors(file):
+            index = cls._connect(file, os.O_RDWR | os.O_CREAT)
+            index.connection.executescript(
+                f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA user_version = {VERSION}; BEGIN; {_SCHEMA}"
+            )
+            index.connection.executemany(
+                "INSERT INTO meta VALUES (?, ?)",
+                [("unicode", unicodedata.unidata_version), ("version", str(VERSION)), *((name, "0") for name in Sizes._fields)],
+            )
+            for table in _FTS:
+                index.connection.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('hashsize', ?)", (_HASH_BYTES,))
+            index.connection.execute("COMMIT")
+            return index
+
+    @classmethod
+    def _connect(cls, file: Path, flags: int) -> "IndexDatabase":
+        try:
+            os.close(os.open(file, flags, 0o600))
+        except FileNotFoundError as e:
+            raise IndexDamaged(f"the index {file} is gone", "It is built anew.") from e
+        except OSError as e:
+            raise VaultError(f"the index {file} cannot be opened: {e.strerror}", "Check its permissions, or set ZKCHAT_HOME.") from e
+        connection = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA temp_store = MEMORY")
+        connection.execute("PRAGMA synchronous = NORMAL")  # after a power cut the last refresh may be missing: the next one repeats it
+        connection.create_function("fold", 1, words.fold, deterministic=True)
+        return cls(file, connection, file.stat().st_ino)
+
+    def publish(self, as_file: Path) -> None:
+        """Put this finished index in the place of another. Whoever has the old one open notices by `moved`."""
+        with sqlite_errors(self.file):
+            for table in _FTS:  # one segment each: later ones are small, and are not merged with all there is by some unlucky refresh
+                self.connection.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
+            self.connection.execute("PRAGMA journal_mode = WAL")
+        self.close()
+        replaced = None
+        try:
+            if as_file.exists():
+                replaced = _write_locked(as_file)
+            with replacing(as_file):
+                for leftover in ("-wal", "-shm"):  # they belong to the old file; a new one must not read them
+                    Path(f"{as_file}{leftover}").unlink(missing_ok=True)
+                self.file.replace(as_file)
+        except OSError as e:
+            raise VaultError(f"the index {as_file} cannot be replaced: {e.strerror}", "Close other zkchat programs and try again.") from e
+        finally:
+            if replaced:
+                replaced.close()
+
+    def moved(self) -> bool:
+        """Whether another process has put a new index in this one's place, or it was deleted."""
+        try:
+            return self.file.stat().st_ino != self._inode
+        except OSError:
+            return True
+
+    def close(self) -> None:
+        with suppress(sqlite3.Error):
+            self.connection.close()
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction: all of it, or nothing."""
+        with sqlite_errors(self.file):
+            self.connection.execute("BEGIN IMMEDIATE")
+            self._written += 1
+            try:
+                yield self.connection
+                self.connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    self.connection.execute("ROLLBACK")
+                raise
+
+    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """What a question in SQL answers; for the rooms of the vault only."""
+        try:
+            with sqlite_errors(self.file):
+                return self.connection.execute(sql, values).fetchall()
+        except UnicodeEncodeError:  # half a surrogate pair from a command line: no note has it
+            return []
+
+    def meta(self, key: str) -> str | None:
+        rows = self.rows("SELECT value FROM meta WHERE key = ?", key)
+        return str(rows[0][0]) if rows else None
+
+    def counts(self) -> Counts:
+        return Counts(*self.sizes()[:4])
+
+    def problems(self) -> tuple[str, ...]:
+        return tuple(f"{path}: {text}" for path, text in self.rows("SELECT path, text FROM problems ORDER BY path"))
+
+    def paths(self) -> list[str]:
+        return [str(path) for (path,) in self.rows("SELECT path FROM notes ORDER BY path")]
+
+    def has_file(self, path: str) -> bool:
+        return bool(self.rows("SELECT 1 FROM names WHERE path = ?", path))
+
+    def has_folder(self, path: str) -> bool:
+        return bool(self.rows("SELECT 1 FROM names WHERE path > ? AND path < ? LIMIT 1", f"{path}/", f"{path}0"))
+
+    def names(self, key: str) -> list[Name]:
+        return [Name(*row) for row in self.rows("SELECT path, kind, spelled FROM names WHERE key = ?", key)]
+
+    def sizes(self) -> Sizes:
+        found = dict(self.rows("SELECT key, value FROM meta"))
+        counts = Counts(*(int(found[name]) for name in Counts._fields))
+        return Sizes(*counts, tokens=float(found["tokens"]))
+
+    def allow(self, tags: Iterable[str], paths: Iterable[str], no_tags: Iterable[str] = (), no_paths: Iterable[str] = ()) -> None:
+        """Put the ids of the notes that have all these tags, or tags below them, and whose paths contain all these texts, and that have
+        none of the others, into `temp.allowed`. Tags and texts are folded."""
+        conditions: list[str] = []
+        values: list[str] = []
+        for unwanted, some in (("", tags), ("NOT ", no_tags)):
+            for tag in some:
+                conditions.append(f"id {unwanted}IN (SELECT note_id FROM tags WHERE tag = ? OR tag BETWEEN ? AND ?)")
+                values += [tag, f"{tag}/", f"{tag}/\U0010ffff"]
+        for unwanted, some in (("", paths), ("NOT ", no_paths)):
+            for path in some:
+                folded = "CASE length(path) WHEN length(CAST(path AS BLOB)) THEN lower(path) ELSE fold(path) END"
+                conditions.append(f"{unwanted}instr({folded}, ?)")
+                values.append(path)
+        self.rows("CREATE TEMP TABLE IF NOT EXISTS allowed (value INTEGER PRIMARY KEY)")
+        self.rows("DELETE FROM temp.allowed")
+        self.rows(f"INSERT INTO temp.allowed SELECT id FROM notes WHERE {' AND '.join(conditions)}", *values)
+
+    def chunk_ids(self, note_id: int) -> list[int]:
+        return [id_ for (id_,) in self.rows("SELECT id FROM chunks WHERE note_id = ? ORDER BY id", note_id)]
+
+    def notes_linked_from(self, note_id: int, first_line: int, last_line: int) -> list[int]:
+        """The notes that these lines of a note link to."""
+        sql = """SELECT DISTINCT notes.id FROM links JOIN notes ON notes.path = links.target
+                 WHERE links.note_id = ? AND links.line BETWEEN ? AND ?"""
+        return [id_ for (id_,) in self.rows(sql, note_id, first_line, last_line)]
+
+    def stamp(self) -> tuple[object, ...]:
+        """Equal as long as nothing has changed in the index, by whomever."""
+        return self._opened, self.rows("PRAGMA data_version")[0][0], self._written
+
+    def texts(self, ids: Sequence[int] | None = None) -> Iterator[tuple[int, str, str, str]]:
+        """Id, note's title, headings (one a line) and text of these chunks, or of all there are."""
+        some = "" if ids is None else "WHERE chunks.id IN (SELECT value FROM json_each(?))"
+        with sqlite_errors(self.file):
+            yield from self.connection.execute(
+                f"SELECT chunks.id, title, headings, text FROM chunks JOIN notes ON notes.id = note_id {some} ORDER BY chunks.id",
+                () if ids is None else (json.dumps(ids),),
+            )
+
+    def chunks(self, ids: Sequence[int]) -> list[ContentChunk]:
+        """These chunks in this order; one that is not there any more is left out."""
+        rows = self.rows(
+            """SELECT notes.path, title, heading, start_line, end_line, text
+               FROM json_each(?) AS wanted JOIN chunks ON chunks.id = wanted.value JOIN notes ON notes.id = note_id ORDER BY wanted.key""",
+            json.dumps(ids),
+        )
+        return [chunk(*row) for row in rows]
+
+    def links_from(self, path: str) -> list[LinkRow]:
+        return self.link_rows("notes.path = ?", path)
+
+    def links_to(self, path: str) -> list[LinkRow]:
+        return self.link_rows("links.target = ? AND notes.path != links.target", path)
+
+    def broken(self) -> list[LinkRow]:
+        return self.link_rows("links.status = 'broken'")
+
+    def link_rows(self, condition: str, *values: object) -> list[LinkRow]:
+        """Rows with the line each link stands on, which its chunk has; a link in front matter is its own context."""
+        rows = self.rows(
+            f"""SELECT notes.path, links.target, raw, line, links.heading, links.status, chunks.start_line, chunks.end_line, chunks.text
+                FROM links JOIN notes ON notes.id = links.note_id LEFT JOIN chunks ON chunks.id =
+                    (SELECT MIN(id) FROM chunks AS here WHERE here.note_id = links.note_id AND start_line =
+                        (SELECT MAX(start_line) FROM chunks AS above WHERE above.note_id = links.note_id AND start_line <= line))
+                WHERE {condition} AND links.status IS NOT NULL ORDER BY notes.path, line, links.rowid""",
+            *values,
+        )
+        return [_link_row(*row) for row in rows]
+
+
+def _link_row(source: Any, target: Any, raw: Any, line: Any, heading: Any, status: Any, start: Any, end: Any, text: Any) -> LinkRow:
+    context = text.split("\n")[line - start] if text is not None and line <= end else raw
+    return LinkRow(source, target, raw, line, snippet(context, raw), heading, status)
+
+
+def snippet(line: str, raw: str, width: int = 200) -> str:
+    """The line around `raw`, with list and heading marks and most of a long line left out."""
+    at = max(line.find(raw), 0)
+    begin = max(0, at - width // 2)
+    around = line[begin : max(begin + width, at + len(raw))].strip(" \t#>")
+    return ("…" if begin else "") + truncate(around, 2 * width) + ("…" if begin + width < len(line) else "")
+
+
+def chunk(path: str, title: str, heading: str | None, start: int, end: int, text: str, score: float | None = None) -> ContentChunk:
+    """A chunk with an id made of its place and its text."""
+    return ContentChunk(
+        id=blake2b(f"{path}\0{start}\0{text}".encode("utf-8", "replace"), digest_size=6).hexdigest(),
+        relative_path=path,
+        title=title,
+        heading=heading,
+        start_line=start,
+        end_line=end,
+        text=text,
+        score=score,
+    )
+
+
+def _write_locked(file: Path) -> sqlite3.Connection | None:
+    """A connection that keeps writers out of the index at `file`, its log emptied; None when that index is beyond use."""
+    connection = None
+    try:
+        with opening(file):
+            connection = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None)
+            connection.execute("PRAGMA user_version")  # opens its log, too
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute("BEGIN IMMEDIATE")
+    except sqlite3.Error:
+        if connection:
+            connection.close()
+        return None
+    return connection

@@ -1,0 +1,1 @@
+"""Wikilinks: syntax, resolution, and the graph of notes."""

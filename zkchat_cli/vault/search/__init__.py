@@ -1,0 +1,1 @@
+"""Search: queries, candidates, ranking, and search by meaning."""

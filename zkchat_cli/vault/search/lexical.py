@@ -1,0 +1,211 @@
+"""Finding what answers a query, in a time that does not grow with how common its words are.
+
+FTS5 goes through a million rows that match in 30 ms but takes a second to rank them. So it ranks only what the rare words of a query
+match, `MOST_RANKED` rows in all, and common words count when the few candidates are compared (the idea of MaxScore: Turtle and Flood
+1995). A query of common words alone is answered from the notes named so, from chunks that have all of its words, and from the newest
+ones: rows are numbered in the order in which notes changed. Names of notes are a table of their own, a row for each note, so that a new
+link to a note does not mean writing its text again.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from zkchat_cli.models import ContentChunk
+from zkchat_cli.text.words import STOPWORDS
+from zkchat_cli.vault.chunking import BYTES_A_TOKEN, tokens
+from zkchat_cli.vault.index.database import IndexDatabase, chunk
+from zkchat_cli.vault.search import ranking
+from zkchat_cli.vault.search.query import SearchQuery, all_of, any_of, quoted, word
+from zkchat_cli.vault.search.ranking import RANKING, Corpus, Ranking, RankingCandidate
+
+MOST_RANKED = 8_000
+"""Rows that FTS5 ranks for a query, at 0.8 µs each."""
+MOST_NAMES_RANKED = 4_000
+POOL = 80
+NAMED = 20
+"""Notes that are candidates by their names; of the first `NAMED_WHOLE` their matching chunks, of the others the first one."""
+NAMED_WHOLE = 8
+CHUNKS_OF_NAMED = 8
+LENDERS = 10
+
+_NOT_NAMED = " NOT IN (SELECT rowid FROM note_words WHERE note_words MATCH ?1)"
+"""Of a note: its names have nothing that is unwanted. Left to the ranking, it would cost all places of a pool that such notes fill."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    candidate: RankingCandidate
+    path: str
+    heading: str | None
+    start_line: int
+    end_line: int
+
+
+def find(index: IndexDatabase, query: SearchQuery, limit: int, most_of_a_note: int, weights: Ranking = RANKING) -> list[ContentChunk]:
+    """The best chunks, best first, at most `most_of_a_note` from one. What has no phrase of the query counts only if nothing has."""
+    for asked in dict.fromkeys((query, query.loose)):
+        if not asked.is_empty:
+            found = _Search(index, asked, weights, max(POOL, 2 * limit)).run()
+            if found:
+                return _best(found, limit, most_of_a_note)
+    return []
+
+
+def _best(found: Sequence[tuple[float, _Row]], limit: int, most_of_a_note: int) -> list[ContentChunk]:
+    taken: dict[str, int] = {}
+    best: list[ContentChunk] = []
+    for score, row in sorted(found, key=lambda pair: (-pair[0], pair[1].path, pair[1].start_line)):
+        taken[row.path] = taken.get(row.path, 0) + 1
+        if taken[row.path] <= most_of_a_note:
+            c = row.candidate
+            best.append(chunk(row.path, c.title, row.heading, row.start_line, row.end_line, c.body, round(score, 4)))
+            if len(best) == limit:
+                break
+    return best
+
+
+class _Search:
+    """One query. Expressions are FTS5's; ids are those of chunks."""
+
+    def __init__(self, index: IndexDatabase, query: SearchQuery, weights: Ranking, pool: int) -> None:
+        self.index, self.query, self.weights, self.pool = index, query, weights, pool
+        sizes = index.sizes()
+        known = {t: sizes.chunks if t in STOPWORDS else self._count("words", word(t)) for t in query.terms}
+        self.corpus = Corpus(max(sizes.chunks, 1), max(sizes.tokens / max(sizes.chunks, 1), 1), sizes.chunks / max(sizes.notes, 1), known)
+        self.limited = query.is_limited
+        self.unwanted = " OR ".join(quoted(phrase) for phrase in query.without)
+        if self.limited:
+            index.allow(query.tags, query.paths, query.without_tags, query.without_paths)
+
+    def run(self) -> list[tuple[float, _Row]]:
+        ids = [*self._bodies(), *self._named()] if self.query.terms else self._allowed()
+        rows = self._rows(ids)
+        scores = self._scores(rows)
+        gained = ranking.neighbour_boost(*self._lenders(scores, rows), self.weights)
+        known = {row.candidate.note_id for row in rows.values()}
+        more = self._rows([id_ for note in gained if note not in known for id_ in self._matching_chunks(note)])
+        scores.update(self._scores(more))
+        rows.update(more)
+        return [(score + gained.get(rows[id_].candidate.note_id, 0.0), rows[id_]) for id_, score in scores.items()]
+
+    def _scores(self, rows: dict[int, _Row]) -> dict[int, float]:
+        return ranking.scores(self.query, [row.candidate for row in rows.values()], self.corpus, self.weights)
+
+    def _bodies(self) -> list[int]:
+        """Chunks that their own words make worth a look."""
+        rare = self._rarest_first(self.query.words, self.corpus.frequency, MOST_RANKED)
+        if self.query.phrases:
+            must = " AND ".join(quoted(phrase) for phrase in self.query.phrases)
+            ids = self._ranked("words", f"({must}) AND ({any_of(rare)})") if rare else []
+            return ids if len(ids) >= self.pool else ids + self._ranked_or_newest("words", must)
+        if rare:
+            return self._ranked("words", any_of(rare))
+        known = [term for term in self.query.words if self.corpus.frequency[term]]
+        if not known:
+            return []
+        if all(term in STOPWORDS for term in known):  # even counting them takes too long
+            return self._newest("words", all_of(known)) or self._newest("words", any_of(known))
+        ids = self._ranked_or_newest("words", all_of(known)) + self._ranked_or_newest("words", f"headings : ({any_of(known)})")
+        return ids if len(ids) >= self.pool else ids + self._newest("words", any_of(known))
+
+    def _named(self) -> list[int]:
+        """Chunks of the notes whose names have words of the query."""
+        frequency = {term: self._count("note_words", word(term)) for term in self.query.terms}
+        rare = self._rarest_first(self.query.terms, frequency, MOST_NAMES_RANKED)
+        known = [term for term in self.query.terms if frequency[term]]
+        notes = self._ranked("note_words", any_of(rare), NAMED) if rare else []
+        if not rare and known:
+            notes = self._newest("note_words", all_of(known), NAMED) or self._newest("note_words", any_of(known), NAMED)
+        if self.query.phrases:  # many may be named by these words, and hardly one in this order
+            so = " OR ".join(quoted(phrase) for phrase in self.query.phrases)
+            notes = list(dict.fromkeys(self._ranked_or_newest("note_words", so, NAMED) + notes))
+        whole = [id_ for note in notes[:NAMED_WHOLE] for id_ in self._matching_chunks(note)]
+        return whole + [id_ for note in notes[NAMED_WHOLE:] for id_ in self.index.chunk_ids(note)[:1]]
+
+    @staticmethod
+    def _rarest_first(terms: Iterable[str], frequency: Mapping[str, int], most: int) -> list[str]:
+        """The rarest of the terms that stand anywhere, as many as match `most` rows between them."""
+        rare: list[str] = []
+        for term in sorted((t for t in terms if frequency[t]), key=lambda t: frequency[t]):
+            most -= frequency[term]
+            if most < 0:
+                break
+            rare.append(term)
+        return rare
+
+    def _matching_chunks(self, note: int) -> list[int]:
+        """The note's chunks that have a word of the query; its first one if none has."""
+        ids = self.index.chunk_ids(note)
+        if len(ids) <= CHUNKS_OF_NAMED:
+            return ids
+        rare_first = sorted(self.query.terms, key=lambda t: self.corpus.frequency[t])
+        sql = "SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? LIMIT ?"
+        found = self.index.rows(sql, any_of(rare_first[:CHUNKS_OF_NAMED]), ids[0], ids[-1], CHUNKS_OF_NAMED)
+        return [id_ for (id_,) in found] or ids[:1]
+
+    def _allowed(self) -> list[int]:
+        """For a query without words: of the newest notes that `tag:` and `path:` allow, the first chunk that `-word` does."""
+        wanted = "id NOT IN (SELECT rowid FROM words WHERE words MATCH ?1) AND note_id" + _NOT_NAMED if self.unwanted else "?1 = ''"
+        sql = f"""SELECT MIN(id) AS first FROM temp.allowed CROSS JOIN chunks ON note_id = allowed.value
+                  WHERE {wanted} GROUP BY note_id ORDER BY first DESC LIMIT ?2"""
+        return [id_ for (id_,) in self.index.rows(sql, self.unwanted, self.pool)]
+
+    def _count(self, table: str, expression: str, most: int | None = None) -> int:
+        limit = "" if most is None else f" LIMIT {most}"
+        [(count,)] = self.index.rows(f"SELECT COUNT(*) FROM (SELECT rowid FROM {table} WHERE {table} MATCH ?{limit})", expression) or [(0,)]
+        return int(count)
+
+    def _ranked(self, table: str, expression: str, limit: int | None = None) -> list[int]:
+        return self._match(table, expression, f"bm25({table}{self._weights_of(table)})", limit)
+
+    def _newest(self, table: str, expression: str, limit: int | None = None) -> list[int]:
+        return self._match(table, expression, f"{table}.rowid DESC", limit)
+
+    def _ranked_or_newest(self, table: str, expression: str, limit: int | None = None) -> list[int]:
+        few = self._count(table, expression, MOST_RANKED + 1) <= MOST_RANKED
+        return self._ranked(table, expression, limit) if few else self._newest(table, expression, limit)
+
+    def _weights_of(self, table: str) -> str:
+        w = self.weights
+        columns = (w.headings, w.body) if table == "words" else (w.title, w.aliases, w.tags, w.anchors)
+        return "".join(f", {weight}" for weight in columns)
+
+    def _match(self, table: str, expression: str, order: str, limit: int | None) -> list[int]:
+        note = "(SELECT note_id FROM chunks WHERE chunks.id = words.rowid)" if table == "words" else "note_words.rowid"
+        conditions = f"{table} MATCH ?2"
+        if self.unwanted:
+            expression = f"({expression}) NOT ({self.unwanted})"
+            conditions += f" AND {note}{_NOT_NAMED}" if table == "words" else ""
+        if self.limited:
+            conditions += f" AND {note} IN (SELECT value FROM temp.allowed)"
+        sql = f"SELECT {table}.rowid FROM {table} WHERE {conditions} ORDER BY {order} LIMIT ?3"
+        return [id_ for (id_,) in self.index.rows(sql, self.unwanted, expression, limit or self.pool)]
+
+    def _rows(self, ids: Iterable[int]) -> dict[int, _Row]:
+        allowed = "WHERE note_id IN (SELECT value FROM temp.allowed)" if self.limited else ""
+        found = self.index.rows(
+            f"""SELECT chunks.id, note_id, title, aliases, tags, anchors, headings, text, notes.size,
+                      notes.path, heading, start_line, end_line
+               FROM json_each(?) AS wanted JOIN chunks ON chunks.id = wanted.value JOIN notes ON notes.id = note_id {allowed}""",
+            json.dumps(list(dict.fromkeys(ids))),
+        )
+        return {id_: _row(id_, *values) for id_, *values in found}
+
+    def _lenders(self, scores: dict[int, float], rows: dict[int, _Row]) -> tuple[list[tuple[int, float]], dict[int, list[int]]]:
+        """The best notes with their scores, and the notes that the best chunk of each links to."""
+        if not self.weights.link:
+            return [], {}
+        chunks: dict[int, int] = {}
+        for id_ in scores:
+            chunks.setdefault(rows[id_].candidate.note_id, id_)
+            if len(chunks) == max(LENDERS, self.weights.standing_out + 1):
+                break
+        best = [(note, scores[id_]) for note, id_ in chunks.items()]
+        links = {note: self.index.notes_linked_from(note, rows[i].start_line, rows[i].end_line) for note, i in chunks.items()}
+        return best, links
+
+
+def _row(id_: int, note: int, title: str, aliases: str, tags: str, anchors: str, headings: str, text: str, size: int, *place: Any) -> _Row:
+    return _Row(RankingCandidate(id_, note, title, aliases, tags, anchors, headings, text, tokens(text), size / BYTES_A_TOKEN), *place)

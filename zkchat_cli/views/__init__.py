@@ -1,0 +1,1 @@
+"""What is shown, as values: pure functions from values to styled lines."""

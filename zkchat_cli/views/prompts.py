@@ -1,0 +1,71 @@
+"""Prompts word for word, for reading: what the next call would send, what a turn's calls were sent, and what changed between two turns. The
+figures of a prompt are in `figures`."""
+
+import json
+from collections.abc import Iterator
+
+from zkchat_cli.context.prompt_history import PromptDiff, SentPrompts
+from zkchat_cli.models import Prompt, PromptMessage, SentPrompt
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.views import context_usage
+
+LONGEST = 100
+"""Characters of a message in a list of changes."""
+MOST_DROPPED = 20
+"""Messages of a past prompt that are listed as not sent; of more, how many."""
+
+
+def text(prompt: Prompt) -> str:
+    """Every message under a line that says whose it is, what it is made of and how many tokens it takes; then the tools, then what was
+    decided about documents and what is not sent."""
+    return "\n".join(_lines(prompt))
+
+
+def past(turn: SentPrompts, call: int | None = None) -> str:
+    """What the calls of a turn were sent, or one of them. Raises UsageError when there is no such call."""
+    shown = turn.calls if call is None else (turn.call(call),)
+    return "\n\n".join(_call(turn, sent) for sent in shown)
+
+
+def _call(turn: SentPrompts, sent: SentPrompt) -> str:
+    heading = f"══ turn {turn.number} · call {sent.call} of {len(turn.calls)} · {sent.model} · {_cost(sent)}"
+    return "\n".join((heading, "", *_lines(sent.prompt, MOST_DROPPED)))
+
+
+def _cost(sent: SentPrompt) -> str:
+    counted = f"{sent.prompt.usage.total_tokens} tokens"
+    return counted if sent.usage is None else f"{counted} ({sent.usage.prompt_tokens} reported, {sent.usage.completion_tokens} answered)"
+
+
+def changed(a: SentPrompts, b: SentPrompts, found: PromptDiff) -> str:
+    """What the prompt of turn `b` had that the one of `a` had not, and what it had lost."""
+    lines = [f"turn {a.number}: {a.tokens} tokens; turn {b.number}: {b.tokens} ({b.tokens - a.tokens:+d})"]
+    lines += [f"+ {_brief(message)}" for message in found.added]
+    lines += [f"- {_brief(message)}" + (f" ({why})" if why else "") for message, why in found.lost]
+    lines += [f"+ tool {name}" for name in found.tools_added]
+    lines += [f"- tool {name}" for name in found.tools_lost]
+    return "\n".join(lines if len(lines) > 1 else [*lines, "The same was sent."])
+
+
+def _brief(message: PromptMessage) -> str:
+    called = ", ".join(call.name for call in message.tool_calls)
+    said = truncate(message.content, LONGEST) or f"calls {called}"
+    return f"{message.role} · {message.kind.replace('_', ' ')} · {message.tokens} tokens · {said}"
+
+
+def _lines(prompt: Prompt, most_dropped: int | None = None) -> Iterator[str]:
+    for message in prompt.messages:
+        yield f"── {message.role} · {message.kind.replace('_', ' ')} · {message.tokens} tokens"
+        if message.content:
+            yield message.content
+        for call in message.tool_calls:
+            yield f"{call.name}({json.dumps(call.arguments, ensure_ascii=False)})"
+        yield ""
+    for tool in prompt.tools:
+        yield f"── tool {tool.name} · {tool.tokens} tokens"
+        yield tool.descriptor["function"]["description"]
+    yield from context_usage.documents(prompt)
+    for dropped in prompt.dropped[:most_dropped]:
+        yield f"not sent: {dropped.id} ({dropped.reason})"
+    if most_dropped is not None and len(prompt.dropped) > most_dropped:
+        yield f"not sent: {len(prompt.dropped) - most_dropped} more; --json names them"

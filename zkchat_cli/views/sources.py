@@ -1,0 +1,137 @@
+"""What stands under an answer: which notes it cites and whether its quotations hold, what it does not say the source of, what it left.
+
+The same lines under an answer that has just come and for one of an earlier day, whose message holds all they need.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
+
+from zkchat_cli.models import Citation, CitationStatus, DocumentReference
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
+
+MARKS: dict[CitationStatus, tuple[str, str]] = {
+    "verified": ("✓", "green"),
+    "cited": ("○", "dim"),
+    "misquoted": ("✗", "red"),
+    "missing": ("✗", "red"),
+}
+"""A mark and its style for each; the two that are wrong have the one mark, and words that tell them apart."""
+MOST_UNUSED = 5
+LONGEST_HEADING = 80
+LONGEST_QUOTE = 60
+_NAMED = ("direct", "import")
+
+
+def listing(
+    citations: Sequence[Citation], references: Sequence[DocumentReference], uncited: int, limit: int, rest: str = "/refs"
+) -> list[StyledLine]:
+    """The sources of an answer, `limit` at most (`rest` is where to look for more): those cited, by number, then the documents the user
+    named; last what rests on nothing and what was supplied in vain. `references` are the user's, which are described, and the answer's.
+
+    Empty when there is nothing to say: an answer that says that the notes say nothing needs no reproach.
+    """
+    groups: dict[int, list[Citation]] = {}
+    for citation in citations:
+        groups.setdefault(citation.number, []).append(citation)
+    used = {citation.relative_path for citation in citations}
+    spare = [r for r in references if r.relative_path is None or r.relative_path not in used]
+    about: dict[str | None, str] = {
+        r.relative_path: r.summary for r in references if r.reference_type in _NAMED and r.relative_path and r.summary
+    }
+    digits = len(str(max(groups, default=0)))
+    shown = [_cited(number, group, digits) + _about(about.pop(group[0].relative_path, None)) for number, group in sorted(groups.items())]
+    shown += [_named(reference) for reference in spare if reference.reference_type in _NAMED]
+    body = [each for group in shown[:limit] for each in group]
+    if len(shown) > limit:
+        body.append(styled_line(f"  and {len(shown) - limit} more: {rest}", "dim"))
+    unused = dict.fromkeys(r.relative_path for r in spare if r.relative_path and r.reference_type not in _NAMED)
+    last = [part for part in (_uncited(uncited if body or unused else 0), _unused(list(unused))) if part]
+    if last:
+        body.append(StyledLine((StyledSpan("  "), *last[0], *(span for part in last[1:] for span in (StyledSpan(" · ", "dim"), *part)))))
+    return [styled_line("Sources", "bold"), *body] if body else []
+
+
+def status(citation: Citation) -> CitationStatus:
+    """What a citation came to; one stored before that was stored knows only whether it held."""
+    if citation.status != "missing" or citation.relative_path is None:
+        return citation.status
+    if not citation.valid:
+        return "misquoted"
+    return "verified" if citation.quote else "cited"
+
+
+def worst(citations: Iterable[Citation]) -> CitationStatus:
+    """The mark of several citations of one number: no quotation that holds makes up for one that does not."""
+    found = {status(citation) for citation in citations}
+    order: tuple[CitationStatus, ...] = ("missing", "misquoted", "verified")
+    return next((each for each in order if each in found), "cited")
+
+
+def name_of(relative_path: str, heading: str | None) -> str:
+    """`[[note]] › heading`; a heading that only says the note's name again is left out."""
+    stem = PurePosixPath(relative_path).stem
+    return f"[[{stem}]] › {truncate(heading, LONGEST_HEADING)}" if heading and heading != stem else f"[[{stem}]]"
+
+
+def place(start: int | None, end: int | None) -> str:
+    """`12` or `12-14`."""
+    return f"{start}" if end in (None, start) else f"{start}-{end}"
+
+
+def ranges(numbers: Iterable[int]) -> list[str]:
+    """Rising numbers in few words: `1-3`, `7`."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1] = [runs[-1][0], number]
+        else:
+            runs.append([number])
+    return ["-".join(map(str, run)) for run in runs]
+
+
+def _cited(number: int, citations: Sequence[Citation], digits: int) -> list[StyledLine]:
+    first = citations[0]
+    mark, style = MARKS[worst(citations)]
+    head = (StyledSpan(f"  {f'[{number}]':>{digits + 2}} "), StyledSpan(mark, style))
+    indent = digits + 7
+    if first.relative_path is None:
+        return [StyledLine((*head, StyledSpan(" no such source was in the prompt", style)), indent=indent)]
+    exact = [c for c in citations if status(c) == "verified"] or citations
+    places = ", ".join(dict.fromkeys(place(c.start_line, c.end_line) for c in exact if c.start_line))
+    where = StyledSpan(f"{first.relative_path}:{places}" if places else first.relative_path, "dim", first.relative_path)
+    lines = [StyledLine((*head, StyledSpan(" "), StyledSpan(name_of(first.relative_path, first.heading))), (where,), indent)]
+    for citation in citations:
+        if status(citation) == "misquoted":
+            said = truncate(citation.quote or "", LONGEST_QUOTE)
+            lines.append(styled_line(f"{' ' * indent}the quoted words are not there: “{said}”", style, indent))
+    return lines
+
+
+def _named(reference: DocumentReference) -> list[StyledLine]:
+    """A document that the user named. The nearest names of a broken link were told when the turn began."""
+    if reference.relative_path is None:
+        return [styled_line(f"  ✗ {reference.wikilink} not found", "yellow")]
+    head = StyledLine(
+        (StyledSpan("  · "), StyledSpan(reference.wikilink, "cyan")), (StyledSpan(reference.relative_path, "dim", reference.relative_path),)
+    )
+    return [head, *_about(reference.summary)]
+
+
+def _about(summary: str | None) -> list[StyledLine]:
+    return [styled_line(f"      {summary}", "dim", indent=6)] if summary else []
+
+
+def _uncited(count: int) -> tuple[StyledSpan, ...]:
+    if not count:
+        return ()
+    return (StyledSpan(f"{count} sentence has no citation" if count == 1 else f"{count} sentences have no citation", "yellow"),)
+
+
+def _unused(paths: Sequence[str]) -> tuple[StyledSpan, ...]:
+    if not paths:
+        return ()
+    spans = [StyledSpan("not used: ", "dim")]
+    for path in paths[:MOST_UNUSED]:
+        spans += [StyledSpan(path, "dim", path), StyledSpan(", ", "dim")]
+    return (*spans[:-1], StyledSpan(f" and {len(paths) - MOST_UNUSED} more", "dim")) if len(paths) > MOST_UNUSED else tuple(spans[:-1])
