@@ -22,7 +22,7 @@ from zkchat_cli.store.migrations import SCRIPTS
 
 NOON = "2025-05-08T12:00:00+00:00"
 SECRET = "zymurgist"
-WORKING = ("erasing.py", "typed.py", "file.py")
+WORKING = ("secure_delete.py", "input_history.py", "database.py")
 EACH = 11
 """Moments from one killing to the next: as this is no divisor of any loop's, all lines have their turn."""
 STEPS = 40

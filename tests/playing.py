@@ -47,7 +47,7 @@ from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.turn_renderer import show_error
 from zkchat_cli.terminal.turn_view import Aside, to_stderr
 
-DEMO = Path(factory.__file__).with_name("demo")
+DEMO = Path(factory.__file__).parent.with_name("demo")
 TYPED, MORE, SHELL, ANY = "› ", "… ", "$ ", "⋮"
 KEYS = ("vault", "file", "reply", "set", "env", "columns")
 

@@ -16,7 +16,7 @@ from zkchat_cli.context import prompt_history
 from zkchat_cli.context.system_prompt import INSTRUCTIONS
 from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.llm.base import Request, StreamFailed, TextPart
-from zkchat_cli.models import Prompt, PromptMessage, SentPrompt
+from zkchat_cli.models import Dropped, Prompt, PromptMessage, SentPrompt
 from zkchat_cli.store import prompt_codec, sent_prompts
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.database import connect
@@ -275,7 +275,7 @@ def test_a_turn_is_shown_call_by_call(room: Room) -> None:
     assert '\nfind_excerpts({"query": "filters 1"})\n' in text
     assert text.count("\nOne of [[Filters]]?\n") == 2 and text.count("documents:\n") >= 2 and "── tool find_excerpts" in text
     assert prompts.past(turn, 2).count("══ turn") == 1
-    many = tuple(prompts.Dropped(id=f"m{n}", reason="no room") for n in range(30))
+    many = tuple(Dropped(id=f"m{n}", reason="no room") for n in range(30))
     long = turn.calls[0].prompt.model_copy(update={"dropped": many})
     asked = prompt_history.SentPrompts(1, (turn.calls[0].model_copy(update={"prompt": long}),))
     assert "not sent: 10 more; --json names them" in prompts.past(asked)

@@ -142,7 +142,7 @@ def test_every_call_of_zkchat_is_one() -> None:
 
 
 def test_everything_that_doctor_checks_is_there() -> None:
-    nodes = ast.walk(parsed()["cli/doctor/checks.py"])
+    nodes = ast.walk(parsed()["cli/commands/doctor/checks.py"])
     calls = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "_check"]
     checked = {ast.literal_eval(call.args[0]) for call in calls if isinstance(call.args[0], ast.Constant)}
     assert len(checked) > 10
@@ -206,7 +206,7 @@ def test_every_export_format_is_there_and_no_other() -> None:
 
 
 def test_every_built_in_agent_and_every_key_of_one_is_there_and_no_other() -> None:
-    keys = {key.partition(".")[0] for key in loader.keys(agents.profile.Profile)}
+    keys = {key.partition(".")[0] for key in loader.keys(agents.profile.AgentProfile)}
     told = {each.removesuffix(".…") for each in first_column("## Agents")}
     assert told == {*registry.names(builtin), *keys}
 

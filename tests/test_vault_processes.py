@@ -21,7 +21,7 @@ def notes(tmp_path):
 WRITE = """
 import sys
 from pathlib import Path
-from zkchat_cli.vault import Vault
+from zkchat_cli.vault.vault import Vault
 root, cache, seed, turns, often = Path(sys.argv[1]), Path(sys.argv[2]), *map(int, sys.argv[3:])
 vault = Vault.open(root, cache)
 for turn in range(turns):
@@ -34,7 +34,7 @@ vault.close()
 READ = """
 import sys
 from pathlib import Path
-from zkchat_cli.vault import Vault
+from zkchat_cli.vault.vault import Vault
 vault = Vault.open(Path(sys.argv[1]), Path(sys.argv[2]))
 while not Path(sys.argv[1], "done").exists():
     assert vault.search("beginning")

@@ -15,7 +15,7 @@ from conftest import Program
 from zkchat_cli.app import factory
 
 TRANSCRIPT = Path(__file__).with_name("transcripts") / "citations.txt"
-DEMO = Path(factory.__file__).with_name("demo")
+DEMO = Path(factory.__file__).parent.with_name("demo")
 TYPED = """
 How do I link to a heading? See [[Links to headings and blocks]] and [[Setings]].
 and what happens when I rename it?

@@ -295,5 +295,7 @@ def first_start(screen: Screen) -> "tuple[Path | None, str | None]":
 
 def _set(key: str, value: str) -> None:
     """`zkchat config set`, whose file is not ours to import: commands do not know each other."""
-    commands = registry.load(sys.modules[__name__], "config", "COMMAND").registered_commands
+    from zkchat_cli.cli import commands as files
+
+    commands = registry.load(files, "config", "COMMAND").registered_commands
     next(command.callback for command in commands if command.name == "set")(key=key, value=value)

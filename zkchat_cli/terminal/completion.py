@@ -13,7 +13,6 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.slash import base
 from zkchat_cli.text.sanitize import sanitize_name
 
 if TYPE_CHECKING:  # a session loads them; the prompt is there before
@@ -89,6 +88,7 @@ class ChatCompleter(Completer):
 
     def _completions(self, before: str, after: str, session: "ZkChatSession") -> Iterator[Completion]:
         from zkchat_cli import slash  # the session has loaded them
+        from zkchat_cli.slash.base import CompletionValue
         from zkchat_cli.vault.links.fuzzy import best
 
         if (command := command_typed(before)) is not None:
@@ -104,7 +104,7 @@ class ChatCompleter(Completer):
                 yield from self._notes(link, closing, session)
         elif (typed := argument_typed(before)) is not None and (values := _values(slash.commands(), typed[0], session)):
             for value in best(values, typed[1], MOST):
-                about = sanitize_name(value.about) if isinstance(value, base.CompletionValue) else ""
+                about = sanitize_name(value.about) if isinstance(value, CompletionValue) else ""
                 yield Completion(value, -len(typed[1]), display_meta=about)
         elif (path := file_typed(before)) is not None:
             if (named := agent_typed(before)) is not None:

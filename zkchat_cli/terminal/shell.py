@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from zkchat_cli import __version__
-from zkchat_cli.config import loader
 from zkchat_cli.store.completion_titles import titles
 
 VARIABLE = "_ZKCHAT_COMPLETE"
@@ -276,6 +275,7 @@ def _kind(parameter: Any, context: Any, group: str) -> Any:
 def _keys(group: str) -> Iterator[Offer]:
     from zkchat_cli.agents.profile import AgentProfile
     from zkchat_cli.app import factory  # only when the tree is made
+    from zkchat_cli.config import loader
 
     schema = AgentProfile if group == "agent" else factory.settings_schema()
     for key in loader.keys(schema):

@@ -8,7 +8,6 @@ import typer
 
 from zkchat_cli import paths
 from zkchat_cli.cli import command
-from zkchat_cli.config import loader
 from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.text.truncate import truncate
 
@@ -165,6 +164,7 @@ def _absolute(named: str, where: Path) -> str:
 def _check_model(call: command.CommandContext, model: str | None) -> None:
     """Raises ConfigError for a model of no provider."""
     from zkchat_cli.app import factory
+    from zkchat_cli.config import loader
 
     if model:
         where = paths.app_paths(os.environ, call.chosen["config_file"])
@@ -240,6 +240,8 @@ def _tell_replaced(call: command.CommandContext, name: str, file: Path) -> None:
 
 def _given(file: Path) -> dict[str, object]:
     """What a file says, right or wrong: a wrong value can be replaced."""
+
+    from zkchat_cli.config import loader
 
     return {key: value for _, key, value in loader.read_toml(file)}
 

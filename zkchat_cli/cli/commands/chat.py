@@ -14,7 +14,6 @@ import typer
 from zkchat_cli import paths
 from zkchat_cli.app import startup_options
 from zkchat_cli.cli import command
-from zkchat_cli.config import loader
 from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.terminal.hyperlinks import opener
 from zkchat_cli.terminal.interrupts import InterruptHandler, typing_ahead
@@ -48,6 +47,8 @@ def chat(
     config_file: command.ConfigOption = None,
 ) -> None:
     """Chat with your notes. Where standard input is no terminal: one message a line, plain output."""
+    from zkchat_cli.config import loader
+
     screen = Screen.of()
     if sys.stdin is None:
         raise UsageError("there is no standard input to read messages from", 'Start it in a terminal, or say zkchat ask "…".')

@@ -11,7 +11,6 @@ import typer
 
 from zkchat_cli import fileio
 from zkchat_cli.cli import command
-from zkchat_cli.config import loader
 from zkchat_cli.errors import ConfigError, reason
 from zkchat_cli.terminal.screen import Screen
 
@@ -69,6 +68,7 @@ def show(call: command.CommandContext, describe: DescribeOption = False, origin:
 def get(call: command.CommandContext, key: KeyArgument, describe: DescribeOption = False, origin: OriginOption = False) -> None:
     """One setting's value."""
     from zkchat_cli.app import factory
+    from zkchat_cli.config import loader
 
     loader.require(key, "command line", factory.settings_schema())
     loaded, screen = call.loaded, call.screen
@@ -95,6 +95,7 @@ def set_(
 ) -> None:
     """Change a setting in your file; comments there are kept."""
     from zkchat_cli.app import factory
+    from zkchat_cli.config import loader
 
     checked = loader.checked(key, value, "command line", factory.settings_schema())
     where = _places(call)
@@ -111,6 +112,7 @@ def set_(
 def unset(call: command.CommandContext, key: KeyArgument) -> None:
     """Take a setting out of your file; its default counts again."""
     from zkchat_cli.app import factory
+    from zkchat_cli.config import loader
 
     loader.require(key, "command line", factory.settings_schema())
 
@@ -125,6 +127,7 @@ def unset(call: command.CommandContext, key: KeyArgument) -> None:
 
 def _description(key: str) -> dict[str, str]:
     from zkchat_cli.app import factory
+    from zkchat_cli.config import loader
 
     return {"description": loader.describe(key, factory.settings_schema())}
 
@@ -141,6 +144,7 @@ def _say(call: command.CommandContext, key: str, value: object, file: Path | Non
 def edit(call: command.CommandContext) -> None:
     """Open your file in $VISUAL or $EDITOR; it is checked before it counts."""
     from zkchat_cli.app import factory
+    from zkchat_cli.config import loader
     from zkchat_cli.terminal import config_editor
 
     where = _places(call)
@@ -201,6 +205,8 @@ def _told(loaded: "LoadedConfig", key: str) -> str:
 
 
 def _values(loaded: "LoadedConfig") -> dict[str, Any]:
+
+    from zkchat_cli.config import loader
 
     return loader.flat(loaded.values)
 

@@ -8,7 +8,6 @@ import typer
 
 from zkchat_cli.cli import command
 from zkchat_cli.errors import UsageError, reason
-from zkchat_cli.exporters import base
 from zkchat_cli.terminal import output_file
 
 if TYPE_CHECKING:
@@ -54,7 +53,9 @@ def export(
         raise UsageError("--next asks for the call of a message", "Say --format context with it.")
     if output is not None:
         output_file.check(output)
-    text = json.dumps(base.schema(), indent=2) + "\n" if schema else _exported(call, id_, exporter, next_)
+    from zkchat_cli.exporters.base import schema as json_schema
+
+    text = json.dumps(json_schema(), indent=2) + "\n" if schema else _exported(call, id_, exporter, next_)
     if output is not None:
         output_file.save(output, text)
         call.screen.progress(f"Written to {output}")
