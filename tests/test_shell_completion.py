@@ -58,7 +58,6 @@ def offered(home: Path, line: str, **more: Callable[[], Iterator[str]]) -> list[
         ("zkchat co", ["context", "config"]),
         ("zkchat keys set ", ["anthropic", "openai"]),
         ("zkchat tokens --encoding c", ["cl100k_base"]),
-        ("zkchat sessions graph --format ", ["dot", "mermaid", "json"]),
         ("zkchat context s", ["show", "stats", "summary"]),
         ("zkchat ask --stra", ["--strategy"]),
         ("zkchat ask --strategy ", ["discard", "hybrid", "summarize"]),
