@@ -9,7 +9,7 @@ from building import Deltas, Room, a_room, completed, failed, says, stored, talk
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, ContextSettings
-from zkchat_cli.context.turns import turns_of
+from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.events import Notice
 from zkchat_cli.llm.base import StreamFinished, TextPart
 from zkchat_cli.models import TokenUsage
@@ -52,7 +52,7 @@ def test_a_turn_is_added_to_what_is_known_of_the_others(room: Room) -> None:
     completed(session.send("Is it so?"))
     after = session.turns
     assert [a is b for a, b in zip(before, after, strict=False)] == [True, True]
-    assert list(after) == list(turns_of(session.history, session.parts.counter))
+    assert list(after) == list(split_into_turns(session.history, session.parts.counter))
     assert room.resumed(session).prompt() == session.prompt()
 
 

@@ -12,7 +12,7 @@ from building import COUNTER, said, talk, turns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.context.turns import Turn, turns_of
+from zkchat_cli.context.turns import Turn, split_into_turns
 from zkchat_cli.models import DocumentReference, ZkChatMessage
 from zkchat_cli.summarization.extractive.sentence_scoring import statements
 from zkchat_cli.summarization.extractive.summarizer import ExtractiveSummarizer, quoted, summarize
@@ -26,7 +26,7 @@ def summary(*exchanges: tuple[str, str], room: int = 1000, wanted: str = "") -> 
 
 
 def of(*messages: ZkChatMessage, room: int = 1000) -> str:
-    return summarize(turns_of(messages, COUNTER), room, COUNTER) or ""
+    return summarize(split_into_turns(messages, COUNTER), room, COUNTER) or ""
 
 
 # what the user said of it
@@ -230,7 +230,7 @@ words = st.sampled_from(
 )
 phrases = st.lists(words, min_size=1, max_size=9).map(" ".join)
 texts = st.lists(st.tuples(phrases, st.sampled_from([".", "?", "!", ":", " [3].", ""])).map("".join), max_size=6).map(" ".join)
-talks = st.lists(st.tuples(texts, texts), max_size=8).map(lambda pairs: turns_of(talk(*pairs), COUNTER))
+talks = st.lists(st.tuples(texts, texts), max_size=8).map(lambda pairs: split_into_turns(talk(*pairs), COUNTER))
 
 
 def in_one_line(text: str) -> str:
@@ -328,7 +328,7 @@ def a_long_talk(exchanges: int, seed: int = 1) -> tuple[Turn, ...]:
         m.model_copy(update={"timestamp": f"2025-{1 + i // 56 % 12:02d}-{1 + i // 2 % 28:02d}T10:00:00Z"})
         for i, m in enumerate(talk(*((message(), message()) for _ in range(exchanges))))
     ]
-    return turns_of(history, COUNTER)
+    return split_into_turns(history, COUNTER)
 
 
 def step_by_step(kept: ExtractiveSummarizer, among: Sequence[Turn], room: int, at_once: int) -> str:
@@ -443,7 +443,7 @@ def test_documents_are_told_as_long_as_there_are_few() -> None:
         return said("assistant", f"The bellows hang near door {number}.", f"a{number}", references=(reference, reference))
 
     history = [m for i in range(60) for m in (said("user", f"Where is bellows {i}?", f"u{i}"), consulting(i))]
-    kept, among = ExtractiveSummarizer(), turns_of(history, COUNTER)
+    kept, among = ExtractiveSummarizer(), split_into_turns(history, COUNTER)
     assert "Documents consulted: [[A long title of a note 0]], [[A long title" in (kept.summarize(among[:4], 400, COUNTER) or "")
     assert "consulted" not in (kept.summarize(among[:30], 400, COUNTER) or "")
     assert "consulted" not in (kept.summarize(among, 400, COUNTER) or "")

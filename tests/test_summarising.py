@@ -7,7 +7,7 @@ from building import COUNTER, chunk, said, talk, turns
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.context.turns import turns_of
+from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.models import ToolCall
 from zkchat_cli.summarization.prompt import SummaryRequest, ask, overhead, shortened, summary_in, take, transcript
 
@@ -104,7 +104,7 @@ def test_a_transcript_says_who_said_what_and_when_and_which_tools_were_called() 
         said("tool", "Found it.", "r", tool_call_id="1", chunks=(chunk(),), timestamp="2025-05-01T"),
         said("assistant", "There [1].", "a", timestamp="2025-05-02T10:00:00Z"),
     ]
-    assert transcript(turns_of(history, COUNTER)) == [
+    assert transcript(split_into_turns(history, COUNTER)) == [
         "2025-05-01:",
         "user: Where?",
         'assistant: \n→ find_excerpts {"query": "ключ"}',
@@ -116,7 +116,7 @@ def test_a_transcript_says_who_said_what_and_when_and_which_tools_were_called() 
 
 def test_pinned_messages_need_no_summary() -> None:
     history = [said("user", "Remember 7.", "u", pinned=True), said("assistant", "I shall.", "a")]
-    assert transcript(turns_of(history, COUNTER)) == ["2025-05-08:", "assistant: I shall."]
+    assert transcript(split_into_turns(history, COUNTER)) == ["2025-05-08:", "assistant: I shall."]
 
 
 # parts
@@ -179,7 +179,7 @@ def test_a_conversation_is_transcribed_in_its_order() -> None:
 
 def test_a_priority_that_the_user_set_is_said() -> None:
     history = [m.model_copy(update={"priority": 9, "priority_set": m.role == "user"}) for m in talk(("The rent is due.", "Noted."))]
-    assert transcript(turns_of(history, COUNTER))[1:] == [
+    assert transcript(split_into_turns(history, COUNTER))[1:] == [
         "user (by the user's word of priority 9 from 1 to 10): The rent is due.",
         "assistant: Noted.",
     ]

@@ -37,7 +37,7 @@ class ActiveModel:
     @property
     def budget(self) -> Budget:
         window = self.window
-        return Budget.of(self.parts.settings.context, window.tokens, window.source)
+        return Budget.from_settings(self.parts.settings.context, window.tokens, window.source)
 
     def use(self, name: str) -> None:
         """Go on with another model; the next prompt keeps to its window. Raises ConfigError and ProviderError, and then nothing changes."""

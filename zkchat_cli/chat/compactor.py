@@ -19,10 +19,10 @@ from zkchat_cli import events
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
 from zkchat_cli.context import compaction_policy as decide
-from zkchat_cli.context.budget import room_for_history, room_for_turns
+from zkchat_cli.context.budget import history_budget, turn_budget_after_compaction
 from zkchat_cli.context.compaction_policy import FoldPlan
-from zkchat_cli.context.prompt_assembly import PromptInputs, covered_by
-from zkchat_cli.context.tool_result_masking import maskable
+from zkchat_cli.context.prompt_assembly import PromptInputs, count_covered_turns
+from zkchat_cli.context.tool_result_masking import find_maskable
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.errors import PromptTooLarge, StoreError
 from zkchat_cli.llm.base import Effort, Options, Request
@@ -181,10 +181,10 @@ class Compactor:
         return held.summary if held is not None and held.summary_tokens <= self.standing.largest_summary else None
 
     def _turns(self, compaction: Compaction | None) -> tuple[Turn, ...]:
-        return self.standing.shown(compaction).sent()
+        return self.standing.shown(compaction).sendable_turns()
 
     def _covered(self, turns: Sequence[Turn]) -> int:
-        return covered_by(self._held, turns) if self._held is not None and self._earlier else 0
+        return count_covered_turns(self._held, turns) if self._held is not None and self._earlier else 0
 
     def _with(self, **changes: object) -> Compaction | None:
         """A compaction with its figures; None when it would not make the prompt smaller."""
@@ -206,8 +206,8 @@ class Compactor:
         keep = self.standing.parts.settings.context.recent_messages_to_keep if self.wish.keep is None else self.wish.keep
         found: Compaction | None = None
         last = len(recent) - 1
-        for border, spare in ((min(decide.kept_from(recent, keep), last), True), (last, True), (last, False)):
-            made = self._masking(maskable(recent[: max(border, 0)], self.standing.parts.counter, spare_critical=spare))
+        for border, spare in ((min(decide.first_kept_turn(recent, keep), last), True), (last, True), (last, False)):
+            made = self._masking(find_maskable(recent[: max(border, 0)], self.standing.parts.counter, spare_critical=spare))
             found = made or found
             if self.wish.keep is not None or (made is not None and self._relieves(made)):
                 break
@@ -227,7 +227,7 @@ class Compactor:
     def _relieves(self, made: Compaction) -> bool:
         """Whether the conversation will not be due for compaction again at once."""
         always, budget = self._always, self.standing.budget
-        room = min(room_for_history(always, budget), budget.trigger - always.total_tokens)
+        room = min(history_budget(always, budget), budget.compaction_threshold - always.total_tokens)
         return made.tokens_after - self._bare.total_tokens <= decide.RELIEF * room
 
     @cached_property
@@ -260,8 +260,8 @@ class Compactor:
         covered = self._covered(turns)
         if self.wish.keep is not None:
             return decide.plan_fold(turns, covered, self.wish.keep)
-        fixed = sum(turn.fixed_tokens for _, turn in self.standing.turns.fixed())
-        room = room_for_turns(self._always, self.standing.largest_summary + fixed, self.standing.budget)
+        fixed = sum(turn.fixed_tokens for _, turn in self.standing.turns.turns_with_fixed())
+        room = turn_budget_after_compaction(self._always, self.standing.largest_summary + fixed, self.standing.budget)
         return decide.plan_fold(turns, covered, self.standing.parts.settings.context.recent_messages_to_keep, room=room)
 
     def _folded(self, fold: FoldPlan, attempt: _SummaryAttempt) -> Compaction:

@@ -17,7 +17,7 @@ from zkchat_cli.chat.turn import CompletedTurn, PhaseTimer, TurnInProgress
 from zkchat_cli.chat.turn_runner import TurnRunner
 from zkchat_cli.citations.citable_sources import CitableSources
 from zkchat_cli.citations.verify import verify
-from zkchat_cli.context.budget import due, warnings
+from zkchat_cli.context.budget import budget_warnings, compaction_due
 from zkchat_cli.errors import StoreError, UsageError, VaultError, ZkchatError
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import (
@@ -300,7 +300,7 @@ class ZkChatSession(AgentBinding):
             usage = turn.prompt.usage
             messages = usage.message_breakdown.summary + usage.message_breakdown.memory + self._recent_tokens()
             fixed = usage.system_tokens + usage.tool_tokens
-            now = due(messages, fixed + messages, self.budget)
+            now = compaction_due(messages, fixed + messages, self.budget)
         if now.due:
             yield from compact_if_due(self, turn, now.reason or "", fold=not can_summarize(self), ask=False)
 
@@ -308,11 +308,11 @@ class ZkChatSession(AgentBinding):
         """Tokens of the turns that no summary covers."""
         held = self.compaction
         turns = self.shown(held)
-        return turns.tokens(turns.through(held.last_id) if held is not None and held.summary else 0)
+        return turns.tokens(turns.count_through(held.last_id) if held is not None and held.summary else 0)
 
     def _warn(self, usage: ContextUsage) -> Iterator[events.Event]:
         """Tell once of instructions or tools that take more than their share."""
-        for name, told in warnings(usage, filtered=self.parts.settings.context.tool_filter == "auto").items():
+        for name, told in budget_warnings(usage, filtered=self.parts.settings.context.tool_filter == "auto").items():
             if name not in self._warned:
                 self._warned.add(name)
                 yield events.Notice(*told)
@@ -378,7 +378,7 @@ class ZkChatSession(AgentBinding):
         assert turn.prompt is not None
         sent = dict.fromkeys(source for m in turn.prompt.messages if m.kind in ("tool_results", "documents") for source in m.source_ids)
         history = self.turns
-        earlier = (m for source in sent if (m := history.message(source)))
+        earlier = (m for source in sent if (m := history.find_message(source)))
         sources = CitableSources.of(c for m in (*earlier, *(m for m in turn.messages if m.id in sent)) for c in m.chunks)
         verdict = verify(turn.text, sources)
         return TurnReport(

@@ -17,7 +17,7 @@ from zkchat_cli.chat.turn import TurnInProgress
 from zkchat_cli.citations.marks.patterns import CitationMark
 from zkchat_cli.citations.marks.stream_parser import CitationMarkParser
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
-from zkchat_cli.context.turns import call_tokens, render
+from zkchat_cli.context.turns import count_call_tokens, render_turn
 from zkchat_cli.errors import PromptTooLarge, ProviderError
 from zkchat_cli.llm.base import (
     ReasoningPart,
@@ -225,12 +225,12 @@ class TurnRunner:
             finish_reason="tool_calls",
             model=standing.parts.model.name,
             token_count=counter.raw(turn.text),
-            tool_tokens=call_tokens(calls, counter),
+            tool_tokens=count_call_tokens(calls, counter),
         )
         fixed = sum(tool.tokens for tool in turn.prompt.tools) + sum(
             m.tokens for m in turn.prompt.messages if m.kind in ("system", "memory", "summary")
         )
-        said = counter.count(turn.text) + call_tokens(calls, counter)
+        said = counter.count(turn.text) + count_call_tokens(calls, counter)
         spent = self._tokens(turn.messages) + said + MESSAGE_OVERHEAD * (1 + len(calls))
         room = max(0, (standing.budget.effective_limit - fixed - spent) // 2)
         try:
@@ -330,7 +330,7 @@ class TurnRunner:
         return decided
 
     def _tokens(self, messages: Sequence[ZkChatMessage]) -> int:
-        return sum(m.tokens for m in render(messages, self._standing.parts.counter, thinking=True))
+        return sum(m.tokens for m in render_turn(messages, self._standing.parts.counter, thinking=True))
 
 
 def _same(call: ToolCall) -> tuple[str, str]:

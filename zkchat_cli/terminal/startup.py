@@ -166,7 +166,7 @@ class BackgroundLoader:
         self._refresh(None)
         from zkchat_cli.context.recall import index  # with the session's modules, which are there by now
 
-        index.prepare()
+        index.preload_numpy()
         self._get_ready()
         threading.Thread(target=self._look_while_typing, name="looking at the vault", daemon=True).start()
         from zkchat_cli.terminal import vault_watcher  # with the vault's modules, which are there by now

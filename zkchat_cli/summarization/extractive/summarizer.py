@@ -266,7 +266,7 @@ def _room(fold: FoldPlan, target: int) -> int:
     """Tokens for a summary that is clearly smaller than the fold; of a long one only the first turns are looked at."""
     tokens = 0
     for turn in fold.turns:
-        tokens += turn.foldable
+        tokens += turn.foldable_tokens
         if SMALLER_BY * tokens >= target:
             return target
     return int(SMALLER_BY * tokens)

@@ -52,7 +52,7 @@ def _show_past(call: command.CommandContext, id_: str | None, turn: int, number:
 
     conversation, [one] = _pasts(call, id_, turn)
     if call.as_json:
-        call.screen.json({"conversation_id": conversation, **one.document(number)})
+        call.screen.json({"conversation_id": conversation, **one.to_json(number)})
     else:
         with paged(call.screen) as pager:
             pager.print(prompts.past(one, number))
@@ -65,7 +65,10 @@ def _pasts(call: command.CommandContext, id_: str | None, *turns: int) -> "tuple
     with call.opened() as bench:
         conversation = bench.find(id_)
         history = bench.store.history(conversation.id)
-        found = [prompt_history.past(history, turn, bench.store.prompts(prompt_history.asked(history, turn).id)) for turn in turns]
+        found = [
+            prompt_history.restore_sent_prompts(history, turn, bench.store.prompts(prompt_history.find_question(history, turn).id))
+            for turn in turns
+        ]
     return conversation.id, found
 
 
@@ -81,10 +84,10 @@ def diff(
     from zkchat_cli.views import prompts
 
     conversation, [before, after] = _pasts(call, id_, a, b)
-    found = prompt_history.changes(before.last, after.last)
+    found = prompt_history.diff_prompts(before.last, after.last)
     if call.as_json:
         turns = {name: {"turn": one.number, "tokens": one.tokens} for name, one in (("a", before), ("b", after))}
-        call.screen.json({"conversation_id": conversation, **turns, **found.document})
+        call.screen.json({"conversation_id": conversation, **turns, **found.to_json})
         return
     with paged(call.screen) as pager:
         pager.print(prompts.changed(before, after, found))
@@ -136,12 +139,12 @@ def _columns() -> int:
 @command.command(ROOM, *command.NOTES)
 def summary(call: command.CommandContext, id_: command.ConversationArgument = None) -> None:
     """The summary that stands for older turns, if there is one."""
-    from zkchat_cli.context.compaction_policy import covered
+    from zkchat_cli.context.compaction_policy import summary_coverage
     from zkchat_cli.views import context_usage
 
     with call.session(id_) as session:
         compaction = session.compaction
-        covers = covered(compaction, session.turns) if compaction else None
+        covers = summary_coverage(compaction, session.turns) if compaction else None
     if call.as_json:
         call.screen.json([{**compaction.model_dump(mode="json"), "covers": asdict(covers)}] if compaction and covers else [])
     elif compaction is None or covers is None:
