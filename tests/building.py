@@ -105,8 +105,8 @@ class Room:
             "vault": self.vault,
             "store": self.store,
             "model": model or OfflineModel(),
-            "strategy": strategies.strategy(changes.pop("strategy", self.strategy)),
-            "tools": tuple(tool for tool in tools.tools() if tool.of == "notes"),  # room in small windows
+            "strategy": strategies.load_strategy(changes.pop("strategy", self.strategy)),
+            "tools": tuple(tool for tool in tools.load_tools() if tool.of == "notes"),  # room in small windows
             "settings": self.settings,
             "max_context": self.max_context,
             "counter": COUNTER,

@@ -22,7 +22,7 @@ from zkchat_cli.tokens.counter import TokenCounter
 EXAMPLES = int(os.environ.get("EXAMPLES", "300"))
 """Of each promise that is tried on random histories; CI tries two thousand besides."""
 
-DESCRIPTORS = tuple(tool.descriptor for tool in tools.tools())
+DESCRIPTORS = tuple(tool.descriptor for tool in tools.load_tools())
 STRATEGIES = ["discard", "summarize", "hybrid"]
 QUESTIONS = ["", "anvil?", "Which notes link to the anvil?", "x" * 800]
 
@@ -163,7 +163,7 @@ def any_history_makes_a_prompt_that_keeps_all_promises(
         contextual_memory=(MemoryItem("colour", "Hers is green.", 4, "it bears on the message"),) if smart else (),
         filter_tools=True,
     )
-    prompt = assemble_prompt(material, budget, strategies.strategy(strategy), counter)
+    prompt = assemble_prompt(material, budget, strategies.load_strategy(strategy), counter)
 
     assert prompt.usage.total_tokens <= prompt.usage.effective_limit
     sums_are_exact(prompt)
@@ -181,4 +181,4 @@ def any_history_makes_a_prompt_that_keeps_all_promises(
     kept = [turn for turn in cut if all(m.source_ids[0] in whole for m in turn.prompt if m.kind != "documents" and m.source_ids)]
     assert kept == cut[len(cut) - len(kept) :]
 
-    assert assemble_prompt(material, budget, strategies.strategy(strategy), counter) == prompt
+    assert assemble_prompt(material, budget, strategies.load_strategy(strategy), counter) == prompt

@@ -19,7 +19,7 @@ from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import DocumentReference, Prompt, ToolCall, ZkChatMessage
 
-DESCRIPTORS = tuple(tool.descriptor for tool in tools.tools())
+DESCRIPTORS = tuple(tool.descriptor for tool in tools.load_tools())
 STRATEGIES = ["discard", "summarize", "hybrid"]
 
 
@@ -35,7 +35,7 @@ def material(history: Sequence[ZkChatMessage] = (), question: str = "", **more: 
 def prompt_of(
     history: Sequence[ZkChatMessage] = (), question: str = "", window: int = 32768, strategy: str = "hybrid", **more: Any
 ) -> Prompt:
-    return assemble_prompt(material(history, question, **more), budget(window), strategies.strategy(strategy), COUNTER)
+    return assemble_prompt(material(history, question, **more), budget(window), strategies.load_strategy(strategy), COUNTER)
 
 
 def contents(prompt: Prompt) -> list[str]:
@@ -389,19 +389,19 @@ def test_what_cannot_fit_is_an_error_that_names_the_largest_items() -> None:
 
 def test_the_turn_in_progress_is_sent_even_beyond_the_messages_own_budget() -> None:
     small = budget(1000, message_budget_ratio=0.2)
-    prompt = assemble_prompt(material(talk(("Before?", "Yes.")), "word " * 700), small, strategies.strategy("hybrid"), COUNTER)
+    prompt = assemble_prompt(material(talk(("Before?", "Yes.")), "word " * 700), small, strategies.load_strategy("hybrid"), COUNTER)
     assert [m.kind for m in prompt.messages] == ["system", "conversation"]
 
 
 def test_whole_is_what_would_be_sent_if_it_fitted() -> None:
     history = talk(*((f"Chatter number {i}? " * 20, "Indeed. " * 20) for i in range(30)))
     ample = prompt_of(history, window=100_000).usage.total_tokens
-    assert count_uncompacted_tokens(material(history), budget(1000), strategies.strategy("hybrid"), COUNTER) == ample
+    assert count_uncompacted_tokens(material(history), budget(1000), strategies.load_strategy("hybrid"), COUNTER) == ample
 
 
 def test_every_strategy_has_a_name_and_a_help() -> None:
-    assert strategies.names() == ["discard", "hybrid", "summarize"]
-    assert all(strategies.strategy(name).name == name and strategies.strategy(name).help for name in strategies.names())
+    assert strategies.strategy_names() == ["discard", "hybrid", "summarize"]
+    assert all(strategies.load_strategy(name).name == name and strategies.load_strategy(name).help for name in strategies.strategy_names())
 
 
 def test_tools_are_counted_as_they_are_described() -> None:

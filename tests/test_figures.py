@@ -20,7 +20,7 @@ from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import CompactionDue, DocumentReference, Prompt, ToolCall, ZkChatMessage
 from zkchat_cli.views import context_usage
 
-DESCRIPTORS = tuple(tool.descriptor for tool in tools.tools())
+DESCRIPTORS = tuple(tool.descriptor for tool in tools.load_tools())
 MEMORY = (MemoryItem("ZKCHAT.md", "Be brief. " * 30, 60, "in the root"),)
 SMART = (MemoryItem("", "Her favourite colour is green. " * 30, 60, "it shares words with the message", kind="fact", key="colour"),)
 CHATTER = talk(*((f"Chatter number {i}? " * 40, "Indeed. " * 40) for i in range(12)))
@@ -31,7 +31,7 @@ def prompt_of(
 ) -> Prompt:
     current = (said("user", question, "now", status="pending"),) if question else ()
     material = PromptInputs(**{"instructions": "Cite.", "history": split_into_turns(history, COUNTER), "current": current, **more})
-    return assemble_prompt(material, Budget.from_settings(ContextSettings(), window), strategies.strategy(strategy), COUNTER)
+    return assemble_prompt(material, Budget.from_settings(ContextSettings(), window), strategies.load_strategy(strategy), COUNTER)
 
 
 def drawn(prompt: Prompt, width: int = 80, **pinned: int) -> str:
@@ -176,7 +176,7 @@ def test_estimates_are_marked_in_the_table() -> None:
 def test_a_budget_of_nothing_makes_no_trouble() -> None:
     none = Budget.from_settings(ContextSettings(tool_budget_ratio=0), 32768)
     for descriptors in ((), DESCRIPTORS):
-        drawn(assemble_prompt(PromptInputs("Cite.", (), tool_descriptors=descriptors), none, strategies.strategy("hybrid"), COUNTER))
+        drawn(assemble_prompt(PromptInputs("Cite.", (), tool_descriptors=descriptors), none, strategies.load_strategy("hybrid"), COUNTER))
 
 
 @pytest.mark.parametrize(("share", "drawn"), [(0, "░░░░"), (0.001, "█░░░"), (0.5, "██░░"), (1, "████"), (7, "████")])

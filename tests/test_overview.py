@@ -14,7 +14,7 @@ from zkchat_cli.views.prompt_overview import overview
 
 def prompt_of(**material: object) -> Prompt:
     made = PromptInputs(instructions="Be brief.", history=split_into_turns(talk(("Hi", "Hello"), ("And?", "So.")), COUNTER), **material)  # type: ignore[arg-type]
-    return assemble_prompt(made, Budget.from_settings(Config().context, 32768), strategies.strategy("hybrid"), COUNTER)
+    return assemble_prompt(made, Budget.from_settings(Config().context, 32768), strategies.load_strategy("hybrid"), COUNTER)
 
 
 def test_a_bare_prompt() -> None:

@@ -36,7 +36,7 @@ CHATTER = [(f"Chatter number {i}? " * 20, "Indeed. " * 20) for i in range(20)]
 
 def prompt_of(history: Sequence[ZkChatMessage], strategy: str = "hybrid", window: int = 2000, **more: Any) -> Prompt:
     material = PromptInputs("Cite.", split_into_turns(history, COUNTER), (said("user", "And the anvil?", "now", status="pending"),), **more)
-    return assemble_prompt(material, Budget.from_settings(ContextSettings(), window), strategies.strategy(strategy), COUNTER)
+    return assemble_prompt(material, Budget.from_settings(ContextSettings(), window), strategies.load_strategy(strategy), COUNTER)
 
 
 def kept(prompt: Prompt) -> list[str]:
@@ -94,7 +94,7 @@ def test_what_is_kept_counts_when_it_is_judged_whether_to_compact() -> None:
     by = a_compaction("They spoke.", "t1-a")
     material = PromptInputs("Cite.", split_into_turns(history, COUNTER), compaction=by)
     bare = PromptInputs("Cite.", split_into_turns(talk(("pin this " * 100, "So."), *CHATTER[:3]), COUNTER), compaction=by)
-    budget, hybrid = Budget.from_settings(ContextSettings(), 2000), strategies.strategy("hybrid")
+    budget, hybrid = Budget.from_settings(ContextSettings(), 2000), strategies.load_strategy("hybrid")
     assert count_uncompacted_tokens(material, budget, hybrid, COUNTER) > count_uncompacted_tokens(bare, budget, hybrid, COUNTER) + 200
 
 

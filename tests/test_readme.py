@@ -198,7 +198,7 @@ def test_every_embedder_is_there_and_no_other() -> None:
 
 
 def test_every_strategy_is_there_and_no_other() -> None:
-    assert first_column("## How context works") == set(strategies.names())
+    assert first_column("## How context works") == set(strategies.strategy_names())
 
 
 def test_every_export_format_is_there_and_no_other() -> None:

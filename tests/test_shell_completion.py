@@ -82,7 +82,7 @@ def test_what_may_come_next_is_offered(home: Path, line: str, expected: list[str
 
 def test_agents_are_offered_as_they_are_now(home: Path) -> None:
     before = offered(home, "zkchat ask --agent ")
-    assert before == loader.names(home / "config" / "agents")
+    assert before == loader.list_names(home / "config" / "agents")
     (home / "config" / "agents").mkdir(parents=True)
     (home / "config" / "agents" / "gardener.toml").touch()
     assert offered(home, "zkchat agent show ") == offered(home, "zkchat ask --agent ") == sorted([*before, "gardener"])

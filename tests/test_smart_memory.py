@@ -16,8 +16,17 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import UsageError
 from zkchat_cli.memory import fact_ranking
-from zkchat_cli.memory.fact_keys import key_of, slug
-from zkchat_cli.memory.fact_ranking import LONGEST_FACT, RelevantFacts, RememberedFact, choose, clean, facts_in, rank, source_of
+from zkchat_cli.memory.fact_keys import slugify, suggest_key
+from zkchat_cli.memory.fact_ranking import (
+    LONGEST_FACT,
+    RankedMemory,
+    StoredMemory,
+    choose_for_prompt,
+    clean_fact,
+    describe_source,
+    parse_facts,
+    rank_by_relevance,
+)
 from zkchat_cli.memory.memory import SHARE
 from zkchat_cli.models import Citation, Conversation, Fact, MostCitedNote, ToolCall
 from zkchat_cli.store.chat_session_store import ChatSessionStore
@@ -25,12 +34,12 @@ from zkchat_cli.store.database import connect
 from zkchat_cli.store.migrations import SCRIPTS
 
 TODAY = "2025-05-08T12:00:00+00:00"
-TOOLS = tuple(tools.tools())
+TOOLS = tuple(tools.load_tools())
 
 
-def fact(content: str, dated: str = TODAY, key: str = "") -> RememberedFact:
-    key = key or key_of(content, {})
-    return fact_ranking.of_fact(Fact(key=key, content=content, source="user", created_at=dated))
+def fact(content: str, dated: str = TODAY, key: str = "") -> StoredMemory:
+    key = key or suggest_key(content, {})
+    return fact_ranking.recall_fact(Fact(key=key, content=content, source="user", created_at=dated))
 
 
 # what a fact is about
@@ -61,91 +70,91 @@ def fact(content: str, dated: str = TODAY, key: str = "") -> RememberedFact:
     ],
 )
 def test_the_key_of_a_fact_is_what_it_names(content: str, key: str) -> None:
-    assert key_of(content, {}) == key
+    assert suggest_key(content, {}) == key
 
 
 def test_a_newer_value_has_the_key_of_the_older_and_another_statement_has_not() -> None:
     taken = {"deadline": "The deadline is 1 May", "anna-moved-lisbon": "Anna moved to Lisbon"}
-    assert key_of("The deadline is 3 June", taken) == "deadline"
-    assert key_of("Anna moved to Lisbon", taken) == "anna-moved-lisbon"
-    assert key_of("Anna moved: Lisbon!", {}) == "anna-moved"
-    assert key_of("Anna, moved Lisbon...", taken) == "anna-moved-lisbon-2"
+    assert suggest_key("The deadline is 3 June", taken) == "deadline"
+    assert suggest_key("Anna moved to Lisbon", taken) == "anna-moved-lisbon"
+    assert suggest_key("Anna moved: Lisbon!", {}) == "anna-moved"
+    assert suggest_key("Anna, moved Lisbon...", taken) == "anna-moved-lisbon-2"
 
 
 @given(st.text(max_size=300))
 def test_every_fact_has_a_key_on_one_line(text: str) -> None:
-    key = key_of(clean(text), {})
+    key = suggest_key(clean_fact(text), {})
     assert key and len(key) <= 48
-    assert slug(key) == key
+    assert slugify(key) == key
 
 
 def test_a_fact_is_kept_on_one_line_without_control_characters() -> None:
-    assert clean(" The\x1b[2J roof\n\tis\x00 red \u2028 ") == "The [2J roof is red"
+    assert clean_fact(" The\x1b[2J roof\n\tis\x00 red \u2028 ") == "The [2J roof is red"
 
 
 def test_hostile_texts_take_no_time_to_be_named() -> None:
     for text in (" is" * 10**5, "a" * 10**5, ": " * 10**5, "= " * 10**5, "the " * 10**5, "-" * 10**5, "a\n" * 10**5):
-        assert key_of(clean(text), {})
-        facts_in(text)
+        assert suggest_key(clean_fact(text), {})
+        parse_facts(text)
 
 
 def test_each_list_item_and_each_paragraph_of_a_file_is_a_fact() -> None:
     text = "# Facts\n\n- one\n  goes on\n* [x] two\n3. three\n> - four\n\nA paragraph\nof two lines.\nAnd more\n\n---\n```\ncode\n```\nlast"
-    assert facts_in(text) == ["one goes on", "two", "three", "four", "A paragraph of two lines. And more", "last"]
+    assert parse_facts(text) == ["one goes on", "two", "three", "four", "A paragraph of two lines. And more", "last"]
 
 
 # which facts bear on a message
 
 
-def keys(ranked: tuple[RelevantFacts, ...]) -> list[str]:
+def keys(ranked: tuple[RankedMemory, ...]) -> list[str]:
     return [relevant.item.key for relevant in ranked]
 
 
 def test_what_shares_rare_words_with_the_message_comes_first() -> None:
     items = [fact("The roof costs 5000 euro"), fact("The roof deadline is 3 June"), fact("Anna likes cats")]
-    ranked = rank("What is the deadline for the roof?", items, TODAY)
+    ranked = rank_by_relevance("What is the deadline for the roof?", items, TODAY)
     assert keys(ranked) == ["roof-deadline", "roof-costs-5000-euro"]
     assert ranked[0].reason == "shares deadline, roof with the message"
 
 
 def test_of_two_alike_the_newer_comes_first() -> None:
     items = [fact("Roof notes of Anna", "2020-01-01T00:00:00+00:00"), fact("Roof notes of Bert")]
-    assert keys(rank("roof notes", items, TODAY)) == ["roof-notes-bert", "roof-notes-anna"]
-    old, new = (rank("roof", [fact("Roof notes", dated)], TODAY)[0].score for dated in ("2020-01-01T00:00:00", TODAY))
+    assert keys(rank_by_relevance("roof notes", items, TODAY)) == ["roof-notes-bert", "roof-notes-anna"]
+    old, new = (rank_by_relevance("roof", [fact("Roof notes", dated)], TODAY)[0].score for dated in ("2020-01-01T00:00:00", TODAY))
     assert 0.5 * new <= old < 0.51 * new
 
 
 def test_a_date_that_nobody_can_read_counts_as_old() -> None:
-    [strange] = rank("roof", [fact("Roof notes", "some day")], TODAY)
-    [known] = rank("roof", [fact("Roof notes")], "never")
+    [strange] = rank_by_relevance("roof", [fact("Roof notes", "some day")], TODAY)
+    [known] = rank_by_relevance("roof", [fact("Roof notes")], "never")
     assert strange.score == known.score > 0
 
 
 def test_stems_and_chinese_words_are_compared() -> None:
-    assert rank("deadlines", [fact("The deadline is 3 June")], TODAY)
-    assert rank("截止日期是什么", [fact("截止日期是5月1日")], TODAY)
-    assert rank("", [fact("x")], TODAY) == rank("roof", [], TODAY) == ()
+    assert rank_by_relevance("deadlines", [fact("The deadline is 3 June")], TODAY)
+    assert rank_by_relevance("截止日期是什么", [fact("截止日期是5月1日")], TODAY)
+    assert rank_by_relevance("", [fact("x")], TODAY) == rank_by_relevance("roof", [], TODAY) == ()
 
 
 def test_only_the_best_go_into_the_prompt_as_far_as_there_is_room() -> None:
     items = [fact(f"roof thing {i} of {'tiles ' * i}", key=f"k{i}") for i in range(1, 30)]
-    ranked = rank("roof tiles", items, TODAY)
-    assert len(choose(ranked, 10_000, COUNTER)) == fact_ranking.MOST
-    assert choose(ranked, 0, COUNTER) == ()
-    some = choose(ranked, 120, COUNTER)
+    ranked = rank_by_relevance("roof tiles", items, TODAY)
+    assert len(choose_for_prompt(ranked, 10_000, COUNTER)) == fact_ranking.MAX_ITEMS
+    assert choose_for_prompt(ranked, 0, COUNTER) == ()
+    some = choose_for_prompt(ranked, 120, COUNTER)
     assert 0 < sum(item.tokens for item in some) <= 120
-    weak = [RelevantFacts(items[0], 1.0, ("a",)), RelevantFacts(items[1], 0.2, ("a",))]
-    assert [item.key for item in choose(weak, 10_000, COUNTER)] == ["k1"]
+    weak = [RankedMemory(items[0], 1.0, ("a",)), RankedMemory(items[1], 0.2, ("a",))]
+    assert [item.key for item in choose_for_prompt(weak, 10_000, COUNTER)] == ["k1"]
 
 
 def test_each_line_says_key_date_and_source() -> None:
     noted = Fact(key="roof", content="The roof leaks", source="model", created_at=NOON, title="Repairs")
-    assert fact_ranking.of_fact(noted).told == "- The roof leaks (roof; 2025-05-08; noted by the assistant in “Repairs”)"
-    assert source_of(noted.model_copy(update={"source": "Facts.md", "title": None})) == "imported from Facts.md"
+    assert fact_ranking.recall_fact(noted).told == "- The roof leaks (roof; 2025-05-08; noted by the assistant in “Repairs”)"
+    assert describe_source(noted.model_copy(update={"source": "Facts.md", "title": None})) == "imported from Facts.md"
     cited = MostCitedNote(relative_path="Roof/Plan.MD", conversations=3, answers=5, last_cited=NOON)
-    document = fact_ranking.of_document(cited, "How the roof is made.")
+    document = fact_ranking.recall_cited_note(cited, "How the roof is made.")
     assert document.told == "- [[Roof/Plan]]: How the roof is made. (cited in 3 conversations, last on 2025-05-08)"
-    assert fact_ranking.of_document(cited, None).told.startswith("- [[Roof/Plan]] (cited")
+    assert fact_ranking.recall_cited_note(cited, None).told.startswith("- [[Roof/Plan]] (cited")
 
 
 # how they are kept

@@ -17,7 +17,7 @@ from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.models import PromptTool, ToolCall
 from zkchat_cli.views import context_usage
 
-ALL = {tool.name for tool in tools.tools()}
+ALL = {tool.name for tool in tools.load_tools()}
 AMPLE, LARGE = 10_000, SMALL_WINDOW + 1
 
 
@@ -34,7 +34,7 @@ def tool(name: str, description: str = "", tokens: int = 100) -> PromptTool:
     return PromptTool(name=name, descriptor={"type": "function", "function": function}, tokens=tokens)
 
 
-REAL = tuple(tool(each.name, each.description) for each in tools.tools())
+REAL = tuple(tool(each.name, each.description) for each in tools.load_tools())
 
 
 def offered(filtered: FilteredTools) -> set[str]:
@@ -120,7 +120,7 @@ def test_a_tool_without_words_is_no_trouble() -> None:
 
 
 def material(question: str, **more: Any) -> PromptInputs:
-    descriptors = tuple(each.descriptor for each in tools.tools())
+    descriptors = tuple(each.descriptor for each in tools.load_tools())
     asked = said("user", question, "now", status="pending")
     values: dict[str, Any] = {
         "instructions": "Cite.",
@@ -133,7 +133,7 @@ def material(question: str, **more: Any) -> PromptInputs:
 
 
 def small(made_of: PromptInputs) -> Any:
-    return assemble_prompt(made_of, Budget.from_settings(ContextSettings(), 4096), strategies.strategy("hybrid"), COUNTER)
+    return assemble_prompt(made_of, Budget.from_settings(ContextSettings(), 4096), strategies.load_strategy("hybrid"), COUNTER)
 
 
 def test_a_prompt_names_the_tools_that_it_leaves_out() -> None:

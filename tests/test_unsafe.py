@@ -21,7 +21,7 @@ from zkchat_cli.vault.edit import file_names
 from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.vault.vault import Vault
 
-WRITING = tuple(tool for tool in tools.tools(unsafe=True) if tool.of == "notes")
+WRITING = tuple(tool for tool in tools.load_tools(unsafe=True) if tool.of == "notes")
 
 
 @pytest.fixture
@@ -43,8 +43,8 @@ def turn(room: Room, *replies: list, approve: object = lambda _: ALLOWED) -> tup
 
 def test_the_tools_that_write_are_there_only_when_asked_for() -> None:
     writing = {"create_note", "append_to_note", "edit_section", "rename_note", "move_note_to_trash"}
-    assert {tool.name for tool in tools.tools(unsafe=True)} - {tool.name for tool in tools.tools()} == writing
-    assert not any(tool.writes for tool in tools.tools())
+    assert {tool.name for tool in tools.load_tools(unsafe=True)} - {tool.name for tool in tools.load_tools()} == writing
+    assert not any(tool.writes for tool in tools.load_tools())
 
 
 def test_a_change_is_shown_before_it_is_made_and_told_when_it_is(room: Room, vault: Path) -> None:

@@ -54,7 +54,7 @@ def figures(ground: Ground) -> Iterator[Row]:
     pattern = vaults.conversation(min(PATTERN, ground.turns), ground.words, toolbox, str(bench.vault.root), factory.new_id).messages
     for turns, limit in ((ground.turns, 5.0), (10 * ground.turns, 10.0)):
         yield from assembling(ground, bench, repeated(pattern, turns), turns, limit)
-    for strategy in strategies.names():
+    for strategy in strategies.strategy_names():
         yield from steadiness(ground, bench, strategy)
     bench.close()
 
@@ -68,8 +68,8 @@ def repeated(pattern: Sequence[ZkChatMessage], turns: int) -> tuple[ZkChatMessag
 def assembling(ground: Ground, bench: factory.App, history: tuple[ZkChatMessage, ...], turns: int, limit: float) -> Iterator[Row]:
     """Prompts for one new message after another; the floor gathers the same messages and adds up their tokens."""
     parts = bench.session().parts
-    for strategy in strategies.names():
-        session = ZkChatSession(replace(parts, strategy=strategies.strategy(strategy)))
+    for strategy in strategies.strategy_names():
+        session = ZkChatSession(replace(parts, strategy=strategies.load_strategy(strategy)))
         session.history = history
         made = {question: (session.message("user", question),) for question in (ground.words.question() for _ in ground.times(100))}
         floor = session.assembled(())
@@ -91,7 +91,7 @@ def steadiness(ground: Ground, bench: factory.App, strategy: str) -> Iterator[Ro
     A strategy without summaries leaves turns out instead, in batches: that is its compaction, and so often due where a turn with its tool
     results takes a quarter of the window that no strategy could leave 95 % as they were. What it changes by that is told besides.
     """
-    model, chosen = Remembering(), strategies.strategy(strategy)
+    model, chosen = Remembering(), strategies.load_strategy(strategy)
     session = ZkChatSession(replace(bench.session().parts, model=model, strategy=chosen))
     model.compactions = lambda: len(session.compactions)
     for _ in range(12 if ground.quick else STEADY_TURNS):

@@ -8,7 +8,7 @@ import difflib
 from contextlib import suppress
 from dataclasses import replace
 
-from zkchat_cli.agents.loader import NONE
+from zkchat_cli.agents.loader import NO_AGENT
 from zkchat_cli.agents.mentions import AgentMention, parse_agent_mention
 from zkchat_cli.chat.runtime import Runtime
 from zkchat_cli.chat.state import ConversationState
@@ -42,7 +42,7 @@ class AgentBinding(ConversationState):
         """
         if self.parts.become is None:
             raise UsageError("this conversation cannot change its agent", "Start another with --agent.")
-        self.lead(self.parts.become(None if name == NONE else name, self.parts.settled))
+        self.lead(self.parts.become(None if name == NO_AGENT else name, self.parts.settled))
 
     def lead(self, parts: Runtime) -> None:
         """Go on with other parts; the counting stays, and what was settled."""

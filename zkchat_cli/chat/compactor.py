@@ -29,7 +29,16 @@ from zkchat_cli.llm.base import Effort, Options, Request
 from zkchat_cli.llm.tasks.complete import CollectedAnswer, collect
 from zkchat_cli.models import Compaction, CompactionMode, ContextUsage, PromptMessage, TokenUsage, ZkChatMessage
 from zkchat_cli.summarization.extractive.summarizer import extract_summary
-from zkchat_cli.summarization.prompt import LEAST_ROOM, SummaryRequest, ask, overhead, shortened, summary_in, take, transcript
+from zkchat_cli.summarization.prompt import (
+    MIN_PART_TOKENS,
+    SummaryRequest,
+    build_summary_request,
+    count_request_overhead,
+    parse_summary,
+    render_transcript,
+    shorten_items,
+    take_items,
+)
 from zkchat_cli.text.words import encodable
 
 MOST_PARTS = 40
@@ -312,18 +321,18 @@ class Compactor:
     def _by_model(self, fold: FoldPlan) -> Generator[events.Event, None, _SummaryAttempt]:
         """A summary of the turns that are not in the earlier one, which is taken in: part by part, and if that fails in one go."""
         counter, attempt = self.standing.parts.counter, _SummaryAttempt()
-        items = transcript(fold.new)
+        items = render_transcript(fold.new)
         replaced = fold.new_tokens + (self._held.summary_tokens if self._held is not None else 0)
         total = sum(counter.count(item) + 1 for item in items)
         summary = self._earlier if len(fold.new) < len(fold.turns) else None
         while items and attempt.problem is None:
             wanted = SummaryRequest(self._size, summary, self.wish.instructions)
             room = self._room(wanted)
-            if room < LEAST_ROOM or total > MOST_PARTS * room:
+            if room < MIN_PART_TOKENS or total > MOST_PARTS * room:
                 attempt.problem = "the model's window is too small to summarise so much in parts"
                 break
-            part, rest = take(items, room, counter)
-            made = yield from self._ask(ask(part, wanted, counter), attempt)
+            part, rest = take_items(items, room, counter)
+            made = yield from self._ask(build_summary_request(part, wanted, counter), attempt)
             if attempt.problem is None:
                 attempt.problem = decide.rejection_reason(made, self.standing.largest_summary if rest else self._limit, replaced, counter)
             if attempt.problem is None:
@@ -334,8 +343,8 @@ class Compactor:
         problem, attempt.problem, attempt.mode = attempt.problem, None, "simple"
         wanted = SummaryRequest(self._size, summary, self.wish.instructions)
         room = min(self._room(wanted) // 2, total // 2)
-        if room >= LEAST_ROOM // 2:
-            made = yield from self._ask(ask(shortened(items, room, counter), wanted, counter, simple=True), attempt)
+        if room >= MIN_PART_TOKENS // 2:
+            made = yield from self._ask(build_summary_request(shorten_items(items, room, counter), wanted, counter, simple=True), attempt)
             if attempt.problem is None and decide.rejection_reason(made, self._limit, replaced, counter) is None:
                 attempt.summary = made
         attempt.problem = problem
@@ -355,7 +364,9 @@ class Compactor:
     def _room(self, wanted: SummaryRequest) -> int:
         """Tokens of conversation that a request may hold."""
         most = min(self.standing.budget.effective_limit, self.standing.window.tokens - self._answer)
-        return int(0.97 * (most - overhead(wanted, self.standing.parts.counter)))  # texts that are joined may take a little more
+        return int(
+            0.97 * (most - count_request_overhead(wanted, self.standing.parts.counter))
+        )  # texts that are joined may take a little more
 
     def _ask(self, messages: tuple[PromptMessage, ...], attempt: _SummaryAttempt) -> Generator[events.Event, None, str | None]:
         """One request; the summary in its answer."""
@@ -375,4 +386,4 @@ class Compactor:
         attempt.problem = said.problem
         counted = TokenUsage(prompt_tokens=sum(m.tokens for m in messages), completion_tokens=parts.counter.count(said.text))
         attempt.add(said.usage or counted)
-        return summary_in(said.text)
+        return parse_summary(said.text)

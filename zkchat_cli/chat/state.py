@@ -35,7 +35,7 @@ from zkchat_cli.models import (
     ThinkingBlocks,
     ToolCall,
     ZkChatMessage,
-    branch,
+    branch_to,
 )
 from zkchat_cli.references.chunk_format import cost
 from zkchat_cli.references.document_summaries import DocumentSummaryService
@@ -102,7 +102,7 @@ class ConversationState(ActiveModel):
         head = store.conversation(id_).head_id if self._stored else None
         with long_lived_allocation():
             log = self.log()
-            self.history = _settled(branch(log, head))  # reading a long one a second time takes a second
+            self.history = _settled(branch_to(log, head))  # reading a long one a second time takes a second
             self.compactions = store.compactions(id_) if self._stored else ()
             self.manager = ReferenceManager.of(log, self.history)
             self._call_ids = {call.id for message in log for call in message.tool_calls}

@@ -20,8 +20,8 @@ from zkchat_cli.references.fit_to_budget import level, reduce_to_fit
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter
-from zkchat_cli.tools import tools as every
-from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput, join
+from zkchat_cli.tools import load_tools as every
+from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput, join_notes
 from zkchat_cli.vault import approval
 from zkchat_cli.vault.approval import AppliedChange, Decision
 from zkchat_cli.vault.vault import Vault
@@ -137,7 +137,7 @@ class ToolExecutor:
         chunks = [extract(each.call.id, its.chunks, each.call.name) for each, its in zip(looked, fitted, strict=True)]
         shown = {chunk.id: chunk.number for numbered in chunks for chunk in numbered}
         return tuple(
-            self._result(each, present(numbered, its.data, join(each.finding.note, _left_out(its, shown))), numbered)
+            self._result(each, present(numbered, its.data, join_notes(each.finding.note, _left_out(its, shown))), numbered)
             for each, its, numbered in zip(looked, fitted, chunks, strict=True)
         )
 
@@ -187,7 +187,7 @@ def fit(findings: Sequence[ToolOutput], room: int, count: Count) -> tuple[Trunca
     if whole <= room and reduce_to_fit(calls, room - whole, count) == calls:
         return tuple(TruncatedFinding(finding.chunks, finding.data) for finding in findings)
     often = Counter(id_ for chunks in calls for id_ in {chunk.id for chunk in chunks})
-    room -= sum(count(present((), {}, join(finding.note, _longest_note(finding, often, count)))) for finding in findings)
+    room -= sum(count(present((), {}, join_notes(finding.note, _longest_note(finding, often, count)))) for finding in findings)
     bare = [count(present((), {name: [] if isinstance(value, list) else value for name, value in f.data.items()})) for f in findings]
     lists = [count(present((), finding.data)) - tokens for finding, tokens in zip(findings, bare, strict=True)]
     room -= sum(bare)

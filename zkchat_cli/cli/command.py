@@ -85,7 +85,11 @@ def agent_names(incomplete: str) -> list[str]:
     """For the shell's completion of an agent's name."""
     from zkchat_cli.agents import loader
 
-    return [name for name in loader.names(loader.folder(paths.app_paths(os.environ).config_file)) if name.startswith(incomplete.lower())]
+    return [
+        name
+        for name in loader.list_names(loader.agents_folder(paths.app_paths(os.environ).config_file))
+        if name.startswith(incomplete.lower())
+    ]
 
 
 AgentOption = Annotated[

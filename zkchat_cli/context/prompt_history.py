@@ -9,7 +9,7 @@ from typing import Any
 
 from zkchat_cli.context.turns import is_failed
 from zkchat_cli.errors import UsageError
-from zkchat_cli.models import Dropped, Prompt, PromptMessage, SentPrompt, ZkChatMessage, exchanges
+from zkchat_cli.models import Dropped, Prompt, PromptMessage, SentPrompt, ZkChatMessage, split_into_exchanges
 
 RECALLED = "<recalled-conversation>"
 
@@ -84,7 +84,7 @@ def _reasons(above: Sequence[ZkChatMessage], through: str | None) -> list[tuple[
     """Each message with why it would not be in the prompt; the summary stands for those up to `through`."""
     summarised = any(message.id == through for message in above)
     found: list[tuple[ZkChatMessage, str]] = []
-    for turn in exchanges(above):
+    for turn in split_into_exchanges(above):
         reason = "the model call failed" if is_failed(turn) else "in the summary" if summarised else "no room"
         found += ((message, reason) for message in turn)
         summarised = summarised and all(message.id != through for message in turn)

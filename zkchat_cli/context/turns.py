@@ -12,7 +12,7 @@ from operator import is_
 
 from zkchat_cli.context import pinned_messages
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
-from zkchat_cli.models import PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage, exchanges
+from zkchat_cli.models import PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage, split_into_exchanges
 from zkchat_cli.references.injection import introduce
 from zkchat_cli.tokens.counter import TokenCounter
 
@@ -71,7 +71,7 @@ def split_into_turns(
     They are numbered from `first`, where they go on from others; else the first question is 1. `known` turns of the same messages are taken
     over as they are: rendering is paid once a turn.
     """
-    groups = list(exchanges(messages))
+    groups = list(split_into_exchanges(messages))
     if first is None:
         first = 1 if groups and groups[0][0].role == "user" else 0
     there = {turn.id: turn for turn in known}

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from zkchat_cli.agents.loader import NONE
+from zkchat_cli.agents.loader import NO_AGENT
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, SlashCommand
-from zkchat_cli.tools import tools
+from zkchat_cli.tools import load_tools
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
@@ -16,7 +16,7 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
         return CommandResult(lines=[styled_line("From here on:"), *_described(session)])
     others = [name for name in session.parts.agents() if session.parts.agent is None or name != session.parts.agent.name]
     there = styled_line(
-        f"There is: {', '.join(others)}. /agent NAME goes on with one, @NAME QUESTION asks one once, /agent {NONE} ends it."
+        f"There is: {', '.join(others)}. /agent NAME goes on with one, @NAME QUESTION asks one once, /agent {NO_AGENT} ends it."
     )
     return CommandResult(lines=[*_described(session), there])
 
@@ -37,7 +37,7 @@ def _described(session: ZkChatSession) -> Iterator[StyledLine]:
         yield styled_line(f"  its own model, {agent.given['model']}, gives way to the one that you chose", "dim", indent=4)
     yield styled_line(f"  tools: {', '.join(tool.name for tool in parts.tools) or 'none'}", indent=4)
     if agent is not None and agent.tools is not None:
-        absent = [tool for tool in tools(unsafe=True) if tool.name in agent.tools and tool not in parts.tools]
+        absent = [tool for tool in load_tools(unsafe=True) if tool.name in agent.tools and tool not in parts.tools]
         if writing := [tool.name for tool in absent if tool.writes]:
             yield styled_line(f"  with --unsafe, and a model that can, also: {', '.join(writing)}", "dim", indent=4)
         if others := [tool.name for tool in absent if not tool.writes]:
@@ -48,7 +48,7 @@ def _described(session: ZkChatSession) -> Iterator[StyledLine]:
 
 
 def _names(session: ZkChatSession) -> list[str]:
-    return [*session.parts.agents(), NONE]
+    return [*session.parts.agents(), NO_AGENT]
 
 
 COMMAND = SlashCommand(

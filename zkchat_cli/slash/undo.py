@@ -4,7 +4,7 @@ from zkchat_cli.chat import branch_navigation
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.tools import tools
+from zkchat_cli.tools import load_tools
 
 MOST_NAMED = 5
 
@@ -19,7 +19,7 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
 
 def _what_stays(moved: branch_navigation.BranchMove) -> str:
     """That notes are not changed back, where they were changed."""
-    writing = {tool.name for tool in tools(unsafe=True) if tool.writes}
+    writing = {tool.name for tool in load_tools(unsafe=True) if tool.writes}
     made = [run for message in moved.messages if (run := message.tool_run) is not None and run.ok and run.name in writing]
     if not made:
         return ""

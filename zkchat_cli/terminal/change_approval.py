@@ -12,7 +12,7 @@ from zkchat_cli.terminal.diffs import is_cut, show_diff
 from zkchat_cli.terminal.interrupts import STOPPED
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.words import encodable
-from zkchat_cli.tools import tools as every
+from zkchat_cli.tools import load_tools as every
 from zkchat_cli.vault.approval import ALLOWED, DECLINED, Approve, Decision, beforehand
 from zkchat_cli.vault.edit.transaction import Change
 

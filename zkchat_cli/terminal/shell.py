@@ -285,4 +285,4 @@ def _keys(group: str) -> Iterator[Offer]:
 def _strategies() -> list[Offer]:
     from zkchat_cli.context import strategies  # as above
 
-    return [(name, "") for name in strategies.names()]
+    return [(name, "") for name in strategies.strategy_names()]

@@ -29,12 +29,12 @@ def list_(call: command.CommandContext) -> None:
     screen = call.screen
     where = _folder(call)
     found: list[tuple[str, Agent | ConfigError]] = []
-    for name in loader.names(where):
+    for name in loader.list_names(where):
         try:
-            found.append((name, factory.check_agent(loader.load(where, name))))
+            found.append((name, factory.check_agent(loader.load_agent(where, name))))
         except ConfigError as e:
             found.append((name, e))
-    for file in loader.misnamed(where):
+    for file in loader.find_invalid_file_names(where):
         screen.warn(f"{where / file} is no agent: nobody could call it by that name", "Letters, digits, - and _, in lower case.")
     if call.as_json:
         screen.json([_listed(where, name, agent) for name, agent in found])
@@ -65,7 +65,7 @@ def show(call: command.CommandContext, name: NameArgument) -> None:
     from zkchat_cli.app import factory
 
     screen = call.screen
-    agent = factory.check_agent(loader.load(_folder(call), name))
+    agent = factory.check_agent(loader.load_agent(_folder(call), name))
     if call.as_json:
         screen.json(_document(agent))
         return
@@ -75,7 +75,7 @@ def show(call: command.CommandContext, name: NameArgument) -> None:
             screen.print(f"{key} = {editor.as_toml(value)}")
     if agent.tools is None:
         screen.print("tools: all there are", "dim")
-    elif writes := [tool.name for tool in tools.tools(unsafe=True) if tool.writes and tool.name in agent.tools]:
+    elif writes := [tool.name for tool in tools.load_tools(unsafe=True) if tool.writes and tool.name in agent.tools]:
         screen.print(f"only with --unsafe: {', '.join(writes)}", "dim")
     there = "" if agent.memory_file and agent.memory_file.is_file() else ", which is not there yet"
     screen.print(f"memory: {agent.memory_file}{there}" if agent.memory_file else "memory: no file of its own", "dim")
@@ -124,7 +124,7 @@ def create(
     from zkchat_cli.app import factory
 
     where = _folder(call)
-    file = loader.file_of(where, name)
+    file = loader.agent_file(where, name)
     if file.exists():
         raise UsageError(f"there is an agent {name} already: {file}", f"Change it: zkchat agent config {name} KEY VALUE")
     if prompt == "-":
@@ -140,14 +140,14 @@ def create(
         "memory": memory,
         "context.max_tokens": call.chosen["max_context"],
     }
-    given = loader.checked("command line", {key: value for key, value in said.items() if value is not None})
+    given = loader.validate_profile("command line", {key: value for key, value in said.items() if value is not None})
     factory.check_agent(Agent("command line", given, file=Path("command line")))
     _check_model(call, given.get("model"))
-    editor.create(file, name, given)
+    editor.create_agent_file(file, name, given)
     try:
-        agent = loader.load(where, name)
+        agent = loader.load_agent(where, name)
     except ConfigError:  # its prompt's file cannot be taken
-        editor.delete(file)
+        editor.delete_agent_file(file)
         raise
     if call.as_json:
         call.screen.json(_document(agent))
@@ -189,24 +189,24 @@ def config_(
     from zkchat_cli.app import factory
 
     where = _folder(call)
-    loader.require(key, "command line")
-    file = loader.file_of(where, name)
+    loader.require_known_key(key, "command line")
+    file = loader.agent_file(where, name)
     if value is None and not unset:
-        found = loader.load(where, name).given.get(key)
+        found = loader.load_agent(where, name).given.get(key)
         _tell(call, name, key, found)
         return
-    given = _given(file) if file.exists() else editor.as_given(loader.load(where, name))
-    replaced = {key} | next((set(keys) for keys in loader.SAME if key in keys and not unset), set())
-    valid = loader.checked(str(file), {k: v for k, v in given.items() if k not in replaced})
-    valid |= {} if unset else loader.checked("command line", {key: value})
+    given = _given(file) if file.exists() else editor.profile_of_builtin(loader.load_agent(where, name))
+    replaced = {key} | next((set(keys) for keys in loader.CONFLICTING_KEYS if key in keys and not unset), set())
+    valid = loader.validate_profile(str(file), {k: v for k, v in given.items() if k not in replaced})
+    valid |= {} if unset else loader.validate_profile("command line", {key: value})
     factory.check_agent(Agent(name, valid, file=Path("command line")))
     if key == "model" and not unset:
         _check_model(call, value)
     if not file.exists():
-        editor.create(file, name, valid)
+        editor.create_agent_file(file, name, valid)
         _tell_replaced(call, name, file)
     else:
-        editor.change(file, {**dict.fromkeys(replaced & given.keys()), key: valid.get(key)})
+        editor.update_agent_file(file, {**dict.fromkeys(replaced & given.keys()), key: valid.get(key)})
     _tell(call, name, key, valid.get(key))
 
 
@@ -218,15 +218,15 @@ def edit(call: command.CommandContext, name: NameArgument) -> None:
     from zkchat_cli.terminal import config_editor
 
     where = _folder(call)
-    file = loader.file_of(where, name)
+    file = loader.agent_file(where, name)
     new = not file.exists()
 
     def check(tried: Path) -> None:
-        agent = factory.check_agent(loader.of_file(tried, name, where / f"{name}.md"))
+        agent = factory.check_agent(loader.load_agent_file(tried, name, where / f"{name}.md"))
         _check_model(call, agent.given.get("model"))
 
-    first = editor.text(name, editor.as_given(loader.load(where, name))) if new else ""
-    if not config_editor.edit(config_editor.SettingsDraft(file, first, check, editor.replace), call.screen):
+    first = editor.render_agent_file(name, editor.profile_of_builtin(loader.load_agent(where, name))) if new else ""
+    if not config_editor.edit(config_editor.SettingsDraft(file, first, check, editor.write_agent_file), call.screen):
         call.screen.print("Nothing was changed.", "dim")
         return
     call.screen.print(f"{file} is {'written' if new else 'changed'}.")
@@ -261,14 +261,14 @@ def delete(call: command.CommandContext, name: NameArgument, yes: command.SureOp
     from zkchat_cli.agents import editor, loader
 
     where = _folder(call)
-    file = loader.file_of(where, name)
+    file = loader.agent_file(where, name)
     if not file.exists():
         if loader.is_built_in(name):
             hint = f"A file of yours takes its place: zkchat agent create {name}, or zkchat agent config {name} KEY VALUE"
             raise UsageError(f"{name} is built in and cannot be deleted", hint)
-        loader.load(where, name)
+        loader.load_agent(where, name)
     command.agreed(f"Delete {file}?", "agent delete", yes=yes)
-    editor.delete(file)
+    editor.delete_agent_file(file)
     memory = where / f"{name}.md"
     if call.as_json:
         call.screen.json({"name": name, "deleted": str(file)})
@@ -281,4 +281,4 @@ def delete(call: command.CommandContext, name: NameArgument, yes: command.SureOp
 def _folder(call: command.CommandContext) -> Path:
     from zkchat_cli.agents import loader
 
-    return loader.folder(paths.app_paths(os.environ, call.chosen["config_file"]).config_file)
+    return loader.agents_folder(paths.app_paths(os.environ, call.chosen["config_file"]).config_file)

@@ -41,7 +41,7 @@ def set_(
     if given:
         hint = f"zkchat keys set {provider} asks for it, or reads it from standard input."
         raise UsageError("a key is not given as an argument: it would stay in your shell's history", hint)
-    place = credentials.store_key(provider, credentials.plain(_asked(provider), variable), _places(), in_file=in_file)
+    place = credentials.store_key(provider, credentials.parse_pasted_key(_asked(provider), variable), _places(), in_file=in_file)
     screen = call.screen
     overridden = bool(os.environ.get(variable, "").strip())
     if call.as_json:
@@ -60,13 +60,13 @@ def list_(call: command.CommandContext) -> None:
 
     where, env, screen = _places(), os.environ, call.screen
     try:
-        credentials.require_readable(where)
+        credentials.check_readable(where)
     except ConfigError as e:
         screen.warn(e.message, e.hint)
     rows = []
     for provider, variable in factory.key_variables(os.environ).items():
         key = credentials.find_key(provider, variable, env, where)
-        other = credentials.kept(provider, variable, where)
+        other = credentials.read_stored_key(provider, variable, where)
         overridden = other.source if key.source == "environment" else None
         rows.append(
             {"provider": provider, "source": key.source, "variable": variable, "ends_with": key.ending or None, "overrides": overridden}

@@ -11,7 +11,7 @@ from zkchat_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
-    from zkchat_cli.memory.fact_ranking import RelevantFacts
+    from zkchat_cli.memory.fact_ranking import RankedMemory
     from zkchat_cli.memory.memory import FactUpdate
     from zkchat_cli.models import Fact
 
@@ -73,7 +73,7 @@ def import_(
     path: Annotated[str, typer.Argument(metavar="@PATH", help="A text file from the vault or from under the current folder.")],
 ) -> None:
     """Remember each list item and each paragraph of a file."""
-    from zkchat_cli.memory.fact_ranking import LONGEST_FACT, facts_in
+    from zkchat_cli.memory.fact_ranking import LONGEST_FACT, parse_facts
     from zkchat_cli.references.file_imports import ImportRoots, imports_in, read
 
     written = path if path.startswith("@") else f"@{path}"
@@ -84,7 +84,7 @@ def import_(
         parts = session.parts
         places = ImportRoots(parts.vault, parts.folder, 1024 * parts.settings.references.import_max_kilobytes)
         file = read(wanted[0], places)
-        every = facts_in("\n\n".join(chunk.text for chunk in file.chunks))
+        every = parse_facts("\n\n".join(chunk.text for chunk in file.chunks))
         taken = [fact for fact in every if len(fact) <= LONGEST_FACT][:MOST_IMPORTED]
         if not taken:
             raise UsageError(f"{file.relative_path} has no facts", "Each list item and each paragraph of it would be one.")
@@ -124,7 +124,7 @@ def relevance(
     _show(call, ranked, documents)
 
 
-def _show(call: command.CommandContext, ranked: "Iterable[RelevantFacts]", documents: list[dict[str, Any]]) -> None:
+def _show(call: command.CommandContext, ranked: "Iterable[RankedMemory]", documents: list[dict[str, Any]]) -> None:
     from zkchat_cli.views.memory import found
 
     if call.as_json:
@@ -156,7 +156,7 @@ def _fact(fact: "Fact") -> dict[str, Any]:
     return {**values, "kind": "fact", "relative_path": None}
 
 
-def _found(relevant: "RelevantFacts") -> dict[str, Any]:
+def _found(relevant: "RankedMemory") -> dict[str, Any]:
     item = relevant.item
     return {
         "key": item.key,
