@@ -19,7 +19,7 @@ def test_a_file_is_replaced_and_keeps_its_mode(tmp_path: Path) -> None:
     assert mode(file) == 0o666 & ~umask()
     file.chmod(0o640)
     atomic_write(file, b"second")
-    assert (file.read_text(), mode(file), os.listdir(tmp_path)) == ("second", 0o640, ["notes.md"])
+    assert (file.read_text(), mode(file), [f.name for f in tmp_path.iterdir()]) == ("second", 0o640, ["notes.md"])
 
 
 def test_a_private_file_is_for_its_owner_alone(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_a_file_that_cannot_be_written_is_unchanged(tmp_path: Path, data: str, m
     monkeypatch.setattr(os, "fsync", full_disk)
     with pytest.raises((OSError, UnicodeError)):
         atomic_write(file, data)
-    assert (file.read_text(), os.listdir(tmp_path)) == ("old", ["notes.md"])
+    assert (file.read_text(), [f.name for f in tmp_path.iterdir()]) == ("old", ["notes.md"])
 
 
 def umask() -> int:
