@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from zkchat_cli import fileio
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples
 from zkchat_cli.cli.completion import complete_settings
 from zkchat_cli.errors import ConfigError, reason
+from zkchat_cli.fileio import atomic_write
 from zkchat_cli.terminal.screen import Screen
 
 if TYPE_CHECKING:
@@ -188,10 +188,8 @@ def _edit(file: Path, key: str, change: Callable[[Any, str], None]) -> None:
 
 
 def _replace(file: Path, text: str) -> None:
-    """The whole file anew, in one step, for its owner alone."""
-
     try:
-        fileio.atomic_write(file, text)
+        atomic_write(file, text, private=True)
     except (OSError, UnicodeError) as e:
         raise ConfigError(f"{file} cannot be changed: {reason(e)}", "Nothing was changed; --config names another file.") from e
 

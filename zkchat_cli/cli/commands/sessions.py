@@ -1,4 +1,4 @@
-"""Stored conversations: list, read, search, rename and delete them; what their answers rest on, drawn."""
+"""Stored conversations: list, read, search, rename and delete them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 COMMAND = command_group("Stored conversations.")
 
-FORMATS = ("dot", "mermaid", "json")
 FOUND = 20
 TOOLS = 4
 """How many times as many messages are looked at, because most may be results of tools."""
@@ -192,27 +191,3 @@ def _named(doomed: "list[ConversationSummary]") -> str:
     lines = [f"  {each.id}  {conversation_list.name(each)} ({conversation_list.facts(each)})" for each in doomed[:MOST_NAMED]]
     more = [f"  and {len(doomed) - MOST_NAMED} more, {len(doomed)} in all"] if len(doomed) > MOST_NAMED else []
     return "".join(f"{line}\n" for line in (*lines, *more))
-
-
-def _formats(incomplete: str) -> list[str]:
-    return [name for name in FORMATS if name.startswith(incomplete)]
-
-
-@command(COMMAND, *options.NOTES, epilog=examples("zkchat sessions graph --format dot | dot -Tsvg > talk.svg"))
-def graph(
-    ctx: CommandContext,
-    id_: options.ConversationArgument = None,
-    format_: Annotated[str, typer.Option("--format", metavar="F", help="dot, mermaid or json.", autocompletion=_formats)] = "mermaid",
-) -> None:
-    """Draw which notes the questions named, and which the answers found and cited."""
-    from zkchat_cli.references.relations import as_document, as_dot, as_mermaid, relations
-
-    if format_ not in FORMATS:
-        raise UsageError(f"{format_!r} is not a format of a graph", f"Use one of: {', '.join(FORMATS)}")
-    with ctx.open_app() as app:
-        conversation = app.find(id_)
-        drawn = relations(app.store.history(conversation.id))
-    if ctx.as_json or format_ == "json":
-        ctx.screen.json({"conversation_id": conversation.id, "title": conversation.title, **as_document(drawn)})
-    else:
-        ctx.screen.write(as_dot(drawn) if format_ == "dot" else as_mermaid(drawn))
