@@ -9,6 +9,7 @@ import pytest
 from conftest import write
 
 from zkchat_cli.errors import VaultError
+from zkchat_cli.fileio import atomic_write
 from zkchat_cli.models import IndexReport
 from zkchat_cli.vault.edit import transaction
 from zkchat_cli.vault.edit.note_editor import LinkFix
@@ -404,11 +405,13 @@ def test_a_disk_that_does_not_even_let_it_be_put_back_is_told_and_it_is_put_back
     change = vault.changes.rename("Old.md", "New.md")
     with monkeypatch.context() as full:
 
-        def refuse(*_: object) -> None:
-            raise OSError(28, "No space left on device")
+        def refuse(file: Path, data: str | bytes, *, private: bool = False) -> None:
+            if not private:
+                raise OSError(28, "No space left on device")
+            atomic_write(file, data, private=private)
 
         broken_at(vault, full, 1, OSError(28, "No space left on device"))
-        full.setattr(transaction, "_write", refuse)
+        full.setattr(transaction, "atomic_write", refuse)
         assert "no space left on device" in refused(lambda: vault.changes.make(change))
         assert everything(vault) != before
     vault.refresh()

@@ -14,8 +14,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Literal
 
-from zkchat_cli import fileio
 from zkchat_cli.errors import ConfigError
+from zkchat_cli.fileio import atomic_write
 from zkchat_cli.paths import AppPaths
 
 SERVICE = "zkchat"
@@ -127,7 +127,7 @@ def _write(file: Path, entries: Mapping[str, str | bool]) -> None:
     text = "# Keys of zkchat's providers; true: in the system's keyring. `zkchat keys` changes them.\n"
     text += "".join(f"{json.dumps(name)} = {json.dumps(entry)}\n" for name, entry in sorted(entries.items()))
     try:
-        fileio.atomic_write(file, text)
+        atomic_write(file, text, private=True)
     except OSError as e:
         cause = (e.strerror or "it is not known why").lower()
         raise ConfigError(f"the file of keys {file} cannot be written: {cause}", "Check its folder's permissions and space.") from None

@@ -8,10 +8,10 @@ from typing import Any
 import tomlkit
 import tomlkit.exceptions
 
-from zkchat_cli import fileio
 from zkchat_cli.agents.profile import Agent, AgentProfile
 from zkchat_cli.config import loader
 from zkchat_cli.errors import ConfigError, reason
+from zkchat_cli.fileio import atomic_write
 
 _EXAMPLES = {
     "model": "ollama/qwen3",
@@ -117,6 +117,6 @@ def write_agent_file(file: Path, content: str) -> None:
     try:
         for folder in (file.parent.parent, file.parent):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        fileio.atomic_write(file, content)
+        atomic_write(file, content, private=True)
     except OSError as e:
         raise ConfigError(f"{file} cannot be written: {(e.strerror or str(e)).lower()}", "Nothing was changed.") from e
