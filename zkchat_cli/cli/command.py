@@ -179,8 +179,7 @@ class CommandContext:
             if indexed:
                 bench.vault.refresh()
             session = bench.session(conversation)
-            if session.parts.window is None:
-                session.prepare(FINDING_OUT)  # the window that the next call would have
+            session.find_window(FINDING_OUT)  # the one that the next call would have
             yield session
 
 

@@ -34,7 +34,7 @@ def list_(call: command.CommandContext) -> None:
     from zkchat_cli.views.memory import facts
 
     with _remembering(call) as session:
-        remembered = session.keeper.facts()
+        remembered = session.memory.facts()
     if call.as_json:
         call.screen.json([_fact(fact) for fact in remembered])
         return
@@ -54,7 +54,7 @@ def add(
 
     fact = command.piped().buffer.read(8 * LONGEST_FACT).decode("utf-8", "replace") if text == "-" else text
     with _remembering(call) as session:
-        kept = session.keeper.remember(fact, key=key)
+        kept = session.memory.remember(fact, key=key)
     if call.as_json:
         call.screen.json({**_fact(kept.fact), "replaced": _fact(kept.replaced) if kept.replaced else None})
     else:
@@ -74,21 +74,19 @@ def import_(
 ) -> None:
     """Remember each list item and each paragraph of a file."""
     from zkchat_cli.memory.fact_ranking import LONGEST_FACT, facts_in
-    from zkchat_cli.references.file_imports import ImportRoots, imports_in, read
+    from zkchat_cli.references.file_imports import imports_in, read
 
     written = path if path.startswith("@") else f"@{path}"
     wanted = imports_in(f'@"{written[1:]}"' if '"' not in written and not written.startswith("@<") else written)
     if not wanted:
         raise UsageError(f"{path} is not a path of a file", "Name one, as zkchat memory import @facts.md")
     with _remembering(call) as session:
-        parts = session.parts
-        places = ImportRoots(parts.vault, parts.folder, 1024 * parts.settings.references.import_max_kilobytes)
-        file = read(wanted[0], places)
+        file = read(wanted[0], session.import_roots)
         every = facts_in("\n\n".join(chunk.text for chunk in file.chunks))
         taken = [fact for fact in every if len(fact) <= LONGEST_FACT][:MOST_IMPORTED]
         if not taken:
             raise UsageError(f"{file.relative_path} has no facts", "Each list item and each paragraph of it would be one.")
-        kept = [session.keeper.remember(fact, source=file.relative_path) for fact in taken]
+        kept = [session.memory.remember(fact, source=file.relative_path) for fact in taken]
     if left := len(every) - len(taken):
         call.screen.warn(f"{left} were left out", f"At most {MOST_IMPORTED} at once, each of {LONGEST_FACT} characters at most.")
     if call.as_json:
@@ -102,7 +100,7 @@ def import_(
 def search(call: command.CommandContext, text: Annotated[str, typer.Argument(metavar="TEXT", help="Words to search for.")]) -> None:
     """Search facts, notes that are often cited, and memory files; the best first."""
     with _remembering(call) as session:
-        ranked = session.keeper.search(text, session.budget.messages, session.parts.counter)
+        ranked = session.memory.search(text, session.budget.messages, session.counter)
     _show(call, ranked, [_found(relevant) for relevant in ranked])
 
 
@@ -118,8 +116,8 @@ def relevance(
             bench.vault.refresh()
         session = bench.session(bench.find(id_) if id_ or not next_ else None)
         question = next_ or next((m.content for m in reversed(session.history) if m.role == "user"), "")
-        ranked = session.keeper.relevant(question)
-        sent = {(item.kind, item.key) for item in session.memory_for(next_)}
+        ranked = session.memory.relevant(question)
+        sent = {(item.kind, item.key) for item in session.memory_items(next_)}
     documents = [{**_found(each), "reason": each.reason, "included": (each.item.kind, each.item.key) in sent} for each in ranked]
     _show(call, ranked, documents)
 
@@ -144,7 +142,7 @@ def forget(
 ) -> None:
     """Delete a fact, with what it replaced."""
     with _remembering(call) as session:
-        fact = session.keeper.forget(key)
+        fact = session.memory.forget(key)
     if call.as_json:
         call.screen.json(_fact(fact))
     else:

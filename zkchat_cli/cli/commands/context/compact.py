@@ -41,7 +41,7 @@ def compact(
 ) -> None:
     """Summarise older turns now; nothing is deleted."""
     from zkchat_cli.chat.command_hints import IN_SHELL
-    from zkchat_cli.chat.compactor import CompactionRequest, can_summarize
+    from zkchat_cli.chat.compactor import CompactionRequest
     from zkchat_cli.views import context_usage
 
     with call.session(id_) as session:
@@ -52,7 +52,7 @@ def compact(
             done, text = undone, "Taken back: the prompt is what it was before."
         else:
             wish = CompactionRequest(instructions=instructions, target=target, keep=keep, preview=preview)
-            done = _told(session.compacting(wish), call.screen, session.parts.model.name if can_summarize(session) else "")
+            done = _told(session.compaction_events(wish), call.screen, session.model.name if session.can_summarize else "")
             text = context_usage.describe(done, IN_SHELL) + (f"\n\n{done.summary}" if preview and done.summary else "")
     if call.as_json:
         call.screen.json(done)

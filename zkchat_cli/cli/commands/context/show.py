@@ -111,20 +111,17 @@ def _stats(call: command.CommandContext, session: "ZkChatSession") -> str:
     prompt = session.prompt()
     if call.as_json:
         return call.screen.as_json(prompt.usage)
-    filtered = session.parts.settings.context.tool_filter == "auto"
+    filtered = session.settings.context.tool_filter == "auto"
     return context_usage.table(prompt, _columns(), context_usage.pinned(session.history), IN_SHELL, filtered=filtered)
 
 
 def _watch(call: command.CommandContext, session: "ZkChatSession", id_: str | None) -> None:
     """Of the conversation that is named, or of whichever is the vault's latest, until Ctrl-C."""
-    from zkchat_cli.chat.session import ZkChatSession
-
-    parts = session.parts
 
     def look() -> str:
-        return _stats(call, ZkChatSession(parts, parts.store.find(id_, str(parts.vault.root))))
+        return _stats(call, session.open_conversation(session.store.find(id_, str(session.vault.root)).id))
 
-    redrawing.watch(lambda: (parts.store.facts_version(), _columns()), look, call.screen)
+    redrawing.watch(lambda: (session.store.facts_version(), _columns()), look, call.screen)
 
 
 def _columns() -> int:
@@ -165,8 +162,8 @@ def memory(
             bench.vault.refresh()
         there = id_ is not None or bench.store.conversations(str(bench.vault.root), 1)  # project memory is there before anything was said
         session = bench.session(bench.find(id_) if there else None)
-        items = session.memory_for(next_)
-        for message, hint in session.keeper.take_notices():
+        items = session.memory_items(next_)
+        for message, hint in session.memory.take_notices():
             call.screen.warn(message, hint)
     if call.as_json:
         values = ({f: getattr(item, f) for f in item.__dataclass_fields__} for item in items)
