@@ -79,7 +79,7 @@ def test_a_conversation_may_be_made_ready_while_it_is_used(room: Room) -> None:
 
 def test_a_conversation_that_cannot_be_sent_is_made_ready_all_the_same(room: Room) -> None:
     room.max_context = 600
-    stored(room, talk(("Why?", "So.")), settings=Config(context=ContextSettings(tool_filter="off"))).get_ready()
+    stored(room, talk(("Why?", "So.")), settings=Config(context=ContextSettings(tool_filter="off"))).warm_up()
 
 
 def test_after_a_change_of_the_branch_the_turns_that_are_still_the_same_are_taken_over(room: Room) -> None:

@@ -41,8 +41,8 @@ from zkchat_cli.references.chunk_format import cost
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.references.file_imports import ImportRoots
 from zkchat_cli.references.injection import Injection, InjectionBudget, inject, introduce
-from zkchat_cli.references.mentions import MentionedDocuments, extract
 from zkchat_cli.references.manager import ReferenceManager
+from zkchat_cli.references.mentions import MentionedDocuments, extract
 from zkchat_cli.summarization.extractive.summarizer import ExtractiveSummarizer
 from zkchat_cli.text.words import encodable
 
