@@ -225,9 +225,9 @@ def test_what_changed_between_two_turns(room: Room) -> None:
     a, b = whole(session, 1, room), whole(session, 2, room)
     found = prompt_history.diff_prompts(a, b)
     assert [m.role for m in found.added] == ["assistant", "user", "assistant", "tool"] and not found.removed
-    assert [m["role"] for m in found.to_json["added"]] == ["assistant", "user", "assistant", "tool"]
+    assert [m["role"] for m in found.to_json()["added"]] == ["assistant", "user", "assistant", "tool"]
     back = prompt_history.diff_prompts(b, a)
-    assert back.to_json["lost"][0]["reason"] is None and back.to_json["added"] == []
+    assert back.to_json()["lost"][0]["reason"] is None and back.to_json()["added"] == []
     assert [m for m, _ in back.removed] == list(found.added) and not back.added
     fewer = prompt_history.diff_prompts(a, b.model_copy(update={"tools": b.tools[1:]}))
     assert fewer.tools_removed == (a.tools[0].name,) and not fewer.tools_added

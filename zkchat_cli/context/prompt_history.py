@@ -100,7 +100,6 @@ class PromptDiff:
     tools_added: tuple[str, ...]
     tools_removed: tuple[str, ...]
 
-    @property
     def to_json(self) -> dict[str, Any]:
         """For `--json`."""
         return {
