@@ -27,7 +27,7 @@ def index(call: command.CommandContext, full: Annotated[bool, typer.Option("--fu
 def status(call: command.CommandContext) -> None:
     """What the index holds, and which notes gave trouble."""
     with call.vault() as notes:
-        report = notes.status() if notes.indexed else notes.refresh()
+        report = notes.status() if notes.has_index else notes.refresh()
         call.tell_rebuilt(report)
         _tell(call, notes, report)
 

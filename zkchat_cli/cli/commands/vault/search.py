@@ -66,7 +66,7 @@ def resolve(
     with call.notes() as (notes, _):
         at = _source(call, notes, source) if source else None
         for line in _lines(text):
-            links = notes.links_in(line, at)
+            links = notes.resolve_links(line, at)
             if call.as_json:
                 call.screen.json([_link(link) for link in links])
                 continue
@@ -84,7 +84,7 @@ def _link(link: "LinkResolution") -> dict[str, Any]:
 
 def _source(call: command.CommandContext, notes: "Vault", note: str) -> str:
     """The note that a path or a name means; where there is none, the path of one that could be."""
-    source = notes.path_of(note) or notes.resolve(note).target
+    source = notes.find_file(note) or notes.resolve(note).target
     if source is None:
         call.screen.warn(f"there is no note {note}", "links are resolved as if there were")
     return source or note
