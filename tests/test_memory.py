@@ -277,7 +277,7 @@ def test_a_folders_memory_comes_when_a_tool_finds_a_note_in_it_and_stays_for_two
     assert not any("zone 7" in m.content for m in model.requests[0].messages if m.kind == "memory")
     assert any("zone 7" in m.content for m in model.requests[1].messages if m.kind == "memory")
     assert "zone 7" in memory_of(session, "Hello?")[0][1]
-    [item] = session.memory_for()
+    [item] = session.memory_items()
     assert item.reason == "in the folder of Garden/Compost.md, which was found a moment ago"
     completed(session.send("Hello?"))
     completed(session.send("Hello again?"))
@@ -305,20 +305,20 @@ def test_what_is_wrong_with_memory_is_told_once(room: Room) -> None:
 
 def test_a_memory_file_that_is_changed_is_read_again(room: Room) -> None:
     session = room.session()
-    assert session.memory == ()
+    assert session.pinned_memory == ()
     write(room.vault.root, {"ZKCHAT.md": "Be brief. @style.md"})
-    assert paths(session.memory) == ["ZKCHAT.md"]
+    assert paths(session.pinned_memory) == ["ZKCHAT.md"]
     write(room.vault.root, {"style.md": "Be kind."})
-    assert paths(session.memory) == ["ZKCHAT.md", "style.md"]
+    assert paths(session.pinned_memory) == ["ZKCHAT.md", "style.md"]
     (room.vault.root / "ZKCHAT.md").unlink()
-    assert session.memory == ()
+    assert session.pinned_memory == ()
 
 
 def test_with_memory_off_no_file_is_sent(room: Room) -> None:
     write(room.vault.root, {"ZKCHAT.md": "Be brief."})
     room.settings = Config.model_validate({"context": {"memory_integration": False}})
     assert memory_of(room.session(), "How? [[Combining]]") == []
-    assert room.session().memory_for("How? [[Combining]]") == ()
+    assert room.session().memory_items("How? [[Combining]]") == ()
 
 
 def test_where_the_window_is_small_what_comes_with_the_message_gives_way_first(room: Room) -> None:

@@ -304,7 +304,7 @@ def carried(room: Room, session: ZkChatSession) -> None:
     text = exporter("json").export(room.store.archive(session.conversation.id, prompts=True))
     [read] = read_archive(text, vault="/other", new_id=Ids("never"), now=NOON)
     elsewhere = replace(room, store=ChatSessionStore.open(None))
-    there = elsewhere.session(conversation=elsewhere.store.restore(read, Ids("never")), strategy=session.parts.strategy.name)
+    there = elsewhere.session(conversation=elsewhere.store.restore(read, Ids("never")), strategy=session.strategy.name)
     assert there.log() == session.log() and there.prompt() == session.prompt()
     elsewhere.store.close()
     copy = room.store.restore(read, room.new_id)
@@ -325,7 +325,7 @@ def test_no_way_through_a_conversation_loses_a_message_or_makes_a_wrong_prompt(r
             if step == "send":
                 completed(session.send(with_new))
             elif step == "resume":
-                session = room.resumed(session, strategy=session.parts.strategy.name)
+                session = room.resumed(session, strategy=session.strategy.name)
             elif step == "carry":
                 carried(room, session)
             else:
@@ -338,7 +338,7 @@ def test_no_way_through_a_conversation_loses_a_message_or_makes_a_wrong_prompt(r
         assert seen.items() <= log.items()
         seen = log
         assert session.history == room.store.history(session.conversation.id)
-        assert session.prompt() == room.resumed(session, strategy=session.parts.strategy.name).prompt()
+        assert session.prompt() == room.resumed(session, strategy=session.strategy.name).prompt()
         sent = [message for message in session.prompt("And now?").messages if message.kind in ("conversation", "tool_results")]
         assert sent[-1].role == "user" and all(a.role != b.role for a, b in pairwise(sent))
         called = {call.id for message in sent for call in message.tool_calls}

@@ -1,6 +1,7 @@
 """What making a prompt costs in a long conversation, and how much of it is the same from call to call, as a provider's cache wants it."""
 
 import json
+import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -50,7 +51,7 @@ def figures(ground: Ground) -> Iterator[Row]:
     bench = factory.open_app(startup_options.StartupOptions(vault=ground.vault, model="offline", store=False), ground.env, ground.vault)
     bench.vault.refresh()
     plain = bench.session()
-    toolbox = ToolExecutor(plain.parts.tools, bench.vault, plain.manager, bench.counter, plain.parts.clock)
+    toolbox = ToolExecutor(plain.tools, bench.vault, plain.references, bench.counter, time.perf_counter)
     pattern = vaults.conversation(min(PATTERN, ground.turns), ground.words, toolbox, str(bench.vault.root), factory.new_id).messages
     for turns, limit in ((ground.turns, 5.0), (10 * ground.turns, 10.0)):
         yield from assembling(ground, bench, repeated(pattern, turns), turns, limit)

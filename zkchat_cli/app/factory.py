@@ -74,7 +74,7 @@ class App:
         """A session on a stored conversation, which goes on with its agent, or a new one; with the agent that was chosen, if one was."""
         session = ZkChatSession(self._parts(self.loaded, self.using), conversation)
         if self.choices.agent is not None:
-            session.become(self.choices.agent)
+            session.use_agent(self.choices.agent)
         return session
 
     def _parts(self, loaded: LoadedConfig, using: OpenedModel, agent: Agent | None = None) -> Runtime:

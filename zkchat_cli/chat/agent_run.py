@@ -132,11 +132,11 @@ def _run(
     if called is not None and typed is not None:
         addressed, again = called.place_in(goal, typed), called.written
         goal, typed = goal[: len(goal) - len(typed.strip())] + called.question.strip(), called.question
-        session.become(called.name)
+        session.use_agent(called.name)
     elif left is not None and left.addressed and left.agent:
         addressed = again = left.addressed.strip()
         notices = [*notices, events.Notice(f"the agent {left.agent} goes on with its goal")]
-        session.become(left.agent)
+        session.use_agent(left.agent)
     if left is not None:
         notices = [events.Notice(f"going on with the goal “{truncate(goal, LONGEST_GOAL)}”"), *notices]
     session.parts = _working(session.parts)

@@ -82,14 +82,14 @@ class ConversationState(ActiveModel):
         """The heads that were left by going back, the last one last; until something new is said."""
         self.calibrate()
         self._summaries = self._summarised()
-        self.keeper = self.remembering()
+        self.memory = self.remembering()
         self._load()
 
     def settle(self, settings: Config, **parts: Any) -> None:
         """Go on with other settings, and with what else of the parts follows from them."""
         self.parts = replace(self.parts, settings=settings, **parts)
         self._summaries = self._summarised()
-        self.keeper = self.remembering()
+        self.memory = self.remembering()
 
     def rename(self, title: str) -> None:
         """Give the conversation a title. Raises StoreError."""
@@ -104,7 +104,7 @@ class ConversationState(ActiveModel):
             log = self.log()
             self.history = _settled(branch(log, head))  # reading a long one a second time takes a second
             self.compactions = store.compactions(id_) if self._stored else ()
-            self.manager = ReferenceManager.of(log, self.history)
+            self.references = ReferenceManager.of(log, self.history)
             self._call_ids = {call.id for message in log for call in message.tool_calls}
 
     def log(self) -> tuple[ZkChatMessage, ...]:
@@ -121,7 +121,7 @@ class ConversationState(ActiveModel):
         """Go on from there in this session alone, until something said there is stored."""
         log = self.log()
         self.history = BranchTree(log).branch(head)
-        self.manager = ReferenceManager.of(log, self.history)
+        self.references = ReferenceManager.of(log, self.history)
 
     @property
     def history(self) -> tuple[ZkChatMessage, ...]:
@@ -159,7 +159,7 @@ class ConversationState(ActiveModel):
 
     def prompt(self, next_text: str | None = None, *, addressed: str | None = None) -> Prompt:
         """What the next model call would send: with `next_text` as the user's message, or for the conversation as it stands."""
-        current = (self._user_message(encodable(next_text), self.manager.copy(), addressed=addressed).message,) if next_text else ()
+        current = (self._user_message(encodable(next_text), self.references.copy(), addressed=addressed).message,) if next_text else ()
         return self._assembled(self.material(current, self.compaction), explain=True)
 
     def request(self, next_text: str | None = None) -> dict[str, Any]:
@@ -185,14 +185,14 @@ class ConversationState(ActiveModel):
         return DocumentSummaryService(self.parts.vault, by_model=self.parts.settings.references.model_summaries)
 
     @property
-    def memory(self) -> tuple[MemoryItem, ...]:
+    def pinned_memory(self) -> tuple[MemoryItem, ...]:
         """The memory files that go into each prompt, in the order they do."""
-        return self.keeper.front(self.budget.messages, self.parts.counter)
+        return self.memory.front(self.budget.messages, self.parts.counter)
 
     def memory_beside(self, current: Sequence[ZkChatMessage]) -> tuple[MemoryItem, ...]:
         """The memory that goes into the prompt with the messages of this turn alone."""
         recent = [message for turn in self.turns[-RECENT_TURNS:] for message in turn.messages]
-        return self.keeper.beside(current, recent, self.budget.messages, self.parts.counter) if current else ()
+        return self.memory.beside(current, recent, self.budget.messages, self.parts.counter) if current else ()
 
     def mark(self, changed: Sequence[ZkChatMessage]) -> None:
         """Take in messages of this branch whose marks (pin, priority) were changed; what they say is as it was. Raises StoreError."""
@@ -290,7 +290,7 @@ class ConversationState(ActiveModel):
                     last = self._last = made_of, assemble(material, self.budget, self.parts.strategy, self.parts.counter, explain=explain)
         return last[1]
 
-    def get_ready(self) -> None:
+    def warm_up(self) -> None:
         """Work out what the first question of a long conversation would wait for: its turns, and the index of what was said (a second for
         10 000 turns). For another thread than that of the turns, which then only wait for the rest of it."""
         asking = replace(self.material((), self.compaction), current=(self.message("user", "…"),))
@@ -314,7 +314,7 @@ class ConversationState(ActiveModel):
             instructions=self.parts.instructions,
             history=self.shown(compaction),
             current=current,
-            memory=self.memory,
+            memory=self.pinned_memory,
             smart=self.memory_beside(current),
             compaction=compaction,
             descriptors=tuple(tool.descriptor for tool in self.parts.tools) if offer_tools else (),

@@ -285,7 +285,7 @@ class TurnRunner:
                     found_now = yield from self._decide(found_now, toolbox)
                 self._answered[_same(call)] = found_now
                 yield from (events.Notice(w.message, w.hint) for w in parts.vault.take_warnings())
-                yield from (events.Notice(*each) for each in self._standing.keeper.take_notices())
+                yield from (events.Notice(*each) for each in self._standing.memory.take_notices())
             self._looked[call.id] = self._answered[_same(call)].for_call(call)
         with timer("tools"):
             found = list(zip(calls, toolbox.results([self._looked[call.id] for call in calls], room), strict=True))
@@ -295,7 +295,7 @@ class TurnRunner:
 
     def _toolbox(self) -> ToolExecutor:
         parts = self._standing.parts
-        return ToolExecutor(parts.tools, parts.vault, self._standing.manager, parts.counter, parts.clock, self._standing.keeper)
+        return ToolExecutor(parts.tools, parts.vault, self._standing.references, parts.counter, parts.clock, self._standing.memory)
 
     def _fresh(self, calls: Sequence[ToolCall], toolbox: ToolExecutor) -> list[ToolCall]:
         """Those that have to be run: not one that asks again for the same, unless a change of the notes may lie between."""
@@ -312,7 +312,7 @@ class TurnRunner:
         """A proposed change shown, approved or not, and made. What the notes said before it does not answer a later call."""
         proposed, call, policy = looked.finding.change, looked.call, self._standing.parts.changing
         assert proposed is not None
-        change = mark_memory_file(proposed, self._standing.keeper.instructing(proposed.paths))
+        change = mark_memory_file(proposed, self._standing.memory.instructing(proposed.paths))
         yield events.ChangeProposed(call, change.summary, change.diff, change.note)
         verdict = policy.approve(change)  # the user's time, not the tools'
         with self._turn.timer("tools"):

@@ -108,8 +108,7 @@ class CommandContext:
             if indexed:
                 app.vault.refresh()
             session = app.session(conversation)
-            if session.parts.window is None:
-                session.prepare(WINDOW_TIMEOUT)  # the next call would have the window that the server reports
+            session.find_window(WINDOW_TIMEOUT)  # the next call would have the window that the server reports
             yield session
 
 

@@ -103,7 +103,7 @@ class SlashCommand:
 
 def resumed(session: ZkChatSession, prefix: str) -> CommandResult:
     """Go on with another conversation, named by its id or the beginning of it."""
-    other = session.other(prefix)
+    other = session.open_conversation(prefix)
     title = truncate(other.conversation.title or other.conversation.id, conversation_list.LONGEST_TITLE)
     return CommandResult(f"Going on with “{title}”, {len(other.history)} messages.", session=other)
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from contextlib import closing
 
-from zkchat_cli.chat import branch_navigation
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context.branch_tree import BranchSegment, BranchTree
 from zkchat_cli.slash.base import CommandResult, CompletionValue, SlashCommand
@@ -17,13 +16,13 @@ DEEPEST = 12
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if argument:
-        end = branch_navigation.switch(session, argument)
+        end = session.switch_branch(argument)
         return CommandResult(f"On branch {end.number}, which ends with turn {end.turns[1]}: “{truncate(end.opening.typed, 60)}”")
     return CommandResult(lines=list(_listed(session)), paged=True)
 
 
 def _listed(session: ZkChatSession) -> Iterable[StyledLine]:
-    tree = branch_navigation.branches(session)
+    tree = session.branches()
     if not tree:
         yield styled_line("Nothing has been said yet.")
         return
@@ -53,7 +52,7 @@ def _described(stretch: BranchSegment, turns: int) -> StyledLine:
 def _numbers(session: ZkChatSession) -> list[str]:
     if not session.history:
         return []
-    with closing(session.parts.store.beside()) as store:  # completion has its own thread
+    with closing(session.store.beside()) as store:  # completion has its own thread
         log = store.log(session.conversation.id)
     ends = [stretch for stretch in BranchTree(log).stretches(None) if stretch.number is not None]
     return [CompletionValue(str(end.number), truncate(end.opening.typed, 60)) for end in ends]

@@ -1,6 +1,5 @@
 """/strategy: what is sent when the conversation outgrows the window; with a name, another from here on."""
 
-from zkchat_cli.chat import session_settings
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context import strategies
 from zkchat_cli.slash.base import CommandResult, CompletionValue, SlashCommand
@@ -9,9 +8,9 @@ from zkchat_cli.views.text import StyledLine, StyledSpan
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if argument:
-        session_settings.override(session, "context.strategy", argument)
+        session.override_setting("context.strategy", argument)
         return CommandResult(f"From here on: {argument}, {strategies.strategy(argument).help}")
-    used = session.parts.strategy.name
+    used = session.strategy.name
     there = [strategies.strategy(name) for name in strategies.names()]
     return CommandResult(
         lines=[

@@ -17,7 +17,7 @@ from zkchat_cli.vault.approval import ALLOWED, DECLINED, Approve, Decision, appr
 from zkchat_cli.vault.edit.transaction import Change
 
 if TYPE_CHECKING:
-    from zkchat_cli.chat.runtime import Runtime
+    from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.terminal.confirm import Confirmation
 
 MOST_LINES = 300
@@ -85,15 +85,15 @@ def policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> App
     return None
 
 
-def tell_unable(parts: "Runtime", screen: Screen, *, unsafe: bool) -> None:
+def tell_unable(session: "ZkChatSession", screen: Screen, *, unsafe: bool) -> None:
     """Say that --unsafe changes nothing, where the model cannot call the tools that write, or its agent may not."""
-    if not unsafe or any(tool.writes for tool in parts.tools):
+    if not unsafe or any(tool.writes for tool in session.tools):
         return
-    agent = parts.agent
+    agent = session.agent
     if agent is not None and agent.tools is not None and not any(tool.writes and tool.name in agent.tools for tool in every(unsafe=True)):
         told, hint = f"the agent {agent.name} may change no notes, with --unsafe or without", f"its tools: zkchat agent show {agent.name}"
     else:
-        told, hint = f"{parts.model.name} cannot change notes, with --unsafe or without", "choose a model that can: --model PROVIDER/NAME"
+        told, hint = f"{session.model.name} cannot change notes, with --unsafe or without", "choose a model that can: --model PROVIDER/NAME"
     screen.warn(told, hint)
 
 

@@ -104,7 +104,7 @@ class BackgroundLoader:
             if not self._typing.is_set():
                 self._begun_at = self._typed_at
                 if (session := self._session()) is not None:
-                    session.look_again()
+                    session.invalidate_scan()
             self._typing.set()
         else:
             self._typing.clear()
@@ -161,7 +161,7 @@ class BackgroundLoader:
         warming.join()
         self._measure()
         with self._doing("loading the model"):
-            (self._session() or opened.session).parts.model.prepare()
+            (self._session() or opened.session).model.prepare()
         self._measure()
         self._refresh(None)
         from zkchat_cli.context.recall import index  # with the session's modules, which are there by now
@@ -181,7 +181,7 @@ class BackgroundLoader:
         if session is not None and session is not self._readied:
             self._readied = session
             with suppress(ZkchatError):  # the question itself will tell
-                session.get_ready()
+                session.warm_up()
 
     def _build(self, opened: StartedSession) -> None:
         """The first index. A vault in which there is nothing to chat with ends the chat."""
@@ -213,9 +213,9 @@ class BackgroundLoader:
         with suppress(ZkchatError):
             report = vault.refresh(only=paths, progress=self._unless_left)
             session = self._session() or self.opened.session
-            session.vault_refreshed(report)
+            session.apply_scan(report)
             if paths is None and self._typing.is_set() and began >= self._begun_at:  # what was written before its first key is seen
-                session.just_refreshed()
+                session.mark_scanned()
             vault.complete("", 1)  # which makes its list anew if notes have come or gone
             # a folder in which something is written all the time must not keep the processor busy
             self._left.wait(min(RESTS * report.seconds, LONGEST_REST))

@@ -215,7 +215,7 @@ def unsent(session: "ZkChatSession") -> list[str]:
     """What the last call of the last turn was not sent, in a few lines; nothing where that is not known."""
     turn = sum(message.role == "user" for message in session.history)
     try:
-        sent = session.parts.store.prompts(prompt_history.asked(session.history, turn).id)
+        sent = session.store.prompts(prompt_history.asked(session.history, turn).id)
         prompt = prompt_history.past(session.history, turn, sent).last
     except UsageError:
         return []

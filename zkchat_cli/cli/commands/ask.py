@@ -86,13 +86,13 @@ def ask(
         if index.rebuilt:
             screen.warn(f"the index was rebuilt: {index.rebuilt}")
         session = app.session(_conversation(app, cid, continue_=continue_))
-        session.just_refreshed()
-        tell_unable(session.parts, screen, unsafe=unsafe)
+        session.mark_scanned()
+        tell_unable(session, screen, unsafe=unsafe)
         warming.join()
         if iterations:
             turn = run_goal(session, text, iterations, typed=typed, ways=ways)
         else:
-            turn = session.send(text, typed=typed) if text else session.go_on()
+            turn = session.send(text, typed=typed) if text else session.continue_answer()
         try:
             with closing(turn):  # where the reader has gone, what came of the answer is stored
                 if as_json or stream_json:
@@ -102,7 +102,7 @@ def ask(
                     manner = Verbosity(shown, ways=ways)
                     attended = app.approve.attending(turn) if isinstance(app.approve, ApprovalPrompt) else turn
                     report = _outcome(show(attended, screen, to_stderr(screen), manner))
-                    session.save_last()
+                    session.flush()
             if typed != text and not going_on:
                 with suppress(StoreError):  # a title is not worth an error
                     session.rename(made_of(typed))  # what was piped in says less of the conversation than what was asked of it
@@ -121,12 +121,12 @@ def _tell_context(session: "ZkChatSession", screen: Screen) -> None:
     """What the prompt that was sent was made of, if one was."""
     from zkchat_cli.views.prompt_overview import overview
 
-    if session.sent is not None:
+    if session.last_prompt is not None:
         asked = next((m for m in reversed(session.history) if m.role == "user"), None)
         tokens: Counter[str] = Counter()
         for chunk in asked.chunks if asked is not None else ():
-            tokens[chunk.relative_path] += session.parts.counter.count(chunk.text)
-        for line in overview(session.sent, asked.references if asked is not None else (), tokens):
+            tokens[chunk.relative_path] += session.counter.count(chunk.text)
+        for line in overview(session.last_prompt, asked.references if asked is not None else (), tokens):
             screen.remark(line)
 
 
@@ -193,7 +193,7 @@ def _run_as_json(
             show_change(event, screen)
     report = _outcome(last)
     try:
-        session.save_last()
+        session.flush()
     except ZkchatError as e:
         e.partial = report.answer
         raise

@@ -94,14 +94,14 @@ def chat(
                 repl = Repl(opening, screen, keep_history=not no_store, unsafe=unsafe, asking=asking, typed=typed)
                 code = repl.run()
             if (last := repl.current()) is not None:
-                last.save_last()
+                last.flush()
         else:
             from zkchat_cli.terminal.change_approval import tell_unable  # as above
 
             made = opening()
             for warning in made.warnings:
                 screen.warn(*warning)
-            tell_unable(made.session.parts, screen, unsafe=unsafe)
+            tell_unable(made.session, screen, unsafe=unsafe)
             settings = made.bench.loaded.values.references
             screen = replace(screen.dressed(made.bench.loaded.values.terminal), address=opener(made.bench.vault.root, settings.link_style))
             with screen.progress_bar("Indexing") as progress:
@@ -155,7 +155,7 @@ def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) ->
             show_error(e, aside)
             first = first or e
     try:
-        session.save_last()
+        session.flush()
     except ZkchatError as e:
         show_error(e, aside)
         first = first or e

@@ -35,7 +35,7 @@ def list_(ctx: CommandContext) -> None:
     from zkchat_cli.views.memory import facts
 
     with _remembering(ctx) as session:
-        remembered = session.keeper.facts()
+        remembered = session.memory.facts()
     if ctx.as_json:
         ctx.screen.json([_fact(fact) for fact in remembered])
         return
@@ -55,7 +55,7 @@ def add(
 
     fact = standard_input().buffer.read(8 * LONGEST_FACT).decode("utf-8", "replace") if text == "-" else text
     with _remembering(ctx) as session:
-        kept = session.keeper.remember(fact, key=key)
+        kept = session.memory.remember(fact, key=key)
     if ctx.as_json:
         ctx.screen.json({**_fact(kept.fact), "replaced": _fact(kept.replaced) if kept.replaced else None})
     else:
@@ -75,21 +75,19 @@ def import_(
 ) -> None:
     """Remember each list item and each paragraph of a file."""
     from zkchat_cli.memory.fact_ranking import LONGEST_FACT, facts_in
-    from zkchat_cli.references.file_imports import ImportRoots, imports_in, read
+    from zkchat_cli.references.file_imports import imports_in, read
 
     written = path if path.startswith("@") else f"@{path}"
     wanted = imports_in(f'@"{written[1:]}"' if '"' not in written and not written.startswith("@<") else written)
     if not wanted:
         raise UsageError(f"{path} is not a path of a file", "Name one, as zkchat memory import @facts.md")
     with _remembering(ctx) as session:
-        parts = session.parts
-        places = ImportRoots(parts.vault, parts.folder, 1024 * parts.settings.references.import_max_kilobytes)
-        file = read(wanted[0], places)
+        file = read(wanted[0], session.import_roots)
         every = facts_in("\n\n".join(chunk.text for chunk in file.chunks))
         taken = [fact for fact in every if len(fact) <= LONGEST_FACT][:MOST_IMPORTED]
         if not taken:
             raise UsageError(f"{file.relative_path} has no facts", "Each list item and each paragraph of it would be one.")
-        kept = [session.keeper.remember(fact, source=file.relative_path) for fact in taken]
+        kept = [session.memory.remember(fact, source=file.relative_path) for fact in taken]
     if left := len(every) - len(taken):
         ctx.screen.warn(f"{left} were left out", f"At most {MOST_IMPORTED} at once, each of {LONGEST_FACT} characters at most.")
     if ctx.as_json:
@@ -103,7 +101,7 @@ def import_(
 def search(ctx: CommandContext, text: Annotated[str, typer.Argument(metavar="TEXT", help="Words to search for.")]) -> None:
     """Search facts, notes that are often cited, and memory files; the best first."""
     with _remembering(ctx) as session:
-        ranked = session.keeper.search(text, session.budget.messages, session.parts.counter)
+        ranked = session.memory.search(text, session.budget.messages, session.counter)
     _show(ctx, ranked, [_found(relevant) for relevant in ranked])
 
 
@@ -119,8 +117,8 @@ def relevance(
             app.vault.refresh()
         session = app.session(app.find(id_) if id_ or not next_ else None)
         question = next_ or next((m.content for m in reversed(session.history) if m.role == "user"), "")
-        ranked = session.keeper.relevant(question)
-        sent = {(item.kind, item.key) for item in session.memory_for(next_)}
+        ranked = session.memory.relevant(question)
+        sent = {(item.kind, item.key) for item in session.memory_items(next_)}
     documents = [{**_found(each), "reason": each.reason, "included": (each.item.kind, each.item.key) in sent} for each in ranked]
     _show(ctx, ranked, documents)
 
@@ -145,7 +143,7 @@ def forget(
 ) -> None:
     """Delete a fact, with what it replaced."""
     with _remembering(ctx) as session:
-        fact = session.keeper.forget(key)
+        fact = session.memory.forget(key)
     if ctx.as_json:
         ctx.screen.json(_fact(fact))
     else:

@@ -110,20 +110,17 @@ def _stats(ctx: CommandContext, session: "ZkChatSession") -> str:
     prompt = session.prompt()
     if ctx.as_json:
         return ctx.screen.as_json(prompt.usage)
-    filtered = session.parts.settings.context.tool_filter == "auto"
+    filtered = session.settings.context.tool_filter == "auto"
     return context_usage.table(prompt, _columns(), context_usage.pinned(session.history), IN_SHELL, filtered=filtered)
 
 
 def _watch(ctx: CommandContext, session: "ZkChatSession", id_: str | None) -> None:
     """Of the conversation that is named, or of whichever is the vault's latest, until Ctrl-C."""
-    from zkchat_cli.chat.session import ZkChatSession
-
-    parts = session.parts
 
     def look() -> str:
-        return _stats(ctx, ZkChatSession(parts, parts.store.find(id_, str(parts.vault.root))))
+        return _stats(ctx, session.open_conversation(session.store.find(id_, str(session.vault.root)).id))
 
-    redrawing.watch(lambda: (parts.store.facts_version(), _columns()), look, ctx.screen)
+    redrawing.watch(lambda: (session.store.facts_version(), _columns()), look, ctx.screen)
 
 
 def _columns() -> int:
@@ -164,8 +161,8 @@ def memory(
             app.vault.refresh()
         there = id_ is not None or app.store.conversations(str(app.vault.root), 1)  # project memory is there before anything was said
         session = app.session(app.find(id_) if there else None)
-        items = session.memory_for(next_)
-        for message, hint in session.keeper.take_notices():
+        items = session.memory_items(next_)
+        for message, hint in session.memory.take_notices():
             ctx.screen.warn(message, hint)
     if ctx.as_json:
         values = ({f: getattr(item, f) for f in item.__dataclass_fields__} for item in items)
