@@ -380,7 +380,7 @@ def test_the_name_from_a_question_is_never_one_that_is_taken(session: ZkChatSess
 def test_a_path_gets_its_ending_and_its_folders(session: ZkChatSession, asked: str, path: str) -> None:
     assert answer(f"/save {asked}", session) == f"Saved as {path}"
     assert (session.vault.root / path).is_file()
-    assert path in session.vault.notes()
+    assert path in session.vault.note_paths()
 
 
 def test_a_saved_note_is_readable_as_any_other(session: ZkChatSession) -> None:

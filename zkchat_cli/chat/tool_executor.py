@@ -116,15 +116,15 @@ class ToolExecutor:
         assert change is not None
         start = self.clock()
         if not verdict.allowed:
-            return replace(looked, finding=ToolOutput(data={"error": verdict.told, "change": change.summary}), ok=False), None
+            return replace(looked, finding=ToolOutput(data={"error": verdict.reason, "change": change.summary}), ok=False), None
         try:
             made = approval.apply_change(self.vault, change, git=git)
         except VaultError as e:
             return replace(looked, finding=ToolOutput(data={"error": f"{e.message}. {e.hint}".strip()}), ok=False), None
         took = looked.duration_ms + 1000 * (self.clock() - start)
-        gone = change.replaced if len(change.replaced) <= MOST_REPLACED else f"{change.replaced[:MOST_REPLACED]}…"
+        gone = change.replaced_text if len(change.replaced_text) <= MOST_REPLACED else f"{change.replaced_text[:MOST_REPLACED]}…"
         data = {"done": change.summary, **({"replaced": gone} if gone else {})}
-        return replace(looked, finding=ToolOutput(data=data, note=change.note, outcome=made.told), duration_ms=took), made
+        return replace(looked, finding=ToolOutput(data=data, note=change.note, outcome=made.message), duration_ms=took), made
 
     def results(self, looked: Sequence["ToolOutcome"], room: int) -> tuple[ToolResult, ...]:
         """What the calls of one reply found, in about `room` tokens together.

@@ -34,7 +34,7 @@ from zkchat_cli.llm.http_errors import limit_said
 from zkchat_cli.models import FinishReason, Prompt, TokenUsage, ToolCall, ZkChatMessage
 from zkchat_cli.text.words import encodable
 from zkchat_cli.tools.base import ToolOutput
-from zkchat_cli.vault.approval import warned
+from zkchat_cli.vault.approval import mark_memory_file
 
 _log = logging.getLogger(__name__)
 LEAST_ROOM = 300
@@ -312,7 +312,7 @@ class TurnRunner:
         """A proposed change shown, approved or not, and made. What the notes said before it does not answer a later call."""
         proposed, call, policy = looked.finding.change, looked.call, self._standing.parts.changing
         assert proposed is not None
-        change = warned(proposed, self._standing.memory.instructing(proposed.paths))
+        change = mark_memory_file(proposed, self._standing.memory.instructing(proposed.paths))
         yield events.ChangeProposed(call, change.summary, change.diff, change.note)
         verdict = policy.approve(change)  # the user's time, not the tools'
         with self._turn.timer("tools"):
@@ -321,11 +321,11 @@ class TurnRunner:
             self._looked[call.id], self._changed = decided, True
             self._answered.clear()
             self._standing.notes_changed()
-        told = made.told if made else str(decided.finding.data["error"])
+        told = made.message if made else str(decided.finding.data["error"])
         yield events.ChangeDecided(call, made is not None, told)
         if made is not None and made.problem is not None:
             yield events.Notice(made.problem.message, made.problem.hint)
-        if made is not None and made.stopped:
+        if made is not None and made.interrupted:
             raise KeyboardInterrupt
         return decided
 

@@ -79,7 +79,7 @@ class MemoryFiles:
             self.warn(f"memory: {shown} is not a text file; it is left out", "Memory is Markdown or plain text.")
             return ""
         whole = len(raw) <= LARGEST
-        text, problem = filesystem.decode(NoteBytes(raw if whole else filesystem.whole_lines(raw[:LARGEST])))
+        text, problem = filesystem.decode(NoteBytes(raw if whole else filesystem.trim_to_whole_lines(raw[:LARGEST])))
         if problem:
             self.warn(f"memory: {shown} is {problem}", "")
         return text.strip() if whole else text.strip() + CUT

@@ -13,7 +13,7 @@ from zkchat_cli.terminal.interrupts import STOPPED
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.words import encodable
 from zkchat_cli.tools import load_tools as every
-from zkchat_cli.vault.approval import ALLOWED, DECLINED, Approve, Decision, beforehand
+from zkchat_cli.vault.approval import ALLOWED, DECLINED, Approve, Decision, approve_notes
 from zkchat_cli.vault.edit.transaction import Change
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class ApprovalPrompt:
     def __call__(self, change: Change) -> Decision:
         if self._none:
             return NO_MORE
-        if self._all and change.lasting is None:
+        if self._all and change.memory_file is None:
             return ALLOWED
         diff = change.diff
         cut = is_cut(diff, MOST_LINES)
@@ -67,7 +67,7 @@ class ApprovalPrompt:
         self._all = self._all or answer in ALL
         if answer in (*YES, *ALL):
             return ALLOWED
-        return DECLINED if answer in (*NO, *VIEW, STOPPED) else Decision(False, f"{DECLINED.told}. The user says: {encodable(said)}")
+        return DECLINED if answer in (*NO, *VIEW, STOPPED) else Decision(False, f"{DECLINED.reason}. The user says: {encodable(said)}")
 
 
 def policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> Approve | None:
@@ -75,13 +75,13 @@ def policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> App
     if yes and not unsafe:
         raise UsageError("--yes approves changes, and there are none without --unsafe", "Leave it out, or say --unsafe --yes.")
     if yes:
-        return beforehand
+        return approve_notes
     if unsafe and interactive:
         from zkchat_cli.terminal.confirm import Confirmation  # with prompt_toolkit, which pipes do without
 
         return ApprovalPrompt(Confirmation(colour=screen.colour), screen)
     if unsafe:
-        screen.warn("nobody can be asked here: changes of notes are shown and refused", "--yes approves them all beforehand")
+        screen.warn("nobody can be asked here: changes of notes are shown and refused", "--yes approves them all")
     return None
 
 

@@ -137,13 +137,13 @@ class BackgroundLoader:
     def _open(self) -> None:
         self.opened = self._opening()
         self._unless_left()
-        if self.opened.bench.vault.indexed:
+        if self.opened.bench.vault.has_index:
             self._first_index_there()
 
     def _first_index_there(self) -> None:
         assert self.opened is not None
         with suppress(ZkchatError):
-            self.notes = len(self.opened.bench.vault.notes())
+            self.notes = len(self.opened.bench.vault.note_paths())
         self.indexed.set()
 
     def _tell(self) -> None:

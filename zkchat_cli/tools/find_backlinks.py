@@ -17,7 +17,7 @@ def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
     after = first + len(shown)
     more = f"{len(rows) - after} more: ask again with offset={after}." if shown and after < len(rows) else ""
     none = "" if shown else f"There are {len(rows)} backlinks, none from offset {first} on." if rows else "No other note links to it."
-    return ToolOutput(tuple(dict.fromkeys(vault.quoted(shown))), {"path": path, "backlinks": len(rows)}, more or none)
+    return ToolOutput(tuple(dict.fromkeys(vault.link_lines(shown))), {"path": path, "backlinks": len(rows)}, more or none)
 
 
 TOOL = Tool(

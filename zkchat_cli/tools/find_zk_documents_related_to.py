@@ -16,7 +16,7 @@ def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
     limit, clamped = clamp_limit(arguments, DEFAULT_LIMIT, MOST)
     if path:
         path, _ = vault.locate(path)
-    found = vault.related_to(path, limit + 1) if path else vault.about(query, limit + 1)
+    found = vault.related_notes(path, limit + 1) if path else vault.notes_about(query, limit + 1)
     if not found:
         return ToolOutput(note="No note is related to it by links or words." if path else "Nothing found. Try fewer or other words.")
     shown = found[:limit]

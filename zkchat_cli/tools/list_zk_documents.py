@@ -16,7 +16,7 @@ MOST_TAGS = 10
 def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
     limit, clamped = clamp_limit(arguments, DEFAULT_LIMIT, MOST)
     first = max(0, clamp_position(arguments, "offset", 0))
-    found = vault.entries(arguments.get("folder", ""), arguments.get("tag", ""))
+    found = vault.list_notes(arguments.get("folder", ""), arguments.get("tag", ""))
     shown = found[first : first + limit]
     after = first + len(shown)
     more = f"{len(found) - after} more: ask again with offset={after}, a folder or a tag." if shown and after < len(found) else ""

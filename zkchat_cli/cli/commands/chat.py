@@ -117,7 +117,7 @@ def _refuse_at_once(vault: Path | None) -> None:
     if vault is not None and not os.path.isdir(os.path.expanduser(vault)):  # noqa: PTH111, PTH112 - as Path has them they may raise
         from zkchat_cli.vault import filesystem  # which says what is wrong with it
 
-        filesystem.root_of(vault)
+        filesystem.resolve_root(vault)
 
 
 def _conversation(app: "App", resume: str | None, *, continue_: bool) -> "Conversation | None":
@@ -160,7 +160,7 @@ def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) ->
         show_error(e, aside)
         first = first or e
     if first is not None:
-        first.told = True
+        first.reported = True
         raise first
 
 

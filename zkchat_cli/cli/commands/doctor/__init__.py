@@ -36,7 +36,7 @@ def doctor(
     if failed:
         ctx.screen.warn(wrong)
         told = ZkchatError(wrong, step)
-        told.told, told.code = True, failed[0]["code"]
+        told.reported, told.code = True, failed[0]["code"]
         raise told
 
 

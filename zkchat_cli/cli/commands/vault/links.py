@@ -131,7 +131,7 @@ def _mend(ctx: CommandContext, *, unsure: bool, yes: bool) -> None:
 
 def path_of(notes: "Vault", note: str) -> str:
     """The note that a path or a name means. Raises VaultError that names the nearest ones."""
-    if path := notes.path_of(note):
+    if path := notes.find_file(note):
         return path
     link = notes.resolve(note.strip().removeprefix("[[").removesuffix("]]"))
     if link.target is None:

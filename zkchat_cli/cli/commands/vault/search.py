@@ -67,7 +67,7 @@ def resolve(
     with ctx.indexed_vault() as (notes, _):
         at = _source(ctx, notes, source) if source else None
         for line in _lines(text):
-            links = notes.links_in(line, at)
+            links = notes.resolve_links(line, at)
             if ctx.as_json:
                 ctx.screen.json([_link(link) for link in links])
                 continue
@@ -85,7 +85,7 @@ def _link(link: "LinkResolution") -> dict[str, Any]:
 
 def _source(ctx: CommandContext, notes: "Vault", note: str) -> str:
     """The note that a path or a name means; where there is none, the path of one that could be."""
-    source = notes.path_of(note) or notes.resolve(note).target
+    source = notes.find_file(note) or notes.resolve(note).target
     if source is None:
         ctx.screen.warn(f"there is no note {note}", "links are resolved as if there were")
     return source or note
