@@ -171,7 +171,7 @@ def _check_model(ctx: CommandContext, model: str | None) -> None:
     if model:
         where = paths.app_paths(os.environ, ctx.shared["config_file"])
         factory.check(
-            loader.load_agent(
+            loader.load(
                 {"model": model}, {}, paths.AppPaths(Path(os.devnull), where.data_dir, where.cache_dir), schema=factory.settings_schema()
             )
         )
