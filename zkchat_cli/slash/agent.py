@@ -33,8 +33,8 @@ def _described(session: ZkChatSession) -> Iterator[StyledLine]:
     yield styled_line(
         f"  model {session.model.name}, a window of {window.tokens} tokens ({window.source}); strategy {session.strategy.name}", indent=4
     )
-    if agent is not None and agent.given.get("model") not in (None, "", session.model.name):
-        yield styled_line(f"  its own model, {agent.given['model']}, gives way to the one that you chose", "dim", indent=4)
+    if agent is not None and agent.values.get("model") not in (None, "", session.model.name):
+        yield styled_line(f"  its own model, {agent.values['model']}, gives way to the one that you chose", "dim", indent=4)
     yield styled_line(f"  tools: {', '.join(tool.name for tool in session.tools) or 'none'}", indent=4)
     if agent is not None and agent.tools is not None:
         absent = [tool for tool in load_tools(unsafe=True) if tool.name in agent.tools and tool not in session.tools]

@@ -126,5 +126,5 @@ def questions(session: ZkChatSession) -> list[str]:
 
 def turns(found: Iterable[pins.TurnPart]) -> list[str]:
     """For completion: the numbers of turns with what they begin with, the last first."""
-    begun = {each.turn: each.message.typed for each in reversed(list(found))}
+    begun = {each.turn: each.message.display_text for each in reversed(list(found))}
     return [CompletionValue(str(turn), truncate(text, 60)) for turn, text in begun.items()]

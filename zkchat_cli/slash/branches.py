@@ -18,7 +18,7 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if argument:
         end = session.switch_branch(argument)
         return CommandResult(
-            f"On branch {end.leaf_number}, which ends with turn {end.turns[1]}: “{truncate(end.first_question.typed, 60)}”"
+            f"On branch {end.leaf_number}, which ends with turn {end.turns[1]}: “{truncate(end.first_question.display_text, 60)}”"
         )
     return CommandResult(lines=list(_listed(session)), paged=True)
 
@@ -44,7 +44,7 @@ def _described(stretch: BranchSegment, turns: int) -> StyledLine:
     look = "bold" if stretch.on_current_branch else ""
     number = "·" if stretch.leaf_number is None else str(stretch.leaf_number)
     where = f"{'→' if stretch.contains_head else ' '} {'  ' * min(stretch.depth, DEEPEST)}{number:<2} "
-    said = f"“{truncate(stretch.first_question.typed, 60)}”"
+    said = f"“{truncate(stretch.first_question.display_text, 60)}”"
     return StyledLine(
         (StyledSpan(where, look), StyledSpan(f"{which}{at}  ", "dim"), StyledSpan(said, look)),
         (StyledSpan(day(stretch.last.timestamp), "dim"),),
@@ -57,7 +57,7 @@ def _numbers(session: ZkChatSession) -> list[str]:
     with closing(session.store.beside()) as store:  # completion has its own thread
         log = store.log(session.conversation.id)
     ends = [stretch for stretch in BranchTree(log).segments(None) if stretch.leaf_number is not None]
-    return [CompletionValue(str(end.leaf_number), truncate(end.first_question.typed, 60)) for end in ends]
+    return [CompletionValue(str(end.leaf_number), truncate(end.first_question.display_text, 60)) for end in ends]
 
 
 COMMAND = SlashCommand(

@@ -13,7 +13,7 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
 
 
 def _keys(session: ZkChatSession) -> list[str]:
-    return session.memory.keys()
+    return session.memory.fact_keys()
 
 
 COMMAND = SlashCommand("forget", "delete a fact that was remembered", _run, "KEY", _keys)

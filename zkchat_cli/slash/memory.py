@@ -9,10 +9,10 @@ from zkchat_cli.views.text import styled_line
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     keeper = session.memory
-    if not keeper.on:
+    if not keeper.enabled:
         return CommandResult("Memory is switched off. Switch it on: zkchat config set context.memory_integration true")
     items, remembered = session.memory_items(argument), keeper.facts()
-    warnings = [styled_line(f"! {on_one_line(*told)}", "yellow") for told in keeper.take_notices()]
+    warnings = [styled_line(f"! {on_one_line(*told)}", "yellow") for told in keeper.pop_notices()]
     if not items and not remembered:
         return CommandResult(lines=[*warnings, styled_line(NONE.format("/remember TEXT"))])
     question = "that message" if argument else "your last message" if session.history else "your first message"

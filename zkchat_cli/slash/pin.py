@@ -41,7 +41,7 @@ def _rows(found: Sequence[TurnPart], session: ZkChatSession) -> Iterable[StyledL
     for each in found:
         tokens = session.counter.count(each.message.content)
         about = f"{each.turn:>4} {each.part:<8} {tokens:>6} tokens, {pins.because(each.message)}: "
-        yield styled_line(f"{about}{truncate(each.message.typed, 60)}", indent=5)
+        yield styled_line(f"{about}{truncate(each.message.display_text, 60)}", indent=5)
 
 
 def _turns(session: ZkChatSession) -> list[str]:

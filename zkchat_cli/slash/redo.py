@@ -8,7 +8,7 @@ from zkchat_cli.text.truncate import truncate
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     moved = session.redo(parse_turn_count(argument))
-    last = moved.questions[-1].typed if moved.questions else moved.messages[-1].typed
+    last = moved.questions[-1].display_text if moved.questions else moved.messages[-1].display_text
     return CommandResult(f"Back again. The conversation ends with turn {moved.turns} now: “{truncate(last, 60)}”")
 
 

@@ -11,7 +11,7 @@ MOST_NAMED = 5
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     moved = session.undo(parse_turn_count(argument))
-    first = moved.questions[0].typed if moved.questions else moved.messages[0].typed
+    first = moved.questions[0].display_text if moved.questions else moved.messages[0].display_text
     many = f", with {len(moved.questions) - 1} more" if len(moved.questions) > 1 else ""
     now = f"The conversation ends with turn {moved.turns} now." if moved.turns else "The conversation is at its beginning now."
     return CommandResult(f"Taken back: “{truncate(first, 60)}”{many}. {now} /redo brings it back.{_what_stays(moved)}")

@@ -37,4 +37,4 @@ def found(ranked: Sequence[RankedMemory]) -> Iterator[StyledLine]:
         yield StyledLine(
             (StyledSpan(item.key, "bold", item.relative_path), StyledSpan(f" · {relevant.score:.2f} · {relevant.reason}", "dim"))
         )
-        yield styled_line(f"  {item.told.removeprefix('- ').splitlines()[0] if item.told else ''}")
+        yield styled_line(f"  {item.prompt_line.removeprefix('- ').splitlines()[0] if item.prompt_line else ''}")

@@ -165,7 +165,7 @@ def memory(
         there = id_ is not None or app.store.conversations(str(app.vault.root), 1)  # project memory is there before anything was said
         session = app.session(app.find(id_) if there else None)
         items = session.memory_items(next_)
-        for message, hint in session.memory.take_notices():
+        for message, hint in session.memory.pop_notices():
             ctx.screen.warn(message, hint)
     if ctx.as_json:
         values = ({f: getattr(item, f) for f in item.__dataclass_fields__} for item in items)
