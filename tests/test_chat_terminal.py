@@ -189,7 +189,7 @@ def test_a_unique_beginning_of_a_command_will_do_and_others_name_the_nearest(zkc
         chat.say("/he")
         chat.wait_for("Ctrl+R")
         chat.say("/hepl")
-        chat.wait_for("there is no command /hepl")
+        chat.wait_for("unknown command /hepl")
         chat.wait_for("Nearest: /help")
         chat.say("/co")
         chat.wait_for("/co could be several commands")

@@ -285,17 +285,17 @@ def test_what_is_copied_is_told_and_what_cannot_be_is_an_error(room: Room, monke
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "TMUX"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    assert "copied: 1 character, by the terminal" in Hands(room.session()).carry_out(CommandResult(copied="x"))
+    assert "copied: 1 character, by the terminal" in Hands(room.session()).carry_out(CommandResult(clipboard="x"))
     monkeypatch.setenv("TERM", "dumb")
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(UsageError, match="could not be copied"):
-        Hands(room.session()).carry_out(CommandResult(copied="xx"))
+        Hands(room.session()).carry_out(CommandResult(clipboard="xx"))
 
 
 def test_a_note_is_opened_by_the_setting_or_shown(room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("VISUAL", "EDITOR"):
         monkeypatch.delenv(name, raising=False)
-    opens = CommandResult(opening=NoteToOpen(tmp_path / "A.md", 7, "the \x1b[31mtext"))
+    opens = CommandResult(open_note=NoteToOpen(tmp_path / "A.md", 7, "the \x1b[31mtext"))
     assert Hands(room.session()).carry_out(opens) == "the ␛[31mtext\n"
     room.settings = Config(
         terminal=TerminalSettings(open_command=f"{program(tmp_path, 'editor', f'echo $* > {tmp_path}/opened')} {{line}}")

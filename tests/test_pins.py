@@ -322,7 +322,7 @@ def test_turns_are_offered_for_completion(room: Room) -> None:
     assert offered("pin") == ["last", "2", "1"]
     assert offered("priority") == ["2", "1"]
     assert offered("unpin") == ["2"]
-    assert [each.about for each in offered("priority") if isinstance(each, base.CompletionValue)] == ["Always be brief.", "Why?"]
+    assert [each.description for each in offered("priority") if isinstance(each, base.CompletionValue)] == ["Always be brief.", "Why?"]
 
 
 def test_a_mark_on_what_is_not_stored_changes_nothing(room: Room) -> None:

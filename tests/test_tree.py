@@ -191,8 +191,8 @@ def test_edit_puts_the_question_into_the_line_and_asks_what_comes_of_it(room: Ro
     session = room.session(Deltas([says("Four."), says("Nine."), says("Ten.")]))
     completed(session.send("What is 2 + 2?"))
     completed(session.send("And 4 + 5?"))
-    assert slash.run("/edit", session).typed == "/edit 2 And 4 + 5?"
-    assert slash.run("/edit 1", session).typed == "/edit 1 What is 2 + 2?"
+    assert slash.run("/edit", session).input_text == "/edit 2 And 4 + 5?"
+    assert slash.run("/edit 1", session).input_text == "/edit 1 What is 2 + 2?"
     assert turn("/edit 1 What is\n5 + 5?", session) == "Ten."
     assert contents(session) == ["What is\n5 + 5?", "Ten."]
     with pytest.raises(UsageError, match="as it was"):

@@ -10,7 +10,7 @@ from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 NONE = "No memory: a note ZKCHAT.md in the vault's root would be sent with every message, and {} keeps a fact."
 
 
-def included(items: Sequence[MemoryItem]) -> Iterator[StyledLine]:
+def memory_item_lines(items: Sequence[MemoryItem]) -> Iterator[StyledLine]:
     """What goes into the prompt: its name, tokens and reason, then its text."""
     for item in items:
         name = item.key if item.kind in ("fact", "agent") else item.relative_path
@@ -23,14 +23,14 @@ def included(items: Sequence[MemoryItem]) -> Iterator[StyledLine]:
             yield styled_line(f"  {each.removeprefix('- ') if item.kind in ('fact', 'document') else each}")
 
 
-def facts(remembered: Sequence[Fact]) -> Iterator[StyledLine]:
+def fact_lines(remembered: Sequence[Fact]) -> Iterator[StyledLine]:
     """Every fact, with who told it when."""
     for fact in remembered:
         yield StyledLine((StyledSpan(fact.key, "bold"), StyledSpan(f" · {fact.created_at[:10]} · {source_of(fact)}", "dim")))
         yield styled_line(f"  {fact.content}")
 
 
-def found(ranked: Sequence[RelevantFacts]) -> Iterator[StyledLine]:
+def memory_search_lines(ranked: Sequence[RelevantFacts]) -> Iterator[StyledLine]:
     """What a search found, with its score."""
     for relevant in ranked:
         item = relevant.item

@@ -118,14 +118,14 @@ def ask(
 
 def _tell_context(session: "ZkChatSession", screen: Screen) -> None:
     """What the prompt that was sent was made of, if one was."""
-    from zkchat_cli.views.prompt_overview import overview
+    from zkchat_cli.views.prompt_overview import overview_lines
 
     if session.sent is not None:
         asked = next((m for m in reversed(session.history) if m.role == "user"), None)
         tokens: Counter[str] = Counter()
         for chunk in asked.chunks if asked is not None else ():
             tokens[chunk.relative_path] += session.parts.counter.count(chunk.text)
-        for line in overview(session.sent, asked.references if asked is not None else (), tokens):
+        for line in overview_lines(session.sent, asked.references if asked is not None else (), tokens):
             screen.remark(line)
 
 

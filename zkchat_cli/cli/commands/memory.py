@@ -31,14 +31,14 @@ def _remembering(call: command.CommandContext) -> "Iterator[ZkChatSession]":
 @command.command(COMMAND, *command.NOTES, name="list")
 def list_(call: command.CommandContext) -> None:
     """Every fact that is remembered, the newest first."""
-    from zkchat_cli.views.memory import facts
+    from zkchat_cli.views.memory import fact_lines
 
     with _remembering(call) as session:
         remembered = session.keeper.facts()
     if call.as_json:
         call.screen.json([_fact(fact) for fact in remembered])
         return
-    call.screen.show([*facts(remembered)])
+    call.screen.show([*fact_lines(remembered)])
     if not remembered:
         call.screen.remark('Nothing is remembered yet: zkchat memory add "…"')
 
@@ -125,13 +125,13 @@ def relevance(
 
 
 def _show(call: command.CommandContext, ranked: "Iterable[RelevantFacts]", documents: list[dict[str, Any]]) -> None:
-    from zkchat_cli.views.memory import found
+    from zkchat_cli.views.memory import memory_search_lines
 
     if call.as_json:
         call.screen.json(documents)
         return
     for relevant, document in zip(ranked, documents, strict=True):
-        call.screen.show([*found([relevant])])
+        call.screen.show([*memory_search_lines([relevant])])
         if document.get("included") is False:
             call.screen.print("  too far from the message to go into the prompt", "dim")
     if not documents:

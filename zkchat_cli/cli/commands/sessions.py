@@ -68,7 +68,7 @@ def list_(
         call.screen.json([each.model_dump(mode="json") for each in known])
         return
     with paged(call.screen.fitted()) as pager:
-        pager.show(conversation_list.listed(known, mark=False))
+        pager.show(conversation_list.conversation_lines(known, mark=False))
     if not known:
         none = "There is no conversation yet." if everywhere else conversation_list.NONE
         call.screen.remark(f'{none} Start one: zkchat ask "…"')
@@ -86,7 +86,7 @@ def show(call: command.CommandContext, id_: command.ConversationArgument = None)
         call.screen.json({**overview.model_dump(mode="json"), "history": [message.model_dump(mode="json") for message in history]})
         return
     with paged(call.screen) as pager:
-        pager.show(conversation_list.told(overview, history, MOST_SOURCES))
+        pager.show(conversation_list.transcript_lines(overview, history, MOST_SOURCES))
 
 
 @command.command(COMMAND, *command.NOTES, epilog=command.examples('zkchat sessions search "heat pump"'))
@@ -103,12 +103,12 @@ def search(
         with call.screen.progress_bar("Making what was said searchable") as progress:
             for done, total in store.indexing():
                 progress(done, total)
-        said = conversation_list.spoken(store.search(None if everywhere else root, text, limit=TOOLS * limit), limit)
+        said = conversation_list.without_tool_results(store.search(None if everywhere else root, text, limit=TOOLS * limit), limit)
     if call.as_json:
         call.screen.json([_hit(each, text) for each in said])
         return
     with paged(call.screen.fitted()) as pager:
-        pager.show(conversation_list.found(said, text))
+        pager.show(conversation_list.search_result_lines(said, text))
     if not said:
         more = "" if everywhere or root is None else " --all looks into those with other notes, too."
         call.screen.remark(f"Nothing was said with these words.{more}")
@@ -117,7 +117,7 @@ def search(
 def _hit(said: "FoundMessage", text: str) -> dict[str, object]:
     from zkchat_cli.views import conversation_list
 
-    snippet = conversation_list.excerpt(said.message.content, text)
+    snippet = conversation_list.best_line(said.message.content, text)
     return {
         "conversation_id": said.conversation_id,
         "title": said.title,
@@ -125,7 +125,7 @@ def _hit(said: "FoundMessage", text: str) -> dict[str, object]:
         "role": said.message.role,
         "timestamp": said.message.timestamp,
         "snippet": snippet,
-        "found": conversation_list.words_found(snippet, text),
+        "found": conversation_list.matched_words(snippet, text),
         "score": said.score,
     }
 
@@ -171,7 +171,7 @@ def delete(
         )
     with _store(call, anywhere=age is None or everywhere) as (store, root):
         if age is not None:
-            old = {*store.untouched_since(conversation_list.ago(age, factory.now()).isoformat())}
+            old = {*store.untouched_since(conversation_list.parse_age(age, factory.now()).isoformat())}
             doomed = [each for each in store.overviews(None if everywhere else root) if each.id in old]
         else:
             doomed = list({found.id: store.overview(found.id) for found in (store.find(id_, root) for id_ in ids or ())}.values())
@@ -182,7 +182,7 @@ def delete(
         call.screen.json({"deleted": [each.id for each in doomed]})
         return
     for each in doomed:
-        call.screen.print(f"{each.id} is deleted: {conversation_list.name(each)}")
+        call.screen.print(f"{each.id} is deleted: {conversation_list.display_title(each)}")
     if not doomed:
         call.screen.remark("No conversation is that old.")
 
@@ -191,7 +191,9 @@ def _named(doomed: "list[ConversationSummary]") -> str:
     """What is to be deleted, a line each."""
     from zkchat_cli.views import conversation_list
 
-    lines = [f"  {each.id}  {conversation_list.name(each)} ({conversation_list.facts(each)})" for each in doomed[:MOST_NAMED]]
+    lines = [
+        f"  {each.id}  {conversation_list.display_title(each)} ({conversation_list.size_and_time(each)})" for each in doomed[:MOST_NAMED]
+    ]
     more = [f"  and {len(doomed) - MOST_NAMED} more, {len(doomed)} in all"] if len(doomed) > MOST_NAMED else []
     return "".join(f"{line}\n" for line in (*lines, *more))
 

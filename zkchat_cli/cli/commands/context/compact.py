@@ -42,7 +42,7 @@ def compact(
     """Summarise older turns now; nothing is deleted."""
     from zkchat_cli.chat.command_hints import IN_SHELL
     from zkchat_cli.chat.compactor import CompactionRequest, can_summarize
-    from zkchat_cli.views import context_usage
+    from zkchat_cli.views.compaction import describe_compaction
 
     with call.session(id_) as session:
         if undo:
@@ -53,7 +53,7 @@ def compact(
         else:
             wish = CompactionRequest(instructions=instructions, target=target, keep=keep, preview=preview)
             done = _told(session.compacting(wish), call.screen, session.parts.model.name if can_summarize(session) else "")
-            text = context_usage.describe(done, IN_SHELL) + (f"\n\n{done.summary}" if preview and done.summary else "")
+            text = describe_compaction(done, IN_SHELL) + (f"\n\n{done.summary}" if preview and done.summary else "")
     if call.as_json:
         call.screen.json(done)
     else:

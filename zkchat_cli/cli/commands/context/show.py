@@ -14,6 +14,7 @@ from zkchat_cli.terminal.external_programs import paged
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.context.prompt_history import SentPrompts
+    from zkchat_cli.views.text import StyledLine
 
 ROOM = command.app()
 
@@ -44,7 +45,7 @@ def show(
         call.screen.json(prompt)
     else:
         with paged(call.screen) as pager:
-            pager.print(prompts.text(prompt))
+            pager.print(prompts.prompt_text(prompt))
 
 
 def _show_past(call: command.CommandContext, id_: str | None, turn: int, number: int | None) -> None:
@@ -55,7 +56,7 @@ def _show_past(call: command.CommandContext, id_: str | None, turn: int, number:
         call.screen.json({"conversation_id": conversation, **one.document(number)})
     else:
         with paged(call.screen) as pager:
-            pager.print(prompts.past(one, number))
+            pager.print(prompts.sent_prompts_text(one, number))
 
 
 def _pasts(call: command.CommandContext, id_: str | None, *turns: int) -> "tuple[str, list[SentPrompts]]":
@@ -87,7 +88,7 @@ def diff(
         call.screen.json({"conversation_id": conversation, **turns, **found.document})
         return
     with paged(call.screen) as pager:
-        pager.print(prompts.changed(before, after, found))
+        pager.print(prompts.prompt_diff_text(before, after, found))
 
 
 @command.command(ROOM, *command.PROMPT, epilog=command.examples("zkchat context stats --watch"))
@@ -101,10 +102,10 @@ def stats(
         if watch:
             _watch(call, session, id_)
         else:
-            call.screen.print(_stats(call, session))
+            _print_stats(call, _stats(call, session))
 
 
-def _stats(call: command.CommandContext, session: "ZkChatSession") -> str:
+def _stats(call: command.CommandContext, session: "ZkChatSession") -> "str | list[StyledLine]":
     from zkchat_cli.chat.command_hints import IN_SHELL
     from zkchat_cli.views import context_usage
 
@@ -112,7 +113,14 @@ def _stats(call: command.CommandContext, session: "ZkChatSession") -> str:
     if call.as_json:
         return call.screen.as_json(prompt.usage)
     filtered = session.parts.settings.context.tool_filter == "auto"
-    return context_usage.table(prompt, _columns(), context_usage.pinned(session.history), IN_SHELL, filtered=filtered)
+    return context_usage.usage_lines(prompt, _columns(), context_usage.pinned_turns(session.history), IN_SHELL, filtered=filtered)
+
+
+def _print_stats(call: command.CommandContext, stats: "str | list[StyledLine]") -> None:
+    if isinstance(stats, str):
+        call.screen.print(stats)
+    else:
+        call.screen.fitted().show(stats)
 
 
 def _watch(call: command.CommandContext, session: "ZkChatSession", id_: str | None) -> None:
@@ -121,10 +129,10 @@ def _watch(call: command.CommandContext, session: "ZkChatSession", id_: str | No
 
     parts = session.parts
 
-    def look() -> str:
+    def look() -> "str | list[StyledLine]":
         return _stats(call, ZkChatSession(parts, parts.store.find(id_, str(parts.vault.root))))
 
-    redrawing.watch(lambda: (parts.store.facts_version(), _columns()), look, call.screen)
+    redrawing.watch(lambda: (parts.store.facts_version(), _columns()), look, lambda stats: _print_stats(call, stats), call.screen)
 
 
 def _columns() -> int:
@@ -137,7 +145,7 @@ def _columns() -> int:
 def summary(call: command.CommandContext, id_: command.ConversationArgument = None) -> None:
     """The summary that stands for older turns, if there is one."""
     from zkchat_cli.context.compaction_policy import covered
-    from zkchat_cli.views import context_usage
+    from zkchat_cli.views.compaction import describe_active_compaction
 
     with call.session(id_) as session:
         compaction = session.compaction
@@ -147,7 +155,7 @@ def summary(call: command.CommandContext, id_: command.ConversationArgument = No
     elif compaction is None or covers is None:
         call.screen.remark("No summary: every turn is sent as it is.")
     else:
-        call.screen.print(context_usage.standing(compaction, covers), "bold")
+        call.screen.print(describe_active_compaction(compaction, covers), "bold")
         call.screen.print(compaction.summary or "")
 
 
@@ -158,7 +166,7 @@ def memory(
     next_: Annotated[str, typer.Option("--next", metavar="TEXT", help="For this message.")] = "",
 ) -> None:
     """What of memory the next prompt would hold, and why."""
-    from zkchat_cli.views.memory import NONE, included
+    from zkchat_cli.views.memory import NONE, memory_item_lines
 
     with call.opened() as bench:
         if next_:
@@ -172,6 +180,6 @@ def memory(
         values = ({f: getattr(item, f) for f in item.__dataclass_fields__} for item in items)
         call.screen.json([{**value, "relative_path": value["relative_path"] or None} for value in values])
         return
-    call.screen.show([*included(items)])
+    call.screen.show([*memory_item_lines(items)])
     if not items:
         call.screen.remark(NONE.format('zkchat memory add "…"'))
