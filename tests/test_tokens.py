@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.errors import UsageError
-from zkchat_cli.tokens.counter import ENCODINGS, VOCABULARY, Encoder, TokenCounter, estimate, load_vocabulary
+from zkchat_cli.tokens.counter import ENCODINGS, VOCABULARY, Encoder, TokenCounter, estimate_tokens, load_vocabulary
 
 ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
 SHA256 = {
@@ -183,5 +183,5 @@ def test_a_vocabulary_that_is_not_there_is_not_fetched(tmp_path: Path, monkeypat
 @settings(deadline=None)
 @given(st.text(max_size=300))
 def test_an_estimate_is_never_nothing_for_something(text: str) -> None:
-    assert estimate(text) >= (1 if text else 0)
-    assert estimate(text) <= 2 * len(text) + 1
+    assert estimate_tokens(text) >= (1 if text else 0)
+    assert estimate_tokens(text) <= 2 * len(text) + 1

@@ -15,11 +15,11 @@ from zkchat_cli.agents.profile import Agent
 from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import StoreError, UsageError, VaultError
 from zkchat_cli.memory import fact_ranking
-from zkchat_cli.memory.conversation_excerpts import shown
-from zkchat_cli.memory.fact_keys import key_of, slug
-from zkchat_cli.memory.fact_ranking import RelevantFacts, RememberedFact
+from zkchat_cli.memory.conversation_excerpts import describe_message
+from zkchat_cli.memory.fact_keys import slugify, suggest_key
+from zkchat_cli.memory.fact_ranking import RankedMemory, StoredMemory
 from zkchat_cli.memory.file_reader import MemoryFiles, Stamp
-from zkchat_cli.memory.project import ALSO_READ, MemoryItem, agent_memory, folder_memory, in_play, root_memory
+from zkchat_cli.memory.project import ALSO_READ, MemoryItem, find_active_notes, load_agent_memory, load_folder_memory, load_root_memory
 from zkchat_cli.models import Fact, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
@@ -28,7 +28,7 @@ from zkchat_cli.vault.vault import Vault
 
 SHARE, ROOT_SHARE, AGENT_SHARE, FOLDER_SHARE = 0.2, 0.12, 0.04, 0.04
 """Of the messages' budget: all of memory, its files in the root, the agent's own, and those in folders. Facts get what these leave."""
-MOST_SAID = 20
+MAX_RECALLED_MESSAGES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +60,11 @@ class Memory:
         self._files = MemoryFiles(vault.root, self.tell)
         self._agent = agent
         self._agents_files = MemoryFiles(agent.memory_file.parent, self.tell) if agent is not None and agent.memory_file else None
-        self._documents: tuple[RememberedFact, ...] | None = None
+        self._documents: tuple[StoredMemory, ...] | None = None
         self._chosen: tuple[tuple[str, int, TokenCounter], tuple[MemoryItem, ...]] | None = None
         self._made: dict[str, tuple[object, dict[str, Stamp], tuple[MemoryItem, ...]]] = {}
         self._facts: tuple[Fact, ...] = ()
-        self._told_facts: tuple[RememberedFact, ...] = ()
+        self._told_facts: tuple[StoredMemory, ...] = ()
         self._version: tuple[int, int] | None = None
         with suppress(StoreError):
             self.facts()
@@ -83,7 +83,7 @@ class Memory:
         if not self.on:
             return ()
         room = int(ROOT_SHARE * budget)
-        return self._unchanged("root", (room, counter), lambda: root_memory(self._files, self._names, room, counter))
+        return self._unchanged("root", (room, counter), lambda: load_root_memory(self._files, self._names, room, counter))
 
     def front(self, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
         """The memory that stands in the front of every prompt: the vault's, then the agent's own."""
@@ -91,7 +91,7 @@ class Memory:
         if not self.on or agent is None or files is None:
             return self.project(budget, counter)
         room = int(AGENT_SHARE * budget)
-        own = self._unchanged("agent", (room, counter), lambda: agent_memory(files, agent, room, counter), files)
+        own = self._unchanged("agent", (room, counter), lambda: load_agent_memory(files, agent, room, counter), files)
         return (*self.project(budget, counter), *own)
 
     def _unchanged(
@@ -113,8 +113,8 @@ class Memory:
             return ()
         root = self.front(budget, counter)
         left = int(SHARE * budget) - sum(item.tokens for item in root)
-        notes, room = in_play(current, recent), int(FOLDER_SHARE * budget)
-        make = partial(folder_memory, self._files, self._names, notes, room, counter, root)
+        notes, room = find_active_notes(current, recent), int(FOLDER_SHARE * budget)
+        make = partial(load_folder_memory, self._files, self._names, notes, room, counter, root)
         folders = self._unchanged("folders", (notes, room, counter, root), make)
         question = next((m.asked for m in current if m.role == "user"), "")
         return (*folders, *self._bearing(question, left - sum(item.tokens for item in folders), counter))
@@ -124,7 +124,7 @@ class Memory:
         asked = (question, room, counter)
         if self._chosen is None or self._chosen[0] != asked:
             try:
-                self._chosen = asked, fact_ranking.choose(self.relevant(question), room, counter)
+                self._chosen = asked, fact_ranking.choose_for_prompt(self.relevant(question), room, counter)
             except (StoreError, VaultError) as e:
                 self.tell(e.message, e.hint)
                 return ()
@@ -165,18 +165,18 @@ class Memory:
         version = self._store.facts_version()
         if version != self._version:
             self._facts, self._version = self._store.facts(self._at), version
-            self._told_facts = tuple(map(fact_ranking.of_fact, self._facts))
+            self._told_facts = tuple(map(fact_ranking.recall_fact, self._facts))
         return self._facts
 
     def keys(self) -> list[str]:
         """The keys of the facts as they were last read; may be asked from any thread."""
         return [fact.key for fact in self._facts]
 
-    def everything(self) -> tuple[RememberedFact, ...]:
+    def everything(self) -> tuple[StoredMemory, ...]:
         """The facts, and the notes that several conversations cited as it was when this one began."""
         if self._documents is None:
             cited = [each for each in self._store.often_cited(self._at) if self._is_there(each.relative_path)]
-            self._documents = tuple(fact_ranking.of_document(each, self._about(each.relative_path)) for each in cited)
+            self._documents = tuple(fact_ranking.recall_cited_note(each, self._about(each.relative_path)) for each in cited)
         self.facts()
         return (*self._told_facts, *self._documents)
 
@@ -186,30 +186,30 @@ class Memory:
         except (VaultError, OSError):
             return False
 
-    def relevant(self, text: str) -> tuple[RelevantFacts, ...]:
+    def relevant(self, text: str) -> tuple[RankedMemory, ...]:
         """Everything remembered that shares a word with the text, what bears most on it first."""
-        return fact_ranking.rank(text, self.everything(), self._now()) if text.strip() else ()
+        return fact_ranking.rank_by_relevance(text, self.everything(), self._now()) if text.strip() else ()
 
-    def search(self, text: str, budget: int, counter: TokenCounter) -> tuple[RelevantFacts, ...]:
+    def search(self, text: str, budget: int, counter: TokenCounter) -> tuple[RankedMemory, ...]:
         """`relevant`, and the memory files in the vault's root besides."""
         files = [
-            RememberedFact("file", item.relative_path, item.content, item.content, "", item.relative_path)
+            StoredMemory("file", item.relative_path, item.content, item.content, "", item.relative_path)
             for item in self.project(budget, counter)
         ]
-        return fact_ranking.rank(text, (*self.everything(), *files), self._now()) if text.strip() else ()
+        return fact_ranking.rank_by_relevance(text, (*self.everything(), *files), self._now()) if text.strip() else ()
 
     def remember(self, text: str, *, key: str = "", source: str = "user") -> FactUpdate:
         """Keep a fact; of the same key, it replaces the older one. Raises UsageError for none, one that is too long, and while off."""
         if not self.on:
             raise UsageError("memory is switched off", "Switch it on: zkchat config set context.memory_integration true")
-        content = fact_ranking.clean(text)
+        content = fact_ranking.clean_fact(text)
         if not any(c.isalnum() for c in content):
             raise UsageError("there is nothing to remember", "Say what, as: the roofer's number is 0171 5550")
         if len(content) > fact_ranking.LONGEST_FACT:
             problem = f"that is too long to remember: {len(content)} characters of at most {fact_ranking.LONGEST_FACT}"
             raise UsageError(problem, "Write a note, which can be searched, and remember where it is.")
         taken = {fact.key: fact.content for fact in self.facts()}
-        key = slug(key) or key_of(content, taken)
+        key = slugify(key) or suggest_key(content, taken)
         fact = Fact(
             key=key,
             content=content,
@@ -229,7 +229,7 @@ class Memory:
     def forget(self, key: str) -> Fact:
         """Delete a fact, named by its key or the beginning of it. Raises UsageError that names the nearest when it is not one."""
         known = {fact.key: fact for fact in self.facts()}
-        wanted = slug(key)
+        wanted = slugify(key)
         matches = [wanted] if wanted in known else [key for key in known if wanted and key.startswith(wanted)]
         if len(matches) != 1:
             near = matches or difflib.get_close_matches(wanted, known, n=3, cutoff=0.4) or list(known)
@@ -242,5 +242,5 @@ class Memory:
     def recall(self, query: str, limit: int) -> list[dict[str, object]]:
         """What was said in this conversation and, while memory is on, in earlier ones with this vault, best first."""
         only = None if self.on else self.conversation_id or ""
-        found = self._store.search(self._at, query, conversation_id=only, limit=min(limit, MOST_SAID))
-        return [shown(said, query, here=said.conversation_id == self.conversation_id) for said in found]
+        found = self._store.search(self._at, query, conversation_id=only, limit=min(limit, MAX_RECALLED_MESSAGES))
+        return [describe_message(said, query, here=said.conversation_id == self.conversation_id) for said in found]

@@ -196,7 +196,7 @@ class ZkChatMessage(Value):
         return before + ("\n\n" if piped and there else "") + after.lstrip(" \t\n,:")
 
 
-def exchanges(messages: Iterable[ZkChatMessage]) -> Iterator[list[ZkChatMessage]]:
+def split_into_exchanges(messages: Iterable[ZkChatMessage]) -> Iterator[list[ZkChatMessage]]:
     """Each question with what follows it; what an import has before the first one comes by itself."""
     turn: list[ZkChatMessage] = []
     for message in messages:
@@ -208,7 +208,7 @@ def exchanges(messages: Iterable[ZkChatMessage]) -> Iterator[list[ZkChatMessage]
         yield turn
 
 
-def branch(log: Iterable[ZkChatMessage], head_id: str | None) -> tuple[ZkChatMessage, ...]:
+def branch_to(log: Iterable[ZkChatMessage], head_id: str | None) -> tuple[ZkChatMessage, ...]:
     """The messages of a log that lead to one of them, from the first; none for None."""
     there = {message.id: message for message in log}
     found: list[ZkChatMessage] = []

@@ -99,7 +99,7 @@ class SlashCommand:
 
 def resume_conversation(session: ZkChatSession, prefix: str) -> CommandResult:
     """Switch to another conversation, by its id or a unique prefix of it."""
-    other = session.other(prefix)
+    other = session.open_conversation(prefix)
     title = truncate(other.conversation.title or other.conversation.id, conversation_list.LONGEST_TITLE)
     return CommandResult(f"Resumed “{title}” ({len(other.history)} messages).", session=other)
 
@@ -123,7 +123,7 @@ def complete_questions(session: ZkChatSession) -> list[str]:
 
 def complete_turns(parts: Iterable[pins.TurnPart]) -> list[str]:
     """The numbers of turns with how they begin, newest first."""
-    beginnings = {each.turn: each.message.typed for each in reversed(list(parts))}
+    beginnings = {each.turn: each.message.display_text for each in reversed(list(parts))}
     return [CompletionValue(str(turn), truncate(text, 60)) for turn, text in beginnings.items()]
 
 

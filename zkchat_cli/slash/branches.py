@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from contextlib import closing
 
-from zkchat_cli.chat import branch_navigation
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context.branch_tree import BranchSegment, BranchTree
 from zkchat_cli.slash.base import CommandResult, CompletionValue, SlashCommand
@@ -17,14 +16,14 @@ MAX_INDENT = 12
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if argument:
-        branch = branch_navigation.switch(session, argument)
-        opening = truncate(branch.opening.typed, 60)
-        return CommandResult(f"Switched to branch {branch.number}, which ends with turn {branch.turns[1]}: “{opening}”")
+        branch = session.switch_branch(argument)
+        opening = truncate(branch.first_question.display_text, 60)
+        return CommandResult(f"Switched to branch {branch.leaf_number}, which ends with turn {branch.turns[1]}: “{opening}”")
     return CommandResult(lines=list(_tree_lines(session)), paged=True)
 
 
 def _tree_lines(session: ZkChatSession) -> Iterable[StyledLine]:
-    tree = branch_navigation.branches(session)
+    tree = session.branches()
     if not tree:
         yield styled_line("No messages yet.")
         return
@@ -33,22 +32,22 @@ def _tree_lines(session: ZkChatSession) -> Iterable[StyledLine]:
         yield styled_line("→ at the beginning: the next message starts a new branch")
     for segment in tree:
         yield _segment_line(segment, turns)
-    if sum(segment.number is not None for segment in tree) > 1:
+    if sum(segment.leaf_number is not None for segment in tree) > 1:
         yield styled_line("/branches N switches to the end of a branch.", "dim")
 
 
 def _segment_line(segment: BranchSegment, turns: int) -> StyledLine:
     first, last = segment.turns
     which = f"turn {first}" if first == last else f"turns {first}-{last}"
-    position = f", you are after turn {turns}" if segment.here and turns < last else ""
-    style = "bold" if segment.current else ""
-    number = "·" if segment.number is None else str(segment.number)
-    prefix = f"{'→' if segment.here else ' '} {'  ' * min(segment.depth, MAX_INDENT)}{number:<2} "
+    position = f", you are after turn {turns}" if segment.contains_head and turns < last else ""
+    style = "bold" if segment.on_current_branch else ""
+    number = "·" if segment.leaf_number is None else str(segment.leaf_number)
+    prefix = f"{'→' if segment.contains_head else ' '} {'  ' * min(segment.depth, MAX_INDENT)}{number:<2} "
     return StyledLine(
         (
             StyledSpan(prefix, style),
             StyledSpan(f"{which}{position}  ", "dim"),
-            StyledSpan(f"“{truncate(segment.opening.typed, 60)}”", style),
+            StyledSpan(f"“{truncate(segment.first_question.display_text, 60)}”", style),
         ),
         (StyledSpan(format_time(segment.last.timestamp), "dim"),),
     )
@@ -57,10 +56,10 @@ def _segment_line(segment: BranchSegment, turns: int) -> StyledLine:
 def _complete(session: ZkChatSession) -> list[str]:
     if not session.history:
         return []
-    with closing(session.parts.store.beside()) as store:  # completion has its own thread
+    with closing(session.store.beside()) as store:  # completion has its own thread
         log = store.log(session.conversation.id)
-    branches = [segment for segment in BranchTree(log).stretches(None) if segment.number is not None]
-    return [CompletionValue(str(branch.number), truncate(branch.opening.typed, 60)) for branch in branches]
+    branches = [segment for segment in BranchTree(log).segments(None) if segment.leaf_number is not None]
+    return [CompletionValue(str(branch.leaf_number), truncate(branch.first_question.display_text, 60)) for branch in branches]
 
 
 COMMAND = SlashCommand(

@@ -1,12 +1,11 @@
 """/clear: start this conversation's context afresh; the log stays."""
 
-from zkchat_cli.chat import branch_navigation
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:  # noqa: ARG001  every command has this signature
-    cleared = branch_navigation.clear(session)
+    cleared = session.clear()
     if not cleared.messages:
         return CommandResult("The context is already empty.")
     count = len(cleared.questions)

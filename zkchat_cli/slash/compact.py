@@ -2,7 +2,7 @@
 
 from collections.abc import Generator
 
-from zkchat_cli.chat.compactor import CompactionRequest, can_summarize
+from zkchat_cli.chat.compactor import CompactionRequest
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.events import CompactionDone, Event, TextDelta
 from zkchat_cli.slash.base import CommandResult, CompletionValue, SlashCommand
@@ -13,14 +13,14 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if argument == "undo":
         undone = session.undo_compaction()
         return CommandResult("No compaction to undo." if undone is None else "Compaction undone: the prompt is as it was before.")
-    if can_summarize(session):
+    if session.can_summarize:
         return CommandResult(turn=_compact(session, argument))
     return CommandResult(describe_compaction(session.compact(instructions=argument or None)))
 
 
 def _compact(session: ZkChatSession, instructions: str) -> Generator[Event, None, None]:
     """A summary by a model takes time: as events, the screen shows progress and Ctrl-C stops it."""
-    events = session.compacting(CompactionRequest(instructions=instructions or None))
+    events = session.compaction_events(CompactionRequest(instructions=instructions or None))
     while True:
         try:
             event = next(events)

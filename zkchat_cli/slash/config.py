@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-from zkchat_cli.chat import session_settings
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config import loader
 from zkchat_cli.config import schema as config_schema
@@ -14,9 +13,9 @@ from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     key, value = (*argument.split(maxsplit=1), "", "")[:2]
     if value:
-        changed = session_settings.override(session, key, value)
+        changed = session.override_setting(key, value)
         return CommandResult(f"{key} = {_to_json(changed)} until this chat ends. To make it permanent: zkchat config set {key} {value}")
-    settings = session.parts.settings
+    settings = session.settings
     schema, values = type(settings), loader.flat(settings)
     if key in values:
         return CommandResult(lines=[_setting_line(key, values[key], schema), styled_line(f"  {loader.describe(key, schema)}", "dim")])
@@ -37,7 +36,7 @@ def _to_json(value: Any) -> str:
 
 
 def _complete(session: ZkChatSession) -> list[str]:
-    schema = type(session.parts.settings)
+    schema = type(session.settings)
     return [CompletionValue(key, loader.describe(key, schema)) for key in loader.keys(schema)]
 
 

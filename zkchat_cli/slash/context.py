@@ -11,7 +11,7 @@ from zkchat_cli.views.text import StyledLine
 def _run(session: ZkChatSession, argument: str) -> CommandResult:  # noqa: ARG001  every command has this signature
     prompt = session.prompt()
     pinned = context_usage.pinned_turns(session.history)
-    filtered = session.parts.settings.context.tool_filter == "auto"
+    filtered = session.settings.context.tool_filter == "auto"
 
     def render(width: int) -> Sequence[StyledLine]:
         return context_usage.usage_lines(prompt, width, pinned, filtered=filtered)

@@ -8,11 +8,11 @@ from zkchat_cli.views.text import styled_line
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
-    keeper = session.keeper
-    if not keeper.on:
+    memory = session.memory
+    if not memory.enabled:
         return CommandResult("Memory is off. To turn it on: zkchat config set context.memory_integration true")
-    items, facts = session.memory_for(argument), keeper.facts()
-    lines = [styled_line(f"! {on_one_line(*notice)}", "yellow") for notice in keeper.take_notices()]
+    items, facts = session.memory_items(argument), memory.facts()
+    lines = [styled_line(f"! {on_one_line(*notice)}", "yellow") for notice in memory.pop_notices()]
     if not items and not facts:
         return CommandResult(lines=[*lines, styled_line(NONE.format("/remember TEXT"))])
     message = "that message" if argument else "your last message" if session.history else "your first message"

@@ -7,10 +7,10 @@ from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if argument:
-        session.use(_full_name(session, argument))
+        session.use_model(_full_name(session, argument))
         session.prepare()
         return CommandResult(f"Switched to {_describe_model(session)}")
-    offers = session.offers()
+    offers = session.list_models()
     lines = [f"  {name}" for offer in offers for name in offer.names]
     lines += [f"  {offer.provider}: {offer.problem}" for offer in offers if offer.problem]
     available = ["Available:", *lines] if lines else []
@@ -28,11 +28,11 @@ def _full_name(session: ZkChatSession, argument: str) -> str:
 
 def _describe_model(session: ZkChatSession) -> str:
     window = session.window
-    return f"{session.parts.model.name}, context window {window.tokens:,} tokens ({window.source})"
+    return f"{session.model.name}, context window {window.tokens:,} tokens ({window.source})"
 
 
 def _complete(session: ZkChatSession) -> list[str]:
-    return [name for offer in session.offers() for name in offer.names]
+    return [name for offer in session.list_models() for name in offer.names]
 
 
 COMMAND = SlashCommand(

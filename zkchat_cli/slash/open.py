@@ -27,16 +27,16 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
 
 def _open_source(session: ZkChatSession, number: int) -> CommandResult:
     """The place of the cited text today; its old place if the note no longer contains it."""
-    chunk = session.manager.chunk(number)
+    chunk = session.references.chunk(number)
     if chunk is None:
         raise UsageError(f"unknown source {number}", "/sources lists the sources of the last answer, /refs all documents.")
-    text = session.parts.vault.read(chunk.relative_path)
+    text = session.vault.read(chunk.relative_path)
     now = source_in_note.locate_chunk(chunk, text)
     return _open_at(session, chunk.relative_path, chunk.start_line if now.state == "changed" else now.first, text)
 
 
 def _open_note(session: ZkChatSession, name: str) -> CommandResult:
-    vault = session.parts.vault
+    vault = session.vault
     with_line = _WITH_LINE.fullmatch(name)
     try:
         path, heading = vault.locate(name)
@@ -52,7 +52,7 @@ def _open_note(session: ZkChatSession, name: str) -> CommandResult:
 
 
 def _open_at(session: ZkChatSession, path: str, line: int, text: str | None = None) -> CommandResult:
-    vault = session.parts.vault
+    vault = session.vault
     text = vault.read(path) if text is None else text
     line = max(1, min(line, text.count("\n") + 1))
     return CommandResult(f"{truncate(path, 200)}:{line}", open_note=NoteToOpen(vault.root / path, line, text))

@@ -17,9 +17,9 @@ MAX_TURNS = 8
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if not argument:
         return CommandResult(lines=list(_overview(session)))
-    pinned = pins.pin(session, argument)
+    pinned = session.pin(argument)
     turn = pinned[0].turn
-    tokens = sum(session.parts.counter.count(each.message.content) for each in pinned)
+    tokens = sum(session.counter.count(each.message.content) for each in pinned)
     parts = " and ".join(each.part for each in pinned)
     return CommandResult(f"Pinned turn {turn}, {parts}: {tokens:,} tokens in every prompt. /unpin {turn} removes them.")
 
@@ -37,9 +37,9 @@ def _overview(session: ZkChatSession) -> Iterable[StyledLine]:
 
 def _part_lines(parts: Sequence[TurnPart], session: ZkChatSession) -> Iterable[StyledLine]:
     for each in parts:
-        tokens = session.parts.counter.count(each.message.content)
+        tokens = session.counter.count(each.message.content)
         prefix = f"{each.turn:>4} {each.part:<8} {tokens:>6,} tokens, {pins.because(each.message)}: "
-        yield styled_line(f"{prefix}{truncate(each.message.typed, 60)}", indent=5)
+        yield styled_line(f"{prefix}{truncate(each.message.display_text, 60)}", indent=5)
 
 
 def _complete(session: ZkChatSession) -> list[str]:

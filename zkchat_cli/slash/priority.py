@@ -16,7 +16,7 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if not priority:
         parts = pins.resolve_turn(session.history, which)
     else:
-        parts = pins.set_priority(session, which, None if priority.lower() == AUTO else _parse_priority(priority))
+        parts = session.set_priority(which, None if priority.lower() == AUTO else _parse_priority(priority))
     return CommandResult("\n".join(f"turn {each.turn}, {each.part}: {pins.because(each.message)}" for each in parts))
 
 

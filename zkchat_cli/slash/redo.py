@@ -1,14 +1,14 @@
 """/redo: restore what /undo or /clear removed; then move to the newest answer that follows."""
 
-from zkchat_cli.chat import branch_navigation
+from zkchat_cli.chat.branch_navigation import parse_turn_count
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.text.truncate import truncate
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
-    restored = branch_navigation.redo(session, branch_navigation.parse_turn_count(argument))
-    last = (restored.questions or restored.messages)[-1].typed
+    restored = session.redo(parse_turn_count(argument))
+    last = (restored.questions or restored.messages)[-1].display_text
     return CommandResult(f"Restored. The conversation now ends with turn {restored.turns}: “{truncate(last, 60)}”")
 
 

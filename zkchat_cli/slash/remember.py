@@ -5,7 +5,7 @@ from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
-    update = session.keeper.remember(argument)
+    update = session.memory.remember(argument)
     text = f"Remembered as {update.fact.key}: {update.fact.content}"
     if update.replaced is not None and update.replaced.content != update.fact.content:
         text += f"\nIt replaces the fact of {update.replaced.created_at[:10]}: {update.replaced.content}"

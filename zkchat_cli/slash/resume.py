@@ -16,18 +16,18 @@ MAX_LISTED = 200
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if argument:
         return base.resume_conversation(session, argument)
-    others = _other_conversations(session, session.parts.store)
+    others = _other_conversations(session, session.store)
     lines = conversation_list.conversation_lines(others) or [styled_line("There is no other conversation with these notes.")]
     return CommandResult(lines=lines, pick=base.conversation_picker(session, others))
 
 
 def _other_conversations(session: ZkChatSession, store: ChatSessionStore) -> list[ConversationSummary]:
-    known = store.overviews(str(session.parts.vault.root), MAX_LISTED)
+    known = store.overviews(str(session.vault.root), MAX_LISTED)
     return [each for each in known if each.id != session.conversation.id]
 
 
 def _complete(session: ZkChatSession) -> list[str]:
-    with closing(session.parts.store.beside()) as store:  # completion has its own thread
+    with closing(session.store.beside()) as store:  # completion has its own thread
         return [CompletionValue(each.id, conversation_list.display_title(each)) for each in _other_conversations(session, store)]
 
 

@@ -10,7 +10,7 @@ from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.references import provenance
 from zkchat_cli.slash.base import CommandResult, Confirm, SlashCommand
 from zkchat_cli.text.words import encodable
-from zkchat_cli.vault.approval import committed
+from zkchat_cli.vault.approval import commit_files
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 from zkchat_cli.vault.vault import Vault
 from zkchat_cli.views import answer_note
@@ -26,7 +26,7 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if last is None:
         raise UsageError("there is no answer to save yet", "Ask something first.")
     question = last.question.content if last.question else ""
-    vault = session.parts.vault
+    vault = session.vault
     path, new_folder = vault.place_for(_path(vault, requested, question))
     write = partial(_write, session, last.answer, question, path)
     if confirmed:
@@ -45,21 +45,21 @@ def _path(vault: Vault, requested: str, question: str) -> str:
 
 
 def _write(session: ZkChatSession, answer: ZkChatMessage, question: str, path: str) -> CommandResult:
-    vault = session.parts.vault
+    vault = session.vault
     note = answer_note.AnswerNote(question, answer.content, answer.citations, answer.model, answer.timestamp, session.conversation.id)
     path = vault.create(path, answer_note.note_text(note, partial(_link_name, vault)))
-    session.vault_refreshed(vault.refresh(only=[path]))
-    indexed = path in vault.notes()
+    session.apply_scan(vault.refresh(only=[path]))
+    indexed = path in vault.note_paths()
     unindexed = "" if indexed else "; it is not indexed: vault.ignore excludes it"
     return CommandResult(f"Saved as {path}{unindexed}{_commit_message(session, path)}")
 
 
 def _commit_message(session: ZkChatSession, path: str) -> str:
     """What to say about the git commit, if each change is committed."""
-    if not session.parts.changing.git:
+    if not session.approval.git:
         return ""
-    commit = committed(session.parts.vault, (path,), f"save {path}")
-    return commit.told.removeprefix("done") + (f": {commit.problem.message}" if commit.problem is not None else "")
+    commit = commit_files(session.vault, (path,), f"save {path}")
+    return commit.message.removeprefix("done") + (f": {commit.problem.message}" if commit.problem is not None else "")
 
 
 def _link_name(vault: Vault, relative_path: str) -> str:

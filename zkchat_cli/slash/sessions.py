@@ -13,7 +13,7 @@ MAX_SHOWN = 20
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
-    store, vault = session.parts.store, str(session.parts.vault.root)
+    store, vault = session.store, str(session.vault.root)
     if not argument:
         known = store.overviews(vault, MAX_LISTED)
         lines = conversation_list.conversation_lines(known, session.conversation.id)

@@ -16,9 +16,9 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if turn is None:
         return CommandResult(prompts.prompt_text(session.prompt(argument or None)), paged=True)
     question = base.find_question(session, turn[1])
-    sent = session.parts.store.prompts(question.message.id)
+    sent = session.store.prompts(question.message.id)
     return CommandResult(
-        prompts.sent_prompts_text(prompt_history.past(session.history, question.turn, sent), int(turn[2]) if turn[2] else None), paged=True
+        prompts.sent_prompts_text(prompt_history.restore_sent_prompts(session.history, question.turn, sent), int(turn[2]) if turn[2] else None), paged=True
     )
 
 

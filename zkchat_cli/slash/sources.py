@@ -33,16 +33,16 @@ def _answer_sources(session: ZkChatSession) -> list[StyledLine]:
     if last is None:
         raise UsageError("there is no answer yet", "Ask something first.")
     named = last.question.references if last.question else ()
-    limit = session.parts.settings.references.max_displayed
+    limit = session.settings.references.max_displayed
     lines = source_lines(last.answer.citations, merge(named, last.answer.references), last.answer.uncited_statements or 0, limit)
     return lines or [styled_line("The last answer has no sources.")]
 
 
 def _excerpt_lines(session: ZkChatSession, argument: str) -> list[StyledLine]:
     number = base.parse_source_number(argument)
-    chunk = session.manager.chunk(number) if number is not None else None
+    chunk = session.references.chunk(number) if number is not None else None
     if chunk is None or chunk.number is None:
-        valid = ", ".join(number_ranges(sorted(c.number for c in session.manager.chunks if c.number is not None)))
+        valid = ", ".join(number_ranges(sorted(c.number for c in session.references.chunks if c.number is not None)))
         raise UsageError(f"unknown source {truncate(argument, 40)}", f"Valid numbers: {valid}" if valid else "Nothing has been found yet.")
     citations = provenance.citations_of(chunk.number, session.history)
     location = _locate(session, chunk)
@@ -70,7 +70,7 @@ class _CurrentLocation:
 def _locate(session: ZkChatSession, chunk: ContentChunk) -> _CurrentLocation:
     path, old_lines = chunk.relative_path, line_range(chunk.start_line, chunk.end_line)
     try:
-        note = session.parts.vault.read(path)
+        note = session.vault.read(path)
     except VaultError:
         change = "The note no longer exists. This is what the model saw:"
         return _locate_in_another_note(session, chunk) or _CurrentLocation(path, chunk.start_line, chunk.end_line, change=change)
@@ -84,9 +84,9 @@ def _locate(session: ZkChatSession, chunk: ContentChunk) -> _CurrentLocation:
 
 def _locate_in_another_note(session: ZkChatSession, chunk: ContentChunk) -> _CurrentLocation | None:
     """A note that contains the same text: the deleted one under its new name."""
-    vault = session.parts.vault
+    vault = session.vault
     with suppress(VaultError):
-        session.vault_refreshed(vault.refresh())
+        session.apply_scan(vault.refresh())
         namesake = vault.resolve(PurePosixPath(chunk.relative_path).stem).target
         similar = [found.relative_path for found in vault.search(chunk.text[:QUERY_LENGTH].replace('"', " "), MAX_SEARCHED)]
         for path in dict.fromkeys(filter(None, (namesake, *similar))):
@@ -115,7 +115,7 @@ def _citation_lines(citations: Sequence[provenance.CitedInAnswer]) -> Iterable[S
 
 
 def _complete(session: ZkChatSession) -> list[str]:
-    return [str(chunk.number) for chunk in session.manager.chunks]
+    return [str(chunk.number) for chunk in session.references.chunks]
 
 
 COMMAND = SlashCommand("sources", "list the sources of the last answer; N shows excerpt N and its quotations", _run, "[N]", _complete)

@@ -1,25 +1,25 @@
 """/undo: remove the last turn, or the last N, from the prompt; /redo restores it."""
 
-from zkchat_cli.chat import branch_navigation
+from zkchat_cli.chat.branch_navigation import BranchMove, parse_turn_count
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.tools import tools
+from zkchat_cli.tools import load_tools
 
 MAX_PATHS = 5
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
-    undone = branch_navigation.undo(session, branch_navigation.parse_turn_count(argument))
-    first = (undone.questions or undone.messages)[0].typed
+    undone = session.undo(parse_turn_count(argument))
+    first = (undone.questions or undone.messages)[0].display_text
     more = f" and {len(undone.questions) - 1} more" if len(undone.questions) > 1 else ""
     end = f"The conversation now ends with turn {undone.turns}." if undone.turns else "The conversation is at its beginning."
     return CommandResult(f"Undone: “{truncate(first, 60)}”{more}. {end} /redo restores it.{_changed_notes(undone)}")
 
 
-def _changed_notes(undone: branch_navigation.BranchMove) -> str:
+def _changed_notes(undone: BranchMove) -> str:
     """A warning that changes to notes are not undone, if there were any."""
-    writing = {tool.name for tool in tools(unsafe=True) if tool.writes}
+    writing = {tool.name for tool in load_tools(unsafe=True) if tool.writes}
     runs = [run for message in undone.messages if (run := message.tool_run) is not None and run.ok and run.name in writing]
     if not runs:
         return ""

@@ -10,7 +10,7 @@ from zkchat_cli.slash.base import CommandResult, SlashCommand
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if not argument:
         raise UsageError("which turn?", "/unpin N; /pin lists the pinned turns.")
-    unpinned = pins.unpin(session, argument)
+    unpinned = session.unpin(argument)
     if not unpinned:
         return CommandResult("That turn is not pinned; /pin lists the pinned turns.")
     parts = " and ".join(each.part for each in unpinned)

@@ -36,7 +36,7 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
 def _find_document(session: ZkChatSession, argument: str) -> str:
     """The document that the user means: one of this conversation, else one of the vault."""
     number = base.parse_source_number(argument)
-    chunk = session.manager.chunk(number) if number is not None else None
+    chunk = session.references.chunk(number) if number is not None else None
     if chunk is not None:
         return chunk.relative_path
     keys = provenance.meant(argument, session.history)
@@ -45,7 +45,7 @@ def _find_document(session: ZkChatSession, argument: str) -> str:
     if keys:
         return keys[0]
     try:
-        return session.parts.vault.locate(argument)[0]
+        return session.vault.locate(argument)[0]
     except VaultError as e:
         raise UsageError(e.message, e.hint) from e
 

@@ -107,7 +107,7 @@ class TokenCounter:
         if known is None:
             encoder = self._ensure()
             if encoder is None:
-                known = estimate(text)
+                known = estimate_tokens(text)
             elif len(text) > _PIECE:
                 known = _counted(encoder, _pieces(text), progress)
             else:
@@ -196,6 +196,6 @@ def _divided(text: str) -> list[str]:
     return [text[i : i + _PIECE] for i in range(0, len(text), _PIECE)]
 
 
-def estimate(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """Tokens by size alone, rather too many than too few: a third of the UTF-8 bytes, rounded up."""
     return math.ceil(len(text.encode("utf-8", "surrogatepass")) / 3)

@@ -17,7 +17,7 @@ from zkchat_cli.vault.vault import Vault
 
 FINISH = "finish"
 
-FARTHEST = 10**9
+MAX_POSITION = 10**9
 """No note has as many lines, no vault as many notes."""
 
 
@@ -82,19 +82,19 @@ class Tool:
             raise ToolArgumentError(f"{e.message}. {e.hint}".strip()) from e
 
 
-def limited(arguments: Mapping[str, Any], default: int, most: int) -> tuple[int, str]:
+def clamp_limit(arguments: Mapping[str, Any], default: int, most: int) -> tuple[int, str]:
     """The limit that a call asks for, from 1 to `most`, and a note when it asked for more than there is to be had at once."""
     wanted = arguments.get("limit", default)
     return max(1, min(most, wanted)), f"{most} is the most at once." if wanted > most else ""
 
 
-def position(arguments: Mapping[str, Any], name: str, default: int) -> int:
+def clamp_position(arguments: Mapping[str, Any], name: str, default: int) -> int:
     """A line or an offset that a call asks for, kept to numbers that can be shown."""
     asked: int = arguments.get(name, default)
-    return max(-FARTHEST, min(FARTHEST, asked))
+    return max(-MAX_POSITION, min(MAX_POSITION, asked))
 
 
-def join(*notes: str) -> str:
+def join_notes(*notes: str) -> str:
     """The notes that say something, as one."""
     return " ".join(note for note in notes if note)
 

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from zkchat_cli.summarization.extractive.sentence_scoring import Statement
+from zkchat_cli.summarization.extractive.sentence_scoring import ScoredSentence
 from zkchat_cli.tokens.counter import TokenCounter
 
 SAID_AGAIN, SAID_OFTEN = 0.1, 2
@@ -47,7 +47,7 @@ class SummaryCandidate:
     position: int
     message: int
     day: str
-    said: Statement
+    said: ScoredSentence
     opening: int
     needs: tuple[int, ...] = ()
     factor: float = 1.0

@@ -15,7 +15,7 @@ from zkchat_cli.context.compaction_policy import SMALLER_BY, FoldPlan
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.summarization.extractive.selection import MaxCoverageSelector, SummaryCandidate
-from zkchat_cli.summarization.extractive.sentence_scoring import Statement
+from zkchat_cli.summarization.extractive.sentence_scoring import ScoredSentence
 from zkchat_cli.summarization.extractive.transcript import DATE, SpeakerMessage, SpeakerNames, TranscriptIndex, amended
 from zkchat_cli.text.words import content_terms, stem
 from zkchat_cli.tokens.counter import TokenCounter
@@ -67,7 +67,7 @@ class ExtractiveSummarizer:
         """As the function `summarize`; `earlier` is the summary of the first `covered` turns, where there is one."""
         if not self._knows(turns, counter):
             self._begin(counter)
-            if earlier and (runs := quoted(earlier, _said(turns[:covered]))):
+            if earlier and (runs := find_quoted_messages(earlier, _said(turns[:covered]))):
                 self._length = covered
                 self._tell(runs)
                 self._consult(turns[:covered])
@@ -156,7 +156,7 @@ class ExtractiveSummarizer:
         return text, room - counter.count(text)
 
 
-def quoted(summary: str, messages: Sequence[ZkChatMessage]) -> list[list[ZkChatMessage]]:
+def find_quoted_messages(summary: str, messages: Sequence[ZkChatMessage]) -> list[list[ZkChatMessage]]:
     """The messages that a summary of ours quotes, each with the one before it, in runs of those that follow each other.
 
     Nothing when too much of it is not found in the messages, because somebody else made it.
@@ -194,7 +194,7 @@ def _said(turns: Iterable[Turn]) -> list[ZkChatMessage]:
     return [m for turn in turns if not turn.failed for m in turn.messages if m.role != "tool" and m.content]
 
 
-def _asked_for(flat: Sequence[Statement], wanted: str) -> dict[int, float]:
+def _asked_for(flat: Sequence[ScoredSentence], wanted: str) -> dict[int, float]:
     """What the statements at these places are worth more for what was asked for."""
     phrases = [next(filter(None, match)).casefold() for match in _PHRASE.findall(wanted)]
     words = {stem(t) for t in content_terms(wanted)}
@@ -266,7 +266,7 @@ def _room(fold: FoldPlan, target: int) -> int:
     """Tokens for a summary that is clearly smaller than the fold; of a long one only the first turns are looked at."""
     tokens = 0
     for turn in fold.turns:
-        tokens += turn.foldable
+        tokens += turn.foldable_tokens
         if SMALLER_BY * tokens >= target:
             return target
     return int(SMALLER_BY * tokens)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from zkchat_cli.context.message_priority import NEUTRAL, is_fixed
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.summarization.extractive.selection import SummaryCandidate
-from zkchat_cli.summarization.extractive.sentence_scoring import Statement, statements
+from zkchat_cli.summarization.extractive.sentence_scoring import ScoredSentence, score_sentences
 from zkchat_cli.tokens.counter import TokenCounter
 
 SET = 1.5
@@ -37,7 +37,7 @@ class SpeakerMessage:
         begin = 0
         if start and (not start[1] or _says_the_date(start[1], self.date)):
             begin = start.end()
-        self.said = statements(message.content[begin:])
+        self.said = score_sentences(message.content[begin:])
         self.stays = is_fixed(message)
         self.weight = SET ** (message.priority - NEUTRAL) if message.priority_set else 1.0
 
@@ -66,7 +66,7 @@ class TranscriptIndex:
         self.named = named
         self.spoken: list[SpeakerMessage] = []
         self._counter = counter
-        self._flat: list[tuple[int, Statement]] = []
+        self._flat: list[tuple[int, ScoredSentence]] = []
         """Every statement, with the number of its message."""
         self._holding: defaultdict[str, list[int]] = defaultdict(list)
         """The statements that have each word."""
