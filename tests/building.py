@@ -106,7 +106,7 @@ class Room:
             "store": self.store,
             "model": model or OfflineModel(),
             "strategy": strategies.load_strategy(changes.pop("strategy", self.strategy)),
-            "tools": tuple(tool for tool in tools.load_tools() if tool.of == "notes"),  # room in small windows
+            "tools": tuple(tool for tool in tools.load_tools() if tool.scope == "notes"),  # room in small windows
             "settings": self.settings,
             "max_context": self.max_context,
             "counter": COUNTER,

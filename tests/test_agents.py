@@ -53,20 +53,20 @@ def test_what_a_file_says_is_what_the_agent_is(where: Path) -> None:
         'strategy = "discard"\ntemperature = 0.2\nmemory = false\n[context]\nmax_tokens = 4096\n',
     )
     assert (agent.name, agent.description, agent.prompt, agent.tools) == ("critic", "finds faults", "Find faults.", ("find_excerpts",))
-    assert {key: value for _, key, value in agent.settings} == {
+    assert {key: value for _, key, value in agent.settings_layer} == {
         "model": "offline",
         "context.strategy": "discard",
         "llm.temperature": 0.2,
         "context.memory_integration": False,
         "context.max_tokens": 4096,
     }
-    assert {origin for origin, _, _ in agent.settings} == {str(where / "critic.toml")}
+    assert {origin for origin, _, _ in agent.settings_layer} == {str(where / "critic.toml")}
     assert agent.memory_file == where / "critic.md"
 
 
 def test_an_empty_file_is_an_agent_that_changes_nothing(where: Path) -> None:
     agent = written(where, "")
-    assert (agent.settings, agent.tools, agent.prompt) == ((), None, "")
+    assert (agent.settings_layer, agent.tools, agent.prompt) == ((), None, "")
 
 
 def test_no_tools_are_not_all_tools(where: Path) -> None:
@@ -74,7 +74,7 @@ def test_no_tools_are_not_all_tools(where: Path) -> None:
 
 
 def test_a_model_that_is_left_empty_is_the_settings(where: Path) -> None:
-    assert written(where, 'model = ""').settings == ()
+    assert written(where, 'model = ""').settings_layer == ()
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_an_agent_counts_for_more_than_files_and_for_less_than_environment_and_f
     places.config_file.write_text("context.max_tokens = 1000\ncontext.injection_ratio = 0.3")
     (vault / ".zkchat.toml").write_text("context.max_tokens = 2000")
     env = {"ZKCHAT_MODEL": "ollama/b"}
-    loaded = loader.load({"context.summary_ratio": 0.1}, env, places, vault, agent=agent.settings)
+    loaded = loader.load({"context.summary_ratio": 0.1}, env, places, vault, agent=agent.settings_layer)
     values = loaded.values
     assert (values.model, values.llm.temperature, values.context.max_tokens) == ("ollama/b", 0.5, 4096)
     assert (values.context.summary_ratio, values.context.injection_ratio) == (0.1, 0.3)
@@ -294,7 +294,7 @@ def test_a_name_at_the_very_start_calls_an_agent(text: str, name: str, question:
     called = parse_agent_mention(text)
     assert called is not None
     assert (called.name, called.question) == (name, question)
-    assert called.written in text
+    assert called.text in text
 
 
 @pytest.mark.parametrize(

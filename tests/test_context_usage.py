@@ -12,10 +12,10 @@ from zkchat_cli.chat.command_hints import IN_SHELL, UNSTORED
 from zkchat_cli.config.schema import ContextSettings
 from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget
-from zkchat_cli.context.compaction_policy import Covers
-from zkchat_cli.context.prompt_assembly import PromptInputs, assemble
+from zkchat_cli.context.compaction_policy import SummaryCoverage
+from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
 from zkchat_cli.context.tool_filter import CORE
-from zkchat_cli.context.turns import turns_of
+from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import Compaction, DocumentReference, Prompt, TokenUsage, ToolCall, ZkChatMessage
 from zkchat_cli.terminal.screen import Screen
@@ -25,7 +25,7 @@ from zkchat_cli.views.compaction import compaction_line, describe_active_compact
 from zkchat_cli.views.prompt_overview import overview_lines
 from zkchat_cli.views.text import plain_text
 
-DESCRIPTORS = tuple(tool.descriptor for tool in tools.tools())
+DESCRIPTORS = tuple(tool.descriptor for tool in tools.load_tools())
 MEMORY = (MemoryItem("ZKCHAT.md", "Be brief. " * 30, 60, "in the root"),)
 SMART = (MemoryItem("", "Her favourite colour is green. " * 30, 60, "it shares words with the message", kind="fact", key="colour"),)
 CHATTER = talk(*((f"Chatter number {i}? " * 40, "Indeed. " * 40) for i in range(12)))
@@ -35,8 +35,8 @@ def prompt_of(
     history: Sequence[ZkChatMessage] = (), question: str = "", window: int = 32768, strategy: str = "hybrid", **more: Any
 ) -> Prompt:
     current = (said("user", question, "now", status="pending"),) if question else ()
-    inputs = PromptInputs(**{"instructions": "Cite.", "history": turns_of(history, COUNTER), "current": current, **more})
-    return assemble(inputs, Budget.of(ContextSettings(), window), strategies.strategy(strategy), COUNTER)
+    inputs = PromptInputs(**{"instructions": "Cite.", "history": split_into_turns(history, COUNTER), "current": current, **more})
+    return assemble_prompt(inputs, Budget.from_settings(ContextSettings(), window), strategies.load_strategy(strategy), COUNTER)
 
 
 def usage_text(prompt: Prompt, width: int = 80, **pinned: int) -> str:
@@ -55,7 +55,7 @@ def estimated(prompt: Prompt, calibration: float = 1.0) -> Prompt:
 
 
 def test_the_usage_names_every_component_and_how_to_reduce_the_largest() -> None:
-    text = usage_text(prompt_of(CHATTER, "And?", window=3000, descriptors=DESCRIPTORS, memory=MEMORY))
+    text = usage_text(prompt_of(CHATTER, "And?", window=3000, tool_descriptors=DESCRIPTORS, memory=MEMORY))
     for part in ("instructions", "tools", "messages", "memory", "conversation", "Largest:", "Not sent:", "Compaction is due:"):
         assert part in text
     assert "/compact summarizes older turns" in text
@@ -88,7 +88,12 @@ def test_the_largest_items_come_with_advice() -> None:
         said("assistant", "Yes. " * 70, "a"),
     )
     prompt = prompt_of(
-        history, "Next? " * 40, memory=MEMORY, smart=SMART, descriptors=DESCRIPTORS, compaction=a_compaction("Talk. " * 50, "t1-a")
+        history,
+        "Next? " * 40,
+        memory=MEMORY,
+        contextual_memory=SMART,
+        tool_descriptors=DESCRIPTORS,
+        compaction=a_compaction("Talk. " * 50, "t1-a"),
     )
     items = largest(usage_text(prompt, 200, a=4))
     assert [int(line.split()[0].replace(",", "")) for line in items] == sorted(
@@ -112,15 +117,15 @@ def test_the_largest_items_come_with_advice() -> None:
 
 
 def test_advice_on_tools_depends_on_the_tool_filter() -> None:
-    large = prompt_of(CHATTER, descriptors=DESCRIPTORS, window=3000)
+    large = prompt_of(CHATTER, tool_descriptors=DESCRIPTORS, window=3000)
     unfiltered = plain_text(context_usage.usage_lines(large, 200, filtered=False))
     assert "tool_filter" not in usage_text(large, 200)
     assert '(context.tool_filter = "auto" offers fewer)' in unfiltered
     core = [each for each in DESCRIPTORS if each["function"]["name"] in CORE]
-    [line] = [line for line in usage_text(prompt_of(CHATTER, descriptors=core), 200).splitlines() if "tool descriptions" in line]
+    [line] = [line for line in usage_text(prompt_of(CHATTER, tool_descriptors=core), 200).splitlines() if "tool descriptions" in line]
     assert line.endswith("descriptions"), "core tools are always offered"
-    alone = usage_text(prompt_of(question="Why?", window=1500, descriptors=DESCRIPTORS), 200)
-    assert str(prompt_of(descriptors=DESCRIPTORS).usage.tool_tokens) in alone.replace(",", "")
+    alone = usage_text(prompt_of(question="Why?", window=1500, tool_descriptors=DESCRIPTORS), 200)
+    assert str(prompt_of(tool_descriptors=DESCRIPTORS).usage.tool_tokens) in alone.replace(",", "")
 
 
 def test_pinned_turns_are_counted_by_questions() -> None:
@@ -143,7 +148,9 @@ def test_no_line_is_wider_than_the_screen(width: int, text: str) -> None:
 
     named = DocumentReference(wikilink="[[A]]", relative_path="A.md", reference_type="direct", delivery="offered", delivery_reason=text * 9)
     history = [said("user", text * 40, "u", references=(named,)), *CHATTER[:6], said("assistant", text * 60, "a")]
-    prompt = prompt_of(history, text, memory=MEMORY, descriptors=DESCRIPTORS, filtered=True, compaction=a_compaction(text * 9, "t1-a"))
+    prompt = prompt_of(
+        history, text, memory=MEMORY, tool_descriptors=DESCRIPTORS, filter_tools=True, compaction=a_compaction(text * 9, "t1-a")
+    )
     out = StringIO()
     screen = Screen(out, out, colour=False, err_is_terminal=False, columns=lambda: width)
     screen.show(context_usage.usage_lines(estimated(prompt), width))
@@ -157,8 +164,8 @@ def test_the_bars_fit_the_screen() -> None:
 
 
 def test_a_budget_of_zero_is_no_error() -> None:
-    none = Budget.of(ContextSettings(tool_budget_ratio=0), 32768)
-    usage_text(assemble(PromptInputs("Cite.", (), descriptors=DESCRIPTORS), none, strategies.strategy("hybrid"), COUNTER))
+    none = Budget.from_settings(ContextSettings(tool_budget_ratio=0), 32768)
+    usage_text(assemble_prompt(PromptInputs("Cite.", (), tool_descriptors=DESCRIPTORS), none, strategies.load_strategy("hybrid"), COUNTER))
 
 
 # the budget bar
@@ -236,7 +243,7 @@ def test_a_compaction_is_described(done: Compaction, text: str, line: str) -> No
 
 
 def test_the_active_compaction_is_described() -> None:
-    covers = Covers(3, 6, "2025-05-02", "2025-05-04")
+    covers = SummaryCoverage(3, 6, "2025-05-02", "2025-05-04")
     summary = "3 turns (6 messages), 2025-05-02 to 2025-05-04, summarized in 2 tokens (extractive)"
     assert describe_active_compaction(compaction(), covers) == f"{summary}:"
     masked = compaction(summary=None, masked=("r", "s"))
@@ -270,9 +277,9 @@ def test_each_thing_is_named_with_its_tokens() -> None:
     tool = {"type": "function", "function": {"name": "find", "description": "finds", "parameters": {}}}
     prompt = short_prompt(
         memory=items,
-        smart=facts,
+        contextual_memory=facts,
         compaction=a_compaction("They greeted.", "t1-a"),
-        descriptors=(tool,),
+        tool_descriptors=(tool,),
         current=(said("user", "Roof?", "n"),),
     )
     lines = list(overview_lines(prompt))

@@ -92,8 +92,8 @@ def test_the_environment_wins(where: paths.AppPaths) -> None:
     credentials.store_key("anthropic", KEY, where)
     assert credentials.find_key("anthropic", "ANTHROPIC_API_KEY", {}, where) == credentials.ApiKey(KEY, "file", "ANTHROPIC_API_KEY")
     found = credentials.find_key("anthropic", "ANTHROPIC_API_KEY", {"ANTHROPIC_API_KEY": f" {OTHER}\n"}, where)
-    assert (found.value, found.place, found.ending) == (OTHER, "ANTHROPIC_API_KEY", "wxyz")
-    assert credentials.find_key("anthropic", "OTHER", {"OTHER": "short"}, where).ending == ""
+    assert (found.value, found.description, found.last_four) == (OTHER, "ANTHROPIC_API_KEY", "wxyz")
+    assert credentials.find_key("anthropic", "OTHER", {"OTHER": "short"}, where).last_four == ""
 
 
 def test_the_file_is_the_users_own_whatever_config_names(tmp_path: Path) -> None:

@@ -148,7 +148,7 @@ def test_an_agents_memory_is_cut_to_its_share_and_imports_nothing(house: House) 
     (own,) = session.pinned_memory
     assert own.cut
     assert own.tokens <= 0.04 * session.budget.messages
-    assert [message for message, _ in session.memory.take_notices()] == [
+    assert [message for message, _ in session.memory.pop_notices()] == [
         "memory: critic.md is longer than its share of the context window and is cut"
     ]
 

@@ -106,7 +106,7 @@ def test_notes_in_play_are_those_named_imported_linked_and_found_now_and_a_momen
     current = (said("user", "?", "q", references=named), said("tool", "…", "t", chunks=(chunk(1, relative_path="d/D.md"),)))
     before = (said("user", "?", "p", references=(reference("direct", "e/E.md"), reference("direct", "d/D.md"))),)
     answer = said("assistant", "So.", "z", references=(reference("search", "f/F.md"),))
-    assert [(note.relative_path, note.how) for note in find_active_notes(current, (*before, answer))] == [
+    assert [(note.relative_path, note.reason) for note in find_active_notes(current, (*before, answer))] == [
         ("a/A.md", "which you named"),
         ("b/B.md", "which you imported"),
         ("c/C.md", "which a note that you named links to"),

@@ -149,12 +149,12 @@ def test_only_the_best_go_into_the_prompt_as_far_as_there_is_room() -> None:
 
 def test_each_line_says_key_date_and_source() -> None:
     noted = Fact(key="roof", content="The roof leaks", source="model", created_at=NOON, title="Repairs")
-    assert fact_ranking.recall_fact(noted).told == "- The roof leaks (roof; 2025-05-08; noted by the assistant in “Repairs”)"
+    assert fact_ranking.recall_fact(noted).prompt_line == "- The roof leaks (roof; 2025-05-08; noted by the assistant in “Repairs”)"
     assert describe_source(noted.model_copy(update={"source": "Facts.md", "title": None})) == "imported from Facts.md"
     cited = MostCitedNote(relative_path="Roof/Plan.MD", conversations=3, answers=5, last_cited=NOON)
     document = fact_ranking.recall_cited_note(cited, "How the roof is made.")
-    assert document.told == "- [[Roof/Plan]]: How the roof is made. (cited in 3 conversations, last on 2025-05-08)"
-    assert fact_ranking.recall_cited_note(cited, None).told.startswith("- [[Roof/Plan]] (cited")
+    assert document.prompt_line == "- [[Roof/Plan]]: How the roof is made. (cited in 3 conversations, last on 2025-05-08)"
+    assert fact_ranking.recall_cited_note(cited, None).prompt_line.startswith("- [[Roof/Plan]] (cited")
 
 
 # how they are kept
@@ -309,13 +309,13 @@ def test_a_store_that_cannot_read_facts_is_a_warning(room: Room, tmp_path: Path)
     database.close()
     completed(session.send("What of the roof?"))
     assert [m.kind for m in session.prompt("And now?").messages].count("memory") == 0
-    assert room.session().memory.keys() == []
+    assert room.session().memory.fact_keys() == []
     fresh = room.session()
     fresh.memory_beside((said("user", "roof?", "q"),))
-    [(message, hint)] = fresh.memory.take_notices()
+    [(message, hint)] = fresh.memory.pop_notices()
     assert "cannot read what was remembered" in message and hint
     fresh.memory_beside((said("user", "roof again?", "q"),))
-    assert fresh.memory.take_notices() == []
+    assert fresh.memory.pop_notices() == []
 
 
 def test_with_memory_off_nothing_is_taken_and_nothing_sent_but_all_is_listed(room: Room) -> None:

@@ -136,7 +136,7 @@ def test_what_is_remembered_does_not_grow_for_ever() -> None:
 def test_a_counter_is_ready_when_its_vocabulary_is_loaded() -> None:
     counter = TokenCounter(load=lambda _: Letters())
     before = counter.ready
-    counter.warm().join()
+    counter.load_in_background().join()
     assert (before, counter.ready, counter.estimated) == (False, True, False)
     assert counter.problem is None
 

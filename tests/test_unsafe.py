@@ -21,7 +21,7 @@ from zkchat_cli.vault.edit import file_names
 from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.vault.vault import Vault
 
-WRITING = tuple(tool for tool in tools.load_tools(unsafe=True) if tool.of == "notes")
+WRITING = tuple(tool for tool in tools.load_tools(unsafe=True) if tool.scope == "notes")
 
 
 @pytest.fixture

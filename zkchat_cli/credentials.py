@@ -34,12 +34,12 @@ class ApiKey:
     variable: str = ""
 
     @property
-    def ending(self) -> str:
+    def last_four(self) -> str:
         """What may be shown of it."""
         return self.value[-4:] if len(self.value) >= SHORTEST_SHOWN else ""
 
     @property
-    def place(self) -> str:
+    def description(self) -> str:
         """What it is called in a message: by its variable, or by where zkchat keeps it."""
         return f"the key in zkchat's {self.source}" if self.source in ("file", "keyring") else self.variable if self.source else ""
 

@@ -109,7 +109,7 @@ def delete_agent_file(file: Path) -> None:
 
 def profile_of_builtin(agent: Agent) -> dict[str, Any]:
     """What a file would say to be this built-in agent."""
-    return {**agent.given, "system_prompt": agent.prompt}
+    return {**agent.values, "system_prompt": agent.prompt}
 
 
 def write_agent_file(file: Path, content: str) -> None:

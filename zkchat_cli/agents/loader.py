@@ -108,8 +108,8 @@ def check_names(agent: Agent, *, tools: Collection[str], strategies: Collection[
         hint = f"Nearest: {', '.join(near)}" if near else ""
         raise loader.wrong_value(agent.origin, "tools", wrong, f"one of {', '.join(sorted(tools))}", hint)
     for key in ("strategy", "context.strategy"):
-        if agent.given.get(key) not in (None, "", *strategies):
-            raise loader.wrong_value(agent.origin, key, agent.given[key], " or ".join(strategies), "")
+        if agent.values.get(key) not in (None, "", *strategies):
+            raise loader.wrong_value(agent.origin, key, agent.values[key], " or ".join(strategies), "")
     return agent
 
 

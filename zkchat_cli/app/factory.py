@@ -152,7 +152,7 @@ def check_agent(agent: Agent) -> Agent:
 
 def settings(choices: StartupOptions, env: Mapping[str, str], cwd: Path, agent: Agent | None = None) -> LoadedConfig:
     """All layers, the vault's own and the agent's included, checked down to the names of strategies and providers."""
-    told = agent.settings if agent is not None else ()
+    told = agent.settings_layer if agent is not None else ()
     where = paths.app_paths(env, choices.config_file)
     if choices.config_file is not None and not choices.config_file.is_file():
         raise ConfigError(f"there is no settings file {choices.config_file}", "--config names an existing TOML file.")
@@ -243,7 +243,7 @@ def open_model(loaded: LoadedConfig, env: Mapping[str, str], agent: Agent | None
     """
     name, _, model = loaded.values.model.partition("/")
     provider = providers.provider(name)
-    known = [tool for tool in tools.load_tools(unsafe=unsafe) if tool.of != "memory" or loaded.values.context.memory_integration]
+    known = [tool for tool in tools.load_tools(unsafe=unsafe) if tool.scope != "memory" or loaded.values.context.memory_integration]
     known = [tool for tool in known if agent is None or agent.tools is None or tool.name in agent.tools]
     callable_ = tuple(tool for tool in known if provider.tools is None or tool.name in provider.tools)
     return OpenedModel(provider.open(model_config(provider, loaded, env, model)), callable_)

@@ -66,19 +66,19 @@ class AgentBinding(ConversationState):
             near = difflib.get_close_matches(called.name, known, 1, LIKE)
             if not near or self._file(called) is not None:
                 return None, []
-            return None, [Notice(f"there is neither an agent nor a file {called.written}: it is sent as it stands", f"nearest: @{near[0]}")]
+            return None, [Notice(f"there is neither an agent nor a file {called.text}: it is sent as it stands", f"nearest: @{near[0]}")]
         if not called.question.strip():
-            hint = f"{called.written} QUESTION asks it once; --agent {called.name}, or /agent in the chat, goes on with it."
+            hint = f"{called.text} QUESTION asks it once; --agent {called.name}, or /agent in the chat, goes on with it."
             raise UsageError(f"there is nothing to ask the agent {called.name}", hint)
         if (file := self._file(called)) is not None:
             hint = f"--agent {called.name}, or /agent in the chat, goes on with the agent"
-            return None, [Notice(f"{called.written} is taken for the file {file}, not for the agent", hint)]
+            return None, [Notice(f"{called.text} is taken for the file {file}, not for the agent", hint)]
         return called, [Notice(f"the agent {called.name} answers this message")]
 
     def _file(self, called: AgentMention) -> str | None:
         """The file that an address would import."""
         with suppress(VaultError):
-            return read(FileImport(called.written, called.written[1:], 0), self.places).relative_path
+            return read(FileImport(called.text, called.text[1:], 0), self.places).relative_path
         return None
 
     def prompt(self, next_text: str | None = None, *, addressed: str | None = None) -> Prompt:
@@ -89,7 +89,7 @@ class AgentBinding(ConversationState):
         usual = self.parts
         self.use_agent(called.name)
         try:
-            return super().prompt(next_text, addressed=called.written)
+            return super().prompt(next_text, addressed=called.text)
         finally:
             self.lead(usual)
 
@@ -102,4 +102,4 @@ class AgentBinding(ConversationState):
         try:
             self.use_agent(name)
         except (ConfigError, ProviderError) as e:
-            self.memory.tell(f"this conversation was led by the agent {name}, and goes on without it: {e.message}", e.hint)
+            self.memory.notify(f"this conversation was led by the agent {name}, and goes on without it: {e.message}", e.hint)

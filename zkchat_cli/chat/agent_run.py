@@ -130,7 +130,7 @@ def _run(
     called, notices = session.called(typed or "")
     addressed = again = None
     if called is not None and typed is not None:
-        addressed, again = called.place_in(goal, typed), called.written
+        addressed, again = called.locate(goal, typed), called.text
         goal, typed = goal[: len(goal) - len(typed.strip())] + called.question.strip(), called.question
         session.use_agent(called.name)
     elif left is not None and left.addressed and left.agent:

@@ -90,7 +90,7 @@ class ZkChatSession(AgentBinding):
         if called is not None:
             self.use_agent(called.name)
         try:
-            addressed = addressed or (called.place_in(text, typed) if called is not None else None)
+            addressed = addressed or (called.locate(text, typed) if called is not None else None)
             yield from self._send(text, typed, notices, documents=documents, goal=goal, addressed=addressed)
         finally:
             if called is not None:
@@ -105,7 +105,7 @@ class ZkChatSession(AgentBinding):
             notices += [events.Notice(*each) for each in made.told]
         with timer("store"):
             notices += self._store_user(user)
-            self.memory.begin(self.conversation.id, user.id)
+            self.memory.begin_turn(self.conversation.id, user.id)
         turn = TurnInProgress([user], timer)
         try:
             yield events.MessageStored(user.id, user.references)
@@ -113,7 +113,7 @@ class ZkChatSession(AgentBinding):
             with timer("model"):
                 self.prepare()
             yield from self._compact_if_due(turn)
-            yield from (events.Notice(*each) for each in self.memory.take_notices())
+            yield from (events.Notice(*each) for each in self.memory.pop_notices())
             yield from self._answer(turn)
         except (GeneratorExit, KeyboardInterrupt):
             if not turn.closed:
@@ -358,7 +358,7 @@ class ZkChatSession(AgentBinding):
             answer = self.message("assistant", turn.text, parent=messages[-1].id, status=status, finish_reason=finish)
             update = {
                 "id": report.message_id if report else answer.id,
-                "token_count": counter.raw(turn.text),
+                "token_count": counter.count_raw(turn.text),
                 "tool_tokens": 0,
                 "model": self.parts.model.name,
                 "reasoning": turn.reasoning or None,
@@ -373,7 +373,7 @@ class ZkChatSession(AgentBinding):
         messages[0] = messages[0].model_copy(update={"status": status if status == "failed" or alone else "complete"})
         self.references.add_references(messages[-1].citations)
         self._add(tuple(messages))
-        learned = TurnMetrics(factors=tuple(turn.factors), facts=self.memory.accessed() if report else ())
+        learned = TurnMetrics(factors=tuple(turn.factors), facts=self.memory.finish_turn() if report else ())
         try:
             self._save(CompletedTurn(messages[0], messages[1:], turn.sent, learned))
         except StoreError as e:

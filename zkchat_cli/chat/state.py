@@ -187,12 +187,12 @@ class ConversationState(ActiveModel):
     @property
     def pinned_memory(self) -> tuple[MemoryItem, ...]:
         """The memory files that go into each prompt, in the order they do."""
-        return self.memory.front(self.budget.messages, self.parts.counter)
+        return self.memory.fixed_items(self.budget.messages, self.parts.counter)
 
     def memory_beside(self, current: Sequence[ZkChatMessage]) -> tuple[MemoryItem, ...]:
         """The memory that goes into the prompt with the messages of this turn alone."""
         recent = [message for turn in self.turns[-RECENT_TURNS:] for message in turn.messages]
-        return self.memory.beside(current, recent, self.budget.messages, self.parts.counter) if current else ()
+        return self.memory.contextual_items(current, recent, self.budget.messages, self.parts.counter) if current else ()
 
     def mark(self, changed: Sequence[ZkChatMessage]) -> None:
         """Take in messages of this branch whose marks (pin, priority) were changed; what they say is as it was. Raises StoreError."""
@@ -336,12 +336,12 @@ class ConversationState(ActiveModel):
     ) -> "UserMessage":
         """The user's message with the documents it names, the text of those that go into the prompt numbered by `manager`, and what the
         user should be told of them. `augmented_token_count` includes what the model gets of the documents."""
-        parts, count = self.parts, self.parts.counter.raw
+        parts, count = self.parts, self.parts.counter.count_raw
         parent = self.history[-1].id if self.history else None
         agent = parts.agent.name if parts.agent is not None else None
         bare = self.message("user", text, parent, status="pending", agent=agent, **fields)
-        tokens, text = count(bare.asked), bare.asked
-        typed = bare.model_copy(update={"content": typed}).asked if typed is not None else None
+        tokens, text = count(bare.prompt_text), bare.prompt_text
+        typed = bare.model_copy(update={"content": typed}).prompt_text if typed is not None else None
         bare = bare.model_copy(update={"token_count": tokens, "augmented_token_count": tokens})
         try:
             named = extract(text, self.places, self._summaries.summary, typed) if documents else MentionedDocuments()

@@ -86,7 +86,7 @@ class TurnRunner:
 
     def _final(self) -> str | None:
         """The answer that a call, which went well, declares to be the last word."""
-        ending = {tool.name for tool in self._standing.parts.tools if tool.of == "run"}
+        ending = {tool.name for tool in self._standing.parts.tools if tool.scope == "run"}
         runs = (run for run in self._turn.runs if run.name in ending and run.ok)
         return next((str(run.arguments["answer"]).strip() for run in runs), None)
 
@@ -224,7 +224,7 @@ class TurnRunner:
             thinking=turn.thinking,
             finish_reason="tool_calls",
             model=standing.parts.model.name,
-            token_count=counter.raw(turn.text),
+            token_count=counter.count_raw(turn.text),
             tool_tokens=count_call_tokens(calls, counter),
         )
         fixed = sum(tool.tokens for tool in turn.prompt.tools) + sum(
@@ -258,7 +258,7 @@ class TurnRunner:
                     tool_name=call.name,
                     tool_run=result.run,
                     chunks=result.chunks,
-                    token_count=standing.parts.counter.raw(result.content),
+                    token_count=standing.parts.counter.count_raw(result.content),
                 )
             )
         turn.messages += [asked, *results]
@@ -285,7 +285,7 @@ class TurnRunner:
                     found_now = yield from self._decide(found_now, toolbox)
                 self._answered[_same(call)] = found_now
                 yield from (events.Notice(w.message, w.hint) for w in parts.vault.take_warnings())
-                yield from (events.Notice(*each) for each in self._standing.memory.take_notices())
+                yield from (events.Notice(*each) for each in self._standing.memory.pop_notices())
             self._looked[call.id] = self._answered[_same(call)].for_call(call)
         with timer("tools"):
             found = list(zip(calls, toolbox.results([self._looked[call.id] for call in calls], room), strict=True))
@@ -312,7 +312,7 @@ class TurnRunner:
         """A proposed change shown, approved or not, and made. What the notes said before it does not answer a later call."""
         proposed, call, policy = looked.finding.change, looked.call, self._standing.parts.changing
         assert proposed is not None
-        change = mark_memory_file(proposed, self._standing.memory.instructing(proposed.paths))
+        change = mark_memory_file(proposed, self._standing.memory.memory_file_among(proposed.paths))
         yield events.ChangeProposed(call, change.summary, change.diff, change.note)
         verdict = policy.approve(change)  # the user's time, not the tools'
         with self._turn.timer("tools"):

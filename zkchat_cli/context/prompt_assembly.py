@@ -83,7 +83,7 @@ def assemble_prompt(material: PromptInputs, budget: Budget, strategy: Strategy, 
         parts.history,
         parts.folded,
         parts.recent,
-        asked.asked if asked else "",
+        asked.prompt_text if asked else "",
         _room(before, parts, budget),
         counter,
         asked_at=asked.timestamp if asked else "",
@@ -196,7 +196,7 @@ def _tools(material: PromptInputs, history: TurnHistory, budget: Budget, counter
 
 
 def _question(material: PromptInputs) -> str:
-    return next((m.asked for m in material.current if m.role == "user"), "")
+    return next((m.prompt_text for m in material.current if m.role == "user"), "")
 
 
 def count_covered_turns(compaction: Compaction, turns: Sequence[Turn]) -> int:

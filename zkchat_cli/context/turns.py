@@ -154,7 +154,7 @@ def count_call_tokens(calls: Iterable[ToolCall], counter: TokenCounter) -> int:
 
 def _said(message: ZkChatMessage, calls: tuple[ToolCall, ...], counter: TokenCounter) -> PromptMessage:
     cut = message.role == "assistant" and message.status == "unfinished" and message.content
-    content = message.content + INTERRUPTED if cut else message.asked
+    content = message.content + INTERRUPTED if cut else message.prompt_text
     tokens = counter.count(content) if cut else _content_tokens(message, counter)
     called = count_call_tokens(calls, counter)
     return PromptMessage(
@@ -187,10 +187,10 @@ def _tool_result(message: ZkChatMessage, counter: TokenCounter) -> PromptMessage
 def _content_tokens(message: ZkChatMessage, counter: TokenCounter) -> int:
     """The count stored with the message, so that each text is counted once; unless no text of that length can have so many tokens (an
     import may say anything, and a negative count would let the prompt grow past its limit)."""
-    length, known = len(message.asked), message.token_count
+    length, known = len(message.prompt_text), message.token_count
     if known is not None and length <= known * _LONGEST_TOKEN and known <= 4 * length:
-        return counter.sized(known)
-    return counter.count(message.asked)
+        return counter.scale(known)
+    return counter.count(message.prompt_text)
 
 
 def select_newest_in_batches(turns: Sequence[Turn], room: int, fixed: int, *, total: int, batch: int) -> tuple[Turn, ...]:

@@ -38,8 +38,8 @@ class StoredMemory:
     kind: MemoryKind
     key: str
     content: str
-    told: str
-    dated: str
+    prompt_line: str
+    date: str
     relative_path: str | None = None
     last_accessed: str | None = None
 
@@ -50,11 +50,11 @@ class RankedMemory:
 
     item: StoredMemory
     score: float
-    shared: tuple[str, ...]
+    shared_words: tuple[str, ...]
 
     @property
     def reason(self) -> str:
-        return f"shares {', '.join(self.shared)} with the message"
+        return f"shares {', '.join(self.shared_words)} with the message"
 
 
 def clean_fact(text: str) -> str:
@@ -109,7 +109,7 @@ def rank_by_relevance(message: str, items: Sequence[StoredMemory], now: str) -> 
         shared = [term for term in reversed(asked) if term in words]
         score = sum(_weight(words[term], length / average, holders[term], len(items)) for term in shared)
         if shared:
-            found.append(RankedMemory(item, score * _recency(item.dated, now), tuple(asked[term] for term in shared)))
+            found.append(RankedMemory(item, score * _recency(item.date, now), tuple(asked[term] for term in shared)))
     return tuple(sorted(found, key=lambda relevant: -relevant.score))
 
 
@@ -146,9 +146,9 @@ def choose_for_prompt(ranked: Sequence[RankedMemory], room: int, counter: TokenC
         if len(chosen) == MAX_ITEMS or relevant.score < OF_BEST * ranked[0].score:
             break
         item = relevant.item
-        tokens = counter.count(item.told) + 1
+        tokens = counter.count(item.prompt_line) + 1
         if tokens <= room:
             room -= tokens
             path = item.relative_path or ""
-            chosen.append(MemoryItem(path, item.told, tokens, relevant.reason, kind=item.kind, key=item.key))
+            chosen.append(MemoryItem(path, item.prompt_line, tokens, relevant.reason, kind=item.kind, key=item.key))
     return tuple(chosen)

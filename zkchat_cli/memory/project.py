@@ -45,7 +45,7 @@ class ActiveNote:
     """A note that the conversation is about, and how it came in: "which you named"."""
 
     relative_path: str
-    how: str
+    reason: str
 
 
 _HOW = {"direct": "which you named", "import": "which you imported", "link": "which a note that you named links to"}
@@ -108,7 +108,7 @@ def load_folder_memory(
             if folder not in found:
                 of = f"in the folder of {note.relative_path}" if folder == nearest else f"in {folder}, above {note.relative_path}"
                 paths = [f"{folder}/{name}" for name in dict.fromkeys(names) if name]
-                found[folder] = [item for path in paths for item in taking.take(path, f"{of}, {note.how}")]
+                found[folder] = [item for path in paths for item in taking.take(path, f"{of}, {note.reason}")]
             folder = posixpath.dirname(folder)
     return tuple(item for folder in sorted(found, key=lambda folder: (folder.count("/"), folder)) for item in found[folder])
 

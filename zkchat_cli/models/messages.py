@@ -97,7 +97,7 @@ class Citation(Value):
     spans: tuple[tuple[int, int], ...] = ()
 
     @property
-    def standing(self) -> CitationStatus:
+    def effective_status(self) -> CitationStatus:
         """`status`; for a citation that was stored before there was one, what its other fields say."""
         if self.status == "missing" and self.relative_path is not None:
             return "misquoted" if not self.valid else "verified" if self.quote else "cited"
@@ -182,12 +182,12 @@ class ZkChatMessage(Value):
     """Of a user's message in an agent run: the goal that it works on."""
 
     @property
-    def typed(self) -> str:
+    def display_text(self) -> str:
         """The content, as a list of messages shows it: not in words that the user has never seen."""
         return "/continue" if self.role == "user" and self.content == CONTINUE_PROMPT else self.content
 
     @property
-    def asked(self) -> str:
+    def prompt_text(self) -> str:
         """What was said, without the name of the agent that it is addressed to: that is for zkchat, not for the model."""
         if not self.addressed:
             return self.content

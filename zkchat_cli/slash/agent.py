@@ -32,8 +32,8 @@ def _agent_lines(session: ZkChatSession) -> Iterator[StyledLine]:
     yield styled_line(
         f"  model {session.model.name}, context window {window.tokens:,} tokens ({window.source}); strategy {session.strategy.name}"
     )
-    if agent is not None and agent.given.get("model") not in (None, "", session.model.name):
-        yield styled_line(f"  its own model, {agent.given['model']}, is overridden by the one you chose", "dim")
+    if agent is not None and agent.values.get("model") not in (None, "", session.model.name):
+        yield styled_line(f"  its own model, {agent.values['model']}, is overridden by the one you chose", "dim")
     yield styled_line(f"  tools: {', '.join(tool.name for tool in session.tools) or 'none'}")
     if agent is not None and agent.tools is not None:
         missing = [tool for tool in load_tools(unsafe=True) if tool.name in agent.tools and tool not in session.tools]

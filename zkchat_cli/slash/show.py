@@ -18,7 +18,10 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
     question = base.find_question(session, turn[1])
     sent = session.store.prompts(question.message.id)
     return CommandResult(
-        prompts.sent_prompts_text(prompt_history.restore_sent_prompts(session.history, question.turn, sent), int(turn[2]) if turn[2] else None), paged=True
+        prompts.sent_prompts_text(
+            prompt_history.restore_sent_prompts(session.history, question.turn, sent), int(turn[2]) if turn[2] else None
+        ),
+        paged=True,
     )
 
 

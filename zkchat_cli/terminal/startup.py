@@ -153,7 +153,7 @@ class BackgroundLoader:
     def _prepare(self, opened: StartedSession) -> None:
         """While the user reads or types: the index, what can be completed, the vocabulary, what changes in the vault."""
         vault, counter = opened.bench.vault, opened.bench.counter
-        warming = counter.warm()
+        warming = counter.load_in_background()
         if not self.indexed.is_set():
             self._build(opened)
         with suppress(ZkchatError):

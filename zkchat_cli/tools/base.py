@@ -52,7 +52,7 @@ class Tool:
     """Gets the arguments and the Vault; or, where the tool is not `of` the notes, the Memory."""
     parallel: bool = True
     """Whether it only reads, so that several such calls may run at once. What is of memory does not: its store belongs to one thread."""
-    of: Literal["notes", "memory", "conversation", "run"] = "notes"
+    scope: Literal["notes", "memory", "conversation", "run"] = "notes"
     """What it is about. A tool of memory is not there while `context.memory_integration` is off; one of a run is only there in agent runs,
     and ends the turn, of which its argument `answer` is the answer."""
     writes: bool = False
@@ -74,10 +74,10 @@ class Tool:
             wanted = self.parameters[name]["type"]
             if value is not None and not _is(value, wanted):
                 raise ToolArgumentError(f"{self.name}: {name} must be of type {wanted}, not {value!r:.60}")
-        if self.of != "notes" and memory is None:
+        if self.scope != "notes" and memory is None:
             raise ToolArgumentError(f"{self.name} is of no use here: there is no memory")
         try:
-            return self.run({k: v for k, v in arguments.items() if v is not None}, vault if self.of == "notes" else memory)
+            return self.run({k: v for k, v in arguments.items() if v is not None}, vault if self.scope == "notes" else memory)
         except (VaultError, StoreError, UsageError) as e:
             raise ToolArgumentError(f"{e.message}. {e.hint}".strip()) from e
 

@@ -11,7 +11,7 @@ DEFAULT_LIMIT = 5
 
 def _run(arguments: Mapping[str, Any], memory: Memory) -> ToolOutput:
     limit, clamped = clamp_limit(arguments, DEFAULT_LIMIT, MAX_RECALLED_MESSAGES)
-    found = memory.recall(arguments["query"], limit)
+    found = memory.search_conversations(arguments["query"], limit)
     if not found:
         return ToolOutput(note="Nothing was said about that. Try fewer or other words.", outcome="nothing was said about it")
     return ToolOutput(
@@ -29,5 +29,5 @@ TOOL = Tool(
     required=("query",),
     run=_run,
     parallel=False,
-    of="conversation",
+    scope="conversation",
 )

@@ -1,7 +1,7 @@
 """What a compaction did, in words."""
 
 from zkchat_cli.chat.command_hints import IN_CHAT, CommandHints
-from zkchat_cli.context.compaction_policy import Covers
+from zkchat_cli.context.compaction_policy import SummaryCoverage
 from zkchat_cli.models import Compaction
 
 _METHODS = {"full": "by the model", "simple": "by the model, from a shortened conversation", "extractive": "extractive"}
@@ -28,12 +28,12 @@ def compaction_line(compaction: Compaction, hints: CommandHints = IN_CHAT) -> st
     return f"{actions}, {compaction.tokens_before - compaction.tokens_after:,} tokens saved{failure}{undo}"
 
 
-def describe_active_compaction(compaction: Compaction, covers: Covers) -> str:
+def describe_active_compaction(compaction: Compaction, coverage: SummaryCoverage) -> str:
     """What the prompt contains in place of older turns."""
     parts = []
     if compaction.summary:
         parts.append(
-            f"{covers.turns} turns ({covers.messages} messages), {covers.first_date} to {covers.last_date}, "
+            f"{coverage.turns} turns ({coverage.messages} messages), {coverage.first_date} to {coverage.last_date}, "
             f"summarized in {compaction.summary_tokens:,} tokens ({compaction.mode})"
         )
     if compaction.masked:

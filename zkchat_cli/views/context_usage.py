@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from zkchat_cli.chat.command_hints import IN_CHAT, CommandHints
-from zkchat_cli.context.budget import warnings
+from zkchat_cli.context.budget import budget_warnings
 from zkchat_cli.context.tool_filter import CORE
 from zkchat_cli.models import ContextUsage, Prompt, PromptMessage, ZkChatMessage
 from zkchat_cli.text.truncate import truncate
@@ -41,7 +41,7 @@ def usage_lines(
     advice = _Advice(hints, pinned, filtered)
     text = [
         *_facts(prompt),
-        *(f"{problem}. {hint}" for problem, hint in warnings(usage, filtered=filtered).values()),
+        *(f"{problem}. {hint}" for problem, hint in budget_warnings(usage, filtered=filtered).values()),
         *document_lines(prompt),
         *omitted_lines(prompt),
     ]

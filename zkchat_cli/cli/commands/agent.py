@@ -44,7 +44,7 @@ def list_(ctx: CommandContext) -> None:
     width = max(len(name) for name, _ in found)
     for name, agent in found:
         if isinstance(agent, Agent):
-            model = f" · {agent.given['model']}" if agent.given.get("model") else ""
+            model = f" · {agent.values['model']}" if agent.values.get("model") else ""
             about = truncate(agent.description or agent.prompt, 100)
             screen.print(f"{name:<{width}}  {'built in' if agent.file is None else 'yours   '}{model}  {about}".rstrip())
         else:
@@ -72,7 +72,7 @@ def show(ctx: CommandContext, name: NameArgument) -> None:
         screen.json(_document(agent))
         return
     screen.print(f"{agent.name} · {agent.file or 'built in'}", "bold")
-    for key, value in agent.given.items():
+    for key, value in agent.values.items():
         if key != "system_prompt":
             screen.print(f"{key} = {editor.as_toml(value)}")
     if agent.tools is None:
@@ -90,14 +90,14 @@ def _document(agent: "Agent") -> dict[str, Any]:
         "built_in": agent.file is None,
         "file": str(agent.file) if agent.file else None,
         "description": agent.description or None,
-        "model": agent.given.get("model") or None,
+        "model": agent.values.get("model") or None,
         "system_prompt": agent.prompt or None,
         "tools": list(agent.tools) if agent.tools is not None else None,
-        "strategy": agent.given.get("strategy") or agent.given.get("context.strategy") or None,
-        "temperature": agent.given.get("temperature"),
-        "memory": agent.given.get("memory"),
+        "strategy": agent.values.get("strategy") or agent.values.get("context.strategy") or None,
+        "temperature": agent.values.get("temperature"),
+        "memory": agent.values.get("memory"),
         "memory_file": str(agent.memory_file) if agent.memory_file else None,
-        "context": {key.removeprefix("context."): value for key, value in agent.given.items() if key.startswith("context.")},
+        "context": {key.removeprefix("context."): value for key, value in agent.values.items() if key.startswith("context.")},
     }
 
 
@@ -197,7 +197,7 @@ def config_(
     loader.require_known_key(key, "command line")
     file = loader.agent_file(where, name)
     if value is None and not unset:
-        found = loader.load_agent(where, name).given.get(key)
+        found = loader.load_agent(where, name).values.get(key)
         _tell(ctx, name, key, found)
         return
     given = _given(file) if file.exists() else editor.profile_of_builtin(loader.load_agent(where, name))
@@ -228,7 +228,7 @@ def edit(ctx: CommandContext, name: NameArgument) -> None:
 
     def check(tried: Path) -> None:
         agent = factory.check_agent(loader.load_agent_file(tried, name, where / f"{name}.md"))
-        _check_model(ctx, agent.given.get("model"))
+        _check_model(ctx, agent.values.get("model"))
 
     first = editor.render_agent_file(name, editor.profile_of_builtin(loader.load_agent(where, name))) if new else ""
     if not config_editor.edit(config_editor.SettingsDraft(file, first, check, editor.write_agent_file), ctx.screen):

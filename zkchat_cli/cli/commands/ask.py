@@ -78,7 +78,7 @@ def ask(
         asked = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and not (as_json or stream_json)
         app = replace(opened, approve=policy(unsafe=unsafe, yes=yes, screen=screen, interactive=asked))
         screen = replace(screen, address=opener(app.vault.root, app.loaded.values.references.link_style))
-        warming = app.counter.warm()
+        warming = app.counter.load_in_background()
         with screen.progress_bar("Indexing") as progress:
             index = app.vault.refresh(progress=progress)
         for problem in index.problems if index.added or index.changed else ():

@@ -62,12 +62,12 @@ def list_(ctx: CommandContext) -> None:
         other = credentials.read_stored_key(provider, variable, where)
         overridden = other.source if key.source == "environment" else None
         rows.append(
-            {"provider": provider, "source": key.source, "variable": variable, "ends_with": key.ending or None, "overrides": overridden}
+            {"provider": provider, "source": key.source, "variable": variable, "ends_with": key.last_four or None, "overrides": overridden}
         )
         if not ctx.as_json:
             wins = f", which wins over the one in {_place(overridden)}" if overridden else ""
             place = variable + wins if key.source == "environment" else _place(key.source) if key.source else ""
-            shown = f"…{key.ending}" if key.value else "no key" if not key.source else "no key there"
+            shown = f"…{key.last_four}" if key.value else "no key" if not key.source else "no key there"
             screen.print(f"{provider:<10} {shown:<8} {place or f'set {variable}, or zkchat keys set {provider}'}")
     if ctx.as_json:
         screen.json(rows)

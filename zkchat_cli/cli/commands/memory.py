@@ -117,7 +117,7 @@ def relevance(
             app.vault.refresh()
         session = app.session(app.find(id_) if id_ or not next_ else None)
         question = next_ or next((m.content for m in reversed(session.history) if m.role == "user"), "")
-        ranked = session.memory.relevant(question)
+        ranked = session.memory.rank(question)
         sent = {(item.kind, item.key) for item in session.memory_items(next_)}
     documents = [{**_found(each), "reason": each.reason, "included": (each.item.kind, each.item.key) in sent} for each in ranked]
     _show(ctx, ranked, documents)

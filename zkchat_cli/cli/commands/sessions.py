@@ -188,6 +188,8 @@ def _named(doomed: "list[ConversationSummary]") -> str:
     """What is to be deleted, a line each."""
     from zkchat_cli.views import conversation_list
 
-    lines = [f"  {each.id}  {conversation_list.display_title(each)} ({conversation_list.size_and_time(each)})" for each in doomed[:MOST_NAMED]]
+    lines = [
+        f"  {each.id}  {conversation_list.display_title(each)} ({conversation_list.size_and_time(each)})" for each in doomed[:MOST_NAMED]
+    ]
     more = [f"  and {len(doomed) - MOST_NAMED} more, {len(doomed)} in all"] if len(doomed) > MOST_NAMED else []
     return "".join(f"{line}\n" for line in (*lines, *more))

@@ -34,7 +34,7 @@ def tokens(
         raise UsageError(f"{file} cannot be read: {reason(e)}", "Name a text file, or - for standard input.") from e
     text = raw.decode("utf-8", "replace")
     counter = TokenCounter(encoding)
-    counter.warm().join()  # of an empty text, too, it is known whether its count is exact
+    counter.load_in_background().join()  # of an empty text, too, it is known whether its count is exact
     screen = Screen.of()  # figures have no looks, which would take the settings, and those longer than counting
     with screen.progress_bar("Counting") as progress:
         count = counter.count(text, progress)

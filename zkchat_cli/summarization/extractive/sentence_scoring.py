@@ -82,12 +82,12 @@ class ScoredSentence:
     text: str
     words: tuple[str, ...]
     weight: float
-    leans: bool
-    brief: bool
+    refers_back: bool
+    is_short: bool
     corrects: bool
-    quotes: bool
-    asks: bool
-    announces: bool
+    is_quotation: bool
+    is_question: bool
+    is_lead_in: bool
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -136,10 +136,10 @@ def _statement(text: str) -> ScoredSentence:
         text=text,
         words=tuple(sorted(words)),
         weight=weight,
-        leans=first in _POINTING or text.startswith(_POINTING_UNSPACED),
-        brief=brief,
+        refers_back=first in _POINTING or text.startswith(_POINTING_UNSPACED),
+        is_short=brief,
         corrects=bool(_CORRECTING.match(text)),
-        quotes=bool(_QUOTATION.fullmatch(text)),
-        asks=asks,
-        announces=brief and announces,
+        is_quotation=bool(_QUOTATION.fullmatch(text)),
+        is_question=asks,
+        is_lead_in=brief and announces,
     )

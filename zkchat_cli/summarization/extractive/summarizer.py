@@ -101,21 +101,21 @@ class ExtractiveSummarizer:
     def _tell(self, runs: list[list[ZkChatMessage]]) -> None:
         """Take in runs of messages, the first of which follows what is known."""
         for run in runs:
-            self._names.hear(run)
+            self._names.observe(run)
         self._runs += runs
         if self._names.roles != self._told.named:
             self._forget()
             runs = self._runs
         for number, run in enumerate(runs):
             if number:
-                self._told.leave_out()
+                self._told.mark_gap()
             candidates, corrected = self._told.add(run)
             if self._wanted:
-                asked_for = _asked_for([candidate.said for candidate in candidates], self._wanted)
+                asked_for = _asked_for([candidate.sentence for candidate in candidates], self._wanted)
                 candidates = [replace(c, factor=c.factor * asked_for.get(i, 1.0)) for i, c in enumerate(candidates)]
             self._cover.add(candidates)
             for position, correction in corrected.items():
-                self._cover.amend(amended(self._cover[position], *correction))
+                self._cover.update(amended(self._cover[position], *correction))
 
     def _consult(self, turns: Iterable[Turn]) -> None:
         assert self._counter is not None
@@ -135,24 +135,24 @@ class ExtractiveSummarizer:
         cover, consulted = self._cover, self._consulted(room // 4, counter)
         spare = room - counter.count(consulted) - 1
         text = ""
-        if cover.outgrown(room) or abs(room - self._room) > _SAME_ROOM * self._room:
-            cover.renew(spare)
+        if cover.needs_rebuild(room) or abs(room - self._room) > _SAME_ROOM * self._room:
+            cover.rebuild(spare)
         else:
             cover.exchange(spare - self._spent)
             text, spare = self._written(consulted, room, counter)
-        while spare > _LEFT * room and cover.take(spare):
+        while spare > _LEFT * room and cover.fill(spare):
             text, spare = self._written(consulted, room, counter)
         while cover.chosen and spare < 0:
-            cover.give_way()
+            cover.evict()
             text, spare = self._written(consulted, room, counter)
-        cover.settle()
+        cover.finalize()
         self._room, self._spent = room, room - spare - counter.count(consulted)
         return text if cover.chosen else None
 
     def _written(self, consulted: str, room: int, counter: TokenCounter) -> tuple[str, int]:
         """What is chosen as a text, and what it leaves of the room."""
         chosen = (self._cover[position] for group in self._cover.chosen.values() for position in group)
-        text = _write(chosen, self._told.spoken, consulted)
+        text = _write(chosen, self._told.messages, consulted)
         return text, room - counter.count(text)
 
 
@@ -215,7 +215,7 @@ def _write(chosen: Iterable[SummaryCandidate], spoken: Sequence[SpeakerMessage],
     year = ""
     before: int | None = None
     for candidate in sorted(chosen, key=lambda c: c.position):
-        message, text = spoken[candidate.message], candidate.said.text
+        message, text = spoken[candidate.message], candidate.sentence.text
         previous = None if before is None else spoken[before]
         if previous is not None and (previous.date, previous.speaker) == (message.date, message.speaker):
             lines[-1] += f"{_glue(lines[-1]) if before == candidate.message else _BETWEEN}{text}"

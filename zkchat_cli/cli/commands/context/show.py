@@ -104,10 +104,10 @@ def stats(
         if watch:
             _watch(ctx, session, id_)
         else:
-            ctx.screen.print(_stats(ctx, session))
+            _print_stats(ctx, _stats(ctx, session))
 
 
-def _stats(ctx: CommandContext, session: "ZkChatSession") -> str:
+def _stats(ctx: CommandContext, session: "ZkChatSession") -> "str | list[StyledLine]":
     from zkchat_cli.chat.command_hints import IN_SHELL
     from zkchat_cli.views import context_usage
 
@@ -118,13 +118,20 @@ def _stats(ctx: CommandContext, session: "ZkChatSession") -> str:
     return context_usage.usage_lines(prompt, _columns(), context_usage.pinned_turns(session.history), IN_SHELL, filtered=filtered)
 
 
+def _print_stats(ctx: CommandContext, stats: "str | list[StyledLine]") -> None:
+    if isinstance(stats, str):
+        ctx.screen.print(stats)
+    else:
+        ctx.screen.fitted().show(stats)
+
+
 def _watch(ctx: CommandContext, session: "ZkChatSession", id_: str | None) -> None:
     """Of the conversation that is named, or of whichever is the vault's latest, until Ctrl-C."""
 
     def look() -> "str | list[StyledLine]":
         return _stats(ctx, session.open_conversation(session.store.find(id_, str(session.vault.root)).id))
 
-    redrawing.watch(lambda: (session.store.facts_version(), _columns()), look, ctx.screen)
+    redrawing.watch(lambda: (session.store.facts_version(), _columns()), look, lambda stats: _print_stats(ctx, stats), ctx.screen)
 
 
 def _columns() -> int:
@@ -137,7 +144,7 @@ def _columns() -> int:
 def summary(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
     """The summary that stands for older turns, if there is one."""
     from zkchat_cli.context.compaction_policy import summary_coverage
-    from zkchat_cli.views import context_usage
+    from zkchat_cli.views.compaction import describe_active_compaction
 
     with ctx.open_session(id_) as session:
         compaction = session.compaction
@@ -166,7 +173,7 @@ def memory(
         there = id_ is not None or app.store.conversations(str(app.vault.root), 1)  # project memory is there before anything was said
         session = app.session(app.find(id_) if there else None)
         items = session.memory_items(next_)
-        for message, hint in session.memory.take_notices():
+        for message, hint in session.memory.pop_notices():
             ctx.screen.warn(message, hint)
     if ctx.as_json:
         values = ({f: getattr(item, f) for f in item.__dataclass_fields__} for item in items)

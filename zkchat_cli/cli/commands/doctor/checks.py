@@ -98,7 +98,7 @@ def _agents(loaded: LoadedConfig) -> EnvironmentCheck:
     for name in names:
         try:
             agent = factory.open_agent(name, loaded.places)
-            factory.check(load({}, {}, alone, schema=factory.settings_schema(), agent=agent.settings))
+            factory.check(load({}, {}, alone, schema=factory.settings_schema(), agent=agent.settings_layer))
         except ConfigError as e:
             wrong.append(e)
     if wrong:

@@ -68,7 +68,7 @@ def kept_keys(variables: Mapping[str, str], env: Mapping[str, str], where: AppPa
     gone = [provider for provider, key in found.items() if key.source == "keyring" and not key.value]
     if gone:
         raise ConfigError(f"the key for {' and '.join(gone)} is not in the keyring", f"Unlock it, or: zkchat keys set {gone[0]}")
-    said = [f"{provider}: {key.place}" for provider, key in found.items() if key.value]
+    said = [f"{provider}: {key.description}" for provider, key in found.items() if key.value]
     return EnvironmentCheck("; ".join(said) or "none, and offline needs none")
 
 
