@@ -14,7 +14,7 @@ def describe_compaction(compaction: Compaction, hints: CommandHints = IN_CHAT) -
         return f"Nothing to compact: a summary would not make the older turns smaller.{failure}"
     text = _actions(compaction, size=True)
     text = f"Would {text}" if compaction.preview else text[0].upper() + text[1:]
-    outcome = "Nothing was changed." if compaction.preview else f"Nothing is deleted; {hints.undo} undoes it."
+    outcome = "Nothing was changed." if compaction.preview else f"Nothing is deleted. To undo: {hints.undo}"
     return f"{text}. Prompt: {compaction.tokens_before:,} → {compaction.tokens_after:,} tokens.{failure} {outcome}"
 
 
@@ -24,7 +24,7 @@ def compaction_line(compaction: Compaction, hints: CommandHints = IN_CHAT) -> st
     if not actions:
         return f"nothing to compact{f': {compaction.problem}' if compaction.problem else ''}"
     failure = f"; the model's summary failed: {compaction.problem}" if compaction.problem else ""
-    undo = f"; {hints.undo} undoes it" if hints.undo else ""
+    undo = f"; to undo: {hints.undo}" if hints.undo else ""
     return f"{actions}, {compaction.tokens_before - compaction.tokens_after:,} tokens saved{failure}{undo}"
 
 
