@@ -173,7 +173,7 @@ def test_every_command_works(zkchat: Program, script: Script, tmp_path: Path) ->
             ("/sources", "[1] ○ [[Compost]]   Garden/Compost.md:1-3"),
             ("/why Compost", "you named it in turn 1: [[Compost]]"),
             ("/compact", "Nothing to compact"),
-            ("/compact undo", "There is no compaction to take back"),
+            ("/compact undo", "No compaction to undo"),
             (f"/export md {tmp_path}/talk.md", "Written to"),
             ("/new", "A new conversation. The last one is stored as"),
         ):

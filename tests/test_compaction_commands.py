@@ -95,7 +95,7 @@ def test_the_chat_says_what_a_summary_saved_and_takes_it_back(zkchat: Program, i
     assert "(by the model, from a shortened conversation, 2 model calls" in first
     assert "The model's summary failed: " in first
     assert second.startswith("Nothing to compact")
-    assert third.startswith("Taken back")
+    assert third.startswith("Compaction undone")
     assert zkchat("context", "summary", imported, "--json").json == []
 
 
@@ -109,8 +109,8 @@ def test_ctrl_c_in_the_middle_of_a_summary_changes_nothing_and_the_next_try_work
         chat.wait_for("  stopped\n\n")
         chat.ask("/model offline", "offline")
         chat.ask("/compact keep thing3", "Nothing is deleted")
-        chat.ask("/compact undo", "Taken back")
-        chat.ask("/compact undo", "There is no compaction to take back")
+        chat.ask("/compact undo", "Compaction undone")
+        chat.ask("/compact undo", "No compaction to undo")
     assert zkchat("context", "summary", imported, "--json").json == []
 
 
@@ -123,4 +123,4 @@ def test_a_turn_says_why_the_conversation_is_made_smaller_and_what_that_saved(
         seen = chat.everything()
     assert "making older turns smaller: " in seen
     assert "messages (by the model, 1 model call" in seen
-    assert "tokens saved; /compact undo takes it back" in " ".join(seen.split())
+    assert "tokens saved; to undo: /compact undo" in " ".join(seen.split())

@@ -86,7 +86,7 @@ def test_memory_without_any_says_how_to_begin(room: Room) -> None:
     session = room.session()
     assert "/remember TEXT saves a fact" in answer("/memory", session)
     session.memory.remember("cat: Tom")
-    assert answer("/memory", session).startswith("Nothing goes into the prompt for your first message.\n\nRemembered: 1")
+    assert answer("/memory", session).startswith("No memory in the prompt for your first message.\n\nRemembered facts: 1")
     session.memory.forget("cat")
     write(room.vault.root, {"ZKCHAT.md": "Be brief."})
     assert "Remembered" not in answer("/memory", session)

@@ -236,7 +236,7 @@ def test_pin_keeps_a_turn_and_unpin_frees_it(room: Room) -> None:
     assert "1 question" in answer("/pin", session).split("The last turns:")[0]
     assert "Unpinned" in answer("/unpin 1", session)
     assert not any(m.pinned for m in room.resumed(session).history)
-    assert "Nothing of that turn is kept" in answer("/unpin 1", session)
+    assert "That turn is not pinned" in answer("/unpin 1", session)
 
 
 def test_a_part_of_the_last_turn_can_be_pinned(room: Room) -> None:

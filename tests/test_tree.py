@@ -130,7 +130,7 @@ def test_undo_takes_the_last_turn_back_and_redo_brings_it_again(room: Room) -> N
     prompt = session.prompt()
     assert answer("/undo", session) == "Undone: “And two?”. The conversation now ends with turn 1. /redo restores it."
     assert contents(session) == contents(room.resumed(session)) == ["What is one?", "1"]
-    assert answer("/redo", session).startswith("Back again. The conversation ends with turn 2 now: “And two?”")
+    assert answer("/redo", session).startswith("Restored. The conversation now ends with turn 2: “And two?”")
     assert session.prompt() == prompt == room.resumed(session).prompt()
 
 
@@ -139,7 +139,7 @@ def test_what_was_taken_back_at_once_comes_back_at_once(room: Room) -> None:
     assert "“And two?” and 1 more" in answer("/undo 2", session)
     assert "at its beginning" in answer("/undo", session)
     assert "now ends with turn 1" in answer("/redo", session)
-    assert "ends with turn 3 now: “Three?”" in answer("/redo", session)
+    assert "now ends with turn 3: “Three?”" in answer("/redo", session)
 
 
 def test_another_session_goes_forward_turn_by_turn(room: Room) -> None:
@@ -147,7 +147,7 @@ def test_another_session_goes_forward_turn_by_turn(room: Room) -> None:
     answer("/undo 3", session)
     later = room.resumed(session)
     assert "now ends with turn 1" in answer("/redo", later)
-    assert "ends with turn 3 now" in answer("/redo 9", later)
+    assert "now ends with turn 3" in answer("/redo 9", later)
 
 
 @pytest.mark.parametrize("line", ["/undo", "/redo", "/retry", "/edit", "/edit 1 x", "/branches 1"])
@@ -246,7 +246,7 @@ def test_clear_starts_afresh_and_redo_brings_all_back(room: Room) -> None:
     session = stored(room, talk(("What is one?", "1"), ("And two?", "2")), model=Deltas([says("3")]))
     assert answer("/clear", session).startswith("Context cleared: 2 turns stay in the log")
     assert session.history == room.resumed(session).history == ()
-    assert answer("/clear", session) == "There is nothing in the context yet."
+    assert answer("/clear", session) == "The context is already empty."
     assert "beginning" in answer("/branches", session)
     with pytest.raises(UsageError, match="nothing to take back"):
         slash.run("/undo", session)
@@ -290,7 +290,7 @@ def test_their_arguments_are_completed_with_what_was_said(room: Room, name: str)
     assert values is not None
     with ThreadPoolExecutor(1) as elsewhere:  # as completion is
         offered = elsewhere.submit(values, session).result()
-    assert [(value, getattr(value, "about", "")) for value in offered] == [("1", "What is one?")]
+    assert [(value, getattr(value, "description", "")) for value in offered] == [("1", "What is one?")]
 
 
 def test_other_conversations_are_completed_with_their_titles(room: Room) -> None:
@@ -299,7 +299,7 @@ def test_other_conversations_are_completed_with_their_titles(room: Room) -> None
     assert values is not None
     with ThreadPoolExecutor(1) as elsewhere:
         offered = elsewhere.submit(values, session).result()
-    assert [(value, getattr(value, "about", "")) for value in offered] == [(first.conversation.id, "What is one?")]
+    assert [(value, getattr(value, "description", "")) for value in offered] == [(first.conversation.id, "What is one?")]
 
 
 MOVES = ["send", "undo", "undo 2", "redo", "retry", "edit 1", "clear", "branches 1", "branches 2", "compact", "resume", "carry"]
