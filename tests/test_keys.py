@@ -208,7 +208,7 @@ def test_the_commands_say_where_a_key_is_and_how_it_ends(zkchat: Program) -> Non
     assert "openai     …wxyz    OPENAI_API_KEY, which overrides the one in" in listed
     assert "anthropic  no key   set ANTHROPIC_API_KEY, or zkchat keys set anthropic" in listed
     removed = zkchat("keys", "remove", "openai")
-    assert (removed.out, "OPENAI_API_KEY is set, and still used" in removed.err) == ("The key for openai is removed.\n", True)
+    assert (removed.out, "OPENAI_API_KEY is set and still used" in removed.err) == ("Deleted the key for openai.\n", True)
     assert zkchat("keys", "remove", "openai", "--json").json == {"provider": "openai", "removed": False}
 
 
