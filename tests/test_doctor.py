@@ -52,7 +52,7 @@ def test_a_home_that_takes_nothing_is_told_with_what_works_all_the_same(zkchat: 
     (zkchat.home / "cache").write_text("a file where the folder should be")
     status, found = checks(zkchat)
     assert (status, found["index"]["ok"]) == (3, False)
-    assert "is not writable" in found["index"]["detail"] and "ask index the notes anew for each run" in found["index"]["detail"]
+    assert "is not writable" in found["index"]["detail"] and "ask index the notes at each start" in found["index"]["detail"]
     assert "ZKCHAT_HOME" in found["index"]["next_step"]
 
 
@@ -108,7 +108,7 @@ def test_git_is_wrong_only_where_it_is_wanted(vault: Path, monkeypatch: pytest.M
     assert environment_checks.repository(None, wanted=True).detail[0].isdigit()
     monkeypatch.setenv("PATH", str(vault))
     assert "not installed" in environment_checks.repository(vault, wanted=False).detail
-    with pytest.raises(ConfigError, match="no git on this machine"):
+    with pytest.raises(ConfigError, match="git is not installed"):
         environment_checks.repository(vault, wanted=True)
 
 

@@ -198,7 +198,7 @@ def test_every_embedder_is_there_and_no_other() -> None:
 
 
 def test_every_strategy_is_there_and_no_other() -> None:
-    assert first_column("## How context works") == set(strategies.names())
+    assert first_column("## How context works") == set(strategies.strategy_names())
 
 
 def test_every_export_format_is_there_and_no_other() -> None:
@@ -217,7 +217,7 @@ def test_every_way_in_which_a_server_can_fail_is_there_and_no_other() -> None:
 
 
 def test_every_way_to_write_a_query_means_what_it_says() -> None:
-    ways = [query.analyse(each) for row in rows(section("## Search and links")) for each in code(row[0])]
+    ways = [query.parse_query(each) for row in rows(section("## Search and links")) for each in code(row[0])]
     assert [way.words for way in ways] == [("boolean", "filters"), (), (), (), (), ()]
     assert [way.phrases for way in ways] == [(), (("due", "before"),), (), (), (), ()]
     assert [way.without for way in ways] == [(), (), (("sorting",),), (("group", "by"),), (), ()]

@@ -287,7 +287,7 @@ class _Help(_Usage):
 
 
 def _fail(error: ZkchatError, arguments: list[str]) -> int:
-    if error.told:
+    if error.reported:
         return EXIT_CODES.get(error.code, 1)
     if isinstance(error, _Help):
         print(error.message, file=sys.stderr)  # noqa: T201

@@ -104,12 +104,11 @@ class CommandContext:
         """A session on a stored conversation, for inspection; `indexed` updates the index first."""
         with self.open_app() as app:
             conversation = app.find(id_)
-            app.counter.warm()
+            app.counter.load_in_background()
             if indexed:
                 app.vault.refresh()
             session = app.session(conversation)
-            if session.parts.window is None:
-                session.prepare(WINDOW_TIMEOUT)  # the next call would have the window that the server reports
+            session.find_window(WINDOW_TIMEOUT)  # the next call would have the window that the server reports
             yield session
 
 

@@ -34,13 +34,13 @@ def complete_agents(incomplete: str) -> list[str]:
     from zkchat_cli import paths
     from zkchat_cli.agents import loader
 
-    return _matching(loader.names(loader.folder(paths.app_paths(os.environ).config_file)), incomplete.lower())
+    return _matching(loader.list_names(loader.agents_folder(paths.app_paths(os.environ).config_file)), incomplete.lower())
 
 
 def complete_strategies(incomplete: str) -> list[str]:
     from zkchat_cli.context import strategies
 
-    return _matching(strategies.names(), incomplete)
+    return _matching(strategies.strategy_names(), incomplete)
 
 
 def complete_formats(incomplete: str) -> list[str]:

@@ -97,7 +97,7 @@ def settings_of(setup: ModelConfig, kind: type[S]) -> S:
 
 def key_place(setup: ModelConfig, variable: str) -> str:
     """What the key is called in messages: its variable, or where zkchat keeps it."""
-    return setup.key.place or variable
+    return setup.key.description or variable
 
 
 def without_use(model: RemoteModel, company: str, variable: str, *, official: bool) -> ProviderError | None:

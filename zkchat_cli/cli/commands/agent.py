@@ -33,12 +33,12 @@ def list_(ctx: CommandContext) -> None:
 
     folder = _agents_folder(ctx)
     found: list[tuple[str, Agent | ConfigError]] = []
-    for name in loader.names(folder):
+    for name in loader.list_names(folder):
         try:
-            found.append((name, factory.check_agent(loader.load(folder, name))))
+            found.append((name, factory.check_agent(loader.load_agent(folder, name))))
         except ConfigError as e:
             found.append((name, e))
-    for file in loader.misnamed(folder):
+    for file in loader.find_invalid_file_names(folder):
         ctx.screen.warn(f"{folder / file} is ignored: its name is not a valid agent name", VALID_NAME)
     if ctx.as_json:
         ctx.screen.json([_list_entry(folder, name, agent) for name, agent in found])
@@ -46,7 +46,7 @@ def list_(ctx: CommandContext) -> None:
     width = max(len(name) for name, _ in found)
     for name, agent in found:
         if isinstance(agent, Agent):
-            model = f" · {agent.given['model']}" if agent.given.get("model") else ""
+            model = f" · {agent.values['model']}" if agent.values.get("model") else ""
             summary = truncate(agent.description or agent.prompt, 100)
             ctx.screen.print(f"{name:<{width}}  {'built in' if agent.file is None else 'yours   '}{model}  {summary}".rstrip())
         else:
@@ -69,17 +69,17 @@ def show(ctx: CommandContext, name: NameArgument) -> None:
     from zkchat_cli.app import factory
 
     screen = ctx.screen
-    agent = factory.check_agent(loader.load(_agents_folder(ctx), name))
+    agent = factory.check_agent(loader.load_agent(_agents_folder(ctx), name))
     if ctx.as_json:
         screen.json(_as_document(agent))
         return
     screen.print(f"{agent.name} · {agent.file or 'built in'}", "bold")
-    for key, value in agent.given.items():
+    for key, value in agent.values.items():
         if key != "system_prompt":
             screen.print(f"{key} = {editor.as_toml(value)}")
     if agent.tools is None:
         screen.print("tools: all", "dim")
-    elif writing := [tool.name for tool in tools.tools(unsafe=True) if tool.writes and tool.name in agent.tools]:
+    elif writing := [tool.name for tool in tools.load_tools(unsafe=True) if tool.writes and tool.name in agent.tools]:
         screen.print(f"only with --unsafe: {', '.join(writing)}", "dim")
     missing = "" if agent.memory_file and agent.memory_file.is_file() else " (does not exist yet)"
     screen.print(f"memory: {agent.memory_file}{missing}" if agent.memory_file else "memory: no file of its own", "dim")
@@ -92,14 +92,14 @@ def _as_document(agent: "Agent") -> dict[str, Any]:
         "built_in": agent.file is None,
         "file": str(agent.file) if agent.file else None,
         "description": agent.description or None,
-        "model": agent.given.get("model") or None,
+        "model": agent.values.get("model") or None,
         "system_prompt": agent.prompt or None,
         "tools": list(agent.tools) if agent.tools is not None else None,
-        "strategy": agent.given.get("strategy") or agent.given.get("context.strategy") or None,
-        "temperature": agent.given.get("temperature"),
-        "memory": agent.given.get("memory"),
+        "strategy": agent.values.get("strategy") or agent.values.get("context.strategy") or None,
+        "temperature": agent.values.get("temperature"),
+        "memory": agent.values.get("memory"),
         "memory_file": str(agent.memory_file) if agent.memory_file else None,
-        "context": {key.removeprefix("context."): value for key, value in agent.given.items() if key.startswith("context.")},
+        "context": {key.removeprefix("context."): value for key, value in agent.values.items() if key.startswith("context.")},
     }
 
 
@@ -128,7 +128,7 @@ def create(
     from zkchat_cli.app import factory
 
     folder = _agents_folder(ctx)
-    file = loader.file_of(folder, name)
+    file = loader.agent_file(folder, name)
     if file.exists():
         raise UsageError(f"the agent {name} already exists: {file}", f"Change it: zkchat agent config {name} KEY VALUE")
     if prompt == "-":
@@ -144,14 +144,14 @@ def create(
         "memory": memory,
         "context.max_tokens": ctx.shared["max_context"],
     }
-    values = loader.checked(COMMAND_LINE, {key: value for key, value in options_given.items() if value is not None})
+    values = loader.validate_profile(COMMAND_LINE, {key: value for key, value in options_given.items() if value is not None})
     factory.check_agent(Agent(COMMAND_LINE, values, file=Path(COMMAND_LINE)))
     _check_model(ctx, values.get("model"))
-    editor.create(file, name, values)
+    editor.create_agent_file(file, name, values)
     try:
-        agent = loader.load(folder, name)
+        agent = loader.load_agent(folder, name)
     except ConfigError:  # the prompt's file is not valid
-        editor.delete(file)
+        editor.delete_agent_file(file)
         raise
     if ctx.as_json:
         ctx.screen.json(_as_document(agent))
@@ -194,22 +194,22 @@ def config_(
     from zkchat_cli.app import factory
 
     folder = _agents_folder(ctx)
-    loader.require(key, COMMAND_LINE)
-    file = loader.file_of(folder, name)
+    loader.require_known_key(key, COMMAND_LINE)
+    file = loader.agent_file(folder, name)
     if value is None and not unset:
-        _print_value(ctx, name, key, loader.load(folder, name).given.get(key))
+        _print_value(ctx, name, key, loader.load_agent(folder, name).values.get(key))
         return
-    current = _values_in(file) if file.exists() else editor.as_given(loader.load(folder, name))
-    replaced = {key} | next((set(keys) for keys in loader.SAME if key in keys and not unset), set())
-    values = loader.checked(str(file), {k: v for k, v in current.items() if k not in replaced})
-    values |= {} if unset else loader.checked(COMMAND_LINE, {key: value})
+    current = _values_in(file) if file.exists() else editor.profile_of_builtin(loader.load_agent(folder, name))
+    replaced = {key} | next((set(keys) for keys in loader.CONFLICTING_KEYS if key in keys and not unset), set())
+    values = loader.validate_profile(str(file), {k: v for k, v in current.items() if k not in replaced})
+    values |= {} if unset else loader.validate_profile(COMMAND_LINE, {key: value})
     factory.check_agent(Agent(name, values, file=Path(COMMAND_LINE)))
     if key == "model" and not unset:
         _check_model(ctx, value)
     if file.exists():
-        editor.change(file, {**dict.fromkeys(replaced & current.keys()), key: values.get(key)})
+        editor.update_agent_file(file, {**dict.fromkeys(replaced & current.keys()), key: values.get(key)})
     else:
-        editor.create(file, name, values)
+        editor.create_agent_file(file, name, values)
         _warn_replaces_built_in(ctx, name, file)
     _print_value(ctx, name, key, values.get(key))
 
@@ -222,15 +222,15 @@ def edit(ctx: CommandContext, name: NameArgument) -> None:
     from zkchat_cli.terminal import config_editor
 
     folder = _agents_folder(ctx)
-    file = loader.file_of(folder, name)
+    file = loader.agent_file(folder, name)
     new = not file.exists()
 
     def check(edited: Path) -> None:
-        agent = factory.check_agent(loader.of_file(edited, name, folder / f"{name}.md"))
-        _check_model(ctx, agent.given.get("model"))
+        agent = factory.check_agent(loader.load_agent_file(edited, name, folder / f"{name}.md"))
+        _check_model(ctx, agent.values.get("model"))
 
-    initial_text = editor.text(name, editor.as_given(loader.load(folder, name))) if new else ""
-    if not config_editor.edit(config_editor.SettingsDraft(file, initial_text, check, editor.replace), ctx.screen):
+    initial_text = editor.render_agent_file(name, editor.profile_of_builtin(loader.load_agent(folder, name))) if new else ""
+    if not config_editor.edit(config_editor.SettingsDraft(file, initial_text, check, editor.write_agent_file), ctx.screen):
         ctx.screen.print("Nothing was changed.", "dim")
         return
     ctx.screen.print(f"{'Wrote' if new else 'Changed'} {file}.")
@@ -264,15 +264,15 @@ def delete(ctx: CommandContext, name: NameArgument, yes: options.ConfirmOption =
     from zkchat_cli.agents import editor, loader
 
     folder = _agents_folder(ctx)
-    file = loader.file_of(folder, name)
+    file = loader.agent_file(folder, name)
     built_in = loader.is_built_in(name)
     if not file.exists():
         if built_in:
             hint = f"A file of yours can replace it: zkchat agent create {name}, or zkchat agent config {name} KEY VALUE"
             raise UsageError(f"{name} is built in and cannot be deleted", hint)
-        loader.load(folder, name)
+        loader.load_agent(folder, name)
     confirm(f"Delete {file}?", "agent delete", yes=yes)
-    editor.delete(file)
+    editor.delete_agent_file(file)
     memory = folder / f"{name}.md"
     if ctx.as_json:
         ctx.screen.json({"name": name, "deleted": str(file)})
@@ -285,4 +285,4 @@ def delete(ctx: CommandContext, name: NameArgument, yes: options.ConfirmOption =
 def _agents_folder(ctx: CommandContext) -> Path:
     from zkchat_cli.agents import loader
 
-    return loader.folder(paths.app_paths(os.environ, ctx.shared["config_file"]).config_file)
+    return loader.agents_folder(paths.app_paths(os.environ, ctx.shared["config_file"]).config_file)

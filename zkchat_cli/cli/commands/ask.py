@@ -78,7 +78,7 @@ def ask(
         interactive = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and not (as_json or stream_json)
         app = replace(opened, approve=policy(unsafe=unsafe, yes=yes, screen=screen, interactive=interactive))
         screen = replace(screen, address=opener(app.vault.root, app.loaded.values.references.link_style))
-        vocabulary = app.counter.warm()
+        vocabulary = app.counter.load_in_background()
         with screen.progress_bar("Indexing") as progress:
             index = app.vault.refresh(progress=progress)
         for problem in index.problems if index.added or index.changed else ():
@@ -86,13 +86,13 @@ def ask(
         if index.rebuilt:
             screen.warn(f"the index was rebuilt: {index.rebuilt}")
         session = app.session(_conversation(app, cid, continue_=continue_))
-        session.just_refreshed()
-        tell_unable(session.parts, screen, unsafe=unsafe)
+        session.mark_scanned()
+        tell_unable(session, screen, unsafe=unsafe)
         vocabulary.join()
         if iterations:
             turn = run_goal(session, text, iterations, typed=typed, ways=hints)
         else:
-            turn = session.send(text, typed=typed) if text else session.go_on()
+            turn = session.send(text, typed=typed) if text else session.continue_answer()
         try:
             with closing(turn):  # closing it stores the partial answer if the reader is gone
                 if as_json or stream_json:
@@ -102,7 +102,7 @@ def ask(
                     verbosity = Verbosity(max_sources, ways=hints)
                     attended = app.approve.attending(turn) if isinstance(app.approve, ApprovalPrompt) else turn
                     report = _report(show(attended, screen, to_stderr(screen), verbosity))
-                    session.save_last()
+                    session.flush()
             if typed != text and not continuing:
                 with suppress(StoreError):  # a title is not worth an error
                     session.rename(made_of(typed))  # the question is a better title than the piped text before it
@@ -121,12 +121,12 @@ def _print_context(session: "ZkChatSession", screen: Screen) -> None:
     """Print what the sent prompt was made of, if one was sent."""
     from zkchat_cli.views.prompt_overview import overview
 
-    if session.sent is not None:
+    if session.last_prompt is not None:
         question = next((m for m in reversed(session.history) if m.role == "user"), None)
         tokens: Counter[str] = Counter()
         for chunk in question.chunks if question is not None else ():
-            tokens[chunk.relative_path] += session.parts.counter.count(chunk.text)
-        for line in overview(session.sent, question.references if question is not None else (), tokens):
+            tokens[chunk.relative_path] += session.counter.count(chunk.text)
+        for line in overview(session.last_prompt, question.references if question is not None else (), tokens):
             screen.remark(line)
 
 
@@ -193,7 +193,7 @@ def _run_as_json(
             show_change(event, screen)
     report = _report(last)
     try:
-        session.save_last()
+        session.flush()
     except ZkchatError as e:
         e.partial = report.answer
         raise

@@ -94,14 +94,14 @@ def chat(
                 repl = Repl(start_session, screen, keep_history=not no_store, unsafe=unsafe, asking=asking, typed=typed)
                 code = repl.run()
             if (last := repl.current()) is not None:
-                last.save_last()
+                last.flush()
         else:
             from zkchat_cli.terminal.change_approval import tell_unable  # as above
 
             started = start_session()
             for warning in started.warnings:
                 screen.warn(*warning)
-            tell_unable(started.session.parts, screen, unsafe=unsafe)
+            tell_unable(started.session, screen, unsafe=unsafe)
             settings = started.bench.loaded.values.references
             screen = replace(
                 screen.dressed(started.bench.loaded.values.terminal), address=opener(started.bench.vault.root, settings.link_style)
@@ -119,7 +119,7 @@ def _refuse_missing_folder(vault: Path | None) -> None:
     if vault is not None and not os.path.isdir(os.path.expanduser(vault)):  # noqa: PTH111, PTH112 - the methods of Path may raise
         from zkchat_cli.vault import filesystem  # raises an error that says what is wrong
 
-        filesystem.root_of(vault)
+        filesystem.resolve_root(vault)
 
 
 def _conversation(app: "App", resume: str | None, *, continue_: bool) -> "Conversation | None":
@@ -157,12 +157,12 @@ def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) ->
             show_error(e, aside)
             first = first or e
     try:
-        session.save_last()
+        session.flush()
     except ZkchatError as e:
         show_error(e, aside)
         first = first or e
     if first is not None:
-        first.told = True
+        first.reported = True
         raise first
 
 

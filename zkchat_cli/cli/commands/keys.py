@@ -34,7 +34,7 @@ def set_(
     if given:
         hint = f"zkchat keys set {provider} prompts for it, or reads it from standard input."
         raise UsageError("a key cannot be an argument: it would stay in your shell's history", hint)
-    place = credentials.store_key(provider, credentials.plain(_read_key(provider), variable), _paths(), in_file=in_file)
+    place = credentials.store_key(provider, credentials.parse_pasted_key(_read_key(provider), variable), _paths(), in_file=in_file)
     screen = ctx.screen
     overridden = bool(os.environ.get(variable, "").strip())
     if ctx.as_json:
@@ -53,21 +53,21 @@ def list_(ctx: CommandContext) -> None:
 
     where, env, screen = _paths(), os.environ, ctx.screen
     try:
-        credentials.require_readable(where)
+        credentials.check_readable(where)
     except ConfigError as e:
         screen.warn(e.message, e.hint)
     rows = []
     for provider, variable in factory.key_variables(os.environ).items():
         key = credentials.find_key(provider, variable, env, where)
-        other = credentials.kept(provider, variable, where)
+        other = credentials.read_stored_key(provider, variable, where)
         overridden = other.source if key.source == "environment" else None
         rows.append(
-            {"provider": provider, "source": key.source, "variable": variable, "ends_with": key.ending or None, "overrides": overridden}
+            {"provider": provider, "source": key.source, "variable": variable, "ends_with": key.last_four or None, "overrides": overridden}
         )
         if not ctx.as_json:
             overrides = f", which overrides the one in {_location(overridden)}" if overridden else ""
             location = variable + overrides if key.source == "environment" else _location(key.source) if key.source else ""
-            ending = f"…{key.ending}" if key.value else "no key"
+            ending = f"…{key.last_four}" if key.value else "no key"
             screen.print(f"{provider:<10} {ending:<8} {location or f'set {variable}, or zkchat keys set {provider}'}")
     if ctx.as_json:
         screen.json(rows)

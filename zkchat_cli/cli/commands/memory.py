@@ -12,7 +12,7 @@ from zkchat_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
-    from zkchat_cli.memory.fact_ranking import RelevantFacts
+    from zkchat_cli.memory.fact_ranking import RankedMemory
     from zkchat_cli.memory.memory import FactUpdate
     from zkchat_cli.models import Fact
 
@@ -35,7 +35,7 @@ def list_(ctx: CommandContext) -> None:
     from zkchat_cli.views.memory import facts
 
     with _session_without_conversation(ctx) as session:
-        remembered = session.keeper.facts()
+        remembered = session.memory.facts()
     if ctx.as_json:
         ctx.screen.json([_fact_document(fact) for fact in remembered])
         return
@@ -55,7 +55,7 @@ def add(
 
     fact = standard_input().buffer.read(8 * LONGEST_FACT).decode("utf-8", "replace") if text == "-" else text
     with _session_without_conversation(ctx) as session:
-        update = session.keeper.remember(fact, key=key)
+        update = session.memory.remember(fact, key=key)
     if ctx.as_json:
         ctx.screen.json({**_fact_document(update.fact), "replaced": _fact_document(update.replaced) if update.replaced else None})
     else:
@@ -74,8 +74,8 @@ def import_(
     path: Annotated[str, typer.Argument(metavar="@PATH", help="A text file in the vault or below the current folder.")],
 ) -> None:
     """Remember each list item and each paragraph of a file."""
-    from zkchat_cli.memory.fact_ranking import LONGEST_FACT, facts_in
-    from zkchat_cli.references.file_imports import ImportRoots, imports_in, read
+    from zkchat_cli.memory.fact_ranking import LONGEST_FACT, parse_facts
+    from zkchat_cli.references.file_imports import imports_in, read
     from zkchat_cli.tools.base import plural
 
     mention = path if path.startswith("@") else f"@{path}"
@@ -83,14 +83,12 @@ def import_(
     if not wanted:
         raise UsageError(f"{path} is not a path", "For example: zkchat memory import @facts.md")
     with _session_without_conversation(ctx) as session:
-        parts = session.parts
-        places = ImportRoots(parts.vault, parts.folder, 1024 * parts.settings.references.import_max_kilobytes)
-        file = read(wanted[0], places)
-        every = facts_in("\n\n".join(chunk.text for chunk in file.chunks))
+        file = read(wanted[0], session.import_roots)
+        every = parse_facts("\n\n".join(chunk.text for chunk in file.chunks))
         taken = [fact for fact in every if len(fact) <= LONGEST_FACT][:MAX_IMPORTED]
         if not taken:
             raise UsageError(f"{file.relative_path} has no facts", "Each list item and each paragraph is read as one fact.")
-        updates = [session.keeper.remember(fact, source=file.relative_path) for fact in taken]
+        updates = [session.memory.remember(fact, source=file.relative_path) for fact in taken]
     if skipped := len(every) - len(taken):
         ctx.screen.warn(f"skipped {plural(skipped, 'fact')}", f"The limit is {MAX_IMPORTED} facts of {LONGEST_FACT} characters each.")
     if ctx.as_json:
@@ -104,7 +102,7 @@ def import_(
 def search(ctx: CommandContext, text: Annotated[str, typer.Argument(metavar="TEXT", help="Words to search for.")]) -> None:
     """Search facts, often cited notes and memory files; best first."""
     with _session_without_conversation(ctx) as session:
-        ranked = session.keeper.search(text, session.budget.messages, session.parts.counter)
+        ranked = session.memory.search(text, session.budget.messages, session.counter)
     _print_ranked(ctx, ranked, [_ranked_document(relevant) for relevant in ranked])
 
 
@@ -120,13 +118,13 @@ def relevance(
             app.vault.refresh()
         session = app.session(app.find(id_) if id_ or not next_ else None)
         question = next_ or next((m.content for m in reversed(session.history) if m.role == "user"), "")
-        ranked = session.keeper.relevant(question)
-        sent = {(item.kind, item.key) for item in session.memory_for(next_)}
+        ranked = session.memory.rank(question)
+        sent = {(item.kind, item.key) for item in session.memory_items(next_)}
     documents = [{**_ranked_document(each), "reason": each.reason, "included": (each.item.kind, each.item.key) in sent} for each in ranked]
     _print_ranked(ctx, ranked, documents)
 
 
-def _print_ranked(ctx: CommandContext, ranked: "Iterable[RelevantFacts]", documents: list[dict[str, Any]]) -> None:
+def _print_ranked(ctx: CommandContext, ranked: "Iterable[RankedMemory]", documents: list[dict[str, Any]]) -> None:
     from zkchat_cli.views.memory import found
 
     if ctx.as_json:
@@ -146,7 +144,7 @@ def forget(
 ) -> None:
     """Delete a fact and the older ones it replaced."""
     with _session_without_conversation(ctx) as session:
-        fact = session.keeper.forget(key)
+        fact = session.memory.forget(key)
     if ctx.as_json:
         ctx.screen.json(_fact_document(fact))
     else:
@@ -158,7 +156,7 @@ def _fact_document(fact: "Fact") -> dict[str, Any]:
     return {**values, "kind": "fact", "relative_path": None}
 
 
-def _ranked_document(relevant: "RelevantFacts") -> dict[str, Any]:
+def _ranked_document(relevant: "RankedMemory") -> dict[str, Any]:
     item = relevant.item
     return {
         "key": item.key,

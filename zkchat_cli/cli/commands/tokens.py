@@ -34,7 +34,7 @@ def tokens(
         raise UsageError(f"cannot read {file}: {reason(e)}", "Name a text file, or - for standard input.") from e
     text = raw.decode("utf-8", "replace")
     counter = TokenCounter(encoding)
-    counter.warm().join()  # so that `estimated` is known even for an empty text
+    counter.load_in_background().join()  # so that `estimated` is known even for an empty text
     screen = Screen.of()  # not ctx.screen, which would read the settings first
     with screen.progress_bar("Counting") as progress:
         count = counter.count(text, progress)

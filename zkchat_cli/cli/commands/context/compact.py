@@ -42,7 +42,7 @@ def compact(
 ) -> None:
     """Summarize older turns now; nothing is deleted."""
     from zkchat_cli.chat.command_hints import IN_SHELL
-    from zkchat_cli.chat.compactor import CompactionRequest, can_summarize
+    from zkchat_cli.chat.compactor import CompactionRequest
     from zkchat_cli.views import context_usage
 
     with ctx.open_session(id_) as session:
@@ -53,7 +53,7 @@ def compact(
             done, text = undone, "Undone: the prompt is what it was before."
         else:
             request = CompactionRequest(instructions=instructions, target=target, keep=keep, preview=preview)
-            done = _run_compaction(session.compacting(request), ctx.screen, session.parts.model.name if can_summarize(session) else "")
+            done = _run_compaction(session.compaction_events(request), ctx.screen, session.model.name if session.can_summarize else "")
             text = context_usage.describe(done, IN_SHELL) + (f"\n\n{done.summary}" if preview and done.summary else "")
     if ctx.as_json:
         ctx.screen.json(done)

@@ -51,7 +51,7 @@ def _show_past(ctx: CommandContext, id_: str | None, turn: int, number: int | No
 
     conversation, [one] = _sent_prompts(ctx, id_, turn)
     if ctx.as_json:
-        ctx.screen.json({"conversation_id": conversation, **one.document(number)})
+        ctx.screen.json({"conversation_id": conversation, **one.to_json(number)})
     else:
         with paged(ctx.screen) as pager:
             pager.print(prompts.past(one, number))
@@ -64,7 +64,10 @@ def _sent_prompts(ctx: CommandContext, id_: str | None, *turns: int) -> "tuple[s
     with ctx.open_app() as app:
         conversation = app.find(id_)
         history = app.store.history(conversation.id)
-        found = [prompt_history.past(history, turn, app.store.prompts(prompt_history.asked(history, turn).id)) for turn in turns]
+        found = [
+            prompt_history.restore_sent_prompts(history, turn, app.store.prompts(prompt_history.find_question(history, turn).id))
+            for turn in turns
+        ]
     return conversation.id, found
 
 
@@ -80,10 +83,10 @@ def diff(
     from zkchat_cli.views import prompts
 
     conversation, [before, after] = _sent_prompts(ctx, id_, a, b)
-    found = prompt_history.changes(before.last, after.last)
+    found = prompt_history.diff_prompts(before.last, after.last)
     if ctx.as_json:
         turns = {name: {"turn": one.number, "tokens": one.tokens} for name, one in (("a", before), ("b", after))}
-        ctx.screen.json({"conversation_id": conversation, **turns, **found.document})
+        ctx.screen.json({"conversation_id": conversation, **turns, **found.to_json()})
         return
     with paged(ctx.screen) as pager:
         pager.print(prompts.changed(before, after, found))
@@ -110,20 +113,17 @@ def _stats(ctx: CommandContext, session: "ZkChatSession") -> str:
     prompt = session.prompt()
     if ctx.as_json:
         return ctx.screen.as_json(prompt.usage)
-    filtered = session.parts.settings.context.tool_filter == "auto"
+    filtered = session.settings.context.tool_filter == "auto"
     return context_usage.table(prompt, _columns(), context_usage.pinned(session.history), IN_SHELL, filtered=filtered)
 
 
 def _watch(ctx: CommandContext, session: "ZkChatSession", id_: str | None) -> None:
     """Print the figures of the named or the latest conversation until Ctrl-C."""
-    from zkchat_cli.chat.session import ZkChatSession
-
-    parts = session.parts
 
     def look() -> str:
-        return _stats(ctx, ZkChatSession(parts, parts.store.find(id_, str(parts.vault.root))))
+        return _stats(ctx, session.open_conversation(session.store.find(id_, str(session.vault.root)).id))
 
-    redrawing.watch(lambda: (parts.store.facts_version(), _columns()), look, ctx.screen)
+    redrawing.watch(lambda: (session.store.facts_version(), _columns()), look, ctx.screen)
 
 
 def _columns() -> int:
@@ -135,12 +135,12 @@ def _columns() -> int:
 @command(COMMANDS, *options.NOTES)
 def summary(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
     """The summary that replaces older turns, if there is one."""
-    from zkchat_cli.context.compaction_policy import covered
+    from zkchat_cli.context.compaction_policy import summary_coverage
     from zkchat_cli.views import context_usage
 
     with ctx.open_session(id_) as session:
         compaction = session.compaction
-        covers = covered(compaction, session.turns) if compaction else None
+        covers = summary_coverage(compaction, session.turns) if compaction else None
     if ctx.as_json:
         ctx.screen.json([{**compaction.model_dump(mode="json"), "covers": asdict(covers)}] if compaction and covers else [])
     elif compaction is None or covers is None:
@@ -164,8 +164,8 @@ def memory(
             app.vault.refresh()
         stored = id_ is not None or app.store.conversations(str(app.vault.root), 1)  # project memory exists before any conversation
         session = app.session(app.find(id_) if stored else None)
-        items = session.memory_for(next_)
-        for message, hint in session.keeper.take_notices():
+        items = session.memory_items(next_)
+        for message, hint in session.memory.pop_notices():
             ctx.screen.warn(message, hint)
     if ctx.as_json:
         values = ({f: getattr(item, f) for f in item.__dataclass_fields__} for item in items)

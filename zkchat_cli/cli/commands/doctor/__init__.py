@@ -36,7 +36,7 @@ def doctor(
     if failed:
         ctx.screen.warn(summary)
         failure = ZkchatError(summary, step)
-        failure.told, failure.code = True, failed[0]["code"]
+        failure.reported, failure.code = True, failed[0]["code"]
         raise failure
 
 

@@ -91,20 +91,20 @@ def _settings(loaded: LoadedConfig, problem: ZkchatError | None) -> str:
 
 def _agents(loaded: LoadedConfig) -> EnvironmentCheck:
     """All agents' files, including the models they name. Raises ConfigError for invalid ones."""
-    folder = agents.folder(loaded.places.config_file)
+    folder = agents.agents_folder(loaded.places.config_file)
     no_file = replace(loaded.places, config_file=loaded.places.config_file / "none")  # the settings have a check of their own
     invalid: list[ConfigError] = []
-    names = agents.names(folder)
+    names = agents.list_names(folder)
     for name in names:
         try:
             agent = factory.open_agent(name, loaded.places)
-            factory.check(load({}, {}, no_file, schema=factory.settings_schema(), agent=agent.settings))
+            factory.check(load({}, {}, no_file, schema=factory.settings_schema(), agent=agent.settings_layer))
         except ConfigError as e:
             invalid.append(e)
     if invalid:
         raise ConfigError("; ".join(e.message for e in invalid), invalid[0].hint)
-    misnamed = ", ".join(agents.misnamed(folder))
-    own = [name for name in names if not agents.is_built_in(name) or agents.file_of(folder, name).exists()]
+    misnamed = ", ".join(agents.find_invalid_file_names(folder))
+    own = [name for name in names if not agents.is_built_in(name) or agents.agent_file(folder, name).exists()]
     detail = f"{', '.join(names)}; {len(own) or 'none'} of them yours"
     return EnvironmentCheck(detail, f"Rename {misnamed}: letters, digits, - and _, in lower case." if misnamed else None)
 

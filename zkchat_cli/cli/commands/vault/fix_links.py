@@ -27,7 +27,7 @@ def fix_links(notes: Vault, screen: Screen, *, git: bool, unsure: bool, yes: boo
     fixes = [
         LinkFix(link.row.source, link.row.line, link.row.raw, path) for link, path in zip(links, targets, strict=True) if path is not None
     ]
-    change = notes.changes.fix(fixes)
+    change = notes.editor.fix_links(fixes)
     if not as_json:
         for fix in fixes if change.files else ():
             screen.print(f"{fix.source}:{fix.line}  {fix.raw} → {fix.target}")
@@ -35,22 +35,22 @@ def fix_links(notes: Vault, screen: Screen, *, git: bool, unsure: bool, yes: boo
     ask = ask if change.files and not as_json else None
     approved = fixes if yes else _approved_fixes(change.summary, fixes, ask) if ask is not None else []
     if 0 < len(approved) < len(fixes):
-        change = notes.changes.fix(approved)
+        change = notes.editor.fix_links(approved)
     made = approval.apply_change(notes, change, git=git) if approved and change.files else None
     if as_json:
         rows = [
             {"source": link.row.source, "line": link.row.line, "raw": link.row.raw, "candidates": list(link.candidates)} for link in links
         ]
         found = [{**row, "fix": path, "sure": certain is not None} for row, path, certain in zip(rows, targets, sure, strict=True)]
-        screen.json({"links": found, "diff": change.diff, "made": made is not None, "told": made and made.told})
+        screen.json({"links": found, "diff": change.diff, "made": made is not None, "told": made and made.message})
     else:
         unchanged = "nothing was changed" if ask is not None else "nothing was changed; use --yes"
         screen.print(
-            _result_text(change, made.told if made else unchanged, targets.count(None), len(fixes) - len(approved) if made else 0), "dim"
+            _result_text(change, made.message if made else unchanged, targets.count(None), len(fixes) - len(approved) if made else 0), "dim"
         )
     for warning in (*notes.take_warnings(), *([made.problem] if made is not None and made.problem is not None else ())):
         screen.warn(warning.message, warning.hint)
-    if made is not None and made.stopped:
+    if made is not None and made.interrupted:
         raise KeyboardInterrupt
     return bool(approved) or yes or ask is None
 

@@ -28,7 +28,7 @@ def index(ctx: CommandContext, full: Annotated[bool, typer.Option("--full", help
 def status(ctx: CommandContext) -> None:
     """What the index contains, and which notes have problems."""
     with ctx.open_vault() as notes:
-        report = notes.status() if notes.indexed else notes.refresh()
+        report = notes.status() if notes.has_index else notes.refresh()
         ctx.warn_if_rebuilt(report)
         _print_report(ctx, notes, report)
 

@@ -133,7 +133,7 @@ def _fix(ctx: CommandContext, *, unsure: bool, yes: bool) -> None:
 
 def path_of(notes: "Vault", note: str) -> str:
     """The path of a note named by its path, name or link. Raises VaultError with the nearest ones."""
-    if path := notes.path_of(note):
+    if path := notes.find_file(note):
         return path
     link = notes.resolve(note.strip().removeprefix("[[").removesuffix("]]"))
     if link.target is None:

@@ -67,7 +67,7 @@ def resolve(
     with ctx.indexed_vault() as (notes, _):
         source_path = _source_path(ctx, notes, source) if source else None
         for line in _lines(text):
-            links = notes.links_in(line, source_path)
+            links = notes.resolve_links(line, source_path)
             if ctx.as_json:
                 ctx.screen.json([_link_document(link) for link in links])
                 continue
@@ -85,7 +85,7 @@ def _link_document(link: "LinkResolution") -> dict[str, Any]:
 
 def _source_path(ctx: CommandContext, notes: "Vault", note: str) -> str:
     """The path of a note named by its path or name; `note` itself if there is no such note."""
-    source = notes.path_of(note) or notes.resolve(note).target
+    source = notes.find_file(note) or notes.resolve(note).target
     if source is None:
         ctx.screen.warn(f"there is no note {note}", "links are resolved as if it existed")
     return source or note
