@@ -51,9 +51,9 @@ def add(
     key: Annotated[str, typer.Option("--key", metavar="KEY", help="The fact's subject; an older fact with the same key is replaced.")] = "",
 ) -> None:
     """Remember a fact. It replaces an older one with the same key."""
-    from zkchat_cli.memory.fact_ranking import LONGEST_FACT
+    from zkchat_cli.memory.fact_ranking import MAX_FACT
 
-    fact = standard_input().buffer.read(8 * LONGEST_FACT).decode("utf-8", "replace") if text == "-" else text
+    fact = standard_input().buffer.read(8 * MAX_FACT).decode("utf-8", "replace") if text == "-" else text
     with _session_without_conversation(ctx) as session:
         update = session.memory.remember(fact, key=key)
     if ctx.as_json:
@@ -74,7 +74,7 @@ def import_(
     path: Annotated[str, typer.Argument(metavar="@PATH", help="A text file in the vault or below the current folder.")],
 ) -> None:
     """Remember each list item and each paragraph of a file."""
-    from zkchat_cli.memory.fact_ranking import LONGEST_FACT, parse_facts
+    from zkchat_cli.memory.fact_ranking import MAX_FACT, parse_facts
     from zkchat_cli.references.file_imports import imports_in, read
     from zkchat_cli.tools.base import plural
 
@@ -85,12 +85,12 @@ def import_(
     with _session_without_conversation(ctx) as session:
         file = read(wanted[0], session.import_roots)
         every = parse_facts("\n\n".join(chunk.text for chunk in file.chunks))
-        taken = [fact for fact in every if len(fact) <= LONGEST_FACT][:MAX_IMPORTED]
+        taken = [fact for fact in every if len(fact) <= MAX_FACT][:MAX_IMPORTED]
         if not taken:
             raise UsageError(f"{file.relative_path} has no facts", "Each list item and each paragraph is read as one fact.")
         updates = [session.memory.remember(fact, source=file.relative_path) for fact in taken]
     if skipped := len(every) - len(taken):
-        ctx.screen.warn(f"skipped {plural(skipped, 'fact')}", f"The limit is {MAX_IMPORTED} facts of {LONGEST_FACT} characters each.")
+        ctx.screen.warn(f"skipped {plural(skipped, 'fact')}", f"The limit is {MAX_IMPORTED} facts of {MAX_FACT} characters each.")
     if ctx.as_json:
         ctx.screen.json({"imported": [_fact_document(each.fact) for each in updates], "skipped": skipped})
         return
