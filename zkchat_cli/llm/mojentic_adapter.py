@@ -16,7 +16,7 @@ from zkchat_cli.llm.base import ReasoningPart, Request, RetryDelay, StreamFinish
 from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.llm.threaded_stream import ALIVE, Put
 from zkchat_cli.models import FinishReason, PromptMessage, PromptTool, TokenUsage, ToolCall
-from zkchat_cli.text.words import encodable
+from zkchat_cli.text.words import replace_surrogates
 
 library_logging.silence_libraries()
 
@@ -173,7 +173,7 @@ def unprepared(cause: Exception, provider: RecoveryProvider) -> RecoveryStreamEv
 
 def sanitize_surrogates(said: dict[str, Any], *keys: str) -> dict[str, Any]:
     """What a server said, its texts without halves of characters: mojentic would hold them against the whole answer at its end."""
-    return said | {key: encodable(said[key]) for key in keys if isinstance(said.get(key), str)}
+    return said | {key: replace_surrogates(said[key]) for key in keys if isinstance(said.get(key), str)}
 
 
 def read_arguments(arguments: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ MOST_NUMBERS = 8
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:  # noqa: ARG001  every command has this shape
-    uses = provenance.uses(session.history)
+    uses = provenance.count_source_uses(session.history)
     if not uses:
         return CommandResult("No document has been mentioned or found yet.")
     return CommandResult(lines=[each for use in uses for each in _described(use, session.summaries)])

@@ -9,7 +9,7 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.references import provenance
 from zkchat_cli.slash.base import CommandResult, Confirm, SlashCommand
-from zkchat_cli.text.words import encodable
+from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault.approval import commit_files
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 from zkchat_cli.vault.vault import Vault
@@ -37,7 +37,7 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
 
 def _path(vault: Vault, wanted: str, question: str) -> str:
     """Where the note goes: as asked, `.md` added; in a folder (`Answers/`) or where nothing was asked under a name from the question."""
-    wanted = encodable(wanted)
+    wanted = replace_surrogates(wanted)
     if wanted and not wanted.endswith("/"):
         return wanted if wanted.lower().endswith(NOTE_SUFFIXES) else wanted + ".md"
     folder = wanted.rstrip("/") + "/" if wanted.rstrip("/") else wanted

@@ -9,8 +9,8 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.references import provenance
-from zkchat_cli.references.aggregate import merge
-from zkchat_cli.references.chunk_format import CUT
+from zkchat_cli.references.aggregate import merge_references
+from zkchat_cli.references.chunk_format import CUT_MARK
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views import source_in_note
@@ -33,7 +33,7 @@ def _of_last_answer(session: ZkChatSession) -> list[StyledLine]:
         raise UsageError("there is no answer yet", "Ask something first.")
     named = last.question.references if last.question else ()
     limit = session.settings.references.max_displayed
-    shown = listing(last.answer.citations, merge(named, last.answer.references), last.answer.uncited_statements or 0, limit)
+    shown = listing(last.answer.citations, merge_references(named, last.answer.references), last.answer.uncited_statements or 0, limit)
     return shown or [styled_line("The last answer rests on no document.")]
 
 
@@ -43,14 +43,14 @@ def _of_number(session: ZkChatSession, argument: str) -> list[StyledLine]:
     if chunk is None or chunk.number is None:
         there = ", ".join(ranges(sorted(c.number for c in session.references.chunks if c.number is not None)))
         raise UsageError(f"there is no source {truncate(argument, 40)}", f"There are: {there}" if there else "Nothing has been found yet.")
-    cited = provenance.citations_of(chunk.number, session.history)
+    cited = provenance.find_citations(chunk.number, session.history)
     found = _standing(session, chunk)
     head = StyledLine(
         (StyledSpan(f"[{chunk.number}] ", "bold"), StyledSpan(name_of(chunk.relative_path, chunk.heading), "bold")),
         (StyledSpan(f"{found.path}:{place(found.first, found.last)}", "cyan", found.path),),
     )
     told = [styled_line(found.news, "yellow", indent=0)] if found.news else []
-    cut = [styled_line("It was cut there: it was too long for the context window.", "dim")] if chunk.text.endswith(CUT) else []
+    cut = [styled_line("It was cut there: it was too long for the context window.", "dim")] if chunk.text.endswith(CUT_MARK) else []
     shown = source_in_note.show(chunk, found.first, (each.citation for each in cited), found.note)
     return [head, *told, styled_line(), *shown, *cut, styled_line(), *_uses(cited)]
 

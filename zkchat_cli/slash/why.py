@@ -21,7 +21,7 @@ MOST_SHOWN = 10
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if not argument:
         raise UsageError("which document?", "/why PATH, a title, a [[link]] or a source's number; /refs lists them.")
-    known = provenance.trace(_meant(session, argument), session.history)
+    known = provenance.trace_document(_meant(session, argument), session.history)
     try:
         prompt, problem = session.prompt(), ""
     except ZkchatError as e:
@@ -38,7 +38,7 @@ def _meant(session: ZkChatSession, argument: str) -> str:
     chunk = session.references.chunk(int(digits)) if digits.isascii() and digits.isdigit() and len(digits) < 10 else None
     if chunk is not None:
         return chunk.relative_path
-    keys = provenance.meant(argument, session.history)
+    keys = provenance.matching_documents(argument, session.history)
     if len(keys) > 1:
         raise UsageError(f"{truncate(argument, 80)} may mean {len(keys)} documents", f"Give a path: {', '.join(keys[:5])}")
     if keys:
@@ -50,7 +50,7 @@ def _meant(session: ZkChatSession, argument: str) -> str:
 
 
 def _told(known: Provenance, prompt: Prompt | None, problem: str, *, in_memory: bool) -> Iterable[StyledLine]:
-    tell = provenance.whereabouts(prompt) if prompt else lambda _: f"the prompt cannot be made now: {problem}"
+    tell = provenance.prompt_status(prompt) if prompt else lambda _: f"the prompt cannot be made now: {problem}"
     yield StyledLine((StyledSpan(known.key, "bold", known.key if _is_path(known) or in_memory else None),))
     if in_memory:
         yield styled_line("  project memory: it goes into every prompt")
@@ -94,7 +94,7 @@ def _naming(named: NamedByUser, where: str) -> Iterable[StyledLine]:
 
 def _call(found: Sequence[FoundByTool], where: str) -> Iterable[StyledLine]:
     first = found[0]
-    asked = truncate(provenance.asked(first.arguments), LONGEST_ARGUMENTS)
+    asked = truncate(provenance.format_arguments(first.arguments), LONGEST_ARGUMENTS)
     yield styled_line(f"  found in turn {first.turn} by {first.tool} {asked}".rstrip())
     for each in found[:MOST_SHOWN]:
         chunk = each.chunk
@@ -123,7 +123,7 @@ def _in_memory(prompt: Prompt, path: str) -> bool:
 
 
 def _documents(session: ZkChatSession) -> list[str]:
-    return [provenance.key_of(use.reference) for use in provenance.uses(session.history)]
+    return [provenance.document_key(use.reference) for use in provenance.count_source_uses(session.history)]
 
 
 COMMAND = SlashCommand(

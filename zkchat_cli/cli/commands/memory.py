@@ -75,14 +75,14 @@ def import_(
 ) -> None:
     """Remember each list item and each paragraph of a file."""
     from zkchat_cli.memory.fact_ranking import MAX_FACT, parse_facts
-    from zkchat_cli.references.file_imports import imports_in, read
+    from zkchat_cli.references.file_imports import find_imports, read_import
 
     written = path if path.startswith("@") else f"@{path}"
-    wanted = imports_in(f'@"{written[1:]}"' if '"' not in written and not written.startswith("@<") else written)
+    wanted = find_imports(f'@"{written[1:]}"' if '"' not in written and not written.startswith("@<") else written)
     if not wanted:
         raise UsageError(f"{path} is not a path of a file", "Name one, as zkchat memory import @facts.md")
     with _remembering(ctx) as session:
-        file = read(wanted[0], session.import_roots)
+        file = read_import(wanted[0], session.import_roots)
         every = parse_facts("\n\n".join(chunk.text for chunk in file.chunks))
         taken = [fact for fact in every if len(fact) <= MAX_FACT][:MOST_IMPORTED]
         if not taken:

@@ -136,9 +136,9 @@ def rename(
     title: Annotated[str, typer.Argument(metavar="TITLE", help="What it is called from then on.")],
 ) -> None:
     """Give a conversation another title."""
-    from zkchat_cli.text.words import encodable
+    from zkchat_cli.text.words import replace_surrogates
 
-    title = " ".join(encodable(title).split())
+    title = " ".join(replace_surrogates(title).split())
     if not title:
         raise UsageError("a title needs a word", 'zkchat sessions rename ID "A title"')
     with _store(ctx) as (store, root):

@@ -14,7 +14,7 @@ from typing import Any
 
 from zkchat_cli.llm import mojentic_adapter
 from zkchat_cli.llm.http_errors import error_in
-from zkchat_cli.text.words import encodable
+from zkchat_cli.text.words import replace_surrogates
 
 # isort: split
 from mojentic.llm.gateways.openai_recovery import _OpenAIDecoder
@@ -186,7 +186,7 @@ class StreamNormalizer(_OpenAIDecoder):  # type: ignore[misc]
 
     def _think(self, delta: dict[str, Any]) -> None:
         if isinstance(delta.get("reasoning_content"), str):
-            self._thought += encodable(delta["reasoning_content"])
+            self._thought += replace_surrogates(delta["reasoning_content"])
         details = delta.get("reasoning_details")
         for said in details if isinstance(details, list) else ():
             if isinstance(said, dict):

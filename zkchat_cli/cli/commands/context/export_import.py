@@ -135,13 +135,13 @@ def _bytes(file: Path, most: int) -> bytes:
 def _referring(archive: "ConversationArchive", vault: "Vault") -> "ConversationArchive":
     """Questions that link to notes, and that another program kept without references, get them from the vault at hand."""
     from zkchat_cli.references.document_summaries import DocumentSummaryService
-    from zkchat_cli.references.mentions import linked
+    from zkchat_cli.references.mentions import linked_notes
 
     if not any(_refers(message) for message in archive.messages):
         return archive
     vault.refresh()
     summary = DocumentSummaryService(vault).summary
-    messages = (m.model_copy(update={"references": linked(m.content, vault, summary)}) if _refers(m) else m for m in archive.messages)
+    messages = (m.model_copy(update={"references": linked_notes(m.content, vault, summary)}) if _refers(m) else m for m in archive.messages)
     return archive.model_copy(update={"messages": tuple(messages)})
 
 
