@@ -13,9 +13,9 @@ from meaning import Servers, vector
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import embedders
 from zkchat_cli.llm.embedders.base import EmbedderConfig, prefixed
-from zkchat_cli.llm.http_errors import shown
+from zkchat_cli.llm.http_errors import mask_address
 from zkchat_cli.llm.json_client import HttpTimeouts, JsonClient
-from zkchat_cli.llm.ollama.address import address
+from zkchat_cli.llm.ollama.client import parse_address as address
 
 BOTH = pytest.mark.parametrize("name", ["ollama", "openai"])
 
@@ -140,8 +140,8 @@ def test_ollamas_address_is_read_as_ollama_reads_it(host: str, expected: str) ->
         (403, "", "auth", "(403)"),
         (404, {"error": 'model "x" not found'}, "unknown_model", 'model "x" not found'),
         (404, "404 page not found", "unknown_model", "no such model or address (404)"),
-        (400, {"error": {"message": "too long"}}, "bad_request", "refuses the call (400): too long"),
-        (302, "", "bad_request", "refuses the call (302)"),
+        (400, {"error": {"message": "too long"}}, "bad_request", "rejects the request (400): too long"),
+        (302, "", "bad_request", "rejects the request (302)"),
         (200, "{not json", "bad_answer", "something else than JSON"),
         (200, "[" * 100_000, "bad_answer", "something else than JSON"),
         (200, "{}", "bad_answer", "holds no embeddings"),
@@ -245,8 +245,8 @@ def test_a_key_that_is_none_is_not_sent_and_not_said(opened: Any, servers: Serve
 
 
 def test_names_and_passwords_in_an_address_are_not_said() -> None:
-    assert shown("https://me:word@notes.lan/v1") == "https://notes.lan/v1"
-    assert shown("https://notes.lan/v1") == "https://notes.lan/v1"
+    assert mask_address("https://me:word@notes.lan/v1") == "https://notes.lan/v1"
+    assert mask_address("https://notes.lan/v1") == "https://notes.lan/v1"
 
 
 def test_a_proxy_is_not_asked_for_this_machine(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:

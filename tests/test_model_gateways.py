@@ -79,9 +79,9 @@ def test_the_windows_of_openais_own_models_are_known() -> None:
     ("name", "key", "kind", "said"),
     [
         ("", KEY, "unknown_model", "openai needs the name of a model"),
-        ("gpt-4o", "", "auth", "OpenAI wants a key, and OPENAI_API_KEY is not set"),
-        ("gpt-4o", "sk-secret 0123", "auth", "OPENAI_API_KEY holds characters that no key has"),
-        ("gpt-4o", "sk-Schlüssel", "auth", "OPENAI_API_KEY holds characters that no key has"),
+        ("gpt-4o", "", "auth", "OpenAI needs a key, and OPENAI_API_KEY is not set"),
+        ("gpt-4o", "sk-secret 0123", "auth", "OPENAI_API_KEY contains characters that no key has"),
+        ("gpt-4o", "sk-Schlüssel", "auth", "OPENAI_API_KEY contains characters that no key has"),
     ],
 )
 def test_a_call_that_cannot_be_made_is_not(name: str, key: str, kind: str, said: str) -> None:
@@ -111,7 +111,7 @@ def test_a_server_that_does_not_take_the_call(protocol: Protocol, monkeypatch: p
     with a_black_hole() as address:
         error = ask(a_model(protocol.name, address)).error
     assert error.kind == "timeout"
-    assert "did not take the call in time" in error.message
+    assert "did not accept the connection in time" in error.message
 
 
 def test_a_server_elsewhere_is_called_through_the_proxy(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,17 +228,17 @@ def test_the_name_of_a_tool_that_is_none_goes_back_as_a_name(server: ModelServer
 
 def test_a_dummy_for_a_key_is_no_secret() -> None:
     endpoint = Endpoint("The server", "http://127.0.0.1:1/v1", "Start it.", key="x")
-    assert "exceeds the context" in endpoint.refusal(400, b'{"error": "exceeds the context"}').message
+    assert "exceeds the context" in endpoint.error_from_response(400, b'{"error": "exceeds the context"}').message
 
 
 def test_what_looks_like_anybodys_key_is_not_said() -> None:
-    said = Endpoint("The server", "http://127.0.0.1:1", "Start it.").refusal(400, b'{"detail": "no key sk-abcdefgh1234"}').message
+    said = Endpoint("The server", "http://127.0.0.1:1", "Start it.").error_from_response(400, b'{"detail": "no key sk-abcdefgh1234"}').message
     assert said.endswith("no key …")
 
 
 def test_a_long_list_of_models_is_cut() -> None:
     models = [f"m{i}" for i in range(12)]
-    hint = Endpoint("The server", "http://127.0.0.1:1", "Start it.").refusal(404, b"", model="m3x", models=models).hint
+    hint = Endpoint("The server", "http://127.0.0.1:1", "Start it.").error_from_response(404, b"", model="m3x", models=models).hint
     assert hint.startswith("It has m3, ")
     assert hint.endswith(" and 4 more.")
 
@@ -246,13 +246,13 @@ def test_a_long_list_of_models_is_cut() -> None:
 @pytest.mark.parametrize(("after", "said"), [(7.0, "7 s"), (119.6, "120 s"), (700.0, "12 minutes"), (1e7, "116 days"), (None, "moment")])
 def test_how_long_to_wait_is_said_as_one_says_it(after: float | None, said: str) -> None:
     endpoint = Endpoint("The server", "http://127.0.0.1:1", "Start it.")
-    assert said in endpoint.refusal(429, b"", retry_after=after).hint
+    assert said in endpoint.error_from_response(429, b"", retry_after=after).hint
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'{"error": null}', b'{"error": {"message": null}}', b"[" * 100_000])
 def test_a_refusal_without_words_is_one(body: bytes) -> None:
-    error = Endpoint("The server", "http://127.0.0.1:1", "Start it.").refusal(418, body)
-    assert error.message.endswith("refuses the call (418)")
+    error = Endpoint("The server", "http://127.0.0.1:1", "Start it.").error_from_response(418, body)
+    assert error.message.endswith("rejects the request (418)")
     assert error.hint == "Start it."
 
 
@@ -270,4 +270,4 @@ def test_this_machine_is_known(address: str, local: bool) -> None:
 
 def test_the_sizes_of_messages_are_told_apart_from_words() -> None:
     body = json.dumps({"error": {"message": "exceeds the context size of 4096", "n_ctx": 4096}}).encode()
-    assert Endpoint("The server", "http://127.0.0.1:1", "Start it.").words(body) == "exceeds the context size of 4096"
+    assert Endpoint("The server", "http://127.0.0.1:1", "Start it.").server_message(body) == "exceeds the context size of 4096"

@@ -18,7 +18,7 @@ from zkchat_cli.config.loader import LoadedConfig, environment, load
 from zkchat_cli.errors import ConfigError, ProviderError, StoreUnwritable, VaultError, ZkchatError
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import Model, Options, Request, ServerInfo, StreamFailed
-from zkchat_cli.llm.http_errors import shown
+from zkchat_cli.llm.http_errors import mask_address
 from zkchat_cli.models import PromptMessage
 from zkchat_cli.paths import app_paths as config_places
 from zkchat_cli.tokens.counter import TokenCounter
@@ -185,20 +185,22 @@ def _servers(loaded: LoadedConfig) -> list[dict[str, Any]]:
     chosen, _, model = loaded.values.model.partition("/")
     checks = []
     for name in providers.names():
-        reach = factory.server_info(name, loaded, environment())
-        if reach is not None and (reach.chosen or name == chosen):
-            checks.append(_check(name, partial(_server, reach, model if name == chosen else "")))
+        server = factory.server_info(name, loaded, environment())
+        if server is not None and (server.configured_by or name == chosen):
+            checks.append(_check(name, partial(_server, server, model if name == chosen else "")))
     return checks
 
 
-def _server(reach: ServerInfo, model: str) -> str:
+def _server(server: ServerInfo, model: str) -> str:
     """Address, key, and whether the model in use is there."""
-    names = [listed.name for listed in reach.models()]
+    names = [listed.name for listed in server.list_models()]
     if model and names and model not in names and f"{model}:latest" not in names:
         near = ", ".join(get_close_matches(model, names, n=3, cutoff=0.3) or names[:3])
-        raise ProviderError("unknown_model", f"{shown(reach.address)} has no model {model}", f"Nearest: {near}. zkchat config set model …")
+        raise ProviderError(
+            "unknown_model", f"{mask_address(server.address)} has no model {model}", f"Nearest: {near}. zkchat config set model …"
+        )
     there = f", {model} among them" if model else ""
-    return f"{shown(reach.address)} answers; {reach.key}; {len(names)} models{there}"
+    return f"{mask_address(server.address)} answers; {server.key}; {len(names)} models{there}"
 
 
 def _semantic(loaded: LoadedConfig) -> str:
