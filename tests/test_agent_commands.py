@@ -64,7 +64,7 @@ def test_a_prompt_may_come_from_standard_input_or_a_file(zkchat: Program, folder
         (["config", "crtic", "model"], "Nearest: critic"),
         (["delete", "editor", "--yes"], "editor is built in and cannot be deleted"),
         (["delete", "crtic", "--yes"], "Nearest: critic"),
-        (["delete", "critic"], "asks before it acts"),
+        (["delete", "critic"], "asks for confirmation"),
     ],
 )
 def test_what_cannot_be_done_is_told_and_changes_nothing(zkchat: Program, folder: Path, arguments: list[str], told: str) -> None:

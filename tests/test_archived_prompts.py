@@ -99,7 +99,7 @@ def comes_back_as_it_was(room: Room, steps: list[str]) -> None:
             list(turn or ())
         except UsageError:
             pass  # there is nowhere to go that way, or nothing to pin
-    id_, strategy = session.conversation.id, session.parts.strategy.name
+    id_, strategy = session.conversation.id, session.strategy.name
     text = exported(room.store, id_)
     there, same = elsewhere(room, text)
     assert exported(there.store, same) == text
@@ -136,7 +136,7 @@ def test_a_conversation_goes_on_from_an_import_as_if_it_had_never_left(room: Roo
     there, id_ = elsewhere(room, exported(room.store, session.conversation.id))
     there.new_id, room.new_id = Ids("n"), Ids("n")
     for place, at in ((room, room.resumed(session)), (there, there.session(Willing([]), there.store.conversation(id_)))):
-        at.parts.model.requests[:] = []  # type: ignore[attr-defined]
+        at.model.requests[:] = []  # type: ignore[attr-defined]
         completed(at.send("Please look again."))
         assert len(sent_in(place.store, id_)) == 10
     pieces = [json.loads(exported(r.store, id_))["prompts"]["pieces"] for r in (room, there)]

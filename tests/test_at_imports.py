@@ -247,7 +247,7 @@ def test_a_suffix_in_common_makes_no_name_near(places: ImportRoots) -> None:
 @pytest.mark.parametrize("path", ["/a\0b", "~/a\0b", "a\0b.md"])
 def test_a_path_that_no_file_can_have_is_missing(places: ImportRoots, path: str) -> None:
     assert [reference.status for reference in named(f'@"{path}"', places).references] == ["broken"]
-    assert places.vault.path_of(path) is None
+    assert places.vault.find_file(path) is None
 
 
 def test_a_missing_file_like_no_other_says_so(places: ImportRoots) -> None:

@@ -5,8 +5,15 @@ from building import COUNTER, a_compaction, talk, turns
 from folding import things
 
 from zkchat_cli.chat.command_hints import UNSTORED
-from zkchat_cli.context.compaction_policy import Covers, covered, plan_fold, recently_failed, rejection_reason, truncation_notice
-from zkchat_cli.context.turns import turns_of
+from zkchat_cli.context.compaction_policy import (
+    SummaryCoverage,
+    plan_fold,
+    recently_failed,
+    rejection_reason,
+    summary_coverage,
+    truncation_notice,
+)
+from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.models import Compaction, TokenUsage
 from zkchat_cli.views.context_usage import describe, saved, standing
 
@@ -31,7 +38,7 @@ def test_a_models_summary_is_taken_only_if_it_is_there_and_small_enough(
 
 def test_folding_a_turn_frees_what_is_not_kept_of_it_anyway() -> None:
     pinned = [m.model_copy(update={"pinned": m.id in ("t1-u", "t2-a")}) for m in talk(*things(6))]
-    turns = turns_of(pinned, COUNTER)
+    turns = split_into_turns(pinned, COUNTER)
     fold, plain = plan_fold(turns, 0, 2), plan_fold(TALK, 0, 2)
     assert fold is not None
     assert plain is not None
@@ -43,16 +50,16 @@ def test_what_is_left_out_says_how_much_and_when() -> None:
     fold = plan_fold(TALK, 0, 8)
     assert fold is not None
     assert truncation_notice(fold) == "[4 earlier messages, 2025-05-02 to 2025-05-03, are left out here without a summary.]"
-    undated = turns_of([m.model_copy(update={"timestamp": ""}) for m in talk(*things(2))], COUNTER)
+    undated = split_into_turns([m.model_copy(update={"timestamp": ""}) for m in talk(*things(2))], COUNTER)
     fold = plan_fold(undated, 0, 0)
     assert fold is not None
     assert truncation_notice(fold) == "[4 earlier messages are left out here without a summary.]"
 
 
 def test_what_a_summary_covers_is_counted_in_turns_messages_and_days() -> None:
-    assert covered(a_compaction("So.", "t3-a"), TALK) == Covers(3, 6, "2025-05-02", "2025-05-04")
-    assert covered(a_compaction(None, "t3-a", mode="masked"), TALK) == Covers(0, 0, None, None)
-    assert covered(a_compaction("So.", "of another branch"), TALK) == Covers(0, 0, None, None)
+    assert summary_coverage(a_compaction("So.", "t3-a"), TALK) == SummaryCoverage(3, 6, "2025-05-02", "2025-05-04")
+    assert summary_coverage(a_compaction(None, "t3-a", mode="masked"), TALK) == SummaryCoverage(0, 0, None, None)
+    assert summary_coverage(a_compaction("So.", "of another branch"), TALK) == SummaryCoverage(0, 0, None, None)
 
 
 def asked(mode: str = "extractive", after: str | None = "t4-a", tokens: int = 1000, calls: int = 2) -> Compaction:
@@ -136,7 +143,7 @@ def test_a_compaction_is_told_in_one_line(compaction: Compaction, words: str) ->
 
 
 def test_what_stands_is_told() -> None:
-    covers = Covers(3, 6, "2025-05-02", "2025-05-04")
+    covers = SummaryCoverage(3, 6, "2025-05-02", "2025-05-04")
     assert standing(told(mode="full"), covers) == "3 turns (6 messages), 2025-05-02 to 2025-05-04, in 2 tokens (full):"
     assert standing(told(masked=("r",)), covers).endswith("(extractive); 1 old results and documents without their middles:")
     assert standing(told(summary=None, masked=("r", "s")), covers) == "No summary; 2 old results and documents without their middles."

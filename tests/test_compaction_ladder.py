@@ -302,7 +302,7 @@ def test_a_process_that_is_killed_in_the_middle_of_a_summary_loses_nothing(room:
 
 def test_a_wish_that_is_stopped_stores_nothing(room: Room) -> None:
     session = full(room, Summariser([[Wait(1.0, "busy"), *summary()]]))
-    climbing = session.compacting(CompactionRequest())
+    climbing = session.compaction_events(CompactionRequest())
     assert [type(next(climbing)) for _ in range(2)] == [CompactionStarted, Waiting]
     climbing.close()
     assert room.store.compactions(session.conversation.id) == ()

@@ -9,7 +9,6 @@ import pytest
 from building import Deltas, Room, a_room, completed, prompt_message, said, says, stored, talk
 from conftest import Program
 
-from zkchat_cli.chat import session_settings
 from zkchat_cli.chat.runtime import OpenedModel
 from zkchat_cli.citations.marks.code_blocks import code_blocks
 from zkchat_cli.errors import ConfigError, StoreError, UsageError
@@ -168,7 +167,7 @@ def test_a_title_is_given_before_and_after_the_first_message(room: Room) -> None
 def test_a_conversation_with_other_notes_is_not_gone_on_with_here(room: Room) -> None:
     a_conversation(room.store, "elsewhere", "/w", 3, ("user", "First."))
     with pytest.raises(UsageError, match="other notes") as e:
-        room.session().other("else")
+        room.session().open_conversation("else")
     assert "--vault '/w' --resume elsewhere" in e.value.hint
 
 
@@ -177,20 +176,20 @@ def test_a_conversation_with_other_notes_is_not_gone_on_with_here(room: Room) ->
 
 def test_settings_change_what_the_session_does_from_now_on(room: Room) -> None:
     session = stored(room, talk(("What is one?", "1")))
-    assert session_settings.override(session, "context.max_tokens", "4000") == 4000
+    assert session.override_setting("context.max_tokens", "4000") == 4000
     assert session.window == Window(4000, "context.max_tokens, /config")
-    assert session_settings.override(session, "llm.temperature", "0.5") == 0.5
-    assert session.parts.options.temperature == 0.5
-    session_settings.override(session, "context.strategy", "discard")
-    assert session.parts.strategy.name == session.parts.settings.context.strategy == "discard"
-    session_settings.override(session, "memory.project_file", "Filters.md")
-    assert "which tasks you want to see" in "".join(item.content for item in session.memory)
+    assert session.override_setting("llm.temperature", "0.5") == 0.5
+    assert session.runtime.options.temperature == 0.5
+    session.override_setting("context.strategy", "discard")
+    assert session.strategy.name == session.settings.context.strategy == "discard"
+    session.override_setting("memory.project_file", "Filters.md")
+    assert "which tasks you want to see" in "".join(item.content for item in session.pinned_memory)
 
 
 def test_the_model_is_a_setting_too(room: Room) -> None:
     session = room.session(use=lambda name: OpenedModel(Deltas([says("I am new.")], name=name), ()))
-    session_settings.override(session, "model", "big/one")
-    assert (session.parts.model.name, session.parts.settings.model) == ("big/one", "big/one")
+    session.override_setting("model", "big/one")
+    assert (session.model.name, session.settings.model) == ("big/one", "big/one")
 
 
 @pytest.mark.parametrize(
@@ -208,17 +207,17 @@ def test_the_model_is_a_setting_too(room: Room) -> None:
 )
 def test_what_cannot_be_set_changes_nothing(room: Room, key: str, value: str, error: type[Exception]) -> None:
     session = room.session()
-    before = session.parts
+    before = session.runtime
     with pytest.raises(error) as e:
-        session_settings.override(session, key, value)
+        session.override_setting(key, value)
     assert getattr(e.value, "hint", "")
-    assert session.parts == before
+    assert session.runtime == before
 
 
 def test_ratios_are_checked_with_those_that_were_set_before(room: Room) -> None:
     session = room.session()
-    session_settings.override(session, "context.tool_budget_ratio", "0.1")
-    assert session_settings.override(session, "context.message_budget_ratio", "0.8") == 0.8
+    session.override_setting("context.tool_budget_ratio", "0.1")
+    assert session.override_setting("context.message_budget_ratio", "0.8") == 0.8
 
 
 @pytest.mark.parametrize(

@@ -221,7 +221,7 @@ def test_a_linked_note_that_is_gone_since_the_index_saw_it_is_offered(room: Room
 
 def test_a_named_note_that_is_gone_since_the_index_saw_it_is_told(room: Room) -> None:
     session = room.session(deltas())
-    session.just_refreshed()
+    session.mark_scanned()
     (room.vault.root / "Queries/Combining.md").unlink()
     told = [e.message for e in session.send("[[Combining]]") if isinstance(e, events.Notice)]
     assert any("Combining" in message for message in told)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from zkchat_cli.llm.http_errors import Endpoint, is_permanent, parse_context_limit, mask_address
+from zkchat_cli.llm.http_errors import Endpoint, is_permanent, mask_address, parse_context_limit
 
 SERVER = Endpoint("The server", "https://model.example", "Check your network.")
 
@@ -28,8 +28,10 @@ def test_a_prompt_that_is_too_long_is_known_by_every_servers_words(status: int, 
     assert (error.kind, parse_context_limit(error.message)) == ("context_length", limit)
 
 
-@pytest.mark.parametrize(("message", "hint"), [("temperature is deprecated", "Change what it complains about"), ("", "Check your network.")])
-def test_a_refusal_that_gives_its_reason_does_not_send_one_looking_elsewhere(message: str, hint: str) -> None:
+@pytest.mark.parametrize(
+    ("message", "hint"), [("temperature is deprecated", "Change what it complains about"), ("", "Check your network.")]
+)
+def test_a_rejection_with_a_reason_has_a_hint_about_the_request(message: str, hint: str) -> None:
     error = SERVER.error_from_response(400, body(message))
     assert error.kind == "bad_request"
     assert error.hint.startswith(hint)

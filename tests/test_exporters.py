@@ -187,7 +187,7 @@ def test_an_export_from_before_there_were_deliveries_and_statuses_can_be_importe
     [read] = read_archive(json.dumps(document), vault="/other", new_id=lambda: "never asked", now=NOON)
     [message] = read.messages
     assert (message.references[0].delivery, message.citations[0].spans) == (None, ())
-    assert message.citations[0].standing == "cited"
+    assert message.citations[0].effective_status == "cited"
     assert "[^1]: [[a]] a.md\n" in exporter("md").export(read)
 
 

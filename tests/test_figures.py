@@ -13,14 +13,14 @@ from zkchat_cli.chat.command_hints import IN_SHELL
 from zkchat_cli.config.schema import ContextSettings
 from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget
-from zkchat_cli.context.prompt_assembly import PromptInputs, assemble
+from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
 from zkchat_cli.context.tool_filter import CORE
-from zkchat_cli.context.turns import turns_of
+from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import CompactionDue, DocumentReference, Prompt, ToolCall, ZkChatMessage
 from zkchat_cli.views import context_usage
 
-DESCRIPTORS = tuple(tool.descriptor for tool in tools.tools())
+DESCRIPTORS = tuple(tool.descriptor for tool in tools.load_tools())
 MEMORY = (MemoryItem("ZKCHAT.md", "Be brief. " * 30, 60, "in the root"),)
 SMART = (MemoryItem("", "Her favourite colour is green. " * 30, 60, "it shares words with the message", kind="fact", key="colour"),)
 CHATTER = talk(*((f"Chatter number {i}? " * 40, "Indeed. " * 40) for i in range(12)))
@@ -30,8 +30,8 @@ def prompt_of(
     history: Sequence[ZkChatMessage] = (), question: str = "", window: int = 32768, strategy: str = "hybrid", **more: Any
 ) -> Prompt:
     current = (said("user", question, "now", status="pending"),) if question else ()
-    material = PromptInputs(**{"instructions": "Cite.", "history": turns_of(history, COUNTER), "current": current, **more})
-    return assemble(material, Budget.of(ContextSettings(), window), strategies.strategy(strategy), COUNTER)
+    material = PromptInputs(**{"instructions": "Cite.", "history": split_into_turns(history, COUNTER), "current": current, **more})
+    return assemble_prompt(material, Budget.from_settings(ContextSettings(), window), strategies.load_strategy(strategy), COUNTER)
 
 
 def drawn(prompt: Prompt, width: int = 80, **pinned: int) -> str:
@@ -48,7 +48,7 @@ def estimated(prompt: Prompt, calibration: float = 1.0) -> Prompt:
 
 
 def test_the_table_names_every_component_and_what_to_do_about_the_largest() -> None:
-    table = drawn(prompt_of(CHATTER, "And?", window=3000, descriptors=DESCRIPTORS, memory=MEMORY))
+    table = drawn(prompt_of(CHATTER, "And?", window=3000, tool_descriptors=DESCRIPTORS, memory=MEMORY))
     for part in ("instructions", "tools", "messages", "memory", "conversation", "largest:", "not sent:", "compaction is due:"):
         assert part in table
     assert "/compact folds older turns" in table
@@ -77,7 +77,12 @@ def test_the_ten_largest_items_are_named_with_what_to_do_about_each() -> None:
         said("assistant", "Yes. " * 70, "a"),
     )
     prompt = prompt_of(
-        history, "Next? " * 40, memory=MEMORY, smart=SMART, descriptors=DESCRIPTORS, compaction=a_compaction("Talk. " * 50, "t1-a")
+        history,
+        "Next? " * 40,
+        memory=MEMORY,
+        contextual_memory=SMART,
+        tool_descriptors=DESCRIPTORS,
+        compaction=a_compaction("Talk. " * 50, "t1-a"),
     )
     table = drawn(prompt, 200, a=4)
     largest = table.partition("largest:\n")[2].splitlines()[:-1]
@@ -101,12 +106,12 @@ def test_the_ten_largest_items_are_named_with_what_to_do_about_each() -> None:
 
 
 def test_the_tool_filter_is_advised_where_tools_have_passed_it() -> None:
-    large = prompt_of(CHATTER, descriptors=DESCRIPTORS, window=3000)
+    large = prompt_of(CHATTER, tool_descriptors=DESCRIPTORS, window=3000)
     table = context_usage.table(large, 200, filtered=False)
     assert "tool_filter" not in context_usage.table(large, 200)
     assert f'{len(DESCRIPTORS)} tool descriptions  (context.tool_filter = "auto" leaves out some)' in table
     core = [each for each in DESCRIPTORS if each["function"]["name"] in CORE]
-    [line] = [line for line in drawn(prompt_of(CHATTER, descriptors=core), 200).splitlines() if "tool descriptions" in line]
+    [line] = [line for line in drawn(prompt_of(CHATTER, tool_descriptors=core), 200).splitlines() if "tool descriptions" in line]
     assert "(" not in line
 
 
@@ -118,7 +123,7 @@ def test_a_pinned_message_is_named_by_its_turn() -> None:
 
 def test_nothing_can_be_done_about_the_core_tools() -> None:
     core = tuple(d for d in DESCRIPTORS if d["function"]["name"] in CORE)
-    (line,) = [line for line in drawn(prompt_of(descriptors=core)).splitlines() if "3 tool descriptions" in line]
+    (line,) = [line for line in drawn(prompt_of(tool_descriptors=core)).splitlines() if "3 tool descriptions" in line]
     assert line.endswith("descriptions")
 
 
@@ -136,8 +141,8 @@ def test_what_was_left_out_is_counted_by_its_reason() -> None:
 
 
 def test_tools_over_their_budget_are_said_with_the_figures() -> None:
-    table = drawn(prompt_of(question="Why?", window=1500, descriptors=DESCRIPTORS), 200)
-    assert f"tools alone take {prompt_of(descriptors=DESCRIPTORS).usage.tool_tokens} tokens of their budget of 450;" in table
+    table = drawn(prompt_of(question="Why?", window=1500, tool_descriptors=DESCRIPTORS), 200)
+    assert f"tools alone take {prompt_of(tool_descriptors=DESCRIPTORS).usage.tool_tokens} tokens of their budget of 450;" in table
 
 
 @pytest.mark.parametrize("width", [40, 47, 59, 60, 61, 80, 120, 200])
@@ -147,9 +152,9 @@ def test_no_line_is_wider_than_the_screen(width: int, text: str) -> None:
     history = [said("user", text * 40, "u", references=(named,)), *CHATTER[:6], said("assistant", text * 60, "a")]
     memory = (MemoryItem("ZKCHAT.md", text * 50, 60, "in the root"),)
     for prompt in (
-        prompt_of(history, text, window=1000, memory=(), descriptors=DESCRIPTORS[:3]),
-        prompt_of(history, text, memory=memory, descriptors=DESCRIPTORS, filtered=True, compaction=a_compaction(text * 9, "t1-a")),
-        estimated(prompt_of(history, text, window=8192, memory=memory, descriptors=DESCRIPTORS, filtered=True)),
+        prompt_of(history, text, window=1000, memory=(), tool_descriptors=DESCRIPTORS[:3]),
+        prompt_of(history, text, memory=memory, tool_descriptors=DESCRIPTORS, filter_tools=True, compaction=a_compaction(text * 9, "t1-a")),
+        estimated(prompt_of(history, text, window=8192, memory=memory, tool_descriptors=DESCRIPTORS, filter_tools=True)),
     ):
         assert max(map(columns, drawn(prompt, width).splitlines())) <= width
 
@@ -169,9 +174,9 @@ def test_estimates_are_marked_in_the_table() -> None:
 
 
 def test_a_budget_of_nothing_makes_no_trouble() -> None:
-    none = Budget.of(ContextSettings(tool_budget_ratio=0), 32768)
+    none = Budget.from_settings(ContextSettings(tool_budget_ratio=0), 32768)
     for descriptors in ((), DESCRIPTORS):
-        drawn(assemble(PromptInputs("Cite.", (), descriptors=descriptors), none, strategies.strategy("hybrid"), COUNTER))
+        drawn(assemble_prompt(PromptInputs("Cite.", (), tool_descriptors=descriptors), none, strategies.load_strategy("hybrid"), COUNTER))
 
 
 @pytest.mark.parametrize(("share", "drawn"), [(0, "░░░░"), (0.001, "█░░░"), (0.5, "██░░"), (1, "████"), (7, "████")])

@@ -92,8 +92,8 @@ def test_the_environment_wins(where: paths.AppPaths) -> None:
     credentials.store_key("anthropic", KEY, where)
     assert credentials.find_key("anthropic", "ANTHROPIC_API_KEY", {}, where) == credentials.ApiKey(KEY, "file", "ANTHROPIC_API_KEY")
     found = credentials.find_key("anthropic", "ANTHROPIC_API_KEY", {"ANTHROPIC_API_KEY": f" {OTHER}\n"}, where)
-    assert (found.value, found.place, found.ending) == (OTHER, "ANTHROPIC_API_KEY", "wxyz")
-    assert credentials.find_key("anthropic", "OTHER", {"OTHER": "short"}, where).ending == ""
+    assert (found.value, found.description, found.last_four) == (OTHER, "ANTHROPIC_API_KEY", "wxyz")
+    assert credentials.find_key("anthropic", "OTHER", {"OTHER": "short"}, where).last_four == ""
 
 
 def test_the_file_is_the_users_own_whatever_config_names(tmp_path: Path) -> None:
@@ -113,8 +113,8 @@ def test_what_is_no_key_is_refused(where: paths.AppPaths, wrong: str) -> None:
     "text", [f"{KEY}\r\n", f"\ufeff{KEY}\n", f"OPENAI_API_KEY={KEY}\n", f'export OPENAI_API_KEY="{KEY}"\n', f" '{KEY}' "]
 )
 def test_a_key_may_come_as_files_have_it(text: str) -> None:
-    assert credentials.plain(text, "OPENAI_API_KEY") == KEY
-    assert credentials.plain(f"{KEY}==", "OPENAI_API_KEY") == f"{KEY}=="
+    assert credentials.parse_pasted_key(text, "OPENAI_API_KEY") == KEY
+    assert credentials.parse_pasted_key(f"{KEY}==", "OPENAI_API_KEY") == f"{KEY}=="
 
 
 def test_a_damaged_file_is_no_key_and_is_not_overwritten(where: paths.AppPaths) -> None:
@@ -127,7 +127,7 @@ def test_a_damaged_file_is_no_key_and_is_not_overwritten(where: paths.AppPaths) 
         assert e.value.__cause__ is None
         assert KEY not in e.value.message
     assert where.keys_file.read_text() == f"openai = {KEY}"
-    assert credentials.kept_values(where) == []
+    assert credentials.stored_key_values(where) == []
 
 
 def test_a_folder_that_cannot_be_written_is_said(where: paths.AppPaths) -> None:
@@ -145,7 +145,7 @@ def test_a_link_to_the_file_stays_one_and_its_target_is_the_owners_alone(where: 
     credentials.store_key("anthropic", KEY, where)
     assert credentials.remove_key("openai", where)
     assert where.keys_file.is_symlink()
-    assert (credentials.kept_values(where), dotfile.stat().st_mode & 0o777) == ([KEY], 0o600)
+    assert (credentials.stored_key_values(where), dotfile.stat().st_mode & 0o777) == ([KEY], 0o600)
     assert [file.name for file in dotfile.parent.iterdir()] == ["keys.toml"]
 
 

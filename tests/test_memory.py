@@ -13,7 +13,7 @@ from zkchat_cli.config.schema import Config
 from zkchat_cli.context.prompt_assembly import fence
 from zkchat_cli.events import Notice
 from zkchat_cli.memory.file_reader import LARGEST, MemoryFiles
-from zkchat_cli.memory.project import ALSO_READ, InPlay, MemoryItem, folder_memory, in_play, root_memory
+from zkchat_cli.memory.project import ALSO_READ, ActiveNote, MemoryItem, find_active_notes, load_folder_memory, load_root_memory
 from zkchat_cli.models import DocumentReference, ToolCall
 from zkchat_cli.vault.vault import Vault
 
@@ -40,10 +40,10 @@ class Notes:
             file.write_bytes(content if isinstance(content, bytes) else content.encode())
 
     def root_items(self, room: int = 1000) -> tuple[MemoryItem, ...]:
-        return root_memory(self.files, NAMES, room, COUNTER)
+        return load_root_memory(self.files, NAMES, room, COUNTER)
 
     def folder_items(self, *notes: str, room: int = 1000, there: Sequence[MemoryItem] = ()) -> tuple[MemoryItem, ...]:
-        return folder_memory(self.files, NAMES, [InPlay(note, "which you named") for note in notes], room, COUNTER, there)
+        return load_folder_memory(self.files, NAMES, [ActiveNote(note, "which you named") for note in notes], room, COUNTER, there)
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_notes_in_play_are_those_named_imported_linked_and_found_now_and_a_momen
     current = (said("user", "?", "q", references=named), said("tool", "…", "t", chunks=(chunk(1, relative_path="d/D.md"),)))
     before = (said("user", "?", "p", references=(reference("direct", "e/E.md"), reference("direct", "d/D.md"))),)
     answer = said("assistant", "So.", "z", references=(reference("search", "f/F.md"),))
-    assert [(note.relative_path, note.how) for note in in_play(current, (*before, answer))] == [
+    assert [(note.relative_path, note.reason) for note in find_active_notes(current, (*before, answer))] == [
         ("a/A.md", "which you named"),
         ("b/B.md", "which you imported"),
         ("c/C.md", "which a note that you named links to"),
@@ -238,7 +238,7 @@ def test_a_path_through_a_file_is_a_warning(notes: Notes) -> None:
 @pytest.mark.parametrize("name", ["", "a\0b", "x" * 300, "../secret.md", "Folder"])
 def test_a_name_that_is_no_file_has_no_memory(notes: Notes, name: str) -> None:
     (notes.root / "Folder").mkdir()
-    assert root_memory(notes.files, [name], 1000, COUNTER) == ()
+    assert load_root_memory(notes.files, [name], 1000, COUNTER) == ()
 
 
 def test_a_pipe_in_place_of_a_file_is_not_waited_for(notes: Notes) -> None:
@@ -277,7 +277,7 @@ def test_a_folders_memory_comes_when_a_tool_finds_a_note_in_it_and_stays_for_two
     assert not any("zone 7" in m.content for m in model.requests[0].messages if m.kind == "memory")
     assert any("zone 7" in m.content for m in model.requests[1].messages if m.kind == "memory")
     assert "zone 7" in memory_of(session, "Hello?")[0][1]
-    [item] = session.memory_for()
+    [item] = session.memory_items()
     assert item.reason == "in the folder of Garden/Compost.md, which was found a moment ago"
     completed(session.send("Hello?"))
     completed(session.send("Hello again?"))
@@ -305,20 +305,20 @@ def test_what_is_wrong_with_memory_is_told_once(room: Room) -> None:
 
 def test_a_memory_file_that_is_changed_is_read_again(room: Room) -> None:
     session = room.session()
-    assert session.memory == ()
+    assert session.pinned_memory == ()
     write(room.vault.root, {"ZKCHAT.md": "Be brief. @style.md"})
-    assert paths(session.memory) == ["ZKCHAT.md"]
+    assert paths(session.pinned_memory) == ["ZKCHAT.md"]
     write(room.vault.root, {"style.md": "Be kind."})
-    assert paths(session.memory) == ["ZKCHAT.md", "style.md"]
+    assert paths(session.pinned_memory) == ["ZKCHAT.md", "style.md"]
     (room.vault.root / "ZKCHAT.md").unlink()
-    assert session.memory == ()
+    assert session.pinned_memory == ()
 
 
 def test_with_memory_off_no_file_is_sent(room: Room) -> None:
     write(room.vault.root, {"ZKCHAT.md": "Be brief."})
     room.settings = Config.model_validate({"context": {"memory_integration": False}})
     assert memory_of(room.session(), "How? [[Combining]]") == []
-    assert room.session().memory_for("How? [[Combining]]") == ()
+    assert room.session().memory_items("How? [[Combining]]") == ()
 
 
 def test_where_the_window_is_small_what_comes_with_the_message_gives_way_first(room: Room) -> None:
@@ -334,5 +334,5 @@ def test_a_tool_of_memory_has_none_where_there_is_none(room: Room) -> None:
     from zkchat_cli.chat.tool_executor import ToolExecutor
     from zkchat_cli.references.manager import ReferenceManager
 
-    box = ToolExecutor(tuple(tools.tools()), room.vault, ReferenceManager(), COUNTER, room.clock)
+    box = ToolExecutor(tuple(tools.load_tools()), room.vault, ReferenceManager(), COUNTER, room.clock)
     assert "no memory" in box.run(ToolCall(id="1", name="recall_conversation", arguments={"query": "x"}), 500).content

@@ -58,18 +58,18 @@ def test_what_cannot_be_remembered_or_forgotten_says_how_to(room: Room) -> None:
 def test_forget_completes_the_keys(room: Room) -> None:
     session = room.session()
     for text in ("cat: Tom", "dog: Rex"):
-        session.keeper.remember(text)
+        session.memory.remember(text)
     [command] = [command for command in slash.commands() if command.name == "forget"]
     assert command.values is not None
-    session.keeper.facts()
+    session.memory.facts()
     assert command.values(session) == ["dog", "cat"]
 
 
 def test_memory_shows_what_would_be_sent_and_why_and_all_that_is_remembered(room: Room) -> None:
     write(room.vault.root, {"ZKCHAT.md": "Be brief.\n" * 3000})
     session = room.session(Deltas([says("So.")]))
-    session.keeper.remember("The roof deadline is 3 June")
-    session.keeper.remember("cat: Tom")
+    session.memory.remember("The roof deadline is 3 June")
+    session.memory.remember("cat: Tom")
     before = answer("/memory", session)
     assert "In the prompt for your first message:" in before
     assert "its end is cut" in before
@@ -85,9 +85,9 @@ def test_memory_shows_what_would_be_sent_and_why_and_all_that_is_remembered(room
 def test_memory_without_any_says_how_to_begin(room: Room) -> None:
     session = room.session()
     assert "/remember TEXT keeps a fact" in answer("/memory", session)
-    session.keeper.remember("cat: Tom")
+    session.memory.remember("cat: Tom")
     assert answer("/memory", session).startswith("Nothing goes into the prompt for your first message.\n\nRemembered: 1")
-    session.keeper.forget("cat")
+    session.memory.forget("cat")
     write(room.vault.root, {"ZKCHAT.md": "Be brief."})
     assert "Remembered" not in answer("/memory", session)
 

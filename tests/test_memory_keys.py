@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.memory.fact_keys import corrects, key_of
+from zkchat_cli.memory.fact_keys import contradicts, suggest_key
 
 CORRECTIONS = [
     ("The deadline is 1 May", "The deadline is 3 June"),
@@ -75,7 +75,7 @@ def kept(*facts: str) -> dict[str, str]:
     """What is remembered after one fact after the other."""
     taken: dict[str, str] = {}
     for fact in facts:
-        taken[key_of(fact, taken)] = fact
+        taken[suggest_key(fact, taken)] = fact
     return taken
 
 
@@ -97,15 +97,15 @@ def test_of_several_facts_of_one_thing_the_one_that_is_meant_is_corrected() -> N
 
 
 def test_a_key_that_somebody_gave_says_what_its_fact_is_about() -> None:
-    assert key_of("The deadline is 3 June", {"deadline": "1 May, firmly"}) == "deadline"
-    assert key_of("The anvil is heavy", {"anvil": "in the yard"}) == "anvil-2"
+    assert suggest_key("The deadline is 3 June", {"deadline": "1 May, firmly"}) == "deadline"
+    assert suggest_key("The anvil is heavy", {"anvil": "in the yard"}) == "anvil-2"
 
 
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_no_fact_corrects_itself_and_every_pair_has_keys(one: str, other: str) -> None:
-    assert not corrects(one, one)
+    assert not contradicts(one, one)
     assert len(kept(one, other)) in (1, 2)
-    assert kept(one, one) == {key_of(one, {}): one}
+    assert kept(one, one) == {suggest_key(one, {}): one}
 
 
 @pytest.mark.parametrize("hostile", [" is" * 10**5, "not " * 10**5, "isn't " * 10**5, "a lives in " * 10**4, "1" * 10**5, ": " * 10**5])

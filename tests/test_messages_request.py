@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 from building import prompt_message
 
-from zkchat_cli.llm.anthropic.request import CACHE_MARKER as MARK, model_abilities as abilities, request_body as body
+from zkchat_cli.llm.anthropic.request import CACHE_MARKER as MARK
+from zkchat_cli.llm.anthropic.request import model_abilities as abilities
+from zkchat_cli.llm.anthropic.request import request_body as body
 from zkchat_cli.llm.base import Options, Request
 from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks, ToolCall
 

@@ -163,7 +163,9 @@ def test_a_server_that_asks_to_wait_is_waited_for(server: ModelServer, protocol:
     answer = protocol.ask(server, protocol.error(429, "slow down", {"retry-after": str(seconds)}), Reply(protocol.text("Hello")))
     assert (answer.text, answer.waits, len(server.asked)) == ("Hello", said, 2)
     assert time.monotonic() - start >= seconds
-    assert {delta.reason.split(" accepts no ")[1] for delta in answer.deltas if isinstance(delta, RetryDelay)} == {"more calls for now (429)"}
+    assert {delta.reason.split(" accepts no ")[1] for delta in answer.deltas if isinstance(delta, RetryDelay)} == {
+        "more calls for now (429)"
+    }
 
 
 @BOTH

@@ -5,16 +5,16 @@ from building import COUNTER, a_compaction, chunk, prompt_message, said, talk
 from zkchat_cli.config.schema import Config
 from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget
-from zkchat_cli.context.prompt_assembly import PromptInputs, assemble
-from zkchat_cli.context.turns import turns_of
+from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
+from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import DocumentReference, Prompt
 from zkchat_cli.views.prompt_overview import overview
 
 
 def prompt_of(**material: object) -> Prompt:
-    made = PromptInputs(instructions="Be brief.", history=turns_of(talk(("Hi", "Hello"), ("And?", "So.")), COUNTER), **material)  # type: ignore[arg-type]
-    return assemble(made, Budget.of(Config().context, 32768), strategies.strategy("hybrid"), COUNTER)
+    made = PromptInputs(instructions="Be brief.", history=split_into_turns(talk(("Hi", "Hello"), ("And?", "So.")), COUNTER), **material)  # type: ignore[arg-type]
+    return assemble_prompt(made, Budget.from_settings(Config().context, 32768), strategies.load_strategy("hybrid"), COUNTER)
 
 
 def test_a_bare_prompt() -> None:
@@ -37,9 +37,9 @@ def test_each_thing_is_named_with_its_tokens() -> None:
     tool = {"type": "function", "function": {"name": "find", "description": "finds", "parameters": {}}}
     prompt = prompt_of(
         memory=items,
-        smart=facts,
+        contextual_memory=facts,
         compaction=a_compaction("They greeted.", "t1-a"),
-        descriptors=(tool,),
+        tool_descriptors=(tool,),
         current=(said("user", "Roof?", "n"),),
     )
     lines = list(overview(prompt))

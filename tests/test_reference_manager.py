@@ -439,9 +439,9 @@ class AConversation(RuleBasedStateMachine):
         if self.session.history:
             before = self.session
             self.session = self.room.resumed(before)
-            assert self.session.manager.chunks == before.manager.chunks
-            assert self.session.manager.calls == before.manager.calls
-            assert self.session.manager.references == before.manager.references
+            assert self.session.references.chunks == before.references.chunks
+            assert self.session.references.calls == before.references.calls
+            assert self.session.references.references == before.references.references
 
     def use(self, model: Deltas) -> None:
         conversation = self.room.store.conversation(self.session.conversation.id) if self.session.history else None
@@ -455,7 +455,7 @@ class AConversation(RuleBasedStateMachine):
                     assert one.number is not None
                     assert self.meanings.setdefault(one.number, (one.id, one.text)) == (one.id, one.text)
             assert len(set(self.meanings.values())) == len(self.meanings)
-            in_step(self.session.manager)
+            in_step(self.session.references)
 
     def teardown(self) -> None:
         self.closing.close()
@@ -509,18 +509,18 @@ def test_the_latest_references_survive_resuming_and_follow_the_branch(room: Room
     session = room.session(Deltas([calls(ASKED["compost"]), says("It needs air [1].")]))
     completed(session.send("What does compost need?"))
     head = session.history[-1].id
-    session.parts.model.calls = [says("Nothing to cite."), says("And filters [7].")]  # type: ignore[attr-defined]
-    session.parts.model.requests.clear()  # type: ignore[attr-defined]
+    session.model.calls = [says("Nothing to cite."), says("And filters [7].")]  # type: ignore[attr-defined]
+    session.model.requests.clear()  # type: ignore[attr-defined]
     completed(session.send("Thanks."))
-    assert [c.relative_path for c in session.manager.latest_referenced_chunks] == ["Garden/Compost.md"]
+    assert [c.relative_path for c in session.references.latest_referenced_chunks] == ["Garden/Compost.md"]
     completed(session.send("And?"))
-    assert [c.number for c in session.manager.latest_references] == [7]
-    assert session.manager.latest_referenced_chunks == ()
+    assert [c.number for c in session.references.latest_references] == [7]
+    assert session.references.latest_referenced_chunks == ()
     again = room.resumed(session)
-    assert again.manager.references == session.manager.references
+    assert again.references.references == session.references.references
     room.store.move_head(session.conversation.id, head)
     undone: ZkChatSession = room.resumed(session)
-    assert [c.number for c in undone.manager.latest_references] == [1]
+    assert [c.number for c in undone.references.latest_references] == [1]
 
 
 # the documents of an answer

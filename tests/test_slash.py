@@ -209,7 +209,7 @@ def offering(room: Room, *offers: AvailableModels) -> ZkChatSession:
 def test_model_says_which_it_is_how_large_its_window_and_what_else_there_is(room: Room) -> None:
     session = offering(room, AvailableModels("big", ("big/one", "big/two")), AvailableModels("down", problem="down cannot be reached"))
     said = answer("/model", session)
-    assert said.startswith(f"{session.parts.model.name}, a window of 32768 tokens (the default")
+    assert said.startswith(f"{session.model.name}, a window of 32768 tokens (the default")
     assert "\n  big/one\n  big/two\n  down: down cannot be reached\n" in said
 
 
@@ -230,7 +230,7 @@ def test_a_model_may_be_named_without_its_provider_if_that_is_enough(room: Room)
     assert answer("/model x", session).startswith("From here on: a/x")
     with pytest.raises(ProviderError, match="there is no y"):
         answer("/model y", session)
-    assert session.parts.model.name == "a/x"
+    assert session.model.name == "a/x"
 
 
 def test_the_argument_of_model_is_completed_with_what_is_offered(room: Room) -> None:

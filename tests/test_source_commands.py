@@ -60,7 +60,7 @@ def a_log(room: Room, *messages: ZkChatMessage, **changes: Any) -> ZkChatSession
 
 
 def compost(session: ZkChatSession) -> Path:
-    return session.parts.vault.root / "Garden/Compost.md"
+    return session.vault.root / "Garden/Compost.md"
 
 
 def values(name: str, session: ZkChatSession) -> list[str]:
@@ -143,7 +143,7 @@ def test_of_a_deleted_note_what_the_model_saw_is_shown(session: ZkChatSession) -
 
 @pytest.mark.parametrize("name", ["Compost.md", "Garden/Rotting.md"])
 def test_a_renamed_note_is_found_by_its_name_or_its_words(session: ZkChatSession, name: str) -> None:
-    compost(session).rename(session.parts.vault.root / name)
+    compost(session).rename(session.vault.root / name)
     text = answer("/sources 1", session)
     assert f"[1] [[Compost]]   {name}:1-3" in text
     assert f"The note Garden/Compost.md is gone; these words stand in {name} now." in text
@@ -151,12 +151,12 @@ def test_a_renamed_note_is_found_by_its_name_or_its_words(session: ZkChatSession
 
 def test_a_note_that_only_resembles_the_one_that_is_gone_is_not_taken_for_it(session: ZkChatSession) -> None:
     compost(session).unlink()
-    (session.parts.vault.root / "Compost.md").write_text("# Compost\n\nA compost heap needs air, water and patience, and a fork.\n")
+    (session.vault.root / "Compost.md").write_text("# Compost\n\nA compost heap needs air, water and patience, and a fork.\n")
     assert "The note is gone. This is what the model saw:" in answer("/sources 1", session)
 
 
 def test_a_vault_that_is_gone_leaves_what_the_model_saw(session: ZkChatSession) -> None:
-    root = session.parts.vault.root
+    root = session.vault.root
     root.rename(root.with_name("elsewhere"))
     assert "The note is gone." in answer("/sources 1", session)
 
@@ -334,29 +334,29 @@ def confirmed(line: str, session: ZkChatSession) -> str:
 
 
 def test_save_asks_and_writes_nothing_before_the_yes(session: ZkChatSession) -> None:
-    before = sorted(session.parts.vault.root.rglob("*"))
+    before = sorted(session.vault.root.rglob("*"))
     outcome = slash.run("/save Answers/On compost", session)
     assert outcome.confirm is not None
     assert outcome.confirm.question == "Save the last answer as Answers/On compost.md, in a new folder Answers?"
     assert outcome.confirm.unasked == "/save --yes Answers/On compost"
-    assert sorted(session.parts.vault.root.rglob("*")) == before
+    assert sorted(session.vault.root.rglob("*")) == before
 
 
 def test_a_saved_answer_links_its_sources_and_is_found_by_the_next_question(session: ZkChatSession) -> None:
     assert confirmed("/save", session) == "Saved as What does Compst need and Filters.md"
-    text = (session.parts.vault.root / "What does Compst need and Filters.md").read_text(encoding="utf-8")
+    text = (session.vault.root / "What does Compst need and Filters.md").read_text(encoding="utf-8")
     assert 'question: "What does [[Compst]] need, and [[Filters]]?"' in text
     assert f'conversation: "{session.conversation.id}"' in text
     assert "It needs air [[Compost]]." in text
     assert "“smells of roses” *(not verified: the quoted words are not there)*" in text
-    assert any("Compst" in hit.relative_path for hit in session.parts.vault.search("said the note, which smells of roses"))
-    assert "Garden/Compost.md" in {row.target for row in session.parts.vault.links("What does Compst need and Filters.md")}
-    assert not list(session.parts.vault.root.rglob(".zkchat*"))
+    assert any("Compst" in hit.relative_path for hit in session.vault.search("said the note, which smells of roses"))
+    assert "Garden/Compost.md" in {row.target for row in session.vault.links("What does Compst need and Filters.md")}
+    assert not list(session.vault.root.rglob(".zkchat*"))
 
 
 def test_a_saved_answer_is_a_commit_where_each_change_is_one(session: ZkChatSession) -> None:
     session.parts = replace(session.parts, changing=ApprovalPolicy(git=True))
-    root = session.parts.vault.root
+    root = session.vault.root
     assert answer("/save --yes One", session).startswith(f"Saved as One.md, not committed: {root} is in no git repository")
     for command in (["init", "-q"], ["config", "user.name", "A"], ["config", "user.email", "a@b.c"]):
         subprocess.run(["git", "-C", str(root), *command], check=True)
@@ -379,8 +379,8 @@ def test_the_name_from_a_question_is_never_one_that_is_taken(session: ZkChatSess
 )
 def test_a_path_gets_its_ending_and_its_folders(session: ZkChatSession, asked: str, path: str) -> None:
     assert answer(f"/save {asked}", session) == f"Saved as {path}"
-    assert (session.parts.vault.root / path).is_file()
-    assert path in session.parts.vault.notes()
+    assert (session.vault.root / path).is_file()
+    assert path in session.vault.note_paths()
 
 
 def test_a_saved_note_is_readable_as_any_other(session: ZkChatSession) -> None:
@@ -389,12 +389,12 @@ def test_a_saved_note_is_readable_as_any_other(session: ZkChatSession) -> None:
         answer("/save --yes new", session)
     finally:
         os.umask(before)
-    assert stat.S_IMODE((session.parts.vault.root / "new.md").stat().st_mode) == 0o644
+    assert stat.S_IMODE((session.vault.root / "new.md").stat().st_mode) == 0o644
 
 
 @pytest.mark.parametrize("path", ["Filters", "Filters.md", "Queries/Combining"])
 def test_save_never_writes_over_a_note(session: ZkChatSession, path: str) -> None:
-    file = session.parts.vault.root / (path.removesuffix(".md") + ".md")
+    file = session.vault.root / (path.removesuffix(".md") + ".md")
     before = file.read_bytes()
     for line in (f"/save {path}", f"/save --yes {path}"):
         assert "exists already" in refused(line, session).message
@@ -403,11 +403,11 @@ def test_save_never_writes_over_a_note(session: ZkChatSession, path: str) -> Non
 
 def test_a_note_that_came_while_the_user_was_asked_is_not_written_over(session: ZkChatSession) -> None:
     outcome = slash.run("/save new", session)
-    (session.parts.vault.root / "new.md").write_text("mine")
+    (session.vault.root / "new.md").write_text("mine")
     assert outcome.confirm is not None
     with pytest.raises(VaultError, match="exists already"):
         outcome.confirm.run()
-    assert (session.parts.vault.root / "new.md").read_text() == "mine"
+    assert (session.vault.root / "new.md").read_text() == "mine"
 
 
 @pytest.mark.parametrize("path", ["../out", "/etc/out", "~/out", "a/../../out", ".hidden/x", ".obsidian/x", "a\0b", "x" * 300])
@@ -417,7 +417,7 @@ def test_save_stays_in_the_vault_and_out_of_hidden_folders(session: ZkChatSessio
 
 
 def test_save_follows_no_link_out_of_the_vault(session: ZkChatSession, tmp_path: Path) -> None:
-    root, outside = session.parts.vault.root, tmp_path / "outside"
+    root, outside = session.vault.root, tmp_path / "outside"
     outside.mkdir()
     (root / "Link").symlink_to(outside)
     (root / "dangling.md").symlink_to(outside / "made.md")
@@ -450,9 +450,9 @@ def test_a_name_that_two_notes_have_is_linked_by_its_path(room: Room) -> None:
 
 def test_a_source_that_is_gone_or_no_md_file_is_linked_by_its_path(session: ZkChatSession) -> None:
     compost(session).unlink()
-    session.parts.vault.refresh()
+    session.vault.refresh()
     answer("/save --yes new", session)
-    assert "It needs air [[Garden/Compost]]." in (session.parts.vault.root / "new.md").read_text()
+    assert "It needs air [[Garden/Compost]]." in (session.vault.root / "new.md").read_text()
 
 
 def test_a_note_that_is_not_indexed_says_why(vault: Path, tmp_path: Path) -> None:

@@ -185,7 +185,7 @@ def test_what_the_index_does_not_know_yet_is_not_kept(vault: Vault) -> None:
 def test_asking_for_a_summary_builds_no_index(tmp_path: Path) -> None:
     with closing(Vault.open(write(tmp_path / "notes", {"A.md": "It is a note."}), tmp_path / "cache")) as vault:
         assert DocumentSummaryService(vault).summary("A.md") == "It is a note."
-        assert not vault.indexed
+        assert not vault.has_index
 
 
 def test_summaries_of_deleted_notes_are_dropped(vault: Vault) -> None:
@@ -304,7 +304,7 @@ def test_a_damaged_file_is_replaced(vault: Vault, tmp_path: Path, damage: bytes)
 
 
 def test_what_another_version_kept_is_made_anew(vault: Vault) -> None:
-    vault.summaries.keep("Note.md", CachedSummary("by other rules", "paragraph"))
+    vault.summaries.put("Note.md", CachedSummary("by other rules", "paragraph"))
     vault.summaries.close()
     with closing(sqlite3.connect(vault.index_file.with_suffix(".summaries.db"))) as db:
         db.execute("PRAGMA user_version = 99")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from zkchat_cli import slash
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.context.branch_tree import BranchTree, before_turns
+from zkchat_cli.context.branch_tree import BranchTree, head_before_turns
 from zkchat_cli.errors import ProviderError, StoreError, UsageError
 from zkchat_cli.exporters import exporter
 from zkchat_cli.importers.chat_log import read_archive
@@ -73,18 +73,25 @@ def test_a_branch_leads_from_the_beginning_to_a_message() -> None:
 
 def test_the_newest_end_is_the_one_written_last() -> None:
     tree = BranchTree(FORKED)
-    assert (tree.newest("t1-a"), tree.newest("t2-u"), tree.newest("b2"), tree.newest(None)) == ("b2", "t2-a", "b2", "c1")
+    assert (tree.newest_leaf("t1-a"), tree.newest_leaf("t2-u"), tree.newest_leaf("b2"), tree.newest_leaf(None)) == (
+        "b2",
+        "t2-a",
+        "b2",
+        "c1",
+    )
 
 
 def test_ahead_are_the_ends_of_the_turns_that_follow() -> None:
-    assert BranchTree(FORKED[:4]).ahead(None) == ["t1-a", "t2-a"]
-    assert BranchTree(FORKED).ahead("t1-a") == ["b2"]
-    assert BranchTree(FORKED).ahead("t2-u") == ["t2-a"]
-    assert BranchTree(FORKED).ahead("t2-a") == []
+    assert BranchTree(FORKED[:4]).following_turn_ends(None) == ["t1-a", "t2-a"]
+    assert BranchTree(FORKED).following_turn_ends("t1-a") == ["b2"]
+    assert BranchTree(FORKED).following_turn_ends("t2-u") == ["t2-a"]
+    assert BranchTree(FORKED).following_turn_ends("t2-a") == []
 
 
 def test_stretches_are_the_tree_with_what_goes_on_below_what_came_first() -> None:
-    shown = [(ids(s.messages), s.turns, s.depth, s.number, s.current, s.here) for s in BranchTree(FORKED).stretches("b1")]
+    shown = [
+        (ids(s.messages), s.turns, s.depth, s.leaf_number, s.on_current_branch, s.contains_head) for s in BranchTree(FORKED).segments("b1")
+    ]
     assert shown == [
         (["t1-u", "t1-a"], (1, 1), 0, None, True, False),
         (["t2-u", "t2-a"], (2, 2), 1, 1, False, False),
@@ -95,13 +102,13 @@ def test_stretches_are_the_tree_with_what_goes_on_below_what_came_first() -> Non
 
 def test_a_stretch_opens_with_its_first_question_or_with_what_there_is() -> None:
     answers = [said("assistant", "Welcome.", "w"), child("q", "w"), child("r", "w")]
-    first, second, _ = BranchTree(answers).stretches("r")
-    assert (first.opening.id, first.turns, second.opening.id, second.last.id) == ("w", (1, 0), "q", "q")
+    first, second, _ = BranchTree(answers).segments("r")
+    assert (first.first_question.id, first.turns, second.first_question.id, second.last.id) == ("w", (1, 0), "q", "q")
 
 
 @pytest.mark.parametrize(("turns", "end"), [(0, "t2-a"), (1, "t1-a"), (2, None), (3, None)])
 def test_what_stands_before_the_last_turns(turns: int, end: str | None) -> None:
-    assert before_turns(FORKED[:4], turns) == end
+    assert head_before_turns(FORKED[:4], turns) == end
 
 
 def test_twenty_thousand_messages_with_a_fork_at_each_take_no_time() -> None:
@@ -110,9 +117,9 @@ def test_twenty_thousand_messages_with_a_fork_at_each_take_no_time() -> None:
         log += [child(f"a{i}", parent), child(f"b{i}", parent)]
         parent = f"b{i}"
     tree = BranchTree(log)
-    assert len(tree.stretches(parent)) == 20_000
+    assert len(tree.segments(parent)) == 20_000
     assert len(tree.branch(parent)) == 10_000
-    assert len(tree.ahead(None)) == 10_000
+    assert len(tree.following_turn_ends(None)) == 10_000
 
 
 # moving
@@ -304,7 +311,7 @@ def carried(room: Room, session: ZkChatSession) -> None:
     text = exporter("json").export(room.store.archive(session.conversation.id, prompts=True))
     [read] = read_archive(text, vault="/other", new_id=Ids("never"), now=NOON)
     elsewhere = replace(room, store=ChatSessionStore.open(None))
-    there = elsewhere.session(conversation=elsewhere.store.restore(read, Ids("never")), strategy=session.parts.strategy.name)
+    there = elsewhere.session(conversation=elsewhere.store.restore(read, Ids("never")), strategy=session.strategy.name)
     assert there.log() == session.log() and there.prompt() == session.prompt()
     elsewhere.store.close()
     copy = room.store.restore(read, room.new_id)
@@ -325,7 +332,7 @@ def test_no_way_through_a_conversation_loses_a_message_or_makes_a_wrong_prompt(r
             if step == "send":
                 completed(session.send(with_new))
             elif step == "resume":
-                session = room.resumed(session, strategy=session.parts.strategy.name)
+                session = room.resumed(session, strategy=session.strategy.name)
             elif step == "carry":
                 carried(room, session)
             else:
@@ -338,7 +345,7 @@ def test_no_way_through_a_conversation_loses_a_message_or_makes_a_wrong_prompt(r
         assert seen.items() <= log.items()
         seen = log
         assert session.history == room.store.history(session.conversation.id)
-        assert session.prompt() == room.resumed(session, strategy=session.parts.strategy.name).prompt()
+        assert session.prompt() == room.resumed(session, strategy=session.strategy.name).prompt()
         sent = [message for message in session.prompt("And now?").messages if message.kind in ("conversation", "tool_results")]
         assert sent[-1].role == "user" and all(a.role != b.role for a, b in pairwise(sent))
         called = {call.id for message in sent for call in message.tool_calls}

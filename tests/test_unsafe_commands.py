@@ -296,6 +296,6 @@ def test_a_vaults_own_file_does_not_make_git_run(zkchat: Program) -> None:
 def test_a_vault_in_a_folder_of_a_repository_commits_there(repository: Path, tmp_path: Path) -> None:
     vault = Vault.open(repository / "Queries", tmp_path / "cache")
     vault.refresh()
-    vault.changes.make(vault.changes.append("Limiting.md", "More."))
+    vault.editor.apply(vault.editor.append("Limiting.md", "More."))
     name = vault_git.commit(vault.root, ["Limiting.md"], "more")
     assert git(repository, "show", "--name-only", "--format=%h %s").split() == [name, "more", "Queries/Limiting.md"]

@@ -42,7 +42,7 @@ def read(file: Path) -> list[Query]:
 
 def make(vault: Vault, seed: int, most: int) -> list[Query]:
     """At most so many of each kind; the same ones for the same notes and seed."""
-    notes = {path: vault.note(path) for path in vault.notes()}
+    notes = {path: vault.note(path) for path in vault.note_paths()}
     meant: dict[tuple[str, str], set[str]] = defaultdict(set)
     sources: dict[tuple[str, str], set[str]] = defaultdict(set)
     for path in notes:
@@ -64,7 +64,7 @@ def _asked(vault: Vault, notes: Mapping[str, Note], path: str) -> Iterator[tuple
     found = sentences.sentences(note.text)
     yield from (("first_sentence", sentence.text, path) for sentence in found[:1])
     yield from (("heading", heading.text, path) for heading in note.headings)
-    links = vault.links_in(note.text, path)
+    links = vault.resolve_links(note.text, path)
     others = [link for link in links if link.status == "found" and link.target in notes and link.target != path and not link.embed]
     for link in others:
         if link.alias and link.target:

@@ -74,7 +74,7 @@ class App:
         """A session on a stored conversation, which goes on with its agent, or a new one; with the agent that was chosen, if one was."""
         session = ZkChatSession(self._parts(self.loaded, self.using), conversation)
         if self.choices.agent is not None:
-            session.become(self.choices.agent)
+            session.use_agent(self.choices.agent)
         return session
 
     def _parts(self, loaded: LoadedConfig, using: OpenedModel, agent: Agent | None = None) -> Runtime:
@@ -83,7 +83,7 @@ class App:
             vault=self.vault,
             store=self.store,
             model=using.model,
-            strategy=strategies.strategy(settings.context.strategy),
+            strategy=strategies.load_strategy(settings.context.strategy),
             tools=using.tools,
             settings=settings,
             max_context=settings.context.max_tokens,
@@ -102,7 +102,7 @@ class App:
             instructions=f"{INSTRUCTIONS}\n\n{agent.prompt}" if agent is not None and agent.prompt else INSTRUCTIONS,
             agent=agent,
             become=self._led_by,
-            agents=lambda: agents.names(agents.folder(loaded.places.config_file)),
+            agents=lambda: agents.list_names(agents.agents_folder(loaded.places.config_file)),
         )
 
     def _led_by(self, name: str | None, settled: Mapping[str, object]) -> Runtime:
@@ -143,16 +143,16 @@ def settings_schema() -> type[Config]:
 
 def open_agent(name: str, where: AppPaths) -> Agent:
     """The user's agent of that name, or the built-in one, checked down to the names of tools and strategies."""
-    return check_agent(agents.load(agents.folder(where.config_file), name))
+    return check_agent(agents.load_agent(agents.agents_folder(where.config_file), name))
 
 
 def check_agent(agent: Agent) -> Agent:
-    return agents.check(agent, tools=[tool.name for tool in tools.tools(unsafe=True)], strategies=strategies.names())
+    return agents.check_names(agent, tools=[tool.name for tool in tools.load_tools(unsafe=True)], strategies=strategies.strategy_names())
 
 
 def settings(choices: StartupOptions, env: Mapping[str, str], cwd: Path, agent: Agent | None = None) -> LoadedConfig:
     """All layers, the vault's own and the agent's included, checked down to the names of strategies and providers."""
-    told = agent.settings if agent is not None else ()
+    told = agent.settings_layer if agent is not None else ()
     where = paths.app_paths(env, choices.config_file)
     if choices.config_file is not None and not choices.config_file.is_file():
         raise ConfigError(f"there is no settings file {choices.config_file}", "--config names an existing TOML file.")
@@ -166,8 +166,8 @@ def settings(choices: StartupOptions, env: Mapping[str, str], cwd: Path, agent: 
 def check(loaded: LoadedConfig) -> LoadedConfig:
     """Refuse names that no drawer holds: a strategy, a provider, an embedder. They are checked here because config knows no drawers."""
     strategy = loaded.values.context.strategy
-    if strategy not in strategies.names():
-        raise loaded.problem("context.strategy", strategy, " or ".join(strategies.names()))
+    if strategy not in strategies.strategy_names():
+        raise loaded.problem("context.strategy", strategy, " or ".join(strategies.strategy_names()))
     name = loaded.values.model.partition("/")[0]
     if name not in providers.names():
         valid = f"PROVIDER or PROVIDER/NAME with a provider of: {', '.join(providers.names())}"
@@ -243,7 +243,7 @@ def open_model(loaded: LoadedConfig, env: Mapping[str, str], agent: Agent | None
     """
     name, _, model = loaded.values.model.partition("/")
     provider = providers.provider(name)
-    known = [tool for tool in tools.tools(unsafe=unsafe) if tool.of != "memory" or loaded.values.context.memory_integration]
+    known = [tool for tool in tools.load_tools(unsafe=unsafe) if tool.scope != "memory" or loaded.values.context.memory_integration]
     known = [tool for tool in known if agent is None or agent.tools is None or tool.name in agent.tools]
     callable_ = tuple(tool for tool in known if provider.tools is None or tool.name in provider.tools)
     return OpenedModel(provider.open(model_config(provider, loaded, env, model)), callable_)
@@ -335,7 +335,7 @@ def open_app(choices: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
     The model is the agent's where one was chosen: the settings' own need not be there then.
     """
     name = choices.agent
-    agent = open_agent(name, paths.app_paths(env, choices.config_file)) if name is not None and name != agents.NONE else None
+    agent = open_agent(name, paths.app_paths(env, choices.config_file)) if name is not None and name != agents.NO_AGENT else None
     loaded = settings(choices, env, cwd, agent)
     using = open_model(loaded, env, agent, unsafe=choices.unsafe)
     with ExitStack() as opened:

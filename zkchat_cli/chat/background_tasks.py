@@ -82,7 +82,7 @@ class NoteDescriber:
             request = Request((), options=parts.options, window=self._standing.window.tokens, wanted=wanted)
             self._title = suggest_title(parts.model, question, answer, request)
             return
-        note = parts.vault.summaries.opening(path)
+        note = parts.vault.summaries.read_opening(path)
         if note is None or not note.text.strip():
             return
         request = Request((), options=parts.options, window=self._standing.window.tokens, wanted=wanted)

@@ -20,8 +20,8 @@ from zkchat_cli.references.fit_to_budget import level, reduce_to_fit
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter
-from zkchat_cli.tools import tools as every
-from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput, join
+from zkchat_cli.tools import load_tools as every
+from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput, join_notes
 from zkchat_cli.vault import approval
 from zkchat_cli.vault.approval import AppliedChange, Decision
 from zkchat_cli.vault.vault import Vault
@@ -116,15 +116,15 @@ class ToolExecutor:
         assert change is not None
         start = self.clock()
         if not verdict.allowed:
-            return replace(looked, finding=ToolOutput(data={"error": verdict.told, "change": change.summary}), ok=False), None
+            return replace(looked, finding=ToolOutput(data={"error": verdict.reason, "change": change.summary}), ok=False), None
         try:
             made = approval.apply_change(self.vault, change, git=git)
         except VaultError as e:
             return replace(looked, finding=ToolOutput(data={"error": f"{e.message}. {e.hint}".strip()}), ok=False), None
         took = looked.duration_ms + 1000 * (self.clock() - start)
-        gone = change.replaced if len(change.replaced) <= MOST_REPLACED else f"{change.replaced[:MOST_REPLACED]}…"
+        gone = change.replaced_text if len(change.replaced_text) <= MOST_REPLACED else f"{change.replaced_text[:MOST_REPLACED]}…"
         data = {"done": change.summary, **({"replaced": gone} if gone else {})}
-        return replace(looked, finding=ToolOutput(data=data, note=change.note, outcome=made.told), duration_ms=took), made
+        return replace(looked, finding=ToolOutput(data=data, note=change.note, outcome=made.message), duration_ms=took), made
 
     def results(self, looked: Sequence["ToolOutcome"], room: int) -> tuple[ToolResult, ...]:
         """What the calls of one reply found, in about `room` tokens together.
@@ -137,7 +137,7 @@ class ToolExecutor:
         chunks = [extract(each.call.id, its.chunks, each.call.name) for each, its in zip(looked, fitted, strict=True)]
         shown = {chunk.id: chunk.number for numbered in chunks for chunk in numbered}
         return tuple(
-            self._result(each, present(numbered, its.data, join(each.finding.note, _left_out(its, shown))), numbered)
+            self._result(each, present(numbered, its.data, join_notes(each.finding.note, _left_out(its, shown))), numbered)
             for each, its, numbered in zip(looked, fitted, chunks, strict=True)
         )
 
@@ -187,7 +187,7 @@ def fit(findings: Sequence[ToolOutput], room: int, count: Count) -> tuple[Trunca
     if whole <= room and reduce_to_fit(calls, room - whole, count) == calls:
         return tuple(TruncatedFinding(finding.chunks, finding.data) for finding in findings)
     often = Counter(id_ for chunks in calls for id_ in {chunk.id for chunk in chunks})
-    room -= sum(count(present((), {}, join(finding.note, _longest_note(finding, often, count)))) for finding in findings)
+    room -= sum(count(present((), {}, join_notes(finding.note, _longest_note(finding, often, count)))) for finding in findings)
     bare = [count(present((), {name: [] if isinstance(value, list) else value for name, value in f.data.items()})) for f in findings]
     lists = [count(present((), finding.data)) - tokens for finding, tokens in zip(findings, bare, strict=True)]
     room -= sum(bare)

@@ -124,7 +124,7 @@ def _quotes(citations: Sequence[Citation]) -> str:
     quotes: dict[str, str] = {}
     for citation in citations:
         if citation.quote:
-            quotes.setdefault(" ".join(citation.quote.split()), _MISQUOTED if citation.standing == "misquoted" else "")
+            quotes.setdefault(" ".join(citation.quote.split()), _MISQUOTED if citation.effective_status == "misquoted" else "")
     return ", ".join(f'"{quote}"{wrong}' for quote, wrong in quotes.items())
 
 

@@ -150,7 +150,7 @@ class KeyedProvider:
             address,
             "Check your network." if official else f"Is it running? Check {self.name}.base_url or {variable}{self.address_hint}.",
             key=key,
-            check_key=f"Check {config.key.place or key_variable}.",
+            check_key=f"Check {config.key.description or key_variable}.",
             headers=headers(key) if headers else None,
         )
 
@@ -169,7 +169,7 @@ class KeyedProvider:
 
     def server_info(self, config: ModelConfig, model: RemoteModel, key_variable: str, base_url: str) -> ServerInfo:
         variable = f"{self.name.upper()}_BASE_URL"
-        place = config.key.place or key_variable
+        place = config.key.description or key_variable
         chosen = [place] if model.server.key else []
         chosen += [variable] if config.env.get(variable) else [f"{self.name}.base_url"] if base_url else []
         optional = "" if model.server.address == self.address else ", which many servers do not need"

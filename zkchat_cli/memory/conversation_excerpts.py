@@ -11,37 +11,37 @@ LONGEST = 700
 _PIECE = re.compile(r".{1,240}(?:\s|$)|.{1,240}", re.DOTALL)
 
 
-def shown(said: FoundMessage, query: str, *, here: bool) -> dict[str, object]:
+def describe_message(said: FoundMessage, query: str, *, here: bool) -> dict[str, object]:
     """Who said what, when and where. `here`: in this conversation, whose numbers of excerpts hold; those of another become links."""
     message = said.message
     who = {"user": "user", "assistant": "assistant", "tool": f"result of {message.tool_name or 'a tool'}"}.get(message.role, message.role)
-    text = message.content if here else linked(message)
+    text = message.content if here else citations_to_links(message)
     notes = dict.fromkeys([*(c.relative_path for c in message.citations), *(c.relative_path for c in message.chunks)])
     return {
         "who": who,
         "when": message.timestamp[:16].replace("T", " "),
         "conversation": "this one" if here else said.title or said.conversation_id,
-        "said": excerpt(text, query),
-        "notes": [link(path) for path in notes if path],
+        "said": cut_around_query(text, query),
+        "notes": [wikilink_to(path) for path in notes if path],
     }
 
 
-def linked(message: ZkChatMessage) -> str:
+def citations_to_links(message: ZkChatMessage) -> str:
     """An answer with links to the notes it cites in place of their numbers."""
     paths = {citation.number: citation.relative_path for citation in message.citations if citation.relative_path}
     text = ""
     for piece, mark in pieces(message.content, cited(message.content, message.citations)):
-        links = dict.fromkeys(link(paths[number]) for number in mark.numbers if number in paths) if mark and not mark.name else None
+        links = dict.fromkeys(wikilink_to(paths[number]) for number in mark.numbers if number in paths) if mark and not mark.name else None
         text += " ".join(links) if links else piece
     return text
 
 
-def link(relative_path: str) -> str:
+def wikilink_to(relative_path: str) -> str:
     """A note's path as a link in an answer."""
     return f"[[{re.sub(r'[.](?:md|markdown)$', '', relative_path, flags=re.IGNORECASE)}]]"
 
 
-def excerpt(text: str, query: str, longest: int = LONGEST) -> str:
+def cut_around_query(text: str, query: str, longest: int = LONGEST) -> str:
     """As much of a text as `longest` characters hold, around the place that has most of the query's words; cuts are marked."""
     if len(text) <= longest:
         return text

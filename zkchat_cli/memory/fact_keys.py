@@ -83,24 +83,24 @@ class FactKey:
         return bool(heads & _SINGLE or _ONLY.intersection(self.name) or self.name[-1].endswith(_SINGLE_IN_CHINESE))
 
 
-def key_of(content: str, taken: Mapping[str, str]) -> str:
+def suggest_key(content: str, taken: Mapping[str, str]) -> str:
     """The key of a fact for which nobody gave one; `taken` are the contents of the others by their keys.
 
     Of "NAME: VALUE", "NAME = VALUE" and "NAME is VALUE" it is the name, if both are short, else the first words; with a number where
     another fact begins alike that this one does not correct.
     """
     for key, other in taken.items():
-        if corrects(content, other, key):
+        if contradicts(content, other, key):
             return key
     told = _told(content)
-    first = slug(" ".join(_plain(told.name))) if told else ""
+    first = slugify(" ".join(_plain(told.name))) if told else ""
     if not first:
-        first = slug(" ".join([word for word in _words(content[:LONGEST_READ]) if word not in STOPWORDS][:MOST_NAMING])) or "fact"
+        first = slugify(" ".join([word for word in _words(content[:LONGEST_READ]) if word not in STOPWORDS][:MOST_NAMING])) or "fact"
     keys = (first, *(f"{first}-{n}" for n in range(2, len(taken) + 3)))
     return next(key for key in keys if taken.get(key, content) == content)
 
 
-def corrects(newer: str, older: str, key: str = "") -> bool:
+def contradicts(newer: str, older: str, key: str = "") -> bool:
     """Whether the newer fact cannot hold beside the older one, whose key may tell what that is about."""
     said, before = _read(newer), _read(older)
     if said.bare == before.bare:
@@ -130,7 +130,7 @@ def kind_of(value: str) -> Kind:
     return "quality"
 
 
-def slug(text: str) -> str:
+def slugify(text: str) -> str:
     """A text as a key: its words without case and accents, joined by hyphens, `LONGEST_KEY` characters at most."""
     return "-".join(_words(text[: 4 * LONGEST_KEY]))[:LONGEST_KEY].strip("-")
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from zkchat_cli.memory.conversation_excerpts import link
+from zkchat_cli.memory.conversation_excerpts import wikilink_to
 from zkchat_cli.memory.project import MemoryItem, MemoryKind
 from zkchat_cli.models import Fact, MostCitedNote
 from zkchat_cli.text.truncate import truncate
@@ -24,7 +24,7 @@ HALF_LIFE = 90.0
 """Days after which the part of a score that recency has is halved."""
 OF_BEST = 0.25
 """The least share of the best score that still bears on a message."""
-MOST = 8
+MAX_ITEMS = 8
 LONGEST_FACT = 2_000
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
@@ -32,37 +32,37 @@ _MARKER = re.compile(r"\s*(?:>\s?)*(?:[-*+]|\d{1,9}[.)])\s+(?:\[.\]\s+)?")
 
 
 @dataclass(frozen=True, slots=True)
-class RememberedFact:
+class StoredMemory:
     """Something that may be brought back: a fact by its key, or a document by its path. `told` is the line that the model gets of it."""
 
     kind: MemoryKind
     key: str
     content: str
-    told: str
-    dated: str
+    prompt_line: str
+    date: str
     relative_path: str | None = None
     last_accessed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class RelevantFacts:
+class RankedMemory:
     """How far a thing bears on a message, and by which of its words."""
 
-    item: RememberedFact
+    item: StoredMemory
     score: float
-    shared: tuple[str, ...]
+    shared_words: tuple[str, ...]
 
     @property
     def reason(self) -> str:
-        return f"shares {', '.join(self.shared)} with the message"
+        return f"shares {', '.join(self.shared_words)} with the message"
 
 
-def clean(text: str) -> str:
+def clean_fact(text: str) -> str:
     """A fact as it is kept: one line, without control characters."""
     return " ".join(_CONTROL.sub(" ", text).split())
 
 
-def facts_in(text: str) -> list[str]:
+def parse_facts(text: str) -> list[str]:
     """The facts of a file: each list item and each paragraph is one. Headings, rules and code say nothing by themselves."""
     found: list[list[str]] = []
     fenced = apart = False
@@ -78,38 +78,38 @@ def facts_in(text: str) -> list[str]:
             apart = False
         else:
             found[-1].append(stripped)
-    return [fact for each in found if (fact := clean(" ".join(each)))]
+    return [fact for each in found if (fact := clean_fact(" ".join(each)))]
 
 
-def of_fact(fact: Fact) -> RememberedFact:
-    told = f"- {fact.content} ({fact.key}; {fact.created_at[:10]}; {source_of(fact)})"
-    return RememberedFact("fact", fact.key, fact.content, told, fact.created_at, None, fact.last_accessed)
+def recall_fact(fact: Fact) -> StoredMemory:
+    told = f"- {fact.content} ({fact.key}; {fact.created_at[:10]}; {describe_source(fact)})"
+    return StoredMemory("fact", fact.key, fact.content, told, fact.created_at, None, fact.last_accessed)
 
 
-def source_of(fact: Fact) -> str:
+def describe_source(fact: Fact) -> str:
     """Who asked to remember it, and where: "told by the user in “The roof”"."""
     who = {"user": "told by the user", "model": "noted by the assistant"}.get(fact.source, f"imported from {truncate(fact.source, 80)}")
     return f"{who} in “{truncate(fact.title, 60)}”" if fact.title else who
 
 
-def of_document(cited: MostCitedNote, summary: str | None) -> RememberedFact:
+def recall_cited_note(cited: MostCitedNote, summary: str | None) -> StoredMemory:
     often = f"cited in {cited.conversations} conversations, last on {cited.last_cited[:10]}"
-    told = f"- {link(cited.relative_path)}{': ' + summary if summary else ''} ({often})"
-    return RememberedFact("document", cited.relative_path, summary or "", told, cited.last_cited, cited.relative_path, cited.last_cited)
+    told = f"- {wikilink_to(cited.relative_path)}{': ' + summary if summary else ''} ({often})"
+    return StoredMemory("document", cited.relative_path, summary or "", told, cited.last_cited, cited.relative_path, cited.last_cited)
 
 
-def rank(message: str, items: Sequence[RememberedFact], now: str) -> tuple[RelevantFacts, ...]:
+def rank_by_relevance(message: str, items: Sequence[StoredMemory], now: str) -> tuple[RankedMemory, ...]:
     """Everything that shares a word with the message, what bears most on it first."""
     asked = {stem(term): term for term in reversed(content_terms(message))}
     counted = [_counted(item.key, item.content) for item in items]
     average = sum(length for _, length in counted) / max(1, len(counted)) or 1.0
     holders = Counter(term for words, _ in counted for term in asked if term in words)
-    found: list[RelevantFacts] = []
+    found: list[RankedMemory] = []
     for item, (words, length) in zip(items, counted, strict=True):
         shared = [term for term in reversed(asked) if term in words]
         score = sum(_weight(words[term], length / average, holders[term], len(items)) for term in shared)
         if shared:
-            found.append(RelevantFacts(item, score * _recency(item.dated, now), tuple(asked[term] for term in shared)))
+            found.append(RankedMemory(item, score * _recency(item.date, now), tuple(asked[term] for term in shared)))
     return tuple(sorted(found, key=lambda relevant: -relevant.score))
 
 
@@ -139,16 +139,16 @@ def _instant(text: str) -> datetime | None:
     return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
 
 
-def choose(ranked: Sequence[RelevantFacts], room: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
+def choose_for_prompt(ranked: Sequence[RankedMemory], room: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
     """What goes into the prompt: the best, as far as they bear on the message in earnest and fit into `room` tokens."""
     chosen: list[MemoryItem] = []
     for relevant in ranked:
-        if len(chosen) == MOST or relevant.score < OF_BEST * ranked[0].score:
+        if len(chosen) == MAX_ITEMS or relevant.score < OF_BEST * ranked[0].score:
             break
         item = relevant.item
-        tokens = counter.count(item.told) + 1
+        tokens = counter.count(item.prompt_line) + 1
         if tokens <= room:
             room -= tokens
             path = item.relative_path or ""
-            chosen.append(MemoryItem(path, item.told, tokens, relevant.reason, kind=item.kind, key=item.key))
+            chosen.append(MemoryItem(path, item.prompt_line, tokens, relevant.reason, kind=item.kind, key=item.key))
     return tuple(chosen)

@@ -17,7 +17,7 @@ LARGEST = 1_000_000
 CUT = "\n[… cut: this file is longer than its share of the context window]"
 
 Stamp = tuple[int, int, int]
-GONE: Stamp = (0, 0, 0)
+MISSING: Stamp = (0, 0, 0)
 Warn = Callable[[str, str], None]
 """Takes what is wrong, and what to do about it."""
 
@@ -35,7 +35,7 @@ class MemoryFiles:
     def read(self, path: str) -> str | None:
         """The file's text, trimmed; None when there is none of that path, empty when it cannot be of use."""
         stamp = self.looked_at[path] = self.stamp(path)
-        if stamp == GONE and self._is_nothing(path):
+        if stamp == MISSING and self._is_nothing(path):
             return None  # as in most folders
         try:
             file = filesystem.resolve_inside(self._root, path)
@@ -70,7 +70,7 @@ class MemoryFiles:
         try:
             stat = os.stat(f"{self._root}/{path}")  # noqa: PTH116 - for each prompt
         except (OSError, ValueError):
-            return GONE
+            return MISSING
         return stat.st_ino, stat.st_mtime_ns, stat.st_size
 
     def _text(self, path: str, raw: bytes) -> str:
@@ -79,7 +79,7 @@ class MemoryFiles:
             self.warn(f"memory: {shown} is not a text file; it is left out", "Memory is Markdown or plain text.")
             return ""
         whole = len(raw) <= LARGEST
-        text, problem = filesystem.decode(NoteBytes(raw if whole else filesystem.whole_lines(raw[:LARGEST])))
+        text, problem = filesystem.decode(NoteBytes(raw if whole else filesystem.trim_to_whole_lines(raw[:LARGEST])))
         if problem:
             self.warn(f"memory: {shown} is {problem}", "")
         return text.strip() if whole else text.strip() + CUT

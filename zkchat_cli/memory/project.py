@@ -41,23 +41,23 @@ class MemoryItem:
 
 
 @dataclass(frozen=True, slots=True)
-class InPlay:
+class ActiveNote:
     """A note that the conversation is about, and how it came in: "which you named"."""
 
     relative_path: str
-    how: str
+    reason: str
 
 
 _HOW = {"direct": "which you named", "import": "which you imported", "link": "which a note that you named links to"}
 
 
-def in_play(current: Sequence[ZkChatMessage], recent: Sequence[ZkChatMessage]) -> tuple[InPlay, ...]:
+def find_active_notes(current: Sequence[ZkChatMessage], recent: Sequence[ZkChatMessage]) -> tuple[ActiveNote, ...]:
     """The notes that the messages of this turn name or found, then those of `recent` turns; each once."""
     found: dict[str, str] = {}
     for messages, when in ((current, ""), (recent, " a moment ago")):
         for path, how in _notes(messages):
             found.setdefault(path, how + when)
-    return tuple(InPlay(path, how) for path, how in list(found.items())[:MOST_NOTES])
+    return tuple(ActiveNote(path, how) for path, how in list(found.items())[:MOST_NOTES])
 
 
 def _notes(messages: Sequence[ZkChatMessage]) -> Iterator[tuple[str, str]]:
@@ -69,13 +69,13 @@ def _notes(messages: Sequence[ZkChatMessage]) -> Iterator[tuple[str, str]]:
         yield from ((chunk.relative_path, "which was found") for chunk in message.chunks)
 
 
-def root_memory(files: MemoryFiles, names: Iterable[str], room: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
+def load_root_memory(files: MemoryFiles, names: Iterable[str], room: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
     """The memory files in the vault's root and what they import, in order, in `room` tokens together; what is longer is cut and marked."""
     taking = _Taking(files, room, counter)
     return tuple(item for name in dict.fromkeys(names) for item in taking.take(name, f"{name} in the vault's root"))
 
 
-def agent_memory(files: MemoryFiles, agent: Agent, room: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
+def load_agent_memory(files: MemoryFiles, agent: Agent, room: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
     """What stands in the agent's own memory file, in `room` tokens."""
     if agent.memory_file is None:
         return ()
@@ -86,10 +86,10 @@ def agent_memory(files: MemoryFiles, agent: Agent, room: int, counter: TokenCoun
     )
 
 
-def folder_memory(
+def load_folder_memory(
     files: MemoryFiles,
     names: Sequence[str],
-    notes: Iterable[InPlay],
+    notes: Iterable[ActiveNote],
     room: int,
     counter: TokenCounter,
     there: Iterable[MemoryItem] = (),
@@ -108,7 +108,7 @@ def folder_memory(
             if folder not in found:
                 of = f"in the folder of {note.relative_path}" if folder == nearest else f"in {folder}, above {note.relative_path}"
                 paths = [f"{folder}/{name}" for name in dict.fromkeys(names) if name]
-                found[folder] = [item for path in paths for item in taking.take(path, f"{of}, {note.how}")]
+                found[folder] = [item for path in paths for item in taking.take(path, f"{of}, {note.reason}")]
             folder = posixpath.dirname(folder)
     return tuple(item for folder in sorted(found, key=lambda folder: (folder.count("/"), folder)) for item in found[folder])
 
@@ -130,7 +130,7 @@ class _Taking:
         if not text:
             return []
         self.seen.add(path)
-        content, tokens = fit(text, self.room, self.counter)
+        content, tokens = truncate_to_budget(text, self.room, self.counter)
         if content is not text and len(self.seen) <= MOST_FILES:
             how = "is cut" if content else "is left out"
             hint = f"{self.room} tokens are left for it; shorten it, or raise context.max_tokens."
@@ -166,7 +166,7 @@ def _candidates(written: str, folder: str) -> Iterator[str]:
         yield from (path, f"{path}.md")
 
 
-def fit(text: str, room: int, counter: TokenCounter) -> tuple[str, int]:
+def truncate_to_budget(text: str, room: int, counter: TokenCounter) -> tuple[str, int]:
     """`text` if it takes at most `room` tokens, else as much of its beginning as does, in whole lines if it can, marked; and its tokens."""
     tokens = counter.count(text) if len(text) <= 40 * max(room, 1) else room + 1  # a 50 MB file need not be counted to be too long
     if tokens <= room:

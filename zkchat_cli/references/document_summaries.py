@@ -48,7 +48,7 @@ class DocumentSummaryService:
     def of(self, relative_path: str) -> DocumentSummary | None:
         """The note's own description, else its first real paragraph, else a model's sentence if there is one, else what says most in it."""
         if relative_path not in self._known:
-            kept = {bool(each.model): each for each in self._kept.of(relative_path)}
+            kept = {bool(each.model): each for each in self._kept.get(relative_path)}
             own = _read(kept[False]) if False in kept else self._make(relative_path)
             self._known[relative_path] = own
             if self._by_model and True in kept and is_wanting(own):
@@ -59,14 +59,14 @@ class DocumentSummaryService:
         """Take in a model's words about a note, as they came; nothing is learnt from none."""
         if said := truncate(plain(text), SUMMARY_LENGTH):
             self._known[relative_path] = DocumentSummary(said, "model", model)
-            self._kept.keep(relative_path, CachedSummary(said, "model", model))
+            self._kept.put(relative_path, CachedSummary(said, "model", model))
 
     def _make(self, relative_path: str) -> DocumentSummary | None:
-        note = self._kept.opening(relative_path)
+        note = self._kept.read_opening(relative_path)
         if note is None:
             return None
         made = summarize(note.text, note.title, note.description)
-        self._kept.keep(relative_path, CachedSummary(made.text, made.kind) if made else CachedSummary("", "extractive"))
+        self._kept.put(relative_path, CachedSummary(made.text, made.kind) if made else CachedSummary("", "extractive"))
         return made
 
 

@@ -93,7 +93,7 @@ def _roots(places: ImportRoots) -> list[Path]:
     roots = [places.vault.root]
     if places.folder:
         with suppress(VaultError):
-            roots.insert(0, filesystem.root_of(places.folder))
+            roots.insert(0, filesystem.resolve_root(places.folder))
     return roots
 
 
@@ -127,13 +127,13 @@ def _read(file: Path, base: Path, places: ImportRoots) -> ImportedFile:
     if size > places.limit:
         hint = "Put the part you need into a file of its own, or raise references.import_max_kilobytes."
         raise VaultError(f"@{shown} is too large to import: {size // 1024} kB of at most {places.limit // 1024}", hint)
-    path = vault.path_of(os.path.relpath(file, vault.root)) if file.is_relative_to(vault.root) else None
+    path = vault.find_file(os.path.relpath(file, vault.root)) if file.is_relative_to(vault.root) else None
     if path is not None and path.lower().endswith(_SUFFIXES):
         chunks = vault.chunks(path)
         return ImportedFile(path, chunks[0].title if chunks else file.stem, tuple(chunks), readable=True)
     relative = filesystem.encodable(os.path.relpath(file, vault.root).replace(os.sep, "/"))
     text = filesystem.read_text(base, os.path.relpath(file, base))
-    return ImportedFile(relative, filesystem.printable(file.name), tuple(vault.pieces(relative, file.name, text)), readable=False)
+    return ImportedFile(relative, filesystem.printable(file.name), tuple(vault.chunk_text(relative, file.name, text)), readable=False)
 
 
 def _missing(wanted: FileImport) -> VaultError:

@@ -52,7 +52,7 @@ def extract(text: str, places: ImportRoots, summary: Summary, typed: str | None 
     ]
     shift = 0 if typed is None else max(0, text.rfind(typed))
     wanted = [(start + shift, each) for start, each in wanted]
-    wanted += [(link.end, link) for link in places.vault.links_in(text) if link.kind == "wikilink"]
+    wanted += [(link.end, link) for link in places.vault.resolve_links(text) if link.kind == "wikilink"]
     seen: set[Key] = set()
     for end, each in sorted(wanted, key=lambda item: item[0]):
         if isinstance(each, FileImport):
@@ -69,7 +69,7 @@ def extract(text: str, places: ImportRoots, summary: Summary, typed: str | None 
 
 def linked(text: str, vault: Vault, summary: Summary) -> tuple[DocumentReference, ...]:
     """The notes that `text` links to, each once, without their texts: for what was said in another program."""
-    found = (_named(link, summary) for link in vault.links_in(text) if link.kind == "wikilink")
+    found = (_named(link, summary) for link in vault.resolve_links(text) if link.kind == "wikilink")
     return tuple({key(reference): reference for reference in found}.values())
 
 

@@ -103,7 +103,7 @@ class SlashCommand:
 
 def resumed(session: ZkChatSession, prefix: str) -> CommandResult:
     """Go on with another conversation, named by its id or the beginning of it."""
-    other = session.other(prefix)
+    other = session.open_conversation(prefix)
     title = truncate(other.conversation.title or other.conversation.id, conversation_list.LONGEST_TITLE)
     return CommandResult(f"Going on with “{title}”, {len(other.history)} messages.", session=other)
 
@@ -126,5 +126,5 @@ def questions(session: ZkChatSession) -> list[str]:
 
 def turns(found: Iterable[pins.TurnPart]) -> list[str]:
     """For completion: the numbers of turns with what they begin with, the last first."""
-    begun = {each.turn: each.message.typed for each in reversed(list(found))}
+    begun = {each.turn: each.message.display_text for each in reversed(list(found))}
     return [CompletionValue(str(turn), truncate(text, 60)) for turn, text in begun.items()]

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from contextlib import closing
 
-from zkchat_cli.chat import branch_navigation
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context.branch_tree import BranchSegment, BranchTree
 from zkchat_cli.slash.base import CommandResult, CompletionValue, SlashCommand
@@ -17,13 +16,15 @@ DEEPEST = 12
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if argument:
-        end = branch_navigation.switch(session, argument)
-        return CommandResult(f"On branch {end.number}, which ends with turn {end.turns[1]}: “{truncate(end.opening.typed, 60)}”")
+        end = session.switch_branch(argument)
+        return CommandResult(
+            f"On branch {end.leaf_number}, which ends with turn {end.turns[1]}: “{truncate(end.first_question.display_text, 60)}”"
+        )
     return CommandResult(lines=list(_listed(session)), paged=True)
 
 
 def _listed(session: ZkChatSession) -> Iterable[StyledLine]:
-    tree = branch_navigation.branches(session)
+    tree = session.branches()
     if not tree:
         yield styled_line("Nothing has been said yet.")
         return
@@ -32,18 +33,18 @@ def _listed(session: ZkChatSession) -> Iterable[StyledLine]:
         yield styled_line("→ at the beginning: the next message starts a new branch")
     for stretch in tree:
         yield _described(stretch, turns)
-    if sum(stretch.number is not None for stretch in tree) > 1:
+    if sum(stretch.leaf_number is not None for stretch in tree) > 1:
         yield styled_line("/branches N goes to the end of a branch.", "dim")
 
 
 def _described(stretch: BranchSegment, turns: int) -> StyledLine:
     first, last = stretch.turns
     which = f"turn {first}" if first == last else f"turns {first}-{last}"
-    at = f", you are after turn {turns}" if stretch.here and turns < last else ""
-    look = "bold" if stretch.current else ""
-    number = "·" if stretch.number is None else str(stretch.number)
-    where = f"{'→' if stretch.here else ' '} {'  ' * min(stretch.depth, DEEPEST)}{number:<2} "
-    said = f"“{truncate(stretch.opening.typed, 60)}”"
+    at = f", you are after turn {turns}" if stretch.contains_head and turns < last else ""
+    look = "bold" if stretch.on_current_branch else ""
+    number = "·" if stretch.leaf_number is None else str(stretch.leaf_number)
+    where = f"{'→' if stretch.contains_head else ' '} {'  ' * min(stretch.depth, DEEPEST)}{number:<2} "
+    said = f"“{truncate(stretch.first_question.display_text, 60)}”"
     return StyledLine(
         (StyledSpan(where, look), StyledSpan(f"{which}{at}  ", "dim"), StyledSpan(said, look)),
         (StyledSpan(day(stretch.last.timestamp), "dim"),),
@@ -53,10 +54,10 @@ def _described(stretch: BranchSegment, turns: int) -> StyledLine:
 def _numbers(session: ZkChatSession) -> list[str]:
     if not session.history:
         return []
-    with closing(session.parts.store.beside()) as store:  # completion has its own thread
+    with closing(session.store.beside()) as store:  # completion has its own thread
         log = store.log(session.conversation.id)
-    ends = [stretch for stretch in BranchTree(log).stretches(None) if stretch.number is not None]
-    return [CompletionValue(str(end.number), truncate(end.opening.typed, 60)) for end in ends]
+    ends = [stretch for stretch in BranchTree(log).segments(None) if stretch.leaf_number is not None]
+    return [CompletionValue(str(end.leaf_number), truncate(end.first_question.display_text, 60)) for end in ends]
 
 
 COMMAND = SlashCommand(

@@ -1,12 +1,11 @@
 """/clear: start the conversation's context afresh; the log stays."""
 
-from zkchat_cli.chat import branch_navigation
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:  # noqa: ARG001  every command has this shape
-    moved = branch_navigation.clear(session)
+    moved = session.clear()
     if not moved.messages:
         return CommandResult("There is nothing in the context yet.")
     turns = len(moved.questions)

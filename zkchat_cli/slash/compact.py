@@ -2,7 +2,7 @@
 
 from collections.abc import Generator
 
-from zkchat_cli.chat.compactor import CompactionRequest, can_summarize
+from zkchat_cli.chat.compactor import CompactionRequest
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.events import CompactionDone, Event, TextDelta
 from zkchat_cli.slash.base import CommandResult, CompletionValue, SlashCommand
@@ -13,14 +13,14 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if argument == "undo":
         undone = session.undo_compaction()
         return CommandResult("There is no compaction to take back." if undone is None else "Taken back: the prompt is what it was before.")
-    if can_summarize(session):
+    if session.can_summarize:
         return CommandResult(turn=_compacting(session, argument))
     return CommandResult(describe(session.compact(instructions=argument or None)))
 
 
 def _compacting(session: ZkChatSession, instructions: str) -> Generator[Event, None, None]:
     """With a model it takes its time: the screen says what it waits for, and Ctrl-C ends it."""
-    climbing = session.compacting(CompactionRequest(instructions=instructions or None))
+    climbing = session.compaction_events(CompactionRequest(instructions=instructions or None))
     while True:
         try:
             event = next(climbing)

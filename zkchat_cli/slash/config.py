@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-from zkchat_cli.chat import session_settings
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config import loader
 from zkchat_cli.config import schema as config_schema
@@ -14,9 +13,9 @@ from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     key, value = (*argument.split(maxsplit=1), "", "")[:2]
     if value:
-        now = session_settings.override(session, key, value)
+        now = session.override_setting(key, value)
         return CommandResult(f"{key} = {_shown(now)} until this chat ends. For good: zkchat config set {key} {value}")
-    settings = session.parts.settings
+    settings = session.settings
     schema, values = type(settings), loader.flat(settings)
     if key in values:
         return CommandResult(lines=[_line(key, values[key], schema), styled_line(f"  {loader.describe(key, schema)}", "dim")])
@@ -37,7 +36,7 @@ def _shown(value: Any) -> str:
 
 
 def _keys(session: ZkChatSession) -> list[str]:
-    schema = type(session.parts.settings)
+    schema = type(session.settings)
     return [CompletionValue(key, loader.describe(key, schema)) for key in loader.keys(schema)]
 
 

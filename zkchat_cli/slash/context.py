@@ -10,7 +10,7 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:  # noqa: ARG00
     pinned = context_usage.pinned(session.history)
 
     def fitted(width: int) -> str:
-        return context_usage.table(prompt, width, pinned, filtered=session.parts.settings.context.tool_filter == "auto")
+        return context_usage.table(prompt, width, pinned, filtered=session.settings.context.tool_filter == "auto")
 
     return CommandResult(fitted(context_usage.WIDTH), fitted)
 

@@ -14,7 +14,7 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if argument == ALL:
         if not session.history:
             raise UsageError("there is nothing to copy yet", "Ask something first.")
-        return CommandResult(copied=exporters.exporter("md").export(session.parts.store.archive(session.conversation.id)))
+        return CommandResult(copied=exporters.exporter("md").export(session.store.archive(session.conversation.id)))
     word, _, which = argument.partition(" ")
     if word != CODE:
         return CommandResult(copied=_answers(session, argument)[-1])

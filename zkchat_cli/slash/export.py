@@ -17,7 +17,7 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if exporter.of == "call":
         text = exporter.export(session.request())
     else:
-        text = exporter.export(session.parts.store.archive(session.conversation.id, prompts=exporter.prompts))
+        text = exporter.export(session.store.archive(session.conversation.id, prompts=exporter.prompts))
     try:
         file = file.expanduser()
         with file.open("x", encoding="utf-8") as out:

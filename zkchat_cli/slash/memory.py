@@ -8,11 +8,11 @@ from zkchat_cli.views.text import styled_line
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
-    keeper = session.keeper
-    if not keeper.on:
+    keeper = session.memory
+    if not keeper.enabled:
         return CommandResult("Memory is switched off. Switch it on: zkchat config set context.memory_integration true")
-    items, remembered = session.memory_for(argument), keeper.facts()
-    warnings = [styled_line(f"! {on_one_line(*told)}", "yellow") for told in keeper.take_notices()]
+    items, remembered = session.memory_items(argument), keeper.facts()
+    warnings = [styled_line(f"! {on_one_line(*told)}", "yellow") for told in keeper.pop_notices()]
     if not items and not remembered:
         return CommandResult(lines=[*warnings, styled_line(NONE.format("/remember TEXT"))])
     question = "that message" if argument else "your last message" if session.history else "your first message"

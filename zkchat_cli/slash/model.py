@@ -7,10 +7,10 @@ from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if argument:
-        session.use(_meant(session, argument))
+        session.use_model(_meant(session, argument))
         session.prepare()
         return CommandResult(f"From here on: {_described(session)}")
-    offers = session.offers()
+    offers = session.list_models()
     lines = [f"  {name}" for offer in offers for name in offer.names]
     lines += [f"  {offer.provider}: {offer.problem}" for offer in offers if offer.problem]
     there = ["There is:", *lines] if lines else []
@@ -29,11 +29,11 @@ def _meant(session: ZkChatSession, argument: str) -> str:
 
 def _described(session: ZkChatSession) -> str:
     window = session.window
-    return f"{session.parts.model.name}, a window of {window.tokens} tokens ({window.source})"
+    return f"{session.model.name}, a window of {window.tokens} tokens ({window.source})"
 
 
 def _names(session: ZkChatSession) -> list[str]:
-    return [name for offer in session.offers() for name in offer.names]
+    return [name for offer in session.list_models() for name in offer.names]
 
 
 COMMAND = SlashCommand(

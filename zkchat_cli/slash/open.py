@@ -27,16 +27,16 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
 
 def _source(session: ZkChatSession, number: int) -> CommandResult:
     """Where what was cited stands today; where it stood, if the note says it no more."""
-    chunk = session.manager.chunk(number)
+    chunk = session.references.chunk(number)
     if chunk is None:
         raise UsageError(f"there is no source {number}", "/sources lists those of the last answer, /refs all documents.")
-    text = session.parts.vault.read(chunk.relative_path)
+    text = session.vault.read(chunk.relative_path)
     now = source_in_note.locate_now(chunk, text)
     return _opening(session, chunk.relative_path, chunk.start_line if now.state == "changed" else now.first, text)
 
 
 def _note(session: ZkChatSession, written: str) -> CommandResult:
-    vault = session.parts.vault
+    vault = session.vault
     at_line = _WITH_LINE.fullmatch(written)
     try:
         path, heading = vault.locate(written)
@@ -52,7 +52,7 @@ def _note(session: ZkChatSession, written: str) -> CommandResult:
 
 
 def _opening(session: ZkChatSession, path: str, line: int, text: str | None = None) -> CommandResult:
-    vault = session.parts.vault
+    vault = session.vault
     text = vault.read(path) if text is None else text
     line = max(1, min(line, text.count("\n") + 1))
     return CommandResult(f"{truncate(path, 200)}:{line}", opening=NoteToOpen(vault.root / path, line, text))

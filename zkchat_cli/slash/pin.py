@@ -17,8 +17,8 @@ SHOWN = 8
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if not argument:
         return CommandResult(lines=list(_listed(session)))
-    pinned = pins.pin(session, argument)
-    tokens = sum(session.parts.counter.count(each.message.content) for each in pinned)
+    pinned = session.pin(argument)
+    tokens = sum(session.counter.count(each.message.content) for each in pinned)
     parts = " and ".join(each.part for each in pinned)
     return CommandResult(
         f"Pinned turn {pinned[0].turn}, {parts}: {tokens} tokens of every prompt from now on. /unpin {pinned[0].turn} ends it."
@@ -39,9 +39,9 @@ def _listed(session: ZkChatSession) -> Iterable[StyledLine]:
 
 def _rows(found: Sequence[TurnPart], session: ZkChatSession) -> Iterable[StyledLine]:
     for each in found:
-        tokens = session.parts.counter.count(each.message.content)
+        tokens = session.counter.count(each.message.content)
         about = f"{each.turn:>4} {each.part:<8} {tokens:>6} tokens, {pins.because(each.message)}: "
-        yield styled_line(f"{about}{truncate(each.message.typed, 60)}", indent=5)
+        yield styled_line(f"{about}{truncate(each.message.display_text, 60)}", indent=5)
 
 
 def _turns(session: ZkChatSession) -> list[str]:

@@ -18,7 +18,7 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if not last:
         found = pins.resolve_turn(session.history, which)
     else:
-        found = pins.set_priority(session, which, None if last.lower() == BY_RULE else _number(last))
+        found = session.set_priority(which, None if last.lower() == BY_RULE else _number(last))
     return CommandResult("\n".join(f"turn {each.turn}, {each.part}: {pins.because(each.message)}" for each in found))
 
 

@@ -1,14 +1,14 @@
 """/redo: bring back what /undo or /clear took away; after that, go on to the newest answer there is from here."""
 
-from zkchat_cli.chat import branch_navigation
+from zkchat_cli.chat.branch_navigation import parse_turn_count
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.text.truncate import truncate
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
-    moved = branch_navigation.redo(session, branch_navigation.parse_turn_count(argument))
-    last = moved.questions[-1].typed if moved.questions else moved.messages[-1].typed
+    moved = session.redo(parse_turn_count(argument))
+    last = moved.questions[-1].display_text if moved.questions else moved.messages[-1].display_text
     return CommandResult(f"Back again. The conversation ends with turn {moved.turns} now: “{truncate(last, 60)}”")
 
 

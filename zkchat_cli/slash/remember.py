@@ -5,7 +5,7 @@ from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
-    kept = session.keeper.remember(argument)
+    kept = session.memory.remember(argument)
     said = f"Remembered as {kept.fact.key}: {kept.fact.content}"
     if kept.replaced is not None and kept.replaced.content != kept.fact.content:
         said += f"\nIt replaces what you said on {kept.replaced.created_at[:10]}: {kept.replaced.content}"

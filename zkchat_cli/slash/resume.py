@@ -16,17 +16,17 @@ MOST = 200
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if argument:
         return base.resumed(session, argument)
-    known = [each for each in _known(session, session.parts.store) if each.id != session.conversation.id]
+    known = [each for each in _known(session, session.store) if each.id != session.conversation.id]
     lines = conversation_list.listed(known) or [styled_line("There is no other conversation with these notes.")]
     return CommandResult(lines=lines, pick=base.to_resume(session, known))
 
 
 def _known(session: ZkChatSession, store: ChatSessionStore) -> list[ConversationSummary]:
-    return store.overviews(str(session.parts.vault.root), MOST)
+    return store.overviews(str(session.vault.root), MOST)
 
 
 def _ids(session: ZkChatSession) -> list[str]:
-    with closing(session.parts.store.beside()) as store:  # completion has its own thread
+    with closing(session.store.beside()) as store:  # completion has its own thread
         known = _known(session, store)
     return [CompletionValue(each.id, conversation_list.name(each)) for each in known if each.id != session.conversation.id]
 

@@ -10,7 +10,7 @@ from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.references import provenance
 from zkchat_cli.slash.base import CommandResult, Confirm, SlashCommand
 from zkchat_cli.text.words import encodable
-from zkchat_cli.vault.approval import committed
+from zkchat_cli.vault.approval import commit_files
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 from zkchat_cli.vault.vault import Vault
 from zkchat_cli.views import answer_note
@@ -26,7 +26,7 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if last is None:
         raise UsageError("there is no answer to save yet", "Ask something first.")
     question = last.question.content if last.question else ""
-    vault = session.parts.vault
+    vault = session.vault
     path, new_folder = vault.place_for(_path(vault, wanted, question))
     write = partial(_write, session, last.answer, question, path)
     if sure:
@@ -45,21 +45,21 @@ def _path(vault: Vault, wanted: str, question: str) -> str:
 
 
 def _write(session: ZkChatSession, answer: ZkChatMessage, question: str, path: str) -> CommandResult:
-    vault = session.parts.vault
+    vault = session.vault
     note = answer_note.AnswerNote(question, answer.content, answer.citations, answer.model, answer.timestamp, session.conversation.id)
     path = vault.create(path, answer_note.note(note, partial(_name, vault)))
-    session.vault_refreshed(vault.refresh(only=[path]))
-    indexed = path in vault.notes()
+    session.apply_scan(vault.refresh(only=[path]))
+    indexed = path in vault.note_paths()
     unindexed = "" if indexed else "; it is not indexed, because vault.ignore names it"
     return CommandResult(f"Saved as {path}{unindexed}{_committed(session, path)}")
 
 
 def _committed(session: ZkChatSession, path: str) -> str:
     """What is to be told of the commit, where each change is to be one."""
-    if not session.parts.changing.git:
+    if not session.approval.git:
         return ""
-    made = committed(session.parts.vault, (path,), f"save {path}")
-    return made.told.removeprefix("done") + (f": {made.problem.message}" if made.problem is not None else "")
+    made = commit_files(session.vault, (path,), f"save {path}")
+    return made.message.removeprefix("done") + (f": {made.problem.message}" if made.problem is not None else "")
 
 
 def _name(vault: Vault, relative_path: str) -> str:

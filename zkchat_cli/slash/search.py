@@ -13,14 +13,14 @@ MOST = 10
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if not argument:
         raise UsageError("search for what?", "/search WORDS; [[links]] and tag:, path: work as in `zkchat vault search`.")
-    session.vault_refreshed(session.parts.vault.refresh())
+    session.apply_scan(session.vault.refresh())
     found = list(_found(session, argument))
-    warnings = [styled_line(f"! {each.message}", "yellow") for each in session.parts.vault.take_warnings()]
+    warnings = [styled_line(f"! {each.message}", "yellow") for each in session.vault.take_warnings()]
     return CommandResult(lines=[*warnings, *(found or [styled_line("Nothing found.")])])
 
 
 def _found(session: ZkChatSession, query: str) -> Iterator[StyledLine]:
-    vault = session.parts.vault
+    vault = session.vault
     for number, chunk in enumerate(vault.search(query, MOST), 1):
         heading, snippet = vault.snippet(chunk, query)
         where = f"{chunk.title} › {heading}" if heading and heading != chunk.title else chunk.title

@@ -13,7 +13,7 @@ MOST_SHOWN = 20
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
-    store, vault = session.parts.store, str(session.parts.vault.root)
+    store, vault = session.store, str(session.vault.root)
     if not argument:
         known = store.overviews(vault, MOST)
         lines = conversation_list.listed(known, session.conversation.id)

@@ -16,9 +16,9 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if then is None:
         return CommandResult(prompts.text(session.prompt(argument or None)), paged=True)
     asked = base.question(session, then[1])
-    sent = session.parts.store.prompts(asked.message.id)
+    sent = session.store.prompts(asked.message.id)
     return CommandResult(
-        prompts.past(prompt_history.past(session.history, asked.turn, sent), int(then[2]) if then[2] else None), paged=True
+        prompts.past(prompt_history.restore_sent_prompts(session.history, asked.turn, sent), int(then[2]) if then[2] else None), paged=True
     )
 
 

@@ -32,16 +32,16 @@ def _of_last_answer(session: ZkChatSession) -> list[StyledLine]:
     if last is None:
         raise UsageError("there is no answer yet", "Ask something first.")
     named = last.question.references if last.question else ()
-    limit = session.parts.settings.references.max_displayed
+    limit = session.settings.references.max_displayed
     shown = listing(last.answer.citations, merge(named, last.answer.references), last.answer.uncited_statements or 0, limit)
     return shown or [styled_line("The last answer rests on no document.")]
 
 
 def _of_number(session: ZkChatSession, argument: str) -> list[StyledLine]:
     digits = argument.strip("[] ")
-    chunk = session.manager.chunk(int(digits)) if digits.isascii() and digits.isdigit() and len(digits) < 10 else None
+    chunk = session.references.chunk(int(digits)) if digits.isascii() and digits.isdigit() and len(digits) < 10 else None
     if chunk is None or chunk.number is None:
-        there = ", ".join(ranges(sorted(c.number for c in session.manager.chunks if c.number is not None)))
+        there = ", ".join(ranges(sorted(c.number for c in session.references.chunks if c.number is not None)))
         raise UsageError(f"there is no source {truncate(argument, 40)}", f"There are: {there}" if there else "Nothing has been found yet.")
     cited = provenance.citations_of(chunk.number, session.history)
     found = _standing(session, chunk)
@@ -69,7 +69,7 @@ class _Standing:
 def _standing(session: ZkChatSession, chunk: ContentChunk) -> _Standing:
     path, was = chunk.relative_path, place(chunk.start_line, chunk.end_line)
     try:
-        note = session.parts.vault.read(path)
+        note = session.vault.read(path)
     except VaultError:
         return _elsewhere(session, chunk) or _Standing(
             path, chunk.start_line, chunk.end_line, news="The note is gone. This is what the model saw:"
@@ -84,9 +84,9 @@ def _standing(session: ZkChatSession, chunk: ContentChunk) -> _Standing:
 
 def _elsewhere(session: ZkChatSession, chunk: ContentChunk) -> _Standing | None:
     """Another note that says the same, word for word: the one that is gone under its new name."""
-    vault = session.parts.vault
+    vault = session.vault
     with suppress(VaultError):
-        session.vault_refreshed(vault.refresh())
+        session.apply_scan(vault.refresh())
         named = vault.resolve(PurePosixPath(chunk.relative_path).stem).target
         similar = [found.relative_path for found in vault.search(chunk.text[:MOST_WORDS].replace('"', " "), MOST_LOOKED_THROUGH)]
         for path in dict.fromkeys(filter(None, (named, *similar))):
@@ -115,7 +115,7 @@ def _uses(cited: Sequence[provenance.CitedInAnswer]) -> Iterable[StyledLine]:
 
 
 def _numbers(session: ZkChatSession) -> list[str]:
-    return [str(chunk.number) for chunk in session.manager.chunks]
+    return [str(chunk.number) for chunk in session.references.chunks]
 
 
 COMMAND = SlashCommand("sources", "what the last answer rests on; N shows that excerpt and its quotes", _run, "[N]", _numbers)

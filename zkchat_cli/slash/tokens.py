@@ -5,7 +5,7 @@ from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
-    counter = session.parts.counter
+    counter = session.counter
     if argument:
         count = counter.count(argument)
         counted = f"{'~' if counter.estimated else ''}{count} token{'' if count == 1 else 's'}"

@@ -1,25 +1,25 @@
 """/undo: take the last turn off the branch, or the last N; /redo brings it back."""
 
-from zkchat_cli.chat import branch_navigation
+from zkchat_cli.chat.branch_navigation import BranchMove, parse_turn_count
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.tools import tools
+from zkchat_cli.tools import load_tools
 
 MOST_NAMED = 5
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
-    moved = branch_navigation.undo(session, branch_navigation.parse_turn_count(argument))
-    first = moved.questions[0].typed if moved.questions else moved.messages[0].typed
+    moved = session.undo(parse_turn_count(argument))
+    first = moved.questions[0].display_text if moved.questions else moved.messages[0].display_text
     many = f", with {len(moved.questions) - 1} more" if len(moved.questions) > 1 else ""
     now = f"The conversation ends with turn {moved.turns} now." if moved.turns else "The conversation is at its beginning now."
     return CommandResult(f"Taken back: “{truncate(first, 60)}”{many}. {now} /redo brings it back.{_what_stays(moved)}")
 
 
-def _what_stays(moved: branch_navigation.BranchMove) -> str:
+def _what_stays(moved: BranchMove) -> str:
     """That notes are not changed back, where they were changed."""
-    writing = {tool.name for tool in tools(unsafe=True) if tool.writes}
+    writing = {tool.name for tool in load_tools(unsafe=True) if tool.writes}
     made = [run for message in moved.messages if (run := message.tool_run) is not None and run.ok and run.name in writing]
     if not made:
         return ""

@@ -10,7 +10,7 @@ from zkchat_cli.slash.base import CommandResult, SlashCommand
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if not argument:
         raise UsageError("which turn?", "/unpin N; /pin lists what is kept, with the turns' numbers.")
-    freed = pins.unpin(session, argument)
+    freed = session.unpin(argument)
     if not freed:
         return CommandResult("Nothing of that turn is kept; /pin lists what is.")
     parts = " and ".join(each.part for each in freed)

@@ -35,7 +35,7 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
 def _meant(session: ZkChatSession, argument: str) -> str:
     """The document that the user means: of this conversation, else of the vault."""
     digits = argument.strip("[] ")
-    chunk = session.manager.chunk(int(digits)) if digits.isascii() and digits.isdigit() and len(digits) < 10 else None
+    chunk = session.references.chunk(int(digits)) if digits.isascii() and digits.isdigit() and len(digits) < 10 else None
     if chunk is not None:
         return chunk.relative_path
     keys = provenance.meant(argument, session.history)
@@ -44,7 +44,7 @@ def _meant(session: ZkChatSession, argument: str) -> str:
     if keys:
         return keys[0]
     try:
-        return session.parts.vault.locate(argument)[0]
+        return session.vault.locate(argument)[0]
     except VaultError as e:
         raise UsageError(e.message, e.hint) from e
 

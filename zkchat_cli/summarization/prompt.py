@@ -26,7 +26,7 @@ something to say:
 5. Corrections by the user
 6. State and next steps
 It replaces an earlier summary: keep what still matters."""
-LEAST_ROOM = 150
+MIN_PART_TOKENS = 150
 """Tokens of a conversation below which a request is not worth its instructions."""
 _LEAST_ITEM = 24
 """Tokens that an item of a conversation is cut to at most."""
@@ -50,7 +50,7 @@ class SummaryRequest:
     instructions: str | None = None
 
 
-def transcript(turns: Iterable[Turn]) -> list[str]:
+def render_transcript(turns: Iterable[Turn]) -> list[str]:
     """The turns as the model reads them, an item for each message as the prompt has it; without those that are in every prompt anyway."""
     items: list[str] = []
     date = ""
@@ -76,7 +76,7 @@ def _item(shown: PromptMessage, priority: int | None) -> str:
     return f"{who}: {shown.content}{asked}"
 
 
-def ask(part: str, wanted: SummaryRequest, counter: TokenCounter, *, simple: bool = False) -> tuple[PromptMessage, ...]:
+def build_summary_request(part: str, wanted: SummaryRequest, counter: TokenCounter, *, simple: bool = False) -> tuple[PromptMessage, ...]:
     """The messages of one request; a `simple` one is a single message of the user, which any model takes."""
     words = max(20, int(wanted.size * _WORDS_PER_TOKEN))
     said = [fence("earlier-summary", wanted.earlier)] if wanted.earlier else []
@@ -94,12 +94,12 @@ def _message(role: str, text: str, counter: TokenCounter) -> PromptMessage:
     return PromptMessage.model_validate({"role": role, "content": text, "tokens": counter.count(text) + MESSAGE_OVERHEAD, "kind": kind})
 
 
-def overhead(wanted: SummaryRequest, counter: TokenCounter) -> int:
+def count_request_overhead(wanted: SummaryRequest, counter: TokenCounter) -> int:
     """Tokens of a request besides the conversation."""
-    return sum(message.tokens for message in ask("", wanted, counter))
+    return sum(message.tokens for message in build_summary_request("", wanted, counter))
 
 
-def take(items: Sequence[str], room: int, counter: TokenCounter) -> tuple[str, list[str]]:
+def take_items(items: Sequence[str], room: int, counter: TokenCounter) -> tuple[str, list[str]]:
     """As many items from the first as `room` tokens hold, as one text, and the rest; an item that does not fit alone is cut in two.
 
     Whatever the room, something is taken.
@@ -126,7 +126,7 @@ def _fitting(text: str, room: int, counter: TokenCounter) -> int:
     return border
 
 
-def shortened(items: Sequence[str], room: int, counter: TokenCounter) -> str:
+def shorten_items(items: Sequence[str], room: int, counter: TokenCounter) -> str:
     """All items in `room` tokens: the longest are cut in their middles to one length; where that is not enough, the oldest are left out."""
     sizes = [counter.count(item) + 1 for item in items]
     most = _level(sizes, room)
@@ -164,7 +164,7 @@ def _cut(item: str, size: int, most: int, counter: TokenCounter) -> str:
     return text
 
 
-def summary_in(said: str) -> str | None:
+def parse_summary(said: str) -> str | None:
     """The summary in a model's answer; None when it holds none.
 
     It may stand in a code fence, after an analysis, among other words, and without its closing tag; if the tag is named before, the longest

@@ -77,7 +77,7 @@ def _hand_over(outcome: CommandResult, chat: Chat) -> None:
         screen.print(_copied(outcome.copied, external_programs.copy(outcome.copied, screen)), "dim")
     if outcome.opening is not None:
         opening = outcome.opening
-        command = external_programs.editing(opening.file, opening.line, chat.session.parts.settings.terminal.open_command)
+        command = external_programs.editing(opening.file, opening.line, chat.session.settings.terminal.open_command)
         if command is None:
             external_programs.page(external_programs.note_text(opening.text), screen)
         else:

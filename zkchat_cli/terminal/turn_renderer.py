@@ -215,8 +215,8 @@ def unsent(session: "ZkChatSession") -> list[str]:
     """What the last call of the last turn was not sent, in a few lines; nothing where that is not known."""
     turn = sum(message.role == "user" for message in session.history)
     try:
-        sent = session.parts.store.prompts(prompt_history.asked(session.history, turn).id)
-        prompt = prompt_history.past(session.history, turn, sent).last
+        sent = session.store.prompts(prompt_history.find_question(session.history, turn).id)
+        prompt = prompt_history.restore_sent_prompts(session.history, turn, sent).last
     except UsageError:
         return []
     return [sanitize_name(f"  {line}") for line in left_out(prompt)]

@@ -40,7 +40,7 @@ class NoteReader(ABC):
         self.root = root
 
     @abstractmethod
-    def nearest(self, name: str, limit: int = 3) -> list[str]:
+    def suggest_names(self, name: str, limit: int = 3) -> list[str]:
         """The names of the notes that `name` may have meant, the nearest first: for errors."""
 
     def read(self, relative_path: str) -> str:
@@ -80,7 +80,7 @@ class NoteReader(ABC):
                 found.append(chunk(parsed.relative_path, parsed.title, p.heading, first, last, text))
         return found
 
-    def pieces(self, relative_path: str, title: str, text: str) -> list[ContentChunk]:
+    def chunk_text(self, relative_path: str, title: str, text: str) -> list[ContentChunk]:
         """A text that is no note (code, a table, a log) cut into chunks at its blank lines."""
         whole = Markup() if not relative_path.lower().endswith(NOTE_SUFFIXES) else note_parser.parse(relative_path, text).markup
         return [
@@ -96,7 +96,7 @@ class NoteReader(ABC):
         what = f"{relative_path} has no {'block' if '^' in anchor else 'heading'} {truncate(anchor, 80)}"
         raise VaultError(what, f"Nearest: {near}" if near else "Read the whole note.")
 
-    def quoted(self, rows: Sequence[LinkRow]) -> list[ContentChunk]:
+    def link_lines(self, rows: Sequence[LinkRow]) -> list[ContentChunk]:
         """The line that each link stands on as a chunk; links of one line share it."""
         return link_context.of(rows, self._parsed_or_none)
 
@@ -126,6 +126,6 @@ class NoteReader(ABC):
 
     def _missing(self, relative_path: str) -> VaultError:
         shown = truncate(filesystem.printable(relative_path), 80)
-        near = self.nearest(relative_path)
+        near = self.suggest_names(relative_path)
         hint = f"Nearest: {', '.join(f'[[{name}]]' for name in near)}" if near else "`zkchat vault search` finds notes by their words."
         return VaultError(f"there is no note {shown} in {self.root}", hint)

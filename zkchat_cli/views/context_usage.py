@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from zkchat_cli.chat.command_hints import IN_CHAT, CommandHints
-from zkchat_cli.context.budget import warnings
-from zkchat_cli.context.compaction_policy import Covers
+from zkchat_cli.context.budget import budget_warnings
+from zkchat_cli.context.compaction_policy import SummaryCoverage
 from zkchat_cli.context.tool_filter import CORE
 from zkchat_cli.models import Compaction, ContextUsage, Prompt, PromptMessage, ZkChatMessage
 from zkchat_cli.text.truncate import truncate
@@ -65,7 +65,7 @@ def table(
     whether tools beyond their budget are left out."""
     usage = prompt.usage
     lines = [*_components(usage, width), ""]
-    for each in (*_facts(prompt), *(f"{what}. {hint}" for what, hint in warnings(usage, filtered=filtered).values())):
+    for each in (*_facts(prompt), *(f"{what}. {hint}" for what, hint in budget_warnings(usage, filtered=filtered).values())):
         lines += _wrapped(each, width)
     for each in (*documents(prompt), *left_out(prompt)):
         lines += _wrapped(each, width)
@@ -275,7 +275,7 @@ def _cost(compaction: Compaction) -> str:
     return f", {compaction.usage.prompt_tokens + compaction.usage.completion_tokens} tokens" if compaction.usage else ""
 
 
-def standing(compaction: Compaction, covers: Covers) -> str:
+def standing(compaction: Compaction, covers: SummaryCoverage) -> str:
     """What stands in the prompt in place of older turns."""
     told = []
     if compaction.summary:

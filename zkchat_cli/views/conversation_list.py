@@ -119,7 +119,7 @@ def told(conversation: ConversationSummary, history: Sequence[ZkChatMessage], mo
             continue
         yield styled_line()
         if message.role == "user":
-            first, *rest = message.typed.expandtabs(4).split("\n")
+            first, *rest = message.display_text.expandtabs(4).split("\n")
             yield StyledLine((StyledSpan("you › ", "bold"), StyledSpan(first, "bold")))
             yield from (styled_line(f"      {each}", "bold") for each in rest)
         else:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from zkchat_cli.memory.fact_ranking import RelevantFacts, source_of
+from zkchat_cli.memory.fact_ranking import RankedMemory, describe_source
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import Fact
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
@@ -26,15 +26,15 @@ def included(items: Sequence[MemoryItem]) -> Iterator[StyledLine]:
 def facts(remembered: Sequence[Fact]) -> Iterator[StyledLine]:
     """Every fact, with who told it when."""
     for fact in remembered:
-        yield StyledLine((StyledSpan(fact.key, "bold"), StyledSpan(f" · {fact.created_at[:10]} · {source_of(fact)}", "dim")))
+        yield StyledLine((StyledSpan(fact.key, "bold"), StyledSpan(f" · {fact.created_at[:10]} · {describe_source(fact)}", "dim")))
         yield styled_line(f"  {fact.content}")
 
 
-def found(ranked: Sequence[RelevantFacts]) -> Iterator[StyledLine]:
+def found(ranked: Sequence[RankedMemory]) -> Iterator[StyledLine]:
     """What a search found, with its score."""
     for relevant in ranked:
         item = relevant.item
         yield StyledLine(
             (StyledSpan(item.key, "bold", item.relative_path), StyledSpan(f" · {relevant.score:.2f} · {relevant.reason}", "dim"))
         )
-        yield styled_line(f"  {item.told.removeprefix('- ').splitlines()[0] if item.told else ''}")
+        yield styled_line(f"  {item.prompt_line.removeprefix('- ').splitlines()[0] if item.prompt_line else ''}")

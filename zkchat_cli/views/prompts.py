@@ -41,9 +41,9 @@ def changed(a: SentPrompts, b: SentPrompts, found: PromptDiff) -> str:
     """What the prompt of turn `b` had that the one of `a` had not, and what it had lost."""
     lines = [f"turn {a.number}: {a.tokens} tokens; turn {b.number}: {b.tokens} ({b.tokens - a.tokens:+d})"]
     lines += [f"+ {_brief(message)}" for message in found.added]
-    lines += [f"- {_brief(message)}" + (f" ({why})" if why else "") for message, why in found.lost]
+    lines += [f"- {_brief(message)}" + (f" ({why})" if why else "") for message, why in found.removed]
     lines += [f"+ tool {name}" for name in found.tools_added]
-    lines += [f"- tool {name}" for name in found.tools_lost]
+    lines += [f"- tool {name}" for name in found.tools_removed]
     return "\n".join(lines if len(lines) > 1 else [*lines, "The same was sent."])
 
 

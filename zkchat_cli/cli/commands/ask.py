@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from zkchat_cli.cli import command
+from zkchat_cli.cli import options
+from zkchat_cli.cli.command import MAX_PIPED, CommandContext, command, command_group, examples, refuse_oversized
 from zkchat_cli.errors import StoreError, UsageError, ZkchatError
 from zkchat_cli.terminal import output_file
 from zkchat_cli.terminal.screen import Screen
@@ -23,22 +24,22 @@ if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.models import Conversation, TurnReport
 
-COMMAND = command.app()
+COMMAND = command_group()
 NOT_MET = 1
 """How an agent run ends whose goal is not met: it is no error of the usage, the vault or the provider, and a script must see it."""
 
 
-@command.command(
+@command(
     COMMAND,
-    *command.PROMPT,
-    epilog=command.examples(
+    *options.PROMPT,
+    epilog=examples(
         'zkchat ask "what did I decide about the roof?"',
         'git log -5 | zkchat ask "which of my notes does this touch?"',
         'zkchat ask @plan.md "what is missing?" -o answer.md',
     ),
 )
 def ask(
-    call: command.CommandContext,
+    ctx: CommandContext,
     prompt: Annotated[list[str] | None, typer.Argument(metavar="[PROMPT]...", help="The question; a piped text is put before it.")] = None,
     continue_: Annotated[
         bool,
@@ -46,7 +47,7 @@ def ask(
             "--continue", "-c", help="Go on with the vault's latest conversation; without PROMPT: finish its answer, if that was cut off."
         ),
     ] = False,
-    cid: Annotated[str | None, typer.Option("--cid", metavar="ID", help="Go on with this conversation.")] = None,
+    cid: options.ConversationOption = None,
     answer_only: Annotated[bool, typer.Option("--answer-only", help="Print the answer without its sources.")] = False,
     stream_json: Annotated[bool, typer.Option("--stream-json", help="Print one JSON event per line.")] = False,
     output: Annotated[
@@ -57,9 +58,9 @@ def ask(
         int | None,
         typer.Option("--iterations", metavar="N", min=1, help="Take PROMPT for a goal, and work on it in N rounds."),
     ] = None,
-    unsafe: command.UnsafeOption = False,
-    yes: command.YesOption = False,
-    no_store: command.NoStoreOption = False,
+    unsafe: options.UnsafeOption = False,
+    yes: options.YesOption = False,
+    no_store: options.NoStoreOption = False,
 ) -> None:
     """Ask one question about your notes; print the answer and its sources."""
     from zkchat_cli.chat.agent_run import run_goal
@@ -70,38 +71,38 @@ def ask(
     from zkchat_cli.terminal.turn_renderer import Verbosity, show
     from zkchat_cli.terminal.turn_view import to_stderr
 
-    as_json, ways = call.as_json, UNSTORED if no_store else IN_SHELL
+    as_json, ways = ctx.as_json, UNSTORED if no_store else IN_SHELL
     going_on = continue_ or cid is not None
     text, typed = _question(prompt or [], needed=not going_on)
-    with _output(call.screen, output) as screen, call.opened(store=not no_store, unsafe=unsafe) as opened:
+    with _output(ctx.screen, output) as screen, ctx.open_app(store=not no_store, unsafe=unsafe) as opened:
         asked = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and not (as_json or stream_json)
-        bench = replace(opened, approve=policy(unsafe=unsafe, yes=yes, screen=screen, interactive=asked))
-        screen = replace(screen, address=opener(bench.vault.root, bench.loaded.values.references.link_style))
-        warming = bench.counter.warm()
+        app = replace(opened, approve=policy(unsafe=unsafe, yes=yes, screen=screen, interactive=asked))
+        screen = replace(screen, address=opener(app.vault.root, app.loaded.values.references.link_style))
+        warming = app.counter.load_in_background()
         with screen.progress_bar("Indexing") as progress:
-            index = bench.vault.refresh(progress=progress)
+            index = app.vault.refresh(progress=progress)
         for problem in index.problems if index.added or index.changed else ():
             screen.warn(problem)
         if index.rebuilt:
             screen.warn(f"the index was rebuilt: {index.rebuilt}")
-        session = bench.session(_conversation(bench, cid, continue_=continue_))
-        session.just_refreshed()
-        tell_unable(session.parts, screen, unsafe=unsafe)
+        session = app.session(_conversation(app, cid, continue_=continue_))
+        session.mark_scanned()
+        tell_unable(session, screen, unsafe=unsafe)
         warming.join()
         if iterations:
             turn = run_goal(session, text, iterations, typed=typed, ways=ways)
         else:
-            turn = session.send(text, typed=typed) if text else session.go_on()
+            turn = session.send(text, typed=typed) if text else session.continue_answer()
         try:
             with closing(turn):  # where the reader has gone, what came of the answer is stored
                 if as_json or stream_json:
                     report = _run_as_json(session, turn, screen, ways, stream=stream_json)
                 else:
-                    shown = 0 if answer_only else bench.loaded.values.references.max_displayed
+                    shown = 0 if answer_only else app.loaded.values.references.max_displayed
                     manner = Verbosity(shown, ways=ways)
-                    attended = bench.approve.attending(turn) if isinstance(bench.approve, ApprovalPrompt) else turn
+                    attended = app.approve.attending(turn) if isinstance(app.approve, ApprovalPrompt) else turn
                     report = _outcome(show(attended, screen, to_stderr(screen), manner))
-                    session.save_last()
+                    session.flush()
             if typed != text and not going_on:
                 with suppress(StoreError):  # a title is not worth an error
                     session.rename(made_of(typed))  # what was piped in says less of the conversation than what was asked of it
@@ -120,12 +121,12 @@ def _tell_context(session: "ZkChatSession", screen: Screen) -> None:
     """What the prompt that was sent was made of, if one was."""
     from zkchat_cli.views.prompt_overview import overview
 
-    if session.sent is not None:
+    if session.last_prompt is not None:
         asked = next((m for m in reversed(session.history) if m.role == "user"), None)
         tokens: Counter[str] = Counter()
         for chunk in asked.chunks if asked is not None else ():
-            tokens[chunk.relative_path] += session.parts.counter.count(chunk.text)
-        for line in overview(session.sent, asked.references if asked is not None else (), tokens):
+            tokens[chunk.relative_path] += session.counter.count(chunk.text)
+        for line in overview(session.last_prompt, asked.references if asked is not None else (), tokens):
             screen.remark(line)
 
 
@@ -149,7 +150,7 @@ def _output(screen: Screen, file: Path | None) -> Iterator[Screen]:
 def _question(arguments: Sequence[str], *, needed: bool) -> tuple[str, str]:
     """The whole message, and what of it was typed: a text that is piped in besides is data, and must not import files."""
     waiting = sys.stdin is not None and sys.stdin.isatty()
-    piped = "" if sys.stdin is None or waiting else command.no_more_than_fits(sys.stdin.read(command.MOST_PIPED + 1))
+    piped = "" if sys.stdin is None or waiting else refuse_oversized(sys.stdin.read(MAX_PIPED + 1))
     typed = " ".join(map(_named, arguments)).strip("\n")
     if not typed.strip() and waiting and needed:
         raise UsageError("there is nothing to ask", 'Say zkchat ask "…", or pipe a text in.')
@@ -170,8 +171,8 @@ def _named(argument: str) -> str:
         return argument
 
 
-def _conversation(bench: "App", cid: str | None, *, continue_: bool) -> "Conversation | None":
-    return bench.find(cid) if cid is not None or continue_ else None
+def _conversation(app: "App", cid: str | None, *, continue_: bool) -> "Conversation | None":
+    return app.find(cid) if cid is not None or continue_ else None
 
 
 def _run_as_json(
@@ -192,7 +193,7 @@ def _run_as_json(
             show_change(event, screen)
     report = _outcome(last)
     try:
-        session.save_last()
+        session.flush()
     except ZkchatError as e:
         e.partial = report.answer
         raise

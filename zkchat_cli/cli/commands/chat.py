@@ -13,7 +13,8 @@ import typer
 
 from zkchat_cli import paths
 from zkchat_cli.app import startup_options
-from zkchat_cli.cli import command
+from zkchat_cli.cli import options
+from zkchat_cli.cli.command import MAX_PIPED, command_group, examples, open_app, refuse_oversized, run_onboarding
 from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.terminal.hyperlinks import opener
 from zkchat_cli.terminal.interrupts import InterruptHandler, typing_ahead
@@ -28,23 +29,23 @@ if TYPE_CHECKING:
 DEMO_TIP = "to try: What is an evergreen note?   then /sources 1, /why 1, /context, /help"
 """What the built-in notes answer, and what can be checked of it."""
 
-COMMAND = command.app()
+COMMAND = command_group()
 
 
-@COMMAND.command(epilog=command.examples("zkchat chat --vault ~/notes", "zkchat chat -c"))
+@COMMAND.command(epilog=examples("zkchat chat --vault ~/notes", "zkchat chat -c"))
 def chat(
-    resume: Annotated[str | None, typer.Option("--resume", metavar="ID", help="Go on with this conversation.")] = None,
+    resume: options.ResumeOption = None,
     continue_: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the vault's latest conversation.")] = False,
     demo: Annotated[bool, typer.Option("--demo", help="Chat with the built-in notes, offline.")] = False,
-    agent: command.AgentOption = None,
-    strategy: command.StrategyOption = None,
-    max_context: command.MaxContextOption = None,
-    unsafe: command.UnsafeOption = False,
-    yes: command.YesOption = False,
-    no_store: command.NoStoreOption = False,
-    vault: command.VaultOption = None,
-    model: command.ModelOption = None,
-    config_file: command.ConfigOption = None,
+    agent: options.AgentOption = None,
+    strategy: options.StrategyOption = None,
+    max_context: options.MaxContextOption = None,
+    unsafe: options.UnsafeOption = False,
+    yes: options.YesOption = False,
+    no_store: options.NoStoreOption = False,
+    vault: options.VaultOption = None,
+    model: options.ModelOption = None,
+    config_file: options.ConfigOption = None,
 ) -> None:
     """Chat with your notes. Where standard input is no terminal: one message a line, plain output."""
     from zkchat_cli.config import loader
@@ -55,7 +56,7 @@ def chat(
     if demo and vault is not None:
         raise UsageError("--demo brings its own notes", "Leave out --vault, or leave out --demo.")
     if not demo and vault is None and model is None and config_file is None:
-        vault, model = command.first_start(screen)
+        vault, model = run_onboarding(screen)
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
     approve, asking = None, None
     if unsafe or yes:
@@ -75,15 +76,15 @@ def chat(
             choices = startup_options.StartupOptions(
                 notes, model, config_file, strategy, max_context, store=not no_store, store_later=new, agent=agent, unsafe=unsafe
             )
-            bench = replace(opened.enter_context(command.opened(choices)), approve=approve)
-            session = bench.session(_conversation(bench, resume, continue_=continue_))
-            old = Retention(bench.store, bench.loaded.values, factory.now(), but=session.conversation.id)
+            app = replace(opened.enter_context(open_app(choices)), approve=approve)
+            session = app.session(_conversation(app, resume, continue_=continue_))
+            old = Retention(app.store, app.loaded.values, factory.now(), but=session.conversation.id)
             old.start()
-            unstored = bench.unstored
+            unstored = app.unstored
             warnings = ((f"this chat is not stored: {unstored.message}", unstored.hint),) if unstored is not None else ()
-            unkept = bench.cache.notice if bench.cache is not None else None
-            tip = DEMO_TIP if bench.vault.root == demo_folder(bench.loaded.places).resolve() else ""
-            return StartedSession(bench, session, (*warnings, *(each for each in (unkept, old.notice) if each is not None)), tip)
+            unkept = app.cache.notice if app.cache is not None else None
+            tip = DEMO_TIP if app.vault.root == demo_folder(app.loaded.places).resolve() else ""
+            return StartedSession(app, session, (*warnings, *(each for each in (unkept, old.notice) if each is not None)), tip)
 
         if interactive:
             _refuse_at_once(vault)
@@ -93,14 +94,14 @@ def chat(
                 repl = Repl(opening, screen, keep_history=not no_store, unsafe=unsafe, asking=asking, typed=typed)
                 code = repl.run()
             if (last := repl.current()) is not None:
-                last.save_last()
+                last.flush()
         else:
             from zkchat_cli.terminal.change_approval import tell_unable  # as above
 
             made = opening()
             for warning in made.warnings:
                 screen.warn(*warning)
-            tell_unable(made.session.parts, screen, unsafe=unsafe)
+            tell_unable(made.session, screen, unsafe=unsafe)
             settings = made.bench.loaded.values.references
             screen = replace(screen.dressed(made.bench.loaded.values.terminal), address=opener(made.bench.vault.root, settings.link_style))
             with screen.progress_bar("Indexing") as progress:
@@ -116,11 +117,11 @@ def _refuse_at_once(vault: Path | None) -> None:
     if vault is not None and not os.path.isdir(os.path.expanduser(vault)):  # noqa: PTH111, PTH112 - as Path has them they may raise
         from zkchat_cli.vault import filesystem  # which says what is wrong with it
 
-        filesystem.root_of(vault)
+        filesystem.resolve_root(vault)
 
 
-def _conversation(bench: "App", resume: str | None, *, continue_: bool) -> "Conversation | None":
-    return bench.store.find(resume, str(bench.vault.root)) if resume is not None or continue_ else None
+def _conversation(app: "App", resume: str | None, *, continue_: bool) -> "Conversation | None":
+    return app.store.find(resume, str(app.vault.root)) if resume is not None or continue_ else None
 
 
 def _piped(session: "ZkChatSession", screen: Screen, max_sources: int) -> int:
@@ -154,12 +155,12 @@ def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) ->
             show_error(e, aside)
             first = first or e
     try:
-        session.save_last()
+        session.flush()
     except ZkchatError as e:
         show_error(e, aside)
         first = first or e
     if first is not None:
-        first.told = True
+        first.reported = True
         raise first
 
 
@@ -174,7 +175,7 @@ def _lines(screen: Screen) -> Iterator[str]:
         if asking:
             screen.err.write(PROMPT)
             screen.err.flush()
-        line = command.no_more_than_fits(sys.stdin.readline(command.MOST_PIPED + 1))
+        line = refuse_oversized(sys.stdin.readline(MAX_PIPED + 1))
         if not line:
             return
         if line.strip():

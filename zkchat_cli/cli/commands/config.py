@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from zkchat_cli.cli import command
+from zkchat_cli.cli import options
+from zkchat_cli.cli.command import CommandContext, command, command_group, examples
+from zkchat_cli.cli.completion import complete_settings
 from zkchat_cli.errors import ConfigError, reason
 from zkchat_cli.fileio import atomic_write
 from zkchat_cli.terminal.screen import Screen
@@ -18,38 +20,41 @@ if TYPE_CHECKING:
     from zkchat_cli.config.loader import LoadedConfig
     from zkchat_cli.paths import AppPaths
 
-COMMAND = command.app("Settings: defaults < your file < .zkchat.toml in the vault < environment < flags.")
+COMMAND = command_group("Settings: defaults < your file < .zkchat.toml in the vault < environment < flags.")
 
 EMPTY = "# Settings of zkchat; the README lists them all, `zkchat config show` says which count.\n"
 OriginOption = Annotated[bool, typer.Option("--origin", help="Say where each value comes from.")]
 DescribeOption = Annotated[bool, typer.Option("--describe", help="Say what each is for.")]
-KeyArgument = Annotated[str, typer.Argument(metavar="KEY", help="As context.strategy; zkchat config show lists all.")]
+KeyArgument = Annotated[
+    str,
+    typer.Argument(metavar="KEY", help="For example context.strategy; zkchat config show lists all.", autocompletion=complete_settings),
+]
 
 
-def _places(call: command.CommandContext) -> "AppPaths":
+def _places(ctx: CommandContext) -> "AppPaths":
     from zkchat_cli.paths import app_paths
 
-    return app_paths(os.environ, call.chosen["config_file"])
+    return app_paths(os.environ, ctx.shared["config_file"])
 
 
-@command.command(COMMAND, *command.SETTINGS)
-def path(call: command.CommandContext) -> None:
+@command(COMMAND, *options.SETTINGS)
+def path(ctx: CommandContext) -> None:
     """Where the settings file is, or would be."""
-    file, screen = _places(call).config_file, Screen.of()  # a path has no looks: settings, which take half a second, are not read
-    if call.as_json:
+    file, screen = _places(ctx).config_file, Screen.of()  # a path has no looks: settings, which take half a second, are not read
+    if ctx.as_json:
         screen.json({"path": str(file), "exists": file.is_file()})
     else:
         screen.write(f"{file}\n")
 
 
-@command.command(COMMAND, *command.NOTES)
-def show(call: command.CommandContext, describe: DescribeOption = False, origin: OriginOption = False) -> None:
+@command(COMMAND, *options.NOTES)
+def show(ctx: CommandContext, describe: DescribeOption = False, origin: OriginOption = False) -> None:
     """All settings with their values. Passwords and queries in addresses are left out."""
     from zkchat_cli.llm.http_errors import mask_address
 
-    loaded, screen = call.loaded, call.screen
+    loaded, screen = ctx.config, ctx.screen
     values = {key: mask_address(value) if isinstance(value, str) and "://" in value else value for key, value in _values(loaded).items()}
-    if call.as_json:
+    if ctx.as_json:
         more = {key: {**(_origin(loaded, key) if origin else {}), **(_description(key) if describe else {})} for key in values}
         screen.json({key: {"value": value, **more[key]} if more[key] else value for key, value in values.items()})
         return
@@ -64,16 +69,16 @@ def show(call: command.CommandContext, describe: DescribeOption = False, origin:
             screen.print(line + (f"   # {said}" if said else ""))
 
 
-@command.command(COMMAND, *command.NOTES, epilog=command.examples("zkchat config get context.max_tokens --origin"))
-def get(call: command.CommandContext, key: KeyArgument, describe: DescribeOption = False, origin: OriginOption = False) -> None:
+@command(COMMAND, *options.NOTES, epilog=examples("zkchat config get context.max_tokens --origin"))
+def get(ctx: CommandContext, key: KeyArgument, describe: DescribeOption = False, origin: OriginOption = False) -> None:
     """One setting's value."""
     from zkchat_cli.app import factory
     from zkchat_cli.config import loader
 
     loader.require(key, "command line", factory.settings_schema())
-    loaded, screen = call.loaded, call.screen
+    loaded, screen = ctx.config, ctx.screen
     value = _values(loaded)[key]
-    if call.as_json:
+    if ctx.as_json:
         screen.json({"key": key, "value": value, **(_origin(loaded, key) if origin else {}), **(_description(key) if describe else {})})
     else:
         if describe:
@@ -82,14 +87,14 @@ def get(call: command.CommandContext, key: KeyArgument, describe: DescribeOption
         screen.print(f"{shown}   # {_told(loaded, key)}" if origin else shown)
 
 
-@command.command(
+@command(
     COMMAND,
-    *command.SETTINGS,
+    *options.SETTINGS,
     name="set",
-    epilog=command.examples("zkchat config set model ollama/qwen3", 'zkchat config set vault.ignore "Templates/*,Archive/*"'),
+    epilog=examples("zkchat config set model ollama/qwen3", 'zkchat config set vault.ignore "Templates/*,Archive/*"'),
 )
 def set_(
-    call: command.CommandContext,
+    ctx: CommandContext,
     key: KeyArgument,
     value: Annotated[str, typer.Argument(metavar="VALUE", help="As in a settings file; text needs no quotation marks.")],
 ) -> None:
@@ -98,18 +103,18 @@ def set_(
     from zkchat_cli.config import loader
 
     checked = loader.checked(key, value, "command line", factory.settings_schema())
-    where = _places(call)
+    where = _places(ctx)
     factory.check(loader.load({key: value}, {}, where, schema=factory.settings_schema()))
 
     def change(table: Any, name: str) -> None:
         table[name] = checked
 
     _edit(where.config_file, key, change)
-    _say(call, key, checked, where.config_file)
+    _say(ctx, key, checked, where.config_file)
 
 
-@command.command(COMMAND, *command.SETTINGS)
-def unset(call: command.CommandContext, key: KeyArgument) -> None:
+@command(COMMAND, *options.SETTINGS)
+def unset(ctx: CommandContext, key: KeyArgument) -> None:
     """Take a setting out of your file; its default counts again."""
     from zkchat_cli.app import factory
     from zkchat_cli.config import loader
@@ -119,10 +124,10 @@ def unset(call: command.CommandContext, key: KeyArgument) -> None:
     def change(table: Any, name: str) -> None:
         table.pop(name, None)
 
-    file = _places(call).config_file
+    file = _places(ctx).config_file
     if file.is_file():
         _edit(file, key, change)
-    _say(call, key, loader.keys(factory.settings_schema())[key], None)
+    _say(ctx, key, loader.keys(factory.settings_schema())[key], None)
 
 
 def _description(key: str) -> dict[str, str]:
@@ -132,30 +137,30 @@ def _description(key: str) -> dict[str, str]:
     return {"description": loader.describe(key, factory.settings_schema())}
 
 
-def _say(call: command.CommandContext, key: str, value: object, file: Path | None) -> None:
+def _say(ctx: CommandContext, key: str, value: object, file: Path | None) -> None:
     """What a setting is now, in the user's file or by default."""
-    if call.as_json:
-        call.screen.json({"key": key, "value": value, "file": str(file) if file else None})
+    if ctx.as_json:
+        ctx.screen.json({"key": key, "value": value, "file": str(file) if file else None})
     else:
-        call.screen.print(f"{key} = {_as_toml(value)}   # {file or 'default'}")
+        ctx.screen.print(f"{key} = {_as_toml(value)}   # {file or 'default'}")
 
 
-@command.command(COMMAND, "config_file")
-def edit(call: command.CommandContext) -> None:
+@command(COMMAND, "config_file")
+def edit(ctx: CommandContext) -> None:
     """Open your file in $VISUAL or $EDITOR; it is checked before it counts."""
     from zkchat_cli.app import factory
     from zkchat_cli.config import loader
     from zkchat_cli.terminal import config_editor
 
-    where = _places(call)
+    where = _places(ctx)
 
     def check(file: Path) -> None:
         factory.check(loader.load({}, {}, replace(where, config_file=file), schema=factory.settings_schema()))
 
-    if config_editor.edit(config_editor.SettingsDraft(where.config_file, EMPTY, check, _replace), call.screen):
-        call.screen.print(f"{where.config_file} is changed.")
+    if config_editor.edit(config_editor.SettingsDraft(where.config_file, EMPTY, check, _replace), ctx.screen):
+        ctx.screen.print(f"{where.config_file} is changed.")
     else:
-        call.screen.print("Nothing was changed.", "dim")
+        ctx.screen.print("Nothing was changed.", "dim")
 
 
 def _edit(file: Path, key: str, change: Callable[[Any, str], None]) -> None:

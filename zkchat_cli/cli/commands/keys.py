@@ -6,30 +6,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat_cli.cli import command
+from zkchat_cli.cli.command import CommandContext, command, command_group, examples
+from zkchat_cli.cli.completion import complete_providers
 from zkchat_cli.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
     from zkchat_cli import credentials
     from zkchat_cli.paths import AppPaths
 
-COMMAND = command.app("Keys of providers. A key in the environment wins over one that is kept here.")
+COMMAND = command_group("Keys of providers. A key in the environment wins over one that is kept here.")
 
 
-def _providers(incomplete: str) -> list[str]:
-    from zkchat_cli.app import factory
-
-    return [name for name in factory.key_variables(os.environ) if name.startswith(incomplete)]
+ProviderArgument = Annotated[str, typer.Argument(metavar="PROVIDER", help="anthropic or openai.", autocompletion=complete_providers)]
 
 
-ProviderArgument = Annotated[str, typer.Argument(metavar="PROVIDER", help="anthropic or openai.", autocompletion=_providers)]
-
-
-@command.command(
-    COMMAND, "as_json", name="set", epilog=command.examples("zkchat keys set anthropic", "pass show openai | zkchat keys set openai")
-)
+@command(COMMAND, "as_json", name="set", epilog=examples("zkchat keys set anthropic", "pass show openai | zkchat keys set openai"))
 def set_(
-    call: command.CommandContext,
+    ctx: CommandContext,
     provider: ProviderArgument,
     given: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
     in_file: Annotated[bool, typer.Option("--file", help="In the file, though there is a keyring.")] = False,
@@ -41,10 +34,10 @@ def set_(
     if given:
         hint = f"zkchat keys set {provider} asks for it, or reads it from standard input."
         raise UsageError("a key is not given as an argument: it would stay in your shell's history", hint)
-    place = credentials.store_key(provider, credentials.plain(_asked(provider), variable), _places(), in_file=in_file)
-    screen = call.screen
+    place = credentials.store_key(provider, credentials.parse_pasted_key(_asked(provider), variable), _places(), in_file=in_file)
+    screen = ctx.screen
     overridden = bool(os.environ.get(variable, "").strip())
-    if call.as_json:
+    if ctx.as_json:
         screen.json({"provider": provider, "source": place, "overridden": overridden})
     else:
         screen.print(f"The key for {provider} is kept in {_place(place)}.")
@@ -52,43 +45,43 @@ def set_(
         screen.warn(f"{variable} is set, and wins over it", f"unset {variable} to use the one that is kept")
 
 
-@command.command(COMMAND, "as_json", name="list")
-def list_(call: command.CommandContext) -> None:
+@command(COMMAND, "as_json", name="list")
+def list_(ctx: CommandContext) -> None:
     """Each provider, where its key comes from, and the key's last signs."""
     from zkchat_cli import credentials
     from zkchat_cli.app import factory
 
-    where, env, screen = _places(), os.environ, call.screen
+    where, env, screen = _places(), os.environ, ctx.screen
     try:
-        credentials.require_readable(where)
+        credentials.check_readable(where)
     except ConfigError as e:
         screen.warn(e.message, e.hint)
     rows = []
     for provider, variable in factory.key_variables(os.environ).items():
         key = credentials.find_key(provider, variable, env, where)
-        other = credentials.kept(provider, variable, where)
+        other = credentials.read_stored_key(provider, variable, where)
         overridden = other.source if key.source == "environment" else None
         rows.append(
-            {"provider": provider, "source": key.source, "variable": variable, "ends_with": key.ending or None, "overrides": overridden}
+            {"provider": provider, "source": key.source, "variable": variable, "ends_with": key.last_four or None, "overrides": overridden}
         )
-        if not call.as_json:
+        if not ctx.as_json:
             wins = f", which wins over the one in {_place(overridden)}" if overridden else ""
             place = variable + wins if key.source == "environment" else _place(key.source) if key.source else ""
-            shown = f"…{key.ending}" if key.value else "no key" if not key.source else "no key there"
+            shown = f"…{key.last_four}" if key.value else "no key" if not key.source else "no key there"
             screen.print(f"{provider:<10} {shown:<8} {place or f'set {variable}, or zkchat keys set {provider}'}")
-    if call.as_json:
+    if ctx.as_json:
         screen.json(rows)
 
 
-@command.command(COMMAND, "as_json")
-def remove(call: command.CommandContext, provider: ProviderArgument) -> None:
+@command(COMMAND, "as_json")
+def remove(ctx: CommandContext, provider: ProviderArgument) -> None:
     """Keep a provider's key no longer."""
     from zkchat_cli import credentials
 
     variable = _variable(provider)
     removed = credentials.remove_key(provider, _places())
-    screen = call.screen
-    if call.as_json:
+    screen = ctx.screen
+    if ctx.as_json:
         screen.json({"provider": provider, "removed": removed})
     else:
         screen.print(f"The key for {provider} is removed." if removed else f"No key is kept for {provider}.")

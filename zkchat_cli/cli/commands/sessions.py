@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat_cli.cli import command
+from zkchat_cli.cli import options
+from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples
 from zkchat_cli.errors import UsageError
 from zkchat_cli.terminal.external_programs import paged
 from zkchat_cli.text.sanitize import sanitize
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from zkchat_cli.models import ConversationSummary, FoundMessage
     from zkchat_cli.store.chat_session_store import ChatSessionStore
 
-COMMAND = command.app("Stored conversations.")
+COMMAND = command_group("Stored conversations.")
 
 FOUND = 20
 TOOLS = 4
@@ -29,68 +30,67 @@ AllOption = Annotated[bool, typer.Option("--all", "-a", help="With all notes, no
 AgeOption = Annotated[
     str | None, typer.Option("--older-than", metavar="AGE", help="Those untouched so long (90d, 12w, 1y), or since a date (2025-05-08).")
 ]
-IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Conversation id or a unique prefix.")]
 
 
 @contextmanager
-def _store(call: command.CommandContext, *, anywhere: bool = True) -> "Iterator[tuple[ChatSessionStore, str | None]]":
+def _store(ctx: CommandContext, *, anywhere: bool = True) -> "Iterator[tuple[ChatSessionStore, str | None]]":
     """The store, and the vault that the conversations are to be with. Where no vault is chosen and `anywhere` will do, of all: None."""
     from zkchat_cli.app import factory
     from zkchat_cli.store.retention import Retention
 
-    root = factory.vault_root(call.loaded, Path.cwd())
+    root = factory.vault_root(ctx.config, Path.cwd())
     if root is None and not anywhere:
         raise factory.no_vault_error(Path.cwd())
-    store = factory.open_store(call.loaded)
+    store = factory.open_store(ctx.config)
     try:
-        old = Retention(store, call.loaded.values, factory.now())
+        old = Retention(store, ctx.config.values, factory.now())
         old.run()
         if old.notice is not None:
-            call.screen.warn(*old.notice)
+            ctx.screen.warn(*old.notice)
         yield store, root
     finally:
         store.close()
 
 
-@command.command(COMMAND, *command.NOTES, name="list")
+@command(COMMAND, *options.NOTES, name="list")
 def list_(
-    call: command.CommandContext,
+    ctx: CommandContext,
     everywhere: AllOption = False,
     limit: Annotated[int | None, typer.Option("-n", "--limit", metavar="N", min=1, help="The newest N.")] = None,
 ) -> None:
     """The conversations, the newest first."""
     from zkchat_cli.views import conversation_list
 
-    with _store(call, anywhere=everywhere) as (store, root):
+    with _store(ctx, anywhere=everywhere) as (store, root):
         known = store.overviews(None if everywhere else root, limit)
-    if call.as_json:
-        call.screen.json([each.model_dump(mode="json") for each in known])
+    if ctx.as_json:
+        ctx.screen.json([each.model_dump(mode="json") for each in known])
         return
-    with paged(call.screen.fitted()) as pager:
+    with paged(ctx.screen.fitted()) as pager:
         pager.show(conversation_list.listed(known, mark=False))
     if not known:
         none = "There is no conversation yet." if everywhere else conversation_list.NONE
-        call.screen.remark(f'{none} Start one: zkchat ask "…"')
+        ctx.screen.remark(f'{none} Start one: zkchat ask "…"')
 
 
-@command.command(COMMAND, *command.NOTES)
-def show(call: command.CommandContext, id_: command.ConversationArgument = None) -> None:
+@command(COMMAND, *options.NOTES)
+def show(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
     """Read a conversation: who said what, and the sources of each answer."""
     from zkchat_cli.views import conversation_list
 
-    with _store(call) as (store, root):
+    with _store(ctx) as (store, root):
         overview = store.overview(store.find(id_, root).id)
         history = store.history(overview.id)
-    if call.as_json:
-        call.screen.json({**overview.model_dump(mode="json"), "history": [message.model_dump(mode="json") for message in history]})
+    if ctx.as_json:
+        ctx.screen.json({**overview.model_dump(mode="json"), "history": [message.model_dump(mode="json") for message in history]})
         return
-    with paged(call.screen) as pager:
+    with paged(ctx.screen) as pager:
         pager.show(conversation_list.told(overview, history, MOST_SOURCES))
 
 
-@command.command(COMMAND, *command.NOTES, epilog=command.examples('zkchat sessions search "heat pump"'))
+@command(COMMAND, *options.NOTES, epilog=examples('zkchat sessions search "heat pump"'))
 def search(
-    call: command.CommandContext,
+    ctx: CommandContext,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="Words that were said.")],
     everywhere: AllOption = False,
     limit: Annotated[int, typer.Option("-n", "--limit", metavar="N", min=1, help="At most so many messages.")] = FOUND,
@@ -98,19 +98,19 @@ def search(
     """Search everything that was ever said, the best matches first."""
     from zkchat_cli.views import conversation_list
 
-    with _store(call, anywhere=everywhere) as (store, root):
-        with call.screen.progress_bar("Making what was said searchable") as progress:
+    with _store(ctx, anywhere=everywhere) as (store, root):
+        with ctx.screen.progress_bar("Making what was said searchable") as progress:
             for done, total in store.indexing():
                 progress(done, total)
         said = conversation_list.spoken(store.search(None if everywhere else root, text, limit=TOOLS * limit), limit)
-    if call.as_json:
-        call.screen.json([_hit(each, text) for each in said])
+    if ctx.as_json:
+        ctx.screen.json([_hit(each, text) for each in said])
         return
-    with paged(call.screen.fitted()) as pager:
+    with paged(ctx.screen.fitted()) as pager:
         pager.show(conversation_list.found(said, text))
     if not said:
         more = "" if everywhere or root is None else " --all looks into those with other notes, too."
-        call.screen.remark(f"Nothing was said with these words.{more}")
+        ctx.screen.remark(f"Nothing was said with these words.{more}")
 
 
 def _hit(said: "FoundMessage", text: str) -> dict[str, object]:
@@ -129,10 +129,10 @@ def _hit(said: "FoundMessage", text: str) -> dict[str, object]:
     }
 
 
-@command.command(COMMAND, *command.NOTES, epilog=command.examples('zkchat sessions rename 3f2a "The roof"'))
+@command(COMMAND, *options.NOTES, epilog=examples('zkchat sessions rename 3f2a "The roof"'))
 def rename(
-    call: command.CommandContext,
-    id_: IdArgument,
+    ctx: CommandContext,
+    id_: options.IdArgument,
     title: Annotated[str, typer.Argument(metavar="TITLE", help="What it is called from then on.")],
 ) -> None:
     """Give a conversation another title."""
@@ -141,24 +141,22 @@ def rename(
     title = " ".join(encodable(title).split())
     if not title:
         raise UsageError("a title needs a word", 'zkchat sessions rename ID "A title"')
-    with _store(call) as (store, root):
+    with _store(ctx) as (store, root):
         conversation = store.find(id_, root)
         store.rename(conversation.id, title)
-    if call.as_json:
-        call.screen.json({**conversation.model_dump(mode="json"), "title": title})
+    if ctx.as_json:
+        ctx.screen.json({**conversation.model_dump(mode="json"), "title": title})
     else:
-        call.screen.print(f"{conversation.id} is called “{title}” from now on.")
+        ctx.screen.print(f"{conversation.id} is called “{title}” from now on.")
 
 
-@command.command(
-    COMMAND, *command.NOTES, epilog=command.examples("zkchat sessions delete 3f2a 91bc", "zkchat sessions delete --older-than 90d")
-)
+@command(COMMAND, *options.NOTES, epilog=examples("zkchat sessions delete 3f2a 91bc", "zkchat sessions delete --older-than 90d"))
 def delete(
-    call: command.CommandContext,
-    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Conversation ids or unique prefixes.")] = None,
+    ctx: CommandContext,
+    ids: options.IdsArgument = None,
     age: AgeOption = None,
     everywhere: Annotated[bool, typer.Option("--all", "-a", help="With --older-than: with all notes, not only this vault's.")] = False,
-    yes: command.SureOption = False,
+    yes: options.ConfirmOption = False,
 ) -> None:
     """Delete conversations for good: every branch of them, and every word in the store."""
     from zkchat_cli.app import factory
@@ -168,22 +166,22 @@ def delete(
         raise UsageError(
             "either ids or --older-than says which conversations to delete", "zkchat sessions list shows them; --older-than 90d"
         )
-    with _store(call, anywhere=age is None or everywhere) as (store, root):
+    with _store(ctx, anywhere=age is None or everywhere) as (store, root):
         if age is not None:
             old = {*store.untouched_since(conversation_list.ago(age, factory.now()).isoformat())}
             doomed = [each for each in store.overviews(None if everywhere else root) if each.id in old]
         else:
             doomed = list({found.id: store.overview(found.id) for found in (store.find(id_, root) for id_ in ids or ())}.values())
         if doomed:
-            command.agreed(sanitize(f"{_named(doomed)}Delete for good? Nothing brings it back."), "sessions delete", yes=yes)
+            confirm(sanitize(f"{_named(doomed)}Delete for good? Nothing brings it back."), "sessions delete", yes=yes)
             store.delete(*(each.id for each in doomed))
-    if call.as_json:
-        call.screen.json({"deleted": [each.id for each in doomed]})
+    if ctx.as_json:
+        ctx.screen.json({"deleted": [each.id for each in doomed]})
         return
     for each in doomed:
-        call.screen.print(f"{each.id} is deleted: {conversation_list.name(each)}")
+        ctx.screen.print(f"{each.id} is deleted: {conversation_list.name(each)}")
     if not doomed:
-        call.screen.remark("No conversation is that old.")
+        ctx.screen.remark("No conversation is that old.")
 
 
 def _named(doomed: "list[ConversationSummary]") -> str:

@@ -29,7 +29,7 @@ from zkchat_cli.exporters.html.figures import Cost, figures
 from zkchat_cli.exporters.html.markdown import rendered
 from zkchat_cli.exporters.html.sources import SourceList, unused, where
 from zkchat_cli.exporters.html.style import STYLE
-from zkchat_cli.models import Compaction, ContentChunk, ConversationArchive, ToolCall, ZkChatMessage, exchanges
+from zkchat_cli.models import Compaction, ContentChunk, ConversationArchive, ToolCall, ZkChatMessage, split_into_exchanges
 from zkchat_cli.text.truncate import truncate
 
 _QUESTION = 80
@@ -40,7 +40,7 @@ _RESULT = 2000
 def export(archive: ConversationArchive) -> str:
     messages = branch(archive)
     page = _Page(tool_answers(messages), _chunks(archive.messages))
-    turns = "".join(page.turn(turn) for turn in exchanges(messages))
+    turns = "".join(page.turn(turn) for turn in split_into_exchanges(messages))
     body = element(
         "body",
         element("a", "Skip to the conversation", href="#conversation", class_="skip"),

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from zkchat_cli.summarization.extractive.sentence_scoring import Statement
+from zkchat_cli.summarization.extractive.sentence_scoring import ScoredSentence
 from zkchat_cli.tokens.counter import TokenCounter
 
 SAID_AGAIN, SAID_OFTEN = 0.1, 2
@@ -47,7 +47,7 @@ class SummaryCandidate:
     position: int
     message: int
     day: str
-    said: Statement
+    sentence: ScoredSentence
     opening: int
     needs: tuple[int, ...] = ()
     factor: float = 1.0
@@ -86,12 +86,12 @@ class MaxCoverageSelector:
         """More candidates, at the next positions. Nothing is chosen of them yet."""
         self._all += candidates
         for candidate in candidates:
-            self._frequency.update(candidate.said.words)
-            self._news += len(candidate.said.text)
+            self._frequency.update(candidate.sentence.words)
+            self._news += len(candidate.sentence.text)
             self._place(candidate)
-        self._worth.forget(word for candidate in candidates for word in candidate.said.words)
+        self._worth.forget(word for candidate in candidates for word in candidate.sentence.words)
 
-    def amend(self, candidate: SummaryCandidate) -> None:
+    def update(self, candidate: SummaryCandidate) -> None:
         """The candidate at its position is worth something else, or means nothing without others: it was corrected."""
         if candidate.position in self._with:
             self._drop(self._unit(self._with[candidate.position]))
@@ -103,11 +103,11 @@ class MaxCoverageSelector:
         for need in candidate.needs:
             self._needed.setdefault(need, []).append(candidate.position)
 
-    def outgrown(self, room: int) -> bool:
+    def needs_rebuild(self, room: int) -> bool:
         """Whether so much has come since all was chosen anew that this should be done again."""
         return self._news > RENEWED * _CHARACTERS * room
 
-    def renew(self, room: int) -> None:
+    def rebuild(self, room: int) -> None:
         """Begin anew with nothing chosen, and look at all that is promising for so much room."""
         pool = sorted({*self._waiting, *self._reserve, *self._with})
         self.chosen, self._with, self._news = {}, {}, 0
@@ -116,7 +116,7 @@ class MaxCoverageSelector:
         self._worth.clear()
         self._reserve, self._waiting = [], self._promising(pool, AHEAD * _CHARACTERS * room)
 
-    def take(self, room: int) -> bool:
+    def fill(self, room: int) -> bool:
         """Choose more that costs at most `room` tokens together; whether there was any."""
         before = len(self.chosen)
         heap = self._heap()
@@ -164,14 +164,14 @@ class MaxCoverageSelector:
                 self._choose(group, heap)
             else:
                 self._waiting.append(position)
-        self.take(room)
+        self.fill(room)
 
-    def settle(self) -> None:
+    def finalize(self) -> None:
         """What still waits is looked at again when all is chosen anew."""
         self._reserve += self._waiting
         self._waiting = []
 
-    def give_way(self) -> None:
+    def evict(self) -> None:
         """Give up what is worth least for its tokens."""
         self._drop(min(map(self._unit, self.chosen), key=self._loss))
 
@@ -194,13 +194,13 @@ class MaxCoverageSelector:
         """So many characters of those that are worth most, before anything is chosen. So only these are counted."""
 
         def density(candidate: SummaryCandidate) -> float:
-            return self._gain(candidate, candidate.said.words) / float(len(candidate.said.text) ** LENGTH_POWER)
+            return self._gain(candidate, candidate.sentence.words) / float(len(candidate.sentence.text) ** LENGTH_POWER)
 
         found = []
         for candidate in sorted(filter(_may_be_chosen, map(self._all.__getitem__, pool)), key=density, reverse=True):
             if characters < 0:
                 break
-            characters -= len(candidate.said.text)
+            characters -= len(candidate.sentence.text)
             found.append(candidate.position)
         return found
 
@@ -210,16 +210,16 @@ class MaxCoverageSelector:
         return math.log(1 + len(self._all) / self._frequency[word]) * SAID_AGAIN**said
 
     def _gain(self, candidate: SummaryCandidate, words: Iterable[str]) -> float:
-        return candidate.said.weight * candidate.factor * sum(map(self._worth.__getitem__, words))
+        return candidate.sentence.weight * candidate.factor * sum(map(self._worth.__getitem__, words))
 
     def _loss(self, unit: Sequence[int]) -> float:
         """What would be lost, for its tokens, without those that were chosen with these."""
         lost = tokens = 0.0
         for member in (member for first in unit for member in self.chosen[first]):
             candidate = self._all[member]
-            words = sum(self._worth[w] if self._said[w] > SAID_OFTEN else self._worth[w] / SAID_AGAIN for w in candidate.said.words)
+            words = sum(self._worth[w] if self._said[w] > SAID_OFTEN else self._worth[w] / SAID_AGAIN for w in candidate.sentence.words)
             beside = KEPT_BESIDE if self._beside(member) else 1.0
-            lost += beside * candidate.said.weight * candidate.factor * words
+            lost += beside * candidate.sentence.weight * candidate.factor * words
             tokens += self._count(candidate) + (candidate.opening if self._opened[candidate.message] == 1 else 0)
         return float(lost / (1 + tokens) ** LENGTH_POWER)
 
@@ -258,7 +258,7 @@ class MaxCoverageSelector:
     def _count(self, candidate: SummaryCandidate) -> int:
         tokens = self._tokens.get(candidate.position)
         if tokens is None:
-            tokens = self._tokens[candidate.position] = self._counter.count(f" {candidate.said.text}")
+            tokens = self._tokens[candidate.position] = self._counter.count(f" {candidate.sentence.text}")
         return tokens
 
     def _value(self, position: int, group: Sequence[int]) -> float:
@@ -268,7 +268,7 @@ class MaxCoverageSelector:
         counted: set[str] = set()
         for member in group:
             candidate = self._all[member]
-            new = [word for word in candidate.said.words if word not in counted] if counted else candidate.said.words
+            new = [word for word in candidate.sentence.words if word not in counted] if counted else candidate.sentence.words
             total += self._gain(candidate, new)
             if len(group) > 1:
                 counted.update(new)
@@ -288,7 +288,7 @@ class MaxCoverageSelector:
             candidate = self._all[position]
             self._with[position] = group[0]
             self._opened.update((candidate.message, candidate.day))
-            for word in candidate.said.words:
+            for word in candidate.sentence.words:
                 worth = self._worth[word]
                 self._said[word] += 1
                 if self._said[word] <= SAID_OFTEN:
@@ -304,8 +304,8 @@ class MaxCoverageSelector:
             del self._with[position]
             self._opened.subtract((candidate.message, candidate.day))
             freed += self._count(candidate) + (0 if self._opened[candidate.message] else candidate.opening)
-            self._said.subtract(candidate.said.words)
-            self._worth.forget(candidate.said.words)
+            self._said.subtract(candidate.sentence.words)
+            self._worth.forget(candidate.sentence.words)
             self._waiting.append(position)
         return freed
 
@@ -334,4 +334,4 @@ class _Worth(dict[str, float]):
 
 
 def _may_be_chosen(candidate: SummaryCandidate) -> bool:
-    return bool(candidate.said.words) and candidate.factor > 0
+    return bool(candidate.sentence.words) and candidate.factor > 0

@@ -70,7 +70,7 @@ _CLAUSE = re.compile(rf"[,;:，；：、]\s*|\s+|(?<=[{CJK}])")
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class ScoredSentence:
     """A sentence, word for word but for its white space.
 
     `words` are the stems it covers, sorted, so that sums over them are the same in every process. `leans` says that it points back
@@ -82,16 +82,16 @@ class Statement:
     text: str
     words: tuple[str, ...]
     weight: float
-    leans: bool
-    brief: bool
+    refers_back: bool
+    is_short: bool
     corrects: bool
-    quotes: bool
-    asks: bool
-    announces: bool
+    is_quotation: bool
+    is_question: bool
+    is_lead_in: bool
 
 
 @lru_cache(maxsize=REMEMBERED)
-def statements(content: str) -> tuple[Statement, ...]:
+def score_sentences(content: str) -> tuple[ScoredSentence, ...]:
     """The statements of a message, each once: its prose, list items and quotes, without code, tables and headings."""
     loose = content == content.lower()
     pieces = (piece for sentence in sentences(content) for piece in _pieces(sentence.text, loose=loose))
@@ -119,7 +119,7 @@ def _announces(text: str) -> bool:
     return text.endswith((":", "："))
 
 
-def _statement(text: str) -> Statement:
+def _statement(text: str) -> ScoredSentence:
     said = terms(text)
     there = frozenset(said)
     words = {stem(term) for term in there if term not in STOPWORDS and (len(term) > 1 or not term.isascii() or term.isdigit())}
@@ -132,14 +132,14 @@ def _statement(text: str) -> Statement:
         weight *= ABOUT_THE_OTHER
     first = said[0] if said else ""
     brief = len(words - _ANSWERING) <= SAYS_LITTLE or (first in _ANSWERING and len(words) <= 2 * SAYS_LITTLE)
-    return Statement(
+    return ScoredSentence(
         text=text,
         words=tuple(sorted(words)),
         weight=weight,
-        leans=first in _POINTING or text.startswith(_POINTING_UNSPACED),
-        brief=brief,
+        refers_back=first in _POINTING or text.startswith(_POINTING_UNSPACED),
+        is_short=brief,
         corrects=bool(_CORRECTING.match(text)),
-        quotes=bool(_QUOTATION.fullmatch(text)),
-        asks=asks,
-        announces=brief and announces,
+        is_quotation=bool(_QUOTATION.fullmatch(text)),
+        is_question=asks,
+        is_lead_in=brief and announces,
     )

@@ -15,7 +15,7 @@ from zkchat_cli.context.compaction_policy import SMALLER_BY, FoldPlan
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.summarization.extractive.selection import MaxCoverageSelector, SummaryCandidate
-from zkchat_cli.summarization.extractive.sentence_scoring import Statement
+from zkchat_cli.summarization.extractive.sentence_scoring import ScoredSentence
 from zkchat_cli.summarization.extractive.transcript import DATE, SpeakerMessage, SpeakerNames, TranscriptIndex, amended
 from zkchat_cli.text.words import content_terms, stem
 from zkchat_cli.tokens.counter import TokenCounter
@@ -67,7 +67,7 @@ class ExtractiveSummarizer:
         """As the function `summarize`; `earlier` is the summary of the first `covered` turns, where there is one."""
         if not self._knows(turns, counter):
             self._begin(counter)
-            if earlier and (runs := quoted(earlier, _said(turns[:covered]))):
+            if earlier and (runs := find_quoted_messages(earlier, _said(turns[:covered]))):
                 self._length = covered
                 self._tell(runs)
                 self._consult(turns[:covered])
@@ -101,21 +101,21 @@ class ExtractiveSummarizer:
     def _tell(self, runs: list[list[ZkChatMessage]]) -> None:
         """Take in runs of messages, the first of which follows what is known."""
         for run in runs:
-            self._names.hear(run)
+            self._names.observe(run)
         self._runs += runs
         if self._names.roles != self._told.named:
             self._forget()
             runs = self._runs
         for number, run in enumerate(runs):
             if number:
-                self._told.leave_out()
+                self._told.mark_gap()
             candidates, corrected = self._told.add(run)
             if self._wanted:
-                asked_for = _asked_for([candidate.said for candidate in candidates], self._wanted)
+                asked_for = _asked_for([candidate.sentence for candidate in candidates], self._wanted)
                 candidates = [replace(c, factor=c.factor * asked_for.get(i, 1.0)) for i, c in enumerate(candidates)]
             self._cover.add(candidates)
             for position, correction in corrected.items():
-                self._cover.amend(amended(self._cover[position], *correction))
+                self._cover.update(amended(self._cover[position], *correction))
 
     def _consult(self, turns: Iterable[Turn]) -> None:
         assert self._counter is not None
@@ -135,28 +135,28 @@ class ExtractiveSummarizer:
         cover, consulted = self._cover, self._consulted(room // 4, counter)
         spare = room - counter.count(consulted) - 1
         text = ""
-        if cover.outgrown(room) or abs(room - self._room) > _SAME_ROOM * self._room:
-            cover.renew(spare)
+        if cover.needs_rebuild(room) or abs(room - self._room) > _SAME_ROOM * self._room:
+            cover.rebuild(spare)
         else:
             cover.exchange(spare - self._spent)
             text, spare = self._written(consulted, room, counter)
-        while spare > _LEFT * room and cover.take(spare):
+        while spare > _LEFT * room and cover.fill(spare):
             text, spare = self._written(consulted, room, counter)
         while cover.chosen and spare < 0:
-            cover.give_way()
+            cover.evict()
             text, spare = self._written(consulted, room, counter)
-        cover.settle()
+        cover.finalize()
         self._room, self._spent = room, room - spare - counter.count(consulted)
         return text if cover.chosen else None
 
     def _written(self, consulted: str, room: int, counter: TokenCounter) -> tuple[str, int]:
         """What is chosen as a text, and what it leaves of the room."""
         chosen = (self._cover[position] for group in self._cover.chosen.values() for position in group)
-        text = _write(chosen, self._told.spoken, consulted)
+        text = _write(chosen, self._told.messages, consulted)
         return text, room - counter.count(text)
 
 
-def quoted(summary: str, messages: Sequence[ZkChatMessage]) -> list[list[ZkChatMessage]]:
+def find_quoted_messages(summary: str, messages: Sequence[ZkChatMessage]) -> list[list[ZkChatMessage]]:
     """The messages that a summary of ours quotes, each with the one before it, in runs of those that follow each other.
 
     Nothing when too much of it is not found in the messages, because somebody else made it.
@@ -194,7 +194,7 @@ def _said(turns: Iterable[Turn]) -> list[ZkChatMessage]:
     return [m for turn in turns if not turn.failed for m in turn.messages if m.role != "tool" and m.content]
 
 
-def _asked_for(flat: Sequence[Statement], wanted: str) -> dict[int, float]:
+def _asked_for(flat: Sequence[ScoredSentence], wanted: str) -> dict[int, float]:
     """What the statements at these places are worth more for what was asked for."""
     phrases = [next(filter(None, match)).casefold() for match in _PHRASE.findall(wanted)]
     words = {stem(t) for t in content_terms(wanted)}
@@ -215,7 +215,7 @@ def _write(chosen: Iterable[SummaryCandidate], spoken: Sequence[SpeakerMessage],
     year = ""
     before: int | None = None
     for candidate in sorted(chosen, key=lambda c: c.position):
-        message, text = spoken[candidate.message], candidate.said.text
+        message, text = spoken[candidate.message], candidate.sentence.text
         previous = None if before is None else spoken[before]
         if previous is not None and (previous.date, previous.speaker) == (message.date, message.speaker):
             lines[-1] += f"{_glue(lines[-1]) if before == candidate.message else _BETWEEN}{text}"
@@ -266,7 +266,7 @@ def _room(fold: FoldPlan, target: int) -> int:
     """Tokens for a summary that is clearly smaller than the fold; of a long one only the first turns are looked at."""
     tokens = 0
     for turn in fold.turns:
-        tokens += turn.foldable
+        tokens += turn.foldable_tokens
         if SMALLER_BY * tokens >= target:
             return target
     return int(SMALLER_BY * tokens)

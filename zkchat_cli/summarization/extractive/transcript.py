@@ -11,7 +11,7 @@ from dataclasses import replace
 from zkchat_cli.context.message_priority import NEUTRAL, is_fixed
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.summarization.extractive.selection import SummaryCandidate
-from zkchat_cli.summarization.extractive.sentence_scoring import Statement, statements
+from zkchat_cli.summarization.extractive.sentence_scoring import ScoredSentence, score_sentences
 from zkchat_cli.tokens.counter import TokenCounter
 
 SET = 1.5
@@ -37,8 +37,8 @@ class SpeakerMessage:
         begin = 0
         if start and (not start[1] or _says_the_date(start[1], self.date)):
             begin = start.end()
-        self.said = statements(message.content[begin:])
-        self.stays = is_fixed(message)
+        self.sentences = score_sentences(message.content[begin:])
+        self.is_fixed = is_fixed(message)
         self.weight = SET ** (message.priority - NEUTRAL) if message.priority_set else 1.0
 
 
@@ -49,7 +49,7 @@ class SpeakerNames:
         self._said: Counter[str] = Counter()
         self._named: Counter[str] = Counter()
 
-    def hear(self, messages: Iterable[ZkChatMessage]) -> None:
+    def observe(self, messages: Iterable[ZkChatMessage]) -> None:
         for message in messages:
             self._said[message.role] += 1
             self._named[message.role] += bool(_SPEAKER.match(message.content))
@@ -64,9 +64,9 @@ class TranscriptIndex:
 
     def __init__(self, named: frozenset[str], counter: TokenCounter) -> None:
         self.named = named
-        self.spoken: list[SpeakerMessage] = []
+        self.messages: list[SpeakerMessage] = []
         self._counter = counter
-        self._flat: list[tuple[int, Statement]] = []
+        self._flat: list[tuple[int, ScoredSentence]] = []
         """Every statement, with the number of its message."""
         self._holding: defaultdict[str, list[int]] = defaultdict(list)
         """The statements that have each word."""
@@ -77,24 +77,24 @@ class TranscriptIndex:
     def add(self, messages: Iterable[ZkChatMessage]) -> tuple[list[SummaryCandidate], dict[int, tuple[int, bool]]]:
         """Go on with these messages. Returns their statements as candidates, and what they correct of earlier ones: by its position, the
         statement that does, and whether that says the whole claim again."""
-        start, first = len(self._flat), len(self.spoken)
-        self.spoken += (SpeakerMessage(message, self.named) for message in messages)
-        new = self.spoken[first:]
-        self._flat += ((number, said) for number, message in enumerate(new, first) for said in message.said)
+        start, first = len(self._flat), len(self.messages)
+        self.messages += (SpeakerMessage(message, self.named) for message in messages)
+        new = self.messages[first:]
+        self._flat += ((number, said) for number, message in enumerate(new, first) for said in message.sentences)
         corrected, needs = self._corrected(start), self._needs(new, start)
         opening = {speaker: self._counter.count(f"- {speaker}:") + 1 for speaker in {message.speaker for message in new}}
         found = []
         for position, (number, said) in enumerate(self._flat[start:], start):
-            message = self.spoken[number]
-            factor = message.weight * (QUOTATION if said.quotes and message.role == "assistant" else 1.0)
-            if said.announces or message.stays or (position not in needs and said.text in self._texts):
+            message = self.messages[number]
+            factor = message.weight * (QUOTATION if said.is_quotation and message.role == "assistant" else 1.0)
+            if said.is_lead_in or message.is_fixed or (position not in needs and said.text in self._texts):
                 factor = 0.0
             self._texts.add(said.text)
             candidate = SummaryCandidate(position, number, message.date, said, opening[message.speaker], needs.get(position, ()), factor)
             found.append(amended(candidate, *corrected.pop(position)) if position in corrected else candidate)
         return found, corrected
 
-    def leave_out(self) -> None:
+    def mark_gap(self) -> None:
         """What is added next did not follow at once."""
         self._last = self._question = None
 
@@ -103,17 +103,17 @@ class TranscriptIndex:
         needs: dict[int, tuple[int, ...]] = {}
         for message in new:
             last, question = self._last, self._question
-            for position, said in enumerate(message.said, start):
-                if position > start and said.leans:
+            for position, said in enumerate(message.sentences, start):
+                if position > start and said.refers_back:
                     needs[position] = (position - 1,)
-                elif position == start and question is not None and (said.leans or said.brief):
+                elif position == start and question is not None and (said.refers_back or said.is_short):
                     needs[position] = (question,)
-                elif last is not None and ((position == start and said.leans) or (said.quotes and message.role == "assistant")):
+                elif last is not None and ((position == start and said.refers_back) or (said.is_quotation and message.role == "assistant")):
                     needs[position] = (last if question is None else question,)
-            if message.said:
-                asking = [position for position, said in enumerate(message.said, start) if said.asks]
+            if message.sentences:
+                asking = [position for position, said in enumerate(message.sentences, start) if said.is_question]
                 self._question = asking[-1] if asking else None
-                start += len(message.said)
+                start += len(message.sentences)
                 self._last = start - 1
         return needs
 
@@ -121,11 +121,11 @@ class TranscriptIndex:
         """What the user corrects from this statement on: by which statement, and whether that says the whole claim again."""
         flat, found = self._flat, dict[int, tuple[int, bool]]()
         for position, (number, said) in enumerate(flat[start:], start):
-            if said.corrects and self.spoken[number].role == "user":
+            if said.corrects and self.messages[number].role == "user":
                 shared = Counter(p for word in said.words for p in self._holding[word][-_LOOKED_THROUGH:])
-                about = [p for p, n in shared.items() if n >= _SAME_CLAIM * len(flat[p][1].words) and not flat[p][1].asks]
+                about = [p for p, n in shared.items() if n >= _SAME_CLAIM * len(flat[p][1].words) and not flat[p][1].is_question]
                 found.update((p, (position, True)) for p in about)
-                if not about and position and flat[position - 1][0] != number and not flat[position - 1][1].asks:
+                if not about and position and flat[position - 1][0] != number and not flat[position - 1][1].is_question:
                     found[position - 1] = (position, False)
             for word in said.words:
                 self._holding[word].append(position)

@@ -64,13 +64,13 @@ class NoteEditor:
         told, self._told = self._told, []
         return told
 
-    def make(self, change: Change) -> None:
+    def apply(self, change: Change) -> None:
         """Make a change, all of it or nothing. Raises VaultError, and then nothing has changed.
 
         An index that cannot take it in at once does so later, which `take_warnings` tells: the change is made all the same.
         """
         try:
-            transaction.make(self.root, change, self.journal)
+            transaction.apply(self.root, change, self.journal)
         except OSError as e:  # of the journal, or of putting back
             hint = "What was changed already, if anything, is put back when zkchat next looks at the vault."
             raise VaultError(f"the change cannot be made: {(e.strerror or str(e)).lower()}", hint) from e
@@ -79,9 +79,9 @@ class NoteEditor:
         except VaultError as e:
             self._told.append(VaultError(f"the change is made, but a search does not find it yet: {e.message}", e.hint))
 
-    def is_made(self, change: Change) -> bool:
+    def is_applied(self, change: Change) -> bool:
         """Whether the files are as `make`, which Ctrl-C has stopped, was to leave them; otherwise they are as they were."""
-        return transaction.is_made(self.root, change, self.journal)
+        return transaction.is_applied(self.root, change, self.journal)
 
     # proposals; each raises VaultError for what cannot be done
 
@@ -108,7 +108,7 @@ class NoteEditor:
         edit = section_edit.replaced(note, place, encodable(text))
         change = self._edited(f"edit {path} › {heading}", path, raw, verbatim, [edit])
         change = _keeping(change, note, place.after)
-        return replace(change, replaced="\n".join(note.text.split("\n")[place.first - 1 : place.after - 1]).strip())
+        return replace(change, replaced_text="\n".join(note.text.split("\n")[place.first - 1 : place.after - 1]).strip())
 
     def rename(self, path: str, new_path: str) -> Change:
         """A note at another path, or with `Folder/` in another folder, and every link of the vault made to lead where it led."""
@@ -135,7 +135,7 @@ class NoteEditor:
         note = f"{_count(len(rows), 'link')} in {_count(sources, 'note')} will lead nowhere." if rows else ""
         return Change(f"move {path} to {new_path}", (FileChange(path, new_path, raw, raw),), note)
 
-    def fix(self, fixes: Sequence[LinkFix]) -> Change:
+    def fix_links(self, fixes: Sequence[LinkFix]) -> Change:
         """Links of notes made to lead to other files; one that is not there any more, or that nothing can say so, is left alone."""
         files: list[FileChange] = []
         links = 0
@@ -203,7 +203,7 @@ class NoteEditor:
 
     def _told_of(self, path: str, notes: Sequence[str] = ()) -> str:
         """What to know of a new path."""
-        left_out = ["vault.ignore leaves this place out: no search or link will find the note."] if self.upkeep.leaves_out(path) else []
+        left_out = ["vault.ignore leaves this place out: no search or link will find the note."] if self.upkeep.is_ignored(path) else []
         return " ".join([*notes, *left_out, *filter(None, [file_names.caution(path)])])
 
     def _require_own(self, path: str) -> None:

@@ -32,7 +32,7 @@ def _resolved(index: IndexDatabase, link: WrittenLink, source: str | None, near:
     if answer.status is None:
         return None
     if answer.status == "broken" and link.text not in near and len(near) < MOST_NEAREST:
-        near[link.text] = tuple(path for _, path in name_suggestions.nearest(index, link.text, 3))
+        near[link.text] = tuple(path for _, path in name_suggestions.suggest_names(index, link.text, 3))
     return LinkResolution(
         raw=link.raw,
         kind=link.kind,

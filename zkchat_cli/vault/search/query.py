@@ -58,7 +58,7 @@ class SearchQuery:
         return not (self.words or self.phrases or self.tags or self.paths)
 
 
-def analyse(text: str) -> SearchQuery:
+def parse_query(text: str) -> SearchQuery:
     """A query that begins or ends with an operator still asks for its other words; one that only excludes asks for nothing."""
     phrases: list[tuple[str, ...]] = []
     without: list[tuple[str, ...]] = []

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat_cli.cli import command
+from zkchat_cli.cli import options
+from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples
 from zkchat_cli.errors import UsageError
 from zkchat_cli.terminal.screen import Screen
 
@@ -13,26 +14,26 @@ if TYPE_CHECKING:
     from zkchat_cli.events import Event
     from zkchat_cli.models import Compaction
 
-ROOM = command.app()
+COMMANDS = command_group()
 
 PreviewOption = Annotated[bool, typer.Option("--preview", help="Only say what would happen; the model may be asked for that.")]
 
 
-@command.command(
-    ROOM,
+@command(
+    COMMANDS,
     "strategy",
     "max_context",
     "as_json",
     "vault",
     "model",
     "config_file",
-    epilog=command.examples(
+    epilog=examples(
         "zkchat context compact --preview", 'zkchat context compact --instructions "keep all dates"', "zkchat context compact --undo"
     ),
 )
 def compact(
-    call: command.CommandContext,
-    id_: command.ConversationArgument = None,
+    ctx: CommandContext,
+    id_: options.ConversationArgument = None,
     instructions: Annotated[str | None, typer.Option("--instructions", metavar="TEXT", help="What the summary should keep.")] = None,
     target: Annotated[int | None, typer.Option("--target", metavar="TOKENS", min=1, help="Largest size of the summary.")] = None,
     keep: Annotated[int | None, typer.Option("--keep", metavar="N", min=0, help="Newest messages to leave whole.")] = None,
@@ -41,10 +42,10 @@ def compact(
 ) -> None:
     """Summarise older turns now; nothing is deleted."""
     from zkchat_cli.chat.command_hints import IN_SHELL
-    from zkchat_cli.chat.compactor import CompactionRequest, can_summarize
+    from zkchat_cli.chat.compactor import CompactionRequest
     from zkchat_cli.views import context_usage
 
-    with call.session(id_) as session:
+    with ctx.open_session(id_) as session:
         if undo:
             undone = session.undo_compaction()
             if undone is None:
@@ -52,12 +53,12 @@ def compact(
             done, text = undone, "Taken back: the prompt is what it was before."
         else:
             wish = CompactionRequest(instructions=instructions, target=target, keep=keep, preview=preview)
-            done = _told(session.compacting(wish), call.screen, session.parts.model.name if can_summarize(session) else "")
+            done = _told(session.compaction_events(wish), ctx.screen, session.model.name if session.can_summarize else "")
             text = context_usage.describe(done, IN_SHELL) + (f"\n\n{done.summary}" if preview and done.summary else "")
-    if call.as_json:
-        call.screen.json(done)
+    if ctx.as_json:
+        ctx.screen.json(done)
     else:
-        call.screen.print(text)
+        ctx.screen.print(text)
 
 
 def _told(climbing: "Generator[Event, None, Compaction]", screen: Screen, model: str) -> "Compaction":
@@ -76,14 +77,14 @@ def _told(climbing: "Generator[Event, None, Compaction]", screen: Screen, model:
             screen.progress(f"waiting for {event.seconds:.0f} s: {event.reason}")
 
 
-@command.command(ROOM, *command.NOTES)
-def clear(call: command.CommandContext, id_: command.ConversationArgument = None, yes: command.SureOption = False) -> None:
+@command(COMMANDS, *options.NOTES)
+def clear(ctx: CommandContext, id_: options.ConversationArgument = None, yes: options.ConfirmOption = False) -> None:
     """Start the conversation's context afresh; the log stays."""
-    with call.opened() as bench:
-        conversation = bench.find(id_)
-        command.agreed(f"Start {conversation.id} afresh? The log stays.", "context clear", yes=yes)
-        bench.store.move_head(conversation.id, None)
-    if call.as_json:
-        call.screen.json({"conversation_id": conversation.id, "cleared": True})
+    with ctx.open_app() as app:
+        conversation = app.find(id_)
+        confirm(f"Start {conversation.id} afresh? The log stays.", "context clear", yes=yes)
+        app.store.move_head(conversation.id, None)
+    if ctx.as_json:
+        ctx.screen.json({"conversation_id": conversation.id, "cleared": True})
     else:
-        call.screen.print(f"{conversation.id} starts afresh; its log is kept.")
+        ctx.screen.print(f"{conversation.id} starts afresh; its log is kept.")

@@ -7,36 +7,36 @@ from typing import Annotated, Any
 import typer
 
 from zkchat_cli import __version__
-from zkchat_cli.cli import command
+from zkchat_cli.cli.command import CommandContext, command, command_group
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.terminal.screen import Screen
 
-COMMAND = command.app()
+COMMAND = command_group()
 WIDEST = 11
 """Letters of the longest check's name."""
 
 
-@command.command(COMMAND, "as_json", "vault", "model", "config_file")
+@command(COMMAND, "as_json", "vault", "model", "config_file")
 def doctor(
-    call: command.CommandContext,
+    ctx: CommandContext,
     ask_model: Annotated[bool, typer.Option("--call", help="Also ask the model for one token, which may cost something.")] = False,
 ) -> None:
     """Check that everything zkchat needs is there and works."""
     from zkchat_cli.cli.commands.doctor.checks import checks
 
-    found = checks(call.choices(), ask_model=ask_model)
+    found = checks(ctx.startup_options(), ask_model=ask_model)
     failed = [check for check in found if not check["ok"]]
     wrong = f"{len(failed)} of {len(found)} checks failed: {', '.join(check['name'] for check in failed)}"
     step = "Follow the steps that they name."
-    if call.as_json:
+    if ctx.as_json:
         error = {"code": failed[0]["code"], "message": wrong, "hint": step} if failed else None
-        call.screen.json({"version": __version__, "ok": not failed, "checks": found, "error": error})
-    for check in [] if call.as_json else found:
-        _print(check, call.screen)
+        ctx.screen.json({"version": __version__, "ok": not failed, "checks": found, "error": error})
+    for check in [] if ctx.as_json else found:
+        _print(check, ctx.screen)
     if failed:
-        call.screen.warn(wrong)
+        ctx.screen.warn(wrong)
         told = ZkchatError(wrong, step)
-        told.told, told.code = True, failed[0]["code"]
+        told.reported, told.code = True, failed[0]["code"]
         raise told
 
 

@@ -91,20 +91,20 @@ def _settings(loaded: LoadedConfig, wrong: ZkchatError | None) -> str:
 
 def _agents(loaded: LoadedConfig) -> EnvironmentCheck:
     """Every agent's file, down to the model it names. Raises ConfigError for those nobody can use."""
-    where = agents.folder(loaded.places.config_file)
+    where = agents.agents_folder(loaded.places.config_file)
     alone = replace(loaded.places, config_file=loaded.places.config_file / "none")  # what is wrong with the settings is told already
     wrong: list[ConfigError] = []
-    names = agents.names(where)
+    names = agents.list_names(where)
     for name in names:
         try:
             agent = factory.open_agent(name, loaded.places)
-            factory.check(load({}, {}, alone, schema=factory.settings_schema(), agent=agent.settings))
+            factory.check(load({}, {}, alone, schema=factory.settings_schema(), agent=agent.settings_layer))
         except ConfigError as e:
             wrong.append(e)
     if wrong:
         raise ConfigError("; ".join(e.message for e in wrong), wrong[0].hint)
-    lost = ", ".join(agents.misnamed(where))
-    own = [name for name in names if not agents.is_built_in(name) or agents.file_of(where, name).exists()]
+    lost = ", ".join(agents.find_invalid_file_names(where))
+    own = [name for name in names if not agents.is_built_in(name) or agents.agent_file(where, name).exists()]
     detail = f"{', '.join(names)}; {len(own) or 'none'} of them yours"
     return EnvironmentCheck(detail, f"Nobody could call {lost} by its name: letters, digits, - and _, in lower case." if lost else None)
 

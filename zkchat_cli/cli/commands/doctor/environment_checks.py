@@ -63,12 +63,12 @@ def _existing(folder: Path) -> Path:
 
 def kept_keys(variables: Mapping[str, str], env: Mapping[str, str], where: AppPaths) -> EnvironmentCheck:
     """Where each provider's key comes from."""
-    credentials.require_readable(where)
+    credentials.check_readable(where)
     found = {provider: credentials.find_key(provider, variable, env, where) for provider, variable in variables.items()}
     gone = [provider for provider, key in found.items() if key.source == "keyring" and not key.value]
     if gone:
         raise ConfigError(f"the key for {' and '.join(gone)} is not in the keyring", f"Unlock it, or: zkchat keys set {gone[0]}")
-    said = [f"{provider}: {key.place}" for provider, key in found.items() if key.value]
+    said = [f"{provider}: {key.description}" for provider, key in found.items() if key.value]
     return EnvironmentCheck("; ".join(said) or "none, and offline needs none")
 
 

@@ -28,7 +28,7 @@ def fix_links(notes: Vault, screen: Screen, *, git: bool, unsure: bool, yes: boo
     fixes = [
         LinkFix(link.row.source, link.row.line, link.row.raw, path) for link, path in zip(links, meant, strict=True) if path is not None
     ]
-    change = notes.changes.fix(fixes)
+    change = notes.editor.fix_links(fixes)
     if not as_json:
         for fix in fixes if change.files else ():
             screen.print(f"{fix.source}:{fix.line}  {fix.raw} → {fix.target}")
@@ -36,20 +36,20 @@ def fix_links(notes: Vault, screen: Screen, *, git: bool, unsure: bool, yes: boo
     asked = says if change.files and not as_json else None
     wanted = fixes if yes else _wanted(change.summary, fixes, asked) if asked is not None else []
     if 0 < len(wanted) < len(fixes):
-        change = notes.changes.fix(wanted)
+        change = notes.editor.fix_links(wanted)
     made = approval.apply_change(notes, change, git=git) if wanted and change.files else None
     if as_json:
         rows = [
             {"source": link.row.source, "line": link.row.line, "raw": link.row.raw, "candidates": list(link.candidates)} for link in links
         ]
         found = [{**row, "fix": path, "sure": certain is not None} for row, path, certain in zip(rows, meant, sure, strict=True)]
-        screen.json({"links": found, "diff": change.diff, "made": made is not None, "told": made and made.told})
+        screen.json({"links": found, "diff": change.diff, "made": made is not None, "told": made and made.message})
     else:
         undone = "nothing was changed" if asked is not None else "nothing was changed, --yes does it"
-        screen.print(_outcome(change, made.told if made else undone, meant.count(None), len(fixes) - len(wanted) if made else 0), "dim")
+        screen.print(_outcome(change, made.message if made else undone, meant.count(None), len(fixes) - len(wanted) if made else 0), "dim")
     for told in (*notes.take_warnings(), *([made.problem] if made is not None and made.problem is not None else ())):
         screen.warn(told.message, told.hint)
-    if made is not None and made.stopped:
+    if made is not None and made.interrupted:
         raise KeyboardInterrupt
     return bool(wanted) or yes or asked is None
 

@@ -4,47 +4,48 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat_cli.cli import command
+from zkchat_cli.cli import options
+from zkchat_cli.cli.command import CommandContext, command, command_group
 
 if TYPE_CHECKING:
     from zkchat_cli.models import IndexReport
     from zkchat_cli.vault.vault import Vault
 
-ROOM = command.app()
+COMMANDS = command_group()
 
 
-@command.command(ROOM, *command.NOTES)
-def index(call: command.CommandContext, full: Annotated[bool, typer.Option("--full", help="Build the index anew.")] = False) -> None:
+@command(COMMANDS, *options.NOTES)
+def index(ctx: CommandContext, full: Annotated[bool, typer.Option("--full", help="Build the index anew.")] = False) -> None:
     """Bring the index up to date, and the vectors, if notes are searched by meaning."""
-    with call.notes(full=full) as (notes, report):
-        with call.screen.progress_bar("Embedding") as progress:
+    with ctx.indexed_vault(full=full) as (notes, report):
+        with ctx.screen.progress_bar("Embedding") as progress:
             notes.embed(progress, verify=full)
         now = notes.status()
-        _tell(call, notes, report.model_copy(update={"semantic": now.semantic, "vectors": now.vectors}))
+        _tell(ctx, notes, report.model_copy(update={"semantic": now.semantic, "vectors": now.vectors}))
 
 
-@command.command(ROOM, *command.NOTES)
-def status(call: command.CommandContext) -> None:
+@command(COMMANDS, *options.NOTES)
+def status(ctx: CommandContext) -> None:
     """What the index holds, and which notes gave trouble."""
-    with call.vault() as notes:
-        report = notes.status() if notes.indexed else notes.refresh()
-        call.tell_rebuilt(report)
-        _tell(call, notes, report)
+    with ctx.open_vault() as notes:
+        report = notes.status() if notes.has_index else notes.refresh()
+        ctx.warn_if_rebuilt(report)
+        _tell(ctx, notes, report)
 
 
-def _tell(call: command.CommandContext, notes: "Vault", report: "IndexReport") -> None:
-    if call.as_json:
-        call.screen.json(report)
+def _tell(ctx: CommandContext, notes: "Vault", report: "IndexReport") -> None:
+    if ctx.as_json:
+        ctx.screen.json(report)
     else:
-        _print(call, report)
+        _print(ctx, report)
     for warning in notes.take_warnings():
-        call.screen.warn(warning.message, warning.hint)
+        ctx.screen.warn(warning.message, warning.hint)
 
 
-def _print(call: command.CommandContext, report: "IndexReport") -> None:
+def _print(ctx: CommandContext, report: "IndexReport") -> None:
     from zkchat_cli.tools.base import plural
 
-    screen = call.screen
+    screen = ctx.screen
     held = (plural(report.notes, "note"), plural(report.chunks, "chunk"), plural(report.links, "link"))
     screen.print(", ".join(held) + (f", {report.broken_links} of them broken" if report.links else ""))
     if report.added or report.changed or report.removed:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from zkchat_cli.cli import command
+from zkchat_cli.cli import options
+from zkchat_cli.cli.command import DECLINED, CommandContext, command, command_group, examples
 from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.text.sanitize import sanitize_name
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from zkchat_cli.vault.index.database import LinkRow
     from zkchat_cli.vault.vault import Vault
 
-ROOM = command.app()
+COMMANDS = command_group()
 
 NoteArgument = Annotated[str, typer.Argument(metavar="NOTE", help="Path or name of a note.")]
 _HOW: "dict[MentionKind, str]" = {
@@ -28,32 +29,32 @@ _HOW: "dict[MentionKind, str]" = {
 }
 
 
-@command.command(ROOM, *command.NOTES)
-def links(call: command.CommandContext, note: NoteArgument) -> None:
+@command(COMMANDS, *options.NOTES)
+def links(ctx: CommandContext, note: NoteArgument) -> None:
     """The links in a note."""
-    with call.notes() as (notes, _):
+    with ctx.indexed_vault() as (notes, _):
         at = path_of(notes, note)
-        _print(call, notes.links(at), f"{at} links to nothing.")
+        _print(ctx, notes.links(at), f"{at} links to nothing.")
 
 
-@command.command(ROOM, *command.NOTES)
-def backlinks(call: command.CommandContext, note: NoteArgument) -> None:
+@command(COMMANDS, *options.NOTES)
+def backlinks(ctx: CommandContext, note: NoteArgument) -> None:
     """The links that point to a note."""
-    with call.notes() as (notes, _):
+    with ctx.indexed_vault() as (notes, _):
         at = path_of(notes, note)
-        _print(call, notes.backlinks(at), f"Nothing links to {at}.")
+        _print(ctx, notes.backlinks(at), f"Nothing links to {at}.")
 
 
-@command.command(ROOM, *command.NOTES)
-def mentions(call: command.CommandContext, note: NoteArgument) -> None:
+@command(COMMANDS, *options.NOTES)
+def mentions(ctx: CommandContext, note: NoteArgument) -> None:
     """The conversations and answers that used a note, the newest first."""
     from zkchat_cli.views import conversation_list
 
-    screen = call.screen
-    with call.opened() as bench:
-        bench.vault.refresh()
-        found = _mentions(bench, note)
-    if call.as_json:
+    screen = ctx.screen
+    with ctx.open_app() as app:
+        app.vault.refresh()
+        found = _mentions(app, note)
+    if ctx.as_json:
         screen.json([mention.model_dump(mode="json") for mention in found])
         return
     conversation = None
@@ -68,16 +69,16 @@ def mentions(call: command.CommandContext, note: NoteArgument) -> None:
         screen.remark("No answer has used this note.")
 
 
-def _mentions(bench: "App", note: str) -> "tuple[Mention, ...]":
+def _mentions(app: "App", note: str) -> "tuple[Mention, ...]":
     """Of a note that is gone the path is enough, if an answer has used it."""
-    root = str(bench.vault.root)
+    root = str(app.vault.root)
     try:
-        path = path_of(bench.vault, note)
+        path = path_of(app.vault, note)
     except VaultError:
-        if found := bench.store.mentions(root, note):
+        if found := app.store.mentions(root, note):
             return found
         raise
-    return bench.store.mentions(root, path)
+    return app.store.mentions(root, path)
 
 
 def _used(mention: "Mention") -> str:
@@ -87,9 +88,9 @@ def _used(mention: "Mention") -> str:
     return f"{how}{numbers}{held}"
 
 
-@command.command(ROOM, *command.NOTES, epilog=command.examples("zkchat vault broken --fix"))
+@command(COMMANDS, *options.NOTES, epilog=examples("zkchat vault broken --fix"))
 def broken(
-    call: command.CommandContext,
+    ctx: CommandContext,
     headings: Annotated[bool, typer.Option("--headings", help="Also links to headings and blocks that their notes do not have.")] = False,
     fix: Annotated[bool, typer.Option("--fix", help="Show how links that surely meant a note would be mended, and ask.")] = False,
     unsure: Annotated[bool, typer.Option("--unsure", help="With --fix: the others too, with the nearest name.")] = False,
@@ -99,38 +100,38 @@ def broken(
     from zkchat_cli.tools.base import plural
 
     if fix:
-        _mend(call, unsure=unsure, yes=yes)
+        _mend(ctx, unsure=unsure, yes=yes)
         return
     if yes or unsure:
         raise UsageError(f"{'--yes' if yes else '--unsure'} goes with --fix", "zkchat vault broken --fix shows what would be mended.")
-    with call.notes() as (notes, _):
+    with ctx.indexed_vault() as (notes, _):
         found = notes.broken_links()
         links = [*found.links, *(notes.broken_headings() if headings else ())]
-    if call.as_json:
-        call.screen.json([{**row(link.row), "candidates": list(link.candidates)} for link in links])
-    for link in [] if call.as_json else links:
+    if ctx.as_json:
+        ctx.screen.json([{**row(link.row), "candidates": list(link.candidates)} for link in links])
+    for link in [] if ctx.as_json else links:
         near = f"   nearest: {', '.join(link.candidates)}" if link.candidates else ""
-        call.screen.print(f"{link.row.source}:{link.row.line}  {link.row.raw}{near}")
-    if not call.as_json:
-        call.screen.remark(plural(len(links), "broken link") if links else "No broken links.")
+        ctx.screen.print(f"{link.row.source}:{link.row.line}  {link.row.raw}{near}")
+    if not ctx.as_json:
+        ctx.screen.remark(plural(len(links), "broken link") if links else "No broken links.")
     if found.looked_up < found.names:
         hint = "zkchat vault resolve '[[NAME]]' looks for those of any other"
-        call.screen.warn(f"nearest notes are given for the first {found.looked_up} of {found.names} names", hint)
+        ctx.screen.warn(f"nearest notes are given for the first {found.looked_up} of {found.names} names", hint)
 
 
-def _mend(call: command.CommandContext, *, unsure: bool, yes: bool) -> None:
+def _mend(ctx: CommandContext, *, unsure: bool, yes: bool) -> None:
     from zkchat_cli.cli.commands.vault.fix_links import fix_links, somebody
 
-    with call.notes() as (notes, _):
-        git, says = call.loaded.values.vault.git, somebody(call.screen)
-        agreed = fix_links(notes, call.screen, git=git, unsure=unsure, yes=yes, as_json=call.as_json, says=says)
+    with ctx.indexed_vault() as (notes, _):
+        git, says = ctx.config.values.vault.git, somebody(ctx.screen)
+        agreed = fix_links(notes, ctx.screen, git=git, unsure=unsure, yes=yes, as_json=ctx.as_json, says=says)
     if not agreed:
-        raise typer.Exit(command.DECLINED)
+        raise typer.Exit(DECLINED)
 
 
 def path_of(notes: "Vault", note: str) -> str:
     """The note that a path or a name means. Raises VaultError that names the nearest ones."""
-    if path := notes.path_of(note):
+    if path := notes.find_file(note):
         return path
     link = notes.resolve(note.strip().removeprefix("[[").removesuffix("]]"))
     if link.target is None:
@@ -139,14 +140,14 @@ def path_of(notes: "Vault", note: str) -> str:
     return link.target
 
 
-def _print(call: command.CommandContext, rows: "Sequence[LinkRow]", none: str) -> None:
-    if call.as_json:
-        call.screen.json([row(each) for each in rows])
+def _print(ctx: CommandContext, rows: "Sequence[LinkRow]", none: str) -> None:
+    if ctx.as_json:
+        ctx.screen.json([row(each) for each in rows])
         return
     for each in rows:
-        call.screen.print(f"{each.source}:{each.line}  {each.raw} → {each.target or 'not found'}")
+        ctx.screen.print(f"{each.source}:{each.line}  {each.raw} → {each.target or 'not found'}")
     if not rows:
-        call.screen.remark(none)
+        ctx.screen.remark(none)
 
 
 def row(link: "LinkRow") -> dict[str, Any]:
