@@ -10,9 +10,9 @@ from building import Deltas, Room, a_room, completed, prompt_message, said, says
 from conftest import Program
 
 from zkchat_cli.chat.runtime import OpenedModel
-from zkchat_cli.citations.marks.code_blocks import code_blocks
 from zkchat_cli.errors import ConfigError, StoreError, UsageError
 from zkchat_cli.llm.base import Window
+from zkchat_cli.markdown.blocks import code_blocks
 from zkchat_cli.models import Conversation, Dropped, FoundMessage, ToolCall
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.views import conversation_list, prompts

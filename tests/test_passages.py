@@ -89,8 +89,9 @@ def test_a_lead_in_says_when_there_is_more() -> None:
     assert quotable("You need:\n- air. And patience.")[0][0] == "You need:"
 
 
-def test_a_comment_within_a_line_ends_what_is_quoted() -> None:
-    assert quotable("Said before <!-- never --> and after it.\n| a <!-- b --> |\n```\nx %%y%% z\n```") == [("and after it.", "prose")]
+def test_no_quote_spans_a_comment() -> None:
+    pieces = [("Said before", "prose"), ("and after it.", "prose"), ("x %%y%% z", "code")]
+    assert quotable("Said before <!-- never --> and after it.\n| a <!-- b --> |\n```\nx %%y%% z\n```") == pieces
     assert quotable("An <!-- open remark") == [("An <!-- open remark", "prose")]
 
 

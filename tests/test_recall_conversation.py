@@ -13,7 +13,7 @@ from older_stores import older
 from zkchat_cli import tools
 from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.errors import StoreError
-from zkchat_cli.memory.conversation_excerpts import LONGEST, citations_to_links, cut_around_query, describe_message
+from zkchat_cli.memory.conversation_excerpts import MAX_EXCERPT, citations_to_links, cut_around_query, describe_message
 from zkchat_cli.models import Citation, Conversation, FoundMessage, ToolCall, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.database import connect
@@ -172,7 +172,7 @@ def test_a_short_message_is_shown_whole_and_of_a_long_one_what_answers() -> None
     part = cut_around_query(text, "where does slate come from?")
     assert "slate comes from Wales" in part
     assert part.startswith("… ") and part.endswith(" …")
-    assert len(part) <= LONGEST + 4
+    assert len(part) <= MAX_EXCERPT + 4
     assert cut_around_query("slate " + "x" * 5000, "slate").startswith("slate ")
     assert cut_around_query("word " * 500 + "slate", "slate").endswith("slate")
 
@@ -180,7 +180,7 @@ def test_a_short_message_is_shown_whole_and_of_a_long_one_what_answers() -> None
 def test_hostile_messages_are_cut_in_no_time() -> None:
     start = time.process_time()
     for text in ("x" * 10**6, "a " * 500_000, "\n" * 10**6, "[1]" * 300_000):
-        assert len(cut_around_query(text, "a x")) <= LONGEST + 4
+        assert len(cut_around_query(text, "a x")) <= MAX_EXCERPT + 4
     assert time.process_time() - start < 20
 
 
@@ -200,17 +200,17 @@ def test_an_answer_of_another_conversation_has_links_in_place_of_numbers() -> No
 def test_what_is_shown_says_who_when_where_and_on_which_notes() -> None:
     answer = said("assistant", "In capitals [1], see [[Filters]].", "a", citations=(cited(1),))
     other = FoundMessage(conversation_id="c1", title="Talk of roofs", message=answer, score=1.0)
-    assert describe_message(other, "capitals", here=False) == {
+    assert describe_message(other, "capitals", same_conversation=False) == {
         "who": "assistant",
         "when": "2025-05-08 12:00",
         "conversation": "Talk of roofs",
         "said": "In capitals [[Queries/Filters]], see [[Filters]].",
         "notes": ["[[Queries/Filters]]"],
     }
-    here = describe_message(other, "capitals", here=True)
+    here = describe_message(other, "capitals", same_conversation=True)
     assert (here["conversation"], here["said"]) == ("this one", "In capitals [1], see [[Filters]].")
     system = FoundMessage(conversation_id="c1", title=None, message=said("system", "Be brief.", "s"), score=1.0)
-    assert describe_message(system, "brief", here=False)["conversation"] == "c1"
+    assert describe_message(system, "brief", same_conversation=False)["conversation"] == "c1"
 
 
 # the tool

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.vault import front_matter, markdown_scanner, note_parser
+from zkchat_cli.vault import front_matter, note_parser
+from zkchat_cli.vault.markup import read_markup
 
 
 def read(source: str) -> front_matter.FrontMatter:
@@ -96,7 +97,7 @@ def test_links_in_properties_know_their_lines():
 
 
 def test_links_in_a_broken_front_matter_are_links_of_the_text():
-    assert [link.line for link in markdown_scanner.walk("---\na: [[A]]: b\n---\n").links] == [2]
+    assert [link.line for link in read_markup("---\na: [[A]]: b\n---\n").links] == [2]
 
 
 def test_tags_and_aliases_know_their_lines():

@@ -6,7 +6,8 @@ import pytest
 from conftest import write
 
 from zkchat_cli.errors import VaultError
-from zkchat_cli.vault import markdown_scanner, sections
+from zkchat_cli.vault import sections
+from zkchat_cli.vault.markup import read_markup
 from zkchat_cli.vault.vault import Vault
 
 TEXT = """# How to *begin*?
@@ -31,7 +32,7 @@ First words. ^first
 ## Tools
 Other tools.
 """
-MARKUP = markdown_scanner.walk(TEXT)
+MARKUP = read_markup(TEXT)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +73,7 @@ def test_what_an_anchor_may_have_meant(anchor: str, near: tuple[str, ...]) -> No
 
 def test_an_id_at_the_very_beginning_is_its_own_block() -> None:
     text = "^id\n\nText.\n"
-    assert sections.lines_of("^id", text, markdown_scanner.walk(text)) == (1, 1)
+    assert sections.lines_of("^id", text, read_markup(text)) == (1, 1)
 
 
 def test_a_link_to_a_heading_of_a_note_that_is_gone_by_now_is_not_called_broken(tmp_path: Path) -> None:

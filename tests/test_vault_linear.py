@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.vault import markdown_scanner, note_parser
+from zkchat_cli.vault import note_parser
+from zkchat_cli.vault.markup import read_markup
 
 pytestmark = pytest.mark.usefixtures("untraced")
 
@@ -62,7 +63,7 @@ def test_runs_of_backticks_of_which_none_closes_another_take_linear_time():
 
 def _read(note: str) -> float:
     begin = time.process_time()
-    markdown_scanner.walk(note)
+    read_markup(note)
     return time.process_time() - begin
 
 

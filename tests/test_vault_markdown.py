@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.vault import markdown_scanner, note_parser
+from zkchat_cli.vault import note_parser
 from zkchat_cli.vault.chunking import LONGEST, LONGEST_LINE, TINY, tokens
+from zkchat_cli.vault.markup import read_markup
 
 
 def parse(text: str, path: str = "Folder/Note.md"):
@@ -88,17 +89,17 @@ def test_an_empty_front_matter_is_one():
 
 def test_headings_know_line_and_level():
     text = "# One #\ntext\n### Two ##x\n#no\n####### no\n  ## Three\n```\n# code\n```\nSet\n===\n\nUnder\n---\n\n---\n#"
-    found = [(h.line, h.level, h.text) for h in markdown_scanner.walk(text).headings]
+    found = [(h.line, h.level, h.text) for h in read_markup(text).headings]
     assert found == [(1, 1, "One"), (3, 3, "Two ##x"), (6, 2, "Three"), (10, 1, "Set"), (13, 2, "Under"), (17, 1, "")]
 
 
 def test_headings_know_the_headings_above_them():
-    found = markdown_scanner.walk("### A\n# B\n### C\n## D\n### E\n## F\n# G")
+    found = read_markup("### A\n# B\n### C\n## D\n### E\n## F\n# G")
     assert [h.path for h in found.headings] == [(), (), ("B",), ("B",), ("B", "D"), ("B",), ()]
 
 
 def test_block_ids_know_their_line():
-    assert markdown_scanner.walk("a ^id-1\n2 ^ 3\n\n^table").blocks == (("id-1", 1), ("table", 4))
+    assert read_markup("a ^id-1\n2 ^ 3\n\n^table").block_ids == (("id-1", 1), ("table", 4))
 
 
 def test_a_chunk_for_each_section_with_its_heading():

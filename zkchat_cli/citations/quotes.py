@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text.words import CJK, cjk, fold
-from zkchat_cli.vault import markdown_scanner
+from zkchat_cli.vault.markup import read_markup
 
 MIN_QUOTE = 10
 """Characters from which on words in quotation marks are taken for a quotation and checked."""
@@ -169,7 +169,7 @@ class QuoteLocation:
         text, first = self.chunk.text, self.chunk.start_line
         if not _HIDES_HEADINGS.search(text):
             text = _NO_HEADING.sub("", text)  # as nothing else matters, it need not be read
-        return [(first + h.line - 1, h.text) for h in markdown_scanner.walk(text).headings]
+        return [(first + h.line - 1, h.text) for h in read_markup(text).headings]
 
     def heading_over(self, line: int) -> str | None:
         """The last heading in the chunk at or above the note's `line`."""

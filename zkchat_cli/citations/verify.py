@@ -12,8 +12,8 @@ from zkchat_cli.citations.citable_sources import MOST_WORDS, CitableSources
 from zkchat_cli.citations.marks import marks, patterns
 from zkchat_cli.citations.marks.patterns import CitationMark
 from zkchat_cli.citations.quotes import MIN_QUOTE, QuotedText, QuoteLocation, locate, quotations
+from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models import Citation, CitationStatus
-from zkchat_cli.text.sentences import Sentence, sentences
 from zkchat_cli.text.words import cjk
 
 __all__ = ["MIN_QUOTE", "CitableSources", "VerificationResult", "locate", "verify"]
@@ -178,7 +178,7 @@ def _told_apart(citing: Sequence[_CitationVerifier], text: str, sources: Citable
     uncited = 0
     beside: set[int] = set()
     for sentence in sentences(_BEHIND_END.sub(r" \2\1 ", "".join(replaced))):
-        places = [int(number) for number in _REPLACED.findall(sentence.text)]
+        places = [int(number) for number in _REPLACED.findall(sentence)]
         uncited += not places and _states_something(sentence)
         numbered = {number for place in places for number in citing[place].mark.numbers}
         paths = {sources.by_number[number].relative_path for number in numbered if number in sources.by_number}
@@ -243,13 +243,13 @@ def _cite(number: int, quote: str | None, excerpt: QuoteLocation | None, spans: 
     )
 
 
-def _states_something(sentence: Sentence) -> bool:
+def _states_something(sentence: str) -> bool:
     """Questions, lead-ins that end in a colon and scraps of up to three words claim nothing that would need a source; nor does it take one
     to say that the notes are silent.
 
     Two CJK characters are taken for a word.
     """
-    bare = sentence.text.strip(" *_\"'”")
+    bare = sentence.strip(" *_\"'”")
     if _SILENT.match(bare):
         return False
     size = max(len(bare.split()), len(cjk().findall(bare)) // 2)

@@ -3,8 +3,8 @@
 from zkchat_cli import exporters
 from zkchat_cli.chat import pins
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.citations.marks.code_blocks import code_blocks
 from zkchat_cli.errors import UsageError
+from zkchat_cli.markdown.blocks import code_blocks
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 CODE, ALL = "code", "all"

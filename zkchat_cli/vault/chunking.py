@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from zkchat_cli.vault.markdown_scanner import Heading, Markup
+from zkchat_cli.vault.markup import Heading, Markup
 
 LONGEST = 350
 """Tokens, estimated. What is citable at a glance, and a dozen of them fit a small model's window."""

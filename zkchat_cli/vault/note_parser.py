@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from zkchat_cli.vault import front_matter, markdown_scanner
+from zkchat_cli.vault import front_matter
 from zkchat_cli.vault.chunking import NoteChunk, chunk_note
 from zkchat_cli.vault.front_matter import FrontMatter
 from zkchat_cli.vault.links.wikilinks import stem
-from zkchat_cli.vault.markdown_scanner import Markup, Tag
+from zkchat_cli.vault.markup import Markup, Tag, read_markup
 
 
 @dataclass(frozen=True)
@@ -50,4 +50,4 @@ class ParsedNote:
 
 def parse(relative_path: str, text: str) -> ParsedNote:
     properties = front_matter.read(text)
-    return ParsedNote(relative_path, text, properties, markdown_scanner.walk(text, properties.lines))
+    return ParsedNote(relative_path, text, properties, read_markup(text, properties.lines))

@@ -15,7 +15,7 @@ from zkchat_cli.vault.chunking import chunk_note
 from zkchat_cli.vault.edit import new_note
 from zkchat_cli.vault.index.database import LinkRow, chunk
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
-from zkchat_cli.vault.markdown_scanner import Heading, Markup
+from zkchat_cli.vault.markup import Heading, Markup
 from zkchat_cli.vault.note_parser import ParsedNote
 
 

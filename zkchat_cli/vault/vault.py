@@ -50,7 +50,7 @@ from zkchat_cli.vault.links.completion import Completion, Completions
 from zkchat_cli.vault.links.graph import Direction, Hub, LinkPath, Neighbour
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 from zkchat_cli.vault.listing import NoteEntry
-from zkchat_cli.vault.markdown_scanner import Heading
+from zkchat_cli.vault.markup import Heading
 from zkchat_cli.vault.note_reader import Note, NoteReader
 from zkchat_cli.vault.search import lexical as search_lexical
 from zkchat_cli.vault.search import query as search_query

@@ -51,9 +51,9 @@ def add(
     key: Annotated[str, typer.Option("--key", metavar="KEY", help="What it is about; a fact of the same key is replaced.")] = "",
 ) -> None:
     """Remember a fact; a newer one of the same key replaces the older."""
-    from zkchat_cli.memory.fact_ranking import LONGEST_FACT
+    from zkchat_cli.memory.fact_ranking import MAX_FACT
 
-    fact = standard_input().buffer.read(8 * LONGEST_FACT).decode("utf-8", "replace") if text == "-" else text
+    fact = standard_input().buffer.read(8 * MAX_FACT).decode("utf-8", "replace") if text == "-" else text
     with _remembering(ctx) as session:
         kept = session.memory.remember(fact, key=key)
     if ctx.as_json:
@@ -74,7 +74,7 @@ def import_(
     path: Annotated[str, typer.Argument(metavar="@PATH", help="A text file from the vault or from under the current folder.")],
 ) -> None:
     """Remember each list item and each paragraph of a file."""
-    from zkchat_cli.memory.fact_ranking import LONGEST_FACT, parse_facts
+    from zkchat_cli.memory.fact_ranking import MAX_FACT, parse_facts
     from zkchat_cli.references.file_imports import imports_in, read
 
     written = path if path.startswith("@") else f"@{path}"
@@ -84,12 +84,12 @@ def import_(
     with _remembering(ctx) as session:
         file = read(wanted[0], session.import_roots)
         every = parse_facts("\n\n".join(chunk.text for chunk in file.chunks))
-        taken = [fact for fact in every if len(fact) <= LONGEST_FACT][:MOST_IMPORTED]
+        taken = [fact for fact in every if len(fact) <= MAX_FACT][:MOST_IMPORTED]
         if not taken:
             raise UsageError(f"{file.relative_path} has no facts", "Each list item and each paragraph of it would be one.")
         kept = [session.memory.remember(fact, source=file.relative_path) for fact in taken]
     if left := len(every) - len(taken):
-        ctx.screen.warn(f"{left} were left out", f"At most {MOST_IMPORTED} at once, each of {LONGEST_FACT} characters at most.")
+        ctx.screen.warn(f"{left} were left out", f"At most {MOST_IMPORTED} at once, each of {MAX_FACT} characters at most.")
     if ctx.as_json:
         ctx.screen.json({"imported": [_fact(each.fact) for each in kept], "skipped": left})
         return

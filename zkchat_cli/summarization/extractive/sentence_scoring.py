@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from zkchat_cli.text.sentences import sentences
+from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.text.words import CJK, STOPWORDS, stem, terms
 
 REMEMBERED = 32_768
@@ -94,7 +94,7 @@ class ScoredSentence:
 def score_sentences(content: str) -> tuple[ScoredSentence, ...]:
     """The statements of a message, each once: its prose, list items and quotes, without code, tables and headings."""
     loose = content == content.lower()
-    pieces = (piece for sentence in sentences(content) for piece in _pieces(sentence.text, loose=loose))
+    pieces = (piece for sentence in sentences(content) for piece in _pieces(sentence, loose=loose))
     return tuple(_statement(text) for text in dict.fromkeys(_CITED.sub("", piece) for piece in pieces) if text)
 
 
