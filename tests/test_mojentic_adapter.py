@@ -11,9 +11,7 @@ ADAPTER = mojentic_adapter.__file__
 
 
 def test_mojentic_has_the_version_that_the_adapter_was_tested_with() -> None:
-    message = (
-        f"{ADAPTER} was tested with mojentic 3.0.0. Run all tests with the new version, then change the pin and this test."
-    )
+    message = f"{ADAPTER} was tested with mojentic 3.0.0. Run all tests with the new version, then change the pin and this test."
     assert version("mojentic") == "3.0.0", message
 
 
