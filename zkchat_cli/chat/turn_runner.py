@@ -30,7 +30,7 @@ from zkchat_cli.llm.base import (
     ToolCallsPart,
     Window,
 )
-from zkchat_cli.llm.http_errors import limit_said
+from zkchat_cli.llm.http_errors import parse_context_limit
 from zkchat_cli.models import FinishReason, Prompt, TokenUsage, ToolCall, ZkChatMessage
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tools.base import ToolOutput
@@ -151,7 +151,7 @@ class TurnRunner:
         standing, turn = self._standing, self._turn
         assert turn.prompt is not None
         used = standing.window.tokens
-        said = limit_said(refused.message)
+        said = parse_context_limit(refused.message)
         guess = int(SMALLER * turn.prompt.usage.total_tokens / turn.prompt.usage.effective_limit * used)
         standing.refusal = Window(said if said and said < used else guess, "a refusal of the server")
         yield from compact_if_due(standing, turn, refused.message, ask=False)

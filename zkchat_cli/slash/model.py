@@ -14,7 +14,7 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
     lines = [f"  {name}" for offer in offers for name in offer.names]
     lines += [f"  {offer.provider}: {offer.problem}" for offer in offers if offer.problem]
     there = ["There is:", *lines] if lines else []
-    served = [name for name in providers.names() if providers.provider(name).reach is not None]
+    served = [name for name in providers.names() if providers.provider(name).server_info is not None]
     return CommandResult(
         "\n".join([_described(session), *there, f"/model PROVIDER/NAME goes on with another; providers: {', '.join(served)}."])
     )
