@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zkchat_cli.models import Citation, ContentChunk
-from zkchat_cli.references.chunk_format import CUT
+from zkchat_cli.references.chunk_format import CUT_MARK
 from zkchat_cli.views.source_in_note import SourceLocation, chunk_lines, find_quote, locate_chunk
 from zkchat_cli.views.text import plain_text
 
@@ -56,7 +56,7 @@ def test_what_the_note_says_otherwise_has_changed() -> None:
 
 
 def test_an_excerpt_that_was_cut_is_compared_as_far_as_it_goes() -> None:
-    assert locate_chunk(part("A filter says whi" + CUT), NOTE) == SourceLocation("same", 3, 3)
+    assert locate_chunk(part("A filter says whi" + CUT_MARK), NOTE) == SourceLocation("same", 3, 3)
 
 
 def test_a_hostile_note_is_compared_in_linear_time() -> None:
@@ -173,7 +173,7 @@ def test_only_a_quotation_that_holds_is_marked() -> None:
 
 
 def test_without_the_note_there_is_only_what_the_model_saw() -> None:
-    assert shown("gone\n\n\tnow" + CUT, 9, note=None) == ["   9 │ gone", "  10 │", "  11 │     now"]
+    assert shown("gone\n\n\tnow" + CUT_MARK, 9, note=None) == ["   9 │ gone", "  10 │", "  11 │     now"]
 
 
 def test_a_line_without_end_around_it_is_cut_but_not_the_excerpt() -> None:

@@ -81,7 +81,7 @@ def test_a_key_is_kept_for_nobody_else_to_read_and_used(where: paths.AppPaths, s
     assert server.asked[0][2]["authorization"] == f"Bearer {KEY}"
     reach = factory.server_info("openai", loaded, env)
     assert reach is not None
-    assert (reach.key, reach.chosen) == ("the key in zkchat's file is set", "the key in zkchat's file, OPENAI_BASE_URL")
+    assert (reach.key, reach.configured_by) == ("the key in zkchat's file is set", "the key in zkchat's file, OPENAI_BASE_URL")
     assert KEY not in repr([deltas, model, loaded, factory.model_config(factory.providers.provider("openai"), loaded, env)])
     wanted = base.EmbedderConfig("m", "", env, credentials.find_key("openai", "OPENAI_API_KEY", env, where))
     assert embedders.embedder("openai").open(wanted).server.key == KEY  # type: ignore[attr-defined]

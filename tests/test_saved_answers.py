@@ -103,7 +103,7 @@ def test_a_heading_is_made_safe(heading: str | None, link: str) -> None:
 def test_a_note_that_no_wikilink_can_name_gets_a_markdown_link_that_leads_there(name: str) -> None:
     made = answer_note.note_link(f"Sub folder/{name}.md", "Dates", stem)
     assert not made.startswith("[[")
-    [link] = note_parser.parse("n.md", f"See {made}.").markup.links
+    [link] = note_parser.parse_note("n.md", f"See {made}.").markup.links
     assert link.kind == "markdown"
     assert link.text == f"Sub folder/{name}.md".replace("\n", "\n")
 

@@ -17,7 +17,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, ContextSettings, VaultSettings
 from zkchat_cli.errors import UsageError, VaultError, ZkchatError
 from zkchat_cli.models import Citation, DocumentReference, ToolCall, ZkChatMessage
-from zkchat_cli.references.chunk_format import CUT
+from zkchat_cli.references.chunk_format import CUT_MARK
 from zkchat_cli.vault.approval import ApprovalPolicy
 from zkchat_cli.vault.vault import Vault
 from zkchat_cli.views.text import plain_text
@@ -181,7 +181,7 @@ def test_a_citation_of_a_number_that_was_not_in_that_prompt_is_told(room: Room) 
 
 
 def test_an_excerpt_that_was_cut_says_so(room: Room) -> None:
-    one = a_log(room, said("tool", "{}", "t", tool_call_id="t", chunks=[chunk(1, "A filter is a line" + CUT, start_line=7)]))
+    one = a_log(room, said("tool", "{}", "t", tool_call_id="t", chunks=[chunk(1, "A filter is a line" + CUT_MARK, start_line=7)]))
     assert "excerpt was cut here" in answer("/sources 1", one)
 
 

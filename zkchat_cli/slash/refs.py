@@ -14,7 +14,7 @@ MAX_RANGES = 8
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:  # noqa: ARG001  every command has this signature
-    uses = provenance.uses(session.history)
+    uses = provenance.count_source_uses(session.history)
     if not uses:
         return CommandResult("No documents have been named or found yet.")
     return CommandResult(lines=[each for use in uses for each in _document_lines(use, session.summaries)])

@@ -9,7 +9,7 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.references import provenance
 from zkchat_cli.slash.base import CommandResult, Confirm, SlashCommand
-from zkchat_cli.text.words import encodable
+from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault.approval import commit_files
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 from zkchat_cli.vault.vault import Vault
@@ -37,7 +37,7 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
 
 def _path(vault: Vault, requested: str, question: str) -> str:
     """The path for the note: as given, plus `.md`; for a folder (`Answers/`) or no path, a name made from the question."""
-    requested = encodable(requested)
+    requested = replace_surrogates(requested)
     if requested and not requested.endswith("/"):
         return requested if requested.lower().endswith(NOTE_SUFFIXES) else requested + ".md"
     folder = requested.rstrip("/") + "/" if requested.rstrip("/") else requested

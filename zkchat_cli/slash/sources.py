@@ -9,8 +9,8 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.references import provenance
-from zkchat_cli.references.aggregate import merge
-from zkchat_cli.references.chunk_format import CUT
+from zkchat_cli.references.aggregate import merge_references
+from zkchat_cli.references.chunk_format import CUT_MARK
 from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.text.truncate import truncate
@@ -34,7 +34,7 @@ def _answer_sources(session: ZkChatSession) -> list[StyledLine]:
         raise UsageError("there is no answer yet", "Ask something first.")
     named = last.question.references if last.question else ()
     limit = session.settings.references.max_displayed
-    lines = source_lines(last.answer.citations, merge(named, last.answer.references), last.answer.uncited_statements or 0, limit)
+    lines = source_lines(last.answer.citations, merge_references(named, last.answer.references), last.answer.uncited_statements or 0, limit)
     return lines or [styled_line("The last answer has no sources.")]
 
 
@@ -44,14 +44,14 @@ def _excerpt_lines(session: ZkChatSession, argument: str) -> list[StyledLine]:
     if chunk is None or chunk.number is None:
         valid = ", ".join(number_ranges(sorted(c.number for c in session.references.chunks if c.number is not None)))
         raise UsageError(f"unknown source {truncate(argument, 40)}", f"Valid numbers: {valid}" if valid else "Nothing has been found yet.")
-    citations = provenance.citations_of(chunk.number, session.history)
+    citations = provenance.find_citations(chunk.number, session.history)
     location = _locate(session, chunk)
     head = StyledLine(
         (StyledSpan(f"[{chunk.number}] ", "bold"), StyledSpan(source_name(chunk.relative_path, chunk.heading), "bold")),
         (StyledSpan(f"{location.path}:{line_range(location.first, location.last)}", "cyan", location.path),),
     )
     changed = [styled_line(location.change, "yellow", indent=0)] if location.change else []
-    cut = [styled_line("The excerpt was cut here to fit the context window.", "dim")] if chunk.text.endswith(CUT) else []
+    cut = [styled_line("The excerpt was cut here to fit the context window.", "dim")] if chunk.text.endswith(CUT_MARK) else []
     excerpt = source_in_note.chunk_lines(chunk, location.first, (each.citation for each in citations), location.note)
     return [head, *changed, styled_line(), *excerpt, *cut, styled_line(), *_citation_lines(citations)]
 

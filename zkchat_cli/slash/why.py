@@ -22,7 +22,7 @@ MAX_EXCERPTS = 10
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if not argument:
         raise UsageError("which document?", "/why PATH, a title, a [[link]] or a source's number; /refs lists them.")
-    document = provenance.trace(_find_document(session, argument), session.history)
+    document = provenance.trace_document(_find_document(session, argument), session.history)
     try:
         prompt, problem = session.prompt(), ""
     except ZkchatError as e:
@@ -39,7 +39,7 @@ def _find_document(session: ZkChatSession, argument: str) -> str:
     chunk = session.references.chunk(number) if number is not None else None
     if chunk is not None:
         return chunk.relative_path
-    keys = provenance.meant(argument, session.history)
+    keys = provenance.matching_documents(argument, session.history)
     if len(keys) > 1:
         raise UsageError(f"{truncate(argument, 80)} matches {len(keys)} documents", f"Give a path: {', '.join(keys[:5])}")
     if keys:
@@ -51,7 +51,7 @@ def _find_document(session: ZkChatSession, argument: str) -> str:
 
 
 def _provenance_lines(document: Provenance, prompt: Prompt | None, problem: str, *, in_memory: bool) -> Iterable[StyledLine]:
-    describe = provenance.whereabouts(prompt) if prompt else lambda _: f"the prompt cannot be built now: {problem}"
+    describe = provenance.prompt_status(prompt) if prompt else lambda _: f"the prompt cannot be built now: {problem}"
     is_path = in_memory or document.found or any(named.reference.relative_path for named in document.named)
     yield StyledLine((StyledSpan(document.key, "bold", document.key if is_path else None),))
     if in_memory:
@@ -90,7 +90,7 @@ def _named_lines(named: NamedByUser, in_prompt: str) -> Iterable[StyledLine]:
 
 def _tool_call_lines(found: Sequence[FoundByTool], in_prompt: str) -> Iterable[StyledLine]:
     first = found[0]
-    arguments = truncate(provenance.asked(first.arguments), MAX_ARGUMENTS)
+    arguments = truncate(provenance.format_arguments(first.arguments), MAX_ARGUMENTS)
     yield styled_line(f"  found in turn {first.turn} by {first.tool} {arguments}".rstrip())
     for each in found[:MAX_EXCERPTS]:
         chunk = each.chunk
@@ -116,7 +116,7 @@ def _citation_lines(citations: Sequence[CitedInAnswer]) -> Iterable[StyledLine]:
 
 
 def _complete(session: ZkChatSession) -> list[str]:
-    return [provenance.key_of(use.reference) for use in provenance.uses(session.history)]
+    return [provenance.document_key(use.reference) for use in provenance.count_source_uses(session.history)]
 
 
 COMMAND = SlashCommand(

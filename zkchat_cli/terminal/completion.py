@@ -144,8 +144,8 @@ class ChatCompleter(Completer):
 
         def files() -> list[str]:
             folder = session.working_folder
-            inside = file_imports.files(folder) if folder is not None and folder != session.vault.root else ()
-            return list(dict.fromkeys(path for path in (*inside, *file_imports.files(session.vault.root)) if _harmless(path)))
+            inside = file_imports.list_files(folder) if folder is not None and folder != session.vault.root else ()
+            return list(dict.fromkeys(path for path in (*inside, *file_imports.list_files(session.vault.root)) if _harmless(path)))
 
         return self._current("@", files)
 

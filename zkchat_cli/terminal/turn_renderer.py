@@ -9,7 +9,7 @@ from zkchat_cli.chat.command_hints import IN_CHAT, CommandHints
 from zkchat_cli.context import prompt_history
 from zkchat_cli.errors import UsageError, ZkchatError, on_one_line
 from zkchat_cli.models import RunReport, ToolRun, TurnReport
-from zkchat_cli.references.provenance import asked
+from zkchat_cli.references.provenance import format_arguments
 from zkchat_cli.terminal.change_approval import show_change
 from zkchat_cli.terminal.hyperlinks import NOTHING, LinkTargets
 from zkchat_cli.terminal.screen import Screen
@@ -111,7 +111,7 @@ def _show(turn: Iterable[events.Event], stage: TurnView, screen: Screen, how: Ve
                 show_change(event, screen)
             case events.ToolCallStarted(call):
                 stage.end()
-                stage.doing(f"{call.name} {truncate(asked(call.arguments), LONGEST_ARGUMENT)}")
+                stage.doing(f"{call.name} {truncate(format_arguments(call.arguments), LONGEST_ARGUMENT)}")
             case events.ToolCallFinished(_, run, excerpts):
                 stage.doing("")
                 stage.aside(tool_line(run, excerpts, whole=how.detail), "dim")
@@ -180,7 +180,7 @@ def tool_line(run: ToolRun, excerpts: int, *, whole: bool = False) -> str:
     failed = f"failed: {run.outcome}" if run.outcome else "failed"
     undone = next((word for word in UNDONE if run.outcome.startswith(word)), failed)
     outcome = ", ".join(filter(None, (brought, f"{run.tokens} tokens"))) if run.ok else undone
-    said = asked(run.arguments) if whole else truncate(asked(run.arguments), LONGEST_ARGUMENT)
+    said = format_arguments(run.arguments) if whole else truncate(format_arguments(run.arguments), LONGEST_ARGUMENT)
     return sanitize_name(f"  {run.name} {said}  {outcome}, {run.duration_ms:.0f} ms")
 
 

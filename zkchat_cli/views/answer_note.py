@@ -98,7 +98,7 @@ def _linked(answer: AnswerNote, link: Callable[[Citation], str]) -> str:
         for span in citation.spans:
             at[span].append(citation)
     said: list[str] = []
-    for piece, mark in marks.pieces(answer.text, marks.cited(answer.text, answer.citations)):
+    for piece, mark in marks.split_at_marks(answer.text, marks.cited_marks(answer.text, answer.citations)):
         meant = (at.get(mark.span) or [c for number in mark.numbers for c in at[number]]) if mark else []
         if all(citation.relative_path is None for citation in meant):
             said.append(piece)
@@ -107,7 +107,7 @@ def _linked(answer: AnswerNote, link: Callable[[Citation], str]) -> str:
         if said and said[-1].endswith(("!", "[")):
             said.append(" ")  # `![[…]]` would embed the note
         said.append(", ".join(links))
-    closing = marks.read(answer.text).closing
+    closing = marks.read_marks(answer.text).closing
     return "".join(said) + (f"\n{closing}" if closing else "")
 
 

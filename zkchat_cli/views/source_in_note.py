@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import Literal
 
 from zkchat_cli.models import Citation, ContentChunk
-from zkchat_cli.references.chunk_format import CUT
+from zkchat_cli.references.chunk_format import CUT_MARK
 from zkchat_cli.text.words import fold
 from zkchat_cli.views.sources import citation_status
 from zkchat_cli.views.text import StyledLine, StyledSpan
@@ -37,7 +37,7 @@ class SourceLocation:
 
 def locate_chunk(chunk: ContentChunk, note: str) -> SourceLocation:
     """Compare an excerpt with the text of a note; of several places where its words stand the nearest to the old one counts."""
-    words = chunk.text.removesuffix(CUT)
+    words = chunk.text.removesuffix(CUT_MARK)
     height = words.count("\n")
     best: int | None = None
     at, line, counted = note.find(words), 1, 0
@@ -115,7 +115,7 @@ def chunk_lines(chunk: ContentChunk, first: int, citations: Iterable[Citation], 
 
     Of a `note` that still has it the lines around it are shown, too, behind a broken rule.
     """
-    words = chunk.text.removesuffix(CUT)
+    words = chunk.text.removesuffix(CUT_MARK)
     marked = _merged(place for citation in citations for place in _places(words, chunk, citation))
     own = words.split("\n")
     around = note.split("\n") if note is not None else []

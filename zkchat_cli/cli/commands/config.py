@@ -50,10 +50,10 @@ def path(ctx: CommandContext) -> None:
 @command(COMMAND, *options.NOTES)
 def show(ctx: CommandContext, describe: DescribeOption = False, origin: OriginOption = False) -> None:
     """All settings with their values. Passwords and queries in URLs are hidden."""
-    from zkchat_cli.llm.http_errors import shown
+    from zkchat_cli.llm.http_errors import mask_address
 
     loaded, screen = ctx.config, ctx.screen
-    values = {key: shown(value) if isinstance(value, str) and "://" in value else value for key, value in _values(loaded).items()}
+    values = {key: mask_address(value) if isinstance(value, str) and "://" in value else value for key, value in _values(loaded).items()}
     if ctx.as_json:
         more = {key: {**(_origin(loaded, key) if origin else {}), **(_description(key) if describe else {})} for key in values}
         screen.json({key: {"value": value, **more[key]} if more[key] else value for key, value in values.items()})

@@ -75,15 +75,15 @@ def import_(
 ) -> None:
     """Remember each list item and each paragraph of a file."""
     from zkchat_cli.memory.fact_ranking import MAX_FACT, parse_facts
-    from zkchat_cli.references.file_imports import imports_in, read
+    from zkchat_cli.references.file_imports import find_imports, read_import
     from zkchat_cli.tools.base import plural
 
     mention = path if path.startswith("@") else f"@{path}"
-    wanted = imports_in(f'@"{mention[1:]}"' if '"' not in mention and not mention.startswith("@<") else mention)
+    wanted = find_imports(f'@"{mention[1:]}"' if '"' not in mention and not mention.startswith("@<") else mention)
     if not wanted:
         raise UsageError(f"{path} is not a path", "For example: zkchat memory import @facts.md")
     with _session_without_conversation(ctx) as session:
-        file = read(wanted[0], session.import_roots)
+        file = read_import(wanted[0], session.import_roots)
         every = parse_facts("\n\n".join(chunk.text for chunk in file.chunks))
         taken = [fact for fact in every if len(fact) <= MAX_FACT][:MAX_IMPORTED]
         if not taken:

@@ -139,9 +139,9 @@ def rename(
     title: Annotated[str, typer.Argument(metavar="TITLE", help="The new title.")],
 ) -> None:
     """Change a conversation's title."""
-    from zkchat_cli.text.words import encodable
+    from zkchat_cli.text.words import replace_surrogates
 
-    title = " ".join(encodable(title).split())
+    title = " ".join(replace_surrogates(title).split())
     if not title:
         raise UsageError("the title is empty", 'For example: zkchat sessions rename ID "A title"')
     with _store(ctx) as (store, root):

@@ -137,14 +137,15 @@ def _read_at_most(file: Path, most: int) -> bytes:
 def _with_references(archive: "ConversationArchive", vault: "Vault") -> "ConversationArchive":
     """Add references to questions that link to notes but were stored without references by another program."""
     from zkchat_cli.references.document_summaries import DocumentSummaryService
-    from zkchat_cli.references.mentions import linked
+    from zkchat_cli.references.mentions import linked_notes
 
     if not any(_needs_references(message) for message in archive.messages):
         return archive
     vault.refresh()
     summary = DocumentSummaryService(vault).summary
     messages = (
-        m.model_copy(update={"references": linked(m.content, vault, summary)}) if _needs_references(m) else m for m in archive.messages
+        m.model_copy(update={"references": linked_notes(m.content, vault, summary)}) if _needs_references(m) else m
+        for m in archive.messages
     )
     return archive.model_copy(update={"messages": tuple(messages)})
 

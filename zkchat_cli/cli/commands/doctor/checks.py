@@ -18,7 +18,7 @@ from zkchat_cli.config.loader import LoadedConfig, environment, load
 from zkchat_cli.errors import ConfigError, ProviderError, StoreUnwritable, VaultError, ZkchatError
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import Model, Options, Request, ServerInfo, StreamFailed
-from zkchat_cli.llm.http_errors import shown
+from zkchat_cli.llm.http_errors import mask_address
 from zkchat_cli.models import PromptMessage
 from zkchat_cli.paths import app_paths
 from zkchat_cli.tokens.counter import TokenCounter
@@ -186,19 +186,20 @@ def _servers(loaded: LoadedConfig) -> list[dict[str, Any]]:
     checks = []
     for name in providers.names():
         server = factory.server_info(name, loaded, environment())
-        if server is not None and (server.chosen or name == chosen):
+        if server is not None and (server.configured_by or name == chosen):
             checks.append(_check(name, partial(_server, server, model if name == chosen else "")))
     return checks
 
 
 def _server(server: ServerInfo, model: str) -> str:
     """The server's address and key, and whether it has the model in use."""
-    names = [listed.name for listed in server.models()]
+    names = [listed.name for listed in server.list_models()]
     if model and names and model not in names and f"{model}:latest" not in names:
         near = ", ".join(get_close_matches(model, names, n=3, cutoff=0.3) or names[:3])
-        raise ProviderError("unknown_model", f"{shown(server.address)} has no model {model}", f"Nearest: {near}. zkchat config set model …")
+        problem = f"{mask_address(server.address)} has no model {model}"
+        raise ProviderError("unknown_model", problem, f"Nearest: {near}. zkchat config set model …")
     includes = f", including {model}" if model else ""
-    return f"{shown(server.address)} answers; {server.key}; {len(names)} models{includes}"
+    return f"{mask_address(server.address)} answers; {server.key}; {len(names)} models{includes}"
 
 
 def _semantic(loaded: LoadedConfig) -> str:
