@@ -81,7 +81,7 @@ def test_a_key_is_kept_for_nobody_else_to_read_and_used(where: paths.AppPaths, s
     assert server.asked[0][2]["authorization"] == f"Bearer {KEY}"
     reach = factory.server_info("openai", loaded, env)
     assert reach is not None
-    assert (reach.key, reach.chosen) == ("the key in zkchat's file is set", "the key in zkchat's file, OPENAI_BASE_URL")
+    assert (reach.key, reach.configured_by) == ("the key in zkchat's file is set", "the key in zkchat's file, OPENAI_BASE_URL")
     assert KEY not in repr([deltas, model, loaded, factory.model_config(factory.providers.provider("openai"), loaded, env)])
     wanted = base.EmbedderConfig("m", "", env, credentials.find_key("openai", "OPENAI_API_KEY", env, where))
     assert embedders.embedder("openai").open(wanted).server.key == KEY  # type: ignore[attr-defined]
@@ -205,10 +205,10 @@ def test_the_commands_say_where_a_key_is_and_how_it_ends(zkchat: Program) -> Non
     assert rows["anthropic"]["source"] is None
     zkchat.env["OPENAI_API_KEY"] = OTHER
     listed = zkchat("keys", "list").out
-    assert "openai     …wxyz    OPENAI_API_KEY, which wins over the one in" in listed
+    assert "openai     …wxyz    OPENAI_API_KEY, which overrides the one in" in listed
     assert "anthropic  no key   set ANTHROPIC_API_KEY, or zkchat keys set anthropic" in listed
     removed = zkchat("keys", "remove", "openai")
-    assert (removed.out, "OPENAI_API_KEY is set, and still used" in removed.err) == ("The key for openai is removed.\n", True)
+    assert (removed.out, "OPENAI_API_KEY is set and still used" in removed.err) == ("Deleted the key for openai.\n", True)
     assert zkchat("keys", "remove", "openai", "--json").json == {"provider": "openai", "removed": False}
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from zkchat_cli import paths
 from zkchat_cli.credentials import stored_key_values
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.llm.http_errors import LIKE_A_KEY
+from zkchat_cli.llm.http_errors import API_KEY
 
 FILE = "zkchat.log"
 LARGEST, KEPT = 1_000_000, 3
@@ -61,4 +61,4 @@ class _Redacted(logging.Formatter):
         text = super().format(record)
         for secret in self._secrets:
             text = text.replace(secret, "…")
-        return LIKE_A_KEY.sub("…", _SECRET_HEADER.sub(r"\1\2…", text))
+        return API_KEY.sub("…", _SECRET_HEADER.sub(r"\1\2…", text))

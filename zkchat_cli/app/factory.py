@@ -28,7 +28,7 @@ from zkchat_cli.errors import ConfigError, StoreUnwritable, VaultError, ZkchatEr
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import Model, ModelConfig, Provider, ServerInfo, Window
 from zkchat_cli.llm.embedders import base
-from zkchat_cli.llm.http_errors import is_local, shown
+from zkchat_cli.llm.http_errors import is_local, mask_address
 from zkchat_cli.models import Conversation
 from zkchat_cli.paths import AppPaths
 from zkchat_cli.store.chat_session_store import ChatSessionStore
@@ -181,7 +181,7 @@ def check(loaded: LoadedConfig) -> LoadedConfig:
 
 def _refuse_to_send(loaded: LoadedConfig) -> None:
     """Whoever shares a vault must not decide where another person's notes and questions are sent: its own file names no server."""
-    sent_by = [name for name in providers.names() if providers.provider(name).reach is not None]
+    sent_by = [name for name in providers.names() if providers.provider(name).server_info is not None]
     chosen = loaded.values.model.partition("/")[0]
     wrong = [key for key in loaded.origins if loaded.is_vaults_own(key) and (key.partition(".")[0] in sent_by)]
     wrong += ["model"] if loaded.is_vaults_own("model") and chosen in sent_by else []
@@ -254,12 +254,12 @@ def available_models(loaded: LoadedConfig, env: Mapping[str, str], seconds: floa
 
     One that takes longer than so many `seconds` is not waited for, not even by the program's end.
     """
-    reached = {name: reach for name in providers.names() if (reach := server_info(name, loaded, env)) is not None}
-    asked = {name: reach for name, reach in reached.items() if reach.chosen or is_local(reach.address)}
+    reached = {name: server for name in providers.names() if (server := server_info(name, loaded, env)) is not None}
+    asked = {name: server for name, server in reached.items() if server.configured_by or is_local(server.address)}
     answers: dict[str, AvailableModels] = {}
 
-    def ask(name: str, reach: ServerInfo) -> None:
-        answers[name] = _offered(name, reach)
+    def ask(name: str, server: ServerInfo) -> None:
+        answers[name] = _offered(name, server)
 
     asking = [threading.Thread(target=ask, args=each, daemon=True) for each in asked.items()]
     until = None if seconds is None else time.monotonic() + seconds
@@ -267,23 +267,23 @@ def available_models(loaded: LoadedConfig, env: Mapping[str, str], seconds: floa
         thread.start()
     for thread in asking:
         thread.join(None if until is None else max(0.0, until - time.monotonic()))
-    return (AvailableModels("offline", ("offline",)), *(answers.get(name) or _late(name, reach) for name, reach in asked.items()))
+    return (AvailableModels("offline", ("offline",)), *(answers.get(name) or _late(name, server) for name, server in asked.items()))
 
 
-def _late(name: str, reach: ServerInfo) -> AvailableModels:
-    return AvailableModels(name, problem=f"{shown(reach.address)} did not answer in time" if reach.chosen else "")
+def _late(name: str, server: ServerInfo) -> AvailableModels:
+    return AvailableModels(name, problem=f"{mask_address(server.address)} did not answer in time" if server.configured_by else "")
 
 
-def _offered(name: str, reach: ServerInfo) -> AvailableModels:
+def _offered(name: str, server: ServerInfo) -> AvailableModels:
     try:
-        return AvailableModels(name, tuple(f"{name}/{listed.name}" for listed in reach.models()))
+        return AvailableModels(name, tuple(f"{name}/{listed.name}" for listed in server.list_models()))
     except ZkchatError as e:
-        return AvailableModels(name, problem=e.message if reach.chosen else "")
+        return AvailableModels(name, problem=e.message if server.configured_by else "")
 
 
 def _is_language_model(name: str) -> bool:
     """Whether a model is behind a server: the offline provider quotes as the notes' own summaries do, a script has no words for it."""
-    return providers.provider(name.partition("/")[0]).reach is not None
+    return providers.provider(name.partition("/")[0]).server_info is not None
 
 
 def _summarizes(name: str) -> bool:
@@ -293,7 +293,7 @@ def _summarizes(name: str) -> bool:
 def server_info(name: str, loaded: LoadedConfig, env: Mapping[str, str]) -> ServerInfo | None:
     """How a provider's server is reached; None for one without a server."""
     provider = providers.provider(name)
-    return provider.reach(model_config(provider, loaded, env)) if provider.reach is not None else None
+    return provider.server_info(model_config(provider, loaded, env)) if provider.server_info is not None else None
 
 
 def model_config(provider: Provider, loaded: LoadedConfig, env: Mapping[str, str], model: str = "") -> ModelConfig:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from zkchat_cli.models import FoundMessage
 from zkchat_cli.store import rows
-from zkchat_cli.text.words import content_terms, indexed
+from zkchat_cli.text.words import content_terms, to_index_text
 from zkchat_cli.text.words import terms as word_list
 
 LONGEST = 200_000
@@ -45,7 +45,7 @@ def waiting(connection: sqlite3.Connection) -> int:
 def index(connection: sqlite3.Connection) -> int:
     """Make messages searchable that wait for it, some at a time; how many."""
     query = "SELECT message.seq, message.content FROM unspoken JOIN message ON message.seq = unspoken.message_seq LIMIT ?"
-    found = [(seq, content, indexed(content[:LONGEST])) for seq, content in connection.execute(query, (AT_ONCE,))]
+    found = [(seq, content, to_index_text(content[:LONGEST])) for seq, content in connection.execute(query, (AT_ONCE,))]
     other = [(seq, words) for seq, content, words in found if words != content]
     connection.executemany("INSERT INTO spelling (message_seq, words) VALUES (?, ?)", other)
     connection.executemany("INSERT INTO spoken (rowid, words) VALUES (?, ?)", [(seq, words) for seq, _, words in found])

@@ -151,7 +151,7 @@ class Vault(NoteReader):
     def snippet(self, found: ContentChunk, query: str) -> tuple[str | None, Snippet]:
         """The lines of a chunk that show best why `query` found it, and the heading they stand under."""
         shown = snippets.snippet(found.text, found.start_line, search_query.parse_query(query).terms)
-        return sections.heading_over(shown.line, found.text, found.start_line) or found.heading, shown
+        return sections.heading_above(shown.line, found.text, found.start_line) or found.heading, shown
 
     def embed(self, progress: Progress | None = None, *, verify: bool = False) -> None:
         """Compute the vectors that are missing, if there is an embedder. What fails is a warning; what was computed is kept.

@@ -225,7 +225,7 @@ class NoteEditor:
             raise VaultError(f"{printable(path)} cannot be read: {(e.strerror or str(e)).lower()}", "Check its permissions.") from e
         except ValueError as e:
             raise VaultError(f"{printable(path)} is damaged: it begins as UTF-16 and is none", "Save it as UTF-8 first.") from e
-        return raw, note_parser.parse(path, verbatim.text), verbatim
+        return raw, note_parser.parse_note(path, verbatim.text), verbatim
 
     def _section(self, path: str, note: ParsedNote, heading: str) -> section_edit.NoteSection:
         heading = heading.lstrip("# ") if heading.startswith("#") else heading
@@ -236,7 +236,7 @@ class NoteEditor:
                 f"{path} has several headings {truncate(heading, 80)}: {e}", "Say which: Heading (line 7), or Above#Heading."
             ) from e
         if found is None:
-            near = ", ".join(truncate(each, 80) for each in sections.nearest(heading, note.markup))
+            near = ", ".join(truncate(each, 80) for each in sections.similar_headings(heading, note.markup))
             raise VaultError(f"{path} has no heading {truncate(heading, 80)}", f"Nearest: {near}" if near else "Read the note.")
         return found
 
@@ -249,7 +249,9 @@ class NoteEditor:
 
 def _keeping(change: Change, note: ParsedNote, line: int) -> Change:
     """The change, if what stands from `line` on is in the new text as it was in the old. Raises VaultError."""
-    if not section_edit.keeps_below(note, line, note_parser.parse(note.relative_path, BytePreservingText.of(change.files[0].after).text)):
+    if not section_edit.keeps_below(
+        note, line, note_parser.parse_note(note.relative_path, BytePreservingText.of(change.files[0].after).text)
+    ):
         raise VaultError("what stands below would become part of the new text", "Is a block of code or a comment in it not closed?")
     return change
 

@@ -13,7 +13,7 @@ MOST_NEAREST = 100
 def of_text(index: IndexDatabase, text: str, source: str | None) -> list[LinkResolution]:
     """The links of `text`, in its order, as if it stood in the note `source`; those that mean no note or file are left out."""
     near: dict[str, tuple[str, ...]] = {}
-    links = note_parser.parse(source or "", filesystem.encodable(text)).markup.links
+    links = note_parser.parse_note(source or "", filesystem.encodable(text)).markup.links
     return [found for link in links if (found := _resolved(index, link, source, near))]
 
 
