@@ -80,7 +80,7 @@ class Answers:
     def __init__(self, *words: str) -> None:
         self.words, self.choices = list(words), [""]
 
-    def said(self, _: str, choices: str) -> str:
+    def read_answer(self, _: str, choices: str) -> str:
         self.choices.append(choices)
         return self.words.pop(0)
 
@@ -109,7 +109,7 @@ def test_only_what_is_offered_is_a_yes() -> None:
     ask, question, _ = asking("y", "a", "y")
     assert [ask(change("x")) for _ in range(3)] == [ALLOWED] * 3
     assert question.words == ["y"]
-    ask.begin()
+    ask.begin_turn()
     assert (ask(change("x")), question.words) == (ALLOWED, [])
 
 
@@ -122,13 +122,13 @@ def test_ctrl_c_at_a_question_is_a_no_to_all_that_comes_in_the_turn() -> None:
     ask, question, _ = asking("y", STOPPED, "y")
     assert [ask(change("x")) for _ in range(4)] == [ALLOWED, DECLINED, NO_MORE, NO_MORE]
     assert question.words == ["y"]
-    ask.begin()
+    ask.begin_turn()
     assert ask(change("x")) is ALLOWED
 
 
 def test_a_yes_to_all_lasts_for_one_iteration_of_a_run() -> None:
     ask, question, _ = asking("a", "n")
-    rounds = ask.attending(IterationStarted(number, 2, "goal") for number in (1, 2))
+    rounds = ask.observe(IterationStarted(number, 2, "goal") for number in (1, 2))
     said = [[ask(change("x")), ask(change("y"))] if round_.number == 1 else [ask(change("z"))] for round_ in rounds]  # type: ignore[union-attr]
     assert (said, question.words) == ([[ALLOWED, ALLOWED], [DECLINED]], [])
 

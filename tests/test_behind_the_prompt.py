@@ -198,7 +198,11 @@ def test_the_vault_is_looked_at_while_a_message_is_typed_and_need_not_be_when_it
     refresh = bench.vault.refresh
     monkeypatch.setattr(bench.vault, "refresh", lambda **how: looks.append(how) or refresh(**how))
     behind = BackgroundLoader(
-        lambda: StartedSession(bench, session), told=lambda: None, state=lambda _: None, measure=lambda: None, session=lambda: session
+        lambda: StartedSession(bench, session),
+        notify=lambda: None,
+        show_state=lambda _: None,
+        measure=lambda: None,
+        session=lambda: session,
     )
 
     def await_looks(number: int) -> None:
@@ -210,21 +214,21 @@ def test_the_vault_is_looked_at_while_a_message_is_typed_and_need_not_be_when_it
     behind.start()
     await_looks(2)  # the first index, and what changed while it was made
     write(tmp_path / "notes", {"Zebra.md": "# Zebra\n\nA zebra has stripes.\n"})
-    behind.waiting.set()
-    behind.typed("/refs")
+    behind.prompt_idle.set()
+    behind.note_typing("/refs")
     time.sleep(0.05)
     assert len(looks) == 2
-    behind.typed("what does a zebra have?")
+    behind.note_typing("what does a zebra have?")
     await_looks(4)  # the second one began after the first key
-    behind.waiting.clear()
-    behind.typed("")
+    behind.prompt_idle.clear()
+    behind.note_typing("")
     time.sleep(0.05)
     before = len(looks)
     assert "stripes" in completed(session.send("what does a zebra have?")).answer
     assert len(looks) == before
-    behind.typed("and what of it?")  # another line, before which something may have been written
+    behind.note_typing("and what of it?")  # another line, before which something may have been written
     completed(session.send("and what of it?"))
     assert len(looks) == before + 1
-    behind.leave()
+    behind.stop()
     bench.close()
     assert readied == [None]

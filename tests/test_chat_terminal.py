@@ -109,10 +109,10 @@ def test_ctrl_c_once_on_an_empty_line_only_hints(zkchat: Program) -> None:
     with Chat(zkchat) as chat:
         chat.wait_for_prompt()
         chat.type(CTRL_C)
-        chat.wait_for("Ctrl-C again leaves")
-        chat.wait_until(lambda: "Ctrl-C again leaves" not in chat.screen_text(), "the toolbar to come back")
+        chat.wait_for("press Ctrl-C again to quit")
+        chat.wait_until(lambda: "press Ctrl-C again to quit" not in chat.screen_text(), "the toolbar to come back")
         chat.type(CTRL_C)
-        chat.wait_for("Ctrl-C again leaves")
+        chat.wait_for("press Ctrl-C again to quit")
         chat.say("/refs")
         chat.wait_for("No document has been mentioned")
 
@@ -235,4 +235,4 @@ def test_a_setting_takes_the_figures_out_of_the_toolbar(zkchat: Program) -> None
         chat.wait_for("offline │ notes")
         assert "this line" not in chat.screen_text()
         chat.type(CTRL_C)
-        chat.wait_for("Ctrl-C again leaves")
+        chat.wait_for("press Ctrl-C again to quit")

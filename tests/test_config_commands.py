@@ -7,7 +7,7 @@ import pytest
 from conftest import Program
 
 from zkchat_cli.errors import UsageError, ZkchatError
-from zkchat_cli.terminal.external_editor import Editor
+from zkchat_cli.terminal.editor import Editor
 
 
 def file_of(zkchat: Program) -> Path:
@@ -126,11 +126,11 @@ def test_an_editor_that_fails_loses_nothing(zkchat: Program) -> None:
 
 def test_the_editor_is_the_users(tmp_path: Path) -> None:
     path = os.environ["PATH"]
-    assert Editor.of({"VISUAL": "sh -c true", "EDITOR": "no-such", "PATH": path}) == Editor(["sh", "-c", "true"], "VISUAL")
+    assert Editor.find({"VISUAL": "sh -c true", "EDITOR": "no-such", "PATH": path}) == Editor(["sh", "-c", "true"], "VISUAL")
     for env in ({"EDITOR": "no-such --wait", "PATH": path}, {"VISUAL": "'open", "PATH": path}, {"PATH": str(tmp_path)}):
         with pytest.raises(UsageError):
-            Editor.of(env)
+            Editor.find(env)
     (tmp_path / "nano").write_text("#!/bin/sh\nprintf '\\377' > \"$1\"\n")
     (tmp_path / "nano").chmod(0o755)
     with pytest.raises(ZkchatError, match="did not edit"):
-        Editor.of({"PATH": str(tmp_path)}).edit("x", ".toml")
+        Editor.find({"PATH": str(tmp_path)}).edit("x", ".toml")

@@ -96,12 +96,12 @@ def chat(
             if (last := repl.current()) is not None:
                 last.flush()
         else:
-            from zkchat_cli.terminal.change_approval import tell_unable  # as above
+            from zkchat_cli.terminal.change_approval import warn_if_unable  # as above
 
             started = start_session()
             for warning in started.warnings:
                 screen.warn(*warning)
-            tell_unable(started.session, screen, unsafe=unsafe)
+            warn_if_unable(started.session, screen, unsafe=unsafe)
             settings = started.bench.loaded.values.references
             screen = replace(
                 screen.dressed(started.bench.loaded.values.terminal), address=opener(started.bench.vault.root, settings.link_style)
