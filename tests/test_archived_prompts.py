@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from building import NOON, Deltas, Ids, Room, a_compaction, a_room, calls, completed, find, says
+from building import NOON, Deltas, Ids, Room, a_compaction, a_room, calls, completed, find, says, with_compaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -228,7 +228,7 @@ def test_each_piece_and_each_call_has_a_line(room: Room) -> None:
 
 def test_summaries_that_were_taken_back_stay_so_and_are_in_no_other_format(room: Room) -> None:
     session = a_talk(room, *LOOKS[:3])
-    session.take(a_compaction("They looked.", session.history[-1].id))
+    session = with_compaction(session, a_compaction("They looked.", session.history[-1].id))
     session.undo_compaction()
     archive = read(exported(room.store, session.conversation.id))
     assert [compaction.undone for compaction in archive.compactions] == [True]
@@ -404,7 +404,7 @@ def test_a_small_file_that_would_come_to_gigabytes_is_refused_at_once(room: Room
 def test_what_names_another_conversation_does_not_go_with_that(room: Room, tmp_path: Path) -> None:
     """The ids of a file may be those of others: a summary's masked results, what a piece was made from."""
     other = a_talk(room, *LOOKS[:2])
-    other.take(a_compaction("They looked.", other.history[-1].id, id="other"))
+    other = with_compaction(other, a_compaction("They looked.", other.history[-1].id, id="other"))
     document = json.loads(exported(room.store, a_talk(room, *LOOKS[:2]).conversation.id))
     document["prompts"]["pieces"][0] |= {"sources": [other.history[0].id, "other"], "content": ["They looked."]}
     document["compactions"] = [a_compaction("Mine.", document["messages"][-1]["id"], masked=(other.history[2].id,)).model_dump(mode="json")]
