@@ -1,9 +1,7 @@
 """Settings in layers: defaults < user file < `.zkchat.toml` in the vault < the agent in use < environment < flags.
 
-Each layer is flattened to dotted keys before it is merged, so that every value still knows where it came from: an error can name the
-file, the key, the wrong value and the valid ones, and `config show` can say who set what.
-
-A drawer's things may have tables of their own, declared in their files: who knows the drawers passes the whole as `schema`.
+Each layer is flattened to dotted keys before merging, so that the origin of every value is known: an error names the file, the key, the
+invalid value and the valid ones, and `config show` prints where each value was set.
 """
 
 import difflib
@@ -20,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from zkchat_cli.config.schema import Config, S, Section
 from zkchat_cli.errors import ConfigError, reason
-from zkchat_cli.paths import AppPaths as Places
+from zkchat_cli.paths import AppPaths
 
 PROJECT_FILE = ".zkchat.toml"
 
@@ -33,26 +31,26 @@ NOT_FOR_A_VAULT = {
     "store.keep_days": "which conversations are deleted",
     "terminal.open_command": "which program is run",
 }
-"""Settings that a vault's own file cannot make: whoever shares a vault must not decide where another person's notes are sent, or what that
-costs (a model's name alone can do it, as some of Ollama's run elsewhere), nor what is deleted of theirs."""
+"""Settings that a vault's own file must not change: someone who shares a vault must not decide where other people's notes are sent, what
+that costs (a model's name is enough: some of Ollama's models run elsewhere), or what is deleted."""
 
-LARGEST_FILE = 500_000
-"""Bytes of a settings file: a vault brings one, and may be anybody's."""
+MAX_FILE_BYTES = 500_000
+"""Limit for a settings file: a vault from someone else may contain one."""
 
 _DEEP_KEY = re.compile(r"""(?:^|[\[{,])[ \t]*(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){20}""", re.MULTILINE)
-"""More parts than any key has. The parser's time and room grow with their square: 100 000 of them take the whole machine."""
+"""Matches keys of 20 or more parts. The parser's time and memory grow with their square: 100,000 parts exhaust the machine."""
 
 Entry = tuple[str, str, object]
-"""Who sets what to which value: origin, dotted key, value."""
+"""Origin, dotted key, value."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedConfig:
-    """The merged settings and, for each key somebody set, who did (`origins`: dotted key -> file, variable or flag)."""
+    """The merged settings, and where each key was set (`origins`: dotted key -> file, variable or flag)."""
 
     values: Config
     origins: dict[str, str]
-    places: Places
+    places: AppPaths
     vault_file: Path | None = None
     """The vault's own settings file, if one was looked for."""
 
@@ -75,7 +73,7 @@ class LoadedConfig:
 def load(
     flags: Mapping[str, object],
     env: Mapping[str, str],
-    where: Places,
+    where: AppPaths,
     vault: Path | None = None,
     schema: type[Config] = Config,
     agent: Sequence[Entry] = (),
@@ -151,9 +149,9 @@ def read_toml(file: Path) -> list[Entry]:
         if file.is_fifo():  # it could be waited for without end
             raise ConfigError(f"{file} cannot be read: it is no file", "It must be a UTF-8 file that you may read.")
         with file.open("rb") as opened:
-            raw = opened.read(LARGEST_FILE + 1)
-        if len(raw) > LARGEST_FILE:
-            raise ConfigError(f"{file} is larger than {LARGEST_FILE // 1000} kB", "No settings file is that long: move it away.")
+            raw = opened.read(MAX_FILE_BYTES + 1)
+        if len(raw) > MAX_FILE_BYTES:
+            raise ConfigError(f"{file} is larger than {MAX_FILE_BYTES // 1000} kB", "No settings file is that long: move it away.")
         text = raw.decode("utf-8-sig").replace("\r\n", "\n")
         if _DEEP_KEY.search(text):
             raise ConfigError(f"{file} has a key of more than 20 parts", "No setting has so many: take it out.")
