@@ -25,8 +25,8 @@ def model_options(settings: Config) -> Options:
 def override(standing: ConversationState, key: str, value: str) -> Any:
     """Set `key` for this session, and return the value as it was understood. Raises ConfigError, UsageError and ProviderError; then
     nothing has changed."""
-    changed = loader.changed(standing.parts.settings, key, value, BY)
-    checked = loader.flat(changed)[key]
+    changed = loader.with_value(standing.parts.settings, key, value, BY)
+    checked = loader.flatten(changed)[key]
     if key in AT_START or not key.startswith(SETTLED):
         raise UsageError(f"{key} is read when zkchat starts", f"For good, from the next start on: zkchat config set {key} {value}")
     more: Mapping[str, Any] = {}
