@@ -259,30 +259,30 @@ def test_changes_are_shown_with_signs(room: Room) -> None:
     ]
     found = prompt_history.diff_prompts(turns[0].calls[0].prompt, turns[1].calls[0].prompt)
     tools = prompt_history.PromptDiff((), (), ("a_tool",), ("b_tool",))
-    text = prompts.changed(*turns, found) + "\n" + prompts.changed(*turns, tools)
+    text = prompts.prompt_diff_text(*turns, found) + "\n" + prompts.prompt_diff_text(*turns, tools)
     assert text.startswith(f"turn 1: {turns[0].tokens} tokens; turn 2: {turns[1].tokens} (+")
     assert "\n+ user · conversation · " in text and "calls find_excerpts" in text
     assert "\n+ tool a_tool\n- tool b_tool" in text
     last = turns[0].calls[0].prompt.messages[-1]
-    lost = prompts.changed(*turns, prompt_history.PromptDiff((), ((last, "no room"), (last, "")), (), ())).splitlines()
+    lost = prompts.prompt_diff_text(*turns, prompt_history.PromptDiff((), ((last, "no room"), (last, "")), (), ())).splitlines()
     assert lost[1].startswith("- user · conversation · ") and lost[1] == f"{lost[2]} (no room)"
-    assert "The same was sent." in prompts.changed(*turns, prompt_history.PromptDiff((), (), (), ()))
+    assert "The same was sent." in prompts.prompt_diff_text(*turns, prompt_history.PromptDiff((), (), (), ()))
 
 
 def test_a_turn_is_shown_call_by_call(room: Room) -> None:
     session = room.session(looking())
     completed(session.send("One of [[Filters]]?"))
     turn = prompt_history.restore_sent_prompts(session.history, 1, room.store.prompts(session.history[0].id))
-    text = prompts.past(turn)
+    text = prompts.sent_prompts_text(turn)
     assert text.count("══ turn 1 · call ") == 2 and "call 2 of 2 · deltas" in text
     assert '\nfind_excerpts({"query": "filters 1"})\n' in text
     assert text.count("\nOne of [[Filters]]?\n") == 2 and text.count("documents:\n") >= 2 and "── tool find_excerpts" in text
-    assert prompts.past(turn, 2).count("══ turn") == 1
+    assert prompts.sent_prompts_text(turn, 2).count("══ turn") == 1
     many = tuple(Dropped(id=f"m{n}", reason="no room") for n in range(30))
     long = turn.calls[0].prompt.model_copy(update={"dropped": many})
     asked = prompt_history.SentPrompts(1, (turn.calls[0].model_copy(update={"prompt": long}),))
-    assert "not sent: 10 more; --json names them" in prompts.past(asked)
-    assert "m29" in prompts.text(long)
+    assert "not sent: 10 more; --json names them" in prompts.sent_prompts_text(asked)
+    assert "m29" in prompts.prompt_text(long)
 
 
 # packing

@@ -104,7 +104,7 @@ class ChatCompleter(Completer):
                 yield from self._notes(link, closing, session)
         elif (typed := argument_typed(before)) is not None and (values := _values(slash.commands(), typed[0], session)):
             for value in best(values, typed[1], MOST):
-                about = sanitize_name(value.about) if isinstance(value, CompletionValue) else ""
+                about = sanitize_name(value.description) if isinstance(value, CompletionValue) else ""
                 yield Completion(value, -len(typed[1]), display_meta=about)
         elif (path := file_typed(before)) is not None:
             if (named := agent_typed(before)) is not None:

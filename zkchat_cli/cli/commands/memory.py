@@ -32,14 +32,14 @@ def _session_without_conversation(ctx: CommandContext) -> "Iterator[ZkChatSessio
 @command(COMMAND, *options.NOTES, name="list")
 def list_(ctx: CommandContext) -> None:
     """All remembered facts, newest first."""
-    from zkchat_cli.views.memory import facts
+    from zkchat_cli.views.memory import fact_lines
 
     with _session_without_conversation(ctx) as session:
         remembered = session.memory.facts()
     if ctx.as_json:
         ctx.screen.json([_fact_document(fact) for fact in remembered])
         return
-    ctx.screen.show([*facts(remembered)])
+    ctx.screen.show([*fact_lines(remembered)])
     if not remembered:
         ctx.screen.remark('No facts yet. Add one: zkchat memory add "…"')
 
@@ -125,13 +125,13 @@ def relevance(
 
 
 def _print_ranked(ctx: CommandContext, ranked: "Iterable[RankedMemory]", documents: list[dict[str, Any]]) -> None:
-    from zkchat_cli.views.memory import found
+    from zkchat_cli.views.memory import memory_search_lines
 
     if ctx.as_json:
         ctx.screen.json(documents)
         return
     for relevant, document in zip(ranked, documents, strict=True):
-        ctx.screen.show([*found([relevant])])
+        ctx.screen.show([*memory_search_lines([relevant])])
         if document.get("included") is False:
             ctx.screen.print("  not relevant enough for the prompt", "dim")
     if not documents:
