@@ -22,7 +22,6 @@ from zkchat_cli.memory.memory import SHARE
 from zkchat_cli.models import Citation, Conversation, Fact, MostCitedNote, ToolCall
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.database import connect
-from zkchat_cli.store.migrations import SCRIPTS
 
 TODAY = "2025-05-08T12:00:00+00:00"
 TOOLS = tuple(tools.tools())
@@ -465,16 +464,3 @@ def test_with_memory_off_the_model_has_no_tools_of_memory(vault: Path, tmp_path:
     off = offered(ZKCHAT_CONTEXT__MEMORY_INTEGRATION="false")
     assert on - off == {"store_in_smart_memory", "retrieve_from_smart_memory"}
     assert "recall_conversation" in off
-
-
-# a store of before
-
-
-def test_a_store_from_before_learns_to_remember(tmp_path: Path) -> None:
-    connect(tmp_path / "c.db", SCRIPTS[:3]).close()
-    store = ChatSessionStore.open(tmp_path / "c.db")
-    assert store.facts("/notes") == ()
-    assert store.remember("/notes", Fact(key="k", content="v", source="user", created_at=NOON)) is None
-    assert store.forget("/notes", "k") is not None
-    assert store.forget("/notes", "k") is None
-    store.close()

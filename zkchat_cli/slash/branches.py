@@ -53,7 +53,7 @@ def _described(stretch: BranchSegment, turns: int) -> StyledLine:
 def _numbers(session: ZkChatSession) -> list[str]:
     if not session.history:
         return []
-    with closing(session.parts.store.beside()) as store:  # completion has its own thread
+    with closing(session.parts.store.reopen()) as store:  # completion has its own thread
         log = store.log(session.conversation.id)
     ends = [stretch for stretch in BranchTree(log).stretches(None) if stretch.number is not None]
     return [CompletionValue(str(end.number), truncate(end.opening.typed, 60)) for end in ends]

@@ -26,7 +26,7 @@ def _known(session: ZkChatSession, store: ChatSessionStore) -> list[Conversation
 
 
 def _ids(session: ZkChatSession) -> list[str]:
-    with closing(session.parts.store.beside()) as store:  # completion has its own thread
+    with closing(session.parts.store.reopen()) as store:  # completion has its own thread
         known = _known(session, store)
     return [CompletionValue(each.id, conversation_list.name(each)) for each in known if each.id != session.conversation.id]
 

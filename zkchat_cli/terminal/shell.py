@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from zkchat_cli import __version__
-from zkchat_cli.store.completion_titles import titles
+from zkchat_cli.store.database import complete_conversation_id
 
 VARIABLE = "_ZKCHAT_COMPLETE"
 FRESH_FOR = 600.0
@@ -156,7 +156,7 @@ def _values(kind: Any, begun: str, home: "_Home", models: Callable[[], Iterable[
     if isinstance(kind, list):
         return [(value, about) for value, about in kind]
     if kind == "conversation":
-        return titles(home.store, begun)
+        return complete_conversation_id(home.store, begun)
     if kind == "model":
         return [(name, "") for name in home.models(models)]
     if kind == "agent":

@@ -77,7 +77,7 @@ def chat(
             )
             bench = replace(opened.enter_context(command.opened(choices)), approve=approve)
             session = bench.session(_conversation(bench, resume, continue_=continue_))
-            old = Retention(bench.store, bench.loaded.values, factory.now(), but=session.conversation.id)
+            old = Retention(bench.store, bench.loaded.values, factory.now(), current=session.conversation.id)
             old.start()
             unstored = bench.unstored
             warnings = ((f"this chat is not stored: {unstored.message}", unstored.hint),) if unstored is not None else ()

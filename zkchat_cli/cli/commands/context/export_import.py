@@ -93,12 +93,12 @@ def import_(
 ) -> None:
     """Bring conversations in; all of the file or, with a clear error, nothing."""
     from zkchat_cli.app import factory
-    from zkchat_cli.importers.chat_log import LARGEST, read_file
+    from zkchat_cli.importers.conversation_file import LARGEST_FILE, read_conversations
 
-    data = _bytes(file, LARGEST + 1)
+    data = _bytes(file, LARGEST_FILE + 1)
     with call.opened() as bench:
         root = str(bench.vault.root)
-        imported = read_file(data, vault=root, new_id=factory.new_id, now=factory.now())
+        imported = read_conversations(data, vault=root, new_id=factory.new_id, now=factory.now())
         archives = [_at_home(a, root) if imported.is_own else _referring(a, bench.vault) for a in imported.archives]
         stored = bench.store.restore_all(archives, factory.new_id)
     document = [
