@@ -78,7 +78,7 @@ def vault(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vaul
 @pytest.fixture(scope="module")
 def links(vault: Vault, notes: dict[str, str]) -> dict[str, list[LinkResolution]]:
     """What each note links to."""
-    return {path: list(vault.links_in(text, path)) for path, text in notes.items()}
+    return {path: list(vault.resolve_links(text, path)) for path, text in notes.items()}
 
 
 def code_in(notes: dict[str, str]) -> set[str]:
@@ -120,7 +120,7 @@ def test_the_index_counts_the_same_broken_link(vault: Vault) -> None:
 
 
 def test_the_broken_link_is_answered_with_the_note_it_was_meant_for(vault: Vault) -> None:
-    [link] = vault.links_in(f"what is on my {BROKEN_ON_PURPOSE}?")
+    [link] = vault.resolve_links(f"what is on my {BROKEN_ON_PURPOSE}?")
     assert link.status == "broken"
     assert "Reading list" in link.candidates[0]
 

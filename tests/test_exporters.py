@@ -179,7 +179,7 @@ def test_an_export_from_before_there_were_deliveries_and_statuses_can_be_importe
     [read] = read_conversations(json.dumps(document).encode(), vault="/other", new_id=lambda: "never asked", now=NOON).archives
     [message] = read.messages
     assert (message.references[0].delivery, message.citations[0].spans) == (None, ())
-    assert message.citations[0].standing == "cited"
+    assert message.citations[0].effective_status == "cited"
     assert "[^1]: [[a]] a.md\n" in exporter("md").export(read)
 
 

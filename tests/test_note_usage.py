@@ -204,7 +204,7 @@ def test_the_answers_that_used_a_note_are_listed_by_any_of_its_names(zkchat: Pro
     told = zkchat("vault", "mentions", "Combining").out
     assert told.startswith(f"{asked['conversation_id']}  How do I join filters? See [[Combining]].\n")
     assert "named by you, cited [1]" in told
-    assert "1 of 2 citations held" in told
+    assert "1 of 2 citations verified" in told
 
 
 def test_a_note_that_no_answer_used_says_so(zkchat: Program) -> None:

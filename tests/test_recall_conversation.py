@@ -12,13 +12,13 @@ from building import NOON, Deltas, Room, a_compaction, a_room, calls, completed,
 from zkchat_cli import tools
 from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.errors import StoreError
-from zkchat_cli.memory.conversation_excerpts import LONGEST, excerpt, linked, shown
+from zkchat_cli.memory.conversation_excerpts import MAX_EXCERPT, citations_to_links, cut_around_query, describe_message
 from zkchat_cli.models import Citation, Conversation, FoundMessage, ToolCall, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.database import connect
 from zkchat_cli.store.message_search import MOST_RANKED
 
-TOOLS = tuple(tools.tools())
+TOOLS = tuple(tools.load_tools())
 
 
 @pytest.fixture
@@ -159,20 +159,20 @@ def test_storing_a_turn_does_not_wait_for_the_index(store: ChatSessionStore, tmp
 
 
 def test_a_short_message_is_shown_whole_and_of_a_long_one_what_answers() -> None:
-    assert excerpt("Short.", "short") == "Short."
+    assert cut_around_query("Short.", "short") == "Short."
     text = " ".join(f"Sentence {i} is about thing {i}." for i in range(200)) + " The slate comes from Wales. " + "More of it. " * 100
-    part = excerpt(text, "where does slate come from?")
+    part = cut_around_query(text, "where does slate come from?")
     assert "slate comes from Wales" in part
     assert part.startswith("… ") and part.endswith(" …")
-    assert len(part) <= LONGEST + 4
-    assert excerpt("slate " + "x" * 5000, "slate").startswith("slate ")
-    assert excerpt("word " * 500 + "slate", "slate").endswith("slate")
+    assert len(part) <= MAX_EXCERPT + 4
+    assert cut_around_query("slate " + "x" * 5000, "slate").startswith("slate ")
+    assert cut_around_query("word " * 500 + "slate", "slate").endswith("slate")
 
 
 def test_hostile_messages_are_cut_in_no_time() -> None:
     start = time.process_time()
     for text in ("x" * 10**6, "a " * 500_000, "\n" * 10**6, "[1]" * 300_000):
-        assert len(excerpt(text, "a x")) <= LONGEST + 4
+        assert len(cut_around_query(text, "a x")) <= MAX_EXCERPT + 4
     assert time.process_time() - start < 20
 
 
@@ -184,25 +184,25 @@ def test_an_answer_of_another_conversation_has_links_in_place_of_numbers() -> No
     answer = said(
         "assistant", "In capitals [1], [2] says. But [7] is not there, `[1]` is code.", "a", citations=(cited(1), cited(2, "B.md"))
     )
-    assert linked(answer) == "In capitals [[Queries/Filters]], [[B]] says. But [7] is not there, `[1]` is code."
+    assert citations_to_links(answer) == "In capitals [[Queries/Filters]], [[B]] says. But [7] is not there, `[1]` is code."
     both = said("assistant", "Both [1, 2].", "b", citations=(cited(1), cited(2, "B.md"), cited(3, None)))
-    assert linked(both) == "Both [[Queries/Filters]] [[B]]."
+    assert citations_to_links(both) == "Both [[Queries/Filters]] [[B]]."
 
 
 def test_what_is_shown_says_who_when_where_and_on_which_notes() -> None:
     answer = said("assistant", "In capitals [1], see [[Filters]].", "a", citations=(cited(1),))
     other = FoundMessage(conversation_id="c1", title="Talk of roofs", message=answer, score=1.0)
-    assert shown(other, "capitals", here=False) == {
+    assert describe_message(other, "capitals", same_conversation=False) == {
         "who": "assistant",
         "when": "2025-05-08 12:00",
         "conversation": "Talk of roofs",
         "said": "In capitals [[Queries/Filters]], see [[Filters]].",
         "notes": ["[[Queries/Filters]]"],
     }
-    here = shown(other, "capitals", here=True)
+    here = describe_message(other, "capitals", same_conversation=True)
     assert (here["conversation"], here["said"]) == ("this one", "In capitals [1], see [[Filters]].")
     system = FoundMessage(conversation_id="c1", title=None, message=said("system", "Be brief.", "s"), score=1.0)
-    assert shown(system, "brief", here=False)["conversation"] == "c1"
+    assert describe_message(system, "brief", same_conversation=False)["conversation"] == "c1"
 
 
 # the tool

@@ -17,7 +17,7 @@ import pytest
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Conversation, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.store.database import StoreConnection, complete_conversation_id, connect
+from zkchat_cli.store.database import StoreConnection, connect
 from zkchat_cli.store.migrations import SCRIPTS
 
 NOON = "2025-05-08T12:00:00+00:00"
@@ -108,7 +108,6 @@ def test_a_store_of_a_development_version_is_refused_and_untouched(tmp_path: Pat
     assert "was written by a development version of zkchat (layout 8); it was not changed" in error.message
     assert "export them with the version that wrote it" in error.hint and "move the file away" in error.hint
     assert contents(tmp_path) == before
-    assert complete_conversation_id(file, "c") == [("c1", "How do I use [[Filters]]? (2025-05-08)")]
 
 
 def test_a_store_is_migrated_by_the_scripts_it_has_not_seen(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from zkchat_cli.importers.messages import MessageReader, validate
 from zkchat_cli.models import ConversationArchive
 from zkchat_cli.store.archive import find_problem
 from zkchat_cli.store.rows import paused_gc
-from zkchat_cli.text.words import encodable
+from zkchat_cli.text.words import replace_surrogates
 
 LARGEST_FILE = 1024 * 1024 * 1024
 """Bytes. Reading takes seven times as much memory; so did writing: who can export a conversation can import it."""
@@ -118,7 +118,7 @@ def _clean(document: Any) -> Any:
         if depth > MOST_NESTED:
             raise ValueError(f"it is nested more than {MOST_NESTED} levels deep")
         if isinstance(value, str):
-            return encodable(value) if is_own else encodable(value).replace("\0", "\ufffd")
+            return replace_surrogates(value) if is_own else replace_surrogates(value).replace("\0", "\ufffd")
         if isinstance(value, list):
             return [clean(item, depth + 1) for item in value]
         if isinstance(value, dict):

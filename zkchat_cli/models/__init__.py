@@ -35,8 +35,8 @@ from zkchat_cli.models.messages import (
     ToolCall,
     ToolRun,
     ZkChatMessage,
-    branch,
-    exchanges,
+    branch_to,
+    split_into_exchanges,
 )
 from zkchat_cli.models.notes import IndexReport, LinkResolution
 from zkchat_cli.models.prompts import (
@@ -104,6 +104,6 @@ __all__ = [
     "TurnReport",
     "Value",
     "ZkChatMessage",
-    "branch",
-    "exchanges",
+    "branch_to",
+    "split_into_exchanges",
 ]

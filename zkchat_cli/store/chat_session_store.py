@@ -27,7 +27,7 @@ from zkchat_cli.models import (
 from zkchat_cli.store import archive as archives
 from zkchat_cli.store import compactions, conversations, facts, message_search, note_usage, rows, secure_delete, sent_prompts
 from zkchat_cli.store.database import StoreConnection, connect, connect_to_copy, copy_to_memory, transaction
-from zkchat_cli.text.words import encodable
+from zkchat_cli.text.words import replace_surrogates
 
 _MESSAGE = f"SELECT {', '.join(rows.MESSAGE)} FROM message"
 _UPDATE_MESSAGE = "UPDATE message SET rest = :rest, packed = :packed"
@@ -136,7 +136,7 @@ class ChatSessionStore:
 
     def rename(self, conversation_id: str, title: str) -> None:
         with self._writing("rename a conversation"):
-            self._update_conversation(conversation_id, "title = ?", encodable(title))
+            self._update_conversation(conversation_id, "title = ?", replace_surrogates(title))
 
     def delete(self, *conversation_ids: str) -> None:
         """Delete conversations for good: neither the store's files nor the input history contain a word of them afterwards.
@@ -146,30 +146,30 @@ class ChatSessionStore:
         """
         for conversation_id in conversation_ids:
             self.conversation(conversation_id)
-        secure_delete.delete(self._connection, list(dict.fromkeys(map(encodable, conversation_ids))))
+        secure_delete.delete(self._connection, list(dict.fromkeys(map(replace_surrogates, conversation_ids))))
 
     # Notes and facts
 
     def mentions(self, vault: str, relative_path: str) -> tuple[Mention, ...]:
         """The answers of all branches in `vault`'s conversations that used the note, newest first."""
         with self._reading("look for a note"):
-            return note_usage.read(self._db, encodable(vault), encodable(relative_path))
+            return note_usage.read(self._db, replace_surrogates(vault), replace_surrogates(relative_path))
 
     def often_cited(self, vault: str) -> tuple[MostCitedNote, ...]:
         """The notes that more than one conversation cited, most conversations first."""
         with self._reading("look for notes that are often cited"):
-            return note_usage.often_cited(self._db, encodable(vault))
+            return note_usage.often_cited(self._db, replace_surrogates(vault))
 
     def remember(self, vault: str, fact: Fact) -> Fact | None:
         """Store a fact about `vault`; returns the one with the same key that it replaces, which stays as history."""
         self._facts_written += 1
         with self._writing("remember"):
-            return facts.remember(self._db, encodable(vault), fact)
+            return facts.remember(self._db, replace_surrogates(vault), fact)
 
     def facts(self, vault: str) -> tuple[Fact, ...]:
         """The current facts, newest first."""
         with self._reading("read what was remembered"):
-            return facts.read(self._db, encodable(vault))
+            return facts.read(self._db, replace_surrogates(vault))
 
     def facts_version(self) -> tuple[int, int]:
         """Changes whenever the facts may have changed: this store has written facts, or another process anything."""
@@ -179,13 +179,13 @@ class ChatSessionStore:
     def fact_history(self, vault: str, key: str) -> tuple[Fact, ...]:
         """Every fact that ever had the key, newest first."""
         with self._reading("read what was remembered"):
-            return facts.history(self._db, encodable(vault), key)
+            return facts.history(self._db, replace_surrogates(vault), key)
 
     def forget(self, vault: str, key: str) -> Fact | None:
         """Delete a fact with its history, and return it; None for an unknown key."""
         self._facts_written += 1
         with self._writing("forget"):
-            return facts.forget(self._db, encodable(vault), key)
+            return facts.forget(self._db, replace_surrogates(vault), key)
 
     # Search
 
@@ -223,9 +223,11 @@ class ChatSessionStore:
         with self._writing("store a message"):
             conversations.read(self._db, conversation_id)
             unfinished = "UPDATE message SET status = 'unfinished' WHERE id = ? AND conversation_id = ? AND status = 'pending'"
-            self._db.execute(unfinished, (_text(message.parent_id), encodable(conversation_id)))
+            self._db.execute(unfinished, (_text(message.parent_id), replace_surrogates(conversation_id)))
             self._insert_message(conversation_id, message)
-            self._update_conversation(conversation_id, "head_id = ?, updated_at = ?", encodable(message.id), encodable(message.timestamp))
+            self._update_conversation(
+                conversation_id, "head_id = ?, updated_at = ?", replace_surrogates(message.id), replace_surrogates(message.timestamp)
+            )
 
     def commit(
         self,
@@ -244,7 +246,7 @@ class ChatSessionStore:
         """
         with self._writing("store a turn"):
             conversations.read(self._db, conversation_id)
-            question = rows.from_message(user) | {"conversation_id": encodable(conversation_id)}
+            question = rows.from_message(user) | {"conversation_id": replace_surrogates(conversation_id)}
             if self._db.execute(f"{_UPDATE_MESSAGE}, status = :status {_IN_CONVERSATION}", question).rowcount == 0:
                 raise StoreError(f"The question {user.id} is not in conversation {conversation_id}", "Add it before its turn is committed.")
             for message in answer:
@@ -264,27 +266,27 @@ class ChatSessionStore:
         self._db.executemany(
             "INSERT INTO calibration VALUES (:model, :factor, 1) ON CONFLICT (model) DO UPDATE SET"
             " factor = (factor * min(calls, :most) + :factor) / (min(calls, :most) + 1), calls = calls + 1",
-            [{"model": encodable(model), "factor": factor, "most": CALIBRATION_CALLS - 1} for model, factor in metrics.factors],
+            [{"model": replace_surrogates(model), "factor": factor, "most": CALIBRATION_CALLS - 1} for model, factor in metrics.factors],
         )
 
     def calibration(self, model: str) -> float:
         """How many tokens this model reports for each one that zkchat counts, on average (see CALIBRATION_CALLS); 1.0 if unknown."""
         with self._reading("read a model's calibration"):
-            row = self._db.execute("SELECT factor FROM calibration WHERE model = ?", (encodable(model),)).fetchone()
+            row = self._db.execute("SELECT factor FROM calibration WHERE model = ?", (replace_surrogates(model),)).fetchone()
             return 1.0 if row is None else float(row[0])
 
     def prompts(self, message_id: str) -> tuple[SentPrompt, ...]:
         """What the model calls of a message's turn were sent, in order; empty if none were stored, as for an imported conversation.
         `prompt.dropped` does not list the messages that were left out."""
         with self._reading("read a prompt"):
-            return sent_prompts.read(self._db, encodable(message_id))
+            return sent_prompts.read(self._db, replace_surrogates(message_id))
 
     def mark(self, conversation_id: str, messages: Sequence[ZkChatMessage]) -> None:
         """Update fields of stored messages that are not their words: a pin, a priority. All of them or none."""
         with self._writing("update a message"):
             conversations.read(self._db, conversation_id)
             for message in messages:
-                row = rows.from_message(message) | {"conversation_id": encodable(conversation_id)}
+                row = rows.from_message(message) | {"conversation_id": replace_surrogates(conversation_id)}
                 if self._db.execute(f"{_UPDATE_MESSAGE} {_IN_CONVERSATION}", row).rowcount == 0:
                     raise StoreError(f"The message {message.id} is not in conversation {conversation_id}", "Nothing was changed.")
 
@@ -297,13 +299,15 @@ class ChatSessionStore:
         """The current branch, from its root to the head."""
         with self._reading("read a conversation"):
             conversations.read(self._db, conversation_id)
-            return rows.to_messages(self._db.execute(_BRANCH, (encodable(conversation_id),)))
+            return rows.to_messages(self._db.execute(_BRANCH, (replace_surrogates(conversation_id),)))
 
     def log(self, conversation_id: str) -> tuple[ZkChatMessage, ...]:
         """Every message of every branch, in the order of writing."""
         with self._reading("read a conversation"):
             conversations.read(self._db, conversation_id)
-            return rows.to_messages(self._db.execute(f"{_MESSAGE} WHERE conversation_id = ? ORDER BY seq", (encodable(conversation_id),)))
+            return rows.to_messages(
+                self._db.execute(f"{_MESSAGE} WHERE conversation_id = ? ORDER BY seq", (replace_surrogates(conversation_id),))
+            )
 
     # Compactions
 
@@ -311,19 +315,19 @@ class ChatSessionStore:
         """Store a summary that replaces the messages it covers in prompts; the messages stay."""
         with self._writing("store a summary"):
             conversations.read(self._db, conversation_id)
-            compactions.insert(self._db, encodable(conversation_id), compaction)
+            compactions.insert(self._db, replace_surrogates(conversation_id), compaction)
 
     def undo_compaction(self, conversation_id: str, compaction_id: str | None = None) -> Compaction | None:
         """Take back this compaction, or the last one in force of any branch, and return it; None if there is none."""
         with self._writing("take a summary back"):
             conversations.read(self._db, conversation_id)
-            return compactions.undo(self._db, encodable(conversation_id), compaction_id)
+            return compactions.undo(self._db, replace_surrogates(conversation_id), compaction_id)
 
     def compactions(self, conversation_id: str) -> tuple[Compaction, ...]:
         """The compactions in force, oldest first."""
         with self._reading("read a conversation's summaries"):
             conversations.read(self._db, conversation_id)
-            return compactions.read(self._db, encodable(conversation_id))
+            return compactions.read(self._db, replace_surrogates(conversation_id))
 
     # Export and import
 
@@ -357,7 +361,7 @@ class ChatSessionStore:
         for message in archive.messages:
             self._insert_message(conversation.id, message)
         for compaction in archive.compactions:
-            compactions.insert(self._db, encodable(conversation.id), compaction)
+            compactions.insert(self._db, replace_surrogates(conversation.id), compaction)
         if archive.prompts is not None:
             sent_prompts.write_archive(self._db, conversation.id, archive.prompts)
         self._update_conversation(conversation.id, "head_id = ?", _text(conversation.head_id))
@@ -367,15 +371,15 @@ class ChatSessionStore:
 
     def _update_conversation(self, conversation_id: str, assignments: str, *values: str | None) -> None:
         update = f"UPDATE conversation SET {assignments} WHERE id = ?"
-        if self._db.execute(update, (*values, encodable(conversation_id))).rowcount == 0:
+        if self._db.execute(update, (*values, replace_surrogates(conversation_id))).rowcount == 0:
             conversations.read(self._db, conversation_id)  # raises the error for an unknown id
 
     def _insert_message(self, conversation_id: str, message: ZkChatMessage) -> None:
-        self._insert("message", rows.from_message(message) | {"conversation_id": encodable(conversation_id)})
+        self._insert("message", rows.from_message(message) | {"conversation_id": replace_surrogates(conversation_id)})
 
     def _insert(self, table: str, row: dict[str, Any]) -> None:
         self._db.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES (:{', :'.join(row)})", row)
 
 
 def _text(text: str | None) -> str | None:
-    return None if text is None else encodable(text)
+    return None if text is None else replace_surrogates(text)

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic_core import from_json, to_json
 
-from zkchat_cli.text.words import encodable
+from zkchat_cli.text.words import replace_surrogates
 
 SHORT = 300
 """Bytes of JSON."""
@@ -17,7 +17,7 @@ def encode(document: object) -> bytes:
     try:
         return to_json(document)
     except ValueError:
-        return encodable(json.dumps(document, ensure_ascii=False, separators=(",", ":"))).encode()
+        return replace_surrogates(json.dumps(document, ensure_ascii=False, separators=(",", ":"))).encode()
 
 
 def decode(document: str | bytes) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Conversation, ConversationArchive, ConversationSummary
 from zkchat_cli.store import rows
-from zkchat_cli.text.words import encodable
+from zkchat_cli.text.words import replace_surrogates
 
 _COLUMNS = ", ".join(rows.CONVERSATION)
 _SELECT = f"SELECT {_COLUMNS} FROM conversation"
@@ -20,7 +20,7 @@ _NEWEST_FIRST = "ORDER BY julianday(updated_at) DESC, updated_at DESC, seq DESC"
 
 def read(connection: sqlite3.Connection, conversation_id: str) -> Conversation:
     """Raises StoreError for an unknown id; its hint lists the most recent conversations."""
-    row = connection.execute(f"{_SELECT} WHERE id = ?", (encodable(conversation_id),)).fetchone()
+    row = connection.execute(f"{_SELECT} WHERE id = ?", (replace_surrogates(conversation_id),)).fetchone()
     if row is None:
         raise StoreError(f"there is no conversation {conversation_id}", _recent_hint(connection))
     return rows.to_conversation(row)
@@ -36,7 +36,7 @@ def find(connection: sqlite3.Connection, prefix: str | None, vault: str | None) 
             raise StoreError(f"there is no conversation{where} yet", how.strip())
         return newest[0]
     query = f"{_SELECT} WHERE :prefix <> '' AND substr(id, 1, length(:prefix)) = :prefix {_NEWEST_FIRST}"
-    found = _to_conversations(connection.execute(query, {"prefix": encodable(prefix)}))
+    found = _to_conversations(connection.execute(query, {"prefix": replace_surrogates(prefix)}))
     exact = [conversation for conversation in found if conversation.id == prefix]
     if len(found) == 1 or exact:
         return (exact or found)[0]
@@ -64,7 +64,9 @@ def has_id_of(connection: sqlite3.Connection, archive: ConversationArchive) -> b
         "compaction": [compaction.id for compaction in archive.compactions],
     }
     return any(
-        connection.execute(f"SELECT 1 FROM {table} WHERE id = ?", (encodable(id_),)).fetchone() for table in ids for id_ in ids[table]
+        connection.execute(f"SELECT 1 FROM {table} WHERE id = ?", (replace_surrogates(id_),)).fetchone()
+        for table in ids
+        for id_ in ids[table]
     )
 
 
@@ -77,7 +79,7 @@ def overviews(connection: sqlite3.Connection, vault: str | None, limit: int | No
 def overview(connection: sqlite3.Connection, conversation_id: str) -> ConversationSummary:
     """Raises StoreError as `read` does."""
     known = read(connection, conversation_id)
-    return _to_overview(connection.execute(f"{_OVERVIEW} WHERE id = ?", (encodable(known.id),)).fetchone())
+    return _to_overview(connection.execute(f"{_OVERVIEW} WHERE id = ?", (replace_surrogates(known.id),)).fetchone())
 
 
 def _to_overview(row: Sequence[Any]) -> ConversationSummary:
@@ -88,7 +90,7 @@ def _to_overview(row: Sequence[Any]) -> ConversationSummary:
 
 
 def _filter(vault: str | None, limit: int | None) -> dict[str, str | int | None]:
-    return {"vault": vault and encodable(vault), "limit": -1 if limit is None else limit}
+    return {"vault": vault and replace_surrogates(vault), "limit": -1 if limit is None else limit}
 
 
 def _to_conversations(found: Iterable[tuple[str, ...]]) -> list[Conversation]:

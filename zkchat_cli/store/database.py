@@ -19,7 +19,6 @@ from zkchat_cli.store.sqlite_errors import describe_store, translate_errors
 
 BUSY_TIMEOUT = 10.0
 """Seconds to wait for another process's write; a write takes milliseconds."""
-MOST_COMPLETIONS = 50
 
 
 class StoreConnection:
@@ -93,19 +92,6 @@ def transaction(connection: sqlite3.Connection, kind: Literal["IMMEDIATE", "DEFE
     finally:
         if connection.in_transaction:  # after some errors, a full disk among them, SQLite has already rolled back
             connection.execute("ROLLBACK")
-
-
-def complete_conversation_id(file: Path, prefix: str) -> list[tuple[str, str]]:
-    """The newest conversations whose id begins with `prefix`: id, and title with date. For shell completion, which must answer at once:
-    it loads nothing but SQLite, and a store that is missing or cannot be read now has no conversations.
-    """
-    query = """SELECT id, coalesce(title, ''), substr(updated_at, 1, 10) FROM conversation
-        WHERE substr(id, 1, length(?1)) = ?1 ORDER BY julianday(updated_at) DESC, seq DESC LIMIT ?2"""
-    try:
-        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=0.05)) as connection:
-            return [(id_, f"{title} ({day})".strip()) for id_, title, day in connection.execute(query, (prefix, MOST_COMPLETIONS))]
-    except (sqlite3.Error, ValueError):
-        return []
 
 
 def _create_file(file: Path) -> None:

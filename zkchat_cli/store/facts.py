@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from zkchat_cli.models import Fact
-from zkchat_cli.text.words import encodable
+from zkchat_cli.text.words import replace_surrogates
 
 _COLUMNS = ("key", "content", "source", "conversation_id", "message_id", "created_at", "last_accessed", "ended_at")
 _FACT = f"""
@@ -19,8 +19,8 @@ def remember(connection: sqlite3.Connection, vault: str, fact: Fact) -> Fact | N
     """Make `fact` the current one of its key; returns the one it replaces."""
     replaced = _current(connection, vault, fact.key)
     end = "UPDATE fact SET ended_at = ? WHERE vault = ? AND key = ? AND ended_at IS NULL"
-    connection.execute(end, (encodable(fact.created_at), vault, encodable(fact.key)))
-    values = [encodable(value) if isinstance(value := getattr(fact, column), str) else value for column in _COLUMNS]
+    connection.execute(end, (replace_surrogates(fact.created_at), vault, replace_surrogates(fact.key)))
+    values = [replace_surrogates(value) if isinstance(value := getattr(fact, column), str) else value for column in _COLUMNS]
     marks = ", ".join("?" * len(_COLUMNS))
     connection.execute(f"INSERT INTO fact (vault, {', '.join(_COLUMNS)}) VALUES (?, {marks})", (vault, *values))
     return replaced
@@ -34,26 +34,27 @@ def read(connection: sqlite3.Connection, vault: str) -> tuple[Fact, ...]:
 
 def history(connection: sqlite3.Connection, vault: str, key: str) -> tuple[Fact, ...]:
     """Every fact that ever had the key, newest first."""
-    found = connection.execute(f"{_FACT} WHERE fact.vault = ? AND fact.key = ? ORDER BY fact.seq DESC", (vault, encodable(key)))
+    found = connection.execute(f"{_FACT} WHERE fact.vault = ? AND fact.key = ? ORDER BY fact.seq DESC", (vault, replace_surrogates(key)))
     return tuple(_fact(row) for row in found)
 
 
 def forget(connection: sqlite3.Connection, vault: str, key: str) -> Fact | None:
     """Delete the key with its history; returns the fact that was current."""
     fact = _current(connection, vault, key)
-    connection.execute("DELETE FROM fact WHERE vault = ? AND key = ?", (vault, encodable(key)))
+    connection.execute("DELETE FROM fact WHERE vault = ? AND key = ?", (vault, replace_surrogates(key)))
     return fact
 
 
 def access(connection: sqlite3.Connection, vault: str, keys: Sequence[str], at: str) -> None:
     connection.executemany(
-        "UPDATE fact SET last_accessed = ? WHERE vault = ? AND key = ? AND ended_at IS NULL", [(at, vault, encodable(key)) for key in keys]
+        "UPDATE fact SET last_accessed = ? WHERE vault = ? AND key = ? AND ended_at IS NULL",
+        [(at, vault, replace_surrogates(key)) for key in keys],
     )
 
 
 def _current(connection: sqlite3.Connection, vault: str, key: str) -> Fact | None:
     query = f"{_FACT} WHERE fact.vault = ? AND fact.key = ? AND fact.ended_at IS NULL"
-    row = connection.execute(query, (vault, encodable(key))).fetchone()
+    row = connection.execute(query, (vault, replace_surrogates(key))).fetchone()
     return None if row is None else _fact(row)
 
 

@@ -1,4 +1,4 @@
-"""Full-text search over all messages: the table `message_index`, whose words are those of `words.indexed`.
+"""Full-text search over all messages: the table `message_index`, whose words are those of `words.to_index_text`.
 
 Every branch is searched, and so are the results of tools: search finds what a prompt leaves out or masks.
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from zkchat_cli.models import FoundMessage
 from zkchat_cli.store import rows
 from zkchat_cli.store.database import transaction
-from zkchat_cli.text.words import content_terms, indexed
+from zkchat_cli.text.words import content_terms, to_index_text
 from zkchat_cli.text.words import terms as word_list
 
 MOST_INDEXED = 200_000
@@ -56,7 +56,7 @@ def index_messages(connection: sqlite3.Connection) -> Iterator[tuple[int, int]]:
 
 def _index_batch(connection: sqlite3.Connection) -> int:
     query = "SELECT message.seq, message.content FROM unindexed JOIN message ON message.seq = unindexed.message_seq LIMIT ?"
-    found = [(seq, content, indexed(content[:MOST_INDEXED])) for seq, content in connection.execute(query, (BATCH,))]
+    found = [(seq, content, to_index_text(content[:MOST_INDEXED])) for seq, content in connection.execute(query, (BATCH,))]
     different = [(seq, words) for seq, content, words in found if words != content]
     connection.executemany("INSERT INTO index_words (message_seq, words) VALUES (?, ?)", different)
     connection.executemany("INSERT INTO message_index (rowid, words) VALUES (?, ?)", [(seq, words) for seq, _, words in found])

@@ -11,7 +11,7 @@ from typing import Any
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Conversation, Value, ZkChatMessage
 from zkchat_cli.store import codec
-from zkchat_cli.text.words import encodable
+from zkchat_cli.text.words import replace_surrogates
 
 CONVERSATION = ("id", "vault", "title", "created_at", "updated_at", "head_id")
 _MESSAGE = ("id", "parent_id", "role", "content", "status", "timestamp")
@@ -88,7 +88,7 @@ def paused_gc() -> Iterator[None]:
 
 
 def columns(value: Value, names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: encodable(field) if isinstance(field := getattr(value, name), str) else field for name in names}
+    return {name: replace_surrogates(field) if isinstance(field := getattr(value, name), str) else field for name in names}
 
 
 def other_fields(value: Value, names: tuple[str, ...]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from zkchat_cli.models import ArchivedCall, ArchivedPrompts, Prompt, PromptMessage, PromptTool, SentPrompt, Value
 from zkchat_cli.store import codec, compactions
-from zkchat_cli.text.words import encodable
+from zkchat_cli.text.words import replace_surrogates
 
 _QUESTION = """
     WITH RECURSIVE above (seq, id, parent_id, role) AS (
@@ -122,7 +122,9 @@ class _Writer:
 
     def __init__(self, connection: sqlite3.Connection, conversation_id: str, cache: PieceCache) -> None:
         self._db = connection
-        [self._conversation] = connection.execute("SELECT seq FROM conversation WHERE id = ?", (encodable(conversation_id),)).fetchone()
+        [self._conversation] = connection.execute(
+            "SELECT seq FROM conversation WHERE id = ?", (replace_surrogates(conversation_id),)
+        ).fetchone()
         self._pieces = dict(cache.pieces) if cache.conversation == self._conversation else {}
 
     def number(self, piece: PromptMessage | PromptTool) -> int:
@@ -138,7 +140,7 @@ class _Writer:
         if found:
             return int(found[0])
         if isinstance(piece, PromptMessage) and piece.source_ids:
-            source = _source_text(self._db, self._conversation, encodable(piece.source_ids[0]))
+            source = _source_text(self._db, self._conversation, replace_surrogates(piece.source_ids[0]))
             if source and source in piece.content:
                 document["content"] = piece.content.split(source, maxsplit=1)
         insert = "INSERT INTO piece (conversation_seq, hash, body) VALUES (?, ?, ?)"
@@ -148,7 +150,7 @@ class _Writer:
         """Store a prompt. Piece numbers are written as differences, which compress to a tenth."""
         body = codec.compress({**document, "messages": _differences(messages), "tools": _differences(tools)})
         insert = "INSERT INTO prompt (conversation_seq, question_seq, body) VALUES (?, (SELECT seq FROM message WHERE id = ?), ?)"
-        self._db.execute(insert, (self._conversation, encodable(question_id), body))
+        self._db.execute(insert, (self._conversation, replace_surrogates(question_id), body))
 
     def cache_of(self, prompt: Prompt) -> PieceCache:
         return PieceCache(self._conversation, {id(piece): self._pieces[id(piece)] for piece in (*prompt.messages, *prompt.tools)})

@@ -10,10 +10,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from zkchat_cli.citations.marks import patterns
-from zkchat_cli.citations.marks.blocks import BlockTracker, margin
 from zkchat_cli.citations.marks.patterns import CitationMark
+from zkchat_cli.markdown.scanner import BlockScanner, LineKind
 
 _TOKEN = re.compile(rf"[\n\\`\[【［{patterns.RAISED}]|\.(?=[mM]|\Z)")
+_NO_PROSE: frozenset[LineKind] = frozenset(("blank", "definition", "fence", "code", "fence_end", "indented"))
+_CONTINUES_PARAGRAPH: frozenset[LineKind] = frozenset(("paragraph", "underline", "rule", "delimiter"))
 _TICKS = re.compile(r"`++")
 
 
@@ -38,7 +40,7 @@ class CitationMarkParser:
     def __init__(self, *, definitions: bool = False) -> None:
         self.code: list[tuple[int, int]] = []
         self._definitions = definitions
-        self._blocks = BlockTracker()
+        self._scanner = BlockScanner(lenient=True)
         self._text = ""
         self._begin = 0
         """Where `_text` begins in the whole. Of what was read so much is kept as a mark may look back."""
@@ -57,8 +59,9 @@ class CitationMarkParser:
 
     @property
     def closing(self) -> str:
-        """The fence that an open code block still needs; empty when none is open."""
-        return self._blocks.closing
+        """The fence that must be added to close an open code block; empty if there is none, or if its list or quote ends it anyway."""
+        fence = self._scanner.fence
+        return fence.mark if fence and not fence.nested else ""
 
     def feed(self, text: str) -> list[CitationMark]:
         """Take the next piece; the marks that are certain now."""
@@ -84,19 +87,19 @@ class CitationMarkParser:
         return found
 
     def _line(self, final: bool) -> bool:
-        """Read the start of a line of prose, or all there is of another; whether anything could be decided."""
+        """Read the start of a line of prose, or what is known of another line; whether anything could be decided."""
         text, at = self._text, self._at
         newline = text.find("\n", at)
         end = len(text) if newline < 0 else newline
         if not self._skips:
             start = text[at:end]
-            line = self._blocks.line(start, whole=final or newline >= 0)
+            line = self._scanner.scan(start) if final or newline >= 0 else self._scanner.scan_prefix(start)
             if line is None:
                 return False
-            if line.kind != "prose" or line.begins:
+            if line.kind not in _CONTINUES_PARAGRAPH:
                 self._end_paragraph()
-            if line.kind == "prose":
-                self._line_text, self._line_ends_block = self._begin + at + margin(start), line.ends
+            if line.kind not in _NO_PROSE:
+                self._line_text, self._line_ends_block = self._begin + at + line.start, line.kind == "heading"
                 return True
             if line.kind == "definition" and self._definitions and (mark := patterns.definition(text, text.index("[", at))):
                 self._found.append(self._placed(mark))

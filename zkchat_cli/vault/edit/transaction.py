@@ -42,17 +42,17 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is to be done to the notes, said in a line, and each file that it touches. `note` is what to know of it besides.
+    """A proposed change of notes: a one-line summary, the changed files, and a `note` for whoever approves it.
 
-    `lasting` is the file among them, if one is, that tells every later conversation what to do. `replaced` is the text in whose place
-    another comes: who proposed it may not have read it.
+    `memory_file` is the changed file that instructs later conversations, if any. `replaced_text` is the section that gets replaced: whoever
+    proposed the change may not have read it.
     """
 
     summary: str
     files: tuple[FileChange, ...]
     note: str = ""
-    lasting: str | None = None
-    replaced: str = ""
+    memory_file: str | None = None
+    replaced_text: str = ""
 
     @property
     def diff(self) -> str:
@@ -98,7 +98,7 @@ def place(root: Path, relative_path: str) -> Path:
     return root / TRASH / resolve_inside(root, "/".join(parts[1:])).relative_to(root)
 
 
-def make(root: Path, change: Change, journal: Path) -> None:
+def apply(root: Path, change: Change, journal: Path) -> None:
     """Make a change. Raises VaultError, and then nothing has changed: when a file is not as it was read, a place is taken, or the disk
     refuses.
     """
@@ -125,7 +125,7 @@ def make(root: Path, change: Change, journal: Path) -> None:
         journal.unlink(missing_ok=True)
 
 
-def is_made(root: Path, change: Change, journal: Path) -> bool:
+def is_applied(root: Path, change: Change, journal: Path) -> bool:
     """Whether the files are as the change was to leave them, and nothing will put them back."""
     return not journal.exists() and all(_read(place(root, each.new_path)) == each.after for each in change.files)
 
