@@ -298,7 +298,7 @@ def test_the_command_shows_what_was_sent_then(zkchat: Program, script: Callable[
     for wrong, why in (
         (("show", "--turn", 3), "there is no turn 3"),
         (("show", "--turn", 1, "--call", 2), "turn 1 has no call 2"),
-        (("show", "--call", 1), "--call needs a --turn"),
+        (("show", "--call", 1), "--call needs --turn"),
         (("show", "--turn", 1, "--next", "x"), "--turn shows the past"),
         (("diff", 1, 9), "there is no turn 9"),
     ):
