@@ -299,7 +299,7 @@ def test_the_command_shows_what_was_sent_then(zkchat: Program, script: Callable[
         (("show", "--turn", 3), "there is no turn 3"),
         (("show", "--turn", 1, "--call", 2), "turn 1 has no call 2"),
         (("show", "--call", 1), "--call needs --turn"),
-        (("show", "--turn", 1, "--next", "x"), "--turn shows the past"),
+        (("show", "--turn", 1, "--next", "x"), "--turn and --next cannot be combined"),
         (("diff", 1, 9), "there is no turn 9"),
     ):
         refused = zkchat("context", *wrong)

@@ -71,7 +71,7 @@ def test_reading_works_and_writing_says_why_it_does_not() -> None:
 def test_a_new_conversation_says_whether_the_last_one_is_stored(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "Roof.md").write_text("The roof leaks.")
-    for name, message in ((None, "until you leave: this chat is not stored."), ("s.db", "is stored as")):
+    for name, message in ((None, "is lost when you quit: this chat is not stored."), ("s.db", "is stored as")):
         room = a_room(tmp_path / "notes", tmp_path / "cache")
         with closing(ChatSessionStore.open(name and tmp_path / name)) as store:
             session = replace(room, store=store).session()
