@@ -93,7 +93,7 @@ def test_a_model_that_is_left_empty_is_the_settings(where: Path) -> None:
         ('memory = "perhaps"', 'memory = "perhaps"', "true or false"),
         ("model = 5", "model = 5", "a text"),
         ("context.max_tokens = 3", "context.max_tokens = 3", "from 512"),
-        ("context.message_budget_ratio = 0.9", "context", "together they may take at most 1"),
+        ("context.message_budget_ratio = 0.9", "context", "more than 1"),
         ('strategy = "discard"\ncontext.strategy = "hybrid"', "strategy and context.strategy", "keep one"),
         ('system_prompt = "a"\nsystem_prompt_file = "b"', "system_prompt and system_prompt_file", "keep one"),
         ("memory = true\ncontext.memory_integration = true", "memory and context.memory_integration", "keep one"),

@@ -261,9 +261,9 @@ def test_a_value_for_the_file_is_checked_and_typed() -> None:
 
 def test_a_name_that_no_drawer_holds_is_told_with_its_origin(where: AppPaths) -> None:
     settings = loaded(where, 'model = "gpt"')
-    told = settings.problem("model", "gpt", "offline", "See doctor.").message
+    told = settings.invalid_value("model", "gpt", "offline", "See doctor.").message
     assert told == f'{where.config_file}: model = "gpt" is not valid; it must be offline'
-    assert settings.problem("context.strategy", "x", "hybrid").message.startswith("defaults: ")
+    assert settings.invalid_value("context.strategy", "x", "hybrid").message.startswith("defaults: ")
 
 
 def test_the_environment_is_the_processs() -> None:

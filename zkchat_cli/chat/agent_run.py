@@ -14,7 +14,7 @@ from zkchat_cli import events
 from zkchat_cli.chat.command_hints import IN_CHAT, CommandHints
 from zkchat_cli.chat.runtime import Runtime
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.citations.marks.stream_parser import CitationMarkParser
+from zkchat_cli.citations.marks import CitationMarkParser
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import RunReport, Timings, TokenUsage, TurnReport, ZkChatMessage, split_into_exchanges
 from zkchat_cli.text.truncate import truncate
