@@ -16,7 +16,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context.branch_tree import BranchTree, head_before_turns
 from zkchat_cli.errors import ProviderError, StoreError, UsageError
 from zkchat_cli.exporters import exporter
-from zkchat_cli.importers.chat_log import read_archive
+from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.llm.base import StreamFailed
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
@@ -309,7 +309,7 @@ MOVES += ["pin 1", "unpin 1", "strategy discard", "strategy hybrid"]
 def carried(room: Room, session: ZkChatSession) -> None:
     """Export and import bring the whole conversation: into another store as it is, into this one as a copy."""
     text = exporter("json").export(room.store.archive(session.conversation.id, prompts=True))
-    [read] = read_archive(text, vault="/other", new_id=Ids("never"), now=NOON)
+    [read] = read_conversations(text.encode(), vault="/other", new_id=Ids("never"), now=NOON).archives
     elsewhere = replace(room, store=ChatSessionStore.open(None))
     there = elsewhere.session(conversation=elsewhere.store.restore(read, Ids("never")), strategy=session.strategy.name)
     assert there.store.log(there.conversation.id) == session.store.log(session.conversation.id) and there.prompt() == session.prompt()

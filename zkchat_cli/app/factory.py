@@ -159,10 +159,10 @@ def settings(choices: StartupOptions, env: Mapping[str, str], cwd: Path, agent: 
     where = paths.app_paths(env, choices.config_file)
     if choices.config_file is not None and not choices.config_file.is_file():
         raise ConfigError(f"there is no settings file {choices.config_file}", "--config names an existing TOML file.")
-    loaded = loader.load(choices.flags, env, where, schema=settings_schema(), agent=told)
+    loaded = loader.load_config(choices.flags, env, where, schema=settings_schema(), agent=told)
     folder = vault_folder(loaded, cwd)
     if folder is not None:
-        loaded = loader.load(choices.flags, env, where, folder, settings_schema(), told)
+        loaded = loader.load_config(choices.flags, env, where, folder, settings_schema(), told)
     return check(loaded)
 
 
@@ -170,15 +170,15 @@ def check(loaded: LoadedConfig) -> LoadedConfig:
     """Refuse names that no drawer holds: a strategy, a provider, an embedder. They are checked here because config knows no drawers."""
     strategy = loaded.values.context.strategy
     if strategy not in strategies.strategy_names():
-        raise loaded.problem("context.strategy", strategy, " or ".join(strategies.strategy_names()))
+        raise loaded.invalid_value("context.strategy", strategy, " or ".join(strategies.strategy_names()))
     name = loaded.values.model.partition("/")[0]
     if name not in providers.names():
         valid = f"PROVIDER or PROVIDER/NAME with a provider of: {', '.join(providers.names())}"
-        raise loaded.problem("model", loaded.values.model, valid, "zkchat doctor says what each provider is.")
+        raise loaded.invalid_value("model", loaded.values.model, valid, "zkchat doctor says what each provider is.")
     _refuse_to_send(loaded)
     embedder = loaded.values.semantic.provider
     if embedder not in (NO_EMBEDDER, *embedders.names()):
-        raise loaded.problem("semantic.provider", embedder, " or ".join((NO_EMBEDDER, *embedders.names())))
+        raise loaded.invalid_value("semantic.provider", embedder, " or ".join((NO_EMBEDDER, *embedders.names())))
     return loaded
 
 
@@ -302,7 +302,7 @@ def key_variables(env: Mapping[str, str]) -> dict[str, str]:
     """The providers that take a key, each with the environment variable that holds it; where settings are wrong, the usual one."""
     tables = {name: table for name in providers.names() if "key_variable" in (table := providers.provider(name).settings).model_fields}
     try:
-        values = loader.load({}, env, paths.app_paths(env), schema=settings_schema()).values
+        values = loader.load_config({}, env, paths.app_paths(env), schema=settings_schema()).values
     except ConfigError:
         values = settings_schema()()
     return {name: getattr(values, name).key_variable for name in tables}

@@ -14,7 +14,7 @@ from zkchat_cli import events
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.chat.turn import add_optional
 from zkchat_cli.chat.user_message import UserInput
-from zkchat_cli.citations.marks.stream_parser import CitationMarkParser
+from zkchat_cli.citations.marks import CitationMarkParser
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import RunReport, Timings, TokenUsage, TurnReport, ZkChatMessage, split_into_exchanges
 from zkchat_cli.text.truncate import truncate

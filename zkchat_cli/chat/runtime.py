@@ -150,8 +150,8 @@ class Runtime:
 
     def with_setting(self, key: str, value: str) -> "Runtime":
         """Override a setting for this session. The files stay unchanged. Raises ConfigError, UsageError and ProviderError."""
-        settings = loader.changed(self.settings, key, value, ORIGIN)
-        checked = loader.flat(settings)[key]
+        settings = loader.with_value(self.settings, key, value, ORIGIN)
+        checked = loader.flatten(settings)[key]
         if key in READ_AT_START or not key.startswith(CHANGEABLE):
             raise UsageError(f"{key} is read when zkchat starts", f"To change it from the next start on: zkchat config set {key} {value}")
         changes: dict[str, Any] = {}

@@ -148,7 +148,7 @@ class ZkChatSession:
         """Change a setting for this session, and return its checked value. Raises ConfigError, UsageError and ProviderError, and then
         nothing changes."""
         self._runtime = self._calibrated(self.services, self._runtime.with_setting(key, value))
-        return loader.flat(self._runtime.settings)[key]
+        return loader.flatten(self._runtime.settings)[key]
 
     def list_models(self) -> tuple[AvailableModels, ...]:
         """The models that could be used instead; asked for again after a minute."""

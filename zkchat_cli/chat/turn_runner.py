@@ -17,8 +17,8 @@ from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.tool_executor import ToolExecutor, ToolOutcome, ToolResult
 from zkchat_cli.chat.turn import TurnInProgress, storable_call, storable_thinking
-from zkchat_cli.citations.marks.patterns import CitationMark
-from zkchat_cli.citations.marks.stream_parser import CitationMarkParser
+from zkchat_cli.citations.mark_syntax import CitationMark
+from zkchat_cli.citations.marks import CitationMarkParser
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
 from zkchat_cli.context.turns import count_call_tokens, render_turn
 from zkchat_cli.errors import PromptTooLarge, ProviderError
