@@ -142,7 +142,7 @@ class Repl:
         """Run a command or a turn; False when the chat is to end."""
         self._question_stored = False
         from zkchat_cli import slash  # the session has loaded it
-        from zkchat_cli.chat.agent_run import unfinished
+        from zkchat_cli.chat.agent_run import unfinished_goal
         from zkchat_cli.terminal import command_runner
         from zkchat_cli.terminal.turn_renderer import show_error
 
@@ -154,7 +154,7 @@ class Repl:
                 with interrupts.stoppable():
                     self.take_turn(self._session.send(line))
         except KeyboardInterrupt:
-            in_run = "/solve".startswith(line.split()[0]) and unfinished(self._session.history)
+            in_run = "/solve".startswith(line.split()[0]) and unfinished_goal(self._session.history)
             hint = "; the work so far is kept: /solve continues" if in_run else self._stopped_hint() if self._question_stored else ""
             self._screen.print(f"  stopped{hint}", "yellow")
         except ZkchatError as e:
@@ -296,7 +296,7 @@ class Repl:
             self._prompt.update(limit=self._session.budget.effective_limit)
         if not self._warned and self._background.problems:
             self._warned = True
-            self._prompt.print_above(lambda: [self._screen.warn(problem) for problem in self._background.problems])
+            self._prompt.print_above(self._warn_of_problems)
 
     def _use_session(self, opened: StartedSession) -> None:
         app, self._session = opened.app, opened.session
@@ -305,7 +305,7 @@ class Repl:
         screen = self._screen.dressed(settings.terminal)
         self._screen = replace(screen, address=opener(app.vault.root, settings.references.link_style))
         self._prompt.set_style(PromptStyle(screen.colour, screen.said))
-        self._history.set_file(input_history.file_of(app.loaded.places.data_dir, str(app.vault.root)) if self._keep_history else None)
+        self._history.set_file(input_history.history_file(app.loaded.places.data_dir, str(app.vault.root)) if self._keep_history else None)
         if settings.terminal.editing_mode == "vi":
             self._prompt.use_vi_keys()
         self._completer.ready.set()
@@ -338,6 +338,10 @@ class Repl:
         warn_if_unable(session, self._screen, unsafe=self._unsafe)
         for warning in opened.warnings if opened is not None else ():
             self._screen.warn(*warning)
+
+    def _warn_of_problems(self) -> None:
+        for problem in self._background.problems:
+            self._screen.warn(problem)
 
     def _measure(self) -> None:
         self._metrics.measure_prompt()

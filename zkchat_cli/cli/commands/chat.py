@@ -78,7 +78,7 @@ def chat(
             )
             app = replace(resources.enter_context(open_app(choices)), approve=approve)
             session = app.session(_conversation(app, resume, continue_=continue_))
-            retention = Retention(app.store, app.loaded.values, factory.now(), but=session.conversation.id)
+            retention = Retention(app.store, app.loaded.values, factory.now(), current=session.conversation.id)
             retention.start()
             unstored = app.unstored
             warnings = ((f"this chat is not stored: {unstored.message}", unstored.hint),) if unstored is not None else ()
@@ -102,12 +102,12 @@ def chat(
             for warning in started.warnings:
                 screen.warn(*warning)
             warn_if_unable(started.session, screen, unsafe=unsafe)
-            settings = started.bench.loaded.values.references
+            settings = started.app.loaded.values.references
             screen = replace(
-                screen.dressed(started.bench.loaded.values.terminal), address=opener(started.bench.vault.root, settings.link_style)
+                screen.dressed(started.app.loaded.values.terminal), address=opener(started.app.vault.root, settings.link_style)
             )
             with screen.progress_bar("Indexing") as progress:
-                index = started.bench.vault.refresh(progress=progress)
+                index = started.app.vault.refresh(progress=progress)
             for problem in index.problems:
                 screen.warn(problem)
             code = _piped(started.session, screen, settings.max_displayed)
