@@ -6,7 +6,7 @@ from io import StringIO
 import pytest
 
 from zkchat_cli.events import IterationStarted
-from zkchat_cli.terminal.change_approval import MOST_LINES, NO_MORE, ApprovalPrompt
+from zkchat_cli.terminal.change_approval import DECLINED_ALL, MAX_LINES, ApprovalPrompt
 from zkchat_cli.terminal.diffs import LONGEST_LINE, is_cut, show_diff
 from zkchat_cli.terminal.interrupts import STOPPED
 from zkchat_cli.terminal.screen import Screen
@@ -62,16 +62,16 @@ def test_what_nobody_sees_is_told(text: str, told: str) -> None:
 
 def test_of_a_long_diff_a_part_is_shown_and_told_how_much_more_there_is() -> None:
     diff = change("\n".join(map(str, range(1000))) + "\n").diff
-    assert is_cut(diff, MOST_LINES)
-    assert shown(diff, MOST_LINES)[-1] == "  … and 703 more lines"
+    assert is_cut(diff, MAX_LINES)
+    assert shown(diff, MAX_LINES)[-1] == "  … and 703 more lines"
     assert len(shown(diff)) == 1003
-    assert not is_cut(change("short\n").diff, MOST_LINES)
+    assert not is_cut(change("short\n").diff, MAX_LINES)
 
 
 def test_a_line_of_a_megabyte_is_cut_and_not_the_end_of_what_is_asked() -> None:
     diff = change("x" * 1_000_000).diff
-    assert is_cut(diff, MOST_LINES)
-    assert shown(diff, MOST_LINES)[3].endswith(f" … and {1_000_001 - LONGEST_LINE} more characters")
+    assert is_cut(diff, MAX_LINES)
+    assert shown(diff, MAX_LINES)[3].endswith(f" … and {1_000_001 - LONGEST_LINE} more characters")
 
 
 class Answers:
@@ -120,7 +120,7 @@ def test_why_not_is_for_the_model_to_hear_as_it_was_typed() -> None:
 
 def test_ctrl_c_at_a_question_is_a_no_to_all_that_comes_in_the_turn() -> None:
     ask, question, _ = asking("y", STOPPED, "y")
-    assert [ask(change("x")) for _ in range(4)] == [ALLOWED, DECLINED, NO_MORE, NO_MORE]
+    assert [ask(change("x")) for _ in range(4)] == [ALLOWED, DECLINED, DECLINED_ALL, DECLINED_ALL]
     assert question.words == ["y"]
     ask.begin_turn()
     assert ask(change("x")) is ALLOWED

@@ -99,7 +99,7 @@ def test_a_line_sent_before_the_session_is_there_is_answered(zkchat: Program, sc
         chat.wait_for("you ›")
         chat.type(f"am I early?{ENTER}/refs{ENTER}")
         chat.wait_for("Patience pays.")
-        chat.wait_for("No document has been mentioned")
+        chat.wait_for("No documents have been named")
         assert "^M" not in chat.everything()
     assert stored(zkchat)[0]["content"] == "am I early?"
 

@@ -102,7 +102,7 @@ def test_ctrl_c_clears_a_typed_line(zkchat: Program) -> None:
         chat.wait_until(lambda: "something I regret" not in chat.screen_text(), "an empty line")
         chat.wait_for("this line 0")
         chat.say("/refs")
-        chat.wait_for("No document has been mentioned or found yet.\n\nyou ›")
+        chat.wait_for("No documents have been named or found yet.\n\nyou ›")
 
 
 def test_ctrl_c_once_on_an_empty_line_only_hints(zkchat: Program) -> None:
@@ -114,7 +114,7 @@ def test_ctrl_c_once_on_an_empty_line_only_hints(zkchat: Program) -> None:
         chat.type(CTRL_C)
         chat.wait_for("press Ctrl-C again to quit")
         chat.say("/refs")
-        chat.wait_for("No document has been mentioned")
+        chat.wait_for("No documents have been named")
 
 
 def test_ctrl_c_twice_on_an_empty_line_leaves(zkchat: Program) -> None:

@@ -103,7 +103,7 @@ def test_an_edit_that_is_not_valid_is_told_and_kept_and_the_file_left_alone(zkch
 
 def test_what_somebody_else_wrote_meanwhile_is_left_alone(zkchat: Program) -> None:
     an_editor(zkchat, f"mkdir -p {file_of(zkchat).parent}; echo '# theirs' > {file_of(zkchat)}; echo '# mine' > \"$1\"")
-    assert "was changed by somebody else meanwhile" in zkchat("config", "edit").err
+    assert "was changed by someone else meanwhile" in zkchat("config", "edit").err
     assert file_of(zkchat).read_text() == "# theirs\n"
 
 
@@ -117,7 +117,7 @@ def test_a_broken_file_can_be_edited_too(zkchat: Program) -> None:
 
 def test_an_editor_that_fails_loses_nothing(zkchat: Program) -> None:
     an_editor(zkchat, "exit 1")
-    assert "ended with 1" in zkchat("config", "edit").err
+    assert "exit code 1" in zkchat("config", "edit").err
     an_editor(zkchat, "echo '# mine' > \"$1\"; exit 1")
     told = zkchat("config", "edit").err
     assert Path(told.strip().rpartition(" ")[2].rstrip(".")).read_text() == "# mine\n"
@@ -132,5 +132,5 @@ def test_the_editor_is_the_users(tmp_path: Path) -> None:
             Editor.find(env)
     (tmp_path / "nano").write_text("#!/bin/sh\nprintf '\\377' > \"$1\"\n")
     (tmp_path / "nano").chmod(0o755)
-    with pytest.raises(ZkchatError, match="did not edit"):
+    with pytest.raises(ZkchatError, match="could not edit"):
         Editor.find({"PATH": str(tmp_path)}).edit("x", ".toml")

@@ -168,8 +168,8 @@ def test_a_short_paste_is_text(at: At) -> None:
 )
 def test_a_paste_is_shown_by_its_size(text: str, shown: str) -> None:
     pastes = Pastes()
-    assert pastes.shown(pastes.fold(text)) == shown
-    assert pastes.shown("x") is pastes.shown("\U0010fff0") is None
+    assert pastes.label(pastes.fold(text)) == shown
+    assert pastes.label("x") is pastes.label("\U0010fff0") is None
 
 
 @given(st.lists(st.text(st.sampled_from("ab \n\r\U0010f000\U0010f001"), max_size=30).map(lambda t: t * 40), max_size=4))
@@ -177,7 +177,7 @@ def test_whatever_is_pasted_is_what_is_sent(texts: list[str]) -> None:
     pastes = Pastes()
     folded = [pastes.fold(text) for text in texts]
     for text, character in zip(texts, folded, strict=True):
-        if pastes.shown(character[:1] or "x") and len(character) == 1:
+        if pastes.label(character[:1] or "x") and len(character) == 1:
             assert pastes.unfold(character) == re.sub("\r\n?", "\n", text)
 
 
@@ -239,7 +239,7 @@ def test_leaving_ends_a_prompt_that_waits(at: At) -> None:
     threading.Timer(0.1, at.prompt.end_input).start()
     with pytest.raises(EOFError):
         at.prompt.ask()
-    assert not at.prompt.call(lambda: None)
+    assert not at.prompt.call_soon(lambda: None)
 
 
 def test_what_is_printed_above_is_printed_in_the_prompts_thread(at: At) -> None:
@@ -250,7 +250,7 @@ def test_what_is_printed_above_is_printed_in_the_prompts_thread(at: At) -> None:
         at.keyboard.send_text(f" on{ENTER}")
 
     at.keyboard.send_text("going")
-    threading.Timer(0.1, lambda: at.prompt.call(show)).start()
+    threading.Timer(0.1, lambda: at.prompt.call_soon(show)).start()
     assert at.prompt.ask() == "going on"
     assert printed == ["going"]
 
