@@ -19,7 +19,7 @@ from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.events import CompactionDone, CompactionStarted, Event
 from zkchat_cli.models import DocumentReference, ZkChatMessage
 from zkchat_cli.summarization.extractive.summarizer import extract_summary, summarize
-from zkchat_cli.views.context_usage import describe
+from zkchat_cli.views.compaction import describe_compaction
 
 THINGS = ["anvil", "bellows", "chisel", "drill", "easel", "file", "gouge", "hammer", "inkwell", "jigsaw", "kettle", "lathe"]
 MOVES = tuple(
@@ -425,6 +425,6 @@ def test_a_summary_from_a_larger_window_is_made_anew_for_a_smaller_one(room: Roo
 
 
 def test_a_compaction_is_told_in_words(session: ZkChatSession) -> None:
-    assert "would fold 14 messages" in describe(session.compact(preview=True))
-    assert "folded 14 messages" in describe(session.compact())
-    assert "Nothing to compact" in describe(session.compact())
+    assert "Would summarize 14 messages" in describe_compaction(session.compact(preview=True))
+    assert "ummarized 14 messages" in describe_compaction(session.compact())
+    assert "Nothing to compact" in describe_compaction(session.compact())

@@ -4,7 +4,6 @@ import pytest
 from building import COUNTER, a_compaction, talk, turns
 from folding import things
 
-from zkchat_cli.chat.command_hints import UNSTORED
 from zkchat_cli.context.compaction_policy import (
     SummaryCoverage,
     plan_fold,
@@ -14,8 +13,7 @@ from zkchat_cli.context.compaction_policy import (
     truncation_notice,
 )
 from zkchat_cli.context.turns import split_into_turns
-from zkchat_cli.models import Compaction, TokenUsage
-from zkchat_cli.views.context_usage import describe, saved, standing
+from zkchat_cli.models import Compaction
 
 TALK = turns(*things(6))
 
@@ -90,60 +88,3 @@ def test_a_user_gets_it_asked_again_after_any_news() -> None:
 )
 def test_a_model_that_did_not_fail_lately_is_asked(compactions: list[Compaction]) -> None:
     assert not recently_failed(compactions, TALK, automatic=True)
-
-
-# in words
-
-
-def told(**more: object) -> Compaction:
-    return a_compaction("So.", "x", tokens_before=1000, tokens_after=400, messages_folded=8).model_copy(update=more)
-
-
-@pytest.mark.parametrize(
-    ("compaction", "words"),
-    [
-        (told(mode="extractive"), "folded 8 messages into a summary of 2 tokens of its own sentences: the prompt went from 1000 to 400"),
-        (told(mode="full", model_calls=1, usage=TokenUsage(prompt_tokens=90, completion_tokens=9)), "the model (1 model call, 99 tokens):"),
-        (told(mode="simple", model_calls=2, problem="it failed."), "(2 model calls): the prompt went from 1000 to 400 tokens. The"),
-        (told(mode="simple", problem="it failed."), "The model's summary failed: it failed. Nothing is deleted; /compact undo takes it"),
-        (told(mode="masked", results_masked=3, messages_folded=0), "Compaction shortened 3 old results and documents: the prompt went"),
-        (
-            told(mode="full", results_masked=3, preview=True),
-            "by the model and would shorten 3 old results and documents:",
-        ),
-        (told(mode="full", preview=True), "Nothing is deleted; nothing was changed."),
-        (told(mode="truncated"), "folded 8 messages into a note that they are left out: the prompt"),
-        (told(mode="none"), "Nothing to compact: there are no older turns that a summary would make smaller."),
-    ],
-)
-def test_a_compaction_is_described(compaction: Compaction, words: str) -> None:
-    assert words in describe(compaction)
-
-
-@pytest.mark.parametrize(
-    ("compaction", "words"),
-    [
-        (
-            told(mode="full", model_calls=1),
-            "8 messages folded into a summary written by the model (1 model call), 600 tokens saved; /compact",
-        ),
-        (
-            told(mode="masked", messages_folded=0, results_masked=3),
-            "3 old results shortened, 600 tokens saved; /compact undo",
-        ),
-        (told(mode="extractive", problem="too slow"), "600 tokens saved; the model's summary failed: too slow; /compact undo"),
-        (told(mode="truncated"), "8 messages left out, 600 tokens saved"),
-        (told(mode="none", messages_folded=0), "nothing could be made smaller"),
-        (told(mode="none", messages_folded=0, problem="too slow"), "nothing could be made smaller; too slow"),
-    ],
-)
-def test_a_compaction_is_told_in_one_line(compaction: Compaction, words: str) -> None:
-    assert words in saved(compaction)
-    assert "undo" not in saved(compaction, UNSTORED)
-
-
-def test_what_stands_is_told() -> None:
-    covers = SummaryCoverage(3, 6, "2025-05-02", "2025-05-04")
-    assert standing(told(mode="full"), covers) == "3 turns (6 messages), 2025-05-02 to 2025-05-04, in 2 tokens (full):"
-    assert standing(told(masked=("r",)), covers).endswith("(extractive); 1 old results and documents without their middles:")
-    assert standing(told(summary=None, masked=("r", "s")), covers) == "No summary; 2 old results and documents without their middles."

@@ -42,7 +42,7 @@ def refused(line: str, session: ZkChatSession) -> UsageError:
 def test_a_fact_is_remembered_corrected_and_forgotten(room: Room) -> None:
     session = room.session()
     assert answer("/remember The deadline is 1 May", session) == "Remembered as deadline: The deadline is 1 May"
-    assert answer("/remem The deadline is 3 June", session).endswith("It replaces what you said on 2025-05-08: The deadline is 1 May")
+    assert answer("/remem The deadline is 3 June", session).endswith("It replaces the fact of 2025-05-08: The deadline is 1 May")
     assert "replaces" not in answer("/remember The deadline is 3 June", session)
     assert answer("/forget dead", session) == "Forgotten: The deadline is 3 June (deadline)"
     assert "nothing is remembered as 'deadline'" in refused("/forget deadline", session).message
@@ -52,7 +52,7 @@ def test_what_cannot_be_remembered_or_forgotten_says_how_to(room: Room) -> None:
     session = room.session()
     assert refused("/remember", session).message == "there is nothing to remember"
     assert "too long" in refused("/remember " + "word " * 1000, session).message
-    assert refused("/forget", session).message == "forget what?"
+    assert refused("/forget", session).message == "which fact?"
 
 
 def test_forget_completes_the_keys(room: Room) -> None:
@@ -77,16 +77,16 @@ def test_memory_shows_what_would_be_sent_and_why_and_all_that_is_remembered(room
     asked = answer("/memory When is the roof deadline?", session)
     assert "In the prompt for that message:" in asked
     assert "tokens · shares roof, deadline with the message\n  The roof deadline is 3 June (roof-deadline; 2025-05-08" in asked
-    assert "Remembered: 2\ncat · 2025-05-08 · told by the user\n  cat: Tom" in asked
+    assert "Remembered facts: 2\ncat · 2025-05-08 · told by the user\n  cat: Tom" in asked
     completed(session.send("When is the roof deadline?"))
     assert "In the prompt for your last message:" in answer("/memory", session)
 
 
 def test_memory_without_any_says_how_to_begin(room: Room) -> None:
     session = room.session()
-    assert "/remember TEXT keeps a fact" in answer("/memory", session)
+    assert "/remember TEXT saves a fact" in answer("/memory", session)
     session.memory.remember("cat: Tom")
-    assert answer("/memory", session).startswith("Nothing goes into the prompt for your first message.\n\nRemembered: 1")
+    assert answer("/memory", session).startswith("No memory in the prompt for your first message.\n\nRemembered facts: 1")
     session.memory.forget("cat")
     write(room.vault.root, {"ZKCHAT.md": "Be brief."})
     assert "Remembered" not in answer("/memory", session)
@@ -244,7 +244,7 @@ def test_what_the_model_remembers_is_told_and_kept(zkchat: Program, script: Call
 
 def test_no_store_keeps_no_memory(zkchat: Program, script: Callable[..., str]) -> None:
     done = zkchat("chat", "--no-store", "--model", script({"text": "x"}), stdin="/remember cat: Tom\n/memory\n")
-    assert "Remembered: 1" in done.out
+    assert "Remembered facts: 1" in done.out
     assert zkchat("memory", "list", "--json").json == []
 
 

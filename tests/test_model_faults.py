@@ -5,13 +5,13 @@ import time
 from typing import Any
 
 import pytest
-from asking import KEY, OLLAMA, OPENAI, Protocol, a_model, ask
+from asking import ANTHROPIC, KEY, OLLAMA, OPENAI, Protocol, a_model, ask
 from speaking import RESET, ModelServer, Reply, a_server, nobody_listens, openai_error
 
 from zkchat_cli.llm.base import RetryDelay
 from zkchat_cli.llm.http_errors import parse_context_limit
 
-BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)
+BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA, ANTHROPIC], ids=lambda protocol: protocol.name)
 PAGE = b"<!DOCTYPE html>\n<html><body><h1>502 Bad Gateway</h1></body></html>\n"
 
 

@@ -24,7 +24,7 @@ from zkchat_cli.context.tool_result_masking import find_maskable
 from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.errors import PromptTooLarge, StoreError, UsageError
 from zkchat_cli.exporters.json import export
-from zkchat_cli.importers.chat_log import read_archive
+from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.models import Prompt, ZkChatMessage
 from zkchat_cli.slash import base
 from zkchat_cli.views.text import plain_text
@@ -234,9 +234,9 @@ def test_pin_keeps_a_turn_and_unpin_frees_it(room: Room) -> None:
     assert answer("/pin 1", session).startswith("Pinned turn 1, question and answer: ")
     assert [m.pinned for m in room.resumed(session).history[:3]] == [True, True, False]
     assert "1 question" in answer("/pin", session).split("The last turns:")[0]
-    assert "kept no longer" in answer("/unpin 1", session)
+    assert "Unpinned" in answer("/unpin 1", session)
     assert not any(m.pinned for m in room.resumed(session).history)
-    assert "Nothing of that turn is kept" in answer("/unpin 1", session)
+    assert "That turn is not pinned" in answer("/unpin 1", session)
 
 
 def test_a_part_of_the_last_turn_can_be_pinned(room: Room) -> None:
@@ -248,7 +248,7 @@ def test_a_part_of_the_last_turn_can_be_pinned(room: Room) -> None:
 def test_an_instruction_can_be_unpinned_and_put_back(room: Room) -> None:
     session = stored(room, talk(("Always answer in German.", "Gern."), ("So?", "So.")))
     assert "an instruction" in answer("/pin", session)
-    assert "Turn 1, question: kept no longer" in answer("/unpin 1", session)
+    assert "Unpinned turn 1, question." in answer("/unpin 1", session)
     assert answer("/pin", session).startswith("Nothing is pinned")
     assert answer("/priority 1 auto", session).splitlines() == ["turn 1, question: an instruction", "turn 1, answer: priority 5"]
 
@@ -267,7 +267,7 @@ def test_what_was_marked_is_in_an_export_and_back_from_an_import(room: Room) -> 
     answer("/pin 1", session)
     answer("/priority 2 9", session)
     text = export(room.store.archive(session.conversation.id))
-    (archive,) = read_archive(text, vault="/elsewhere", new_id=room.new_id, now="2025-05-08T12:00:00Z")
+    (archive,) = read_conversations(text.encode(), vault="/elsewhere", new_id=room.new_id, now="2025-05-08T12:00:00Z").archives
     copy = room.session(conversation=room.store.restore(archive, room.new_id))
     marks = [(m.pinned, m.priority, m.priority_set) for m in copy.history]
     assert marks == [(True, 5, False)] * 2 + [(False, 9, True)] * 2
@@ -291,9 +291,9 @@ def test_a_conversation_that_began_with_an_answer_has_a_turn_zero(room: Room) ->
         ("/unpin", "which turn?"),
         ("/unpin 0", "there is no turn 0"),
         ("/priority", "which turn?"),
-        ("/priority 1 11", "'11' is no priority"),
-        ("/priority 1 0", "'0' is no priority"),
-        ("/priority 1 -3", "'-3' is no priority"),
+        ("/priority 1 11", "'11' is not a priority"),
+        ("/priority 1 0", "'0' is not a priority"),
+        ("/priority 1 -3", "'-3' is not a priority"),
         ("/priority 2 answer", "turn 2 has no answer"),
     ],
 )
@@ -306,7 +306,7 @@ def test_what_is_no_turn_or_priority_is_refused(room: Room, line: str, problem: 
 
 
 def test_in_a_new_conversation_nothing_can_be_pinned(room: Room) -> None:
-    assert answer("/pin", room.session()) == "Nothing has been said yet."
+    assert answer("/pin", room.session()) == "No messages yet."
     with pytest.raises(UsageError, match="nothing has been said yet"):
         slash.run("/pin last", room.session())
 
@@ -322,7 +322,7 @@ def test_turns_are_offered_for_completion(room: Room) -> None:
     assert offered("pin") == ["last", "2", "1"]
     assert offered("priority") == ["2", "1"]
     assert offered("unpin") == ["2"]
-    assert [each.about for each in offered("priority") if isinstance(each, base.CompletionValue)] == ["Always be brief.", "Why?"]
+    assert [each.description for each in offered("priority") if isinstance(each, base.CompletionValue)] == ["Always be brief.", "Why?"]
 
 
 def test_a_mark_on_what_is_not_stored_changes_nothing(room: Room) -> None:

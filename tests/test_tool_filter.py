@@ -16,6 +16,7 @@ from zkchat_cli.context.tool_filter import CORE, SMALL_WINDOW, FilteredTools, To
 from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.models import PromptTool, ToolCall
 from zkchat_cli.views import context_usage
+from zkchat_cli.views.text import plain_text
 
 ALL = {tool.name for tool in tools.load_tools()}
 AMPLE, LARGE = 10_000, SMALL_WINDOW + 1
@@ -141,7 +142,7 @@ def test_a_prompt_names_the_tools_that_it_leaves_out() -> None:
     assert {t.name for t in prompt.tools} == CORE
     assert {d.id for d in prompt.dropped} == {f"tool:{name}" for name in ALL - CORE}
     assert prompt.usage.tool_tokens == sum(t.tokens for t in prompt.tools)
-    assert f"tools left out: {len(ALL - CORE)} of {len(ALL)}" in context_usage.table(prompt)
+    assert f"Tools not offered: {len(ALL - CORE)} of {len(ALL)}" in plain_text(context_usage.usage_lines(prompt))
 
 
 def test_a_prompt_offers_what_was_called_in_the_conversation_or_in_the_turn_itself() -> None:

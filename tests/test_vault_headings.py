@@ -60,7 +60,7 @@ MARKUP = read_markup(TEXT)
     ],
 )
 def test_an_anchor_stands_for_lines(anchor: str, lines: tuple[int, int] | None) -> None:
-    assert sections.lines_of(anchor, TEXT, MARKUP) == lines
+    assert sections.find_section(anchor, TEXT, MARKUP) == lines
 
 
 @pytest.mark.parametrize(
@@ -68,12 +68,12 @@ def test_an_anchor_stands_for_lines(anchor: str, lines: tuple[int, int] | None) 
     [("How to bgin", ("How to *begin*?",)), ("Later#Tool", ("Tools",)), ("^sww", ("^saw",)), ("xyz", ()), ("^xyz", ()), ("x" * 10**6, ())],
 )
 def test_what_an_anchor_may_have_meant(anchor: str, near: tuple[str, ...]) -> None:
-    assert sections.nearest(anchor, MARKUP) == near
+    assert sections.similar_headings(anchor, MARKUP) == near
 
 
 def test_an_id_at_the_very_beginning_is_its_own_block() -> None:
     text = "^id\n\nText.\n"
-    assert sections.lines_of("^id", text, read_markup(text)) == (1, 1)
+    assert sections.find_section("^id", text, read_markup(text)) == (1, 1)
 
 
 def test_a_link_to_a_heading_of_a_note_that_is_gone_by_now_is_not_called_broken(tmp_path: Path) -> None:

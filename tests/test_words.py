@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.words import CJK, content_terms, encodable, fold, indexed, stem, terms
+from zkchat_cli.text.words import CJK, content_terms, fold, replace_surrogates, stem, terms, to_index_text
 
 nasty = st.text(st.sampled_from(" \n\t.!?…。！？\"'“”*_[]()>-#|`~:0aAéß漢字한글😀\u0301\u2028\ud800"), max_size=200)
 
@@ -40,7 +40,7 @@ def test_an_apostrophe_keeps_a_word_together() -> None:
 
 @pytest.mark.parametrize("unseen", ["infor\u00admation", "infor\u200cmation", "infor\u2060mation", "\ufeffinformation"])
 def test_what_is_not_seen_is_not_in_a_word(unseen: str) -> None:
-    assert terms(unseen) == tokens(indexed(unseen)) == ["information"]
+    assert terms(unseen) == tokens(to_index_text(unseen)) == ["information"]
 
 
 def test_vowels_that_are_marks_keep_a_word_of_india_together() -> None:
@@ -257,13 +257,13 @@ def test_what_is_shortened_fits(text: str, limit: int) -> None:
 
 
 def test_halves_of_surrogate_pairs_are_replaced() -> None:
-    assert encodable("a\ud800b") == "a\ufffdb"
+    assert replace_surrogates("a\ud800b") == "a\ufffdb"
 
 
 @settings(deadline=None)
 @given(st.text(st.characters(), max_size=50))
 def test_encodable_text_can_be_written(text: str) -> None:
-    encodable(text).encode()
+    replace_surrogates(text).encode()
 
 
 @given(st.text(st.sampled_from("aZ09_' -.\n\té交"), max_size=40))
@@ -300,7 +300,7 @@ def parted(text: str) -> list[str]:
     ],
 )
 def test_the_words_of_an_index_are_those_of_the_text(text: str) -> None:
-    assert tokens(indexed(text)) == parted(text)
+    assert tokens(to_index_text(text)) == parted(text)
 
 
 @settings(max_examples=300, deadline=None)
@@ -311,7 +311,7 @@ def test_the_words_of_an_index_are_those_of_the_text(text: str) -> None:
     )
 )
 def test_the_words_of_an_index_are_those_of_any_text(text: str) -> None:
-    assert tokens(indexed(text)) == parted(text)
+    assert tokens(to_index_text(text)) == parted(text)
 
 
 def test_no_combining_character_of_any_script_survives_folding() -> None:

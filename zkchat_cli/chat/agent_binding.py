@@ -15,7 +15,7 @@ from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.errors import ConfigError, ProviderError, UsageError, VaultError
 from zkchat_cli.events import Notice
 from zkchat_cli.models import Conversation, Prompt
-from zkchat_cli.references.file_imports import FileImport, read
+from zkchat_cli.references.file_imports import FileImport, read_import
 
 LIKE = 0.7
 """How like an agent's name a word must be to be meant for it: people are called by `@name`, too."""
@@ -78,7 +78,7 @@ class AgentBinding(ConversationState):
     def _file(self, called: AgentMention) -> str | None:
         """The file that an address would import."""
         with suppress(VaultError):
-            return read(FileImport(called.text, called.text[1:], 0), self.places).relative_path
+            return read_import(FileImport(called.text, called.text[1:], 0), self.places).relative_path
         return None
 
     def prompt(self, next_text: str | None = None, *, addressed: str | None = None) -> Prompt:

@@ -39,7 +39,7 @@ from zkchat_cli.summarization.prompt import (
     shorten_items,
     take_items,
 )
-from zkchat_cli.text.words import encodable
+from zkchat_cli.text.words import replace_surrogates
 
 MOST_PARTS = 40
 """Requests for one summary; a conversation that would take more is summarised in simple mode."""
@@ -382,7 +382,7 @@ class Compactor:
                     except StopIteration as end:
                         said: CollectedAnswer = end.value
                         break
-                yield events.Waiting(waiting.seconds, encodable(waiting.reason))
+                yield events.Waiting(waiting.seconds, replace_surrogates(waiting.reason))
         attempt.problem = said.problem
         counted = TokenUsage(prompt_tokens=sum(m.tokens for m in messages), completion_tokens=parts.counter.count(said.text))
         attempt.add(said.usage or counted)

@@ -19,7 +19,7 @@ from zkchat_cli.chat.runtime import Runtime
 from zkchat_cli.chat.turn import CompletedTurn, PhaseTimer, TurnInProgress
 from zkchat_cli.chat.turn_runner import TurnRunner
 from zkchat_cli.citations.citable_sources import CitableSources
-from zkchat_cli.citations.verify import verify
+from zkchat_cli.citations.verify import verify_citations
 from zkchat_cli.config.schema import Config
 from zkchat_cli.context.branch_tree import BranchSegment
 from zkchat_cli.context.budget import budget_warnings, compaction_due
@@ -40,10 +40,10 @@ from zkchat_cli.models import (
     TurnReport,
     ZkChatMessage,
 )
-from zkchat_cli.references.aggregate import documents_of, merge
+from zkchat_cli.references.aggregate import aggregate_documents, merge_references
 from zkchat_cli.references.file_imports import ImportRoots
 from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.text.words import encodable
+from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools.base import Tool
 from zkchat_cli.vault.approval import ApprovalPolicy
@@ -82,10 +82,10 @@ class ZkChatSession(AgentBinding):
         it is there from the turn before. `addressed` is the `@name` in the text, where it is known beforehand.
         Raises UsageError for a message without text. What cannot be stored is answered all the same, told, and stored later.
         """
-        text = encodable(text)
+        text = replace_surrogates(text)
         if not text.strip():
             raise UsageError("there is nothing to ask", "Give a question as an argument or on standard input.")
-        called, notices = self.called(text if typed is None else encodable(typed)) if goal is None else (None, [])
+        called, notices = self.called(text if typed is None else replace_surrogates(typed)) if goal is None else (None, [])
         usual = self.parts
         if called is not None:
             self.use_agent(called.name)
@@ -100,7 +100,7 @@ class ZkChatSession(AgentBinding):
         timer = PhaseTimer(self.parts.clock)
         with timer("prepare"):
             notices = [*notices, *self._refresh()]
-            made = self._user_message(text, self.references, encodable(typed) if typed is not None else None, **fields)
+            made = self._user_message(text, self.references, replace_surrogates(typed) if typed is not None else None, **fields)
             user = made.message
             notices += [events.Notice(*each) for each in made.told]
         with timer("store"):
@@ -188,7 +188,7 @@ class ZkChatSession(AgentBinding):
     def memory_items(self, text: str = "") -> tuple[MemoryItem, ...]:
         """All memory that a prompt for `text` would hold, or without one the prompt for the last question."""
         last = tuple(message for message in self.history if message.role == "user")[-1:]
-        current = (self._user_message(encodable(text), self.references.copy()).message,) if text else last
+        current = (self._user_message(replace_surrogates(text), self.references.copy()).message,) if text else last
         return (*self.pinned_memory, *self.memory_beside(current))
 
     def _refresh(self) -> list[events.Event]:
@@ -362,7 +362,7 @@ class ZkChatSession(AgentBinding):
                 "tool_tokens": 0,
                 "model": self.parts.model.name,
                 "reasoning": turn.reasoning or None,
-                "references": merge(turn.injected, documents_of(turn.chunks, self._summaries.summary)),
+                "references": merge_references(turn.injected, aggregate_documents(turn.chunks, self._summaries.summary)),
                 "citations": report.citations if report else (),
                 "uncited_statements": report.uncited_statements if report else None,
                 "usage": turn.usage if report else None,
@@ -392,8 +392,8 @@ class ZkChatSession(AgentBinding):
         sent = dict.fromkeys(source for m in turn.prompt.messages if m.kind in ("tool_results", "documents") for source in m.source_ids)
         history = self.turns
         earlier = (m for source in sent if (m := history.find_message(source)))
-        sources = CitableSources.of(c for m in (*earlier, *(m for m in turn.messages if m.id in sent)) for c in m.chunks)
-        verdict = verify(turn.text, sources)
+        sources = CitableSources.from_chunks(c for m in (*earlier, *(m for m in turn.messages if m.id in sent)) for c in m.chunks)
+        verdict = verify_citations(turn.text, sources)
         return TurnReport(
             conversation_id=self.conversation.id,
             message_id=self.parts.new_id(),
@@ -401,7 +401,7 @@ class ZkChatSession(AgentBinding):
             model=self.parts.model.name,
             strategy=self.parts.strategy.name,
             finish_reason=finish,
-            references=merge(turn.user.references, documents_of(turn.chunks, self._summaries.summary)),
+            references=merge_references(turn.user.references, aggregate_documents(turn.chunks, self._summaries.summary)),
             citations=verdict.citations,
             tools=turn.runs,
             usage=turn.usage,

@@ -37,14 +37,14 @@ from zkchat_cli.models import (
     ZkChatMessage,
     branch_to,
 )
-from zkchat_cli.references.chunk_format import cost
+from zkchat_cli.references.chunk_format import chunk_tokens
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.references.file_imports import ImportRoots
-from zkchat_cli.references.injection import Injection, InjectionBudget, inject, introduce
+from zkchat_cli.references.injection import Injection, InjectionBudget, describe_documents, inject
 from zkchat_cli.references.manager import ReferenceManager
-from zkchat_cli.references.mentions import MentionedDocuments, extract
+from zkchat_cli.references.mentions import MentionedDocuments, find_mentioned_documents
 from zkchat_cli.summarization.extractive.summarizer import ExtractiveSummarizer
-from zkchat_cli.text.words import encodable
+from zkchat_cli.text.words import replace_surrogates
 
 RECENT_TURNS = 2
 """Turns before this one whose notes are still in play."""
@@ -104,7 +104,7 @@ class ConversationState(ActiveModel):
             log = self.log()
             self.history = _settled(branch_to(log, head))  # reading a long one a second time takes a second
             self.compactions = store.compactions(id_) if self._stored else ()
-            self.references = ReferenceManager.of(log, self.history)
+            self.references = ReferenceManager.from_log(log, self.history)
             self._call_ids = {call.id for message in log for call in message.tool_calls}
 
     def log(self) -> tuple[ZkChatMessage, ...]:
@@ -121,7 +121,7 @@ class ConversationState(ActiveModel):
         """Go on from there in this session alone, until something said there is stored."""
         log = self.log()
         self.history = BranchTree(log).branch(head)
-        self.references = ReferenceManager.of(log, self.history)
+        self.references = ReferenceManager.from_log(log, self.history)
 
     @property
     def history(self) -> tuple[ZkChatMessage, ...]:
@@ -159,7 +159,9 @@ class ConversationState(ActiveModel):
 
     def prompt(self, next_text: str | None = None, *, addressed: str | None = None) -> Prompt:
         """What the next model call would send: with `next_text` as the user's message, or for the conversation as it stands."""
-        current = (self._user_message(encodable(next_text), self.references.copy(), addressed=addressed).message,) if next_text else ()
+        current = (
+            (self._user_message(replace_surrogates(next_text), self.references.copy(), addressed=addressed).message,) if next_text else ()
+        )
         return self._assembled(self.material(current, self.compaction), explain=True)
 
     def request(self, next_text: str | None = None) -> dict[str, Any]:
@@ -303,13 +305,13 @@ class ConversationState(ActiveModel):
     def distinct(self, call: ToolCall) -> ToolCall:
         """The call under an id that no other call of this conversation has: some models number theirs afresh in every process, or turn,
         some give two of them one id, and some none at all."""
-        given = encodable(call.id)
+        given = replace_surrogates(call.id)
         id_ = given if given and given not in self._call_ids else f"{given}-{self.parts.new_id()}".lstrip("-")
         self._call_ids.add(id_)
-        malformed = None if call.malformed is None else encodable(call.malformed)
+        malformed = None if call.malformed is None else replace_surrogates(call.malformed)
         if _is_deeper(call.arguments, DEEPEST):
-            return ToolCall(id=id_, name=encodable(call.name), malformed="nested too deeply")
-        return ToolCall(id=id_, name=encodable(call.name), arguments=_plain(call.arguments), malformed=malformed)
+            return ToolCall(id=id_, name=replace_surrogates(call.name), malformed="nested too deeply")
+        return ToolCall(id=id_, name=replace_surrogates(call.name), arguments=_plain(call.arguments), malformed=malformed)
 
     def material(self, current: tuple[ZkChatMessage, ...], compaction: Compaction | None, *, offer_tools: bool = True) -> PromptInputs:
         """What a prompt is made of under this compaction, `current` being the messages of the turn in progress."""
@@ -344,13 +346,17 @@ class ConversationState(ActiveModel):
         typed = bare.model_copy(update={"content": typed}).prompt_text if typed is not None else None
         bare = bare.model_copy(update={"token_count": tokens, "augmented_token_count": tokens})
         try:
-            named = extract(text, self.places, self._summaries.summary, typed) if documents else MentionedDocuments()
+            named = find_mentioned_documents(text, self.places, self._summaries.summary, typed) if documents else MentionedDocuments()
             delivered = inject(named, text, self._means(bare)) if named.references else Injection(told=tuple(named.warnings))
         except VaultError:  # gone: `_refresh` has said so, and the message counts for more than its links
             return UserMessage(bare, ())
         chunks = manager.extract_referenceable_chunks(bare.id, delivered.chunks)
         references = delivered.numbered(chunks)
-        update = {"references": references, "chunks": chunks, "augmented_token_count": tokens + count(introduce(references, chunks))}
+        update = {
+            "references": references,
+            "chunks": chunks,
+            "augmented_token_count": tokens + count(describe_documents(references, chunks)),
+        }
         return UserMessage(bare.model_copy(update=update), delivered.told)
 
     @property
@@ -370,7 +376,7 @@ class ConversationState(ActiveModel):
         return InjectionBudget(
             left=left,
             ratio=self.parts.settings.context.injection_ratio,
-            cost=lambda chunk: cost(chunk, self.parts.counter.count),
+            cost=lambda chunk: chunk_tokens(chunk, self.parts.counter.count),
             text=self._text,
             summary=self._summaries.summary,
             there=there,
@@ -405,7 +411,7 @@ def storable_thinking(thinking: ThinkingBlocks) -> ThinkingBlocks | None:
 
 def _plain(value: Any) -> Any:
     """The same without what Python reads and JSON does not have ("NaN", "Infinity", halves of characters): no provider would take it."""
-    return json.loads(encodable(json.dumps(value, ensure_ascii=False)), parse_constant=lambda _: None)
+    return json.loads(replace_surrogates(json.dumps(value, ensure_ascii=False)), parse_constant=lambda _: None)
 
 
 def _is_deeper(value: object, levels: int) -> bool:

@@ -32,7 +32,7 @@ from zkchat_cli.llm.base import (
 )
 from zkchat_cli.llm.http_errors import parse_context_limit
 from zkchat_cli.models import FinishReason, Prompt, TokenUsage, ToolCall, ZkChatMessage
-from zkchat_cli.text.words import encodable
+from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tools.base import ToolOutput
 from zkchat_cli.vault.approval import mark_memory_file
 
@@ -176,18 +176,18 @@ class TurnRunner:
                     delta = next(stream, None)
                 match delta:
                     case TextPart(text):
-                        turn.text += encodable(text)
-                        yield events.TextDelta(encodable(text))
-                        yield from _cited(reader.feed(encodable(text)))
+                        turn.text += replace_surrogates(text)
+                        yield events.TextDelta(replace_surrogates(text))
+                        yield from _cited(reader.feed(replace_surrogates(text)))
                     case ReasoningPart(text):
-                        turn.reasoning += encodable(text)
-                        yield events.ReasoningDelta(encodable(text))
+                        turn.reasoning += replace_surrogates(text)
+                        yield events.ReasoningDelta(replace_surrogates(text))
                     case ThinkingPart(blocks):
                         turn.thinking = storable_thinking(blocks)
                     case ToolCallsPart(new):
                         calls += tuple(self._standing.distinct(call) for call in new)
                     case RetryDelay(seconds, reason):
-                        yield events.Waiting(seconds, encodable(reason))
+                        yield events.Waiting(seconds, replace_surrogates(reason))
                     case StreamFinished(reason, usage):
                         yield from _cited(reader.close())
                         turn.add_usage(usage, prompt, parts.counter)

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from zkchat_cli.citations.quotes import QuoteLocation
+from zkchat_cli.citations.quotes import QuotableChunk
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.vault.links.wikilinks import Name, WrittenLink, fold_name, key, resolve, stem
 
-MOST_WORDS = 12
+MAX_NAME_WORDS = 12
 """Words of a file's name that an answer may spell out without brackets."""
 
 
@@ -17,11 +17,11 @@ class CitableSources:
     """The chunks that were in the prompt. Make it with `of`; it remembers what it had to look up, and is for one answer."""
 
     by_number: Mapping[int, ContentChunk]
-    _excerpts: dict[int, QuoteLocation] = field(default_factory=dict, compare=False, repr=False)
+    _excerpts: dict[int, QuotableChunk] = field(default_factory=dict, compare=False, repr=False)
     _found: dict[str, tuple[str, ...]] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def of(cls, chunks: Iterable[ContentChunk]) -> "CitableSources":
+    def from_chunks(cls, chunks: Iterable[ContentChunk]) -> "CitableSources":
         """Of chunks without a number nothing can be cited; of several with one number the last counts."""
         return cls({chunk.number: chunk for chunk in chunks if chunk.number is not None})
 
@@ -29,10 +29,10 @@ class CitableSources:
     def highest(self) -> int:
         return max(self.by_number, default=0)
 
-    def excerpt(self, number: int) -> QuoteLocation | None:
+    def excerpt(self, number: int) -> QuotableChunk | None:
         """The chunk with that number, ready to be searched."""
         if number not in self._excerpts and number in self.by_number:
-            self._excerpts[number] = QuoteLocation(self.by_number[number])
+            self._excerpts[number] = QuotableChunk(self.by_number[number])
         return self._excerpts.get(number)
 
     def notes(self, name: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
 from zkchat_cli.models import ContentChunk
-from zkchat_cli.text.words import CJK, cjk, fold
+from zkchat_cli.text.words import CJK, cjk_pattern, fold
 from zkchat_cli.vault.markup import read_markup
 
 MIN_QUOTE = 10
@@ -51,7 +51,7 @@ def _beside_cjk() -> re.Pattern[str]:
     return re.compile(f"(?<=[{CJK}]) | (?=[{CJK}])")
 
 
-class QuotedText(NamedTuple):
+class Quotation(NamedTuple):
     """Quoted words and where they stand in the answer, quotation marks included."""
 
     start: int
@@ -59,19 +59,19 @@ class QuotedText(NamedTuple):
     words: str
 
 
-def quotations(answer: str, text: str) -> list[QuotedText]:
+def find_quotations(answer: str, text: str) -> list[Quotation]:
     """The quotations long enough to be checked, of nested ones the outermost. `text` is the answer with its code blanked out.
 
     They may hold `code`, but quotation marks within code are none.
     """
     marks = [(m.start(), m[0]) for m in _QUOTE_MARK.finditer(text)]
-    found: list[QuotedText] = []
+    found: list[Quotation] = []
     end = 0
     for first, last in sorted([*_nested(marks), *_flat(marks, text)]) if marks else ():
         if first >= end:
             end = last + 1
             if last - first > MIN_QUOTE:
-                found.append(QuotedText(first, end, answer[first + 1 : last]))
+                found.append(Quotation(first, end, answer[first + 1 : last]))
     return found
 
 
@@ -117,7 +117,7 @@ class _Wording(NamedTuple):
 
 def _wording(text: str) -> _Wording:
     plain = fold(_TYPOGRAPHY.sub(lambda found: _ALIKE[found[0]], text))
-    unspaced = not plain.isascii() and cjk().search(plain) is not None
+    unspaced = not plain.isascii() and cjk_pattern().search(plain) is not None
     lines: list[str] = []
     starts: list[int] = []
     length = 0
@@ -126,7 +126,7 @@ def _wording(text: str) -> _Wording:
         if unspaced:
             bare = _beside_cjk().sub("", bare)
         if bare and lines:
-            lines.append("" if unspaced and (cjk().match(lines[-1][-1]) or cjk().match(bare)) else " ")
+            lines.append("" if unspaced and (cjk_pattern().match(lines[-1][-1]) or cjk_pattern().match(bare)) else " ")
             length += len(lines[-1])
         starts.append(length)
         if bare:
@@ -150,7 +150,7 @@ def _as_read(text: str) -> _Wording:
 
 
 @dataclass(frozen=True)
-class QuoteLocation:
+class QuotableChunk:
     """A chunk that quotations are looked for in; what that takes is made once."""
 
     chunk: ContentChunk
@@ -203,9 +203,9 @@ def _parts(quote: str, as_read: bool, gaps: bool) -> tuple[str, ...]:
     return tuple(part for part in parts if part)
 
 
-def locate(quote: str, chunk: ContentChunk) -> tuple[int, int] | None:
+def locate_quote(quote: str, chunk: ContentChunk) -> tuple[int, int] | None:
     """The lines of the note on which the quoted words begin and end; None when they do not stand in the chunk."""
-    return QuoteLocation(chunk).locate(quote)
+    return QuotableChunk(chunk).locate(quote)
 
 
 def _place(wording: _Wording, parts: Sequence[str]) -> tuple[int, int] | None:

@@ -8,15 +8,15 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from zkchat_cli.citations.citable_sources import MOST_WORDS, CitableSources
+from zkchat_cli.citations.citable_sources import MAX_NAME_WORDS, CitableSources
 from zkchat_cli.citations.marks import marks, patterns
 from zkchat_cli.citations.marks.patterns import CitationMark
-from zkchat_cli.citations.quotes import MIN_QUOTE, QuotedText, QuoteLocation, locate, quotations
+from zkchat_cli.citations.quotes import MIN_QUOTE, QuotableChunk, Quotation, find_quotations, locate_quote
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models import Citation, CitationStatus
-from zkchat_cli.text.words import cjk
+from zkchat_cli.text.words import cjk_pattern
 
-__all__ = ["MIN_QUOTE", "CitableSources", "VerificationResult", "locate", "verify"]
+__all__ = ["MIN_QUOTE", "CitableSources", "VerificationResult", "locate_quote", "verify_citations"]
 
 _BLANK_LINE = re.compile(r"\n[ \t>]*+(?=\n)")
 _NOT_NEWLINE = re.compile(r"[^\n]")
@@ -59,7 +59,7 @@ class _CitationVerifier:
     notes: tuple[str, ...] = ()
 
 
-def verify(answer: str, sources: CitableSources) -> VerificationResult:
+def verify_citations(answer: str, sources: CitableSources) -> VerificationResult:
     """Check every citation of `answer` against `sources`.
 
     A citation is `verified` when its chunk was in the prompt and the words quoted with it (10 or more characters in quotation marks) stand
@@ -69,9 +69,9 @@ def verify(answer: str, sources: CitableSources) -> VerificationResult:
     A year in brackets cites nothing: a number of four digits from 1000 to 2999, higher than any that was in the prompt. Nor does a number
     that only the answer itself defines (`[^1]: …`), unless what it says there names a note from the prompt.
     """
-    reading = marks.read(answer)
+    reading = marks.read_marks(answer)
     text = _without(reading.code, answer)
-    quoted = quotations(answer, text)
+    quoted = find_quotations(answer, text)
     written = [mark for mark in reading.marks if not mark.defines]
     own = _own_marks_of_notes(written, quoted, answer)
     footnotes = _footnotes(reading, answer, sources)
@@ -97,7 +97,7 @@ def _without(code: Iterable[tuple[int, int]], text: str) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def _own_marks_of_notes(written: Sequence[CitationMark], quoted: Sequence[QuotedText], answer: str) -> set[CitationMark]:
+def _own_marks_of_notes(written: Sequence[CitationMark], quoted: Sequence[Quotation], answer: str) -> set[CitationMark]:
     """The marks that stand within a quotation which another mark follows: these are the quoted note's."""
     starts = [mark.start for mark in written]
     own: set[CitationMark] = set()
@@ -114,7 +114,7 @@ def _footnotes(reading: marks.MarkedText, answer: str, sources: CitableSources) 
     for mark in reading.marks:
         if mark.defines and not sources.by_number.keys() & set(mark.numbers):
             ends = answer.find("\n", mark.end)
-            said = marks.marks(answer[mark.end + 1 : ends if ends >= 0 else len(answer)])
+            said = marks.find_marks(answer[mark.end + 1 : ends if ends >= 0 else len(answer)])
             notes = tuple(dict.fromkeys(note for each in said if each.name for note in sources.notes(each.name)))
             found |= dict.fromkeys(mark.numbers, notes)
     return found
@@ -163,9 +163,9 @@ def _possible_starts(mark: CitationMark, answer: str, earliest: int, sources: Ci
         line = max(earliest, mark.start - patterns.LONGEST_PATH, 0)
         line = max(line, answer.rfind("\n", line, mark.start) + 1)
         words = [found.start() + line for found in re.finditer(r"\S+", answer[line : mark.start])]
-        yield from words[-MOST_WORDS:]
+        yield from words[-MAX_NAME_WORDS:]
     yield mark.start
-    for found in cjk().finditer(answer, mark.start, mark.start + len(mark.name)):
+    for found in cjk_pattern().finditer(answer, mark.start, mark.start + len(mark.name)):
         yield found.end()
 
 
@@ -173,7 +173,7 @@ def _told_apart(citing: Sequence[_CitationVerifier], text: str, sources: Citable
     """The citing marks without names beside a number of the same note, in one sentence; and how many sentences cite nothing."""
     replaced: list[str] = []
     by_span = {cited.mark.span: number for number, cited in enumerate(citing)}
-    for piece, mark in marks.pieces(text, (cited.mark for cited in citing)):
+    for piece, mark in marks.split_at_marks(text, (cited.mark for cited in citing)):
         replaced.append(f"{_NUMBERED if mark.numbers else _NAMED}{by_span[mark.span]}{_END}" if mark else piece.translate(_RESERVED))
     uncited = 0
     beside: set[int] = set()
@@ -186,7 +186,7 @@ def _told_apart(citing: Sequence[_CitationVerifier], text: str, sources: Citable
     return [cited for place, cited in enumerate(citing) if place not in beside], uncited
 
 
-def _quotes(citing: Sequence[_CitationVerifier], quoted: Sequence[QuotedText], text: str) -> list[str | None]:
+def _quotes(citing: Sequence[_CitationVerifier], quoted: Sequence[Quotation], text: str) -> list[str | None]:
     """The words that each mark is given for: those quoted before it, behind the mark before; else those that it introduces.
 
     Marks side by side share them.
@@ -223,7 +223,7 @@ def _introduced(mark: CitationMark, starts: Sequence[int], text: str) -> int | N
     return None
 
 
-def _cite(number: int, quote: str | None, excerpt: QuoteLocation | None, spans: tuple[tuple[int, int], ...]) -> Citation:
+def _cite(number: int, quote: str | None, excerpt: QuotableChunk | None, spans: tuple[tuple[int, int], ...]) -> Citation:
     if excerpt is None:
         return Citation(number=number, quote=quote, spans=spans)
     chunk = excerpt.chunk
@@ -252,5 +252,5 @@ def _states_something(sentence: str) -> bool:
     bare = sentence.strip(" *_\"'”")
     if _SILENT.match(bare):
         return False
-    size = max(len(bare.split()), len(cjk().findall(bare)) // 2)
+    size = max(len(bare.split()), len(cjk_pattern().findall(bare)) // 2)
     return size > 3 and not bare.endswith((":", "?", "：", "？"))

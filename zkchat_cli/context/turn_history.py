@@ -14,7 +14,7 @@ from typing import overload
 
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import ZkChatMessage
-from zkchat_cli.store.rows import uncollected
+from zkchat_cli.store.rows import paused_gc
 
 MANY = 50_000
 """Values that are made at once only where a long conversation is opened."""
@@ -176,7 +176,7 @@ class TurnHistory(Sequence[Turn]):
 def long_lived_allocation() -> Iterator[None]:
     """For making what lasts as long as the conversation: nobody looks for garbage among it, neither now nor, where it is much, later. With
     10 000 turns that takes half a second while they are opened, and again with some message later."""
-    with uncollected():
+    with paused_gc():
         yield
         if gc.get_count()[0] > MANY:
             gc.freeze()

@@ -13,7 +13,7 @@ from operator import is_
 from zkchat_cli.context import pinned_messages
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
 from zkchat_cli.models import PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage, split_into_exchanges
-from zkchat_cli.references.injection import introduce
+from zkchat_cli.references.injection import describe_documents
 from zkchat_cli.tokens.counter import TokenCounter
 
 INTERRUPTED = "\n[interrupted by the user]"
@@ -119,7 +119,7 @@ def _introduction(message: ZkChatMessage, counter: TokenCounter, *, documents: b
     """The documents that a message names; its `source_ids` begin with the message's own if their text is in it."""
     chunks = message.chunks if documents else ()
     references = message.references if documents else tuple(r.model_copy(update={"above": False}) for r in message.references)
-    content = introduce(references, chunks)
+    content = describe_documents(references, chunks)
     paths = dict.fromkeys(r.relative_path for r in message.references if r.relative_path)
     ids = (*([message.id] if chunks else []), *paths)
     return PromptMessage(role="user", content=content, tokens=counter.count(content) + MESSAGE_OVERHEAD, kind="documents", source_ids=ids)

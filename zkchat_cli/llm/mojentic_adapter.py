@@ -25,7 +25,7 @@ from zkchat_cli.llm.http_errors import Endpoint, is_permanent
 from zkchat_cli.llm.remote_model import CONNECT_SECONDS, FIRST_DELAY, MAX_ATTEMPTS, MAX_DELAY, silence_libraries
 from zkchat_cli.llm.threaded_stream import HEARTBEAT, Emit
 from zkchat_cli.models import FinishReason, ThinkingBlocks, TokenUsage
-from zkchat_cli.text.words import encodable
+from zkchat_cli.text.words import replace_surrogates
 
 silence_libraries()
 
@@ -161,7 +161,7 @@ def text_of(value: object) -> str:
     """A text as the server sent it, without halves of surrogate pairs, for which mojentic would reject the answer. Raises TypeError."""
     if value is not None and not isinstance(value, str):
         raise TypeError(value)
-    return encodable(value or "")
+    return replace_surrogates(value or "")
 
 
 def counts(usage: Mapping[str, Any], **names: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import re
 
-from zkchat_cli.citations.marks.marks import cited, pieces
+from zkchat_cli.citations.marks.marks import cited_marks, split_at_marks
 from zkchat_cli.models import FoundMessage, ZkChatMessage
 from zkchat_cli.text.words import stem, terms
 
@@ -30,7 +30,7 @@ def citations_to_links(message: ZkChatMessage) -> str:
     """The text of an answer with a link to each cited note in place of its number."""
     paths = {citation.number: citation.relative_path for citation in message.citations if citation.relative_path}
     text = ""
-    for piece, mark in pieces(message.content, cited(message.content, message.citations)):
+    for piece, mark in split_at_marks(message.content, cited_marks(message.content, message.citations)):
         links = dict.fromkeys(wikilink_to(paths[number]) for number in mark.numbers if number in paths) if mark and not mark.name else None
         text += " ".join(links) if links else piece
     return text

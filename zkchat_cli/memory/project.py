@@ -13,7 +13,7 @@ from typing import Literal
 from zkchat_cli.agents.profile import Agent
 from zkchat_cli.memory.file_reader import CUT_MARK, MemoryFiles
 from zkchat_cli.models import ZkChatMessage
-from zkchat_cli.references.file_imports import imports_in
+from zkchat_cli.references.file_imports import find_imports
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter
 
@@ -131,7 +131,7 @@ class _MemoryLoader:
         return [item, *(self._load_imports(item, depth) if with_imports else ())]
 
     def _load_imports(self, item: MemoryItem, depth: int) -> Iterator[MemoryItem]:
-        for imported in imports_in(item.content):
+        for imported in find_imports(item.content):
             if len(self.seen) >= MAX_FILES:
                 self.files.warn(f"memory: more than {MAX_FILES} files; the others are left out", f"{item.relative_path} imports too many.")
                 return

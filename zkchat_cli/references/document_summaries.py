@@ -51,7 +51,7 @@ class DocumentSummaryService:
             kept = {bool(each.model): each for each in self._kept.get(relative_path)}
             own = _read(kept[False]) if False in kept else self._make(relative_path)
             self._known[relative_path] = own
-            if self._by_model and True in kept and is_wanting(own):
+            if self._by_model and True in kept and needs_model_summary(own):
                 self._known[relative_path] = _read(kept[True])
         return self._known[relative_path]
 
@@ -70,7 +70,7 @@ class DocumentSummaryService:
         return made
 
 
-def is_wanting(summary: DocumentSummary | None) -> bool:
+def needs_model_summary(summary: DocumentSummary | None) -> bool:
     """Whether the note says nothing of itself: it has neither a description nor a real paragraph."""
     return summary is None or summary.kind == "extractive"
 

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from zkchat_cli.markdown.blocks import GAP, Block, blocks, is_delimiter_row, sentences, table_cells
 from zkchat_cli.markdown.plain_text import to_plain_text
-from zkchat_cli.text.words import STOPWORDS, cjk, content_terms, fold
+from zkchat_cli.text.words import STOPWORDS, cjk_pattern, content_terms, fold
 
 ENOUGH = 120
 """Characters after which nothing more is collected: a summary is shorter."""
@@ -203,7 +203,7 @@ def _best_sentence(candidates: Sequence[str], titles: Sequence[str]) -> str | No
 
 def _word_count(text: str) -> int:
     """Two CJK characters count as one word."""
-    return max(len(text.split()), 0 if text.isascii() else len(cjk().findall(text)) // 2)
+    return max(len(text.split()), 0 if text.isascii() else len(cjk_pattern().findall(text)) // 2)
 
 
 def _has_word(text: str) -> bool:

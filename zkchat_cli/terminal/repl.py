@@ -312,7 +312,8 @@ class Repl:
         dressed = self._screen.dressed(settings.terminal)
         self._screen = replace(dressed, address=opener(bench.vault.root, settings.references.link_style))
         self._prompt.dress(PromptStyle(dressed.colour, dressed.said))
-        self._history.keep_in(input_history.file_of(bench.loaded.places.data_dir, str(bench.vault.root)) if self._keep_history else None)
+        history = input_history.history_file(bench.loaded.places.data_dir, str(bench.vault.root))
+        self._history.keep_in(history if self._keep_history else None)
         if settings.terminal.editing_mode == "vi":
             self._prompt.use_vi_keys()
         self._completer.ready.set()

@@ -12,7 +12,7 @@ from zkchat_cli.citations.marks.patterns import LONGEST_PATH, CitationMark
 from zkchat_cli.citations.marks.stream_parser import CitationMarkParser
 from zkchat_cli.models import Citation
 
-__all__ = ["LONGEST_PATH", "CitationMark", "CitationMarkParser", "MarkedText", "cited", "marks", "pieces", "read"]
+__all__ = ["LONGEST_PATH", "CitationMark", "CitationMarkParser", "MarkedText", "cited_marks", "find_marks", "read_marks", "split_at_marks"]
 
 
 class MarkedText(NamedTuple):
@@ -23,19 +23,19 @@ class MarkedText(NamedTuple):
     closing: str
 
 
-def marks(text: str) -> list[CitationMark]:
+def find_marks(text: str) -> list[CitationMark]:
     """The marks of a text, in its order; definitions are none."""
-    return [mark for mark in read(text).marks if not mark.defines]
+    return [mark for mark in read_marks(text).marks if not mark.defines]
 
 
-def read(text: str) -> MarkedText:
+def read_marks(text: str) -> MarkedText:
     """The marks of a text, definitions among them, and what of it is code."""
     reader = CitationMarkParser(definitions=True)
     found = [*reader.feed(text), *reader.close()]
     return MarkedText(tuple(found), tuple(reader.code), reader.closing)
 
 
-def pieces(text: str, found: Iterable[CitationMark]) -> Iterator[tuple[str, CitationMark | None]]:
+def split_at_marks(text: str, found: Iterable[CitationMark]) -> Iterator[tuple[str, CitationMark | None]]:
     """The text cut into what is between the marks and the marks themselves; put together again it is the text. None of it is empty.
 
     A mark that begins before the one before it ends, or that is not within the text, is left out.
@@ -51,7 +51,7 @@ def pieces(text: str, found: Iterable[CitationMark]) -> Iterator[tuple[str, Cita
         yield text[at:], None
 
 
-def cited(text: str, citations: Sequence[Citation]) -> list[CitationMark]:
+def cited_marks(text: str, citations: Sequence[Citation]) -> list[CitationMark]:
     """The marks of an answer that its citations rest on, by their spans, in the answer's order; definitions of their numbers, too.
 
     Messages of older versions were stored without spans; in them every mark with a cited number counts. A mark by name has the number of
@@ -62,7 +62,7 @@ def cited(text: str, citations: Sequence[Citation]) -> list[CitationMark]:
         for span in citation.spans:
             at.setdefault(span, []).append(citation.number)
     known = {citation.number for citation in citations}
-    written = {mark.span: mark for mark in read(text).marks}
+    written = {mark.span: mark for mark in read_marks(text).marks}
     found = {span: mark for span, mark in written.items() if (mark.defines or not at) and known.intersection(mark.numbers)}
     for (start, end), numbers in at.items():
         if 0 <= start < end <= len(text):

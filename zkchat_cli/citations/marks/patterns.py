@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from string import ascii_letters, digits
 
-from zkchat_cli.text.words import cjk
+from zkchat_cli.text.words import cjk_pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ def _is_power(text: str, at: int, raised: str) -> bool:
     """Whether raised digits are a power or belong to a unit (m², x², 10³) rather than to a word."""
     before = text[at - 1]
     word = _LETTERS.search(text, max(0, at - _LETTERS_SEEN), at)
-    if not word or cjk().match(before):
+    if not word or cjk_pattern().match(before):
         return before.isdigit() or before in _POWER or (before in ")]}" and raised in "²³")
     letters = word[0].lower()
     return len(letters) == 1 or letters in _UNITS or (len(letters) == 2 and raised in "²³")

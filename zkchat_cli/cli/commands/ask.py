@@ -119,14 +119,14 @@ def ask(
 
 def _print_context(session: "ZkChatSession", screen: Screen) -> None:
     """Print what the sent prompt was made of, if one was sent."""
-    from zkchat_cli.views.prompt_overview import overview
+    from zkchat_cli.views.prompt_overview import overview_lines
 
     if session.last_prompt is not None:
         question = next((m for m in reversed(session.history) if m.role == "user"), None)
         tokens: Counter[str] = Counter()
         for chunk in question.chunks if question is not None else ():
             tokens[chunk.relative_path] += session.counter.count(chunk.text)
-        for line in overview(session.last_prompt, question.references if question is not None else (), tokens):
+        for line in overview_lines(session.last_prompt, question.references if question is not None else (), tokens):
             screen.remark(line)
 
 

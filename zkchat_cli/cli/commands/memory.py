@@ -32,14 +32,14 @@ def _session_without_conversation(ctx: CommandContext) -> "Iterator[ZkChatSessio
 @command(COMMAND, *options.NOTES, name="list")
 def list_(ctx: CommandContext) -> None:
     """All remembered facts, newest first."""
-    from zkchat_cli.views.memory import facts
+    from zkchat_cli.views.memory import fact_lines
 
     with _session_without_conversation(ctx) as session:
         remembered = session.memory.facts()
     if ctx.as_json:
         ctx.screen.json([_fact_document(fact) for fact in remembered])
         return
-    ctx.screen.show([*facts(remembered)])
+    ctx.screen.show([*fact_lines(remembered)])
     if not remembered:
         ctx.screen.remark('No facts yet. Add one: zkchat memory add "…"')
 
@@ -75,15 +75,15 @@ def import_(
 ) -> None:
     """Remember each list item and each paragraph of a file."""
     from zkchat_cli.memory.fact_ranking import MAX_FACT, parse_facts
-    from zkchat_cli.references.file_imports import imports_in, read
+    from zkchat_cli.references.file_imports import find_imports, read_import
     from zkchat_cli.tools.base import plural
 
     mention = path if path.startswith("@") else f"@{path}"
-    wanted = imports_in(f'@"{mention[1:]}"' if '"' not in mention and not mention.startswith("@<") else mention)
+    wanted = find_imports(f'@"{mention[1:]}"' if '"' not in mention and not mention.startswith("@<") else mention)
     if not wanted:
         raise UsageError(f"{path} is not a path", "For example: zkchat memory import @facts.md")
     with _session_without_conversation(ctx) as session:
-        file = read(wanted[0], session.import_roots)
+        file = read_import(wanted[0], session.import_roots)
         every = parse_facts("\n\n".join(chunk.text for chunk in file.chunks))
         taken = [fact for fact in every if len(fact) <= MAX_FACT][:MAX_IMPORTED]
         if not taken:
@@ -125,13 +125,13 @@ def relevance(
 
 
 def _print_ranked(ctx: CommandContext, ranked: "Iterable[RankedMemory]", documents: list[dict[str, Any]]) -> None:
-    from zkchat_cli.views.memory import found
+    from zkchat_cli.views.memory import memory_search_lines
 
     if ctx.as_json:
         ctx.screen.json(documents)
         return
     for relevant, document in zip(ranked, documents, strict=True):
-        ctx.screen.show([*found([relevant])])
+        ctx.screen.show([*memory_search_lines([relevant])])
         if document.get("included") is False:
             ctx.screen.print("  not relevant enough for the prompt", "dim")
     if not documents:

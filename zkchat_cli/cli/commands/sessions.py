@@ -68,7 +68,7 @@ def list_(
         ctx.screen.json([each.model_dump(mode="json") for each in known])
         return
     with paged(ctx.screen.fitted()) as pager:
-        pager.show(conversation_list.listed(known, mark=False))
+        pager.show(conversation_list.conversation_lines(known, mark=False))
     if not known:
         none = "No conversations yet." if everywhere else conversation_list.NONE
         ctx.screen.remark(f'{none} Start one: zkchat ask "…"')
@@ -86,7 +86,7 @@ def show(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
         ctx.screen.json({**overview.model_dump(mode="json"), "history": [message.model_dump(mode="json") for message in history]})
         return
     with paged(ctx.screen) as pager:
-        pager.show(conversation_list.told(overview, history, MAX_SOURCES))
+        pager.show(conversation_list.transcript_lines(overview, history, MAX_SOURCES))
 
 
 @command(COMMAND, *options.NOTES, epilog=examples('zkchat sessions search "heat pump"'))
@@ -103,12 +103,14 @@ def search(
         with ctx.screen.progress_bar("Indexing messages") as progress:
             for done, total in store.indexing():
                 progress(done, total)
-        matches = conversation_list.spoken(store.search(None if everywhere else root, text, limit=OVERSAMPLING * limit), limit)
+        matches = conversation_list.without_tool_results(
+            store.search(None if everywhere else root, text, limit=OVERSAMPLING * limit), limit
+        )
     if ctx.as_json:
         ctx.screen.json([_match_document(each, text) for each in matches])
         return
     with paged(ctx.screen.fitted()) as pager:
-        pager.show(conversation_list.found(matches, text))
+        pager.show(conversation_list.search_result_lines(matches, text))
     if not matches:
         more = "" if everywhere or root is None else " --all searches the conversations of all vaults."
         ctx.screen.remark(f"No message matches.{more}")
@@ -117,7 +119,7 @@ def search(
 def _match_document(match: "FoundMessage", text: str) -> dict[str, object]:
     from zkchat_cli.views import conversation_list
 
-    snippet = conversation_list.excerpt(match.message.content, text)
+    snippet = conversation_list.best_line(match.message.content, text)
     return {
         "conversation_id": match.conversation_id,
         "title": match.title,
@@ -125,7 +127,7 @@ def _match_document(match: "FoundMessage", text: str) -> dict[str, object]:
         "role": match.message.role,
         "timestamp": match.message.timestamp,
         "snippet": snippet,
-        "found": conversation_list.words_found(snippet, text),
+        "found": conversation_list.matched_words(snippet, text),
         "score": match.score,
     }
 
@@ -137,9 +139,9 @@ def rename(
     title: Annotated[str, typer.Argument(metavar="TITLE", help="The new title.")],
 ) -> None:
     """Change a conversation's title."""
-    from zkchat_cli.text.words import encodable
+    from zkchat_cli.text.words import replace_surrogates
 
-    title = " ".join(encodable(title).split())
+    title = " ".join(replace_surrogates(title).split())
     if not title:
         raise UsageError("the title is empty", 'For example: zkchat sessions rename ID "A title"')
     with _store(ctx) as (store, root):
@@ -170,7 +172,7 @@ def delete(
         )
     with _store(ctx, anywhere=age is None or everywhere) as (store, root):
         if age is not None:
-            old = {*store.untouched_since(conversation_list.ago(age, factory.now()).isoformat())}
+            old = {*store.untouched_since(conversation_list.parse_age(age, factory.now()).isoformat())}
             selected = [each for each in store.overviews(None if everywhere else root) if each.id in old]
         else:
             selected = list({found.id: store.overview(found.id) for found in (store.find(id_, root) for id_ in ids or ())}.values())
@@ -181,7 +183,7 @@ def delete(
         ctx.screen.json({"deleted": [each.id for each in selected]})
         return
     for each in selected:
-        ctx.screen.print(f"Deleted {each.id}: {conversation_list.name(each)}")
+        ctx.screen.print(f"Deleted {each.id}: {conversation_list.display_title(each)}")
     if not selected:
         ctx.screen.remark("No conversation is that old.")
 
@@ -190,6 +192,8 @@ def _list_text(selected: "list[ConversationSummary]") -> str:
     """The conversations to delete, one per line."""
     from zkchat_cli.views import conversation_list
 
-    lines = [f"  {each.id}  {conversation_list.name(each)} ({conversation_list.facts(each)})" for each in selected[:MAX_LISTED]]
+    lines = [
+        f"  {each.id}  {conversation_list.display_title(each)} ({conversation_list.size_and_time(each)})" for each in selected[:MAX_LISTED]
+    ]
     more = [f"  and {len(selected) - MAX_LISTED} more, {len(selected)} in all"] if len(selected) > MAX_LISTED else []
     return "".join(f"{line}\n" for line in (*lines, *more))

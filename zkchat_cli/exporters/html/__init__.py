@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from zkchat_cli import __version__
-from zkchat_cli.citations.marks.marks import cited
+from zkchat_cli.citations.marks.marks import cited_marks
 from zkchat_cli.exporters.base import (
     SPEAKERS,
     UNANSWERED,
@@ -139,7 +139,7 @@ class _Page:
         if message.usage is not None:
             self.costs.append(Cost(self.number, question, message.usage))
         sources = SourceList(str(self.number), message.citations, self.chunks)
-        said = rendered(message.content, cited(message.content, message.citations), sources.anchor) if message.content.strip() else ""
+        said = rendered(message.content, cited_marks(message.content, message.citations), sources.anchor) if message.content.strip() else ""
         calls = " calls tools" if message.tool_calls and not said else ""
         heading = element("h2", f"{SPEAKERS[message.role]}{calls} · ", _when(message.timestamp), id=f"{name}-title")
         parts = [

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from zkchat_cli.models import PromptMessage
-from zkchat_cli.text.words import STOPWORDS, cjk, content_terms, stem, terms
+from zkchat_cli.text.words import STOPWORDS, cjk_pattern, content_terms, stem, terms
 
 LINK = re.compile(r"""!?\[\[([^\[\]]*)\]\](?:>[1-9](?![0-9]))?|(?<!\S)@(?:"[^"\n]+"|<[^<>\n]+>|[^\s"<>]+)""")
 """The name of a document: a wikilink (`[[Note]]>2` with the notes it links to), or an `@path`, which has no title."""
@@ -189,7 +189,7 @@ def refers_to_earlier(text: str) -> bool:
         return True
     if len(subject) <= 4 and _PRONOUN.search(_EXPLETIVE.sub(" ", text)) and len(terms(text)) <= 14:
         return True
-    return bool(_ADDITION.match(text)) and len(subject) <= (6 if cjk().search(text) else 2)
+    return bool(_ADDITION.match(text)) and len(subject) <= (6 if cjk_pattern().search(text) else 2)
 
 
 def _subject(text: str) -> set[str]:
@@ -244,7 +244,7 @@ def _split_questions(text: str) -> list[str]:
 
 
 def _analyze_question(text: str, topic: str) -> AnalyzedQuestion:
-    plain = _CJK_QUESTION_WORDS.sub(" ", text) if cjk().search(text) else text
+    plain = _CJK_QUESTION_WORDS.sub(" ", text) if cjk_pattern().search(text) else text
     plain = plain if plain.strip() else text
     words = content_terms(plain)[:MAX_WORDS]
     fillers = _fillers(text)

@@ -43,7 +43,7 @@ def compact(
     """Summarize older turns now; nothing is deleted."""
     from zkchat_cli.chat.command_hints import IN_SHELL
     from zkchat_cli.chat.compactor import CompactionRequest
-    from zkchat_cli.views import context_usage
+    from zkchat_cli.views.compaction import describe_compaction
 
     with ctx.open_session(id_) as session:
         if undo:
@@ -54,7 +54,7 @@ def compact(
         else:
             request = CompactionRequest(instructions=instructions, target=target, keep=keep, preview=preview)
             done = _run_compaction(session.compaction_events(request), ctx.screen, session.model.name if session.can_summarize else "")
-            text = context_usage.describe(done, IN_SHELL) + (f"\n\n{done.summary}" if preview and done.summary else "")
+            text = describe_compaction(done, IN_SHELL) + (f"\n\n{done.summary}" if preview and done.summary else "")
     if ctx.as_json:
         ctx.screen.json(done)
     else:

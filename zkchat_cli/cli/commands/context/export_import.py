@@ -92,12 +92,12 @@ def import_(
 ) -> None:
     """Import conversations: the whole file or, on an error, nothing."""
     from zkchat_cli.app import factory
-    from zkchat_cli.importers.chat_log import LARGEST, read_file
+    from zkchat_cli.importers.conversation_file import LARGEST_FILE, read_conversations
 
-    data = _read_at_most(file, LARGEST + 1)
+    data = _read_at_most(file, LARGEST_FILE + 1)
     with ctx.open_app() as app:
         root = str(app.vault.root)
-        imported = read_file(data, vault=root, new_id=factory.new_id, now=factory.now())
+        imported = read_conversations(data, vault=root, new_id=factory.new_id, now=factory.now())
         archives = [_with_existing_vault(a, root) if imported.is_own else _with_references(a, app.vault) for a in imported.archives]
         stored = app.store.restore_all(archives, factory.new_id)
     document = [
@@ -137,14 +137,15 @@ def _read_at_most(file: Path, most: int) -> bytes:
 def _with_references(archive: "ConversationArchive", vault: "Vault") -> "ConversationArchive":
     """Add references to questions that link to notes but were stored without references by another program."""
     from zkchat_cli.references.document_summaries import DocumentSummaryService
-    from zkchat_cli.references.mentions import linked
+    from zkchat_cli.references.mentions import linked_notes
 
     if not any(_needs_references(message) for message in archive.messages):
         return archive
     vault.refresh()
     summary = DocumentSummaryService(vault).summary
     messages = (
-        m.model_copy(update={"references": linked(m.content, vault, summary)}) if _needs_references(m) else m for m in archive.messages
+        m.model_copy(update={"references": linked_notes(m.content, vault, summary)}) if _needs_references(m) else m
+        for m in archive.messages
     )
     return archive.model_copy(update={"messages": tuple(messages)})
 

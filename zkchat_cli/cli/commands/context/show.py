@@ -15,6 +15,7 @@ from zkchat_cli.terminal.external_programs import paged
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.context.prompt_history import SentPrompts
+    from zkchat_cli.views.text import StyledLine
 
 COMMANDS = command_group()
 
@@ -43,7 +44,7 @@ def show(
         ctx.screen.json(prompt)
     else:
         with paged(ctx.screen) as pager:
-            pager.print(prompts.text(prompt))
+            pager.print(prompts.prompt_text(prompt))
 
 
 def _show_past(ctx: CommandContext, id_: str | None, turn: int, number: int | None) -> None:
@@ -54,7 +55,7 @@ def _show_past(ctx: CommandContext, id_: str | None, turn: int, number: int | No
         ctx.screen.json({"conversation_id": conversation, **one.to_json(number)})
     else:
         with paged(ctx.screen) as pager:
-            pager.print(prompts.past(one, number))
+            pager.print(prompts.sent_prompts_text(one, number))
 
 
 def _sent_prompts(ctx: CommandContext, id_: str | None, *turns: int) -> "tuple[str, list[SentPrompts]]":
@@ -89,7 +90,7 @@ def diff(
         ctx.screen.json({"conversation_id": conversation, **turns, **found.to_json()})
         return
     with paged(ctx.screen) as pager:
-        pager.print(prompts.changed(before, after, found))
+        pager.print(prompts.prompt_diff_text(before, after, found))
 
 
 @command(COMMANDS, *options.PROMPT, epilog=examples("zkchat context stats --watch"))
@@ -103,10 +104,10 @@ def stats(
         if watch:
             _watch(ctx, session, id_)
         else:
-            ctx.screen.print(_stats(ctx, session))
+            _print_stats(ctx, _stats(ctx, session))
 
 
-def _stats(ctx: CommandContext, session: "ZkChatSession") -> str:
+def _stats(ctx: CommandContext, session: "ZkChatSession") -> "str | list[StyledLine]":
     from zkchat_cli.chat.command_hints import IN_SHELL
     from zkchat_cli.views import context_usage
 
@@ -114,16 +115,23 @@ def _stats(ctx: CommandContext, session: "ZkChatSession") -> str:
     if ctx.as_json:
         return ctx.screen.as_json(prompt.usage)
     filtered = session.settings.context.tool_filter == "auto"
-    return context_usage.table(prompt, _columns(), context_usage.pinned(session.history), IN_SHELL, filtered=filtered)
+    return context_usage.usage_lines(prompt, _columns(), context_usage.pinned_turns(session.history), IN_SHELL, filtered=filtered)
+
+
+def _print_stats(ctx: CommandContext, stats: "str | list[StyledLine]") -> None:
+    if isinstance(stats, str):
+        ctx.screen.print(stats)
+    else:
+        ctx.screen.fitted().show(stats)
 
 
 def _watch(ctx: CommandContext, session: "ZkChatSession", id_: str | None) -> None:
     """Print the figures of the named or the latest conversation until Ctrl-C."""
 
-    def look() -> str:
+    def look() -> "str | list[StyledLine]":
         return _stats(ctx, session.open_conversation(session.store.find(id_, str(session.vault.root)).id))
 
-    redrawing.watch(lambda: (session.store.facts_version(), _columns()), look, ctx.screen)
+    redrawing.watch(lambda: (session.store.facts_version(), _columns()), look, lambda stats: _print_stats(ctx, stats), ctx.screen)
 
 
 def _columns() -> int:
@@ -136,7 +144,7 @@ def _columns() -> int:
 def summary(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
     """The summary that replaces older turns, if there is one."""
     from zkchat_cli.context.compaction_policy import summary_coverage
-    from zkchat_cli.views import context_usage
+    from zkchat_cli.views.compaction import describe_active_compaction
 
     with ctx.open_session(id_) as session:
         compaction = session.compaction
@@ -146,7 +154,7 @@ def summary(ctx: CommandContext, id_: options.ConversationArgument = None) -> No
     elif compaction is None or covers is None:
         ctx.screen.remark("No summary: all turns are sent verbatim.")
     else:
-        ctx.screen.print(context_usage.standing(compaction, covers), "bold")
+        ctx.screen.print(describe_active_compaction(compaction, covers), "bold")
         ctx.screen.print(compaction.summary or "")
 
 
@@ -157,7 +165,7 @@ def memory(
     next_: Annotated[str, typer.Option("--next", metavar="TEXT", help="For this message.")] = "",
 ) -> None:
     """The memory that the next prompt would include, and why."""
-    from zkchat_cli.views.memory import NONE, included
+    from zkchat_cli.views.memory import NONE, memory_item_lines
 
     with ctx.open_app() as app:
         if next_:
@@ -171,6 +179,6 @@ def memory(
         values = ({f: getattr(item, f) for f in item.__dataclass_fields__} for item in items)
         ctx.screen.json([{**value, "relative_path": value["relative_path"] or None} for value in values])
         return
-    ctx.screen.show([*included(items)])
+    ctx.screen.show([*memory_item_lines(items)])
     if not items:
         ctx.screen.remark(NONE.format('zkchat memory add "…"'))

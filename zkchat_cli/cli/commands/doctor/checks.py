@@ -141,7 +141,7 @@ def _store(loaded: LoadedConfig) -> str:
     store = factory.open_store(loaded)
     try:
         found = f"{loaded.places.store_file}, {plural(len(store.conversations()), 'conversation')}"
-        if (why := store.unwritable) is not None:
+        if (why := store.write_error) is not None:
             raise StoreUnwritable(f"{found}: read-only, nothing new is stored: {why.message.partition(': ')[2]}", why.hint)
     finally:
         store.close()

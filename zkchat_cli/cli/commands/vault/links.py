@@ -63,7 +63,7 @@ def mentions(ctx: CommandContext, note: NoteArgument) -> None:
             conversation = mention.conversation_id
             screen.print(sanitize_name(f"{conversation}  {mention.title or 'untitled'}"), "bold")
         asked = f"  {mention.question}" if mention.question else ""
-        screen.print(sanitize_name(f"  {conversation_list.day(mention.timestamp)}{asked}"))
+        screen.print(sanitize_name(f"  {conversation_list.format_time(mention.timestamp)}{asked}"))
         screen.print(f"      {_use_text(mention)}", "dim")
     if not found:
         screen.remark("No answer has used this note.")
