@@ -9,7 +9,7 @@ from conftest import Program, write
 from prompt_toolkit.utils import get_cwidth
 from terminal_screen import CTRL_C, CTRL_D, ENTER, Chat, Script, slowly
 
-LINK = re.compile(rb"\x1b\]8;;([^\x1b]*)\x1b\\")
+LINK = re.compile(rb"\x1b\]8;(?:id=\d+)?;([^\x1b]*)\x1b\\")
 
 
 def links(raw: bytes) -> list[str]:

@@ -285,13 +285,13 @@ def _fail(error: ZkchatError, arguments: list[str]) -> int:
     if isinstance(error, _Help):
         print(error.message, file=sys.stderr)  # noqa: T201
         return EXIT_CODES["usage"]
-    from zkchat_cli.terminal.theme import in_ascii
+    from zkchat_cli.terminal.theme import to_ascii
     from zkchat_cli.text.sanitize import sanitize  # only when something went wrong: not on the path of --help
 
     if "--verbose" in arguments:
         traceback.print_exception(error.__cause__ or error, file=sys.stderr)
     told = f"zkchat: {error.message}" + (f"\n  {error.hint}" if error.hint else "")
-    print(sanitize(in_ascii(told) if error.in_ascii else told), file=sys.stderr)  # noqa: T201
+    print(sanitize(to_ascii(told) if error.in_ascii else told), file=sys.stderr)  # noqa: T201
     if "--json" in arguments or "--stream-json" in arguments:
         document: dict[str, object] = {"code": error.code, "message": error.message, "hint": error.hint or None}
         if error.partial:

@@ -137,7 +137,7 @@ class CommandContext:
         """With the looks that the settings want; where they are wrong, which a command that needs them says, with the usual ones."""
         screen = Screen.of()
         with suppress(ZkchatError, OSError):
-            screen = screen.dressed(self.loaded.values.terminal)
+            screen = screen.with_settings(self.loaded.values.terminal)
         return screen
 
     @contextmanager

@@ -68,7 +68,7 @@ def ask(
     from zkchat_cli.terminal.change_approval import ApprovalPrompt, policy, tell_unable
     from zkchat_cli.terminal.hyperlinks import opener
     from zkchat_cli.terminal.turn_renderer import Verbosity, show
-    from zkchat_cli.terminal.turn_view import to_stderr
+    from zkchat_cli.terminal.turn_view import note_printer
 
     as_json, ways = call.as_json, UNSTORED if no_store else IN_SHELL
     going_on = continue_ or cid is not None
@@ -100,7 +100,7 @@ def ask(
                     shown = 0 if answer_only else bench.loaded.values.references.max_displayed
                     manner = Verbosity(shown, ways=ways)
                     attended = bench.approve.attending(turn) if isinstance(bench.approve, ApprovalPrompt) else turn
-                    report = _outcome(show(attended, screen, to_stderr(screen), manner))
+                    report = _outcome(show(attended, screen, note_printer(screen), manner))
                     session.save_last()
             if typed != text and not going_on:
                 with suppress(StoreError):  # a title is not worth an error

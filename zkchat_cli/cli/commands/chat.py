@@ -102,7 +102,9 @@ def chat(
                 screen.warn(*warning)
             tell_unable(made.session.parts, screen, unsafe=unsafe)
             settings = made.bench.loaded.values.references
-            screen = replace(screen.dressed(made.bench.loaded.values.terminal), address=opener(made.bench.vault.root, settings.link_style))
+            screen = replace(
+                screen.with_settings(made.bench.loaded.values.terminal), address=opener(made.bench.vault.root, settings.link_style)
+            )
             with screen.progress_bar("Indexing") as progress:
                 index = made.bench.vault.refresh(progress=progress)
             for problem in index.problems:
@@ -140,9 +142,9 @@ def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) ->
     """An error is told and the next line is read; the first one decides the exit code."""
     from zkchat_cli.terminal.command_runner import run_piped  # the session has loaded what they need
     from zkchat_cli.terminal.turn_renderer import show_error
-    from zkchat_cli.terminal.turn_view import to_stderr
+    from zkchat_cli.terminal.turn_view import note_printer
 
-    aside = to_stderr(screen, lambda: session.verbose)
+    aside = note_printer(screen, lambda: session.verbose)
     first: ZkchatError | None = None
     for line in _lines(screen):
         try:

@@ -67,7 +67,7 @@ def list_(
     if call.as_json:
         call.screen.json([each.model_dump(mode="json") for each in known])
         return
-    with paged(call.screen.fitted()) as pager:
+    with paged(call.screen.with_width()) as pager:
         pager.show(conversation_list.listed(known, mark=False))
     if not known:
         none = "There is no conversation yet." if everywhere else conversation_list.NONE
@@ -107,7 +107,7 @@ def search(
     if call.as_json:
         call.screen.json([_hit(each, text) for each in said])
         return
-    with paged(call.screen.fitted()) as pager:
+    with paged(call.screen.with_width()) as pager:
         pager.show(conversation_list.found(said, text))
     if not said:
         more = "" if everywhere or root is None else " --all looks into those with other notes, too."
