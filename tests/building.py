@@ -13,8 +13,8 @@ from zkchat_cli.chat.runtime import Runtime
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config
 from zkchat_cli.context import strategies
-from zkchat_cli.context.recall.index import RecallIndex, recall
-from zkchat_cli.context.turns import Turn, turns_of
+from zkchat_cli.context.recall.index import RecallIndex, recall_passages
+from zkchat_cli.context.turns import Turn, split_into_turns
 from zkchat_cli.events import Event, TurnCompleted, TurnFailed
 from zkchat_cli.llm.base import Delta, Model, Request, StreamFinished, TextPart, ToolCallsPart, Window
 from zkchat_cli.llm.providers.offline import OfflineModel
@@ -105,8 +105,8 @@ class Room:
             "vault": self.vault,
             "store": self.store,
             "model": model or OfflineModel(),
-            "strategy": strategies.strategy(changes.pop("strategy", self.strategy)),
-            "tools": tuple(tool for tool in tools.tools() if tool.of == "notes"),  # room in small windows
+            "strategy": strategies.load_strategy(changes.pop("strategy", self.strategy)),
+            "tools": tuple(tool for tool in tools.load_tools() if tool.scope == "notes"),  # room in small windows
             "settings": self.settings,
             "max_context": self.max_context,
             "counter": COUNTER,
@@ -119,7 +119,7 @@ class Room:
 
     def resumed(self, session: ZkChatSession, model: Model | None = None, **changes: Any) -> ZkChatSession:
         """The same conversation as another process would find it."""
-        return self.session(model or session.parts.model, self.store.conversation(session.conversation.id), **changes)
+        return self.session(model or session.model, self.store.conversation(session.conversation.id), **changes)
 
 
 def a_room(vault_folder: Path, index_folder: Path, store_file: Path | None = None, **changes: Any) -> Room:
@@ -194,14 +194,14 @@ def talk(*exchanges: tuple[str, str], prefix: str = "t") -> tuple[ZkChatMessage,
 
 
 def turns(*exchanges: tuple[str, str]) -> tuple[Turn, ...]:
-    return turns_of(talk(*exchanges), COUNTER)
+    return split_into_turns(talk(*exchanges), COUNTER)
 
 
 def recalled(question: str, among: Sequence[Turn], room: int = 1000, asked_at: str = NOON) -> list[str]:
     """What recall finds in some turns, as lines with their speakers."""
     index = RecallIndex()
     index.update(among)
-    return [passage.line for passage in recall(index, question, asked_at, len(among), room, COUNTER)]
+    return [passage.text_with_speaker for passage in recall_passages(index, question, asked_at, len(among), room, COUNTER)]
 
 
 def stored(room: Room, history: Sequence[ZkChatMessage], **changes: Any) -> ZkChatSession:

@@ -38,7 +38,6 @@ from building import NOON, Clock
 from conftest import NOTES, write
 
 from zkchat_cli.app import factory, startup_options
-from zkchat_cli.chat import session_settings
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.cli import app
 from zkchat_cli.errors import ZkchatError
@@ -133,7 +132,7 @@ class Stage:
         self._session: ZkChatSession | None = ZkChatSession(replace(parts, now=_clock(), clock=Clock(), new_id=_ids()))
         for setting in transcript.values.get("set", ()):
             key, _, value = setting.partition("=")
-            session_settings.override(self._session, key.strip(), value.strip())
+            self._session.override_setting(key.strip(), value.strip())
         self._columns = int(transcript.value("columns", "0"))
 
     def play(self, typed: str) -> str:

@@ -11,7 +11,7 @@ from zkchat_cli.terminal.diffs import LONGEST_LINE, is_cut, show_diff
 from zkchat_cli.terminal.interrupts import STOPPED
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import revealed
-from zkchat_cli.vault.approval import ALLOWED, DECLINED, beforehand, warned
+from zkchat_cli.vault.approval import ALLOWED, DECLINED, approve_notes, mark_memory_file
 from zkchat_cli.vault.edit.transaction import Change, FileChange
 
 
@@ -115,7 +115,7 @@ def test_only_what_is_offered_is_a_yes() -> None:
 
 def test_why_not_is_for_the_model_to_hear_as_it_was_typed() -> None:
     verdict = asking("Put it under [[Tools]] \udcff")[0](change("x"))
-    assert verdict.told == f"{DECLINED.told}. The user says: Put it under [[Tools]] \ufffd"
+    assert verdict.reason == f"{DECLINED.reason}. The user says: Put it under [[Tools]] \ufffd"
 
 
 def test_ctrl_c_at_a_question_is_a_no_to_all_that_comes_in_the_turn() -> None:
@@ -134,11 +134,11 @@ def test_a_yes_to_all_lasts_for_one_iteration_of_a_run() -> None:
 
 
 def test_a_yes_to_all_is_none_to_what_every_later_conversation_is_told() -> None:
-    lasting = warned(change("obey\n"), "ZKCHAT.md")
+    lasting = mark_memory_file(change("obey\n"), "ZKCHAT.md")
     ask, question, _ = asking("a", "n", "y")
     assert [ask(each) for each in (change("x"), lasting, change("x"), lasting)] == [ALLOWED, DECLINED, ALLOWED, ALLOWED]
     assert question.words == []
-    assert beforehand(change("x")) is ALLOWED
-    assert "--yes is for notes alone" in beforehand(lasting).told
+    assert approve_notes(change("x")) is ALLOWED
+    assert "--yes is for notes alone" in approve_notes(lasting).reason
     assert "every later conversation is told" in lasting.note
-    assert warned(change("x"), None) == change("x")
+    assert mark_memory_file(change("x"), None) == change("x")

@@ -318,7 +318,7 @@ def test_a_text_for_which_there_is_no_memory_ends_with_a_clear_line(tmp_path: Pa
     done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (
         1,
-        "zkchat: there is not enough memory for this\n  Close other programs, or give it less at a time.\n",
+        "zkchat: there is not enough memory\n  Close other programs, or process less at a time.\n",
     )
 
 

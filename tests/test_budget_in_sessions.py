@@ -9,7 +9,7 @@ from building import Deltas, Room, a_room, completed, failed, says, stored, talk
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, ContextSettings
-from zkchat_cli.context.turns import turns_of
+from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.events import Notice
 from zkchat_cli.llm.base import StreamFinished, TextPart
 from zkchat_cli.models import TokenUsage
@@ -52,7 +52,7 @@ def test_a_turn_is_added_to_what_is_known_of_the_others(room: Room) -> None:
     completed(session.send("Is it so?"))
     after = session.turns
     assert [a is b for a, b in zip(before, after, strict=False)] == [True, True]
-    assert list(after) == list(turns_of(session.history, session.parts.counter))
+    assert list(after) == list(split_into_turns(session.history, session.counter))
     assert room.resumed(session).prompt() == session.prompt()
 
 
@@ -60,7 +60,7 @@ def test_a_conversation_may_be_made_ready_while_it_is_used(room: Room) -> None:
     room.max_context = 3000
     said = talk(*((f"What is in box {n}?", f"A thing of {n} parts, and nothing else in all of that box.") for n in range(150)))
     session = stored(room, said)
-    threads = [threading.Thread(target=session.get_ready) for _ in range(3)]
+    threads = [threading.Thread(target=session.warm_up) for _ in range(3)]
     for thread in threads:
         thread.start()
     shown = session.prompt("What was in box 7?")
@@ -79,7 +79,7 @@ def test_a_conversation_may_be_made_ready_while_it_is_used(room: Room) -> None:
 
 def test_a_conversation_that_cannot_be_sent_is_made_ready_all_the_same(room: Room) -> None:
     room.max_context = 600
-    stored(room, talk(("Why?", "So.")), settings=Config(context=ContextSettings(tool_filter="off"))).get_ready()
+    stored(room, talk(("Why?", "So.")), settings=Config(context=ContextSettings(tool_filter="off"))).warm_up()
 
 
 def test_after_a_change_of_the_branch_the_turns_that_are_still_the_same_are_taken_over(room: Room) -> None:

@@ -14,7 +14,7 @@ from zkchat_cli.events import CompactionDone, CompactionStarted, Event, Notice, 
 from zkchat_cli.llm.base import Delta, ReasoningPart, StreamFinished, TextPart, Window
 from zkchat_cli.llm.base import RetryDelay as Wait
 from zkchat_cli.models import Compaction
-from zkchat_cli.views.context_usage import describe, saved
+from zkchat_cli.views.compaction import compaction_line, describe_compaction
 
 
 @pytest.fixture
@@ -226,8 +226,8 @@ def test_a_failure_that_gains_nothing_is_remembered_but_holds_nothing(room: Room
     assert session.undo_compaction() is None
     assert room.resumed(session).compact(keep=2).model_calls == 0
     assert len(model.asked) == 2
-    assert "it failed: timeout" in describe(done)
-    assert "it failed: timeout" in saved(done)
+    assert "it failed: timeout" in describe_compaction(done)
+    assert "it failed: timeout" in compaction_line(done)
 
 
 def test_turns_that_nothing_can_summarise_are_left_out_and_that_is_said(room: Room) -> None:
@@ -237,7 +237,7 @@ def test_turns_that_nothing_can_summarise_are_left_out_and_that_is_said(room: Ro
     assert done.mode == "truncated"
     assert f"[{done.messages_folded} earlier messages, 2025-05-02 to" in (done.summary or "")
     assert done.tokens_after < done.tokens_before
-    assert "a note that they are left out" in describe(done)
+    assert "Dropped 38 messages" in describe_compaction(done)
     sound(session.prompt())
 
 
@@ -302,7 +302,7 @@ def test_a_process_that_is_killed_in_the_middle_of_a_summary_loses_nothing(room:
 
 def test_a_wish_that_is_stopped_stores_nothing(room: Room) -> None:
     session = full(room, Summariser([[Wait(1.0, "busy"), *summary()]]))
-    climbing = session.compacting(CompactionRequest())
+    climbing = session.compaction_events(CompactionRequest())
     assert [type(next(climbing)) for _ in range(2)] == [CompactionStarted, Waiting]
     climbing.close()
     assert room.store.compactions(session.conversation.id) == ()

@@ -100,7 +100,7 @@ def test_nothing_typed_yet_is_completed_with_the_newest_notes(tmp_path):
     notes.refresh(only=["4.md", "New.md"])
     assert {completion.name for completion in notes.complete("", 2)} == {"4", "New"}
     assert [completion.name for completion in notes.complete("new")] == ["New"]
-    assert "New.md" in notes.paths_now()
+    assert "New.md" in notes.cached_paths()
     notes.close()
 
 

@@ -9,11 +9,10 @@ import pytest
 from building import Deltas, Room, a_room, completed, prompt_message, said, says, stored, talk
 from conftest import Program
 
-from zkchat_cli.chat import session_settings
 from zkchat_cli.chat.runtime import OpenedModel
-from zkchat_cli.citations.marks.code_blocks import code_blocks
 from zkchat_cli.errors import ConfigError, StoreError, UsageError
 from zkchat_cli.llm.base import Window
+from zkchat_cli.markdown.blocks import code_blocks
 from zkchat_cli.models import Conversation, Dropped, FoundMessage, ToolCall
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.views import conversation_list, prompts
@@ -61,7 +60,9 @@ def test_a_prompt_is_shown_word_for_word_with_what_is_not_sent(room: Room) -> No
     prompt = stored(room, talk(("What is one?", "1"))).prompt("And two?")
     call = ToolCall(id="c", name="find_excerpts", arguments={"query": "Grüße"})
     asking = prompt_message("assistant", "", "conversation", tool_calls=(call,), tokens=7)
-    shown = prompts.text(prompt.model_copy(update={"messages": (*prompt.messages, asking), "dropped": (Dropped(id="m9", reason="old"),)}))
+    shown = prompts.prompt_text(
+        prompt.model_copy(update={"messages": (*prompt.messages, asking), "dropped": (Dropped(id="m9", reason="old"),)})
+    )
     assert "── user · conversation · " in shown
     assert "\nAnd two?\n" in shown
     assert '\n── assistant · conversation · 7 tokens\nfind_excerpts({"query": "Grüße"})\n' in shown
@@ -98,7 +99,7 @@ def test_a_list_says_how_much_was_said_and_how_it_began(room: Room) -> None:
     assert store.overview("a") == listed[1]
     with pytest.raises(StoreError):
         store.overview("nobody")
-    assert plain_text(conversation_list.listed(listed, "a")).splitlines() == [
+    assert plain_text(conversation_list.conversation_lines(listed, "a")).splitlines() == [
         "  b  untitled   2025-05-05 12:00, 1 message, 10 tokens",
         "→ a  First line   2025-05-03 12:00, 2 messages, 40 tokens",
         "  d  untitled   2025-05-01 12:00, 0 messages",
@@ -117,18 +118,18 @@ def test_all_that_was_ever_said_is_searched_with_any_notes(room: Room) -> None:
     found = room.store.search(None, "whale")
     assert {each.conversation_id for each in found} == {"a", "b"}
     assert {each.conversation_id for each in room.store.search("/v", "whale")} == {"a"}
-    assert [each.message.content for each in conversation_list.spoken(found, 9)].count("a whale") == 0
+    assert [each.message.content for each in conversation_list.without_tool_results(found, 9)].count("a whale") == 0
 
 
 def test_what_was_found_is_shown_with_the_words_marked() -> None:
     hit = FoundMessage(
         conversation_id="a", title=None, message=said("user", "Nothing.\nIn the Übung, whales sing: whales!", "m"), score=1.0
     )
-    head, line = conversation_list.found([hit], "ubung whales")
+    head, line = conversation_list.search_result_lines([hit], "ubung whales")
     assert plain_text([head]) == "a  untitled   you, 2025-05-08 12:00"
     assert [span.text for span in line.left if span.style] == ["Übung", "whales", "whales"]
     assert "".join(span.text for span in line.left) == "    In the Übung, whales sing: whales!"
-    assert conversation_list.words_found("In the Übung, whales sing: whales!", "ubung whales") == ["Übung", "whales"]
+    assert conversation_list.matched_words("In the Übung, whales sing: whales!", "ubung whales") == ["Übung", "whales"]
 
 
 def test_a_conversation_is_told_as_it_went(room: Room) -> None:
@@ -139,7 +140,7 @@ def test_a_conversation_is_told_as_it_went(room: Room) -> None:
         said("user", "Then?", "r", status="failed"),
     )
     a_conversation(room.store, "a", "/v", 3, ("user", "First"))
-    assert plain_text(conversation_list.told(room.store.overview("a"), history, 5)).splitlines() == [
+    assert plain_text(conversation_list.transcript_lines(room.store.overview("a"), history, 5)).splitlines() == [
         "First   a, 2025-05-03 12:00, 1 message",
         "",
         "you › First",
@@ -168,7 +169,7 @@ def test_a_title_is_given_before_and_after_the_first_message(room: Room) -> None
 def test_a_conversation_with_other_notes_is_not_gone_on_with_here(room: Room) -> None:
     a_conversation(room.store, "elsewhere", "/w", 3, ("user", "First."))
     with pytest.raises(UsageError, match="other notes") as e:
-        room.session().other("else")
+        room.session().open_conversation("else")
     assert "--vault '/w' --resume elsewhere" in e.value.hint
 
 
@@ -177,20 +178,20 @@ def test_a_conversation_with_other_notes_is_not_gone_on_with_here(room: Room) ->
 
 def test_settings_change_what_the_session_does_from_now_on(room: Room) -> None:
     session = stored(room, talk(("What is one?", "1")))
-    assert session_settings.override(session, "context.max_tokens", "4000") == 4000
+    assert session.override_setting("context.max_tokens", "4000") == 4000
     assert session.window == Window(4000, "context.max_tokens, /config")
-    assert session_settings.override(session, "llm.temperature", "0.5") == 0.5
-    assert session.parts.options.temperature == 0.5
-    session_settings.override(session, "context.strategy", "discard")
-    assert session.parts.strategy.name == session.parts.settings.context.strategy == "discard"
-    session_settings.override(session, "memory.project_file", "Filters.md")
-    assert "which tasks you want to see" in "".join(item.content for item in session.memory)
+    assert session.override_setting("llm.temperature", "0.5") == 0.5
+    assert session.runtime.options.temperature == 0.5
+    session.override_setting("context.strategy", "discard")
+    assert session.strategy.name == session.settings.context.strategy == "discard"
+    session.override_setting("memory.project_file", "Filters.md")
+    assert "which tasks you want to see" in "".join(item.content for item in session.pinned_memory)
 
 
 def test_the_model_is_a_setting_too(room: Room) -> None:
     session = room.session(use=lambda name: OpenedModel(Deltas([says("I am new.")], name=name), ()))
-    session_settings.override(session, "model", "big/one")
-    assert (session.parts.model.name, session.parts.settings.model) == ("big/one", "big/one")
+    session.override_setting("model", "big/one")
+    assert (session.model.name, session.settings.model) == ("big/one", "big/one")
 
 
 @pytest.mark.parametrize(
@@ -208,17 +209,17 @@ def test_the_model_is_a_setting_too(room: Room) -> None:
 )
 def test_what_cannot_be_set_changes_nothing(room: Room, key: str, value: str, error: type[Exception]) -> None:
     session = room.session()
-    before = session.parts
+    before = session.runtime
     with pytest.raises(error) as e:
-        session_settings.override(session, key, value)
+        session.override_setting(key, value)
     assert getattr(e.value, "hint", "")
-    assert session.parts == before
+    assert session.runtime == before
 
 
 def test_ratios_are_checked_with_those_that_were_set_before(room: Room) -> None:
     session = room.session()
-    session_settings.override(session, "context.tool_budget_ratio", "0.1")
-    assert session_settings.override(session, "context.message_budget_ratio", "0.8") == 0.8
+    session.override_setting("context.tool_budget_ratio", "0.1")
+    assert session.override_setting("context.message_budget_ratio", "0.8") == 0.8
 
 
 @pytest.mark.parametrize(
@@ -227,7 +228,7 @@ def test_ratios_are_checked_with_those_that_were_set_before(room: Room) -> None:
 def test_times_are_those_of_the_readers_clock(monkeypatch: pytest.MonkeyPatch, zone: str, shown: str) -> None:
     monkeypatch.setenv("TZ", zone)
     time.tzset()
-    told = [conversation_list.day(said) for said in ("2025-05-08T01:30:00.123+00:00", "2025-05-08T01:30:00", "long ago")]
+    told = [conversation_list.format_time(said) for said in ("2025-05-08T01:30:00.123+00:00", "2025-05-08T01:30:00", "long ago")]
     monkeypatch.undo()
     time.tzset()
     assert told == [shown, "2025-05-08 01:30", "long ago"]
@@ -241,17 +242,17 @@ NOW = "2025-05-08T12:00:00+02:00"
     [("90d", "2025-02-07T12:00"), ("90", "2025-02-07T12:00"), ("2 W", "2025-04-24T12:00"), ("1y", "2024-05-08T12:00"), ("0", NOW[:16])],
 )
 def test_an_age_counts_back_from_now(age: str, then: str) -> None:
-    assert f"{conversation_list.ago(age, NOW):%Y-%m-%dT%H:%M}" == then
+    assert f"{conversation_list.parse_age(age, NOW):%Y-%m-%dT%H:%M}" == then
 
 
 def test_an_age_may_be_a_day_on_the_readers_calendar() -> None:
-    assert conversation_list.ago("2025-01-31", NOW).isoformat()[:16] == "2025-01-31T00:00"
+    assert conversation_list.parse_age("2025-01-31", NOW).isoformat()[:16] == "2025-01-31T00:00"
 
 
 @pytest.mark.parametrize("age", ["", "soon", "-3d", "99999y", "3h", "2025-13-01"])
 def test_what_is_no_age_is_refused(age: str) -> None:
     with pytest.raises(UsageError, match="is no age"):
-        conversation_list.ago(age, NOW)
+        conversation_list.parse_age(age, NOW)
 
 
 def test_conversations_nobody_went_on_with_are_deleted_by_their_age(zkchat: Program) -> None:
@@ -259,9 +260,9 @@ def test_conversations_nobody_went_on_with_are_deleted_by_their_age(zkchat: Prog
     zkchat("context", "import", "--file", "-", stdin=json.dumps([day]))
     kept = zkchat("ask", "How are filters joined?", "--json").json["conversation_id"]
     asked = zkchat("sessions", "delete", "--older-than", "90d")
-    assert (asked.exit_status, "Say --yes" in asked.err) == (2, True)
+    assert (asked.exit_status, "--yes" in asked.err) == (2, True)
     gone = zkchat("sessions", "delete", "--older-than", "90d", "--yes")
-    assert (gone.exit_status, gone.out.count(" is deleted: ")) == (0, 1)
+    assert (gone.exit_status, gone.out.count("Deleted ")) == (0, 1)
     assert [each["id"] for each in zkchat("sessions", "list", "--json").json] == [kept]
     none = zkchat("sessions", "delete", "--older-than", "2020-01-01", "--json")
     assert (none.exit_status, none.json) == (0, {"deleted": []})

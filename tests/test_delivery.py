@@ -16,8 +16,8 @@ from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import StreamFailed
 from zkchat_cli.models import ContentChunk, DocumentReference, PromptMessage, ToolCall
-from zkchat_cli.references.injection import Injection, InjectionBudget, inject, introduce
-from zkchat_cli.references.mentions import MentionedDocuments, key
+from zkchat_cli.references.injection import Injection, InjectionBudget, describe_documents, inject
+from zkchat_cli.references.mentions import MentionedDocuments, reference_key
 
 BIG = "# Big\n\nWhat it is about.\n\n" + "\n".join(
     f"## Part {n}\n\n{'Turnips need rain.' if n == 7 else 'Nothing is said of it here.'} {'filler ' * 200}\n" for n in range(12)
@@ -221,7 +221,7 @@ def test_a_linked_note_that_is_gone_since_the_index_saw_it_is_offered(room: Room
 
 def test_a_named_note_that_is_gone_since_the_index_saw_it_is_told(room: Room) -> None:
     session = room.session(deltas())
-    session.just_refreshed()
+    session.mark_scanned()
     (room.vault.root / "Queries/Combining.md").unlink()
     told = [e.message for e in session.send("[[Combining]]") if isinstance(e, events.Notice)]
     assert any("Combining" in message for message in told)
@@ -260,7 +260,7 @@ def piece(n: int, size: int, heading: str | None = None, text: str = "") -> Cont
 def delivered(text: tuple[ContentChunk, ...], left: int, ratio: float = 0.2, message: str = "w?", again: int = 1) -> Injection:
     reference = DocumentReference(wikilink="[[N]]", relative_path="N.md", reference_type="direct")
     sections = [reference.model_copy(update={"heading": str(i) if i else None}) for i in range(again)]
-    named = MentionedDocuments(references=sections, texts={key(r): text for r in sections})
+    named = MentionedDocuments(references=sections, texts={reference_key(r): text for r in sections})
     return inject(named, message, InjectionBudget(left, ratio, lambda c: len(c.text) // 2, lambda _: (), lambda _: None))
 
 
@@ -290,7 +290,7 @@ def test_documents_together_take_at_most_half_of_what_is_left() -> None:
     text = tuple((piece(n, 300),) for n in range(15))
     named = [DocumentReference(wikilink=f"[[N{n}]]", relative_path=f"N{n}.md", reference_type="direct") for n in range(15)]
     means = InjectionBudget(3000, 0.2, lambda c: len(c.text) // 2, lambda _: (), lambda _: None)
-    found = inject(MentionedDocuments(references=named, texts=dict(zip(map(key, named), text, strict=True))), "w?", means)
+    found = inject(MentionedDocuments(references=named, texts=dict(zip(map(reference_key, named), text, strict=True))), "w?", means)
     assert sum(len(c.text) // 2 for c in found.chunks) == 1500
     assert [r.delivery for r in found.references] == ["injected"] * 5 + ["offered"] * 10
 
@@ -328,9 +328,9 @@ def test_a_word_of_all_sections_tells_none_from_another() -> None:
 
 
 def test_with_no_document_there_is_nothing_to_introduce() -> None:
-    assert introduce(()) == ""
+    assert describe_documents(()) == ""
     assert delivered((), 100).references[0].delivery_reason == "it holds no text that can be put into a prompt"
-    assert COUNTER.count(introduce(delivered((), 100).references)) > 0
+    assert COUNTER.count(describe_documents(delivered((), 100).references)) > 0
 
 
 # on the command line

@@ -71,7 +71,7 @@ def test_a_document_that_says_nothing_of_itself_is_described_after_the_turn(room
     session = room.session(Deltas([says("Fruit, I suppose."), says("“A list of fruit.”\n\nAnything else?")], name="openai/gpt"))
     report = completed(session.send("what is in [[List]]?"))
     assert [reference.summary for reference in report.references] == ["apples; pears"]
-    session.describing.start()
+    session.start_background_tasks()
     assert settled(lambda: session.summaries.summary("List.md") == "A list of fruit. (by openai/gpt)")
     report = completed(session.send("and what is [[List]] about?"))
     assert [reference.summary for reference in report.references] == ["A list of fruit. (by openai/gpt)"]
@@ -80,7 +80,7 @@ def test_a_document_that_says_nothing_of_itself_is_described_after_the_turn(room
 def test_documents_that_tools_brought_in_are_described_too(room: Room) -> None:
     session = room.session(Deltas([calls(find("plums")), says("Plums [1]."), says("A list of one fruit.")]))
     completed(session.send("plums?"))
-    session.describing.start()
+    session.start_background_tasks()
     assert settled(lambda: session.summaries.summary("Other.md") == "A list of one fruit. (by deltas)")
 
 
@@ -88,21 +88,21 @@ def test_those_that_describe_themselves_are_left_alone(room: Room) -> None:
     model = Deltas([says("An answer.")])
     session = room.session(model)
     completed(session.send("see [[Prose]] and [[Nowhere]]"))
-    session.describing.start()
-    session.describing.stop(5)
+    session.start_background_tasks()
+    session.stop_background_tasks(5)
     assert len(model.requests) == 1
 
 
 def test_before_the_first_turn_there_is_nothing_to_describe(room: Room) -> None:
     model = Deltas([says("An answer.")])
-    room.session(model).describing.start()
+    room.session(model).start_background_tasks()
     assert model.requests == []
 
 
 def test_the_list_of_references_shows_what_a_document_was_described_as_meanwhile(room: Room) -> None:
     session = room.session(Deltas([says("Fruit."), says("A list of fruit.")]))
     completed(session.send("see [[List]] and [[Prose]]"))
-    session.describing.start()
+    session.start_background_tasks()
     assert settled(lambda: "A list of fruit. (by deltas)" in repr(slash.run("/refs", session).lines))
     assert "Prose that says it all." in repr(slash.run("/refs", session).lines)
 
@@ -112,7 +112,7 @@ def test_only_the_last_turns_documents_are_described(room: Room) -> None:
     session = room.session(model)
     completed(session.send("see [[List]]"))
     completed(session.send("see [[Other]]"))
-    session.describing.start()
+    session.start_background_tasks()
     assert settled(lambda: session.summaries.summary("Other.md") == "A list of plums. (by deltas)")
     assert session.summaries.summary("List.md") == "apples; pears"
 
@@ -121,8 +121,8 @@ def test_nothing_is_described_unless_it_was_asked_for(room: Room) -> None:
     model = Deltas([says("An answer.")])
     session = replace(room, settings=Config(chat=ChatSettings(model_titles=False))).session(model)
     completed(session.send("see [[List]]"))
-    session.describing.start()
-    session.describing.stop(5)
+    session.start_background_tasks()
+    session.stop_background_tasks(5)
     assert len(model.requests) == 1
 
 
@@ -130,8 +130,8 @@ def test_a_model_that_has_no_words_of_its_own_is_not_asked(room: Room) -> None:
     model = Deltas([says("An answer.")], name="offline")
     session = room.session(model, describes=lambda name: name != "offline")
     completed(session.send("see [[List]]"))
-    session.describing.start()
-    session.describing.stop(5)
+    session.start_background_tasks()
+    session.stop_background_tasks(5)
     assert len(model.requests) == 1
 
 
@@ -142,8 +142,8 @@ def test_a_note_that_is_gone_or_empty_is_not_asked_about(room: Room) -> None:
     session = room.session(model)
     completed(session.send("see [[Empty]] and [[List]]"))
     (room.vault.root / "List.md").unlink()
-    session.describing.start()
-    session.describing.stop(5)
+    session.start_background_tasks()
+    session.stop_background_tasks(5)
     assert len(model.requests) == 1
 
 
@@ -151,10 +151,10 @@ def test_the_next_turn_waits_not_at_all(room: Room) -> None:
     model = Slow()
     session = room.session(model)
     completed(session.send("see [[List]]"))
-    session.describing.start()
+    session.start_background_tasks()
     assert model.asked.wait(10)
     begin = time.monotonic()
-    session.describing.stop()
+    session.stop_background_tasks()
     assert time.monotonic() - begin < 1
     assert model.left.wait(10)
     completed(session.send("go on"))
@@ -167,13 +167,13 @@ def test_what_came_too_late_is_not_taken_in(room: Room) -> None:
         def stream(self, request: Request) -> Generator[Delta, None, None]:
             yield TextPart("A list of fruit.")
             if request.wanted:
-                session[0].describing.stop()
+                session[0].stop_background_tasks()
             yield StreamFinished("stop")
 
     session.append(room.session(Late([])))
     completed(session[0].send("see [[List]]"))
-    session[0].describing.start()
-    session[0].describing.stop(5)
+    session[0].start_background_tasks()
+    session[0].stop_background_tasks(5)
     assert session[0].summaries.summary("List.md") == "apples; pears"
 
 
@@ -183,9 +183,9 @@ def test_a_failure_is_silent_and_is_not_tried_again(room: Room, capfd: pytest.Ca
     session = room.session(model)
     completed(session.send("see [[List]]"))
     for _ in range(2):
-        session.describing.start()
+        session.start_background_tasks()
         assert settled(lambda: model.closed == 2)
-        session.describing.stop(5)
+        session.stop_background_tasks(5)
     assert len(model.requests) == 2
     assert session.summaries.summary("List.md") == "apples; pears"
     assert capfd.readouterr() == ("", "")

@@ -158,7 +158,7 @@ def test_answers_do_not_depend_on_the_order_of_indexing(tmp_path: Path) -> None:
         for name in names:
             write(vault.root, {name: diamond[name]})
             vault.refresh()
-        ways.append((way(vault, "Start.md", "End.md"), vault.hubs(), vault.orphans(), [r.chunk.id for r in vault.related_to("Left.md")]))
+        ways.append((way(vault, "Start.md", "End.md"), vault.hubs(), vault.orphans(), [r.chunk.id for r in vault.related_notes("Left.md")]))
         vault.close()
     assert ways[0] == ways[1]
     assert ways[0][0] == ("Start.md", "Left.md", "End.md")
@@ -210,35 +210,35 @@ def test_related_notes_are_those_that_links_and_words_join(tmp_path: Path) -> No
     }
     vault = Vault.open(write(tmp_path / "n", texts), tmp_path / "c")
     vault.refresh()
-    found = vault.related_to("Roof.md")
+    found = vault.related_notes("Roof.md")
     assert {r.chunk.relative_path: r.why for r in found} == {
         "House.md": ("linked from here", "shares the words house"),
         "Cellar.md": ("both linked with House.md", "shares the words house"),
         "Chimney.md": ("both linked with House.md", "shares the words roof, flashing, chimney, house"),
         "Slate.md": ("shares the words roof, slate",),
     }
-    assert vault.related_to("Roof.md", 1) == found[:1]
-    assert "it links here" in vault.related_to("House.md")[0].why
+    assert vault.related_notes("Roof.md", 1) == found[:1]
+    assert "it links here" in vault.related_notes("House.md")[0].why
     vault.close()
 
 
 def test_a_question_is_answered_with_notes_each_once(notes: Vault) -> None:
     write(notes.root, {"Long.md": "\n\n".join(f"## Part {i}\n\n" + f"Chimneys of part {i}. " * 60 for i in range(5))})
     notes.refresh()
-    [found] = notes.about("what about chimneys?")
+    [found] = notes.notes_about("what about chimneys?")
     assert (found.chunk.relative_path, found.why) == ("Long.md", ("shares the words chimneys",))
-    assert notes.about("chimneys", 0) == []
+    assert notes.notes_about("chimneys", 0) == []
 
 
 def test_a_related_note_that_is_gone_by_now_is_left_out(notes: Vault) -> None:
-    assert "Side.md" in {r.chunk.relative_path for r in notes.related_to("folder/D.md")}
+    assert "Side.md" in {r.chunk.relative_path for r in notes.related_notes("folder/D.md")}
     (notes.root / "Side.md").unlink()
-    assert "Side.md" not in {r.chunk.relative_path for r in notes.related_to("folder/D.md")}
+    assert "Side.md" not in {r.chunk.relative_path for r in notes.related_notes("folder/D.md")}
 
 
 def test_a_list_of_all_notes_relates_no_two_of_them(tmp_path: Path) -> None:
     texts = {f"{i}.md": f"{'abcdefghijklmnopqrstuvwxyz'[i % 26] * 3}{i}" for i in range(120)}
     vault = Vault.open(write(tmp_path / "n", {**texts, "All.md": " ".join(f"[[{i}]]" for i in range(120))}), tmp_path / "c")
     vault.refresh()
-    assert [(r.chunk.relative_path, r.why) for r in vault.related_to("7.md")] == [("All.md", ("it links here",))]
+    assert [(r.chunk.relative_path, r.why) for r in vault.related_notes("7.md")] == [("All.md", ("it links here",))]
     vault.close()

@@ -88,48 +88,48 @@ def test_an_agent_changes_instructions_tools_strategy_budget_and_temperature(hou
     assert tools == ["find_excerpts"]
     assert last == "Is the heap sound?"
     assert (report.strategy, report.context.max_context, report.agent) == ("discard", 5000, "critic")
-    assert session.parts.options.temperature == 0.5
+    assert session.runtime.options.temperature == 0.5
     assert session.window.source == f"context.max_tokens, {house.agents / 'critic.toml'}"
 
 
 def test_which_model_the_flag_then_the_environment_then_the_agent_then_the_settings(house: House) -> None:
     house.agent("critic", 'model = "offline"')
-    assert house.session().parts.model.name == house.model
-    assert house.session(agent="critic").parts.model.name == "offline"
-    assert house.session(agent="critic", model=house.model).parts.model.name == house.model
+    assert house.session().model.name == house.model
+    assert house.session(agent="critic").model.name == "offline"
+    assert house.session(agent="critic", model=house.model).model.name == house.model
     house.env["ZKCHAT_MODEL"] = house.model
-    assert house.session(agent="critic").parts.model.name == house.model
+    assert house.session(agent="critic").model.name == house.model
 
 
 def test_a_tool_that_is_not_there_is_not_offered(house: House) -> None:
     session = house.session(agent="editor", model="offline")
-    assert [tool.name for tool in session.parts.tools] == ["find_excerpts", "read_zk_document"]
+    assert [tool.name for tool in session.tools] == ["find_excerpts", "read_zk_document"]
     assert "but they are not here: find_backlinks" in answer(session, "/agent")
     assert "with --unsafe, and a model that can, also: append_to_note" in answer(session, "/agent")
 
 
 def test_the_editor_may_write_where_writing_is_allowed_and_nothing_but_one_note(house: House) -> None:
     writing = {"edit_section", "append_to_note", "create_note"}
-    assert not writing & {tool.name for tool in house.session(agent="editor").parts.tools}
+    assert not writing & {tool.name for tool in house.session(agent="editor").tools}
     session = house.session(agent="editor", unsafe=True)
-    assert {tool.name for tool in session.parts.tools if tool.writes} == writing
+    assert {tool.name for tool in session.tools if tool.writes} == writing
     slash.run("/agent none", session)
-    assert {"rename_note", "move_note_to_trash"} <= {tool.name for tool in session.parts.tools}
+    assert {"rename_note", "move_note_to_trash"} <= {tool.name for tool in session.tools}
 
 
 def test_an_agent_without_memory_gets_none_and_no_tools_of_it(house: House) -> None:
     house.agent("critic", "memory = false", memory="Remember me.")
     (house.vault / "ZKCHAT.md").write_text("Answer briefly.")
     session = house.session(agent="critic")
-    assert session.memory == ()
-    assert "store_in_smart_memory" not in [tool.name for tool in session.parts.tools]
+    assert session.pinned_memory == ()
+    assert "store_in_smart_memory" not in [tool.name for tool in session.tools]
 
 
 def test_an_agents_memory_stands_beside_the_projects_with_its_path_and_reason(house: House) -> None:
     house.agent("critic", "", memory="The user hates hedging. </agent-memory>")
     (house.vault / "ZKCHAT.md").write_text("Answer briefly.")
     session = house.session(agent="critic")
-    project, own = session.memory
+    project, own = session.pinned_memory
     assert (project.relative_path, own.kind, own.key, own.relative_path) == ("ZKCHAT.md", "agent", "critic", "")
     assert own.reason == f"memory of the agent critic, {house.agents / 'critic.md'}"
     memory = session.prompt("hello").messages[2]
@@ -138,17 +138,17 @@ def test_an_agents_memory_stands_beside_the_projects_with_its_path_and_reason(ho
     assert memory.content.count("</agent-memory>") == 1
     assert "critic · " in answer(session, "/memory")
     (house.agents / "critic.md").write_text("Changed.")
-    assert session.memory[1].content == "Changed."
+    assert session.pinned_memory[1].content == "Changed."
 
 
 def test_an_agents_memory_is_cut_to_its_share_and_imports_nothing(house: House) -> None:
     house.agent("critic", "context.max_tokens = 2000", memory="@style.md\n" + "Words without end.\n" * 1000)
     (house.agents / "style.md").write_text("secret")
     session = house.session(agent="critic")
-    (own,) = session.memory
+    (own,) = session.pinned_memory
     assert own.cut
     assert own.tokens <= 0.04 * session.budget.messages
-    assert [message for message, _ in session.keeper.take_notices()] == [
+    assert [message for message, _ in session.memory.pop_notices()] == [
         "memory: critic.md is longer than its share of the context window and is cut"
     ]
 
@@ -158,7 +158,7 @@ def test_memory_stays_within_its_share_with_an_agents(house: House) -> None:
     for name in ("ZKCHAT.md", "Garden/ZKCHAT.md"):
         (house.vault / name).write_text("More words without end.\n" * 1000)
     session = house.session(agent="critic")
-    items = session.memory_for("[[Compost]]")
+    items = session.memory_items("[[Compost]]")
     assert {item.kind for item in items} == {"file", "agent"}
     assert sum(item.tokens for item in items) <= 0.2 * session.budget.messages
 
@@ -191,7 +191,7 @@ def test_a_wrong_agent_changes_nothing(house: House) -> None:
     for wrong in ("crtic", "broken"):
         with pytest.raises(ConfigError):
             slash.run(f"/agent {wrong}", session)
-    assert session.leader == f"critic · {house.model}"
+    assert session.speaker_label == f"critic · {house.model}"
 
 
 def test_a_model_that_was_picked_in_the_chat_stays_with_whom_one_goes_on(house: House) -> None:
@@ -199,7 +199,7 @@ def test_a_model_that_was_picked_in_the_chat_stays_with_whom_one_goes_on(house: 
     session = house.session(agent="critic")
     slash.run("/model offline", session)
     shown = answer(session, "/agent critic")
-    assert session.parts.model.name == "offline"
+    assert session.model.name == "offline"
     assert "gives way to the one that you chose" in shown
 
 
@@ -209,10 +209,10 @@ def test_what_was_settled_in_the_chat_stays_with_whom_one_goes_on(house: House) 
     slash.run("/config context.injection_ratio 0.5", session)
     slash.run("/strategy summarize", session)
     slash.run("/agent critic", session)
-    assert (session.parts.strategy.name, session.parts.settings.context.injection_ratio) == ("summarize", 0.5)
-    assert session.parts.settings.context.max_tokens == 5000
+    assert (session.strategy.name, session.settings.context.injection_ratio) == ("summarize", 0.5)
+    assert session.settings.context.max_tokens == 5000
     slash.run("/config llm.temperature 1.5", session)
-    assert session.leader.startswith("critic")
+    assert session.speaker_label.startswith("critic")
     assert session.prompt().messages[0].content.endswith("Find faults.")
 
 
@@ -220,14 +220,14 @@ def test_the_tools_of_an_agent_stay_when_the_model_changes(house: House) -> None
     house.agent("critic", CRITIC)
     session = house.session(agent="critic")
     slash.run("/model offline", session)
-    assert [tool.name for tool in session.parts.tools] == ["find_excerpts"]
+    assert [tool.name for tool in session.tools] == ["find_excerpts"]
 
 
 def test_a_new_conversation_has_the_agent_of_the_last(house: House) -> None:
     house.agent("critic", CRITIC)
     outcome = slash.run("/new", house.session(agent="critic"))
     assert outcome.session is not None
-    assert outcome.session.parts.agent is not None
+    assert outcome.session.agent is not None
 
 
 def test_agents_are_completed(house: House) -> None:
@@ -243,7 +243,7 @@ def test_a_conversation_that_cannot_change_its_agent_says_so(house: House) -> No
     session = house.session()
     session.parts = replace(session.parts, become=None)
     with pytest.raises(UsageError, match="cannot change its agent"):
-        session.become("editor")
+        session.use_agent("editor")
 
 
 # for one message
@@ -257,18 +257,18 @@ def test_an_agent_is_called_for_one_message_and_the_model_does_not_see_its_name(
     assert (system.endswith("Find faults."), tools, last) == (True, ["find_excerpts"], "is [[Compost]] sound?")
     assert notices == ["the agent critic answers this message"]
     assert session.history[0].content == "@critic: is [[Compost]] sound?"
-    assert session.leader == house.model
+    assert session.speaker_label == house.model
     report, _ = ask(session, "And now?")
     assert "Find faults" not in sent(report)[0]
     assert "@critic" not in report.answer
-    assert house.resumed(session).parts.agent is None
+    assert house.resumed(session).agent is None
 
 
 def test_tokens_are_counted_of_what_is_sent(house: House) -> None:
     house.agent("critic", CRITIC)
     session = house.session()
     ask(session, "@critic is it sound?")
-    assert session.history[0].token_count == session.parts.counter.count("is it sound?")
+    assert session.history[0].token_count == session.counter.count("is it sound?")
 
 
 def test_a_file_called_like_an_agent_is_imported_instead_and_that_is_said(house: House) -> None:
@@ -331,9 +331,9 @@ def test_who_leads_is_back_when_a_turn_is_stopped(house: House) -> None:
     session = house.session()
     turn = session.send("@critic is it sound?")
     next(turn)
-    assert session.leader.startswith("critic")
+    assert session.speaker_label.startswith("critic")
     turn.close()
-    assert session.leader == house.model
+    assert session.speaker_label == house.model
     assert session.history[0].agent == "critic"
 
 
@@ -349,7 +349,7 @@ def test_a_question_that_called_an_agent_calls_it_when_it_is_asked_again(house: 
     assert system.endswith("Find faults.")
     assert last == f"is it sound?{imported}"
     assert [r.relative_path for r in session.history[0].references] == (["plan.md"] if imported else [])
-    assert session.leader == house.model
+    assert session.speaker_label == house.model
 
 
 def test_the_preview_of_a_message_that_calls_an_agent_is_that_agents(house: House) -> None:
@@ -358,7 +358,7 @@ def test_the_preview_of_a_message_that_calls_an_agent_is_that_agents(house: Hous
     prompt = session.prompt("@critic is it sound?")
     assert prompt.messages[0].content.endswith("Find faults.")
     assert prompt.messages[-1].content == "is it sound?"
-    assert session.leader == house.model
+    assert session.speaker_label == house.model
 
 
 # a conversation goes on
@@ -368,12 +368,12 @@ def test_a_conversation_goes_on_with_the_agent_it_had(house: House) -> None:
     house.agent("critic", CRITIC)
     session = house.session(agent="critic")
     ask(session, "Is it sound?")
-    assert house.resumed(session).leader == f"critic · {house.model}"
-    assert house.resumed(session, agent="none").leader == house.model
-    assert house.resumed(session, agent="editor").leader == f"editor · {house.model}"
+    assert house.resumed(session).speaker_label == f"critic · {house.model}"
+    assert house.resumed(session, agent="none").speaker_label == house.model
+    assert house.resumed(session, agent="editor").speaker_label == f"editor · {house.model}"
     again = house.resumed(session, agent="none")
     ask(again, "And without you?")
-    assert house.resumed(session).leader == house.model
+    assert house.resumed(session).speaker_label == house.model
 
 
 def test_from_one_conversation_to_another_each_has_its_own_agent(house: House) -> None:
@@ -384,7 +384,7 @@ def test_from_one_conversation_to_another_each_has_its_own_agent(house: House) -
     bench = house.bench()
     first = bench.session(bench.store.conversation(led.conversation.id))
     second = ZkChatSession(first.parts, bench.store.conversation(plain_.conversation.id))
-    assert (first.leader, second.leader) == (f"critic · {house.model}", house.model)
+    assert (first.speaker_label, second.speaker_label) == (f"critic · {house.model}", house.model)
 
 
 def test_an_agent_that_is_gone_is_told_and_the_conversation_goes_on(house: House) -> None:

@@ -24,7 +24,7 @@ def test_who_asks_for_standard_input_where_there_is_none_is_told(
     monkeypatch.setenv("ZKCHAT_HOME", str(zkchat.home))
     monkeypatch.chdir(zkchat.vault)
     monkeypatch.setattr(sys, "stdin", None)
-    assert app._guarded(command) == 2
+    assert app._run_command(command) == 2
     assert "there is no standard input" in capsys.readouterr().err
 
 
@@ -47,7 +47,7 @@ def test_input_without_an_end_is_not_read_to_it(zkchat: Program) -> None:
     done = subprocess.run(shell, capture_output=True, text=True, env=zkchat.environment, cwd=zkchat.vault, check=False, timeout=60)
     assert (done.returncode, "more than 10,000,000 characters" in done.stderr) == (2, True)
     with pytest.raises(UsageError):
-        cli_command.no_more_than_fits("x" * (cli_command.MOST_PIPED + 1))
+        cli_command.refuse_oversized("x" * (cli_command.MAX_PIPED + 1))
 
 
 @pytest.mark.parametrize(
@@ -84,9 +84,9 @@ def test_a_no_changes_nothing_and_ends_as_no_success(
     zkchat: Program, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], said: str, code: int
 ) -> None:
     monkeypatch.setenv("ZKCHAT_HOME", str(zkchat.home))
-    assert app._guarded(["agent", "create", "helper"]) == 0
+    assert app._run_command(["agent", "create", "helper"]) == 0
     monkeypatch.setattr(sys, "stdin", Typed(f"{said}\n"))
-    assert app._guarded(["agent", "delete", "helper"]) == code
+    assert app._run_command(["agent", "delete", "helper"]) == code
     assert ("Nothing was changed." in capsys.readouterr().err) == (said == "n")
     assert (zkchat.home / "config/agents/helper.toml").exists() == (said == "n")
 

@@ -7,7 +7,6 @@ import pytest
 from building import Deltas, Room, a_room, completed, stored, talk
 from folding import SUMMARY, Summariser, fails, searches, sound, summary, things
 
-from zkchat_cli.chat.pins import set_priority
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.events import CompactionDone, Event
@@ -104,7 +103,7 @@ def test_pinned_results_are_not_masked(room: Room) -> None:
 def test_results_of_what_is_critical_are_masked_last(room: Room) -> None:
     room.max_context = 9000
     session = stored(room, searches(12), model=Summariser())
-    set_priority(session, "2", 8)
+    session.set_priority("2", 8)
     done = compaction_in(list(session.send("And now?"))).masked
     assert "r1" in done
     assert "r2" not in done

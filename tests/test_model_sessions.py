@@ -79,7 +79,7 @@ def test_the_tool_loop_over_the_wire(room: Room, server: ModelServer, protocol: 
     report = completed(session.send("堆肥 needs what?"))
     assert (report.answer, [run.ok for run in report.tools]) == ("It needs air [1].", [True, True])
     first, second = server.bodies
-    assert [tool["function"]["name"] for tool in first["tools"]] == [tool.name for tool in session.parts.tools]
+    assert [tool["function"]["name"] for tool in first["tools"]] == [tool.name for tool in session.tools]
     assert [m["role"] for m in second["messages"]][-4:] == ["user", "assistant", "tool", "tool"]
     assert well_formed(second["messages"])
     asked = second["messages"][-3]["tool_calls"]
@@ -159,8 +159,8 @@ def test_the_environment_beats_the_setting(server: ModelServer) -> None:
     server.says(says(OPENAI, "Yes."))
     list(openai.open(ModelConfig("m", settings, {"OPENAI_BASE_URL": f" {server.address}/v1/ "})).stream(REQUEST))
     assert len(server.asked) == 1
-    assert openai.reach is not None
-    assert openai.reach(ModelConfig("m", settings, {})).address == "http://127.0.0.1:1/v1"
+    assert openai.server_info is not None
+    assert openai.server_info(ModelConfig("m", settings, {})).address == "http://127.0.0.1:1/v1"
 
 
 # too long a prompt
@@ -251,7 +251,7 @@ def test_an_empty_answer_is_said_to_be_one(room: Room, server: ModelServer, prot
 def test_an_answer_cut_by_its_length_can_go_on(room: Room, server: ModelServer, protocol: Protocol) -> None:
     session = talking(room, protocol, server, says(protocol, "It needs air,", finish="length"), says(protocol, " water and patience."))
     assert completed(session.send("What does compost need?")).finish_reason == "length"
-    assert completed(session.go_on()).answer == " water and patience."
+    assert completed(session.continue_answer()).answer == " water and patience."
     assert said(server.bodies[1])[1] == "assistant: It needs air,"
 
 
@@ -276,7 +276,7 @@ def test_the_next_prompt_is_counted_as_the_server_counts(room: Room, server: Mod
     room.settings = Config.model_validate({"context": {"auto_summarize": False}})
     session = talking(room, protocol, server)
     before = session.usage.total_tokens
-    name = session.parts.model.name
+    name = session.model.name
     for i in range(6):
         server.says(counted(protocol, 2 * session.prompt("Is it so?").usage.total_tokens if i == 0 else int(2 * before)))
         completed(session.send("Is it so?"))
@@ -292,4 +292,4 @@ def test_absurd_usage_is_no_measure(room: Room, server: ModelServer, protocol: P
     session = talking(room, protocol, server, counted(protocol, tokens))
     for _ in range(3):
         completed(session.send("Is it so?"))
-    assert room.store.calibration(session.parts.model.name) == 1.0
+    assert room.store.calibration(session.model.name) == 1.0

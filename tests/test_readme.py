@@ -18,7 +18,7 @@ from zkchat_cli import agents, exporters, registry, slash, tools
 from zkchat_cli.agents import builtin
 from zkchat_cli.app import factory
 from zkchat_cli.cli import app
-from zkchat_cli.cli import command as cli_command
+from zkchat_cli.cli.app import COMMAND_ORDER
 from zkchat_cli.config import loader
 from zkchat_cli.context import strategies
 from zkchat_cli.errors import ProviderErrorKind
@@ -94,11 +94,11 @@ def said_of(text: str) -> set[str]:
 
 
 def test_every_command_has_a_section_and_no_other() -> None:
-    assert re.findall(r"^### `zkchat (\w+)`$", README, re.MULTILINE) == list(cli_command.MOST_USED_FIRST)
-    assert set(cli_command.MOST_USED_FIRST) == set(commands())
+    assert re.findall(r"^### `zkchat (\w+)`$", README, re.MULTILINE) == list(COMMAND_ORDER)
+    assert set(COMMAND_ORDER) == set(commands())
 
 
-@pytest.mark.parametrize("name", [name for name in cli_command.MOST_USED_FIRST if hasattr(commands()[name], "list_commands")])
+@pytest.mark.parametrize("name", [name for name in COMMAND_ORDER if hasattr(commands()[name], "list_commands")])
 def test_every_command_of_a_group_has_a_row_with_its_options(name: str) -> None:
     parts = parts_of(commands()[name])
     table = {code(row[0])[0].split()[0]: row for row in rows(section(f"### `zkchat {name}`"))}
@@ -109,7 +109,7 @@ def test_every_command_of_a_group_has_a_row_with_its_options(name: str) -> None:
         assert (part, said - options_of(command)) == (part, set())
 
 
-@pytest.mark.parametrize("name", [name for name in cli_command.MOST_USED_FIRST if not hasattr(commands()[name], "list_commands")])
+@pytest.mark.parametrize("name", [name for name in COMMAND_ORDER if not hasattr(commands()[name], "list_commands")])
 def test_every_option_of_a_command_is_in_its_section(name: str) -> None:
     there = options_of(commands()[name])
     said = said_of(section(f"### `zkchat {name}`"))
@@ -150,7 +150,7 @@ def test_everything_that_doctor_checks_is_there() -> None:
 
 
 def test_every_exit_code_is_there_and_no_other() -> None:
-    known = {0, app.INTERRUPTED, app.CLOSED, *app.EXIT_CODES.values()}
+    known = {0, app.INTERRUPTED, app.OUTPUT_CLOSED, *app.EXIT_CODES.values()}
     assert {int(each) for each in first_column("## Commands") if each.isdecimal()} == known
 
 
@@ -164,8 +164,8 @@ def test_every_slash_command_is_there_with_its_argument_and_no_other() -> None:
 def test_slash_commands_stand_in_the_groups_of_the_help_and_in_their_order() -> None:
     grouped = dict(re.findall(r"^\*\*(.+)\*\*\n\n((?:\|.*\n)+)", section("## In the chat"), re.MULTILINE))
     told = {title: tuple(code(row[0])[0].split()[0][1:] for row in rows(table)) for title, table in grouped.items()}
-    assert {title: told[title] for title, _ in slash_help.GROUPS} == dict(slash_help.GROUPS)
-    assert list(told) == [*(title for title, _ in slash_help.GROUPS), slash_help.REST]
+    assert {title: told[title] for title, _ in slash.GROUPS} == dict(slash.GROUPS)
+    assert list(told) == [title for title, _ in slash.GROUPS]
 
 
 def test_every_key_of_the_help_is_there() -> None:
@@ -198,7 +198,7 @@ def test_every_embedder_is_there_and_no_other() -> None:
 
 
 def test_every_strategy_is_there_and_no_other() -> None:
-    assert first_column("## How context works") == set(strategies.names())
+    assert first_column("## How context works") == set(strategies.strategy_names())
 
 
 def test_every_export_format_is_there_and_no_other() -> None:
@@ -206,7 +206,7 @@ def test_every_export_format_is_there_and_no_other() -> None:
 
 
 def test_every_built_in_agent_and_every_key_of_one_is_there_and_no_other() -> None:
-    keys = {key.partition(".")[0] for key in loader.keys(agents.profile.AgentProfile)}
+    keys = {key.partition(".")[0] for key in loader.default_values(agents.profile.AgentProfile)}
     told = {each.removesuffix(".…") for each in first_column("## Agents")}
     assert told == {*registry.names(builtin), *keys}
 
@@ -217,7 +217,7 @@ def test_every_way_in_which_a_server_can_fail_is_there_and_no_other() -> None:
 
 
 def test_every_way_to_write_a_query_means_what_it_says() -> None:
-    ways = [query.analyse(each) for row in rows(section("## Search and links")) for each in code(row[0])]
+    ways = [query.parse_query(each) for row in rows(section("## Search and links")) for each in code(row[0])]
     assert [way.words for way in ways] == [("boolean", "filters"), (), (), (), (), ()]
     assert [way.phrases for way in ways] == [(), (("due", "before"),), (), (), (), ()]
     assert [way.without for way in ways] == [(), (), (("sorting",),), (("group", "by"),), (), ()]
@@ -230,11 +230,13 @@ def test_every_way_to_write_a_query_means_what_it_says() -> None:
 def test_every_setting_is_there_with_its_default_and_description() -> None:
     schema = factory.settings_schema()
     told = {code(row[0])[0]: row[1:] for row in rows(section("## Settings")) if len(row) == 3}
-    assert told == {key: [f"`{json.dumps(value)}`", loader.describe(key, schema)] for key, value in loader.keys(schema).items()}
+    assert told == {
+        key: [f"`{json.dumps(value)}`", loader.describe_setting(key, schema)] for key, value in loader.default_values(schema).items()
+    }
 
 
 def test_every_setting_that_the_text_names_exists() -> None:
-    known = loader.keys(factory.settings_schema())
+    known = loader.default_values(factory.settings_schema())
     tables = {key.partition(".")[0] for key in known if "." in key}
     named = {each.split()[0] for each in code(PROSE) if re.match(rf"(?:{'|'.join(tables)})\.[a-z_]+(?: |$)", each)}
     assert named - set(known) == set()
@@ -247,7 +249,7 @@ def test_every_environment_variable_is_there_and_no_other() -> None:
     )  # what it reads a shell sets
     assert {name for name in read if not name.startswith("_")} - told == set()
     named = {node.value for tree in parsed().values() for node in ast.walk(tree) if _is_text(node)}
-    settings = {f"ZKCHAT_{key.upper().replace('.', '__')}" for key in loader.keys(factory.settings_schema())}
+    settings = {f"ZKCHAT_{key.upper().replace('.', '__')}" for key in loader.default_values(factory.settings_schema())}
     assert told - named - settings == set()
 
 
@@ -261,7 +263,7 @@ def _read_from_the_environment(trees: Iterable[ast.Module]) -> Iterator[str]:
                     yield name
                 case ast.Subscript(value=where, slice=ast.Constant(value=str(name))) if _is_environment(where):
                     yield name
-    yield from (default for key, default in loader.keys(factory.settings_schema()).items() if key.endswith(".key_variable"))
+    yield from (default for key, default in loader.default_values(factory.settings_schema()).items() if key.endswith(".key_variable"))
 
 
 def _is_environment(node: ast.expr) -> bool:

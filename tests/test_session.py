@@ -59,7 +59,7 @@ def contents(session: ZkChatSession) -> list[str]:
 
 def log(session: ZkChatSession) -> list[tuple[str, str, str]]:
     """Role, status and content of all that is stored."""
-    return [(m.role, m.status, m.content) for m in session.parts.store.log(session.conversation.id)]
+    return [(m.role, m.status, m.content) for m in session.store.log(session.conversation.id)]
 
 
 def step_to(turn: Generator[Event, None, None], wanted: type) -> Any:
@@ -262,7 +262,7 @@ def test_the_same_call_id_in_two_turns_is_two_calls(room: Room) -> None:
     assert ids[0] == "call-1-1"
     assert len(set(ids)) == 2
     assert [m.tool_call_id for m in again.history if m.role == "tool"] == ids
-    first, second = (again.manager.chunks_of_call(id_) for id_ in ids)
+    first, second = (again.references.chunks_of_call(id_) for id_ in ids)
     assert {c.relative_path for c in first} == {"Garden/Compost.md"}
     assert "Filters.md" in {c.relative_path for c in second}
     assert "Garden/Compost.md" not in {r.relative_path for r in report.references}
@@ -560,11 +560,11 @@ def test_a_resumed_session_has_the_same_prompt_and_goes_on_with_the_numbers(room
     completed(session.send("What does compost need? [[Filters]]"))
     again = room.resumed(session, Deltas([calls(find("compost heap limit", "new")), says("So [1].")]))
     assert again.prompt() == session.prompt()
-    assert again.manager.chunks == session.manager.chunks
+    assert again.references.chunks == session.references.chunks
     completed(again.send("And what is the limit?"))
     numbers = {c.relative_path: c.number for c in again.history[-2].chunks}
     assert numbers["Garden/Compost.md"] == session.history[2].chunks[0].number
-    assert numbers["Queries/Limiting.md"] == len(session.manager.chunks) + 1
+    assert numbers["Queries/Limiting.md"] == len(session.references.chunks) + 1
 
 
 def test_a_message_that_a_killed_process_left_pending_is_not_sent(room: Room) -> None:
@@ -604,7 +604,7 @@ def test_project_memory_is_sent_with_every_message(room: Room) -> None:
 def test_project_memory_can_be_turned_off(room: Room) -> None:
     write(room.vault.root, {"ZKCHAT.md": "Be brief."})
     room.settings = Config(context=ContextSettings(memory_integration=False))
-    assert room.session().memory == ()
+    assert room.session().pinned_memory == ()
 
 
 @pytest.mark.parametrize(
@@ -620,7 +620,7 @@ def test_project_memory_can_be_turned_off(room: Room) -> None:
 )
 def test_memory_larger_than_its_share_is_cut_and_marked(room: Room, text: str) -> None:
     write(room.vault.root, {"ZKCHAT.md": text, "WILK.md": "Too late."})
-    item, *_ = room.session().memory
+    item, *_ = room.session().pinned_memory
     assert item.cut
     assert item.content.startswith(text.strip()[:5])
     assert "cut: this file is longer" in item.content
@@ -629,13 +629,13 @@ def test_memory_larger_than_its_share_is_cut_and_marked(room: Room, text: str) -
 
 @pytest.mark.parametrize("name", ["../secret.md", "/etc/passwd", "", "Nowhere.md", "Queries", "a\0b"])
 def test_a_memory_file_that_cannot_be_read_is_none(room: Room, name: str) -> None:
-    assert room.session(settings=Config.model_validate({"memory": {"project_file": name}})).memory == ()
+    assert room.session(settings=Config.model_validate({"memory": {"project_file": name}})).pinned_memory == ()
 
 
 def test_memory_without_room_or_words_is_none(room: Room) -> None:
     write(room.vault.root, {"ZKCHAT.md": "  \n ", "WILK.md": "word " * 50})
-    assert room.session(max_context=20).memory == ()
-    assert room.session(max_context=120).memory == ()
+    assert room.session(max_context=20).pinned_memory == ()
+    assert room.session(max_context=120).pinned_memory == ()
 
 
 # the vault changes or goes
@@ -668,7 +668,7 @@ def test_a_turn_is_rendered_once_however_long_the_conversation_grows(room: Room)
 
 def test_the_vault_is_not_scanned_again_within_moments(room: Room) -> None:
     session = room.session()
-    session.just_refreshed()
+    session.mark_scanned()
     write(room.vault.root, {"Xylophone.md": "A xylophone is an instrument made of wooden bars."})
     assert "wooden bars" not in completed(session.send("What is a xylophone?")).answer
 
@@ -684,7 +684,7 @@ def test_what_another_refresh_found_counts_for_the_next_turn(room: Room) -> None
     session = room.session(Deltas([says("Yes."), says("Yes.")]))
     assert (completed(session.send("What is [[Compost]]?")).references[0].summary or "").startswith("A compost heap needs air")
     write(room.vault.root, {"Garden/Compost.md": "Compost is old now."})
-    session.vault_refreshed(room.vault.refresh().model_copy(update={"rebuilt": "it was damaged"}))
+    session.apply_scan(room.vault.refresh().model_copy(update={"rebuilt": "it was damaged"}))
     room.clock.pass_(5)
     events, last = ended(session.send("And what is [[Compost]] now?"))
     assert isinstance(last, TurnCompleted)
@@ -709,13 +709,13 @@ def test_a_turn_is_two_transactions_whatever_it_teaches(room: Room) -> None:
     tool = [ToolCallsPart((find("roof"),)), StreamFinished("tool_calls", usage)]
     session = room.session(Deltas([says("Yes?"), tool, [TextPart("In June."), StreamFinished("stop", usage)]]))
     completed(session.send("Hello"))  # which begins the conversation
-    session.keeper.remember("The roof deadline is 3 June")
+    session.memory.remember("The roof deadline is 3 June")
     statements: list[str] = []
     room.store._db.set_trace_callback(statements.append)
     completed(session.send("When is the roof deadline?"))
     room.store._db.set_trace_callback(None)
     assert [each for each in statements if each in ("BEGIN IMMEDIATE", "COMMIT")] == ["BEGIN IMMEDIATE", "COMMIT"] * 2
-    assert room.store.calibration(session.parts.model.name) != 1.0
+    assert room.store.calibration(session.model.name) != 1.0
     assert room.store.facts(str(room.vault.root))[0].last_accessed == NOON
 
 
@@ -775,7 +775,7 @@ def test_the_conversation_goes_on_in_memory_while_the_disk_is_full(room: Room) -
     assert [e.message for e in events if isinstance(e, Notice)] == ["what could not be stored before is stored now"]
     kept = [content for _, _, content in log(session)]
     assert kept == ["Is it so?", LONG, "Is there room? " * 2000, "Perhaps.", "And now?", "Short."]
-    session.save_last()
+    session.flush()
     assert room.resumed(session).prompt() == session.prompt()
 
 
@@ -784,10 +784,10 @@ def test_a_conversation_that_could_not_even_begin_is_stored_later(room: Room) ->
     fill(room.store)
     completed(session.send("word " * 20_000))
     with pytest.raises(StoreError, match=r"^1 turn is lost, of \S+: The store .* full"):
-        session.save_last()
+        session.flush()
     assert room.store.conversations() == [] or not log(session)
     make_room(room.store)
-    session.save_last()
+    session.flush()
     assert [(role, status) for role, status, _ in log(session)] == [("user", "complete"), ("assistant", "complete")]
     assert len(room.store.prompts(session.history[0].id)) == 1
 

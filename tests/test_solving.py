@@ -92,10 +92,10 @@ def test_a_conversation_that_begins_in_the_middle_of_a_run_is_called_by_its_goal
 def test_after_a_run_the_conversation_is_as_it_was_before(room: Room) -> None:
     model = Deltas([finish("Done."), says("Hello.")])
     session = room.session(model)
-    tools = session.parts.tools
+    tools = session.tools
     ended(run_goal(session, GOAL))
     completed(session.send("Hello?"))
-    assert session.parts.tools == tools
+    assert session.tools == tools
     assert model.requests[-1].messages[0].content == INSTRUCTIONS
     assert "finish" not in [tool.name for tool in model.requests[-1].tools]
 
@@ -196,7 +196,7 @@ def test_a_stopped_run_keeps_what_came_and_is_taken_up_again(room: Room) -> None
     turn.close()
     assert session.history[-1].content == "half of"
     assert session.history[-1].status == "unfinished"
-    assert "finish" not in [tool.name for tool in session.parts.tools]
+    assert "finish" not in [tool.name for tool in session.tools]
     assert unfinished(session.history) == GOAL
     model = Deltas([finish("Done.")])
     again = room.resumed(session, model)
@@ -216,7 +216,7 @@ def test_at_whatever_event_a_run_is_stopped_it_can_be_taken_up_again(room: Room)
         for _ in range(stopped_at):
             next(turn)
         turn.close()
-        assert "finish" not in [tool.name for tool in session.parts.tools]
+        assert "finish" not in [tool.name for tool in session.tools]
         assert room.store.history(session.conversation.id) == session.history if session.history else True
         came.add(left := unfinished(session.history))
         if left is not None:

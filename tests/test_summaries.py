@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import write
 
-from zkchat_cli.references.document_summaries import SUMMARY_LENGTH, DocumentSummary, DocumentSummaryService, is_wanting, summarize
+from zkchat_cli.references.document_summaries import SUMMARY_LENGTH, DocumentSummary, DocumentSummaryService, needs_model_summary, summarize
 from zkchat_cli.vault.index.summary_cache import CachedSummary
 from zkchat_cli.vault.vault import Vault
 
@@ -108,10 +108,10 @@ def test_a_chinese_one_is_as_long_as_there_is_room() -> None:
 
 
 def test_which_ones_a_model_may_better(of: Of) -> None:
-    assert not is_wanting(of("---\ndescription: What it is.\n---\n"))
-    assert not is_wanting(of("Prose that goes on."))
-    assert is_wanting(of("- one\n- two"))
-    assert is_wanting(of(""))
+    assert not needs_model_summary(of("---\ndescription: What it is.\n---\n"))
+    assert not needs_model_summary(of("Prose that goes on."))
+    assert needs_model_summary(of("- one\n- two"))
+    assert needs_model_summary(of(""))
 
 
 def test_the_beginning_of_a_huge_note_is_enough(vault: Vault) -> None:
@@ -185,7 +185,7 @@ def test_what_the_index_does_not_know_yet_is_not_kept(vault: Vault) -> None:
 def test_asking_for_a_summary_builds_no_index(tmp_path: Path) -> None:
     with closing(Vault.open(write(tmp_path / "notes", {"A.md": "It is a note."}), tmp_path / "cache")) as vault:
         assert DocumentSummaryService(vault).summary("A.md") == "It is a note."
-        assert not vault.indexed
+        assert not vault.has_index
 
 
 def test_summaries_of_deleted_notes_are_dropped(vault: Vault) -> None:
@@ -304,7 +304,7 @@ def test_a_damaged_file_is_replaced(vault: Vault, tmp_path: Path, damage: bytes)
 
 
 def test_what_another_version_kept_is_made_anew(vault: Vault) -> None:
-    vault.summaries.keep("Note.md", CachedSummary("by other rules", "paragraph"))
+    vault.summaries.put("Note.md", CachedSummary("by other rules", "paragraph"))
     vault.summaries.close()
     with closing(sqlite3.connect(vault.index_file.with_suffix(".summaries.db"))) as db:
         db.execute("PRAGMA user_version = 99")

@@ -27,14 +27,14 @@ def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
 
 
 def title(session: ZkChatSession) -> str | None:
-    return session.parts.store.conversation(session.conversation.id).title
+    return session.store.conversation(session.conversation.id).title
 
 
 def named(session: ZkChatSession, model: Deltas, calls: int) -> str | None:
     """The title when the model has been called so often, and the next turn begins."""
-    session.describing.start()
+    session.start_background_tasks()
     assert settled(lambda: model.closed == calls)
-    session.describing.stop(5)
+    session.stop_background_tasks(5)
     return title(session)
 
 
@@ -45,8 +45,8 @@ def test_the_model_names_a_conversation_once(room: Room) -> None:
     assert title(session) == QUESTION
     assert named(session, model, 2) == "Compost: its needs"
     completed(session.send("Really?"))
-    session.describing.start()
-    session.describing.stop(5)
+    session.start_background_tasks()
+    session.stop_background_tasks(5)
     assert (title(session), model.closed) == ("Compost: its needs", 3)
 
 
@@ -66,11 +66,11 @@ def test_what_the_user_named_keeps_its_name(room: Room, before: bool) -> None:
     completed(session.send(QUESTION))
     if before:
         slash.run("/rename Mine", session)
-    session.describing.start()
+    session.start_background_tasks()
     if not before:
         assert settled(lambda: model.closed == 2)
         slash.run("/rename Mine", session)
-    session.describing.stop(5)
+    session.stop_background_tasks(5)
     assert title(session) == "Mine"
 
 
@@ -88,8 +88,8 @@ def test_nothing_is_asked_where_it_is_switched_off_or_nothing_was_answered(room:
             failed(session.send(QUESTION))
         else:
             completed(session.send(QUESTION))
-        session.describing.start()
-        session.describing.stop(5)
+        session.start_background_tasks()
+        session.stop_background_tasks(5)
         assert (title(session), len(model.requests)) == (QUESTION, 1)
 
 
@@ -97,8 +97,8 @@ def test_a_conversation_that_was_deleted_meanwhile_is_not_named(room: Room) -> N
     session = room.session(model := Deltas([says("It needs air.")]))
     completed(session.send(QUESTION))
     room.store.delete(session.conversation.id)
-    session.describing.start()
-    session.describing.stop(5)
+    session.start_background_tasks()
+    session.stop_background_tasks(5)
     assert len(model.requests) == 1
 
 

@@ -256,14 +256,14 @@ def test_going_on_with_an_answer_that_was_cut(room: Room) -> None:
     cut = [TextPart("One, two,"), StreamFinished("length")]
     session = room.session(Deltas([cut, says(" three.")]))
     with pytest.raises(UsageError, match="was not cut"):
-        session.go_on()
+        session.continue_answer()
     assert completed(session.send("Count.")).finish_reason == "length"
-    assert completed(session.go_on()).answer == " three."
+    assert completed(session.continue_answer()).answer == " three."
     assert session.history[-2].content == CONTINUE_PROMPT and session.history[-2].typed == "/continue"
     assert "“/continue”" in slash.run("/undo", session).text
     assert "“/continue”" in slash.run("/redo", session).text
     with pytest.raises(UsageError, match="was not cut"):
-        session.go_on()
+        session.continue_answer()
 
 
 # whatever a model does
@@ -317,7 +317,7 @@ def shared_room() -> Iterator[Room]:
 @given(replies=REPLIES, turns=st.integers(1, 3))
 def test_any_order_of_deltas_and_faults_ends_a_turn_once(shared_room: Room, replies: list[list[Delta]], turns: int) -> None:
     room = shared_room
-    session = room.session(Deltas(replies), tools=(*room.session().parts.tools, Counting().tool))
+    session = room.session(Deltas(replies), tools=(*room.session().tools, Counting().tool))
     for i in range(turns):
         events = list(session.send(f"Question {i}?"))
         assert [isinstance(event, TurnCompleted | TurnFailed) for event in events] == [False] * (len(events) - 1) + [True]

@@ -15,7 +15,7 @@ from zkchat_cli.models import ToolCall
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.vault.vault import Vault
 
-TOOLS = {tool.name: tool for tool in tools.tools()}
+TOOLS = {tool.name: tool for tool in tools.load_tools()}
 MORE = {
     "Roof.md": "---\ntitle: The old roof\ntags: [project/roof, Haus]\nup: '[[Combining]]'\n---\n"
     "See [[Combining#Nesting|nest]], [[Nowhere]].\n\n"
@@ -290,7 +290,7 @@ def test_a_folder_and_a_tag_must_both_fit(notes: Vault) -> None:
     assert answer(notes, "list_zk_documents", folder="Diary", tag="haus")["note"] == "No note in that folder has that tag."
 
 
-def test_an_unknown_folder_or_tag_is_answered_with_the_nearest(notes: Vault) -> None:
+def test_an_unknuser_folder_or_tag_is_answered_with_the_nearest(notes: Vault) -> None:
     assert mistake(notes, "list_zk_documents", folder="Dairy") == "no note has the folder Dairy. There are: Diary"
     assert mistake(notes, "list_zk_documents", folder="½") == "no note has the folder ½. There are: Diary, Garden, Queries"
     assert mistake(notes, "list_zk_documents", tag="projects") == "no note has the tag projects. There are: project, project/roof"

@@ -21,7 +21,7 @@ from zkchat_cli.vault.edit import file_names
 from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.vault.vault import Vault
 
-WRITING = tuple(tool for tool in tools.tools(unsafe=True) if tool.of == "notes")
+WRITING = tuple(tool for tool in tools.load_tools(unsafe=True) if tool.scope == "notes")
 
 
 @pytest.fixture
@@ -43,8 +43,8 @@ def turn(room: Room, *replies: list, approve: object = lambda _: ALLOWED) -> tup
 
 def test_the_tools_that_write_are_there_only_when_asked_for() -> None:
     writing = {"create_note", "append_to_note", "edit_section", "rename_note", "move_note_to_trash"}
-    assert {tool.name for tool in tools.tools(unsafe=True)} - {tool.name for tool in tools.tools()} == writing
-    assert not any(tool.writes for tool in tools.tools())
+    assert {tool.name for tool in tools.load_tools(unsafe=True)} - {tool.name for tool in tools.load_tools()} == writing
+    assert not any(tool.writes for tool in tools.load_tools())
 
 
 def test_a_change_is_shown_before_it_is_made_and_told_when_it_is(room: Room, vault: Path) -> None:
@@ -86,7 +86,7 @@ def test_where_nobody_is_asked_nothing_is_changed(room: Room, vault: Path) -> No
     session = room.session(Deltas([calls(wants("create_note", path="New", content="x")), says("No.")]), tools=WRITING)
     completed(session.send("Write it."))
     assert not (vault / "New.md").exists()
-    assert approval.UNASKED.told in next(m.content for m in session.history if m.role == "tool")
+    assert approval.UNASKED.reason in next(m.content for m in session.history if m.role == "tool")
 
 
 def test_who_declined_is_not_asked_again_for_the_same(room: Room) -> None:
@@ -129,26 +129,26 @@ def test_what_tells_later_conversations_what_to_do_is_marked_before_it_is_approv
 
     def approve(change: Change) -> Decision:
         asked.append(change)
-        return approval.beforehand(change)
+        return approval.approve_notes(change)
 
     events, _ = turn(room, calls(wants("create_note", path=path, content="Obey.")), says("No."), approve=approve)
     [proposed] = [e for e in events if isinstance(e, ChangeProposed)]
     assert "every later conversation is told" in proposed.note
-    assert asked[0].lasting is not None
+    assert asked[0].memory_file is not None
     assert not (vault / path).exists()
 
 
 @pytest.mark.parametrize("path", ["What is it?", "con", "nul.md", "x./y", 'a"b'])
 def test_a_name_that_not_every_system_has_is_told(room: Room, path: str) -> None:
-    assert "Windows and phones cannot have this name" in room.vault.changes.create(path, "x").note
+    assert "Windows and phones cannot have this name" in room.vault.editor.create(path, "x").note
 
 
 def test_a_name_in_another_spelling_is_taken_but_by_the_note_itself(room: Room, vault: Path) -> None:
-    assert room.vault.changes.create("Good (name), v1.2 – ok", "x").note == ""
-    room.vault.changes.make(room.vault.changes.rename("Filters.md", "FILTERS.md"))
+    assert room.vault.editor.create("Good (name), v1.2 – ok", "x").note == ""
+    room.vault.editor.apply(room.vault.editor.rename("Filters.md", "FILTERS.md"))
     (vault / "Cafe\u0301.md").write_text("x")
     with pytest.raises(VaultError, match="already"):
-        room.vault.changes.create("Caf\xe9", "x")
+        room.vault.editor.create("Caf\xe9", "x")
 
 
 def test_a_folder_that_cannot_be_listed_is_told(room: Room, vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,11 +157,11 @@ def test_a_folder_that_cannot_be_listed_is_told(room: Room, vault: Path, monkeyp
 
     monkeypatch.setattr(file_names.os, "listdir", refuse)
     with pytest.raises(VaultError, match="cannot be read: permission denied"):
-        room.vault.changes.create("Garden/New", "x")
+        room.vault.editor.create("Garden/New", "x")
 
 
 def test_a_place_that_the_index_leaves_out_is_told(vault: Path, tmp_path: Path) -> None:
-    changes = Vault.open(vault, tmp_path / "cache", ignore=("Garden",)).changes
+    changes = Vault.open(vault, tmp_path / "cache", ignore=("Garden",)).editor
     changes.refresh()
     assert "vault.ignore leaves this place out" in changes.create("Garden/New", "x").note
     assert "vault.ignore leaves this place out" in changes.rename("Filters.md", "Garden/").note
@@ -280,17 +280,17 @@ def test_ctrl_c_leaves_no_doubt_whether_a_change_is_made(room: Room, vault: Path
 
     class Stopped:
         root = vault
-        changes = replace(room.vault.changes, refresh=stopped)
+        editor = replace(room.vault.editor, refresh=stopped)
 
-    change = room.vault.changes.create("New", "x")
+    change = room.vault.editor.create("New", "x")
     made = approval.apply_change(Stopped(), change, git=True)  # type: ignore[arg-type]
-    assert (made.stopped, made.told, (vault / "New.md").exists()) == (True, "done, not committed", True)
-    made = approval.apply_change(Stopped(), room.vault.changes.create("Other", "x"))  # type: ignore[arg-type]
-    assert (made.stopped, made.told, made.problem) == (True, "done", None)
+    assert (made.interrupted, made.message, (vault / "New.md").exists()) == (True, "done, not committed", True)
+    made = approval.apply_change(Stopped(), room.vault.editor.create("Other", "x"))  # type: ignore[arg-type]
+    assert (made.interrupted, made.message, made.problem) == (True, "done", None)
 
     def nothing(change: Change) -> None:
         raise KeyboardInterrupt
 
-    Stopped.changes = SimpleNamespace(make=nothing, is_made=room.vault.changes.is_made)  # type: ignore[assignment]
+    Stopped.editor = SimpleNamespace(apply=nothing, is_applied=room.vault.editor.is_applied)  # type: ignore[assignment]
     with pytest.raises(KeyboardInterrupt):
-        approval.apply_change(Stopped(), room.vault.changes.create("Third", "x"))  # type: ignore[arg-type]
+        approval.apply_change(Stopped(), room.vault.editor.create("Third", "x"))  # type: ignore[arg-type]

@@ -85,7 +85,7 @@ def test_a_name_that_is_no_utf8_is_told_and_the_rest_is_indexed(notes):
     except OSError:
         pytest.skip("this file system takes no such names")
     assert list(problems(notes).values()) == ["not indexed: its name is not UTF-8"]
-    assert notes.vault.notes() == ["Alpha.md"]
+    assert notes.vault.note_paths() == ["Alpha.md"]
 
 
 def test_names_that_differ_in_case_alone_come_and_go_each_by_itself(notes):
@@ -96,7 +96,7 @@ def test_names_that_differ_in_case_alone_come_and_go_each_by_itself(notes):
     assert (notes.found("another"), notes.found("beginning")) == (["alpha.md"], ["Alpha.md"])
     (notes.root / "Alpha.md").unlink()
     notes.vault.refresh()
-    assert notes.vault.notes() == ["alpha.md"]
+    assert notes.vault.note_paths() == ["alpha.md"]
     notes.check()
 
 

@@ -9,6 +9,7 @@ import pytest
 from conftest import write
 
 from zkchat_cli.errors import VaultError
+from zkchat_cli.fileio import atomic_write
 from zkchat_cli.models import IndexReport
 from zkchat_cli.vault.edit import transaction
 from zkchat_cli.vault.edit.note_editor import LinkFix
@@ -63,7 +64,7 @@ def test_a_section_gets_another_text_and_nothing_else_changes(
     notes: Callable[..., Vault], heading: str, text: str, before: str, after: str
 ) -> None:
     vault = notes(A=ARTICLE)
-    vault.changes.make(vault.changes.edit_section("A.md", heading, text))
+    vault.editor.apply(vault.editor.edit_section("A.md", heading, text))
     assert everything(vault) == {"A.md": ARTICLE.replace(before, after).encode()}
 
 
@@ -82,7 +83,7 @@ def test_a_section_gets_another_text_and_nothing_else_changes(
 )
 def test_a_text_is_added_at_an_end(notes: Callable[..., Vault], note: str, heading: str | None, text: str, after: str) -> None:
     vault = notes(A=note, B="b")
-    vault.changes.make(vault.changes.append("A.md", text, heading))
+    vault.editor.apply(vault.editor.append("A.md", text, heading))
     assert everything(vault)["A.md"].decode() == after
 
 
@@ -93,15 +94,15 @@ def test_a_text_is_added_at_an_end(notes: Callable[..., Vault], note: str, headi
 def test_an_empty_section_is_filled(notes: Callable[..., Vault], heading: str, text: str, after: str) -> None:
     vault = notes(A="# E\n# F\n\n\n")
     if not text:
-        assert "says just that already" in refused(lambda: vault.changes.edit_section("A.md", heading, text))
+        assert "says just that already" in refused(lambda: vault.editor.edit_section("A.md", heading, text))
         return
-    vault.changes.make(vault.changes.edit_section("A.md", heading, text))
+    vault.editor.apply(vault.editor.edit_section("A.md", heading, text))
     assert everything(vault)["A.md"].decode() == after
 
 
 def test_a_setext_heading_stays_whole(notes: Callable[..., Vault]) -> None:
     vault = notes(A="Title\n=====\n\nold")
-    vault.changes.make(vault.changes.edit_section("A.md", "Title", "new"))
+    vault.editor.apply(vault.editor.edit_section("A.md", "Title", "new"))
     assert everything(vault)["A.md"] == b"Title\n=====\n\nnew"
 
 
@@ -118,42 +119,42 @@ def test_a_setext_heading_stays_whole(notes: Callable[..., Vault]) -> None:
 def test_encoding_mark_line_ends_and_bytes_of_no_encoding_stay(notes: Callable[..., Vault], raw: bytes, after: bytes) -> None:
     vault = notes(N=raw)
     heading = "Ä" if raw[:2] == b"\xff\xfe" else "A"
-    vault.changes.make(vault.changes.edit_section("N.md", heading, "new\nlines"))
+    vault.editor.apply(vault.editor.edit_section("N.md", heading, "new\nlines"))
     assert everything(vault)["N.md"] == after
 
 
 def test_of_several_headings_of_one_name_the_one_must_be_said(notes: Callable[..., Vault]) -> None:
     vault = notes(A="# X\n## Y\na\n# Z\n## Y\nb\n# X\n")
-    assert "several headings X: lines 1, 7" in refused(lambda: vault.changes.edit_section("A.md", "X", "c"))
-    vault.changes.make(vault.changes.edit_section("A.md", "Z#Y", "c"))
+    assert "several headings X: lines 1, 7" in refused(lambda: vault.editor.edit_section("A.md", "X", "c"))
+    vault.editor.apply(vault.editor.edit_section("A.md", "Z#Y", "c"))
     assert everything(vault)["A.md"] == b"# X\n## Y\na\n# Z\n## Y\nc\n# X\n"
-    assert "several headings Y: lines 2, 5" in refused(lambda: vault.changes.edit_section("A.md", "Y", "d"))
-    vault.changes.make(vault.changes.edit_section("A.md", "X (line 7)", "d"))
+    assert "several headings Y: lines 2, 5" in refused(lambda: vault.editor.edit_section("A.md", "Y", "d"))
+    vault.editor.apply(vault.editor.edit_section("A.md", "X (line 7)", "d"))
     assert everything(vault)["A.md"] == b"# X\n## Y\na\n# Z\n## Y\nc\n# X\n\nd\n"
-    assert "has no heading X (line 8)" in refused(lambda: vault.changes.edit_section("A.md", "X (line 8)", "d"))
-    assert "has no heading ^id" in refused(lambda: vault.changes.edit_section("A.md", "^id", "c"))
+    assert "has no heading X (line 8)" in refused(lambda: vault.editor.edit_section("A.md", "X (line 8)", "d"))
+    assert "has no heading ^id" in refused(lambda: vault.editor.edit_section("A.md", "^id", "c"))
 
 
 @pytest.mark.parametrize("text", ["```\nopen", "x\n~~~~\n```\nopen\n```", "<!-- open"])
 def test_a_text_that_would_swallow_what_stands_below_is_refused(notes: Callable[..., Vault], text: str) -> None:
     vault = notes(A="# X\na\n\n## Y\nb\n\n# Z\nc\n")
     for change in (
-        lambda: vault.changes.edit_section("A.md", "X", text),
-        lambda: vault.changes.edit_section("A.md", "Y", text),
-        lambda: vault.changes.append("A.md", text, "X"),
+        lambda: vault.editor.edit_section("A.md", "X", text),
+        lambda: vault.editor.edit_section("A.md", "Y", text),
+        lambda: vault.editor.append("A.md", text, "X"),
     ):
         assert "what stands below would become part of the new text" in refused(change)
-    vault.changes.make(vault.changes.edit_section("A.md", "X", "```\n# closed\n```"))
-    vault.changes.make(vault.changes.edit_section("A.md", "Z", text))
+    vault.editor.apply(vault.editor.edit_section("A.md", "X", "```\n# closed\n```"))
+    vault.editor.apply(vault.editor.edit_section("A.md", "Z", text))
     assert everything(vault)["A.md"].decode() == f"# X\n```\n# closed\n```\n\n# Z\n{text}\n"
 
 
 def test_what_is_damaged_too_large_or_no_note_is_not_edited(notes: Callable[..., Vault]) -> None:
     vault = notes.files({"A.md": b"\xff\xfeodd", "B.md": b"x" * 10_000_001, "c.txt": "x", "D.md": "x"})  # type: ignore[attr-defined]
-    assert "begins as UTF-16 and is none" in refused(lambda: vault.changes.append("A.md", "x"))
-    assert "larger than 10 MB" in refused(lambda: vault.changes.append("B.md", "x"))
-    assert "is not a note" in refused(lambda: vault.changes.append("c.txt", "x"))
-    assert "is hidden" in refused(lambda: vault.changes.rename("D.md", ".md"))
+    assert "begins as UTF-16 and is none" in refused(lambda: vault.editor.append("A.md", "x"))
+    assert "larger than 10 MB" in refused(lambda: vault.editor.append("B.md", "x"))
+    assert "is not a note" in refused(lambda: vault.editor.append("c.txt", "x"))
+    assert "is hidden" in refused(lambda: vault.editor.rename("D.md", ".md"))
 
 
 def test_links_in_every_form_follow_a_rename(notes: Callable[..., Vault]) -> None:
@@ -170,9 +171,9 @@ def test_links_in_every_form_follow_a_rename(notes: Callable[..., Vault]) -> Non
             "Other.md": "[[Sib]]",
         }
     )
-    change = vault.changes.rename("F/Old note.md", "G/New name")
+    change = vault.editor.rename("F/Old note.md", "G/New name")
     assert change.summary == "rename F/Old note.md to G/New name.md, 10 links in 2 notes rewritten"
-    vault.changes.make(change)
+    vault.editor.apply(change)
     files = {path: raw.decode() for path, raw in everything(vault).items()}
     assert files["S.md"] == (
         '---\nup: "[[New name]]"\n---\n[[New name]] [[New name#H|shown]] ![[G/New name.md]] [[G/New name|x]] `[[Old note]]` [[Nick]]\n'
@@ -185,35 +186,35 @@ def test_links_in_every_form_follow_a_rename(notes: Callable[..., Vault]) -> Non
 
 def test_a_bare_name_that_would_be_another_notes_gets_as_much_of_its_path_as_it_needs(notes: Callable[..., Vault]) -> None:
     vault = notes.files({"S.md": "[[Old]] [[Taken]]", "F/G/Old.md": "", "H/Taken.md": ""})  # type: ignore[attr-defined]
-    vault.changes.make(vault.changes.rename("F/G/Old.md", "F/G/Taken.md"))
+    vault.editor.apply(vault.editor.rename("F/G/Old.md", "F/G/Taken.md"))
     assert everything(vault)["S.md"] == b"[[G/Taken]] [[Taken]]"
-    vault.changes.make(vault.changes.rename("F/G/Taken.md", "Taken.md"))
+    vault.editor.apply(vault.editor.rename("F/G/Taken.md", "Taken.md"))
     assert everything(vault)["S.md"] == b"[[Taken]] [[H/Taken]]"
 
 
 def test_a_note_moves_to_a_folder_under_its_name(notes: Callable[..., Vault]) -> None:
     vault = notes(A="[[B]]", B="x")
-    vault.changes.make(vault.changes.rename("B.md", "Done/"))
+    vault.editor.apply(vault.editor.rename("B.md", "Done/"))
     assert everything(vault) == {"A.md": b"[[B]]", "Done/B.md": b"x"}
 
 
 def test_a_rename_knows_the_links_written_since_the_index(notes: Callable[..., Vault]) -> None:
     vault = notes(A="x", B="x")
     write(vault.root, {"A.md": "[[B]]", "C.md": "[[b]]"})
-    vault.changes.make(vault.changes.rename("B.md", "Bee.md"))
+    vault.editor.apply(vault.editor.rename("B.md", "Bee.md"))
     assert everything(vault) == {"A.md": b"[[Bee]]", "Bee.md": b"x", "C.md": b"[[Bee]]"}
 
 
 def test_the_trash_keeps_what_is_in_it(notes: Callable[..., Vault]) -> None:
     vault = notes(A="[[B]] [[B]]", B="new")
     write(vault.root, {".trash/B.md": "old", "F/B.md": "third"})
-    change = vault.changes.trash("B.md")
+    change = vault.editor.trash("B.md")
     assert (change.summary, change.note) == ("move B.md to .trash/B 1.md", "2 links in 1 note will lead nowhere.")
-    vault.changes.make(change)
+    vault.editor.apply(change)
     vault.refresh()
-    vault.changes.make(vault.changes.trash("F/B.md"))
+    vault.editor.apply(vault.editor.trash("F/B.md"))
     assert everything(vault) == {"A.md": b"[[B]] [[B]]", ".trash/B.md": b"old", ".trash/B 1.md": b"new", ".trash/B 2.md": b"third"}
-    assert vault.notes() == ["A.md"]
+    assert vault.note_paths() == ["A.md"]
 
 
 def test_nothing_leaves_the_vault_by_a_link(notes: Callable[..., Vault], tmp_path: Path) -> None:
@@ -222,12 +223,12 @@ def test_nothing_leaves_the_vault_by_a_link(notes: Callable[..., Vault], tmp_pat
     (vault.root / ".trash").symlink_to(tmp_path / "out")
     (vault.root / "door").symlink_to(tmp_path / "out")
     (vault.root / "B.md").symlink_to(vault.root / "A.md")
-    assert "is a link" in refused(lambda: vault.changes.trash("A.md"))
-    assert "leads out" in refused(lambda: vault.changes.create("door/x", "x"))
-    assert "leads out" in refused(lambda: vault.changes.rename("A.md", "door/A.md"))
-    assert "is a link to another file" in refused(lambda: vault.changes.rename("B.md", "C.md"))
+    assert "is a link" in refused(lambda: vault.editor.trash("A.md"))
+    assert "leads out" in refused(lambda: vault.editor.create("door/x", "x"))
+    assert "leads out" in refused(lambda: vault.editor.rename("A.md", "door/A.md"))
+    assert "is a link to another file" in refused(lambda: vault.editor.rename("B.md", "C.md"))
     raw = (vault.root / "A.md").read_bytes()
-    assert "is a link to another file" in refused(lambda: vault.changes.make(Change("x", (FileChange("B.md", "C.md", raw, raw),))))
+    assert "is a link to another file" in refused(lambda: vault.editor.apply(Change("x", (FileChange("B.md", "C.md", raw, raw),))))
     assert list((tmp_path / "out").iterdir()) == []
 
 
@@ -250,10 +251,10 @@ def test_a_change_that_breaks_off_is_taken_back(
 ) -> None:
     vault = notes(A="[[Old]]", B="[[Old]]", Old="[[Old]]")
     before = everything(vault)
-    change = vault.changes.rename("Old.md", "F/New.md")
+    change = vault.editor.rename("Old.md", "F/New.md")
     broken_at(vault, monkeypatch, step, error)
     with pytest.raises((VaultError, KeyboardInterrupt)):
-        vault.changes.make(change)
+        vault.editor.apply(change)
     assert everything(vault) == before
     assert not (vault.root / "F").exists()
     assert not list(vault.index_file.parent.glob("*.changes.json"))
@@ -263,12 +264,12 @@ def test_a_change_that_breaks_off_is_taken_back(
 def test_a_change_that_was_killed_in_the_middle_is_put_back_by_the_next_look_at_the_vault(notes: Callable[..., Vault], step: int) -> None:
     vault = notes(A="[[Old]]", B="[[Old]]", Old="x")
     before = everything(vault)
-    change = vault.changes.rename("Old.md", "F/New.md")
+    change = vault.editor.rename("Old.md", "F/New.md")
     if (child := os.fork()) == 0:
         real, done = transaction._carry_out, iter(range(100))
         transaction._carry_out = lambda each: os._exit(9) if next(done) == step else real(each)
         try:
-            transaction.make(vault.root, change, vault.changes.journal)
+            transaction.apply(vault.root, change, vault.editor.journal)
         finally:
             os._exit(0)
     os.waitpid(child, 0)
@@ -286,12 +287,12 @@ def test_a_change_that_was_killed_in_the_middle_is_put_back_by_the_next_look_at_
 def test_a_change_that_was_killed_before_it_began_leaves_no_scratch_files(notes: Callable[..., Vault], step: int) -> None:
     vault = notes(A="[[Old]]", B="[[Old]]", Old="x")
     before = everything(vault)
-    change = vault.changes.rename("Old.md", "F/New.md")
+    change = vault.editor.rename("Old.md", "F/New.md")
     if (child := os.fork()) == 0:
         real, done = transaction._prepare, iter(range(100))
         transaction._prepare = lambda each: (real(each), next(done) == step and os._exit(9))  # type: ignore[func-returns-value,assignment]
         try:
-            transaction.make(vault.root, change, vault.changes.journal)
+            transaction.apply(vault.root, change, vault.editor.journal)
         finally:
             os._exit(0)
     os.waitpid(child, 0)
@@ -303,13 +304,13 @@ def test_a_change_that_was_killed_before_it_began_leaves_no_scratch_files(notes:
 
 def test_a_change_that_the_index_cannot_take_in_is_made_all_the_same_and_told(notes: Callable[..., Vault]) -> None:
     vault = notes(A="a")
-    change = vault.changes.append("A.md", "b")
+    change = vault.editor.append("A.md", "b")
 
     def busy(**_: object) -> IndexReport:
         raise VaultError("the index is busy", "Wait.")
 
-    vault.changes.refresh = busy
-    vault.changes.make(change)
+    vault.editor.refresh = busy
+    vault.editor.apply(change)
     assert everything(vault)["A.md"] == b"a\n\nb\n"
     assert "the change is made" in vault.take_warnings()[0].message
 
@@ -317,7 +318,7 @@ def test_a_change_that_the_index_cannot_take_in_is_made_all_the_same_and_told(no
 def test_what_was_edited_after_the_program_was_killed_is_left_alone_and_kept(notes: Callable[..., Vault]) -> None:
     vault = notes(A="old", B="x")
     step = transaction._planned(vault.root, FileChange("A.md", "A.md", b"old", b"new"))
-    transaction._note(vault.changes.journal, vault.root, [step])
+    transaction._note(vault.editor.journal, vault.root, [step])
     (vault.root / "A.md").write_text("mine")
     vault.refresh()
     [told] = vault.take_warnings()
@@ -328,61 +329,61 @@ def test_what_was_edited_after_the_program_was_killed_is_left_alone_and_kept(not
 
 def test_a_journal_that_nobody_can_read_is_none(notes: Callable[..., Vault]) -> None:
     vault = notes(A="old")
-    vault.changes.journal.write_text("{")
+    vault.editor.journal.write_text("{")
     vault.refresh()
     assert everything(vault) == {"A.md": b"old"}
-    assert not vault.changes.journal.exists()
+    assert not vault.editor.journal.exists()
 
 
 def test_a_place_that_is_taken_meanwhile_is_not_overwritten(notes: Callable[..., Vault]) -> None:
     vault = notes(A="a", B="b")
-    change = vault.changes.rename("A.md", "C.md")
+    change = vault.editor.rename("A.md", "C.md")
     write(vault.root, {"C.md": "mine"})
-    assert "exists already" in refused(lambda: vault.changes.make(change))
+    assert "exists already" in refused(lambda: vault.editor.apply(change))
     vanished = Change("x", (FileChange("Gone.md", "Gone.md", b"", b"x"),))
-    assert "is not there any more" in refused(lambda: vault.changes.make(vanished))
+    assert "is not there any more" in refused(lambda: vault.editor.apply(vanished))
     assert everything(vault) == {"A.md": b"a", "B.md": b"b", "C.md": b"mine"}
 
 
 def test_a_changed_file_keeps_its_permissions(notes: Callable[..., Vault]) -> None:
     vault = notes(A="a")
     (vault.root / "A.md").chmod(0o640)
-    vault.changes.make(vault.changes.append("A.md", "b"))
+    vault.editor.apply(vault.editor.append("A.md", "b"))
     assert (vault.root / "A.md").stat().st_mode & 0o777 == 0o640
 
 
 def test_links_are_made_to_lead_to_the_notes_they_meant(notes: Callable[..., Vault]) -> None:
     vault = notes.files({"A.md": "[[B1]] [[B1]] [[Gone]]\r\n[[B1|x]]", "F/B.md": "", "C.md": "x"})  # type: ignore[attr-defined]
-    change = vault.changes.fix(
+    change = vault.editor.fix_links(
         [LinkFix("A.md", 1, "[[B1]]", "F/B.md"), LinkFix("A.md", 2, "[[Other]]", "F/B.md"), LinkFix("C.md", 1, "[[C1]]", "A.md")]
     )
     assert (change.summary, len(change.files)) == ("mend 2 links in 1 note", 1)
-    vault.changes.make(change)
+    vault.editor.apply(change)
     assert everything(vault)["A.md"] == b"[[B]] [[B]] [[Gone]]\r\n[[B1|x]]"
 
 
 def test_a_rename_that_would_make_a_link_lie_is_refused(notes: Callable[..., Vault]) -> None:
     vault = notes.files({"S.md": "[[Sharp]]", "C#.md": "---\naliases: Sharp\n---\n", "A.md": "x"})  # type: ignore[attr-defined]
     before = everything(vault)
-    assert "the links in S.md could not be made to lead where they lead now" in refused(lambda: vault.changes.rename("A.md", "Sharp.md"))
+    assert "the links in S.md could not be made to lead where they lead now" in refused(lambda: vault.editor.rename("A.md", "Sharp.md"))
     assert everything(vault) == before
 
 
 def test_a_journal_that_cannot_be_put_back_is_told_and_stays(notes: Callable[..., Vault]) -> None:
     vault = notes(A="old")
-    vault.changes.journal.mkdir()
+    vault.editor.journal.mkdir()
     vault.refresh()
     [told] = vault.take_warnings()
     assert "cannot be put back" in told.message
-    assert str(vault.changes.journal) in told.hint
+    assert str(vault.editor.journal) in told.hint
 
 
 def test_a_folder_that_is_a_link_to_another_of_the_vault_is_that_one(notes: Callable[..., Vault]) -> None:
     vault = notes(A="[[B]]", B="[[A]] [x](A.md)")
     (vault.root / "real").mkdir()
     (vault.root / "link").symlink_to(vault.root / "real")
-    vault.changes.make(vault.changes.rename("A.md", "link/New"))
-    assert vault.changes.create("link/Other", "x").paths == ("real/Other.md",)
+    vault.editor.apply(vault.editor.rename("A.md", "link/New"))
+    assert vault.editor.create("link/Other", "x").paths == ("real/Other.md",)
     assert (vault.root / "B.md").read_text() == "[[New]] [x](real/New.md)"
     assert not vault.broken_links().links
 
@@ -393,7 +394,7 @@ def test_what_cannot_be_written_is_called_by_the_notes_name(
 ) -> None:
     vault = notes(A="a")
     broken_at(vault, monkeypatch, 0, OSError(28, "No space left on device", file))
-    assert "A.md cannot be written: no space left on device" in refused(lambda: vault.changes.make(vault.changes.append("A.md", "b")))
+    assert "A.md cannot be written: no space left on device" in refused(lambda: vault.editor.apply(vault.editor.append("A.md", "b")))
 
 
 def test_a_disk_that_does_not_even_let_it_be_put_back_is_told_and_it_is_put_back_later(
@@ -401,15 +402,17 @@ def test_a_disk_that_does_not_even_let_it_be_put_back_is_told_and_it_is_put_back
 ) -> None:
     vault = notes(A="[[Old]]", Old="x")
     before = everything(vault)
-    change = vault.changes.rename("Old.md", "New.md")
+    change = vault.editor.rename("Old.md", "New.md")
     with monkeypatch.context() as full:
 
-        def refuse(*_: object) -> None:
-            raise OSError(28, "No space left on device")
+        def refuse(file: Path, data: str | bytes, *, private: bool = False) -> None:
+            if not private:
+                raise OSError(28, "No space left on device")
+            atomic_write(file, data, private=private)
 
         broken_at(vault, full, 1, OSError(28, "No space left on device"))
-        full.setattr(transaction, "_write", refuse)
-        assert "no space left on device" in refused(lambda: vault.changes.make(change))
+        full.setattr(transaction, "atomic_write", refuse)
+        assert "no space left on device" in refused(lambda: vault.editor.apply(change))
         assert everything(vault) != before
     vault.refresh()
     assert everything(vault) == before
@@ -421,9 +424,9 @@ def test_hostile_notes_are_renamed_and_edited_in_time(notes: Callable[..., Vault
     links = "[[Old]] " * 5_000 + "[[" * 20_000 + "[x](" * 10_000 + "\n" + "# H\n" * 2_000
     vault = notes(A=links, Old="[[./A]]" * 2_000)
     began = time.process_time()
-    change = vault.changes.rename("Old.md", "F/New.md")
+    change = vault.editor.rename("Old.md", "F/New.md")
     assert change.diff
-    vault.changes.make(change)
+    vault.editor.apply(change)
     assert everything(vault)["A.md"].count(b"[[New]]") == 5_000
-    vault.changes.append("A.md", "x" * 1_000_000)
+    vault.editor.append("A.md", "x" * 1_000_000)
     assert time.process_time() - began < 8

@@ -109,7 +109,7 @@ def test_a_name_that_is_not_utf8_is_listed_as_a_problem(root):
         pytest.skip("this file system takes only UTF-8")
     vault = open_vault(root)
     assert vault.refresh().problems == ("b?.md: not indexed: its name is not UTF-8",)
-    assert vault.notes() == ["a.md"]
+    assert vault.note_paths() == ["a.md"]
     vault.close()
 
 
@@ -117,7 +117,7 @@ def test_a_name_with_a_line_break_is_a_note_like_any_other(root):
     put(root, "a\nb.md", b"\xff words")
     with_break = open_vault(root)
     assert with_break.refresh().problems == ("a\\nb.md: not UTF-8, read with replacement characters",)
-    assert with_break.notes() == ["a\nb.md"]
+    assert with_break.note_paths() == ["a\nb.md"]
     with_break.close()
 
 
@@ -182,7 +182,7 @@ def test_a_missing_folder_and_a_file_are_no_vault(root):
 
 def test_opening_costs_nothing_and_writes_nothing(root):
     vault = open_vault(root)
-    assert (vault.root, vault.name, vault.indexed) == (root, "notes", False)
+    assert (vault.root, vault.name, vault.has_index) == (root, "notes", False)
     assert not (root.parent / "cache").exists()
     vault.close()
 
@@ -304,7 +304,7 @@ def test_a_note_that_is_gone_is_none_and_one_that_cannot_be_opened_is_a_problem(
     ],
 )
 def test_what_is_cut_off_ends_with_a_line(raw, text):
-    assert filesystem.decode(filesystem.NoteBytes(filesystem.whole_lines(raw)))[0] == text
+    assert filesystem.decode(filesystem.NoteBytes(filesystem.trim_to_whole_lines(raw)))[0] == text
 
 
 def test_of_a_huge_note_in_utf16_too(root):
@@ -313,7 +313,7 @@ def test_of_a_huge_note_in_utf16_too(root):
     report = vault.refresh()
     assert report.problems == ("huge.md: larger than 10 MB, only its first 2 MB are read; UTF-16, not UTF-8",)
     assert vault.search("first")[0].start_line == 1
-    opening = vault.summaries.opening("huge.md")
+    opening = vault.summaries.read_opening("huge.md")
     assert opening is not None
     assert opening.text.startswith("first words\nfiller")
     vault.close()

@@ -29,7 +29,7 @@ def test_the_first_refresh_reports_what_it_added(notes):
     assert (report.notes, report.added, report.changed, report.removed) == (2, 2, 0, 0)
     assert (report.links, report.broken_links, report.problems, report.rebuilt) == (3, 1, (), None)
     assert report.seconds > 0
-    assert notes.vault.indexed
+    assert notes.vault.has_index
 
 
 def test_an_unchanged_vault_is_not_written(notes):
@@ -91,7 +91,7 @@ def test_a_removed_note_leaves_no_trace(notes):
     (notes.root / "Beta.md").unlink()
     assert notes.vault.refresh().removed == 1
     assert notes.found("software") == []
-    assert notes.vault.notes() == ["Alpha.md"]
+    assert notes.vault.note_paths() == ["Alpha.md"]
     assert notes.figures() == (1, 1, 1, 1)
     notes.check()
 
@@ -194,7 +194,7 @@ def test_when_all_notes_are_deleted_the_index_is_too(notes):
         file.unlink()
     with pytest.raises(VaultError, match="no Markdown notes"):
         notes.vault.refresh()
-    assert not notes.vault.indexed
+    assert not notes.vault.has_index
 
 
 def test_a_vault_that_is_away_keeps_its_index(notes):
@@ -316,7 +316,7 @@ def test_a_note_that_vanishes_while_the_others_are_read_is_not_there(notes):
     notes.vault.refresh()
     notes.write("Beta.md", "changed")
     assert notes.vault.refresh(progress=vanish).removed == 1
-    assert notes.vault.notes() == ["Alpha.md"]
+    assert notes.vault.note_paths() == ["Alpha.md"]
     notes.check()
 
 

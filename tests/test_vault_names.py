@@ -29,7 +29,7 @@ def vault(tmp_path_factory):
 
 @pytest.mark.parametrize("typed", ['"', "'", "*", "%", "_", "!", "\0", "\ud800", "·", "^", "AND", "x" * 10_000, "/", "//", "[["])
 def test_odd_characters_are_characters(vault, typed):
-    assert vault.nearest(typed) == []
+    assert vault.suggest_names(typed) == []
 
 
 @pytest.mark.parametrize(
@@ -43,13 +43,13 @@ def test_odd_characters_are_characters(vault, typed):
     ],
 )
 def test_a_misspelt_name_has_a_nearest_one(vault, misspelt, name):
-    assert vault.nearest(misspelt)[0] == name
+    assert vault.suggest_names(misspelt)[0] == name
 
 
 def test_what_is_common_to_most_names_does_not_hide_the_nearest(tmp_path, monkeypatch):
     monkeypatch.setattr("zkchat_cli.vault.links.name_suggestions.MOST_NAMES", 20)
     many = Vault.open(write(tmp_path / "notes", {f"Meeting {n:03}.md": "" for n in range(100)} | {"Meating.md": ""}), tmp_path / "cache")
     many.refresh()
-    assert many.nearest("Meatin")[0] == "Meating"
-    assert many.nearest("Meeting 04") != []
+    assert many.suggest_names("Meatin")[0] == "Meating"
+    assert many.suggest_names("Meeting 04") != []
     many.close()

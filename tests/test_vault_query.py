@@ -4,24 +4,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.vault.search.query import MOST_WORDS, SearchQuery, all_of, analyse, any_of, quoted, word
+from zkchat_cli.vault.search.query import MOST_WORDS, SearchQuery, all_of, any_of, parse_query, quoted, word
 
 
 def test_words_may_occur_without_stopwords_and_once_each():
-    assert analyse("How do I combine filters and Filters?").words == ("combine", "filters")
+    assert parse_query("How do I combine filters and Filters?").words == ("combine", "filters")
 
 
 def test_stopwords_alone_are_looked_for():
-    assert analyse("what is it").words == ("what", "is", "it")
+    assert parse_query("what is it").words == ("what", "is", "it")
 
 
 def test_a_phrase_is_not_among_the_words_but_among_the_terms():
-    query = analyse('tea "the green leaf"')
+    query = parse_query('tea "the green leaf"')
     assert (query.words, query.phrases, query.terms) == (("tea",), (("the", "green", "leaf"),), ("tea", "the", "green", "leaf"))
 
 
 def test_the_order_has_everything_that_is_asked_for():
-    assert analyse('some "green tea" -black tag:x please').order == ("some", "green", "tea", "please")
+    assert parse_query('some "green tea" -black tag:x please').order == ("some", "green", "tea", "please")
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_the_order_has_everything_that_is_asked_for():
     ],
 )
 def test_a_hyphen_before_a_word_excludes_it(text, without):
-    assert analyse(text).without == without
+    assert parse_query(text).without == without
 
 
 @pytest.mark.parametrize(
@@ -59,34 +59,34 @@ def test_a_hyphen_before_a_word_excludes_it(text, without):
     ],
 )
 def test_tag_and_path_are_filters(text, tags, paths):
-    query = analyse(text)
+    query = parse_query(text)
     assert (query.tags, query.paths) == (tags, paths)
 
 
 def test_without_its_phrases_a_query_asks_for_their_words():
-    assert analyse('tea "green leaf" -black tag:x').loose == SearchQuery(
+    assert parse_query('tea "green leaf" -black tag:x').loose == SearchQuery(
         ("tea", "green", "leaf"), (), (("black",),), ("x",), (), ("tea", "green", "leaf")
     )
 
 
 @pytest.mark.parametrize("text", ['"a phrase"', "tea -green", "tea tag:x", "tea path:x", "tag:x", ""])
 def test_only_words_make_a_plain_query(text):
-    assert not analyse(text).is_plain
-    assert analyse("green tea").is_plain
+    assert not parse_query(text).is_plain
+    assert parse_query("green tea").is_plain
 
 
 @pytest.mark.parametrize(
     ("text", "empty"), [("", True), ("-green", True), ("…", True), ("tag:x", False), ("path:x", False), ('"the"', False)]
 )
 def test_what_only_excludes_asks_for_nothing(text, empty):
-    assert analyse(text).is_empty == empty
+    assert parse_query(text).is_empty == empty
 
 
 def test_a_page_of_text_is_asked_for_by_its_first_words():
-    query = analyse(" ".join(f"w{n}" for n in range(5000)))
+    query = parse_query(" ".join(f"w{n}" for n in range(5000)))
     assert len(query.words) == MOST_WORDS
     assert len(query.order) == 4 * MOST_WORDS
-    assert analyse('"' + "word " * 3000 + '"').phrases == (("word",) * MOST_WORDS,)
+    assert parse_query('"' + "word " * 3000 + '"').phrases == (("word",) * MOST_WORDS,)
 
 
 def test_words_become_expressions_of_the_index():
@@ -102,7 +102,7 @@ def test_one_chinese_character_is_the_beginning_of_a_pair(term, expression):
 
 @given(st.text())
 def test_no_text_brings_a_quotation_mark_of_its_own_into_an_expression(text):
-    query = analyse(text)
+    query = parse_query(text)
     for phrase in (*query.phrases, *query.without, query.terms):
         if phrase:
             assert quoted(phrase).strip("*").strip('"').count('"') == 0
@@ -110,8 +110,8 @@ def test_no_text_brings_a_quotation_mark_of_its_own_into_an_expression(text):
 
 
 def test_a_hyphen_before_a_filter_turns_it_round():
-    query = analyse('tea -tag:#Drink/ -path:"Old things" -Tag:x')
+    query = parse_query('tea -tag:#Drink/ -path:"Old things" -Tag:x')
     assert (query.words, query.without, query.tags, query.paths) == (("tea",), (), (), ())
     assert (query.without_tags, query.without_paths) == (("drink", "x"), ("old things",))
     assert (query.is_limited, query.is_plain, query.is_empty) == (True, False, False)
-    assert analyse("-tag:x -path:y").is_empty
+    assert parse_query("-tag:x -path:y").is_empty

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.vault.search.query import analyse
+from zkchat_cli.vault.search.query import parse_query
 from zkchat_cli.vault.search.ranking import RANKING, Corpus, Ranking, RankingCandidate, neighbour_boost, scores
 
 CORPUS = Corpus(100, 10, 2, {"tea": 10, "green": 10, "the": 90, "rare": 1})
@@ -20,12 +20,12 @@ def chunk(body: str = "", **values) -> RankingCandidate:
 
 
 def score(query: str, candidate: RankingCandidate, ranking: Ranking = RANKING) -> float:
-    return scores(analyse(query), [candidate], CORPUS, ranking).get(candidate.id, 0.0)
+    return scores(parse_query(query), [candidate], CORPUS, ranking).get(candidate.id, 0.0)
 
 
 def best(query: str, *candidates: RankingCandidate, ranking: Ranking = RANKING) -> list[str]:
     """The bodies, best first."""
-    found = scores(analyse(query), [c._replace(id=n, note_id=n) for n, c in enumerate(candidates)], CORPUS, ranking)
+    found = scores(parse_query(query), [c._replace(id=n, note_id=n) for n, c in enumerate(candidates)], CORPUS, ranking)
     return [candidates[n].body or candidates[n].title for n in found]
 
 
@@ -117,7 +117,7 @@ def test_a_phrase_does_not_run_from_one_name_into_the_next():
 
 
 def test_chunks_of_one_note_share_its_names():
-    found = scores(analyse("tea"), [chunk("a", id=1, note_id=7, title="Tea"), chunk("b", id=2, note_id=7, title="Tea")], CORPUS)
+    found = scores(parse_query("tea"), [chunk("a", id=1, note_id=7, title="Tea"), chunk("b", id=2, note_id=7, title="Tea")], CORPUS)
     assert list(found) == [1, 2]
 
 
@@ -156,7 +156,7 @@ QUERIES = st.one_of(WORDS, st.tuples(WORDS, WORDS).map('{0[0]} "{0[1]}"'.format)
 
 @given(QUERIES, CHUNKS)
 def test_scores_are_finite_and_fall(query, candidates):
-    found = list(scores(analyse(query), [c._replace(id=n, note_id=n) for n, c in enumerate(candidates)], CORPUS).values())
+    found = list(scores(parse_query(query), [c._replace(id=n, note_id=n) for n, c in enumerate(candidates)], CORPUS).values())
     assert all(math.isfinite(value) and value >= 0 for value in found)
     assert found == sorted(found, reverse=True)
 
@@ -164,7 +164,7 @@ def test_scores_are_finite_and_fall(query, candidates):
 @given(QUERIES, CHUNKS, CHUNKS)
 def test_other_candidates_change_no_score(query, some, others):
     """As long as they are few: of many, only the first ones are looked at closely."""
-    asked = analyse(query)
+    asked = parse_query(query)
     numbered = [c._replace(id=n, note_id=n) for n, c in enumerate([*some, *others])]
     alone = scores(asked, numbered[: len(some)], CORPUS)
     together = scores(asked, numbered, CORPUS)

@@ -21,7 +21,7 @@ def names_of(notes: dict[str, str]) -> dict[str, list[Name]]:
     table: dict[str, list[Name]] = {}
     for path, text in notes.items():
         table.setdefault(key(path), []).append(Name(path, "note", stem(path)))
-        for alias in note_parser.parse(path, text).aliases:
+        for alias in note_parser.parse_note(path, text).aliases:
             table.setdefault(key(alias), []).append(Name(path, "alias", alias))
     return table
 
@@ -29,7 +29,7 @@ def names_of(notes: dict[str, str]) -> dict[str, list[Name]]:
 def targets(notes: dict[str, str]) -> dict[str, list[str | None]]:
     """Where each link of each note leads."""
     resolve = BulkLinkResolver(names_of(notes)).resolve
-    return {path: [resolve(link, path).target for link in note_parser.parse(path, text).markup.links] for path, text in notes.items()}
+    return {path: [resolve(link, path).target for link in note_parser.parse_note(path, text).markup.links] for path, text in notes.items()}
 
 
 paths = st.builds(lambda folder, name: f"{folder}{name}.md", st.sampled_from(FOLDERS), st.sampled_from(NAMES))
@@ -69,7 +69,7 @@ def test_after_a_rename_every_link_leads_where_it_led(notes: dict[str, str], dat
     before, after = BulkLinkResolver(names_of(notes)), BulkLinkResolver(link_rewrite.moved_names(names_of(notes), move))
     renamed: dict[str, str] = {}
     for path, text in notes.items():
-        note = note_parser.parse(path, text)
+        note = note_parser.parse_note(path, text)
         found = link_rewrite.rewritten(path, note, before, after, move)
         assert not found.lost
         verbatim = BytePreservingText.of(text.encode())
@@ -86,7 +86,7 @@ def note(path: str, text: str, notes: dict[str, str], move: Move) -> str:
     """A note's text after a move."""
     found = link_rewrite.rewritten(
         path,
-        note_parser.parse(path, text),
+        note_parser.parse_note(path, text),
         BulkLinkResolver(names_of(notes)),
         BulkLinkResolver(link_rewrite.moved_names(names_of(notes), move)),
         move,
@@ -142,18 +142,18 @@ def test_a_link_that_nothing_can_keep_right_is_told() -> None:
     table = {"nick": [Name("C.md", "alias", "Nick")], "a": [Name("A.md", "note", "A")]}
     found = link_rewrite.rewritten(
         "S.md",
-        note_parser.parse("S.md", "[[Nick]]"),
+        note_parser.parse_note("S.md", "[[Nick]]"),
         BulkLinkResolver(table),
         BulkLinkResolver(link_rewrite.moved_names(table, move)),
         move,
     )
     assert found.lost == ("[[Nick]]",)
-    assert link_rewrite.relinked(note_parser.parse("S.md", "[[Nik]]").markup.links[0], "[[Nik]]", "S.md", "D.md", table) is None
+    assert link_rewrite.relinked(note_parser.parse_note("S.md", "[[Nik]]").markup.links[0], "[[Nik]]", "S.md", "D.md", table) is None
 
 
 def test_a_rewritten_note_is_read_anew_before_it_is_trusted() -> None:
     before = after = BulkLinkResolver({"a": [Name("A.md", "note", "A")]})
-    was = note_parser.parse("S.md", "[[A]]")
+    was = note_parser.parse_note("S.md", "[[A]]")
     holds = [link_rewrite.holds("S.md", was, text, before, after, Move("X.md", "Y.md")) for text in ("[[A|x]]", "[[B]]", "`[[A]]`")]
     assert holds == [True, False, False]
 

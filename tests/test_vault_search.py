@@ -13,7 +13,7 @@ from notes import Notes
 from zkchat_cli.text.words import terms
 from zkchat_cli.vault.index.database import IndexDatabase
 from zkchat_cli.vault.search import lexical
-from zkchat_cli.vault.search.query import MOST_WORDS, analyse, any_of
+from zkchat_cli.vault.search.query import MOST_WORDS, any_of, parse_query
 from zkchat_cli.vault.search.ranking import Ranking
 from zkchat_cli.vault.vault import MOST_CHUNKS_OF_A_NOTE, Vault
 
@@ -135,13 +135,13 @@ def test_any_query_is_words_and_nothing_else(vault, query):
 @given(st.text(max_size=60))
 def test_any_text_is_a_query(vault, query):
     vault.search(query)
-    assert any_of(analyse(query).terms).count('"') % 2 == 0
+    assert any_of(parse_query(query).terms).count('"') % 2 == 0
 
 
 def test_a_query_of_ten_thousand_characters_is_answered(vault):
     assert vault.search("filters " + "nonsense word " * 800)
     assert vault.search(" ".join(f"w{n}" for n in range(3000))) == []
-    assert len(analyse(" ".join(f"w{n}" for n in range(3000))).words) == MOST_WORDS
+    assert len(parse_query(" ".join(f"w{n}" for n in range(3000))).words) == MOST_WORDS
 
 
 def test_a_query_of_only_stopwords_looks_for_them(vault):
@@ -149,7 +149,9 @@ def test_a_query_of_only_stopwords_looks_for_them(vault):
 
 
 def test_links_of_a_message_are_resolved_from_the_root(vault):
-    found = vault.links_in("see [[Filters#Boolean operators|these]] and ![[figure.png]]\nand [[Filtrs]] and [g](Guide.md) and [x](x.html)")
+    found = vault.resolve_links(
+        "see [[Filters#Boolean operators|these]] and ![[figure.png]]\nand [[Filtrs]] and [g](Guide.md) and [x](x.html)"
+    )
     assert [(r.raw, r.target, r.status, r.line) for r in found] == [
         ("[[Filters#Boolean operators|these]]", "Filters.md", "found", 1),
         ("![[figure.png]]", "figure.png", "found", 1),
@@ -176,16 +178,16 @@ def test_a_bare_target_resolves(vault, target):
     [("Filtrs", "Filters"), ("custom filter", "Custom Filters"), ("Guid.md", "Guide"), ("x/gide", "Guide"), ("交换", "交换机")],
 )
 def test_the_nearest_names_come_first(vault, name, near):
-    assert vault.nearest(name)[0] == near
+    assert vault.suggest_names(name)[0] == near
 
 
 @pytest.mark.parametrize("name", ["", "/", "zzzzqqq", "\ud800", '"', "x" * 5000])
 def test_nothing_is_near_to_nothing(vault, name):
-    assert vault.nearest(name) == []
+    assert vault.suggest_names(name) == []
 
 
 def test_a_text_of_very_many_broken_links_is_answered_soon(vault):
-    found = vault.links_in("".join(f"[[Filtr {n}]]\n" for n in range(3000)))
+    found = vault.resolve_links("".join(f"[[Filtr {n}]]\n" for n in range(3000)))
     assert len(found) == 3000
     assert found[0].candidates
     assert found[-1].candidates == ()
@@ -210,7 +212,7 @@ def test_the_nearest_name_is_found_among_many_that_share_a_letter_pair(tmp_path)
         (tmp_path / f"About things {i} tr rs fi il.md").write_text("x\n")
     (tmp_path / "Filters.md").write_text("x\n")
     many = Vault.open(tmp_path, tmp_path / "cache")
-    assert many.nearest("Filtrs")[0] == "Filters"
+    assert many.suggest_names("Filtrs")[0] == "Filters"
     many.close()
 
 
@@ -347,7 +349,7 @@ def test_an_operator_of_nothing_narrows_and_finds_nothing(library, query):
 
 @pytest.mark.parametrize("query", ["a-b", "e-mail", "well-known", "--known", "x -1"])
 def test_a_hyphen_within_a_word_or_before_no_word_excludes_nothing(query):
-    assert analyse(query).without == ()
+    assert parse_query(query).without == ()
 
 
 def test_a_filter_longer_than_any_path_finds_nothing(library):
@@ -384,7 +386,7 @@ def test_what_links_lend_can_be_turned_off(library):
     library(Zebra="A zebra. See [[n17]].", **texts)
     weights = Ranking(link=0)
     with closing(IndexDatabase.open(library.notes.vault.index_file)) as index:
-        assert paths(lexical.find(index, analyse("zebra"), 2, 3, weights)) == ["Zebra.md", "n00.md"]
+        assert paths(lexical.find(index, parse_query("zebra"), 2, 3, weights)) == ["Zebra.md", "n00.md"]
 
 
 def test_a_linked_note_is_not_found_where_filters_do_not_allow_it(library):
@@ -525,7 +527,7 @@ def shelf(tmp_path_factory):
 @settings(max_examples=150, deadline=None)
 @given(st.lists(OPERATORS, min_size=1, max_size=4).map(" ".join))
 def test_what_is_found_is_what_was_asked_for(shelf, query):
-    asked = analyse(query)
+    asked = parse_query(query)
     found = shelf.vault.search(query, 20)
     scores = [chunk.score for chunk in found]
     assert all(score >= 0 and math.isfinite(score) for score in scores)

@@ -195,7 +195,7 @@ def test_folders_that_are_ignored_hidden_or_outside_are_not_watched(vault: Path,
     write(vault, {"Templates/Daily.md": "Template.", ".trash/Old.md": "Old."})
     (vault / "link").symlink_to(outside)
     (vault / "again").symlink_to(vault / "Garden")
-    assert {Path(f).relative_to(vault).as_posix() for f in filesystem.folders(vault, ["Templates"])} == {".", "Queries", "Garden"}
+    assert {Path(f).relative_to(vault).as_posix() for f in filesystem.list_folders(vault, ["Templates"])} == {".", "Queries", "Garden"}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the vault is watched as a whole, and nothing follows links")

@@ -39,7 +39,7 @@ class ZkchatError(Exception):
     code = "unexpected"
     partial = ""
     """What a model had answered before it went wrong: never thrown away, printed with the error."""
-    told = False
+    reported = False
     """Whether the user has been shown it already, and only its exit code is still owed."""
     in_ascii = False
     """Whether who reads it has asked for plain signs."""

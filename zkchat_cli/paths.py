@@ -14,7 +14,7 @@ class AppPaths:
     config_file: Path
     data_dir: Path
     cache_dir: Path
-    own_folder: Path | None = None
+    user_folder: Path | None = None
     """The user's settings folder, where --config names a file elsewhere."""
 
     @property
@@ -24,7 +24,7 @@ class AppPaths:
     @property
     def keys_file(self) -> Path:
         """Where keys of providers are kept: the user's own folder, not that of some file that --config names."""
-        return (self.own_folder or self.config_file.parent) / "keys.toml"
+        return (self.user_folder or self.config_file.parent) / "keys.toml"
 
 
 def app_paths(env: Mapping[str, str], config_file: Path | None = None) -> AppPaths:

@@ -74,7 +74,7 @@ class Copy:
         self.vault.refresh()
         self.plain = sqlite3.connect(":memory:", isolation_level=None)
         self.plain.execute(PLAIN)
-        texts = ((path, self.vault.note(path)) for path in self.vault.notes())
+        texts = ((path, self.vault.note(path)) for path in self.vault.note_paths())
         self.plain.executemany("INSERT INTO notes VALUES (?, ?, ?)", ((path, note.title, note.text) for path, note in texts))
 
     def close(self) -> None:
@@ -188,7 +188,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="zkchat-bench-") as folder:
         copy = Copy(chosen.vault.resolve(), Path(folder))
         asked = queries.read(chosen.queries) if chosen.queries else queries.make(copy.vault, SEED, chosen.most)
-        print(f"{len(copy.vault.notes())} notes, {len(asked)} queries{'' if chosen.queries else ' made from them'}\n")
+        print(f"{len(copy.vault.note_paths())} notes, {len(asked)} queries{'' if chosen.queries else ' made from them'}\n")
         print(table(measured(copy, asked)))
         print(NOTES.format(noise=NOISE), end="")
         copy.close()

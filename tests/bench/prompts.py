@@ -1,6 +1,7 @@
 """What making a prompt costs in a long conversation, and how much of it is the same from call to call, as a provider's cache wants it."""
 
 import json
+import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -50,11 +51,11 @@ def figures(ground: Ground) -> Iterator[Row]:
     bench = factory.open_app(startup_options.StartupOptions(vault=ground.vault, model="offline", store=False), ground.env, ground.vault)
     bench.vault.refresh()
     plain = bench.session()
-    toolbox = ToolExecutor(plain.parts.tools, bench.vault, plain.manager, bench.counter, plain.parts.clock)
+    toolbox = ToolExecutor(plain.tools, bench.vault, plain.references, bench.counter, time.perf_counter)
     pattern = vaults.conversation(min(PATTERN, ground.turns), ground.words, toolbox, str(bench.vault.root), factory.new_id).messages
     for turns, limit in ((ground.turns, 5.0), (10 * ground.turns, 10.0)):
         yield from assembling(ground, bench, repeated(pattern, turns), turns, limit)
-    for strategy in strategies.names():
+    for strategy in strategies.strategy_names():
         yield from steadiness(ground, bench, strategy)
     bench.close()
 
@@ -68,8 +69,8 @@ def repeated(pattern: Sequence[ZkChatMessage], turns: int) -> tuple[ZkChatMessag
 def assembling(ground: Ground, bench: factory.App, history: tuple[ZkChatMessage, ...], turns: int, limit: float) -> Iterator[Row]:
     """Prompts for one new message after another; the floor gathers the same messages and adds up their tokens."""
     parts = bench.session().parts
-    for strategy in strategies.names():
-        session = ZkChatSession(replace(parts, strategy=strategies.strategy(strategy)))
+    for strategy in strategies.strategy_names():
+        session = ZkChatSession(replace(parts, strategy=strategies.load_strategy(strategy)))
         session.history = history
         made = {question: (session.message("user", question),) for question in (ground.words.question() for _ in ground.times(100))}
         floor = session.assembled(())
@@ -91,7 +92,7 @@ def steadiness(ground: Ground, bench: factory.App, strategy: str) -> Iterator[Ro
     A strategy without summaries leaves turns out instead, in batches: that is its compaction, and so often due where a turn with its tool
     results takes a quarter of the window that no strategy could leave 95 % as they were. What it changes by that is told besides.
     """
-    model, chosen = Remembering(), strategies.strategy(strategy)
+    model, chosen = Remembering(), strategies.load_strategy(strategy)
     session = ZkChatSession(replace(bench.session().parts, model=model, strategy=chosen))
     model.compactions = lambda: len(session.compactions)
     for _ in range(12 if ground.quick else STEADY_TURNS):

@@ -16,7 +16,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from zkchat_cli.text import sentences, words
+from zkchat_cli.markdown.blocks import sentences
+from zkchat_cli.text import words
 from zkchat_cli.vault.note_reader import Note
 from zkchat_cli.vault.vault import Vault
 
@@ -42,7 +43,7 @@ def read(file: Path) -> list[Query]:
 
 def make(vault: Vault, seed: int, most: int) -> list[Query]:
     """At most so many of each kind; the same ones for the same notes and seed."""
-    notes = {path: vault.note(path) for path in vault.notes()}
+    notes = {path: vault.note(path) for path in vault.note_paths()}
     meant: dict[tuple[str, str], set[str]] = defaultdict(set)
     sources: dict[tuple[str, str], set[str]] = defaultdict(set)
     for path in notes:
@@ -61,10 +62,10 @@ def make(vault: Vault, seed: int, most: int) -> list[Query]:
 def _asked(vault: Vault, notes: Mapping[str, Note], path: str) -> Iterator[tuple[str, str, str]]:
     """Kind, text and the note meant, of all that a note may be asked for and all that it asks for by its links."""
     note = notes[path]
-    found = sentences.sentences(note.text)
+    found = sentences(note.text)
     yield from (("first_sentence", sentence.text, path) for sentence in found[:1])
     yield from (("heading", heading.text, path) for heading in note.headings)
-    links = vault.links_in(note.text, path)
+    links = vault.resolve_links(note.text, path)
     others = [link for link in links if link.status == "found" and link.target in notes and link.target != path and not link.embed]
     for link in others:
         if link.alias and link.target:

@@ -74,7 +74,7 @@ def refreshing(ground: Ground, vault: Vault) -> Iterator[Row]:
     goal = Goal(0.01 * max(ground.notes, LEAST), "median")
     yield Row("refresh, nothing changed", *unchanged, "scandir and stat", goal)
 
-    plain, paths = bare(ground, STORE), vault.notes()
+    plain, paths = bare(ground, STORE), vault.note_paths()
 
     def after_a_change(refresh: Callable[[str], object]) -> Callable[[str], float]:
         """The time of `refresh` alone, once a sentence and a link with a text of its own, which the other note is then found by, are in."""
@@ -118,7 +118,7 @@ def searching(ground: Ground, vault: Vault, plain: sqlite3.Connection) -> Iterat
 
 def naming(ground: Ground, vault: Vault) -> Iterator[Row]:
     """Names as people type them: the beginning, something from within, the whole of it, and all but one letter."""
-    plain, dice, names = bare(ground, NAMES), ground.words.dice, [(stem(path), path) for path in vault.notes()]
+    plain, dice, names = bare(ground, NAMES), ground.words.dice, [(stem(path), path) for path in vault.note_paths()]
     plain.executemany("INSERT INTO names VALUES (?, ?)", names)
     some = [name for name, _ in dice.choices(names, k=len(ground.times(200)))]
 

@@ -37,9 +37,9 @@ class ActiveModel:
     @property
     def budget(self) -> Budget:
         window = self.window
-        return Budget.of(self.parts.settings.context, window.tokens, window.source)
+        return Budget.from_settings(self.parts.settings.context, window.tokens, window.source)
 
-    def use(self, name: str) -> None:
+    def use_model(self, name: str) -> None:
         """Go on with another model; the next prompt keeps to its window. Raises ConfigError and ProviderError, and then nothing changes."""
         if self.parts.use is None:
             raise UsageError("this conversation cannot change its model", "Start another with --model.")
@@ -48,7 +48,7 @@ class ActiveModel:
         self.refusal = None
         self.calibrate()
 
-    def offers(self) -> tuple[AvailableModels, ...]:
+    def list_models(self) -> tuple[AvailableModels, ...]:
         """The models that could be used instead; asked for anew after a minute."""
         now = self.parts.clock()
         if self._offers is None or now - self._offers[0] > OFFERS_LAST:

@@ -14,11 +14,11 @@ from zkchat_cli import events
 from zkchat_cli.chat.command_hints import IN_CHAT, CommandHints
 from zkchat_cli.chat.runtime import Runtime
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.citations.marks.stream_parser import CitationMarkParser
+from zkchat_cli.citations.marks import CitationMarkParser
 from zkchat_cli.errors import UsageError
-from zkchat_cli.models import RunReport, Timings, TokenUsage, TurnReport, ZkChatMessage, exchanges
+from zkchat_cli.models import RunReport, Timings, TokenUsage, TurnReport, ZkChatMessage, split_into_exchanges
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.tools import that_ends_a_run
+from zkchat_cli.tools import load_finish_tool
 from zkchat_cli.tools.base import FINISH
 
 ITERATIONS, MOST_ITERATIONS = 5, 100
@@ -59,7 +59,7 @@ def unfinished(history: Sequence[ZkChatMessage]) -> str | None:
 
 def _left(history: Sequence[ZkChatMessage]) -> ZkChatMessage | None:
     """The question of the last iteration of a run that did not meet its goal."""
-    for turn in reversed(list(exchanges(history))):
+    for turn in reversed(list(split_into_exchanges(history))):
         if turn[0].goal is not None:
             ended = _finished(turn)
             return None if ended is not None and not ended[1] else turn[0]
@@ -130,13 +130,13 @@ def _run(
     called, notices = session.called(typed or "")
     addressed = again = None
     if called is not None and typed is not None:
-        addressed, again = called.place_in(goal, typed), called.written
+        addressed, again = called.locate(goal, typed), called.text
         goal, typed = goal[: len(goal) - len(typed.strip())] + called.question.strip(), called.question
-        session.become(called.name)
+        session.use_agent(called.name)
     elif left is not None and left.addressed and left.agent:
         addressed = again = left.addressed.strip()
         notices = [*notices, events.Notice(f"the agent {left.agent} goes on with its goal")]
-        session.become(left.agent)
+        session.use_agent(left.agent)
     if left is not None:
         notices = [events.Notice(f"going on with the goal “{truncate(goal, LONGEST_GOAL)}”"), *notices]
     session.parts = _working(session.parts)
@@ -171,7 +171,7 @@ def _run(
 
 def _working(parts: Runtime) -> Runtime:
     """The parts of a session while it works on a goal."""
-    return replace(parts, tools=(*parts.tools, that_ends_a_run()), instructions=f"{parts.instructions}\n\n{INSTRUCTIONS}")
+    return replace(parts, tools=(*parts.tools, load_finish_tool()), instructions=f"{parts.instructions}\n\n{INSTRUCTIONS}")
 
 
 def _message(goal: str, number: int, of: int) -> str:

@@ -12,7 +12,7 @@ from zkchat_cli.errors import StoreError
 from zkchat_cli.llm.base import Request
 from zkchat_cli.llm.tasks.describe_note import describe_note
 from zkchat_cli.llm.tasks.title import suggest_title
-from zkchat_cli.references.document_summaries import is_wanting
+from zkchat_cli.references.document_summaries import needs_model_summary
 from zkchat_cli.references.summary_queue import SummaryQueue, Wanted
 from zkchat_cli.text.truncate import truncate
 
@@ -71,7 +71,7 @@ class NoteDescriber:
             paths += [reference.relative_path for reference in message.references if reference.relative_path]
             if message.role == "user":
                 break
-        return [path for path in paths if is_wanting(self._standing.summaries.of(path))]
+        return [path for path in paths if needs_model_summary(self._standing.summaries.of(path))]
 
     def _describe(self, path: str, wanted: Wanted) -> None:
         parts = self._standing.parts
@@ -82,7 +82,7 @@ class NoteDescriber:
             request = Request((), options=parts.options, window=self._standing.window.tokens, wanted=wanted)
             self._title = suggest_title(parts.model, question, answer, request)
             return
-        note = parts.vault.summaries.opening(path)
+        note = parts.vault.summaries.read_opening(path)
         if note is None or not note.text.strip():
             return
         request = Request((), options=parts.options, window=self._standing.window.tokens, wanted=wanted)

@@ -7,7 +7,7 @@ that, forward leads to the newest end.
 from dataclasses import dataclass
 
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.context.branch_tree import BranchSegment, BranchTree, before_turns
+from zkchat_cli.context.branch_tree import BranchSegment, BranchTree, head_before_turns
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ZkChatMessage
 
@@ -39,7 +39,7 @@ def undo(standing: ConversationState, turns: int = 1) -> BranchMove:
     before = standing.history
     if not before:
         raise UsageError("there is nothing to take back", _forward_hint(standing) or "Ask something first.")
-    standing.move(before_turns(before, turns))
+    standing.move(head_before_turns(before, turns))
     standing.left.append(before[-1].id)
     return BranchMove(before[len(standing.history) :], _turns(standing))
 
@@ -52,7 +52,7 @@ def redo(standing: ConversationState, turns: int = 1) -> BranchMove:
     for _ in range(turns):
         if left:
             head = left.pop()
-        elif ahead := tree.ahead(head):
+        elif ahead := tree.following_turn_ends(head):
             head = ahead[0]
         else:
             break
@@ -74,14 +74,14 @@ def clear(standing: ConversationState) -> BranchMove:
 
 def branches(standing: ConversationState) -> list[BranchSegment]:
     """The whole tree of the conversation, with the branch in use marked."""
-    return BranchTree(_said(standing)).stretches(standing.history[-1].id if standing.history else None)
+    return BranchTree(_said(standing)).segments(standing.history[-1].id if standing.history else None)
 
 
 def switch(standing: ConversationState, text: str) -> BranchSegment:
     """Go to the end of the branch with this number. Raises UsageError that says which there are."""
-    ends = [stretch for stretch in branches(standing) if stretch.number is not None]
+    ends = [stretch for stretch in branches(standing) if stretch.leaf_number is not None]
     number = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
-    found = next((stretch for stretch in ends if stretch.number == number), None)
+    found = next((stretch for stretch in ends if stretch.leaf_number == number), None)
     if found is None:
         there = f"Branches are numbered from 1 to {len(ends)}; /branches shows them." if ends else "Ask something first."
         raise UsageError(f"there is no branch {text[:40]}", there)

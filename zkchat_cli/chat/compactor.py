@@ -19,18 +19,27 @@ from zkchat_cli import events
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
 from zkchat_cli.context import compaction_policy as decide
-from zkchat_cli.context.budget import room_for_history, room_for_turns
+from zkchat_cli.context.budget import history_budget, turn_budget_after_compaction
 from zkchat_cli.context.compaction_policy import FoldPlan
-from zkchat_cli.context.prompt_assembly import PromptInputs, covered_by
-from zkchat_cli.context.tool_result_masking import maskable
+from zkchat_cli.context.prompt_assembly import PromptInputs, count_covered_turns
+from zkchat_cli.context.tool_result_masking import find_maskable
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.errors import PromptTooLarge, StoreError
 from zkchat_cli.llm.base import Effort, Options, Request
 from zkchat_cli.llm.tasks.complete import CollectedAnswer, collect
 from zkchat_cli.models import Compaction, CompactionMode, ContextUsage, PromptMessage, TokenUsage, ZkChatMessage
 from zkchat_cli.summarization.extractive.summarizer import extract_summary
-from zkchat_cli.summarization.prompt import LEAST_ROOM, SummaryRequest, ask, overhead, shortened, summary_in, take, transcript
-from zkchat_cli.text.words import encodable
+from zkchat_cli.summarization.prompt import (
+    MIN_PART_TOKENS,
+    SummaryRequest,
+    build_summary_request,
+    count_request_overhead,
+    parse_summary,
+    render_transcript,
+    shorten_items,
+    take_items,
+)
+from zkchat_cli.text.words import replace_surrogates
 
 MOST_PARTS = 40
 """Requests for one summary; a conversation that would take more is summarised in simple mode."""
@@ -181,10 +190,10 @@ class Compactor:
         return held.summary if held is not None and held.summary_tokens <= self.standing.largest_summary else None
 
     def _turns(self, compaction: Compaction | None) -> tuple[Turn, ...]:
-        return self.standing.shown(compaction).sent()
+        return self.standing.shown(compaction).sendable_turns()
 
     def _covered(self, turns: Sequence[Turn]) -> int:
-        return covered_by(self._held, turns) if self._held is not None and self._earlier else 0
+        return count_covered_turns(self._held, turns) if self._held is not None and self._earlier else 0
 
     def _with(self, **changes: object) -> Compaction | None:
         """A compaction with its figures; None when it would not make the prompt smaller."""
@@ -206,8 +215,8 @@ class Compactor:
         keep = self.standing.parts.settings.context.recent_messages_to_keep if self.wish.keep is None else self.wish.keep
         found: Compaction | None = None
         last = len(recent) - 1
-        for border, spare in ((min(decide.kept_from(recent, keep), last), True), (last, True), (last, False)):
-            made = self._masking(maskable(recent[: max(border, 0)], self.standing.parts.counter, spare_critical=spare))
+        for border, spare in ((min(decide.first_kept_turn(recent, keep), last), True), (last, True), (last, False)):
+            made = self._masking(find_maskable(recent[: max(border, 0)], self.standing.parts.counter, spare_critical=spare))
             found = made or found
             if self.wish.keep is not None or (made is not None and self._relieves(made)):
                 break
@@ -227,7 +236,7 @@ class Compactor:
     def _relieves(self, made: Compaction) -> bool:
         """Whether the conversation will not be due for compaction again at once."""
         always, budget = self._always, self.standing.budget
-        room = min(room_for_history(always, budget), budget.trigger - always.total_tokens)
+        room = min(history_budget(always, budget), budget.compaction_threshold - always.total_tokens)
         return made.tokens_after - self._bare.total_tokens <= decide.RELIEF * room
 
     @cached_property
@@ -260,8 +269,8 @@ class Compactor:
         covered = self._covered(turns)
         if self.wish.keep is not None:
             return decide.plan_fold(turns, covered, self.wish.keep)
-        fixed = sum(turn.fixed_tokens for _, turn in self.standing.turns.fixed())
-        room = room_for_turns(self._always, self.standing.largest_summary + fixed, self.standing.budget)
+        fixed = sum(turn.fixed_tokens for _, turn in self.standing.turns.turns_with_fixed())
+        room = turn_budget_after_compaction(self._always, self.standing.largest_summary + fixed, self.standing.budget)
         return decide.plan_fold(turns, covered, self.standing.parts.settings.context.recent_messages_to_keep, room=room)
 
     def _folded(self, fold: FoldPlan, attempt: _SummaryAttempt) -> Compaction:
@@ -312,18 +321,18 @@ class Compactor:
     def _by_model(self, fold: FoldPlan) -> Generator[events.Event, None, _SummaryAttempt]:
         """A summary of the turns that are not in the earlier one, which is taken in: part by part, and if that fails in one go."""
         counter, attempt = self.standing.parts.counter, _SummaryAttempt()
-        items = transcript(fold.new)
+        items = render_transcript(fold.new)
         replaced = fold.new_tokens + (self._held.summary_tokens if self._held is not None else 0)
         total = sum(counter.count(item) + 1 for item in items)
         summary = self._earlier if len(fold.new) < len(fold.turns) else None
         while items and attempt.problem is None:
             wanted = SummaryRequest(self._size, summary, self.wish.instructions)
             room = self._room(wanted)
-            if room < LEAST_ROOM or total > MOST_PARTS * room:
+            if room < MIN_PART_TOKENS or total > MOST_PARTS * room:
                 attempt.problem = "the model's window is too small to summarise so much in parts"
                 break
-            part, rest = take(items, room, counter)
-            made = yield from self._ask(ask(part, wanted, counter), attempt)
+            part, rest = take_items(items, room, counter)
+            made = yield from self._ask(build_summary_request(part, wanted, counter), attempt)
             if attempt.problem is None:
                 attempt.problem = decide.rejection_reason(made, self.standing.largest_summary if rest else self._limit, replaced, counter)
             if attempt.problem is None:
@@ -334,8 +343,8 @@ class Compactor:
         problem, attempt.problem, attempt.mode = attempt.problem, None, "simple"
         wanted = SummaryRequest(self._size, summary, self.wish.instructions)
         room = min(self._room(wanted) // 2, total // 2)
-        if room >= LEAST_ROOM // 2:
-            made = yield from self._ask(ask(shortened(items, room, counter), wanted, counter, simple=True), attempt)
+        if room >= MIN_PART_TOKENS // 2:
+            made = yield from self._ask(build_summary_request(shorten_items(items, room, counter), wanted, counter, simple=True), attempt)
             if attempt.problem is None and decide.rejection_reason(made, self._limit, replaced, counter) is None:
                 attempt.summary = made
         attempt.problem = problem
@@ -355,7 +364,9 @@ class Compactor:
     def _room(self, wanted: SummaryRequest) -> int:
         """Tokens of conversation that a request may hold."""
         most = min(self.standing.budget.effective_limit, self.standing.window.tokens - self._answer)
-        return int(0.97 * (most - overhead(wanted, self.standing.parts.counter)))  # texts that are joined may take a little more
+        return int(
+            0.97 * (most - count_request_overhead(wanted, self.standing.parts.counter))
+        )  # texts that are joined may take a little more
 
     def _ask(self, messages: tuple[PromptMessage, ...], attempt: _SummaryAttempt) -> Generator[events.Event, None, str | None]:
         """One request; the summary in its answer."""
@@ -371,8 +382,8 @@ class Compactor:
                     except StopIteration as end:
                         said: CollectedAnswer = end.value
                         break
-                yield events.Waiting(waiting.seconds, encodable(waiting.reason))
+                yield events.Waiting(waiting.seconds, replace_surrogates(waiting.reason))
         attempt.problem = said.problem
         counted = TokenUsage(prompt_tokens=sum(m.tokens for m in messages), completion_tokens=parts.counter.count(said.text))
         attempt.add(said.usage or counted)
-        return summary_in(said.text)
+        return parse_summary(said.text)

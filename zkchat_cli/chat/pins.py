@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.context.message_priority import NEUTRAL, is_fixed, is_instruction, priority
+from zkchat_cli.context.message_priority import NEUTRAL, is_fixed, is_instruction, priority_of
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.text.truncate import truncate
@@ -81,7 +81,7 @@ def because(message: ZkChatMessage) -> str:
         return "pinned"
     if is_fixed(message):
         return "an instruction"
-    return f"priority {priority(message)}"
+    return f"priority {priority_of(message)}"
 
 
 def _mark(standing: ConversationState, updates: Sequence[tuple[TurnPart, Mapping[str, bool | int]]]) -> tuple[TurnPart, ...]:

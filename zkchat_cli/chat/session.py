@@ -6,9 +6,12 @@ Synchronous, and never prints: the screen, the one-shot command, JSON lines and 
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, suppress
+from pathlib import Path
 from typing import Any
 
 from zkchat_cli import events
+from zkchat_cli.agents.profile import Agent
+from zkchat_cli.chat import branch_navigation, pins, session_settings
 from zkchat_cli.chat.agent_binding import AgentBinding
 from zkchat_cli.chat.background_tasks import NoteDescriber, made_of
 from zkchat_cli.chat.compactor import CompactionRequest, Compactor, can_summarize, compact_if_due
@@ -16,9 +19,13 @@ from zkchat_cli.chat.runtime import Runtime
 from zkchat_cli.chat.turn import CompletedTurn, PhaseTimer, TurnInProgress
 from zkchat_cli.chat.turn_runner import TurnRunner
 from zkchat_cli.citations.citable_sources import CitableSources
-from zkchat_cli.citations.verify import verify
-from zkchat_cli.context.budget import due, warnings
+from zkchat_cli.citations.verify import verify_citations
+from zkchat_cli.config.schema import Config
+from zkchat_cli.context.branch_tree import BranchSegment
+from zkchat_cli.context.budget import budget_warnings, compaction_due
+from zkchat_cli.context.strategies.base import Strategy
 from zkchat_cli.errors import StoreError, UsageError, VaultError, ZkchatError
+from zkchat_cli.llm.base import Model
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import (
     CONTINUE_PROMPT,
@@ -33,8 +40,14 @@ from zkchat_cli.models import (
     TurnReport,
     ZkChatMessage,
 )
-from zkchat_cli.references.aggregate import documents_of, merge
-from zkchat_cli.text.words import encodable
+from zkchat_cli.references.aggregate import aggregate_documents, merge_references
+from zkchat_cli.references.file_imports import ImportRoots
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.text.words import replace_surrogates
+from zkchat_cli.tokens.counter import TokenCounter
+from zkchat_cli.tools.base import Tool
+from zkchat_cli.vault.approval import ApprovalPolicy
+from zkchat_cli.vault.vault import Vault
 
 FRESH_FOR = 2.0
 """Seconds for which a scan of the vault counts as fresh, so that one command does not scan twice."""
@@ -56,7 +69,7 @@ class ZkChatSession(AgentBinding):
         self.describing = NoteDescriber(self)
         self.verbose = False
         """Whether whoever shows this conversation is asked for its details."""
-        self.sent: Prompt | None = None
+        self.last_prompt: Prompt | None = None
         """The prompt of the last model call."""
 
     def send(
@@ -69,15 +82,15 @@ class ZkChatSession(AgentBinding):
         it is there from the turn before. `addressed` is the `@name` in the text, where it is known beforehand.
         Raises UsageError for a message without text. What cannot be stored is answered all the same, told, and stored later.
         """
-        text = encodable(text)
+        text = replace_surrogates(text)
         if not text.strip():
             raise UsageError("there is nothing to ask", "Give a question as an argument or on standard input.")
-        called, notices = self.called(text if typed is None else encodable(typed)) if goal is None else (None, [])
+        called, notices = self.called(text if typed is None else replace_surrogates(typed)) if goal is None else (None, [])
         usual = self.parts
         if called is not None:
-            self.become(called.name)
+            self.use_agent(called.name)
         try:
-            addressed = addressed or (called.place_in(text, typed) if called is not None else None)
+            addressed = addressed or (called.locate(text, typed) if called is not None else None)
             yield from self._send(text, typed, notices, documents=documents, goal=goal, addressed=addressed)
         finally:
             if called is not None:
@@ -87,12 +100,12 @@ class ZkChatSession(AgentBinding):
         timer = PhaseTimer(self.parts.clock)
         with timer("prepare"):
             notices = [*notices, *self._refresh()]
-            made = self._user_message(text, self.manager, encodable(typed) if typed is not None else None, **fields)
+            made = self._user_message(text, self.references, replace_surrogates(typed) if typed is not None else None, **fields)
             user = made.message
             notices += [events.Notice(*each) for each in made.told]
         with timer("store"):
             notices += self._store_user(user)
-            self.keeper.begin(self.conversation.id, user.id)
+            self.memory.begin_turn(self.conversation.id, user.id)
         turn = TurnInProgress([user], timer)
         try:
             yield events.MessageStored(user.id, user.references)
@@ -100,7 +113,7 @@ class ZkChatSession(AgentBinding):
             with timer("model"):
                 self.prepare()
             yield from self._compact_if_due(turn)
-            yield from (events.Notice(*each) for each in self.keeper.take_notices())
+            yield from (events.Notice(*each) for each in self.memory.pop_notices())
             yield from self._answer(turn)
         except (GeneratorExit, KeyboardInterrupt):
             if not turn.closed:
@@ -122,7 +135,7 @@ class ZkChatSession(AgentBinding):
         writing = {tool.name for tool in self.parts.tools if tool.writes}
         return "unfinished" if any(run.ok and run.name in writing for run in turn.runs) else "failed"
 
-    def go_on(self) -> Generator[events.Event, None, None]:
+    def continue_answer(self) -> Generator[events.Event, None, None]:
         """A turn in which the model goes on with an answer that was cut by its length or stopped. Raises UsageError when none was."""
         last = self.history[-1] if self.history else None
         if last is None or last.role != "assistant" or (last.finish_reason != "length" and last.status != "unfinished"):
@@ -155,7 +168,7 @@ class ZkChatSession(AgentBinding):
         self._save()
         super().move(head)
 
-    def other(self, prefix: str | None = None) -> "ZkChatSession":
+    def open_conversation(self, prefix: str | None = None) -> "ZkChatSession":
         """A session on another conversation with these notes, by its id or the beginning of it; None: on a new one.
 
         Raises UsageError, and StoreError also when this one would be left with what is not stored yet.
@@ -172,11 +185,11 @@ class ZkChatSession(AgentBinding):
             raise UsageError(f"{found.id} is a conversation with other notes, {found.vault}", hint)
         return ZkChatSession(self.parts, found)
 
-    def memory_for(self, text: str = "") -> tuple[MemoryItem, ...]:
+    def memory_items(self, text: str = "") -> tuple[MemoryItem, ...]:
         """All memory that a prompt for `text` would hold, or without one the prompt for the last question."""
         last = tuple(message for message in self.history if message.role == "user")[-1:]
-        current = (self._user_message(encodable(text), self.manager.copy()).message,) if text else last
-        return (*self.memory, *self.memory_beside(current))
+        current = (self._user_message(replace_surrogates(text), self.references.copy()).message,) if text else last
+        return (*self.pinned_memory, *self.memory_beside(current))
 
     def _refresh(self) -> list[events.Event]:
         """See what changed in the vault since the last turn; a vault that is gone is a notice, the conversation goes on."""
@@ -188,11 +201,11 @@ class ZkChatSession(AgentBinding):
             return [events.Notice(e.message, e.hint)]
         finally:
             self._refreshed_at = self.parts.clock()
-        self.vault_refreshed(report)
+        self.apply_scan(report)
         rebuilt, self._rebuilt = self._rebuilt, None
         return [events.Notice(f"the index was rebuilt: {rebuilt}")] if rebuilt else []
 
-    def vault_refreshed(self, report: IndexReport) -> None:
+    def apply_scan(self, report: IndexReport) -> None:
         """Take in what a refresh of the vault found, whoever asked for it; the next turn tells that the index was rebuilt.
 
         It does not spare the next turn its own refresh, for this one may have been of a few notes only.
@@ -201,11 +214,11 @@ class ZkChatSession(AgentBinding):
             self._summaries = self._summarised()
         self._rebuilt = report.rebuilt or self._rebuilt
 
-    def just_refreshed(self) -> None:
+    def mark_scanned(self) -> None:
         """Tell the session that the vault was scanned a moment ago."""
         self._refreshed_at = self.parts.clock()
 
-    def look_again(self) -> None:
+    def invalidate_scan(self) -> None:
         """Tell the session that the vault may have changed since it was scanned."""
         self._refreshed_at = float("-inf")
 
@@ -241,7 +254,7 @@ class ZkChatSession(AgentBinding):
             self.parts.store.add(self.conversation.id, user.model_copy(update={"status": "pending"}))
             self._unasked.discard(user.id)
 
-    def save_last(self) -> None:
+    def flush(self) -> None:
         """Store what could not be stored before, as the chat ends. Raises StoreError that says how much is lost."""
         try:
             self._save()
@@ -269,7 +282,7 @@ class ZkChatSession(AgentBinding):
         they do not fit). `preview` only says what would happen, though it may ask the model. Tokens are those of the prompt with all
         turns that no summary covers.
         """
-        climbing = self.compacting(CompactionRequest(instructions=instructions, target=target, keep=keep, preview=preview))
+        climbing = self.compaction_events(CompactionRequest(instructions=instructions, target=target, keep=keep, preview=preview))
         while True:
             try:
                 next(climbing)
@@ -277,7 +290,7 @@ class ZkChatSession(AgentBinding):
                 done: Compaction = end.value
                 return done
 
-    def compacting(self, wish: CompactionRequest) -> Generator[events.Event, None, Compaction]:
+    def compaction_events(self, wish: CompactionRequest) -> Generator[events.Event, None, Compaction]:
         """`compact`, with the events of it; closing it stops the model, and then nothing is stored."""
         return Compactor(self, wish, PhaseTimer(self.parts.clock)).climb()
 
@@ -300,7 +313,7 @@ class ZkChatSession(AgentBinding):
             usage = turn.prompt.usage
             messages = usage.message_breakdown.summary + usage.message_breakdown.memory + self._recent_tokens()
             fixed = usage.system_tokens + usage.tool_tokens
-            now = due(messages, fixed + messages, self.budget)
+            now = compaction_due(messages, fixed + messages, self.budget)
         if now.due:
             yield from compact_if_due(self, turn, now.reason or "", fold=not can_summarize(self), ask=False)
 
@@ -308,11 +321,11 @@ class ZkChatSession(AgentBinding):
         """Tokens of the turns that no summary covers."""
         held = self.compaction
         turns = self.shown(held)
-        return turns.tokens(turns.through(held.last_id) if held is not None and held.summary else 0)
+        return turns.tokens(turns.count_through(held.last_id) if held is not None and held.summary else 0)
 
     def _warn(self, usage: ContextUsage) -> Iterator[events.Event]:
         """Tell once of instructions or tools that take more than their share."""
-        for name, told in warnings(usage, filtered=self.parts.settings.context.tool_filter == "auto").items():
+        for name, told in budget_warnings(usage, filtered=self.parts.settings.context.tool_filter == "auto").items():
             if name not in self._warned:
                 self._warned.add(name)
                 yield events.Notice(*told)
@@ -321,7 +334,7 @@ class ZkChatSession(AgentBinding):
         try:
             finish = yield from TurnRunner(self, turn).run()
         finally:
-            self.sent = turn.prompt
+            self.last_prompt = turn.prompt
         with turn.timer("prepare"):
             report = self._report(turn, finish)
         with turn.timer("store"):
@@ -345,11 +358,11 @@ class ZkChatSession(AgentBinding):
             answer = self.message("assistant", turn.text, parent=messages[-1].id, status=status, finish_reason=finish)
             update = {
                 "id": report.message_id if report else answer.id,
-                "token_count": counter.raw(turn.text),
+                "token_count": counter.count_raw(turn.text),
                 "tool_tokens": 0,
                 "model": self.parts.model.name,
                 "reasoning": turn.reasoning or None,
-                "references": merge(turn.injected, documents_of(turn.chunks, self._summaries.summary)),
+                "references": merge_references(turn.injected, aggregate_documents(turn.chunks, self._summaries.summary)),
                 "citations": report.citations if report else (),
                 "uncited_statements": report.uncited_statements if report else None,
                 "usage": turn.usage if report else None,
@@ -358,9 +371,9 @@ class ZkChatSession(AgentBinding):
             messages.append(answer.model_copy(update=update))
         alone = len(messages) == 1
         messages[0] = messages[0].model_copy(update={"status": status if status == "failed" or alone else "complete"})
-        self.manager.add_references(messages[-1].citations)
+        self.references.add_references(messages[-1].citations)
         self._add(tuple(messages))
-        learned = TurnMetrics(factors=tuple(turn.factors), facts=self.keeper.accessed() if report else ())
+        learned = TurnMetrics(factors=tuple(turn.factors), facts=self.memory.finish_turn() if report else ())
         try:
             self._save(CompletedTurn(messages[0], messages[1:], turn.sent, learned))
         except StoreError as e:
@@ -378,9 +391,9 @@ class ZkChatSession(AgentBinding):
         assert turn.prompt is not None
         sent = dict.fromkeys(source for m in turn.prompt.messages if m.kind in ("tool_results", "documents") for source in m.source_ids)
         history = self.turns
-        earlier = (m for source in sent if (m := history.message(source)))
-        sources = CitableSources.of(c for m in (*earlier, *(m for m in turn.messages if m.id in sent)) for c in m.chunks)
-        verdict = verify(turn.text, sources)
+        earlier = (m for source in sent if (m := history.find_message(source)))
+        sources = CitableSources.from_chunks(c for m in (*earlier, *(m for m in turn.messages if m.id in sent)) for c in m.chunks)
+        verdict = verify_citations(turn.text, sources)
         return TurnReport(
             conversation_id=self.conversation.id,
             message_id=self.parts.new_id(),
@@ -388,7 +401,7 @@ class ZkChatSession(AgentBinding):
             model=self.parts.model.name,
             strategy=self.parts.strategy.name,
             finish_reason=finish,
-            references=merge(turn.user.references, documents_of(turn.chunks, self._summaries.summary)),
+            references=merge_references(turn.user.references, aggregate_documents(turn.chunks, self._summaries.summary)),
             citations=verdict.citations,
             tools=turn.runs,
             usage=turn.usage,
@@ -398,3 +411,98 @@ class ZkChatSession(AgentBinding):
             uncited_statements=verdict.uncited,
             agent=self.parts.agent.name if self.parts.agent is not None else None,
         )
+
+    # read-only views
+
+    @property
+    def runtime(self) -> Runtime:
+        return self.parts
+
+    @property
+    def vault(self) -> Vault:
+        return self.parts.vault
+
+    @property
+    def store(self) -> ChatSessionStore:
+        return self.parts.store
+
+    @property
+    def settings(self) -> Config:
+        return self.parts.settings
+
+    @property
+    def model(self) -> Model:
+        return self.parts.model
+
+    @property
+    def agent(self) -> Agent | None:
+        return self.parts.agent
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        return self.parts.tools
+
+    @property
+    def strategy(self) -> Strategy:
+        return self.parts.strategy
+
+    @property
+    def counter(self) -> TokenCounter:
+        return self.parts.counter
+
+    @property
+    def working_folder(self) -> Path | None:
+        return self.parts.folder
+
+    @property
+    def approval(self) -> ApprovalPolicy:
+        return self.parts.changing
+
+    @property
+    def import_roots(self) -> ImportRoots:
+        return self.places
+
+    @property
+    def can_summarize(self) -> bool:
+        return can_summarize(self)
+
+    def agent_names(self) -> Sequence[str]:
+        return self.parts.agents()
+
+    def find_window(self, seconds: float) -> None:
+        """Wait at most so many seconds until the model's window is known, unless the user has set one."""
+        if self.parts.window is None:
+            self.prepare(seconds)
+
+    def start_background_tasks(self) -> None:
+        self.describing.start()
+
+    def stop_background_tasks(self, seconds: float = 0.0) -> None:
+        self.describing.stop(seconds)
+
+    def override_setting(self, key: str, value: str) -> Any:
+        return session_settings.override(self, key, value)
+
+    def undo(self, turns: int = 1) -> branch_navigation.BranchMove:
+        return branch_navigation.undo(self, turns)
+
+    def redo(self, turns: int = 1) -> branch_navigation.BranchMove:
+        return branch_navigation.redo(self, turns)
+
+    def clear(self) -> branch_navigation.BranchMove:
+        return branch_navigation.clear(self)
+
+    def branches(self) -> list[BranchSegment]:
+        return branch_navigation.branches(self)
+
+    def switch_branch(self, number: str) -> BranchSegment:
+        return branch_navigation.switch(self, number)
+
+    def pin(self, turn: str) -> tuple[pins.TurnPart, ...]:
+        return pins.pin(self, turn)
+
+    def unpin(self, turn: str) -> tuple[pins.TurnPart, ...]:
+        return pins.unpin(self, turn)
+
+    def set_priority(self, turn: str, priority: int | None) -> tuple[pins.TurnPart, ...]:
+        return pins.set_priority(self, turn, priority)

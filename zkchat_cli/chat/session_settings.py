@@ -25,17 +25,17 @@ def model_options(settings: Config) -> Options:
 def override(standing: ConversationState, key: str, value: str) -> Any:
     """Set `key` for this session, and return the value as it was understood. Raises ConfigError, UsageError and ProviderError; then
     nothing has changed."""
-    changed = loader.changed(standing.parts.settings, key, value, BY)
-    checked = loader.flat(changed)[key]
+    changed = loader.with_value(standing.parts.settings, key, value, BY)
+    checked = loader.flatten(changed)[key]
     if key in AT_START or not key.startswith(SETTLED):
         raise UsageError(f"{key} is read when zkchat starts", f"For good, from the next start on: zkchat config set {key} {value}")
     more: Mapping[str, Any] = {}
     if key == "model":
-        standing.use(checked)
+        standing.use_model(checked)
     elif key == "context.strategy":
-        if checked not in strategies.names():
-            raise ConfigError(f"{BY}: there is no strategy {checked}", f"There are: {', '.join(strategies.names())}")
-        more = {"strategy": strategies.strategy(checked)}
+        if checked not in strategies.strategy_names():
+            raise ConfigError(f"{BY}: there is no strategy {checked}", f"There are: {', '.join(strategies.strategy_names())}")
+        more = {"strategy": strategies.load_strategy(checked)}
     elif key == "context.max_tokens":
         more = {"window": Window(checked, f"{key}, {BY}")}
     settled = {**standing.parts.settled, key: checked}

@@ -15,12 +15,12 @@ from zkchat_cli.chat.active_model import ActiveModel
 from zkchat_cli.chat.runtime import Runtime
 from zkchat_cli.config.schema import Config
 from zkchat_cli.context.branch_tree import BranchTree
-from zkchat_cli.context.budget import room_for_history
-from zkchat_cli.context.prompt_assembly import PromptInputs, assemble, whole
+from zkchat_cli.context.budget import history_budget
+from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt, count_uncompacted_tokens
 from zkchat_cli.context.recall.index import RecallIndex
-from zkchat_cli.context.tool_result_masking import masked
-from zkchat_cli.context.turn_history import TurnHistory, lasting
-from zkchat_cli.context.turns import Turn, turns_of
+from zkchat_cli.context.tool_result_masking import mask_messages
+from zkchat_cli.context.turn_history import TurnHistory, long_lived_allocation
+from zkchat_cli.context.turns import Turn, split_into_turns
 from zkchat_cli.errors import PromptTooLarge, VaultError
 from zkchat_cli.llm.base import Request, request_body
 from zkchat_cli.memory.memory import Memory
@@ -35,16 +35,16 @@ from zkchat_cli.models import (
     ThinkingBlocks,
     ToolCall,
     ZkChatMessage,
-    branch,
+    branch_to,
 )
-from zkchat_cli.references.chunk_format import cost
+from zkchat_cli.references.chunk_format import chunk_tokens
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.references.file_imports import ImportRoots
-from zkchat_cli.references.injection import Injection, InjectionBudget, inject, introduce
+from zkchat_cli.references.injection import Injection, InjectionBudget, describe_documents, inject
 from zkchat_cli.references.manager import ReferenceManager
-from zkchat_cli.references.mentions import MentionedDocuments, extract
+from zkchat_cli.references.mentions import MentionedDocuments, find_mentioned_documents
 from zkchat_cli.summarization.extractive.summarizer import ExtractiveSummarizer
-from zkchat_cli.text.words import encodable
+from zkchat_cli.text.words import replace_surrogates
 
 RECENT_TURNS = 2
 """Turns before this one whose notes are still in play."""
@@ -82,14 +82,14 @@ class ConversationState(ActiveModel):
         """The heads that were left by going back, the last one last; until something new is said."""
         self.calibrate()
         self._summaries = self._summarised()
-        self.keeper = self.remembering()
+        self.memory = self.remembering()
         self._load()
 
     def settle(self, settings: Config, **parts: Any) -> None:
         """Go on with other settings, and with what else of the parts follows from them."""
         self.parts = replace(self.parts, settings=settings, **parts)
         self._summaries = self._summarised()
-        self.keeper = self.remembering()
+        self.memory = self.remembering()
 
     def rename(self, title: str) -> None:
         """Give the conversation a title. Raises StoreError."""
@@ -100,11 +100,11 @@ class ConversationState(ActiveModel):
     def _load(self) -> None:
         store, id_ = self.parts.store, self.conversation.id
         head = store.conversation(id_).head_id if self._stored else None
-        with lasting():
+        with long_lived_allocation():
             log = self.log()
-            self.history = _settled(branch(log, head))  # reading a long one a second time takes a second
+            self.history = _settled(branch_to(log, head))  # reading a long one a second time takes a second
             self.compactions = store.compactions(id_) if self._stored else ()
-            self.manager = ReferenceManager.of(log, self.history)
+            self.references = ReferenceManager.from_log(log, self.history)
             self._call_ids = {call.id for message in log for call in message.tool_calls}
 
     def log(self) -> tuple[ZkChatMessage, ...]:
@@ -121,7 +121,7 @@ class ConversationState(ActiveModel):
         """Go on from there in this session alone, until something said there is stored."""
         log = self.log()
         self.history = BranchTree(log).branch(head)
-        self.manager = ReferenceManager.of(log, self.history)
+        self.references = ReferenceManager.from_log(log, self.history)
 
     @property
     def history(self) -> tuple[ZkChatMessage, ...]:
@@ -137,7 +137,7 @@ class ConversationState(ActiveModel):
 
     def _add(self, turn: tuple[ZkChatMessage, ...]) -> None:
         """A finished turn at the end of the branch: what is known of the others stays."""
-        cut = self.turns.plus(turns_of(turn, self.parts.counter, first=self.turns[-1].number + 1 if self.turns else None))
+        cut = self.turns.with_turns(split_into_turns(turn, self.parts.counter, first=self.turns[-1].number + 1 if self.turns else None))
         self._history, self._cut = self._history + turn, cut  # at once: a Ctrl-C must not find one without the other
 
     def remembering(self) -> Memory:
@@ -159,7 +159,9 @@ class ConversationState(ActiveModel):
 
     def prompt(self, next_text: str | None = None, *, addressed: str | None = None) -> Prompt:
         """What the next model call would send: with `next_text` as the user's message, or for the conversation as it stands."""
-        current = (self._user_message(encodable(next_text), self.manager.copy(), addressed=addressed).message,) if next_text else ()
+        current = (
+            (self._user_message(replace_surrogates(next_text), self.references.copy(), addressed=addressed).message,) if next_text else ()
+        )
         return self._assembled(self.material(current, self.compaction), explain=True)
 
     def request(self, next_text: str | None = None) -> dict[str, Any]:
@@ -185,14 +187,14 @@ class ConversationState(ActiveModel):
         return DocumentSummaryService(self.parts.vault, by_model=self.parts.settings.references.model_summaries)
 
     @property
-    def memory(self) -> tuple[MemoryItem, ...]:
+    def pinned_memory(self) -> tuple[MemoryItem, ...]:
         """The memory files that go into each prompt, in the order they do."""
-        return self.keeper.front(self.budget.messages, self.parts.counter)
+        return self.memory.fixed_items(self.budget.messages, self.parts.counter)
 
     def memory_beside(self, current: Sequence[ZkChatMessage]) -> tuple[MemoryItem, ...]:
         """The memory that goes into the prompt with the messages of this turn alone."""
         recent = [message for turn in self.turns[-RECENT_TURNS:] for message in turn.messages]
-        return self.keeper.beside(current, recent, self.budget.messages, self.parts.counter) if current else ()
+        return self.memory.contextual_items(current, recent, self.budget.messages, self.parts.counter) if current else ()
 
     def mark(self, changed: Sequence[ZkChatMessage]) -> None:
         """Take in messages of this branch whose marks (pin, priority) were changed; what they say is as it was. Raises StoreError."""
@@ -214,7 +216,7 @@ class ConversationState(ActiveModel):
     def _holding(self) -> Iterator[Compaction]:
         """The compactions that hold on this branch, the newest first."""
         for compaction in reversed(self.compactions):
-            if compaction.mode != "none" and self.turns.through(compaction.last_id):
+            if compaction.mode != "none" and self.turns.count_through(compaction.last_id):
                 yield compaction
 
     # compaction
@@ -244,8 +246,8 @@ class ConversationState(ActiveModel):
         """The branch cut into turns, every word of them, which is done once: rendering and counting is what a long conversation costs.
         After a change of the branch, turns that are still the same are taken over."""
         if self._cut is None:
-            with lasting():
-                self._cut, self._known = TurnHistory(turns_of(self.history, self.parts.counter, self._known)), ()
+            with long_lived_allocation():
+                self._cut, self._known = TurnHistory(split_into_turns(self.history, self.parts.counter, self._known)), ()
         return self._cut
 
     def shown(self, compaction: Compaction | None) -> TurnHistory:
@@ -254,17 +256,17 @@ class ConversationState(ActiveModel):
         if compaction is None or not compaction.masked or not self.parts.strategy.summarizes:
             return turns
         known = self._shown
-        if known is not None and known[1] == compaction.masked and turns.goes_on_from(known[0]):
-            shown = known[2].plus(turns[len(known[0]) :])  # what is masked stands further up
+        if known is not None and known[1] == compaction.masked and turns.extends(known[0]):
+            shown = known[2].with_turns(turns[len(known[0]) :])  # what is masked stands further up
         else:
-            shown = masked(turns, compaction.masked, self.parts.counter)
+            shown = mask_messages(turns, compaction.masked, self.parts.counter)
         self._shown = turns, compaction.masked, shown
         return shown
 
     def whole(self, compaction: Compaction | None, beside: PromptInputs) -> int:
         """Tokens of the prompt with all turns that no summary covers, and what else this material has."""
         material = replace(beside, history=self.shown(compaction), compaction=compaction)
-        return whole(material, self.budget, self.parts.strategy, self.parts.counter)
+        return count_uncompacted_tokens(material, self.budget, self.parts.strategy, self.parts.counter)
 
     def always(self, current: tuple[ZkChatMessage, ...]) -> ContextUsage:
         """The figures of a prompt without any history. Raises PromptTooLarge."""
@@ -286,11 +288,14 @@ class ConversationState(ActiveModel):
         with self._assembling:
             last = self._last
             if last is None or last[0] != made_of:
-                with lasting():
-                    last = self._last = made_of, assemble(material, self.budget, self.parts.strategy, self.parts.counter, explain=explain)
+                with long_lived_allocation():
+                    last = self._last = (
+                        made_of,
+                        assemble_prompt(material, self.budget, self.parts.strategy, self.parts.counter, explain=explain),
+                    )
         return last[1]
 
-    def get_ready(self) -> None:
+    def warm_up(self) -> None:
         """Work out what the first question of a long conversation would wait for: its turns, and the index of what was said (a second for
         10 000 turns). For another thread than that of the turns, which then only wait for the rest of it."""
         asking = replace(self.material((), self.compaction), current=(self.message("user", "…"),))
@@ -300,13 +305,13 @@ class ConversationState(ActiveModel):
     def distinct(self, call: ToolCall) -> ToolCall:
         """The call under an id that no other call of this conversation has: some models number theirs afresh in every process, or turn,
         some give two of them one id, and some none at all."""
-        given = encodable(call.id)
+        given = replace_surrogates(call.id)
         id_ = given if given and given not in self._call_ids else f"{given}-{self.parts.new_id()}".lstrip("-")
         self._call_ids.add(id_)
-        malformed = None if call.malformed is None else encodable(call.malformed)
+        malformed = None if call.malformed is None else replace_surrogates(call.malformed)
         if _is_deeper(call.arguments, DEEPEST):
-            return ToolCall(id=id_, name=encodable(call.name), malformed="nested too deeply")
-        return ToolCall(id=id_, name=encodable(call.name), arguments=_plain(call.arguments), malformed=malformed)
+            return ToolCall(id=id_, name=replace_surrogates(call.name), malformed="nested too deeply")
+        return ToolCall(id=id_, name=replace_surrogates(call.name), arguments=_plain(call.arguments), malformed=malformed)
 
     def material(self, current: tuple[ZkChatMessage, ...], compaction: Compaction | None, *, offer_tools: bool = True) -> PromptInputs:
         """What a prompt is made of under this compaction, `current` being the messages of the turn in progress."""
@@ -314,13 +319,13 @@ class ConversationState(ActiveModel):
             instructions=self.parts.instructions,
             history=self.shown(compaction),
             current=current,
-            memory=self.memory,
-            smart=self.memory_beside(current),
+            memory=self.pinned_memory,
+            contextual_memory=self.memory_beside(current),
             compaction=compaction,
-            descriptors=tuple(tool.descriptor for tool in self.parts.tools) if offer_tools else (),
-            index=self._recall,
-            filtered=self.parts.settings.context.tool_filter == "auto",
-            offered=self._offered,
+            tool_descriptors=tuple(tool.descriptor for tool in self.parts.tools) if offer_tools else (),
+            recall_index=self._recall,
+            filter_tools=self.parts.settings.context.tool_filter == "auto",
+            previous_tools=self._offered,
         )
 
     def message(self, role: Role, content: str, parent: str | None = None, **fields: object) -> ZkChatMessage:
@@ -333,21 +338,25 @@ class ConversationState(ActiveModel):
     ) -> "UserMessage":
         """The user's message with the documents it names, the text of those that go into the prompt numbered by `manager`, and what the
         user should be told of them. `augmented_token_count` includes what the model gets of the documents."""
-        parts, count = self.parts, self.parts.counter.raw
+        parts, count = self.parts, self.parts.counter.count_raw
         parent = self.history[-1].id if self.history else None
         agent = parts.agent.name if parts.agent is not None else None
         bare = self.message("user", text, parent, status="pending", agent=agent, **fields)
-        tokens, text = count(bare.asked), bare.asked
-        typed = bare.model_copy(update={"content": typed}).asked if typed is not None else None
+        tokens, text = count(bare.prompt_text), bare.prompt_text
+        typed = bare.model_copy(update={"content": typed}).prompt_text if typed is not None else None
         bare = bare.model_copy(update={"token_count": tokens, "augmented_token_count": tokens})
         try:
-            named = extract(text, self.places, self._summaries.summary, typed) if documents else MentionedDocuments()
+            named = find_mentioned_documents(text, self.places, self._summaries.summary, typed) if documents else MentionedDocuments()
             delivered = inject(named, text, self._means(bare)) if named.references else Injection(told=tuple(named.warnings))
         except VaultError:  # gone: `_refresh` has said so, and the message counts for more than its links
             return UserMessage(bare, ())
         chunks = manager.extract_referenceable_chunks(bare.id, delivered.chunks)
         references = delivered.numbered(chunks)
-        update = {"references": references, "chunks": chunks, "augmented_token_count": tokens + count(introduce(references, chunks))}
+        update = {
+            "references": references,
+            "chunks": chunks,
+            "augmented_token_count": tokens + count(describe_documents(references, chunks)),
+        }
         return UserMessage(bare.model_copy(update=update), delivered.told)
 
     @property
@@ -360,14 +369,14 @@ class ConversationState(ActiveModel):
         there: dict[str, ContentChunk] = {}
         try:
             prompt = self.assembled((message,))
-            left = room_for_history(prompt.usage, self.budget)
+            left = history_budget(prompt.usage, self.budget)
             there = self._there(prompt)
         except PromptTooLarge:
             left = 0
         return InjectionBudget(
             left=left,
             ratio=self.parts.settings.context.injection_ratio,
-            cost=lambda chunk: cost(chunk, self.parts.counter.count),
+            cost=lambda chunk: chunk_tokens(chunk, self.parts.counter.count),
             text=self._text,
             summary=self._summaries.summary,
             there=there,
@@ -377,7 +386,7 @@ class ConversationState(ActiveModel):
         """The numbered chunks that stand in a prompt from earlier messages, by id; not of those that are shortened."""
         shortened = self.compaction.masked if self.compaction else ()
         sent = (m.source_ids[0] for m in prompt.messages if m.kind in ("tool_results", "documents") and m.source_ids)
-        found = (self.turns.message(id_) for id_ in sent if id_ not in shortened)
+        found = (self.turns.find_message(id_) for id_ in sent if id_ not in shortened)
         return {chunk.id: chunk for message in found if message for chunk in message.chunks}
 
     def _text(self, path: str) -> Sequence[ContentChunk]:
@@ -402,7 +411,7 @@ def storable_thinking(thinking: ThinkingBlocks) -> ThinkingBlocks | None:
 
 def _plain(value: Any) -> Any:
     """The same without what Python reads and JSON does not have ("NaN", "Infinity", halves of characters): no provider would take it."""
-    return json.loads(encodable(json.dumps(value, ensure_ascii=False)), parse_constant=lambda _: None)
+    return json.loads(replace_surrogates(json.dumps(value, ensure_ascii=False)), parse_constant=lambda _: None)
 
 
 def _is_deeper(value: object, levels: int) -> bool:

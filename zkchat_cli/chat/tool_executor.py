@@ -15,13 +15,13 @@ from typing import Any
 from zkchat_cli.errors import VaultError
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.models import ContentChunk, ToolCall, ToolRun
-from zkchat_cli.references.chunk_format import LARGEST_NUMBER, Count, present
-from zkchat_cli.references.fit_to_budget import level, reduce_to_fit
+from zkchat_cli.references.chunk_format import MAX_NUMBER, Count, format_tool_result
+from zkchat_cli.references.fit_to_budget import reduce_to_fit, share_evenly
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter
-from zkchat_cli.tools import tools as every
-from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput, join
+from zkchat_cli.tools import load_tools as every
+from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput, join_notes
 from zkchat_cli.vault import approval
 from zkchat_cli.vault.approval import AppliedChange, Decision
 from zkchat_cli.vault.vault import Vault
@@ -116,15 +116,15 @@ class ToolExecutor:
         assert change is not None
         start = self.clock()
         if not verdict.allowed:
-            return replace(looked, finding=ToolOutput(data={"error": verdict.told, "change": change.summary}), ok=False), None
+            return replace(looked, finding=ToolOutput(data={"error": verdict.reason, "change": change.summary}), ok=False), None
         try:
             made = approval.apply_change(self.vault, change, git=git)
         except VaultError as e:
             return replace(looked, finding=ToolOutput(data={"error": f"{e.message}. {e.hint}".strip()}), ok=False), None
         took = looked.duration_ms + 1000 * (self.clock() - start)
-        gone = change.replaced if len(change.replaced) <= MOST_REPLACED else f"{change.replaced[:MOST_REPLACED]}…"
+        gone = change.replaced_text if len(change.replaced_text) <= MOST_REPLACED else f"{change.replaced_text[:MOST_REPLACED]}…"
         data = {"done": change.summary, **({"replaced": gone} if gone else {})}
-        return replace(looked, finding=ToolOutput(data=data, note=change.note, outcome=made.told), duration_ms=took), made
+        return replace(looked, finding=ToolOutput(data=data, note=change.note, outcome=made.message), duration_ms=took), made
 
     def results(self, looked: Sequence["ToolOutcome"], room: int) -> tuple[ToolResult, ...]:
         """What the calls of one reply found, in about `room` tokens together.
@@ -137,7 +137,7 @@ class ToolExecutor:
         chunks = [extract(each.call.id, its.chunks, each.call.name) for each, its in zip(looked, fitted, strict=True)]
         shown = {chunk.id: chunk.number for numbered in chunks for chunk in numbered}
         return tuple(
-            self._result(each, present(numbered, its.data, join(each.finding.note, _left_out(its, shown))), numbered)
+            self._result(each, format_tool_result(numbered, its.data, join_notes(each.finding.note, _left_out(its, shown))), numbered)
             for each, its, numbered in zip(looked, fitted, chunks, strict=True)
         )
 
@@ -183,16 +183,18 @@ def fit(findings: Sequence[ToolOutput], room: int, count: Count) -> tuple[Trunca
     a list could cost an excerpt where there is more room.
     """
     calls = tuple(finding.chunks for finding in findings)
-    whole = sum(count(present((), finding.data, finding.note)) for finding in findings)
+    whole = sum(count(format_tool_result((), finding.data, finding.note)) for finding in findings)
     if whole <= room and reduce_to_fit(calls, room - whole, count) == calls:
         return tuple(TruncatedFinding(finding.chunks, finding.data) for finding in findings)
     often = Counter(id_ for chunks in calls for id_ in {chunk.id for chunk in chunks})
-    room -= sum(count(present((), {}, join(finding.note, _longest_note(finding, often, count)))) for finding in findings)
-    bare = [count(present((), {name: [] if isinstance(value, list) else value for name, value in f.data.items()})) for f in findings]
-    lists = [count(present((), finding.data)) - tokens for finding, tokens in zip(findings, bare, strict=True)]
+    room -= sum(count(format_tool_result((), {}, join_notes(finding.note, _longest_note(finding, often, count)))) for finding in findings)
+    bare = [
+        count(format_tool_result((), {name: [] if isinstance(value, list) else value for name, value in f.data.items()})) for f in findings
+    ]
+    lists = [count(format_tool_result((), finding.data)) - tokens for finding, tokens in zip(findings, bare, strict=True)]
     room -= sum(bare)
     for_lists = max(0, room) // (2 if any(calls) else 1)
-    shares = level(lists, for_lists, [0] * len(lists))
+    shares = share_evenly(lists, for_lists, [0] * len(lists))
     kept = reduce_to_fit(calls, room - min(sum(lists), for_lists), count)
     return tuple(_fitted(*each, count) for each in zip(findings, kept, map(sum, zip(bare, shares, strict=True)), strict=True))
 
@@ -201,8 +203,8 @@ def _fitted(finding: ToolOutput, kept: tuple[ContentChunk, ...], room: int, coun
     """The finding with these chunks, the first of them cut perhaps, and its data without the ends of lists as far as `room` demands."""
     data, cut = finding.data, {}
     for name, value in finding.data.items():
-        if isinstance(value, list) and count(present((), data)) > room:
-            items = bisect_right(range(len(value)), room, key=lambda n: count(present((), {**data, name: value[: n + 1]})))
+        if isinstance(value, list) and count(format_tool_result((), data)) > room:
+            items = bisect_right(range(len(value)), room, key=lambda n: count(format_tool_result((), {**data, name: value[: n + 1]})))
             data, cut[name] = {**data, name: value[:items]}, len(value) - items
     there = {chunk.id for chunk in kept}
     dropped = tuple(chunk for chunk in finding.chunks[1 if kept else 0 :] if chunk.id not in there)
@@ -221,7 +223,7 @@ def _longest_note(finding: ToolOutput, often: Mapping[str, int], count: Count) -
     cut = {name: len(value) for name, value in finding.data.items() if isinstance(value, list)}
     path = max({chunk.relative_path for chunk in finding.chunks}, key=count, default="")
     following = (path, max(chunk.start_line for chunk in finding.chunks)) if path else None
-    return _note(cut, len(finding.chunks), following, [LARGEST_NUMBER for chunk in finding.chunks if often[chunk.id] > 1])
+    return _note(cut, len(finding.chunks), following, [MAX_NUMBER for chunk in finding.chunks if often[chunk.id] > 1])
 
 
 def _note(cut: Mapping[str, int], lost: int, following: tuple[str, int] | None, elsewhere: Sequence[int | None]) -> str:

@@ -14,10 +14,10 @@ from zkchat_cli.chat.compactor import compact_if_due
 from zkchat_cli.chat.state import ConversationState, storable_thinking
 from zkchat_cli.chat.tool_executor import ToolExecutor, ToolOutcome, ToolResult
 from zkchat_cli.chat.turn import TurnInProgress
-from zkchat_cli.citations.marks.patterns import CitationMark
-from zkchat_cli.citations.marks.stream_parser import CitationMarkParser
+from zkchat_cli.citations.mark_syntax import CitationMark
+from zkchat_cli.citations.marks import CitationMarkParser
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
-from zkchat_cli.context.turns import call_tokens, render
+from zkchat_cli.context.turns import count_call_tokens, render_turn
 from zkchat_cli.errors import PromptTooLarge, ProviderError
 from zkchat_cli.llm.base import (
     ReasoningPart,
@@ -30,11 +30,11 @@ from zkchat_cli.llm.base import (
     ToolCallsPart,
     Window,
 )
-from zkchat_cli.llm.http_errors import limit_said
+from zkchat_cli.llm.http_errors import parse_context_limit
 from zkchat_cli.models import FinishReason, Prompt, TokenUsage, ToolCall, ZkChatMessage
-from zkchat_cli.text.words import encodable
+from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tools.base import ToolOutput
-from zkchat_cli.vault.approval import warned
+from zkchat_cli.vault.approval import mark_memory_file
 
 _log = logging.getLogger(__name__)
 LEAST_ROOM = 300
@@ -86,7 +86,7 @@ class TurnRunner:
 
     def _final(self) -> str | None:
         """The answer that a call, which went well, declares to be the last word."""
-        ending = {tool.name for tool in self._standing.parts.tools if tool.of == "run"}
+        ending = {tool.name for tool in self._standing.parts.tools if tool.scope == "run"}
         runs = (run for run in self._turn.runs if run.name in ending and run.ok)
         return next((str(run.arguments["answer"]).strip() for run in runs), None)
 
@@ -151,7 +151,7 @@ class TurnRunner:
         standing, turn = self._standing, self._turn
         assert turn.prompt is not None
         used = standing.window.tokens
-        said = limit_said(refused.message)
+        said = parse_context_limit(refused.message)
         guess = int(SMALLER * turn.prompt.usage.total_tokens / turn.prompt.usage.effective_limit * used)
         standing.refusal = Window(said if said and said < used else guess, "a refusal of the server")
         yield from compact_if_due(standing, turn, refused.message, ask=False)
@@ -176,18 +176,18 @@ class TurnRunner:
                     delta = next(stream, None)
                 match delta:
                     case TextPart(text):
-                        turn.text += encodable(text)
-                        yield events.TextDelta(encodable(text))
-                        yield from _cited(reader.feed(encodable(text)))
+                        turn.text += replace_surrogates(text)
+                        yield events.TextDelta(replace_surrogates(text))
+                        yield from _cited(reader.feed(replace_surrogates(text)))
                     case ReasoningPart(text):
-                        turn.reasoning += encodable(text)
-                        yield events.ReasoningDelta(encodable(text))
+                        turn.reasoning += replace_surrogates(text)
+                        yield events.ReasoningDelta(replace_surrogates(text))
                     case ThinkingPart(blocks):
                         turn.thinking = storable_thinking(blocks)
                     case ToolCallsPart(new):
                         calls += tuple(self._standing.distinct(call) for call in new)
                     case RetryDelay(seconds, reason):
-                        yield events.Waiting(seconds, encodable(reason))
+                        yield events.Waiting(seconds, replace_surrogates(reason))
                     case StreamFinished(reason, usage):
                         yield from _cited(reader.close())
                         turn.add_usage(usage, prompt, parts.counter)
@@ -224,13 +224,13 @@ class TurnRunner:
             thinking=turn.thinking,
             finish_reason="tool_calls",
             model=standing.parts.model.name,
-            token_count=counter.raw(turn.text),
-            tool_tokens=call_tokens(calls, counter),
+            token_count=counter.count_raw(turn.text),
+            tool_tokens=count_call_tokens(calls, counter),
         )
         fixed = sum(tool.tokens for tool in turn.prompt.tools) + sum(
             m.tokens for m in turn.prompt.messages if m.kind in ("system", "memory", "summary")
         )
-        said = counter.count(turn.text) + call_tokens(calls, counter)
+        said = counter.count(turn.text) + count_call_tokens(calls, counter)
         spent = self._tokens(turn.messages) + said + MESSAGE_OVERHEAD * (1 + len(calls))
         room = max(0, (standing.budget.effective_limit - fixed - spent) // 2)
         try:
@@ -258,7 +258,7 @@ class TurnRunner:
                     tool_name=call.name,
                     tool_run=result.run,
                     chunks=result.chunks,
-                    token_count=standing.parts.counter.raw(result.content),
+                    token_count=standing.parts.counter.count_raw(result.content),
                 )
             )
         turn.messages += [asked, *results]
@@ -285,7 +285,7 @@ class TurnRunner:
                     found_now = yield from self._decide(found_now, toolbox)
                 self._answered[_same(call)] = found_now
                 yield from (events.Notice(w.message, w.hint) for w in parts.vault.take_warnings())
-                yield from (events.Notice(*each) for each in self._standing.keeper.take_notices())
+                yield from (events.Notice(*each) for each in self._standing.memory.pop_notices())
             self._looked[call.id] = self._answered[_same(call)].for_call(call)
         with timer("tools"):
             found = list(zip(calls, toolbox.results([self._looked[call.id] for call in calls], room), strict=True))
@@ -295,7 +295,7 @@ class TurnRunner:
 
     def _toolbox(self) -> ToolExecutor:
         parts = self._standing.parts
-        return ToolExecutor(parts.tools, parts.vault, self._standing.manager, parts.counter, parts.clock, self._standing.keeper)
+        return ToolExecutor(parts.tools, parts.vault, self._standing.references, parts.counter, parts.clock, self._standing.memory)
 
     def _fresh(self, calls: Sequence[ToolCall], toolbox: ToolExecutor) -> list[ToolCall]:
         """Those that have to be run: not one that asks again for the same, unless a change of the notes may lie between."""
@@ -312,7 +312,7 @@ class TurnRunner:
         """A proposed change shown, approved or not, and made. What the notes said before it does not answer a later call."""
         proposed, call, policy = looked.finding.change, looked.call, self._standing.parts.changing
         assert proposed is not None
-        change = warned(proposed, self._standing.keeper.instructing(proposed.paths))
+        change = mark_memory_file(proposed, self._standing.memory.memory_file_among(proposed.paths))
         yield events.ChangeProposed(call, change.summary, change.diff, change.note)
         verdict = policy.approve(change)  # the user's time, not the tools'
         with self._turn.timer("tools"):
@@ -321,16 +321,16 @@ class TurnRunner:
             self._looked[call.id], self._changed = decided, True
             self._answered.clear()
             self._standing.notes_changed()
-        told = made.told if made else str(decided.finding.data["error"])
+        told = made.message if made else str(decided.finding.data["error"])
         yield events.ChangeDecided(call, made is not None, told)
         if made is not None and made.problem is not None:
             yield events.Notice(made.problem.message, made.problem.hint)
-        if made is not None and made.stopped:
+        if made is not None and made.interrupted:
             raise KeyboardInterrupt
         return decided
 
     def _tokens(self, messages: Sequence[ZkChatMessage]) -> int:
-        return sum(m.tokens for m in render(messages, self._standing.parts.counter, thinking=True))
+        return sum(m.tokens for m in render_turn(messages, self._standing.parts.counter, thinking=True))
 
 
 def _same(call: ToolCall) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from zkchat_cli.citations.marks import marks
+from zkchat_cli.citations import marks
 from zkchat_cli.errors import VaultError
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.vault import filesystem
@@ -62,12 +62,12 @@ class ImportedFile:
     readable: bool
 
 
-def imports_in(text: str) -> tuple[FileImport, ...]:
+def find_imports(text: str) -> tuple[FileImport, ...]:
     """The `@paths` of a text, in its order; none in code. What ends a sentence does not belong to a path."""
     if "@" not in text:
         return ()
     found: list[FileImport] = []
-    code = marks.read(text).code
+    code = marks.read_marks(text).code
     for match in _IMPORT.finditer(text):
         before = bisect_right(code, (match.start(), len(text)))
         if before and match.start() < code[before - 1][1]:
@@ -80,7 +80,7 @@ def imports_in(text: str) -> tuple[FileImport, ...]:
     return tuple(found[:MOST_IMPORTS])
 
 
-def read(wanted: FileImport, places: ImportRoots) -> ImportedFile:
+def read_import(wanted: FileImport, places: ImportRoots) -> ImportedFile:
     """The file, from the current folder or else from the vault. Raises VaultError for what is not there, may not be read, or is no text."""
     for base in _roots(places):
         if (inside := _inside(wanted.path, base)) is not None and (file := _file(base, inside)) is not None:
@@ -93,7 +93,7 @@ def _roots(places: ImportRoots) -> list[Path]:
     roots = [places.vault.root]
     if places.folder:
         with suppress(VaultError):
-            roots.insert(0, filesystem.root_of(places.folder))
+            roots.insert(0, filesystem.resolve_root(places.folder))
     return roots
 
 
@@ -127,13 +127,13 @@ def _read(file: Path, base: Path, places: ImportRoots) -> ImportedFile:
     if size > places.limit:
         hint = "Put the part you need into a file of its own, or raise references.import_max_kilobytes."
         raise VaultError(f"@{shown} is too large to import: {size // 1024} kB of at most {places.limit // 1024}", hint)
-    path = vault.path_of(os.path.relpath(file, vault.root)) if file.is_relative_to(vault.root) else None
+    path = vault.find_file(os.path.relpath(file, vault.root)) if file.is_relative_to(vault.root) else None
     if path is not None and path.lower().endswith(_SUFFIXES):
         chunks = vault.chunks(path)
         return ImportedFile(path, chunks[0].title if chunks else file.stem, tuple(chunks), readable=True)
-    relative = filesystem.encodable(os.path.relpath(file, vault.root).replace(os.sep, "/"))
+    relative = filesystem.replace_surrogates(os.path.relpath(file, vault.root).replace(os.sep, "/"))
     text = filesystem.read_text(base, os.path.relpath(file, base))
-    return ImportedFile(relative, filesystem.printable(file.name), tuple(vault.pieces(relative, file.name, text)), readable=False)
+    return ImportedFile(relative, filesystem.printable(file.name), tuple(vault.chunk_text(relative, file.name, text)), readable=False)
 
 
 def _missing(wanted: FileImport) -> VaultError:
@@ -143,12 +143,12 @@ def _missing(wanted: FileImport) -> VaultError:
     return VaultError(f"@{path} not found", "")
 
 
-def nearest(wanted: FileImport, places: ImportRoots, limit: int = 3) -> tuple[str, ...]:
+def similar_paths(wanted: FileImport, places: ImportRoots, limit: int = 3) -> tuple[str, ...]:
     """The paths that a missing one may have meant, from the current folder and the vault, the nearest first."""
     suffix = PurePosixPath(wanted.path).suffix.casefold()  # that two names end alike does not make them near
     names: dict[str, str] = {}
     for base in filter(None, (places.folder, places.vault.root)):
-        for path in files(base):
+        for path in list_files(base):
             whole = path.casefold().removesuffix(suffix)
             names.setdefault(whole, path)
             names.setdefault(whole.rpartition("/")[2], path)
@@ -158,14 +158,14 @@ def nearest(wanted: FileImport, places: ImportRoots, limit: int = 3) -> tuple[st
     return tuple(dict.fromkeys(names[near] for near in close))[:limit]
 
 
-def files(base: Path) -> Iterator[str]:
+def list_files(base: Path) -> Iterator[str]:
     """The files below a folder, by path, hidden ones left out; so many that looking through them is quick."""
     count = 0
     for folder, folders, files in os.walk(base):
         folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in ("node_modules", "__pycache__"))
         for name in sorted(files):
             if not name.startswith("."):
-                yield filesystem.encodable(os.path.relpath(os.path.join(folder, name), base).replace(os.sep, "/"))  # noqa: PTH118
+                yield filesystem.replace_surrogates(os.path.relpath(os.path.join(folder, name), base).replace(os.sep, "/"))  # noqa: PTH118
                 count += 1
         if count > MOST_NAMES:
             return

@@ -1,4 +1,4 @@
-"""/save: keep the last answer as a note in the vault, with links to the notes it rests on. Asks first, and overwrites nothing."""
+"""/save: save the last answer as a note in the vault, with links to its sources. Asks first, and never overwrites a note."""
 
 import os
 from functools import partial
@@ -9,8 +9,8 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.references import provenance
 from zkchat_cli.slash.base import CommandResult, Confirm, SlashCommand
-from zkchat_cli.text.words import encodable
-from zkchat_cli.vault.approval import committed
+from zkchat_cli.text.words import replace_surrogates
+from zkchat_cli.vault.approval import commit_files
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 from zkchat_cli.vault.vault import Vault
 from zkchat_cli.views import answer_note
@@ -20,62 +20,62 @@ YES = "--yes"
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     words = argument.split(" ")
-    sure = YES in (words[0], words[-1])
-    wanted = " ".join(words[1:] if words[0] == YES else words[:-1] if sure else words).strip()
+    confirmed = YES in (words[0], words[-1])
+    requested = " ".join(words[1:] if words[0] == YES else words[:-1] if confirmed else words).strip()
     last = provenance.last_exchange(session.history)
     if last is None:
         raise UsageError("there is no answer to save yet", "Ask something first.")
     question = last.question.content if last.question else ""
-    vault = session.parts.vault
-    path, new_folder = vault.place_for(_path(vault, wanted, question))
+    vault = session.vault
+    path, new_folder = vault.place_for(_path(vault, requested, question))
     write = partial(_write, session, last.answer, question, path)
-    if sure:
+    if confirmed:
         return write()
     folder = f", in a new folder {new_folder}" if new_folder else ""
-    return CommandResult(confirm=Confirm(f"Save the last answer as {path}{folder}?", write, f"/save {YES} {wanted}".rstrip()))
+    return CommandResult(confirm=Confirm(f"Save the last answer as {path}{folder}?", write, f"/save {YES} {requested}".rstrip()))
 
 
-def _path(vault: Vault, wanted: str, question: str) -> str:
-    """Where the note goes: as asked, `.md` added; in a folder (`Answers/`) or where nothing was asked under a name from the question."""
-    wanted = encodable(wanted)
-    if wanted and not wanted.endswith("/"):
-        return wanted if wanted.lower().endswith(NOTE_SUFFIXES) else wanted + ".md"
-    folder = wanted.rstrip("/") + "/" if wanted.rstrip("/") else wanted
+def _path(vault: Vault, requested: str, question: str) -> str:
+    """The path for the note: as given, plus `.md`; for a folder (`Answers/`) or no path, a name made from the question."""
+    requested = replace_surrogates(requested)
+    if requested and not requested.endswith("/"):
+        return requested if requested.lower().endswith(NOTE_SUFFIXES) else requested + ".md"
+    folder = requested.rstrip("/") + "/" if requested.rstrip("/") else requested
     return folder + answer_note.file_name(question, lambda name: os.path.lexists(vault.root / folder / name))
 
 
 def _write(session: ZkChatSession, answer: ZkChatMessage, question: str, path: str) -> CommandResult:
-    vault = session.parts.vault
+    vault = session.vault
     note = answer_note.AnswerNote(question, answer.content, answer.citations, answer.model, answer.timestamp, session.conversation.id)
-    path = vault.create(path, answer_note.note(note, partial(_name, vault)))
-    session.vault_refreshed(vault.refresh(only=[path]))
-    indexed = path in vault.notes()
-    unindexed = "" if indexed else "; it is not indexed, because vault.ignore names it"
-    return CommandResult(f"Saved as {path}{unindexed}{_committed(session, path)}")
+    path = vault.create(path, answer_note.note_text(note, partial(_link_name, vault)))
+    session.apply_scan(vault.refresh(only=[path]))
+    indexed = path in vault.note_paths()
+    unindexed = "" if indexed else "; it is not indexed: vault.ignore excludes it"
+    return CommandResult(f"Saved as {path}{unindexed}{_commit_message(session, path)}")
 
 
-def _committed(session: ZkChatSession, path: str) -> str:
-    """What is to be told of the commit, where each change is to be one."""
-    if not session.parts.changing.git:
+def _commit_message(session: ZkChatSession, path: str) -> str:
+    """What to say about the git commit, if each change is committed."""
+    if not session.approval.git:
         return ""
-    made = committed(session.parts.vault, (path,), f"save {path}")
-    return made.told.removeprefix("done") + (f": {made.problem.message}" if made.problem is not None else "")
+    commit = commit_files(session.vault, (path,), f"save {path}")
+    return commit.message.removeprefix("done") + (f": {commit.problem.message}" if commit.problem is not None else "")
 
 
-def _name(vault: Vault, relative_path: str) -> str:
-    """How a link names a note: by its name where that means this note alone, else by its path."""
+def _link_name(vault: Vault, relative_path: str) -> str:
+    """The name for a link to a note: its file name if that is unambiguous, else its path."""
     path = PurePosixPath(relative_path)
     if path.suffix.lower() != NOTE_SUFFIXES[0]:
         return relative_path
     link = vault.resolve(path.stem)
-    alone = link.status == "found" and link.target == relative_path
-    return path.stem if alone else str(path.with_suffix(""))
+    unambiguous = link.status == "found" and link.target == relative_path
+    return path.stem if unambiguous else str(path.with_suffix(""))
 
 
 COMMAND = SlashCommand(
     "save",
-    "keep the last answer as a note; asks first (--yes: does not)",
+    "save the last answer as a note; asks first (--yes: does not)",
     _run,
     "[--yes] [path]",
-    more="Named after the question where you give no path, `.md` added; its citations become links. No note is ever overwritten.",
+    details="Without a path, the note is named after the question. Citations become links. Existing notes are never overwritten.",
 )

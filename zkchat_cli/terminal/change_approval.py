@@ -11,13 +11,13 @@ from zkchat_cli.terminal import external_programs
 from zkchat_cli.terminal.diffs import is_cut, show_diff
 from zkchat_cli.terminal.interrupts import STOPPED
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.text.words import encodable
-from zkchat_cli.tools import tools as every
-from zkchat_cli.vault.approval import ALLOWED, DECLINED, Approve, Decision, beforehand
+from zkchat_cli.text.words import replace_surrogates
+from zkchat_cli.tools import load_tools as every
+from zkchat_cli.vault.approval import ALLOWED, DECLINED, Approve, Decision, approve_notes
 from zkchat_cli.vault.edit.transaction import Change
 
 if TYPE_CHECKING:
-    from zkchat_cli.chat.runtime import Runtime
+    from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.terminal.confirm import Confirmation
 
 MOST_LINES = 300
@@ -54,7 +54,7 @@ class ApprovalPrompt:
     def __call__(self, change: Change) -> Decision:
         if self._none:
             return NO_MORE
-        if self._all and change.lasting is None:
+        if self._all and change.memory_file is None:
             return ALLOWED
         diff = change.diff
         cut = is_cut(diff, MOST_LINES)
@@ -67,7 +67,11 @@ class ApprovalPrompt:
         self._all = self._all or answer in ALL
         if answer in (*YES, *ALL):
             return ALLOWED
-        return DECLINED if answer in (*NO, *VIEW, STOPPED) else Decision(False, f"{DECLINED.told}. The user says: {encodable(said)}")
+        return (
+            DECLINED
+            if answer in (*NO, *VIEW, STOPPED)
+            else Decision(False, f"{DECLINED.reason}. The user says: {replace_surrogates(said)}")
+        )
 
 
 def policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> Approve | None:
@@ -75,25 +79,25 @@ def policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> App
     if yes and not unsafe:
         raise UsageError("--yes approves changes, and there are none without --unsafe", "Leave it out, or say --unsafe --yes.")
     if yes:
-        return beforehand
+        return approve_notes
     if unsafe and interactive:
         from zkchat_cli.terminal.confirm import Confirmation  # with prompt_toolkit, which pipes do without
 
         return ApprovalPrompt(Confirmation(colour=screen.colour), screen)
     if unsafe:
-        screen.warn("nobody can be asked here: changes of notes are shown and refused", "--yes approves them all beforehand")
+        screen.warn("nobody can be asked here: changes of notes are shown and refused", "--yes approves them all")
     return None
 
 
-def tell_unable(parts: "Runtime", screen: Screen, *, unsafe: bool) -> None:
+def tell_unable(session: "ZkChatSession", screen: Screen, *, unsafe: bool) -> None:
     """Say that --unsafe changes nothing, where the model cannot call the tools that write, or its agent may not."""
-    if not unsafe or any(tool.writes for tool in parts.tools):
+    if not unsafe or any(tool.writes for tool in session.tools):
         return
-    agent = parts.agent
+    agent = session.agent
     if agent is not None and agent.tools is not None and not any(tool.writes and tool.name in agent.tools for tool in every(unsafe=True)):
         told, hint = f"the agent {agent.name} may change no notes, with --unsafe or without", f"its tools: zkchat agent show {agent.name}"
     else:
-        told, hint = f"{parts.model.name} cannot change notes, with --unsafe or without", "choose a model that can: --model PROVIDER/NAME"
+        told, hint = f"{session.model.name} cannot change notes, with --unsafe or without", "choose a model that can: --model PROVIDER/NAME"
     screen.warn(told, hint)
 
 

@@ -104,18 +104,18 @@ class ChatCompleter(Completer):
                 yield from self._notes(link, closing, session)
         elif (typed := argument_typed(before)) is not None and (values := _values(slash.commands(), typed[0], session)):
             for value in best(values, typed[1], MOST):
-                about = sanitize_name(value.about) if isinstance(value, CompletionValue) else ""
+                about = sanitize_name(value.description) if isinstance(value, CompletionValue) else ""
                 yield Completion(value, -len(typed[1]), display_meta=about)
         elif (path := file_typed(before)) is not None:
             if (named := agent_typed(before)) is not None:
-                for name in session.parts.agents():
+                for name in session.agent_names():
                     if name.startswith(named.lower()):
                         yield Completion(f"{name} ", -len(named), display=f"@{name}", display_meta="answers this message")
             for found in best(self._files(session), path.lstrip('"'), MOST):
                 yield Completion(_written(found), -len(path), display=found)
 
     def _notes(self, typed: str, closing: str, session: "ZkChatSession") -> Iterator[Completion]:
-        for name, path, link, kind in session.parts.vault.complete(typed, MOST):
+        for name, path, link, kind in session.vault.complete(typed, MOST):
             if _harmless(name) and _harmless(path) and not _UNLINKABLE.search(link):
                 folder = path.rpartition("/")[0]
                 of = f"{kind} of {link}" if kind != "name" else ""
@@ -129,8 +129,8 @@ class ChatCompleter(Completer):
         heading = typed.rpartition("#")[2]
 
         def headings() -> list[str]:
-            target = session.parts.vault.resolve(name).target if name.strip() else None
-            found = session.parts.vault.note(target).headings if target else ()
+            target = session.vault.resolve(name).target if name.strip() else None
+            found = session.vault.note(target).headings if target else ()
             return [
                 text for text in dict.fromkeys(each.text for each in found) if text and _harmless(text) and not _UNLINKABLE.search(text)
             ]
@@ -143,9 +143,9 @@ class ChatCompleter(Completer):
         from zkchat_cli.references import file_imports
 
         def files() -> list[str]:
-            folder = session.parts.folder
-            inside = file_imports.files(folder) if folder is not None and folder != session.parts.vault.root else ()
-            return list(dict.fromkeys(path for path in (*inside, *file_imports.files(session.parts.vault.root)) if _harmless(path)))
+            folder = session.working_folder
+            inside = file_imports.list_files(folder) if folder is not None and folder != session.vault.root else ()
+            return list(dict.fromkeys(path for path in (*inside, *file_imports.list_files(session.vault.root)) if _harmless(path)))
 
         return self._current("@", files)
 

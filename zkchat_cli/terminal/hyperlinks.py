@@ -63,13 +63,13 @@ def opens(session: "ZkChatSession", address: Opener | None) -> LinkTargets:
     @lru_cache(maxsize=1000)  # what is still being said is drawn many times
     def note(name: str) -> str | None:
         try:
-            path = session.parts.vault.resolve(name).target
+            path = session.vault.resolve(name).target
         except ZkchatError:
             return None
         return address(path) if path else None
 
     def source(number: int) -> str | None:
-        chunk = session.manager.chunk(number)
+        chunk = session.references.chunk(number)
         return address(chunk.relative_path) if chunk else None
 
     return LinkTargets(note, source)

@@ -178,7 +178,7 @@ class Repl:
         return self._screen
 
     def go_on_with(self, session: "ZkChatSession") -> None:
-        self._session.describing.stop()
+        self._session.stop_background_tasks()
         session.verbose = self._session.verbose
         self._session = session
 
@@ -197,18 +197,18 @@ class Repl:
         from zkchat_cli.events import TurnFailed  # as above
         from zkchat_cli.terminal.turn_renderer import Verbosity, show, show_error, unsent
 
-        self._session.describing.stop()
+        self._session.stop_background_tasks()
         if self._asking is not None:
             self._asking.begin()
         self._screen.print()
-        settings = self._session.parts.settings
+        settings = self._session.settings
         manner = Verbosity(
             settings.references.max_displayed,
             reasoning=settings.chat.show_reasoning,
             detail=self._session.verbose,
             costs=settings.context.show_token_count,
             opens=opens(self._session, self._screen.address),
-            who=shortened(self._session.leader, LONGEST_LEADER),
+            who=shortened(self._session.speaker_label, LONGEST_LEADER),
         )
         with closing(events) as turn:
             attended = turn if self._asking is None else self._asking.attending(turn)
@@ -219,7 +219,7 @@ class Repl:
         elif last is not None:
             for told in unsent(self._session) if self._session.verbose else ():
                 self._screen.print(told, "dim")
-            self._session.describing.start()
+            self._session.start_background_tasks()
 
     def _noting(self, turn: "Iterator[Event]") -> "Iterator[Event]":
         from zkchat_cli.events import MessageStored  # as above
@@ -239,7 +239,7 @@ class Repl:
 
     def _look_again(self) -> None:
         """After a turn or a command: the conversation has grown."""
-        if self._session.parts.counter.ready:  # else the background is about to do it
+        if self._session.counter.ready:  # else the background is about to do it
             self._gauge.measure_prompt()
 
     def _leave(self) -> None:
@@ -312,12 +312,13 @@ class Repl:
         dressed = self._screen.with_settings(settings.terminal)
         self._screen = replace(dressed, address=opener(bench.vault.root, settings.references.link_style))
         self._prompt.dress(PromptStyle(dressed.colour, dressed.symbols))
-        self._history.keep_in(input_history.file_of(bench.loaded.places.data_dir, str(bench.vault.root)) if self._keep_history else None)
+        history = input_history.history_file(bench.loaded.places.data_dir, str(bench.vault.root))
+        self._history.keep_in(history if self._keep_history else None)
         if settings.terminal.editing_mode == "vi":
             self._prompt.use_vi_keys()
         self._completer.ready.set()
         self._prompt.update(
-            model=self._session.leader,
+            model=self._session.speaker_label,
             vault=bench.vault.name,
             threshold=settings.context.summarization_threshold,
             show_tokens=settings.context.show_token_count,
@@ -329,9 +330,9 @@ class Repl:
         from zkchat_cli.text.truncate import truncate
 
         session, was_asked = self._session, self._prompt.forget_heading()
-        name, vault = session.parts.model.name, session.parts.vault.name
+        name, vault = session.model.name, session.vault.name
         model = f"offline: {providers.provider(name).help}" if name == "offline" else shortened(name, LONGEST_NAME)
-        model = f"{agent.name} · {model}" if (agent := session.parts.agent) is not None else model
+        model = f"{agent.name} · {model}" if (agent := session.agent) is not None else model
         program = "" if was_asked else f"zkchat {__version__} · "
         self._screen.print(sanitize_name(f"{program}{vault} ({self._background.notes}) · {model}"), "bold")
         if session.history:
@@ -344,7 +345,7 @@ class Repl:
     def _tell_unable(self) -> None:
         from zkchat_cli.terminal.change_approval import tell_unable  # the session has loaded what it needs
 
-        tell_unable(self._session.parts, self._screen, unsafe=self._unsafe)
+        tell_unable(self._session, self._screen, unsafe=self._unsafe)
 
     def _warn_of_opening(self) -> None:
         for warning in self._background.opened.warnings if self._background.opened is not None else ():
@@ -366,7 +367,7 @@ class Repl:
         self._completer.ready.set()
         self._history.keep_in(None)
         if self._begun:
-            self._session.describing.stop()
+            self._session.stop_background_tasks()
         self._background.leave()
         if self._begun:
-            self._session.describing.stop(LEAVING)
+            self._session.stop_background_tasks(LEAVING)

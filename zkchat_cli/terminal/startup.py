@@ -104,7 +104,7 @@ class BackgroundLoader:
             if not self._typing.is_set():
                 self._begun_at = self._typed_at
                 if (session := self._session()) is not None:
-                    session.look_again()
+                    session.invalidate_scan()
             self._typing.set()
         else:
             self._typing.clear()
@@ -137,13 +137,13 @@ class BackgroundLoader:
     def _open(self) -> None:
         self.opened = self._opening()
         self._unless_left()
-        if self.opened.bench.vault.indexed:
+        if self.opened.bench.vault.has_index:
             self._first_index_there()
 
     def _first_index_there(self) -> None:
         assert self.opened is not None
         with suppress(ZkchatError):
-            self.notes = len(self.opened.bench.vault.notes())
+            self.notes = len(self.opened.bench.vault.note_paths())
         self.indexed.set()
 
     def _tell(self) -> None:
@@ -153,7 +153,7 @@ class BackgroundLoader:
     def _prepare(self, opened: StartedSession) -> None:
         """While the user reads or types: the index, what can be completed, the vocabulary, what changes in the vault."""
         vault, counter = opened.bench.vault, opened.bench.counter
-        warming = counter.warm()
+        warming = counter.load_in_background()
         if not self.indexed.is_set():
             self._build(opened)
         with suppress(ZkchatError):
@@ -161,12 +161,12 @@ class BackgroundLoader:
         warming.join()
         self._measure()
         with self._doing("loading the model"):
-            (self._session() or opened.session).parts.model.prepare()
+            (self._session() or opened.session).model.prepare()
         self._measure()
         self._refresh(None)
         from zkchat_cli.context.recall import index  # with the session's modules, which are there by now
 
-        index.prepare()
+        index.preload_numpy()
         self._get_ready()
         threading.Thread(target=self._look_while_typing, name="looking at the vault", daemon=True).start()
         from zkchat_cli.terminal import vault_watcher  # with the vault's modules, which are there by now
@@ -181,7 +181,7 @@ class BackgroundLoader:
         if session is not None and session is not self._readied:
             self._readied = session
             with suppress(ZkchatError):  # the question itself will tell
-                session.get_ready()
+                session.warm_up()
 
     def _build(self, opened: StartedSession) -> None:
         """The first index. A vault in which there is nothing to chat with ends the chat."""
@@ -213,9 +213,9 @@ class BackgroundLoader:
         with suppress(ZkchatError):
             report = vault.refresh(only=paths, progress=self._unless_left)
             session = self._session() or self.opened.session
-            session.vault_refreshed(report)
+            session.apply_scan(report)
             if paths is None and self._typing.is_set() and began >= self._begun_at:  # what was written before its first key is seen
-                session.just_refreshed()
+                session.mark_scanned()
             vault.complete("", 1)  # which makes its list anew if notes have come or gone
             # a folder in which something is written all the time must not keep the processor busy
             self._left.wait(min(RESTS * report.seconds, LONGEST_REST))

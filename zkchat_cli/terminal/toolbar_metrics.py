@@ -25,13 +25,13 @@ class ToolbarMetrics:
         session = self._session()
         if session is None:
             return
-        counter = session.parts.counter
+        counter = session.counter
         if counter.ready and len(text) <= COUNTED_WHILE_TYPING:
             tokens, estimated = counter.count(text), counter.estimated
         else:
-            from zkchat_cli.tokens.counter import estimate  # the session has loaded it
+            from zkchat_cli.tokens.counter import estimate_tokens  # the session has loaded it
 
-            tokens, estimated = estimate(text), True
+            tokens, estimated = estimate_tokens(text), True
         self._prompt.update(typed=tokens, typed_estimated=bool(text) and estimated)
 
     def measure_prompt(self) -> None:
@@ -40,7 +40,7 @@ class ToolbarMetrics:
         if session is None:
             return
         documents = {reference.relative_path for message in session.history for reference in message.references} - {None}
-        current = {"model": session.leader, "limit": session.budget.effective_limit, "references": len(documents)}
+        current = {"model": session.speaker_label, "limit": session.budget.effective_limit, "references": len(documents)}
         try:
             self._prompt.update(usage=session.usage, **current)
         except ZkchatError:

@@ -106,4 +106,4 @@ def _watched(root: Path, ignore: Sequence[str]) -> tuple[list[str], bool]:
     Linux watches each folder by itself, and left to find them watchfiles would look into hidden ones and follow links out of the vault.
     """
     recursive = sys.platform != "linux"
-    return [str(root)] if recursive else filesystem.folders(root, ignore), recursive
+    return [str(root)] if recursive else filesystem.list_folders(root, ignore), recursive

@@ -9,7 +9,7 @@ from zkchat_cli.vault.vault import Vault
 
 def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
     path, named = vault.locate(arguments["path"])
-    return ToolOutput(change=vault.changes.append(path, arguments["text"], arguments.get("heading") or named))
+    return ToolOutput(change=vault.editor.append(path, arguments["text"], arguments.get("heading") or named))
 
 
 TOOL = Tool(

@@ -8,7 +8,7 @@ from zkchat_cli.vault.vault import Vault
 
 
 def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
-    return ToolOutput(change=vault.changes.create(arguments["path"], arguments["content"]))
+    return ToolOutput(change=vault.editor.create(arguments["path"], arguments["content"]))
 
 
 TOOL = Tool(

@@ -19,7 +19,7 @@ def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
     more = f"{len(rows) - MOST} more: read {path} from start_line={shown[-1].line}." if len(rows) > MOST else ""
     none = "" if rows else "It links to nothing."
     data = {"path": path, "count": len(rows), "links": [_described(row) for row in shown]}
-    return ToolOutput(tuple(dict.fromkeys(vault.quoted(shown))), data, more or none)
+    return ToolOutput(tuple(dict.fromkeys(vault.link_lines(shown))), data, more or none)
 
 
 def _described(row: LinkRow) -> dict[str, object]:

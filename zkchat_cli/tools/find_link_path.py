@@ -17,7 +17,7 @@ def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
             outcome="no links join them",
         )
     note = "" if found.links else "They are one note."
-    return ToolOutput(tuple(dict.fromkeys(vault.quoted(found.links))), {"path": list(found.notes)}, note)
+    return ToolOutput(tuple(dict.fromkeys(vault.link_lines(found.links))), {"path": list(found.notes)}, note)
 
 
 TOOL = Tool(

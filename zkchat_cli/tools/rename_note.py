@@ -9,7 +9,7 @@ from zkchat_cli.vault.vault import Vault
 
 def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
     path, _ = vault.locate(arguments["path"])
-    return ToolOutput(change=vault.changes.rename(path, arguments["new_path"]))
+    return ToolOutput(change=vault.editor.rename(path, arguments["new_path"]))
 
 
 TOOL = Tool(

@@ -1,6 +1,6 @@
-"""Changes to notes that somebody proposed, a model or a command: approved or not, made, and committed where the user wants that.
+"""Proposed changes to notes: approve, apply and commit them.
 
-Who approves is a function that is passed in: a screen that asks, or an answer given beforehand. Nothing here asks anybody.
+Who approves is a function passed in: a screen that asks, or an answer given in advance. Nothing here asks anybody.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,10 +14,10 @@ from zkchat_cli.vault.vault import Vault
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether a change may be made; `told` says why not, to the user and to the model."""
+    """Whether a change may be made; `reason` tells the user and the model why not."""
 
     allowed: bool
-    told: str = ""
+    reason: str = ""
 
 
 Approve = Callable[[Change], Decision]
@@ -27,19 +27,19 @@ DECLINED = Decision(False, "declined by the user: nothing was changed")
 UNASKED = Decision(False, "refused: nobody can be asked here, and --yes was not given; nothing was changed")
 
 
-def beforehand(change: Change) -> Decision:
-    """A yes that was said before anything was proposed: to notes, but not to what later conversations are told to do."""
-    if change.lasting is None:
+def approve_notes(change: Change) -> Decision:
+    """`--yes`: approves every change except those of memory files, which instruct every later conversation."""
+    if change.memory_file is None:
         return ALLOWED
-    return Decision(False, f"refused: {change.lasting} is sent with every message, and --yes is for notes alone; nothing was changed")
+    return Decision(False, f"refused: {change.memory_file} is sent with every message, and --yes is for notes alone; nothing was changed")
 
 
-def warned(change: Change, lasting: str | None) -> Change:
-    """The change as it is to be approved: `lasting` is the file of it that is memory."""
-    if lasting is None:
+def mark_memory_file(change: Change, memory_file: str | None) -> Change:
+    """The change with a warning that it edits a memory file, if it does."""
+    if memory_file is None:
         return change
-    told = f"{lasting} is sent with messages: what it says, every later conversation is told."
-    return replace(change, note=f"{change.note} {told}".strip(), lasting=lasting)
+    warning = f"{memory_file} is sent with every message: what it says, every later conversation is told."
+    return replace(change, note=f"{change.note} {warning}".strip(), memory_file=memory_file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,33 +52,33 @@ class ApprovalPolicy:
 
 @dataclass(frozen=True, slots=True)
 class AppliedChange:
-    """`told` is what there is to say of a change that was made; `problem` why it was not committed, though it was wanted.
+    """The outcome of a change that was made; `problem` is why it could not be committed.
 
-    `stopped`: Ctrl-C was pressed meanwhile. Whoever had the change made tells of it first, and then raises KeyboardInterrupt.
+    `interrupted`: Ctrl-C was pressed meanwhile. The caller shows this outcome first and raises KeyboardInterrupt afterwards.
     """
 
-    told: str
+    message: str
     problem: VaultError | None = None
-    stopped: bool = False
+    interrupted: bool = False
 
 
 def apply_change(vault: Vault, change: Change, *, git: bool = False) -> AppliedChange:
-    """Make a change, all or nothing, and commit it. Raises VaultError when it is not made; one that cannot be committed is made.
+    """Make a change, all of it or nothing, and commit it if `git`. Raises VaultError when nothing was changed.
 
-    Ctrl-C never leaves it open which of the two it is: raised as KeyboardInterrupt, nothing has changed.
+    After Ctrl-C it is always clear which: KeyboardInterrupt means that nothing was changed.
     """
     try:
-        vault.changes.make(change)
-        return committed(vault, change.paths, change.summary) if git else AppliedChange("done")
+        vault.editor.apply(change)
+        return commit_files(vault, change.paths, change.summary) if git else AppliedChange("done")
     except KeyboardInterrupt:
-        if not vault.changes.is_made(change):
+        if not vault.editor.is_applied(change):
             raise
         problem = VaultError("the commit was stopped", vault_git.COMMIT_IT) if git else None
-        return AppliedChange("done, not committed" if git else "done", problem, stopped=True)
+        return AppliedChange("done, not committed" if git else "done", problem, interrupted=True)
 
 
-def committed(vault: Vault, paths: Sequence[str], summary: str) -> AppliedChange:
-    """What came of committing these files, which were changed already."""
+def commit_files(vault: Vault, paths: Sequence[str], summary: str) -> AppliedChange:
+    """Commit files that were changed already."""
     try:
         return AppliedChange(f"done, committed as {vault_git.commit(vault.root, paths, f'zkchat: {summary}')}")
     except VaultError as e:

@@ -57,7 +57,7 @@ class NoteBytes:
     problem: str | None = None
 
 
-def root_of(folder: Path) -> Path:
+def resolve_root(folder: Path) -> Path:
     """The real path of a vault's folder. Raises VaultError when there is no such folder, or it cannot be read."""
     try:
         root = folder.expanduser().resolve(strict=True)
@@ -98,7 +98,7 @@ def scan(root: Path, ignore: Sequence[str] = ()) -> Listing:
     return listing
 
 
-def folders(root: Path, ignore: Sequence[str] = ()) -> list[str]:
+def list_folders(root: Path, ignore: Sequence[str] = ()) -> list[str]:
     """The full paths of the folders that `scan` looks into, the vault itself first."""
     ignored = _ignored(ignore)
     found = [("", str(root))]
@@ -112,7 +112,7 @@ def folders(root: Path, ignore: Sequence[str] = ()) -> list[str]:
     return [folder for _, folder in found]
 
 
-def look(root: Path, paths: Iterable[str], ignore: Sequence[str] = ()) -> Listing | None:
+def scan_paths(root: Path, paths: Iterable[str], ignore: Sequence[str] = ()) -> Listing | None:
     """What `scan` would say of these paths alone; None where that takes a scan: one of them is a folder, or stands where a scan does not
     go, or the vault is away.
     """
@@ -187,7 +187,7 @@ def _ignored(globs: Sequence[str]) -> "re.Pattern[str] | None":
     return re.compile("(?:" + "|".join(alternatives) + r")\Z", re.DOTALL) if alternatives else None
 
 
-def leaves_out(ignore: Sequence[str], path: str) -> bool:
+def is_ignored(ignore: Sequence[str], path: str) -> bool:
     """Whether a scan with these globs passes a path over, because of itself or a folder above it."""
     ignored = _ignored(ignore)
     return ignored is not None and ignored.match(path) is not None
@@ -264,13 +264,13 @@ def read_note(root: Path, relative_path: str) -> NoteBytes | None:
         return NoteBytes(b"", f"not read: {_cause(e)}")
     if len(raw) > LARGEST_NOTE:
         return NoteBytes(
-            whole_lines(raw[:READ_OF_LARGER]),
+            trim_to_whole_lines(raw[:READ_OF_LARGER]),
             f"larger than {LARGEST_NOTE // 1_000_000} MB, only its first {READ_OF_LARGER // 1_000_000} MB are read",
         )
     return NoteBytes(raw)
 
 
-def whole_lines(raw: bytes) -> bytes:
+def trim_to_whole_lines(raw: bytes) -> bytes:
     """The beginning of a file without the line in which it was cut off, if it has another; cut within no character of UTF-16."""
     if not _is_utf16(raw):
         return raw[: raw.rfind(b"\n") + 1] or raw
@@ -302,10 +302,10 @@ def decode(note: NoteBytes) -> tuple[str, str | None]:
 
 def printable(path: str) -> str:
     """A path for a message: one line, and text even where the file's name is not."""
-    return encodable(path).replace("\n", "\\n").replace("\r", "\\r")
+    return replace_surrogates(path).replace("\n", "\\n").replace("\r", "\\r")
 
 
-def encodable(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """`text` without the halves of surrogate pairs that a command line or a file name may bring, character for character."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 

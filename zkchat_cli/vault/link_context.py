@@ -21,7 +21,7 @@ def of(rows: Iterable[LinkRow], parsed: Callable[[str], ParsedNote | None]) -> l
 def _quotation(row: LinkRow, note: ParsedNote | None) -> ContentChunk:
     """The line as the note has it now; of a line cut into passages the one with the link. What is gone is quoted from the index."""
     title = note.title if note else row.source
-    for passage in note.passages if note else ():
+    for passage in note.chunks if note else ():
         if passage.start_line <= row.line <= passage.end_line:
             line = passage.text.split("\n")[row.line - passage.start_line]
             if row.raw in line:

@@ -32,7 +32,7 @@ def entries(index: IndexDatabase, folder: str = "", tag: str = "") -> list[NoteE
     `project`, `#project` and `Project` are one tag, which `#project/roof` has too. Raises VaultError for a folder or a tag that no note
     has; the hint names the nearest.
     """
-    below = _known_folder(index, folder)
+    below = _knuser_folder(index, folder)
     rows = index.rows("SELECT path, title, tags FROM notes WHERE substr(path, 1, ?) = ? ORDER BY path", len(below), below)
     found = [NoteEntry(path, title, tuple(tags.split("\n")) if tags else ()) for path, title, tags in rows]
     wanted = fold_name(tag.strip().strip("#/"))
@@ -59,7 +59,7 @@ def certain(asked: str, link: LinkResolution, titled: Sequence[str]) -> tuple[st
     raise VaultError(f"there is no note {shown}", f"Nearest: {near}" if near else "Search finds notes by their words.")
 
 
-def _known_folder(index: IndexDatabase, folder: str) -> str:
+def _knuser_folder(index: IndexDatabase, folder: str) -> str:
     """The folder as the beginning of its notes' paths."""
     bare = posixpath.normpath(folder.strip().strip("/") or ".")
     if bare == ".":

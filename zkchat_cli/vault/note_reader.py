@@ -15,7 +15,7 @@ from zkchat_cli.vault.chunking import chunk_note
 from zkchat_cli.vault.edit import new_note
 from zkchat_cli.vault.index.database import LinkRow, chunk
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
-from zkchat_cli.vault.markdown_scanner import Heading, Markup
+from zkchat_cli.vault.markup import Heading, Markup
 from zkchat_cli.vault.note_parser import ParsedNote
 
 
@@ -40,7 +40,7 @@ class NoteReader(ABC):
         self.root = root
 
     @abstractmethod
-    def nearest(self, name: str, limit: int = 3) -> list[str]:
+    def suggest_names(self, name: str, limit: int = 3) -> list[str]:
         """The names of the notes that `name` may have meant, the nearest first: for errors."""
 
     def read(self, relative_path: str) -> str:
@@ -72,7 +72,7 @@ class NoteReader(ABC):
         """The note's chunks that overlap those lines, cut to them. Raises VaultError when there is no such note."""
         parsed = self._parsed(relative_path)
         found = []
-        for p in parsed.passages:
+        for p in parsed.chunks:
             first, last = max(start_line, p.start_line), min(end_line or p.end_line, p.end_line)
             if first <= last:
                 whole = (first, last) == (p.start_line, p.end_line)
@@ -80,9 +80,9 @@ class NoteReader(ABC):
                 found.append(chunk(parsed.relative_path, parsed.title, p.heading, first, last, text))
         return found
 
-    def pieces(self, relative_path: str, title: str, text: str) -> list[ContentChunk]:
+    def chunk_text(self, relative_path: str, title: str, text: str) -> list[ContentChunk]:
         """A text that is no note (code, a table, a log) cut into chunks at its blank lines."""
-        whole = Markup() if not relative_path.lower().endswith(NOTE_SUFFIXES) else note_parser.parse(relative_path, text).markup
+        whole = Markup() if not relative_path.lower().endswith(NOTE_SUFFIXES) else note_parser.parse_note(relative_path, text).markup
         return [
             chunk(relative_path, title, p.heading, p.start_line, p.end_line, p.text) for p in chunk_note(text, 0, whole) if p.text.strip()
         ]
@@ -90,13 +90,13 @@ class NoteReader(ABC):
     def section(self, relative_path: str, anchor: str) -> tuple[int, int]:
         """First and last line of a heading with all under it, or of a block (`^id`). Raises VaultError when the note has none such."""
         note = self._parsed(relative_path)
-        if found := sections.lines_of(anchor, note.text, note.markup):
+        if found := sections.find_section(anchor, note.text, note.markup):
             return found
-        near = ", ".join(truncate(heading, 80) for heading in sections.nearest(anchor, note.markup))
+        near = ", ".join(truncate(heading, 80) for heading in sections.similar_headings(anchor, note.markup))
         what = f"{relative_path} has no {'block' if '^' in anchor else 'heading'} {truncate(anchor, 80)}"
         raise VaultError(what, f"Nearest: {near}" if near else "Read the whole note.")
 
-    def quoted(self, rows: Sequence[LinkRow]) -> list[ContentChunk]:
+    def link_lines(self, rows: Sequence[LinkRow]) -> list[ContentChunk]:
         """The line that each link stands on as a chunk; links of one line share it."""
         return link_context.of(rows, self._parsed_or_none)
 
@@ -122,10 +122,10 @@ class NoteReader(ABC):
         if note.problem and not note.raw:
             raise VaultError(f"{filesystem.printable(relative_path)}: {note.problem}", "Check its permissions.")
         filesystem.refuse_binary(relative_path, note.raw)
-        return note_parser.parse(relative_path, filesystem.decode(note)[0])
+        return note_parser.parse_note(relative_path, filesystem.decode(note)[0])
 
     def _missing(self, relative_path: str) -> VaultError:
         shown = truncate(filesystem.printable(relative_path), 80)
-        near = self.nearest(relative_path)
+        near = self.suggest_names(relative_path)
         hint = f"Nearest: {', '.join(f'[[{name}]]' for name in near)}" if near else "`zkchat vault search` finds notes by their words."
         return VaultError(f"there is no note {shown} in {self.root}", hint)

@@ -50,7 +50,7 @@ from zkchat_cli.vault.links.completion import Completion, Completions
 from zkchat_cli.vault.links.graph import Direction, Hub, LinkPath, Neighbour
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 from zkchat_cli.vault.listing import NoteEntry
-from zkchat_cli.vault.markdown_scanner import Heading
+from zkchat_cli.vault.markup import Heading
 from zkchat_cli.vault.note_reader import Note, NoteReader
 from zkchat_cli.vault.search import lexical as search_lexical
 from zkchat_cli.vault.search import query as search_query
@@ -96,7 +96,7 @@ class Vault(NoteReader):
         self._completing = threading.Lock()
         self._completions: tuple[tuple[object, ...], Completions] | None = None
         self.summaries = SummaryCache(root, self._upkeep, SummaryStore(index_file.with_suffix(".summaries.db")))
-        self.changes = NoteEditor(root, self._upkeep, index_file.with_suffix(".changes.json"), self.refresh)
+        self.editor = NoteEditor(root, self._upkeep, index_file.with_suffix(".changes.json"), self.refresh)
         self._semantic = Semantic(embedder, VectorStore(index_file.with_suffix(".vectors.db")), self._ask) if embedder else None
 
     @classmethod
@@ -105,7 +105,7 @@ class Vault(NoteReader):
 
         Raises VaultError when there is no such folder or it cannot be read.
         """
-        root = filesystem.root_of(folder)
+        root = filesystem.resolve_root(folder)
         return cls(root, cache_dir / "index" / f"{blake2b(os.fsencode(root), digest_size=16).hexdigest()}.db", ignore, embedder)
 
     def close(self) -> None:
@@ -114,7 +114,7 @@ class Vault(NoteReader):
                 part.close()
 
     @property
-    def indexed(self) -> bool:
+    def has_index(self) -> bool:
         """Whether there is an index already, so that the next refresh is short."""
         return self._upkeep.exists
 
@@ -124,9 +124,9 @@ class Vault(NoteReader):
         `progress(done, total)` counts notes that are read. `only`: paths of which it is known that nothing else has changed; folders among
         them mean that anything may have. Raises VaultError when the folder holds no Markdown file.
         """
-        self.changes.recover()
+        self.editor.recover()
         refreshed = self._upkeep.refresh(full=full, progress=progress, only=only)
-        self.summaries.follow(refreshed, full=full)
+        self.summaries.prune(refreshed, full=full)
         return self._ask(lambda index: self._report(index, refreshed))
 
     def status(self) -> IndexReport:
@@ -139,7 +139,7 @@ class Vault(NoteReader):
         By words, weighed by `weights`, and by meaning where there is an embedder; "phrases" ask for words alone. An embedder that fails is
         a warning.
         """
-        asked = search_query.analyse(query)
+        asked = search_query.parse_query(query)
         if limit <= 0:
             return []
         if self._semantic and asked.is_plain:
@@ -150,8 +150,8 @@ class Vault(NoteReader):
 
     def snippet(self, found: ContentChunk, query: str) -> tuple[str | None, Snippet]:
         """The lines of a chunk that show best why `query` found it, and the heading they stand under."""
-        shown = snippets.snippet(found.text, found.start_line, search_query.analyse(query).terms)
-        return sections.heading_over(shown.line, found.text, found.start_line) or found.heading, shown
+        shown = snippets.snippet(found.text, found.start_line, search_query.parse_query(query).terms)
+        return sections.heading_above(shown.line, found.text, found.start_line) or found.heading, shown
 
     def embed(self, progress: Progress | None = None, *, verify: bool = False) -> None:
         """Compute the vectors that are missing, if there is an embedder. What fails is a warning; what was computed is kept.
@@ -163,9 +163,9 @@ class Vault(NoteReader):
 
     def take_warnings(self) -> list[ZkchatError]:
         """What kept search by meaning from working, and changes that had been broken off, since this was last asked; each is told once."""
-        return [*self.changes.take_warnings(), *(self._semantic.take_warnings() if self._semantic else ())]
+        return [*self.editor.take_warnings(), *(self._semantic.take_warnings() if self._semantic else ())]
 
-    def path_of(self, written: str) -> str | None:
+    def find_file(self, written: str) -> str | None:
         """The file that exactly this path means, from the vault or the disk's root, `.md` or not; None if none: it may be a name, a link.
 
         Unlike a link a path may hold `#`, `|` and brackets, as a shell completes it.
@@ -173,10 +173,10 @@ class Vault(NoteReader):
         if "\0" in written:
             return None
         inside = os.path.relpath(os.path.realpath(written), self.root) if Path(written).is_absolute() else written
-        path = posixpath.normpath(filesystem.encodable(inside.replace(os.sep, "/")))
+        path = posixpath.normpath(filesystem.replace_surrogates(inside.replace(os.sep, "/")))
         return self._ask(lambda index: next((p for p in (path, *(path + suffix for suffix in NOTE_SUFFIXES)) if index.has_file(p)), None))
 
-    def links_in(self, text: str, source: str | None = None) -> list[LinkResolution]:
+    def resolve_links(self, text: str, source: str | None = None) -> list[LinkResolution]:
         """The links of `text`, in its order, as if it stood in the note `source`, or in no note in the vault's root."""
         return self._ask(lambda index: text_links.of_text(index, text, source))
 
@@ -184,18 +184,18 @@ class Vault(NoteReader):
         """What `[[target]]` points to; `Note#heading` and `Note|alias` are understood, brackets are not needed."""
         return self._ask(lambda index: text_links.of_target(index, target, source))
 
-    def nearest(self, name: str, limit: int = 3) -> list[str]:
+    def suggest_names(self, name: str, limit: int = 3) -> list[str]:
         """The names of the notes that `name` may have meant, the nearest first."""
-        return self._ask(lambda index: [spelled for spelled, _ in name_suggestions.nearest(index, name, limit)])
+        return self._ask(lambda index: [spelled for spelled, _ in name_suggestions.suggest_names(index, name, limit)])
 
     def complete(self, typed: str, limit: int = 30) -> list[Completion]:
         """The notes whose names have the letters typed, the best first; for nothing typed, those that changed last.
 
         It does not wait for a refresh that is under way, but answers from what was there before.
         """
-        return self._names_now().find(filesystem.encodable(typed), limit)
+        return self._names_now().find(filesystem.replace_surrogates(typed), limit)
 
-    def paths_now(self) -> list[str]:
+    def cached_paths(self) -> list[str]:
         """`notes`, as `complete` knows them: at once, whatever is going on."""
         return self._names_now().paths
 
@@ -211,7 +211,7 @@ class Vault(NoteReader):
                 self._completions = self._upkeep.ask_if_free(renewed) or self._completions
             return self._completions[1]
 
-    def notes(self) -> list[str]:
+    def note_paths(self) -> list[str]:
         """The paths of all notes, sorted."""
         return self._ask(lambda index: index.paths())
 
@@ -229,7 +229,7 @@ class Vault(NoteReader):
         """Every link of the vault that points to nothing, by source and line, with the paths of the nearest names for the first of them."""
 
         def nearest(index: IndexDatabase, name: str) -> tuple[str, ...]:
-            return tuple(path for _, path in name_suggestions.nearest(index, name, 3))
+            return tuple(path for _, path in name_suggestions.suggest_names(index, name, 3))
 
         return self._ask(lambda index: broken.notes(index, partial(nearest, index), text_links.MOST_NEAREST))
 
@@ -243,19 +243,19 @@ class Vault(NoteReader):
         Raises VaultError for a path that leads out of the vault, for what means nothing, and for what may mean several notes: the hint
         says which ones.
         """
-        text = filesystem.encodable(text.strip())
+        text = filesystem.replace_surrogates(text.strip())
         if os.path.isfile(filesystem.resolve_inside(self.root, text)):  # noqa: PTH113 - Path.is_file raises for names that are too long
             return posixpath.normpath(text), None
         link = self.resolve(text)
         titled = [] if link.target else self._ask(lambda index: listing.titled(index, text))
         return listing.certain(text, link, titled)
 
-    def entries(self, folder: str = "", tag: str = "") -> list[NoteEntry]:
+    def list_notes(self, folder: str = "", tag: str = "") -> list[NoteEntry]:
         """The notes in a folder or below it, with a tag or one nested in it, by path; of all folders and tags where none is given.
 
         Raises VaultError for a folder or tag that no note has; the hint names the nearest.
         """
-        return self._ask(lambda index: listing.entries(index, filesystem.encodable(folder), filesystem.encodable(tag)))
+        return self._ask(lambda index: listing.entries(index, filesystem.replace_surrogates(folder), filesystem.replace_surrogates(tag)))
 
     def neighbours(self, relative_path: str, depth: int = 1, direction: Direction = "both", limit: int = 1000) -> list[Neighbour]:
         """The notes at most `depth` links away, nearest first and then by path, `limit` at most; not the note itself.
@@ -282,7 +282,7 @@ class Vault(NoteReader):
         """The notes that most other notes link to, the most linked first."""
         return self._ask(lambda index: graph.hubs(index, limit))
 
-    def related_to(self, relative_path: str, limit: int = 10) -> list[RelatedNote]:
+    def related_notes(self, relative_path: str, limit: int = 10) -> list[RelatedNote]:
         """The notes most related to a note by links and words, the best first, not itself. Raises VaultError if there is no such note."""
         note = self._parsed(relative_path)
         telling = related.telling_words(note)
@@ -291,9 +291,9 @@ class Vault(NoteReader):
         lexical.pop(note.relative_path, None)
         return list(islice(related.combine(telling, kin, lexical, self._first_chunk), max(limit, 0)))
 
-    def about(self, query: str, limit: int = 10) -> list[RelatedNote]:
+    def notes_about(self, query: str, limit: int = 10) -> list[RelatedNote]:
         """The notes that answer a query best, each once with its best chunk."""
-        asked = search_query.analyse(query).words
+        asked = search_query.parse_query(query).words
         best = related.best_of_each(self.search(query, limit * MOST_CHUNKS_OF_A_NOTE))
         return [RelatedNote(found, related.reasons(None, related.shared_words(asked, found))) for found in best.values()][: max(limit, 0)]
 

@@ -180,7 +180,7 @@ def _as_destination(spelled: str, written: str, *, quoted: bool) -> str:
 
 def holds(source: str, note: ParsedNote, text: str, before: BulkLinkResolver, after: BulkLinkResolver, move: Move) -> bool:
     """Whether in a note's new `text` each link leads where it led, read anew as the index will read it; dead ones may have come alive."""
-    new = note_parser.parse(source, text)
+    new = note_parser.parse_note(source, text)
     if new.front_matter.lines != note.front_matter.lines or len(new.markup.links) != len(note.markup.links):
         return False
     pairs = {((was.kind, was.text), (now.kind, now.text)): (was, now) for was, now in zip(note.markup.links, new.markup.links, strict=True)}

@@ -2,13 +2,13 @@
 
 import os
 import posixpath
-import secrets
 import time
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from zkchat_cli.errors import VaultError
-from zkchat_cli.vault.filesystem import encodable, printable, resolve_inside
+from zkchat_cli.fileio import SCRATCH_PREFIX, scratch_file
+from zkchat_cli.vault.filesystem import printable, replace_surrogates, resolve_inside
 
 LEFT_BEHIND = 3600.0
 """Seconds after which a scratch file is nobody's: the program that wrote it was killed."""
@@ -34,7 +34,7 @@ def create(root: Path, relative_path: str, text: str) -> None:
     file = resolve_inside(root, relative_path)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        _write(file, encodable(text))
+        _write(file, replace_surrogates(text))
     except FileExistsError as e:
         what = (
             f"{printable(relative_path)} exists already" if os.path.lexists(file) else f"{printable(relative_path)}: a file is in the way"
@@ -48,7 +48,7 @@ def _write(file: Path, text: str) -> None:
     """Under a hidden name first, so that nobody reads half a note, nor finds one when the disk was full; then its name is taken, which
     only one can do, and it moves there."""
     _sweep(file.parent)
-    scratch = file.with_name(f".zkchat-{secrets.token_hex(6)}.tmp")
+    scratch = scratch_file(file)
     try:
         with scratch.open("x", encoding="utf-8", newline="\n") as out:
             out.write(text)
@@ -61,7 +61,7 @@ def _write(file: Path, text: str) -> None:
 
 def _sweep(folder: Path) -> None:
     """Take away what a program that was killed has left in a folder that is written to anyway."""
-    for left in folder.glob(".zkchat-????????????.tmp"):
+    for left in folder.glob(f"{SCRATCH_PREFIX}????????????.tmp"):
         with suppress(OSError):
             if time.time() - left.stat().st_mtime > LEFT_BEHIND:
                 left.unlink()

@@ -19,7 +19,7 @@ from zkchat_cli.vault.edit import file_names, link_rewrite, section_edit, transa
 from zkchat_cli.vault.edit.byte_preserving import BytePreservingText, Edit
 from zkchat_cli.vault.edit.link_rewrite import Move
 from zkchat_cli.vault.edit.transaction import TRASH, Change, FileChange
-from zkchat_cli.vault.filesystem import LARGEST_NOTE, encodable, printable
+from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable, replace_surrogates
 from zkchat_cli.vault.index.manager import IndexManager
 from zkchat_cli.vault.links.bulk_resolver import BulkLinkResolver
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, Name, key
@@ -64,13 +64,13 @@ class NoteEditor:
         told, self._told = self._told, []
         return told
 
-    def make(self, change: Change) -> None:
+    def apply(self, change: Change) -> None:
         """Make a change, all of it or nothing. Raises VaultError, and then nothing has changed.
 
         An index that cannot take it in at once does so later, which `take_warnings` tells: the change is made all the same.
         """
         try:
-            transaction.make(self.root, change, self.journal)
+            transaction.apply(self.root, change, self.journal)
         except OSError as e:  # of the journal, or of putting back
             hint = "What was changed already, if anything, is put back when zkchat next looks at the vault."
             raise VaultError(f"the change cannot be made: {(e.strerror or str(e)).lower()}", hint) from e
@@ -79,16 +79,16 @@ class NoteEditor:
         except VaultError as e:
             self._told.append(VaultError(f"the change is made, but a search does not find it yet: {e.message}", e.hint))
 
-    def is_made(self, change: Change) -> bool:
+    def is_applied(self, change: Change) -> bool:
         """Whether the files are as `make`, which Ctrl-C has stopped, was to leave them; otherwise they are as they were."""
-        return transaction.is_made(self.root, change, self.journal)
+        return transaction.is_applied(self.root, change, self.journal)
 
     # proposals; each raises VaultError for what cannot be done
 
     def create(self, path: str, text: str) -> Change:
         """A new note; `.md` is added to its name."""
         path = self._new_path(path)
-        text = encodable(text).replace("\r\n", "\n").replace("\r", "\n").rstrip("\n") + "\n"
+        text = replace_surrogates(text).replace("\r\n", "\n").replace("\r", "\n").rstrip("\n") + "\n"
         others = [name.path for name in self._names([key(path)])[key(path)] if name.kind == "note"]
         notes = [f"There is {others[0]} of the same name: links need the path."] if others else []
         return Change(f"create {path}", (FileChange(None, path, b"", text.encode()),), self._told_of(path, notes))
@@ -97,7 +97,7 @@ class NoteEditor:
         """Text at the end of a note, or at the end of what stands under a heading."""
         raw, note, verbatim = self._read(path)
         place = self._section(path, note, heading) if heading else None
-        edit = section_edit.appended(note, place, encodable(text))
+        edit = section_edit.appended(note, place, replace_surrogates(text))
         change = self._edited(f"append to {path}{f' › {heading}' if heading else ''}", path, raw, verbatim, [edit])
         return _keeping(change, note, place.own) if place else change
 
@@ -105,10 +105,10 @@ class NoteEditor:
         """Another text under a heading; the heading stays."""
         raw, note, verbatim = self._read(path)
         place = self._section(path, note, heading)
-        edit = section_edit.replaced(note, place, encodable(text))
+        edit = section_edit.replaced(note, place, replace_surrogates(text))
         change = self._edited(f"edit {path} › {heading}", path, raw, verbatim, [edit])
         change = _keeping(change, note, place.after)
-        return replace(change, replaced="\n".join(note.text.split("\n")[place.first - 1 : place.after - 1]).strip())
+        return replace(change, replaced_text="\n".join(note.text.split("\n")[place.first - 1 : place.after - 1]).strip())
 
     def rename(self, path: str, new_path: str) -> Change:
         """A note at another path, or with `Folder/` in another folder, and every link of the vault made to lead where it led."""
@@ -135,7 +135,7 @@ class NoteEditor:
         note = f"{_count(len(rows), 'link')} in {_count(sources, 'note')} will lead nowhere." if rows else ""
         return Change(f"move {path} to {new_path}", (FileChange(path, new_path, raw, raw),), note)
 
-    def fix(self, fixes: Sequence[LinkFix]) -> Change:
+    def fix_links(self, fixes: Sequence[LinkFix]) -> Change:
         """Links of notes made to lead to other files; one that is not there any more, or that nothing can say so, is left alone."""
         files: list[FileChange] = []
         links = 0
@@ -186,7 +186,7 @@ class NoteEditor:
 
     def _new_path(self, path: str, old: str | None = None) -> str:
         """Where a note is to be: in the vault, not hidden, free, and to be reached by links."""
-        path = encodable(path)
+        path = replace_surrogates(path)
         if old is not None and path.endswith("/"):
             path += posixpath.basename(old)
         if not path.lower().endswith(NOTE_SUFFIXES):
@@ -203,7 +203,7 @@ class NoteEditor:
 
     def _told_of(self, path: str, notes: Sequence[str] = ()) -> str:
         """What to know of a new path."""
-        left_out = ["vault.ignore leaves this place out: no search or link will find the note."] if self.upkeep.leaves_out(path) else []
+        left_out = ["vault.ignore leaves this place out: no search or link will find the note."] if self.upkeep.is_ignored(path) else []
         return " ".join([*notes, *left_out, *filter(None, [file_names.caution(path)])])
 
     def _require_own(self, path: str) -> None:
@@ -225,7 +225,7 @@ class NoteEditor:
             raise VaultError(f"{printable(path)} cannot be read: {(e.strerror or str(e)).lower()}", "Check its permissions.") from e
         except ValueError as e:
             raise VaultError(f"{printable(path)} is damaged: it begins as UTF-16 and is none", "Save it as UTF-8 first.") from e
-        return raw, note_parser.parse(path, verbatim.text), verbatim
+        return raw, note_parser.parse_note(path, verbatim.text), verbatim
 
     def _section(self, path: str, note: ParsedNote, heading: str) -> section_edit.NoteSection:
         heading = heading.lstrip("# ") if heading.startswith("#") else heading
@@ -236,7 +236,7 @@ class NoteEditor:
                 f"{path} has several headings {truncate(heading, 80)}: {e}", "Say which: Heading (line 7), or Above#Heading."
             ) from e
         if found is None:
-            near = ", ".join(truncate(each, 80) for each in sections.nearest(heading, note.markup))
+            near = ", ".join(truncate(each, 80) for each in sections.similar_headings(heading, note.markup))
             raise VaultError(f"{path} has no heading {truncate(heading, 80)}", f"Nearest: {near}" if near else "Read the note.")
         return found
 
@@ -249,7 +249,9 @@ class NoteEditor:
 
 def _keeping(change: Change, note: ParsedNote, line: int) -> Change:
     """The change, if what stands from `line` on is in the new text as it was in the old. Raises VaultError."""
-    if not section_edit.keeps_below(note, line, note_parser.parse(note.relative_path, BytePreservingText.of(change.files[0].after).text)):
+    if not section_edit.keeps_below(
+        note, line, note_parser.parse_note(note.relative_path, BytePreservingText.of(change.files[0].after).text)
+    ):
         raise VaultError("what stands below would become part of the new text", "Is a block of code or a comment in it not closed?")
     return change
 

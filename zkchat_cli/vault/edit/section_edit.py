@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from zkchat_cli.vault.edit.byte_preserving import Edit
 from zkchat_cli.vault.note_parser import ParsedNote
-from zkchat_cli.vault.sections import meant
+from zkchat_cli.vault.sections import matching_headings
 
 _ATX = re.compile(r" {0,3}#{1,6}(?=[ \t]|$)")
 _ROW = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]|[ \t]*\|")
@@ -31,9 +31,9 @@ def section(note: ParsedNote, heading: str) -> NoteSection | None:
     """
     if "^" in heading.rpartition("#")[2]:
         return None
-    found, numbered = [*meant(heading, note.markup)], _NUMBERED.fullmatch(heading)
+    found, numbered = [*matching_headings(heading, note.markup)], _NUMBERED.fullmatch(heading)
     if not found and numbered:
-        found = [h for h in meant(numbered[1], note.markup) if h.line == int(numbered[2])]
+        found = [h for h in matching_headings(numbered[1], note.markup) if h.line == int(numbered[2])]
     if len(found) > 1:
         raise ValueError(f"lines {', '.join(str(h.line) for h in found)}")
     if not found:

@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from zkchat_cli.errors import VaultError
+from zkchat_cli.fileio import SCRATCH_PREFIX, atomic_write, scratch_file
 from zkchat_cli.vault.edit.byte_preserving import BytePreservingText
 from zkchat_cli.vault.edit.diff import unified_diff
 from zkchat_cli.vault.filesystem import printable, resolve_inside
@@ -41,17 +42,17 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is to be done to the notes, said in a line, and each file that it touches. `note` is what to know of it besides.
+    """A proposed change of notes: a one-line summary, the changed files, and a `note` for whoever approves it.
 
-    `lasting` is the file among them, if one is, that tells every later conversation what to do. `replaced` is the text in whose place
-    another comes: who proposed it may not have read it.
+    `memory_file` is the changed file that instructs later conversations, if any. `replaced_text` is the section that gets replaced: whoever
+    proposed the change may not have read it.
     """
 
     summary: str
     files: tuple[FileChange, ...]
     note: str = ""
-    lasting: str | None = None
-    replaced: str = ""
+    memory_file: str | None = None
+    replaced_text: str = ""
 
     @property
     def diff(self) -> str:
@@ -97,7 +98,7 @@ def place(root: Path, relative_path: str) -> Path:
     return root / TRASH / resolve_inside(root, "/".join(parts[1:])).relative_to(root)
 
 
-def make(root: Path, change: Change, journal: Path) -> None:
+def apply(root: Path, change: Change, journal: Path) -> None:
     """Make a change. Raises VaultError, and then nothing has changed: when a file is not as it was read, a place is taken, or the disk
     refuses.
     """
@@ -117,14 +118,14 @@ def make(root: Path, change: Change, journal: Path) -> None:
                 _put_back(root, journal)
             if isinstance(e, OSError):
                 failed = printable(os.path.basename(str(e.filename or "")))  # noqa: PTH119 - it may be no path at all
-                name = failed if failed and not failed.startswith(".zkchat-") else printable(change.files[0].new_path)
+                name = failed if failed and not failed.startswith(SCRATCH_PREFIX) else printable(change.files[0].new_path)
                 cause = (e.strerror or str(e)).lower()
                 raise VaultError(f"{name} cannot be written: {cause}", "Nothing was changed. Free it, and try again.") from e
             raise
         journal.unlink(missing_ok=True)
 
 
-def is_made(root: Path, change: Change, journal: Path) -> bool:
+def is_applied(root: Path, change: Change, journal: Path) -> bool:
     """Whether the files are as the change was to leave them, and nothing will put them back."""
     return not journal.exists() and all(_read(place(root, each.new_path)) == each.after for each in change.files)
 
@@ -143,7 +144,7 @@ def _planned(root: Path, change: FileChange) -> _Step:
     target = place(root, change.new_path)
     if source is not None:
         _require_unchanged(source, change)
-    scratch = target.with_name(f".zkchat-{secrets.token_hex(6)}.tmp") if source is None or change.before != change.after else None
+    scratch = scratch_file(target) if source is None or change.before != change.after else None
     step = _Step(change, source, target, scratch, tuple(folder for folder in reversed(target.parents) if not folder.exists()))
     if step.moves and change.path is not None and (root / change.path).is_symlink():
         raise VaultError(f"{printable(change.path)} is a link to another file", "Name that one.")
@@ -237,13 +238,7 @@ def _note(journal: Path, root: Path, steps: Sequence[_Step]) -> None:
             for step in steps
         ],
     }
-    aside = journal.with_suffix(".new")
-    handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape") as out:
-        json.dump(document, out)
-        out.flush()
-        os.fsync(out.fileno())
-    aside.replace(journal)
+    atomic_write(journal, json.dumps(document), private=True)
 
 
 def _put_back(root: Path, journal: Path) -> VaultError | None:
@@ -278,24 +273,16 @@ def _undone(step: dict[str, Any]) -> str | None:
     problem = None
     if source == target:
         if ours:
-            _write(target, before)
+            atomic_write(target, before)
         elif now != before:
             problem = str(target)
     else:
         if source is not None and _read(source) is None:
-            _write(source, before)
+            atomic_write(source, before)
         if ours or now == b"":
             target.unlink(missing_ok=True)
         _remove(tuple(map(Path, step["folders"])))
     return problem
-
-
-def _write(file: Path, raw: bytes) -> None:
-    scratch = file.with_name(f".zkchat-{_hash(os.fsencode(file.name))[:12]}.tmp")  # the same one, if this is killed and done again
-    scratch.write_bytes(raw)
-    if file.exists():
-        shutil.copymode(file, scratch)
-    scratch.replace(file)
 
 
 def _read(file: Path) -> bytes | None:

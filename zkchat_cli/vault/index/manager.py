@@ -57,9 +57,9 @@ class IndexManager:
     def exists(self) -> bool:
         return os.path.exists(self.file)  # noqa: PTH110 - where it may not be looked for, there is none
 
-    def leaves_out(self, path: str) -> bool:
+    def is_ignored(self, path: str) -> bool:
         """Whether the index passes over what stands at this path (`vault.ignore`)."""
-        return filesystem.leaves_out(self._ignore, path)
+        return filesystem.is_ignored(self._ignore, path)
 
     def refresh(self, *, full: bool, progress: Progress | None, only: Collection[str] | None) -> Refreshed:
         """Make the index say what the files say: all of them, or `only` those that are known to have changed."""
@@ -91,7 +91,7 @@ class IndexManager:
 
     def _look(self, paths: Collection[str]) -> Listing | None:
         """The files at these paths; None when only a scan can tell: a folder among them came or went."""
-        listing = filesystem.look(self.root, paths, self._ignore)
+        listing = filesystem.scan_paths(self.root, paths, self._ignore)
         gone = set(paths) - listing.stamps.keys() - listing.attachments if listing else ()
         return None if any(self.ask(partial(IndexDatabase.has_folder, path=path)) for path in gone) else listing
 

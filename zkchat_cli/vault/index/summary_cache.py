@@ -62,12 +62,12 @@ class SummaryStore(SidecarDatabase):
     def __init__(self, file: Path) -> None:
         super().__init__(file, busy_seconds=BUSY_SECONDS)
 
-    def of(self, content: bytes) -> tuple[CachedSummary, ...]:
+    def get(self, content: bytes) -> tuple[CachedSummary, ...]:
         """What is known of a text, the note's own words first."""
         sql = "SELECT text, kind, model FROM summaries WHERE hash = ? ORDER BY model"
         return self._quietly(lambda: self._ask(lambda db: tuple(CachedSummary(*row) for row in db.execute(sql, (content,))), ()), ())
 
-    def keep(self, content: bytes, summary: CachedSummary) -> None:
+    def put(self, content: bytes, summary: CachedSummary) -> None:
         row = (content, summary.model, summary.kind, summary.text)
         self._quietly(lambda: self._write(lambda db: db.execute("INSERT OR REPLACE INTO summaries VALUES (?, ?, ?, ?)", row)), None)
 
@@ -76,7 +76,7 @@ class SummaryStore(SidecarDatabase):
         sql = "SELECT DISTINCT hash FROM summaries"
         return self._quietly(lambda: self._ask(lambda db: {bytes(content) for (content,) in db.execute(sql)}, set()), set())
 
-    def drop(self, contents: Iterable[bytes]) -> None:
+    def delete(self, contents: Iterable[bytes]) -> None:
         rows = [(content,) for content in contents]
         self._quietly(lambda: self._write(lambda db: db.executemany("DELETE FROM summaries WHERE hash = ?", rows)), None)
 
@@ -98,7 +98,7 @@ class SummaryCache:
         self._store = store
         self.close = store.close
 
-    def opening(self, relative_path: str) -> NoteOpening | None:
+    def read_opening(self, relative_path: str) -> NoteOpening | None:
         """The beginning of a note as its file is now; None when it cannot be read."""
         try:
             with filesystem.resolve_inside(self._root, relative_path).open("rb", buffering=0) as file:
@@ -107,27 +107,27 @@ class SummaryCache:
         except (VaultError, OSError):
             return None
         if len(raw) == READ:
-            raw = filesystem.whole_lines(raw)
+            raw = filesystem.trim_to_whole_lines(raw)
         text, _ = filesystem.decode(NoteBytes(raw))
-        properties = front_matter.read(text)
+        properties = front_matter.read_front_matter(text)
         body = text.split("\n", properties.lines)[-1] if properties.lines else text
         return NoteOpening(properties.text("title") or stem(relative_path), properties.text("description", "summary"), body)
 
-    def of(self, relative_path: str) -> tuple[CachedSummary, ...]:
+    def get(self, relative_path: str) -> tuple[CachedSummary, ...]:
         """What is kept of the note as its file is now, its own words first."""
         content = self._content(relative_path)
-        return self._store.of(content) if content else ()
+        return self._store.get(content) if content else ()
 
-    def keep(self, relative_path: str, summary: CachedSummary) -> None:
+    def put(self, relative_path: str, summary: CachedSummary) -> None:
         """Keep a summary of the note as its file is now; not before the index knows that text."""
         if content := self._content(relative_path):
-            self._store.keep(content, summary)
+            self._store.put(content, summary)
 
-    def follow(self, refreshed: Refreshed, *, full: bool) -> None:
+    def prune(self, refreshed: Refreshed, *, full: bool) -> None:
         """Drop what is kept of texts that no note has any more, when the index was made anew or notes have gone from it."""
         if (full or refreshed.rebuilt or refreshed.changes.removed) and (kept := self._store.contents()):
             there = self._upkeep.ask(lambda index: index.rows("SELECT hash FROM notes WHERE hash IS NOT NULL"))
-            self._store.drop(kept.difference(bytes(content) for (content,) in there))
+            self._store.delete(kept.difference(bytes(content) for (content,) in there))
 
     def _content(self, relative_path: str) -> bytes | None:
         """The hash of the note's text, which the index knows: None where it has no such note, or the file has changed since.

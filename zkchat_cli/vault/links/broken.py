@@ -101,7 +101,7 @@ def _missing(parsed: Callable[[str], ParsedNote], target: str, named: set[str]) 
     except VaultError:
         return {}
     return {
-        heading: tuple(f"{target}#{near}" for near in sections.nearest(heading, note.markup))
+        heading: tuple(f"{target}#{near}" for near in sections.similar_headings(heading, note.markup))
         for heading in named
-        if sections.lines_of(heading, note.text, note.markup) is None
+        if sections.find_section(heading, note.text, note.markup) is None
     }

@@ -31,7 +31,7 @@ def pairs(name: str) -> list[str]:
     return [plain[i : i + 2] for i in range(len(plain) - 1)]
 
 
-def nearest(index: IndexDatabase, name: str, limit: int) -> list[tuple[str, str]]:
+def suggest_names(index: IndexDatabase, name: str, limit: int) -> list[tuple[str, str]]:
     """Names like `name`, the likest first, with the paths of their notes, each note once; none that are not like it at all."""
     wanted = words.fold(stem(name.strip()))[:_LONGEST]
     similar = _sharing_rare_groups(index, wanted) if wanted else []

@@ -58,7 +58,7 @@ class SearchQuery:
         return not (self.words or self.phrases or self.tags or self.paths)
 
 
-def analyse(text: str) -> SearchQuery:
+def parse_query(text: str) -> SearchQuery:
     """A query that begins or ends with an operator still asks for its other words; one that only excludes asks for nothing."""
     phrases: list[tuple[str, ...]] = []
     without: list[tuple[str, ...]] = []
@@ -106,7 +106,7 @@ def word(term: str) -> str:
 
 def is_part(term: str) -> bool:
     """Whether it is a single CJK character, which may stand anywhere in a word."""
-    return len(term) == 1 and not term.isascii() and bool(words.cjk().match(term))
+    return len(term) == 1 and not term.isascii() and bool(words.cjk_pattern().match(term))
 
 
 def any_of(terms: Iterable[str]) -> str:

@@ -1,6 +1,6 @@
-"""Index the notes, search them, and see how links join them and which answers used them."""
+"""The notes: index, search, links, and the answers that used them."""
 
-from zkchat_cli.cli import command
+from zkchat_cli.cli.command import command_group
 from zkchat_cli.cli.commands.vault import graph, index, links, search
 
-COMMAND = command.app("The notes: index, search, links.", index.ROOM, search.ROOM, links.ROOM, graph.ROOM)
+COMMAND = command_group("The notes: index, search, links.", index.COMMANDS, search.COMMANDS, links.COMMANDS, graph.COMMANDS)

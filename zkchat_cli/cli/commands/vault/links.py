@@ -1,11 +1,12 @@
-"""`zkchat vault links`, `backlinks`, `mentions`, `broken`: what leads where, and which answers came by."""
+"""`zkchat vault links`, `backlinks`, `mentions` and `broken`."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from zkchat_cli.cli import command
+from zkchat_cli.cli import options
+from zkchat_cli.cli.command import DECLINED, CommandContext, command, command_group, examples
 from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.text.sanitize import sanitize_name
 
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
     from zkchat_cli.vault.index.database import LinkRow
     from zkchat_cli.vault.vault import Vault
 
-ROOM = command.app()
+COMMANDS = command_group()
 
 NoteArgument = Annotated[str, typer.Argument(metavar="NOTE", help="Path or name of a note.")]
-_HOW: "dict[MentionKind, str]" = {
+_USES: "dict[MentionKind, str]" = {
     "named": "named by you",
     "import": "imported",
     "link": "linked from a note you named",
@@ -28,32 +29,32 @@ _HOW: "dict[MentionKind, str]" = {
 }
 
 
-@command.command(ROOM, *command.NOTES)
-def links(call: command.CommandContext, note: NoteArgument) -> None:
+@command(COMMANDS, *options.NOTES)
+def links(ctx: CommandContext, note: NoteArgument) -> None:
     """The links in a note."""
-    with call.notes() as (notes, _):
-        at = path_of(notes, note)
-        _print(call, notes.links(at), f"{at} links to nothing.")
+    with ctx.indexed_vault() as (notes, _):
+        path = path_of(notes, note)
+        _print_links(ctx, notes.links(path), f"{path} has no links.")
 
 
-@command.command(ROOM, *command.NOTES)
-def backlinks(call: command.CommandContext, note: NoteArgument) -> None:
+@command(COMMANDS, *options.NOTES)
+def backlinks(ctx: CommandContext, note: NoteArgument) -> None:
     """The links that point to a note."""
-    with call.notes() as (notes, _):
-        at = path_of(notes, note)
-        _print(call, notes.backlinks(at), f"Nothing links to {at}.")
+    with ctx.indexed_vault() as (notes, _):
+        path = path_of(notes, note)
+        _print_links(ctx, notes.backlinks(path), f"Nothing links to {path}.")
 
 
-@command.command(ROOM, *command.NOTES)
-def mentions(call: command.CommandContext, note: NoteArgument) -> None:
-    """The conversations and answers that used a note, the newest first."""
+@command(COMMANDS, *options.NOTES)
+def mentions(ctx: CommandContext, note: NoteArgument) -> None:
+    """The conversations and answers that used a note, newest first."""
     from zkchat_cli.views import conversation_list
 
-    screen = call.screen
-    with call.opened() as bench:
-        bench.vault.refresh()
-        found = _mentions(bench, note)
-    if call.as_json:
+    screen = ctx.screen
+    with ctx.open_app() as app:
+        app.vault.refresh()
+        found = _find_mentions(app, note)
+    if ctx.as_json:
         screen.json([mention.model_dump(mode="json") for mention in found])
         return
     conversation = None
@@ -62,93 +63,95 @@ def mentions(call: command.CommandContext, note: NoteArgument) -> None:
             conversation = mention.conversation_id
             screen.print(sanitize_name(f"{conversation}  {mention.title or 'untitled'}"), "bold")
         asked = f"  {mention.question}" if mention.question else ""
-        screen.print(sanitize_name(f"  {conversation_list.day(mention.timestamp)}{asked}"))
-        screen.print(f"      {_used(mention)}", "dim")
+        screen.print(sanitize_name(f"  {conversation_list.format_time(mention.timestamp)}{asked}"))
+        screen.print(f"      {_use_text(mention)}", "dim")
     if not found:
         screen.remark("No answer has used this note.")
 
 
-def _mentions(bench: "App", note: str) -> "tuple[Mention, ...]":
-    """Of a note that is gone the path is enough, if an answer has used it."""
-    root = str(bench.vault.root)
+def _find_mentions(app: "App", note: str) -> "tuple[Mention, ...]":
+    """Mentions of a note; its path is enough if the note was deleted after an answer used it."""
+    root = str(app.vault.root)
     try:
-        path = path_of(bench.vault, note)
+        path = path_of(app.vault, note)
     except VaultError:
-        if found := bench.store.mentions(root, note):
+        if found := app.store.mentions(root, note):
             return found
         raise
-    return bench.store.mentions(root, path)
+    return app.store.mentions(root, path)
 
 
-def _used(mention: "Mention") -> str:
-    how = ", ".join(_HOW[kind] for kind in mention.how)
+def _use_text(mention: "Mention") -> str:
+    how = ", ".join(_USES[kind] for kind in mention.how)
     numbers = f" {' '.join(f'[{number}]' for number in mention.numbers)}" if mention.numbers else ""
-    held = f", {mention.held} of {mention.citations} citation{'s' if mention.citations > 1 else ''} held" if mention.citations else ""
-    return f"{how}{numbers}{held}"
+    verified = (
+        f", {mention.held} of {mention.citations} citation{'s' if mention.citations > 1 else ''} verified" if mention.citations else ""
+    )
+    return f"{how}{numbers}{verified}"
 
 
-@command.command(ROOM, *command.NOTES, epilog=command.examples("zkchat vault broken --fix"))
+@command(COMMANDS, *options.NOTES, epilog=examples("zkchat vault broken --fix"))
 def broken(
-    call: command.CommandContext,
-    headings: Annotated[bool, typer.Option("--headings", help="Also links to headings and blocks that their notes do not have.")] = False,
-    fix: Annotated[bool, typer.Option("--fix", help="Show how links that surely meant a note would be mended, and ask.")] = False,
-    unsure: Annotated[bool, typer.Option("--unsure", help="With --fix: the others too, with the nearest name.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --fix: mend them without asking.")] = False,
+    ctx: CommandContext,
+    headings: Annotated[bool, typer.Option("--headings", help="Include links to headings and blocks that do not exist.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Show repairs for links with one possible target, and ask.")] = False,
+    unsure: Annotated[bool, typer.Option("--unsure", help="With --fix: repair the others too, with the nearest name.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --fix: repair without asking.")] = False,
 ) -> None:
-    """The links that lead nowhere, and what they may have meant."""
+    """Links without a target, and the nearest names."""
     from zkchat_cli.tools.base import plural
 
     if fix:
-        _mend(call, unsure=unsure, yes=yes)
+        _fix(ctx, unsure=unsure, yes=yes)
         return
     if yes or unsure:
-        raise UsageError(f"{'--yes' if yes else '--unsure'} goes with --fix", "zkchat vault broken --fix shows what would be mended.")
-    with call.notes() as (notes, _):
+        raise UsageError(f"{'--yes' if yes else '--unsure'} needs --fix", "zkchat vault broken --fix shows the repairs.")
+    with ctx.indexed_vault() as (notes, _):
         found = notes.broken_links()
         links = [*found.links, *(notes.broken_headings() if headings else ())]
-    if call.as_json:
-        call.screen.json([{**row(link.row), "candidates": list(link.candidates)} for link in links])
-    for link in [] if call.as_json else links:
+    if ctx.as_json:
+        ctx.screen.json([{**row(link.row), "candidates": list(link.candidates)} for link in links])
+    for link in [] if ctx.as_json else links:
         near = f"   nearest: {', '.join(link.candidates)}" if link.candidates else ""
-        call.screen.print(f"{link.row.source}:{link.row.line}  {link.row.raw}{near}")
-    if not call.as_json:
-        call.screen.remark(plural(len(links), "broken link") if links else "No broken links.")
+        ctx.screen.print(f"{link.row.source}:{link.row.line}  {link.row.raw}{near}")
+    if not ctx.as_json:
+        ctx.screen.remark(plural(len(links), "broken link") if links else "No broken links.")
     if found.looked_up < found.names:
-        hint = "zkchat vault resolve '[[NAME]]' looks for those of any other"
-        call.screen.warn(f"nearest notes are given for the first {found.looked_up} of {found.names} names", hint)
+        hint = "zkchat vault resolve '[[NAME]]' finds those of another name"
+        ctx.screen.warn(f"nearest notes are listed for the first {found.looked_up} of {found.names} names only", hint)
 
 
-def _mend(call: command.CommandContext, *, unsure: bool, yes: bool) -> None:
-    from zkchat_cli.cli.commands.vault.fix_links import fix_links, somebody
+def _fix(ctx: CommandContext, *, unsure: bool, yes: bool) -> None:
+    from zkchat_cli.cli.commands.vault.fix_links import ask_at_terminal, fix_links
 
-    with call.notes() as (notes, _):
-        git, says = call.loaded.values.vault.git, somebody(call.screen)
-        agreed = fix_links(notes, call.screen, git=git, unsure=unsure, yes=yes, as_json=call.as_json, says=says)
+    with ctx.indexed_vault() as (notes, _):
+        git, ask = ctx.config.values.vault.git, ask_at_terminal(ctx.screen)
+        agreed = fix_links(notes, ctx.screen, git=git, unsure=unsure, yes=yes, as_json=ctx.as_json, ask=ask)
     if not agreed:
-        raise typer.Exit(command.DECLINED)
+        raise typer.Exit(DECLINED)
 
 
 def path_of(notes: "Vault", note: str) -> str:
-    """The note that a path or a name means. Raises VaultError that names the nearest ones."""
-    if path := notes.path_of(note):
+    """The path of a note named by its path, name or link. Raises VaultError with the nearest ones."""
+    if path := notes.find_file(note):
         return path
     link = notes.resolve(note.strip().removeprefix("[[").removesuffix("]]"))
     if link.target is None:
         near = ", ".join(link.candidates)
-        raise VaultError(f"there is no note {note}", f"Nearest: {near}" if near else "zkchat vault search finds notes by their words.")
+        raise VaultError(f"there is no note {note}", f"Nearest: {near}" if near else "zkchat vault search finds notes by words.")
     return link.target
 
 
-def _print(call: command.CommandContext, rows: "Sequence[LinkRow]", none: str) -> None:
-    if call.as_json:
-        call.screen.json([row(each) for each in rows])
+def _print_links(ctx: CommandContext, rows: "Sequence[LinkRow]", none: str) -> None:
+    if ctx.as_json:
+        ctx.screen.json([row(each) for each in rows])
         return
     for each in rows:
-        call.screen.print(f"{each.source}:{each.line}  {each.raw} → {each.target or 'not found'}")
+        ctx.screen.print(f"{each.source}:{each.line}  {each.raw} → {each.target or 'not found'}")
     if not rows:
-        call.screen.remark(none)
+        ctx.screen.remark(none)
 
 
 def row(link: "LinkRow") -> dict[str, Any]:
-    """A link of a note as JSON."""
+    """A link as JSON."""
     return {name: getattr(link, name) for name in ("source", "target", "raw", "line", "context_snippet")}

@@ -1,0 +1,59 @@
+"""`atomic_write`, with which every file of zkchat is replaced."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from zkchat_cli.fileio import atomic_write
+
+
+def mode(file: Path) -> int:
+    return stat.S_IMODE(file.stat().st_mode)
+
+
+def test_a_file_is_replaced_and_keeps_its_mode(tmp_path: Path) -> None:
+    file = tmp_path / "notes.md"
+    atomic_write(file, "first")
+    assert mode(file) == 0o666 & ~umask()
+    file.chmod(0o640)
+    atomic_write(file, b"second")
+    assert (file.read_text(), mode(file), [f.name for f in tmp_path.iterdir()]) == ("second", 0o640, ["notes.md"])
+
+
+def test_a_private_file_is_for_its_owner_alone(tmp_path: Path) -> None:
+    file = tmp_path / "config" / "keys.toml"
+    atomic_write(file, "a", private=True)
+    assert (mode(file), mode(file.parent)) == (0o600, 0o700)
+    file.chmod(0o644)
+    atomic_write(file, "b", private=True)
+    assert mode(file) == 0o600
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    target, link = tmp_path / "dotfiles.toml", tmp_path / "config.toml"
+    target.write_text("old")
+    link.symlink_to(target)
+    atomic_write(link, "new", private=True)
+    assert (link.is_symlink(), target.read_text()) == (True, "new")
+
+
+@pytest.mark.parametrize("data", ["half a pair: \ud800", "x"])
+def test_a_file_that_cannot_be_written_is_unchanged(tmp_path: Path, data: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "notes.md"
+    file.write_text("old")
+
+    def full_disk(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full_disk)
+    with pytest.raises((OSError, UnicodeError)):
+        atomic_write(file, data)
+    assert (file.read_text(), [f.name for f in tmp_path.iterdir()]) == ("old", ["notes.md"])
+
+
+def umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

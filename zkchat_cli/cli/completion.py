@@ -1,0 +1,101 @@
+"""Values for the shell's completion, in the form that Typer takes: a function of what was typed that returns values, or values with help.
+
+Each function imports what it needs when it is called, so that declaring the options stays cheap. Shells evaluate parts of what they are
+given, so help texts that contain a user's words are reduced to harmless characters.
+"""
+
+import os
+import re
+from pathlib import Path
+
+from zkchat_cli.errors import ZkchatError
+
+SERVER_TIMEOUT = 2.0
+"""Seconds to wait for servers to list their models while somebody waits for a Tab."""
+MAX_CONVERSATIONS = 50
+_UNSAFE = re.compile(r"[^\w .,/@+=_%~’-]")
+
+
+def complete_models(incomplete: str) -> list[str]:
+    """The models that servers list, and the names of the providers."""
+    from zkchat_cli.app import factory
+    from zkchat_cli.app.startup_options import StartupOptions
+    from zkchat_cli.llm import providers
+
+    try:
+        config = factory.settings(StartupOptions(), os.environ, Path.cwd())
+        listed = [name for offer in factory.available_models(config, os.environ, SERVER_TIMEOUT) for name in offer.names]
+    except (ZkchatError, OSError):
+        listed = ["offline"]
+    return _matching([*listed, *(f"{provider}/" for provider in providers.names() if provider != "offline")], incomplete)
+
+
+def complete_agents(incomplete: str) -> list[str]:
+    from zkchat_cli import paths
+    from zkchat_cli.agents import loader
+
+    return _matching(loader.list_names(loader.agents_folder(paths.app_paths(os.environ).config_file)), incomplete.lower())
+
+
+def complete_strategies(incomplete: str) -> list[str]:
+    from zkchat_cli.context import strategies
+
+    return _matching(strategies.strategy_names(), incomplete)
+
+
+def complete_formats(incomplete: str) -> list[str]:
+    """Export formats."""
+    from zkchat_cli import exporters
+
+    return _matching(exporters.names(), incomplete)
+
+
+def complete_providers(incomplete: str) -> list[str]:
+    """Providers that need a key."""
+    from zkchat_cli.app import factory
+
+    return _matching(list(factory.key_variables(os.environ)), incomplete)
+
+
+def complete_settings(incomplete: str) -> list[tuple[str, str]]:
+    """Keys of settings with their descriptions."""
+    from zkchat_cli.app import factory
+    from zkchat_cli.config import loader
+
+    schema = factory.settings_schema()
+    return [(key, _harmless(loader.describe_setting(key, schema))) for key in _matching(list(loader.default_values(schema)), incomplete)]
+
+
+def complete_agent_settings(incomplete: str) -> list[tuple[str, str]]:
+    """Keys of an agent's file with their descriptions."""
+    from zkchat_cli.agents.profile import AgentProfile
+    from zkchat_cli.config import loader
+
+    keys = _matching(list(loader.default_values(AgentProfile)), incomplete)
+    return [(key, _harmless(loader.describe_setting(key, AgentProfile))) for key in keys]
+
+
+def complete_conversations(incomplete: str) -> list[tuple[str, str]]:
+    """The most recent conversations: id, and title with date."""
+    from zkchat_cli.paths import app_paths
+    from zkchat_cli.store.chat_session_store import ChatSessionStore
+
+    try:
+        store = ChatSessionStore.open_to_read(app_paths(os.environ).store_file)
+    except ZkchatError:
+        return []
+    try:
+        found = [each for each in store.overviews(None, None) if each.id.startswith(incomplete)][:MAX_CONVERSATIONS]
+    except ZkchatError:
+        return []
+    finally:
+        store.close()
+    return [(each.id, _harmless(f"{each.title or ''} {each.updated_at[:10]}")) for each in found]
+
+
+def _matching(values: list[str], incomplete: str) -> list[str]:
+    return [value for value in values if value.startswith(incomplete)]
+
+
+def _harmless(text: str) -> str:
+    return " ".join(_UNSAFE.sub(" ", text.replace("'", "’")).split())
