@@ -91,7 +91,7 @@ def test_commands_are_completed_with_their_help(zkchat: Program) -> None:
         chat.wait_for_prompt()
         chat.type("/co")
         chat.wait_for("/context")
-        chat.wait_for("summarise older turns now")
+        chat.wait_for("summarize older turns now")
         chat.wait_for("tokens per component")
         chat.type(TAB)
         chat.wait_for("you › /context")

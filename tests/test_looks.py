@@ -215,7 +215,7 @@ def test_verbose_tells_what_of_the_conversation_was_not_sent(room: Room) -> None
     session = stored(room, talk(*((f"question {n} {long}", f"answer {n} {long}") for n in range(6))), max_context=2000)
     assert unsent(session) == []
     list(session.send("when is compost ready?"))
-    assert any("not sent: " in line and " messages" in line for line in unsent(session)), unsent(session)
+    assert any("Not sent: " in line and " messages" in line for line in unsent(session)), unsent(session)
 
 
 # the whole program
