@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from building import Deltas, Room, a_compaction, a_room, calls, completed, failed, find, says, stored, talk
+from building import Deltas, Room, a_compaction, a_room, calls, completed, failed, find, says, stored, talk, with_compaction
 from conftest import Program
 
 from zkchat_cli.chat.session import ZkChatSession
@@ -172,7 +172,7 @@ def test_what_was_left_out_is_told_from_the_log(room: Room) -> None:
 
 def test_the_summary_of_then_is_told_although_it_was_taken_back(room: Room) -> None:
     session = stored(room, talk(("One?", "1."), ("Two?", "2."), ("Three?", "3.")), model=Deltas([says("So.")]))
-    session.take(a_compaction("They counted to two.", session.history[3].id))
+    session = with_compaction(session, a_compaction("They counted to two.", session.history[3].id))
     completed(session.send("And?"))
     session.undo_compaction()
     prompt = whole(session, 4, room)
@@ -229,7 +229,7 @@ def test_what_changed_between_two_turns(room: Room) -> None:
 def test_why_a_message_was_lost_is_told(room: Room) -> None:
     session = stored(room, talk(("One?", "1."), ("Two?", "2.")), model=Deltas([says("So.")]))
     completed(session.send("Three?"))
-    session.take(a_compaction("They counted.", session.history[3].id))
+    session = with_compaction(session, a_compaction("They counted.", session.history[3].id))
     completed(session.send("Four?"))
     a, b = whole(session, 3, room), whole(session, 4, room)
     assert {why for _, why in prompt_history.diff_prompts(a, b).removed} == {"in the summary"}
