@@ -96,7 +96,7 @@ def test_commands_are_completed_with_their_help(zkchat: Program) -> None:
         chat.type(TAB)
         chat.wait_for("you › /context")
         chat.enter()
-        chat.wait_for("compaction is not due")
+        chat.wait_for("Compacts at ")
 
 
 def test_notes_are_completed_in_brackets(zkchat: Program, script: Script) -> None:
