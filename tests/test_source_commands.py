@@ -427,8 +427,8 @@ def test_save_follows_no_link_out_of_the_vault(session: ZkChatSession, tmp_path:
 
 
 def test_a_file_in_the_way_of_a_folder_is_told(session: ZkChatSession) -> None:
-    assert refused("/save --yes Filters.md/x", session).message == "Filters.md/x.md: a file is in the way"
-    assert refused("/save --yes Filters.md/x/y", session).message == "Filters.md/x/y.md cannot be written: not a directory"
+    assert refused("/save --yes Filters.md/x", session).message == "Filters.md is a file, and nothing can be put into it"
+    assert refused("/save --yes Filters.md/x/y", session).message == "Filters.md is a file, and nothing can be put into it"
 
 
 def test_a_note_in_another_format_is_linked_by_its_path(room: Room) -> None:

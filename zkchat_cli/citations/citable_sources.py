@@ -6,7 +6,8 @@ from functools import cached_property
 
 from zkchat_cli.citations.quotes import QuoteLocation
 from zkchat_cli.models import ContentChunk
-from zkchat_cli.vault.links.wikilinks import Name, WrittenLink, fold_name, key, resolve, stem
+from zkchat_cli.vault.links.resolver import Name, resolve
+from zkchat_cli.vault.links.wikilinks import WrittenLink, fold_name, key, stem
 
 MOST_WORDS = 12
 """Words of a file's name that an answer may spell out without brackets."""

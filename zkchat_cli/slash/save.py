@@ -1,16 +1,17 @@
 """/save: keep the last answer as a note in the vault, with links to the notes it rests on. Asks first, and overwrites nothing."""
 
 import os
+from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
-from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.references import provenance
 from zkchat_cli.slash.base import CommandResult, Confirm, SlashCommand
 from zkchat_cli.text.words import encodable
-from zkchat_cli.vault.approval import commit_files
+from zkchat_cli.vault.approval import apply_change
+from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 from zkchat_cli.vault.vault import Vault
 from zkchat_cli.views import answer_note
@@ -26,13 +27,17 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if last is None:
         raise UsageError("there is no answer to save yet", "Ask something first.")
     question = last.question.content if last.question else ""
-    vault = session.vault
-    path, new_folder = vault.place_for(_path(vault, wanted, question))
-    write = partial(_write, session, last.answer, question, path)
+    vault, answer = session.vault, last.answer
+    note = answer_note.AnswerNote(question, answer.content, answer.citations, answer.model, answer.timestamp, session.conversation.id)
+    change = vault.editor.create(_path(vault, wanted, question), answer_note.note(note, partial(_name, vault)))
+    [path] = change.paths
+    save = partial(_save, session, replace(change, summary=f"save {path}"))
     if sure:
-        return write()
+        return save()
+    folders = map(str, reversed(PurePosixPath(path).parents))
+    new_folder = next((folder for folder in folders if not (vault.root / folder).exists()), None)
     folder = f", in a new folder {new_folder}" if new_folder else ""
-    return CommandResult(confirm=Confirm(f"Save the last answer as {path}{folder}?", write, f"/save {YES} {wanted}".rstrip()))
+    return CommandResult(confirm=Confirm(f"Save the last answer as {path}{folder}?", save, f"/save {YES} {wanted}".rstrip()))
 
 
 def _path(vault: Vault, wanted: str, question: str) -> str:
@@ -44,22 +49,16 @@ def _path(vault: Vault, wanted: str, question: str) -> str:
     return folder + answer_note.file_name(question, lambda name: os.path.lexists(vault.root / folder / name))
 
 
-def _write(session: ZkChatSession, answer: ZkChatMessage, question: str, path: str) -> CommandResult:
-    vault = session.vault
-    note = answer_note.AnswerNote(question, answer.content, answer.citations, answer.model, answer.timestamp, session.conversation.id)
-    path = vault.create(path, answer_note.note(note, partial(_name, vault)))
-    session.apply_scan(vault.refresh(only=[path]))
-    indexed = path in vault.note_paths()
-    unindexed = "" if indexed else "; it is not indexed, because vault.ignore names it"
-    return CommandResult(f"Saved as {path}{unindexed}{_committed(session, path)}")
-
-
-def _committed(session: ZkChatSession, path: str) -> str:
-    """What is to be told of the commit, where each change is to be one."""
-    if not session.approval.git:
-        return ""
-    made = commit_files(session.vault, (path,), f"save {path}")
-    return made.message.removeprefix("done") + (f": {made.problem.message}" if made.problem is not None else "")
+def _save(session: ZkChatSession, change: Change) -> CommandResult:
+    applied = apply_change(session.vault, change, git=session.approval.git)
+    if applied.interrupted:
+        raise KeyboardInterrupt
+    if applied.report is not None:
+        session.apply_scan(applied.report)
+    [path] = change.paths
+    ignored = "" if path in session.vault.note_paths() else "; it is not indexed, because vault.ignore names it"
+    problem = f": {applied.problem.message}" if applied.problem is not None else ""
+    return CommandResult(f"Saved as {path}{ignored}{applied.message.removeprefix('done')}{problem}")
 
 
 def _name(vault: Vault, relative_path: str) -> str:
