@@ -63,10 +63,10 @@ def _then_well(status: int, **headers: str) -> Callable[[Dialect], Sequence[Repl
 
 HTML = b"<html><body>Welcome to the hotel's Wi-Fi</body></html>"
 FAULTS = (
-    Fault("401", _error(401), "auth", says="refuses the key (401)"),
+    Fault("401", _error(401), "auth", says="rejects the key (401)"),
     Fault("403", _error(403), "auth", says="(403): so it is"),
     Fault("404", _error(404), "unknown_model", says="has no model m (404) It has clam, claude."),
-    Fault("400", _error(400), "bad_request", says="refuses the call (400): so it is"),
+    Fault("400", _error(400), "bad_request", says="rejects the request (400): so it is"),
     Fault("prompt too long", lambda d: [d.too_long], "context_length", says="200082"),
     Fault("302", lambda _: [Reply([b""], 302, {"location": "/elsewhere"})], "bad_request", says="(302)"),
     Fault("429 with Retry-After", _then_well(429, retry_after="0"), None, tries=2, text="Hello"),

@@ -13,8 +13,8 @@ from zkchat_cli import tools
 from zkchat_cli.config.schema import ContextSettings
 from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget
-from zkchat_cli.context.prompt_assembly import PromptInputs, assemble
-from zkchat_cli.context.turns import turns_of
+from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
+from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import ContextUsage, DocumentReference, Prompt, PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage
 from zkchat_cli.tokens.counter import TokenCounter
@@ -22,7 +22,7 @@ from zkchat_cli.tokens.counter import TokenCounter
 EXAMPLES = int(os.environ.get("EXAMPLES", "300"))
 """Of each promise that is tried on random histories; CI tries two thousand besides."""
 
-DESCRIPTORS = tuple(tool.descriptor for tool in tools.tools())
+DESCRIPTORS = tuple(tool.descriptor for tool in tools.load_tools())
 STRATEGIES = ["discard", "summarize", "hybrid"]
 QUESTIONS = ["", "anvil?", "Which notes link to the anvil?", "x" * 800]
 
@@ -152,18 +152,18 @@ def any_history_makes_a_prompt_that_keeps_all_promises(
     smart: bool,
 ) -> None:
     counter = counting(factor)
-    budget = Budget.of(ContextSettings(), window)
+    budget = Budget.from_settings(ContextSettings(), window)
     material = PromptInputs(
         instructions="Cite.",
-        history=turns_of(history, counter),
+        history=split_into_turns(history, counter),
         current=current,
         memory=(MemoryItem("ZKCHAT.md", "Be brief.", 3, "why"),),
         compaction=a_compaction(summary, f"m{last}"),
-        descriptors=DESCRIPTORS,
-        smart=(MemoryItem("colour", "Hers is green.", 4, "it bears on the message"),) if smart else (),
-        filtered=True,
+        tool_descriptors=DESCRIPTORS,
+        contextual_memory=(MemoryItem("colour", "Hers is green.", 4, "it bears on the message"),) if smart else (),
+        filter_tools=True,
     )
-    prompt = assemble(material, budget, strategies.strategy(strategy), counter)
+    prompt = assemble_prompt(material, budget, strategies.load_strategy(strategy), counter)
 
     assert prompt.usage.total_tokens <= prompt.usage.effective_limit
     sums_are_exact(prompt)
@@ -176,9 +176,9 @@ def any_history_makes_a_prompt_that_keeps_all_promises(
     assert [m.source_ids[0] for m in behind] == [m.id for m in current]
     assert list(prompt.messages[len(prompt.messages) - len(behind) :]) == behind
 
-    cut = [turn for turn in turns_of(history, counter) if not turn.failed and turn.prompt]
+    cut = [turn for turn in split_into_turns(history, counter) if not turn.failed and turn.prompt]
     whole = {m.source_ids[0] for m in prompt.messages if m.source_ids and not is_recall(m)}
     kept = [turn for turn in cut if all(m.source_ids[0] in whole for m in turn.prompt if m.kind != "documents" and m.source_ids)]
     assert kept == cut[len(cut) - len(kept) :]
 
-    assert assemble(material, budget, strategies.strategy(strategy), counter) == prompt
+    assert assemble_prompt(material, budget, strategies.load_strategy(strategy), counter) == prompt

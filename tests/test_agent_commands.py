@@ -51,7 +51,7 @@ def test_a_prompt_may_come_from_standard_input_or_a_file(zkchat: Program, folder
     ("arguments", "told"),
     [
         (["create", "Bad Name"], "cannot be called"),
-        (["create", "critic"], "there is an agent critic already"),
+        (["create", "critic"], "the agent critic already exists"),
         (["create", "new", "--tools", "find"], "it must be one of append_to_note"),
         (["create", "new", "--strategy", "x"], "discard or hybrid or summarize"),
         (["create", "new", "--model", "x/y"], "with a provider of"),
@@ -94,7 +94,7 @@ def test_keys_are_changed_and_taken_out_and_comments_kept(zkchat: Program, folde
     assert zkchat("agent", "config", "critic", "system_prompt").out == "system_prompt is not set\n"
     assert zkchat("agent", "show", "critic").out.endswith("\nFrom a file.\n")
     assert zkchat("agent", "config", "critic", "tools", "--unset").out == "tools is not set\n"
-    assert "tools: all there are" in zkchat("agent", "show", "critic").out
+    assert "tools: all" in zkchat("agent", "show", "critic").out
     assert "# mine" in file.read_text()
 
 
@@ -114,7 +114,7 @@ def test_a_built_in_agent_is_overridden_and_comes_back(zkchat: Program, folder: 
     assert mine["system_prompt"].startswith("You are an editor.")
     (folder / "editor.md").write_text("The user writes British English.")
     deleted = zkchat("agent", "delete", "editor", "--yes")
-    assert deleted.out == f"Deleted: {folder / 'editor.toml'}. The built-in one counts again. Its memory stays: {folder / 'editor.md'}\n"
+    assert deleted.out == f"Deleted {folder / 'editor.toml'}. The built-in one is used again. Its memory stays: {folder / 'editor.md'}\n"
     assert zkchat("agent", "show", "editor", "--json").json["built_in"] is True
     zkchat("agent", "create", "editor")
     assert zkchat("agent", "delete", "editor", "--yes", "--json").json == {"name": "editor", "deleted": str(folder / "editor.toml")}
@@ -131,7 +131,7 @@ def test_the_list_has_every_agent_and_what_is_wrong_with_one(zkchat: Program, fo
         "editor      built in  works on one note at a time: reads it whole, proposes changes, leaves the others alone",
         "researcher  built in  searches first, in several ways, and cites every statement",
     ]
-    assert "No Name.toml is no agent" in listed.err
+    assert "No Name.toml is ignored" in listed.err
     documents = {each["name"]: each for each in zkchat("agent", "list", "--json").json}
     assert "modell" in documents["broken"]["problem"]
     assert documents["critic"]["problem"] is None
@@ -194,8 +194,8 @@ def test_unsafe_is_told_to_be_of_no_use_where_the_agent_may_not_write(zkchat: Pr
 def test_an_agent_is_edited_and_checked_before_it_counts(zkchat: Program, folder: Path) -> None:
     zkchat.env["VISUAL"] = "sed -i s/one/ONE/"
     done = zkchat("agent", "edit", "editor")
-    assert done.out == f"{folder / 'editor.toml'} is written.\n"
-    assert "zkchat agent delete editor brings it back" in done.err
+    assert done.out == f"Wrote {folder / 'editor.toml'}.\n"
+    assert "zkchat agent delete editor restores the built-in one" in done.err
     assert "ONE note at a time" in zkchat("agent", "show", "editor").out
     before = (folder / "editor.toml").read_text()
     zkchat.env["VISUAL"] = "sed -i s/find_excerpts/find/"

@@ -22,7 +22,7 @@ from zkchat_cli.paths import AppPaths
 
 
 def flat(table: dict[str, Any]) -> dict[str, Any]:
-    return dict(loader._flatten(table))
+    return dict(loader._flatten_tables(table))
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def where(tmp_path: Path) -> Path:
 
 def written(where: Path, text: str, name: str = "critic") -> Agent:
     (where / f"{name}.toml").write_text(text, encoding="utf-8")
-    return factory.check_agent(agent_loader.load(where, name))
+    return factory.check_agent(agent_loader.load_agent(where, name))
 
 
 def refused(where: Path, text: str) -> ConfigError:
@@ -53,20 +53,20 @@ def test_what_a_file_says_is_what_the_agent_is(where: Path) -> None:
         'strategy = "discard"\ntemperature = 0.2\nmemory = false\n[context]\nmax_tokens = 4096\n',
     )
     assert (agent.name, agent.description, agent.prompt, agent.tools) == ("critic", "finds faults", "Find faults.", ("find_excerpts",))
-    assert {key: value for _, key, value in agent.settings} == {
+    assert {key: value for _, key, value in agent.settings_layer} == {
         "model": "offline",
         "context.strategy": "discard",
         "llm.temperature": 0.2,
         "context.memory_integration": False,
         "context.max_tokens": 4096,
     }
-    assert {origin for origin, _, _ in agent.settings} == {str(where / "critic.toml")}
+    assert {origin for origin, _, _ in agent.settings_layer} == {str(where / "critic.toml")}
     assert agent.memory_file == where / "critic.md"
 
 
 def test_an_empty_file_is_an_agent_that_changes_nothing(where: Path) -> None:
     agent = written(where, "")
-    assert (agent.settings, agent.tools, agent.prompt) == ((), None, "")
+    assert (agent.settings_layer, agent.tools, agent.prompt) == ((), None, "")
 
 
 def test_no_tools_are_not_all_tools(where: Path) -> None:
@@ -74,7 +74,7 @@ def test_no_tools_are_not_all_tools(where: Path) -> None:
 
 
 def test_a_model_that_is_left_empty_is_the_settings(where: Path) -> None:
-    assert written(where, 'model = ""').settings == ()
+    assert written(where, 'model = ""').settings_layer == ()
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_model_that_is_left_empty_is_the_settings(where: Path) -> None:
         ('memory = "perhaps"', 'memory = "perhaps"', "true or false"),
         ("model = 5", "model = 5", "a text"),
         ("context.max_tokens = 3", "context.max_tokens = 3", "from 512"),
-        ("context.message_budget_ratio = 0.9", "context", "together they may take at most 1"),
+        ("context.message_budget_ratio = 0.9", "context", "more than 1"),
         ('strategy = "discard"\ncontext.strategy = "hybrid"', "strategy and context.strategy", "keep one"),
         ('system_prompt = "a"\nsystem_prompt_file = "b"', "system_prompt and system_prompt_file", "keep one"),
         ("memory = true\ncontext.memory_integration = true", "memory and context.memory_integration", "keep one"),
@@ -141,38 +141,38 @@ def test_a_prompts_file_is_not_the_agents_memory_besides(where: Path) -> None:
 def test_built_in_agents_say_only_what_a_file_may_say(where: Path) -> None:
     assert registry.names(builtin) == ["editor", "researcher"]
     for name in registry.names(builtin):
-        agent = factory.check_agent(agent_loader.load(where, name))
+        agent = factory.check_agent(agent_loader.load_agent(where, name))
         assert (agent.name, agent.file) == (name, None)
-        assert agent_loader.checked("", editor.as_given(agent)).keys() >= {"description", "system_prompt"}
-        assert written(where, editor.text(name, editor.as_given(agent)), name).prompt == agent.prompt
+        assert agent_loader.validate_profile("", editor.profile_of_builtin(agent)).keys() >= {"description", "system_prompt"}
+        assert written(where, editor.render_agent_file(name, editor.profile_of_builtin(agent)), name).prompt == agent.prompt
 
 
 def test_a_file_takes_the_place_of_a_built_in_agent(where: Path) -> None:
     assert written(where, 'description = "mine"', "editor").description == "mine"
-    assert agent_loader.names(where) == ["editor", "researcher"]
+    assert agent_loader.list_names(where) == ["editor", "researcher"]
 
 
 def test_an_agent_that_is_not_there_is_told_with_the_nearest(where: Path) -> None:
     with pytest.raises(ConfigError, match="no agent 'reseacher'") as e:
-        agent_loader.load(where, "reseacher")
+        agent_loader.load_agent(where, "reseacher")
     assert "Nearest: researcher" in e.value.hint
 
 
 def test_where_there_is_no_folder_there_are_the_built_in_ones(tmp_path: Path) -> None:
-    assert agent_loader.names(tmp_path / "none") == ["editor", "researcher"]
-    assert list(agent_loader.misnamed(tmp_path / "none")) == []
-    assert agent_loader.load(tmp_path / "none", "Editor").name == "editor"
+    assert agent_loader.list_names(tmp_path / "none") == ["editor", "researcher"]
+    assert list(agent_loader.find_invalid_file_names(tmp_path / "none")) == []
+    assert agent_loader.load_agent(tmp_path / "none", "Editor").name == "editor"
 
 
 @pytest.mark.parametrize("name", ["", "none", "Critic", "a b", "../x", "a.b", "-a", "_a", "a" * 49, "a/b", "a\n"])
 def test_what_nobody_could_call_it_by_is_no_name(where: Path, name: str) -> None:
     with pytest.raises(ConfigError, match="cannot be called"):
-        agent_loader.file_of(where, name)
+        agent_loader.agent_file(where, name)
 
 
 @pytest.mark.parametrize("name", ["a", "critic-2", "über_prüfer", "批评"])
 def test_names_are_words(where: Path, name: str) -> None:
-    assert agent_loader.file_of(where, name).parent == where
+    assert agent_loader.agent_file(where, name).parent == where
 
 
 # what an agent counts for
@@ -184,7 +184,7 @@ def test_an_agent_counts_for_more_than_files_and_for_less_than_environment_and_f
     places.config_file.write_text("context.max_tokens = 1000\ncontext.injection_ratio = 0.3")
     (vault / ".zkchat.toml").write_text("context.max_tokens = 2000")
     env = {"ZKCHAT_MODEL": "ollama/b"}
-    loaded = loader.load({"context.summary_ratio": 0.1}, env, places, vault, agent=agent.settings)
+    loaded = loader.load_config({"context.summary_ratio": 0.1}, env, places, vault, agent=agent.settings_layer)
     values = loaded.values
     assert (values.model, values.llm.temperature, values.context.max_tokens) == ("ollama/b", 0.5, 4096)
     assert (values.context.summary_ratio, values.context.injection_ratio) == (0.1, 0.3)
@@ -224,25 +224,25 @@ GIVEN = st.fixed_dictionaries(
 @settings(max_examples=40, deadline=None)
 @given(GIVEN)
 def test_what_is_written_is_read_again(given: dict[str, Any]) -> None:
-    assert flat(tomllib.loads(editor.text("x", given))) == given
+    assert flat(tomllib.loads(editor.render_agent_file("x", given))) == given
 
 
 def test_a_new_file_has_a_comment_at_each_key(where: Path) -> None:
-    text = editor.text("critic", {})
+    text = editor.render_agent_file("critic", {})
     assert flat(tomllib.loads(text)) == {}
-    for key in loader.keys(AgentProfile):
+    for key in loader.default_values(AgentProfile):
         if not key.startswith("context."):
-            assert f"# {loader.describe(key, AgentProfile)}\n# {key} = " in text
+            assert f"# {loader.describe_setting(key, AgentProfile)}\n# {key} = " in text
     uncommented = [
         line.removeprefix("# ") for line in text.splitlines() if (" = " in line and "system_prompt" not in line) or line == "[context]"
     ]
-    assert factory.check_agent(Agent("x", agent_loader.checked("", flat(tomllib.loads("\n".join(uncommented))))))
+    assert factory.check_agent(Agent("x", agent_loader.validate_profile("", flat(tomllib.loads("\n".join(uncommented))))))
 
 
 def test_a_change_keeps_comments_and_everything_else(where: Path) -> None:
     file = where / "critic.toml"
     file.write_text("# mine\nmodel = 'a' # the best\n\ntools = [\n  'find_excerpts', # one\n]\n")
-    editor.change(file, {"model": "b", "context.max_tokens": 4096, "tools": None, "strategy": None})
+    editor.update_agent_file(file, {"model": "b", "context.max_tokens": 4096, "tools": None, "strategy": None})
     assert file.read_text() == '# mine\nmodel = "b" # the best\n\n\n[context]\nmax_tokens = 4096\n'
 
 
@@ -250,20 +250,20 @@ def test_a_file_that_is_no_toml_is_not_changed(where: Path) -> None:
     file = where / "critic.toml"
     file.write_bytes(b"model = [")
     with pytest.raises(ConfigError, match="not valid TOML"):
-        editor.change(file, {"model": "b"})
+        editor.update_agent_file(file, {"model": "b"})
     file.write_bytes(b"\xff")
     with pytest.raises(ConfigError, match="cannot be read"):
-        editor.change(file, {"model": "b"})
+        editor.update_agent_file(file, {"model": "b"})
     assert file.read_bytes() == b"\xff"
 
 
 def test_an_agents_file_is_its_owners_alone_and_may_be_a_link(tmp_path: Path) -> None:
     file = tmp_path / "config" / "agents" / "critic.toml"
-    editor.create(file, "critic", {"model": "a"})
+    editor.create_agent_file(file, "critic", {"model": "a"})
     assert [oct(each.stat().st_mode & 0o777) for each in (file, file.parent, file.parent.parent)] == ["0o600", "0o700", "0o700"]
     dotfile = file.rename(tmp_path / "critic.toml")
     file.symlink_to(dotfile)
-    editor.change(file, {"model": "b"})
+    editor.update_agent_file(file, {"model": "b"})
     assert (file.is_symlink(), 'model = "b"' in dotfile.read_text()) == (True, True)
     assert list(file.parent.iterdir()) == [file]
 
@@ -271,9 +271,9 @@ def test_an_agents_file_is_its_owners_alone_and_may_be_a_link(tmp_path: Path) ->
 def test_what_cannot_be_written_or_deleted_is_told(where: Path) -> None:
     (where / "a.toml").write_text("")
     with pytest.raises(ConfigError, match="cannot be written"):
-        editor.create(where / "a.toml" / "b.toml", "b", {})
+        editor.create_agent_file(where / "a.toml" / "b.toml", "b", {})
     with pytest.raises(ConfigError, match="cannot be deleted"):
-        editor.delete(where / "missing.toml")
+        editor.delete_agent_file(where / "missing.toml")
 
 
 # who is called
@@ -294,7 +294,7 @@ def test_a_name_at_the_very_start_calls_an_agent(text: str, name: str, question:
     called = parse_agent_mention(text)
     assert called is not None
     assert (called.name, called.question) == (name, question)
-    assert called.written in text
+    assert called.text in text
 
 
 @pytest.mark.parametrize(

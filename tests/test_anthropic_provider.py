@@ -164,9 +164,9 @@ def test_a_fault_of_anthropics_own(fault: Fault, server: ModelServer) -> None:
     [
         (nobody_listens(), "cannot be reached: Connection refused"),
         ("http://nowhere.invalid", "cannot be reached: its name is not known"),
-        ("ftp://127.0.0.1", "is no address that can be called"),
-        ("nonsense", "is no address that can be called"),
-        ("http://127.0.0.1:none", "is no address that can be called"),
+        ("ftp://127.0.0.1", "has no valid address"),
+        ("nonsense", "has no valid address"),
+        ("http://127.0.0.1:none", "has no valid address"),
     ],
     ids=["nobody listens", "no such name", "not HTTP", "no address", "no port"],
 )
@@ -206,7 +206,7 @@ def test_a_wait_that_the_server_asks_for_is_counted_down(server: ModelServer) ->
     server.says(anthropic_error(429, "slow down", {"retry-after": "1"}), Reply(anthropic_text("Hello")))
     call = heard(ready(a_model(server.address)))
     assert call.text == "Hello"
-    assert call.waits[0].reason == "the server for anthropic refuses more calls for now (429)"
+    assert call.waits[0].reason == "the server for anthropic accepts no more calls for now (429)"
     assert 0.9 < call.waits[0].seconds <= 1 <= call.seconds
 
 
@@ -236,7 +236,7 @@ def test_ctrl_c_while_it_connects_ends_the_call() -> None:
         place = deaf.getsockname()
         with socket.create_connection(place):  # the one place in its queue: whoever comes now waits to be let in
             model = a_model("http://{}:{}".format(*place))
-            model._loaded()
+            model.prepare()
             assert interrupted(model.stream(a_request()), lambda: True) < 5  # half of what it would wait for a connection
 
 
@@ -361,9 +361,9 @@ def test_a_server_of_ones_own_wants_no_key(server: ModelServer, monkeypatch: pyt
 @pytest.mark.parametrize(
     ("model", "key", "kind", "says"),
     [
-        ("claude-opus-5", "", "auth", "Anthropic wants a key, and ANTHROPIC_API_KEY is not set"),
+        ("claude-opus-5", "", "auth", "Anthropic needs a key, and ANTHROPIC_API_KEY is not set"),
         ("", KEY, "unknown_model", "anthropic needs the name of a model"),
-        ("claude-opus-5", "sk-ключ", "auth", "ANTHROPIC_API_KEY holds characters that no key has"),
+        ("claude-opus-5", "sk-ключ", "auth", "ANTHROPIC_API_KEY contains characters that no key has"),
     ],
 )
 def test_what_cannot_work_is_said_before_any_call(model: str, key: str, kind: str, says: str) -> None:
@@ -389,9 +389,9 @@ LISTED = {"id": "claude-opus-5", "type": "model", "max_input_tokens": 1_000_000,
     ("model", "listed", "window"),
     [
         ("claude-opus-5", LISTED, Window(1_000_000, "the server's list of models")),
-        ("claude-opus-5", {"id": "claude-opus-5"}, Window(200_000, "what every Claude has; the server does not say")),
-        ("claude-opus-5", Reply([b"<html>"], 200), Window(200_000, "what every Claude has; the server does not say")),
-        ("claude-opus-5", ["what"], Window(200_000, "what every Claude has; the server does not say")),
+        ("claude-opus-5", {"id": "claude-opus-5"}, Window(200_000, "the minimum of all Claude models; the server does not say")),
+        ("claude-opus-5", Reply([b"<html>"], 200), Window(200_000, "the minimum of all Claude models; the server does not say")),
+        ("claude-opus-5", ["what"], Window(200_000, "the minimum of all Claude models; the server does not say")),
         ("of-ones-own", None, None),
     ],
 )
@@ -415,10 +415,10 @@ def test_preparing_never_fails() -> None:
 
 def test_what_a_server_offers_is_listed(server: ModelServer) -> None:
     server.gets[ANTHROPIC.models_at] = MODELS
-    assert PROVIDER.reach is not None
-    reach = PROVIDER.reach(ModelConfig("", AnthropicSettings(base_url=server.address), {"ANTHROPIC_API_KEY": KEY}))
-    assert [(listed.name, listed.window) for listed in reach.models()] == [("clam", None), ("claude", 300_000)]
-    assert (reach.key, reach.chosen) == ("ANTHROPIC_API_KEY is set", "ANTHROPIC_API_KEY, anthropic.base_url")
+    assert PROVIDER.server_info is not None
+    reach = PROVIDER.server_info(ModelConfig("", AnthropicSettings(base_url=server.address), {"ANTHROPIC_API_KEY": KEY}))
+    assert [(listed.name, listed.window) for listed in reach.list_models()] == [("clam", None), ("claude", 300_000)]
+    assert (reach.key, reach.configured_by) == ("ANTHROPIC_API_KEY is set", "ANTHROPIC_API_KEY, anthropic.base_url")
 
 
 def test_a_proxy_of_the_environment_is_used_for_others_and_not_for_this_machine(
@@ -470,7 +470,7 @@ def test_thinking_goes_back_while_the_turn_goes_on_and_no_longer(vault: Path, tm
 def test_an_empty_answer_is_an_error_of_the_turn(vault: Path, tmp_path: Path, server: ModelServer) -> None:
     server.says(Reply(anthropic_text()))
     session = a_room(vault, tmp_path / "cache").session(a_model(server.address))
-    assert failed(session.send("what is a filter?")).error.message == "anthropic/m answered with nothing"
+    assert failed(session.send("what is a filter?")).error.message == "anthropic/m sent an empty answer"
 
 
 def test_the_program_says_what_is_wrong_and_nothing_else_and_writes_the_key_nowhere(zkchat: Program, server: ModelServer) -> None:
@@ -478,18 +478,8 @@ def test_the_program_says_what_is_wrong_and_nothing_else_and_writes_the_key_nowh
     server.says(anthropic_error(401, f"invalid x-api-key {KEY}"))
     refused = zkchat("--verbose", "ask", "--model", "anthropic/claude-opus-5", "what is a filter?")
     assert (refused.exit_status, refused.out) == (4, "")
-    assert f"the server for anthropic at {server.address} refuses the key (401)" in refused.err
+    assert f"the server for anthropic at {server.address} rejects the key (401)" in refused.err
     written = [file for file in zkchat.home.rglob("*") if file.is_file()]
     assert any(file.name == "zkchat.log" for file in written)
     assert not [file for file in written if KEY.encode() in file.read_bytes()]
     assert KEY not in refused.err
-
-
-def test_mojentic_can_use_the_gateway_as_its_own(server: ModelServer) -> None:
-    from zkchat_cli.llm.anthropic.client import AnthropicMessagesGateway  # isort: skip
-    from mojentic.llm.gateways.models import LLMMessage
-    from mojentic.llm.llm_broker import LLMBroker
-
-    server.says(Reply(anthropic_text("Hel", "lo")))
-    gateway = AnthropicMessagesGateway(a_model(server.address).server, official=False)
-    assert LLMBroker("m", gateway=gateway).generate([LLMMessage(content="Hi")]) == "Hello"

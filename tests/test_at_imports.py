@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from zkchat_cli.errors import VaultError, on_one_line
 from zkchat_cli.models import DocumentReference
-from zkchat_cli.references.file_imports import ImportedFile, ImportRoots, imports_in, nearest, read
-from zkchat_cli.references.mentions import MentionedDocuments, extract
+from zkchat_cli.references.file_imports import ImportedFile, ImportRoots, find_imports, read_import, similar_paths
+from zkchat_cli.references.mentions import MentionedDocuments, find_mentioned_documents
 from zkchat_cli.vault.vault import Vault
 
 
@@ -34,16 +34,16 @@ def places(notes: Vault, tmp_path: Path) -> ImportRoots:
 
 
 def paths(text: str) -> list[str]:
-    return [each.path for each in imports_in(text)]
+    return [each.path for each in find_imports(text)]
 
 
 def file(text: str, places: ImportRoots) -> ImportedFile:
-    (wanted,) = imports_in(text)
-    return read(wanted, places)
+    (wanted,) = find_imports(text)
+    return read_import(wanted, places)
 
 
 def named(text: str, places: ImportRoots, typed: str | None = None) -> MentionedDocuments:
-    return extract(text, places, lambda _: None, typed)
+    return find_mentioned_documents(text, places, lambda _: None, typed)
 
 
 def why_not(text: str, places: ImportRoots) -> str:
@@ -96,13 +96,13 @@ def test_an_at_begins_an_import_only_where_a_word_begins(text: str, expected: li
 
 @given(st.text(alphabet='@a./\\ "<>`~\n()é中', max_size=60))
 def test_any_text_may_be_searched_for_imports(text: str) -> None:
-    for each in imports_in(text):
+    for each in find_imports(text):
         assert text.startswith(each.written, each.start)
 
 
 def test_a_text_of_at_signs_is_read_in_one_pass() -> None:
-    assert len(imports_in("@a " * 100_000)) == 50
-    assert imports_in("@" * 1_000_000) == ()
+    assert len(find_imports("@a " * 100_000)) == 50
+    assert find_imports("@" * 1_000_000) == ()
 
 
 # where from
@@ -241,7 +241,7 @@ def test_a_missing_file_is_a_warning_with_the_nearest_names(places: ImportRoots)
 
 
 def test_a_suffix_in_common_makes_no_name_near(places: ImportRoots) -> None:
-    assert nearest(imports_in("@nope.md")[0], places) == ()
+    assert similar_paths(find_imports("@nope.md")[0], places) == ()
 
 
 @pytest.mark.parametrize("path", ["/a\0b", "~/a\0b", "a\0b.md"])
@@ -276,7 +276,7 @@ def test_the_nearest_names_of_a_large_tree_are_looked_for_in_a_part_of_it(places
     assert places.folder
     for n in range(6):
         write(places.folder / f"d{n}", {f"f{i}.txt": "" for i in range(1000)})
-    assert nearest(imports_in("@f10.tx")[0], places)
+    assert similar_paths(find_imports("@f10.tx")[0], places)
 
 
 def test_a_reference_to_an_import_is_like_any_other(places: ImportRoots) -> None:

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from zkchat_cli.references.lead_paragraph import extract, first_paragraph
+from zkchat_cli.references.lead_paragraph import first_paragraph, key_text
 
 REAL = "A filter says which tasks are shown."
 
@@ -133,7 +133,7 @@ def test_what_a_paragraph_announces_is_gathered_no_further_than_a_summary_goes()
     ],
 )
 def test_what_says_most_without_a_paragraph(text: str, words: str | None) -> None:
-    assert extract(text, "title") == words
+    assert key_text(text, "title") == words
 
 
 HOSTILE = [
@@ -149,5 +149,5 @@ def test_endless_repetition_is_read_at_once(piece: str, length: int) -> None:
     text = "Words:\n\n" + piece * (length // len(piece))
     begin = time.process_time()
     first_paragraph(text)
-    extract(text, "Title")
+    key_text(text, "Title")
     assert time.process_time() - begin < 10  # what is quadratic takes an hour

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zkchat_cli.models import Citation, ContentChunk
-from zkchat_cli.references.chunk_format import CUT
-from zkchat_cli.views.source_in_note import SourceLocation, locate_now, quoted_at, show
+from zkchat_cli.references.chunk_format import CUT_MARK
+from zkchat_cli.views.source_in_note import SourceLocation, chunk_lines, find_quote, locate_chunk
 from zkchat_cli.views.text import plain_text
 
 NOTE = "# Filters\n\nA filter says which tasks you want.\nIt may be long.\n\n## Dates\n\nDue today."
@@ -35,34 +35,34 @@ def quoting(quote: str, first: int, last: int | None = None, **more: Any) -> Cit
 
 
 def test_what_was_not_touched_stands_where_it_stood() -> None:
-    assert locate_now(part("A filter says which tasks you want.\nIt may be long."), NOTE) == SourceLocation("same", 3, 4)
-    assert locate_now(part("It may", 4), NOTE) == SourceLocation("same", 4, 4)
+    assert locate_chunk(part("A filter says which tasks you want.\nIt may be long."), NOTE) == SourceLocation("same", 3, 4)
+    assert locate_chunk(part("It may", 4), NOTE) == SourceLocation("same", 4, 4)
 
 
 def test_what_has_other_lines_above_it_now_has_moved() -> None:
-    assert locate_now(part("It may be long.", 4), "New.\n\n" + NOTE) == SourceLocation("moved", 6, 6)
+    assert locate_chunk(part("It may be long.", 4), "New.\n\n" + NOTE) == SourceLocation("moved", 6, 6)
 
 
 def test_of_several_places_the_nearest_counts() -> None:
     note = "\n".join(["same"] * 3 + ["other"] * 4 + ["same"])
-    assert locate_now(part("same", 7), note) == SourceLocation("moved", 8, 8)
-    assert locate_now(part("same", 5), note) == SourceLocation("moved", 3, 3)
-    assert locate_now(part("same", 2), note) == SourceLocation("same", 2, 2)
+    assert locate_chunk(part("same", 7), note) == SourceLocation("moved", 8, 8)
+    assert locate_chunk(part("same", 5), note) == SourceLocation("moved", 3, 3)
+    assert locate_chunk(part("same", 2), note) == SourceLocation("same", 2, 2)
 
 
 def test_what_the_note_says_otherwise_has_changed() -> None:
-    assert locate_now(part("A filter says what you want."), NOTE) == SourceLocation("changed", 3, 3)
-    assert locate_now(part("  "), NOTE).state == "changed", "nothing stands anywhere"
+    assert locate_chunk(part("A filter says what you want."), NOTE) == SourceLocation("changed", 3, 3)
+    assert locate_chunk(part("  "), NOTE).state == "changed", "nothing stands anywhere"
 
 
 def test_an_excerpt_that_was_cut_is_compared_as_far_as_it_goes() -> None:
-    assert locate_now(part("A filter says whi" + CUT), NOTE) == SourceLocation("same", 3, 3)
+    assert locate_chunk(part("A filter says whi" + CUT_MARK), NOTE) == SourceLocation("same", 3, 3)
 
 
 def test_a_hostile_note_is_compared_in_linear_time() -> None:
     began = time.process_time()
-    assert locate_now(part("a" * 500, 9), "a" * 1_000_000).state == "moved"
-    assert locate_now(part("a\n" * 5000 + "b", 9), "a\n" * 500_000).state == "changed"
+    assert locate_chunk(part("a" * 500, 9), "a" * 1_000_000).state == "moved"
+    assert locate_chunk(part("a\n" * 5000 + "b", 9), "a\n" * 500_000).state == "changed"
     assert time.process_time() - began < 5
 
 
@@ -87,25 +87,25 @@ def test_a_hostile_note_is_compared_in_linear_time() -> None:
     ],
 )
 def test_quoted_words_are_found_as_they_stand(text: str, quote: str, words: str) -> None:
-    [found] = quoted_at(text, quote)
+    [found] = find_quote(text, quote)
     assert text[slice(*found)] == words
 
 
 @pytest.mark.parametrize("gap", ["…", " ... ", " [...] ", "(…)"])
 def test_what_a_quotation_leaves_out_is_not_marked(gap: str) -> None:
     text = "It is ready, they say, after nine months."
-    assert [text[slice(*found)] for found in quoted_at(text, f"It is ready{gap}after nine")] == ["It is ready", "after nine"]
-    assert quoted_at(text, f"after nine{gap}It is ready") == []
+    assert [text[slice(*found)] for found in find_quote(text, f"It is ready{gap}after nine")] == ["It is ready", "after nine"]
+    assert find_quote(text, f"after nine{gap}It is ready") == []
 
 
 @pytest.mark.parametrize("quote", ["other words", "", " … ", "**"])
 def test_what_is_not_said_is_not_found(quote: str) -> None:
-    assert quoted_at("It is ready.", quote) == []
+    assert find_quote("It is ready.", quote) == []
 
 
 @given(st.text(max_size=60), st.text(max_size=20))
 def test_places_are_within_the_text_and_in_order(text: str, quote: str) -> None:
-    flat = [at for place in quoted_at(text, quote) for at in place]
+    flat = [at for place in find_quote(text, quote) for at in place]
     assert flat == sorted(flat)
     assert all(0 <= at <= len(text) for at in flat)
 
@@ -113,18 +113,18 @@ def test_places_are_within_the_text_and_in_order(text: str, quote: str) -> None:
 @given(st.text(max_size=60), st.integers(0, 60), st.integers(1, 20))
 def test_letters_that_are_quoted_word_for_word_are_found(text: str, start: int, length: int) -> None:
     quote = text[start : start + length]
-    assert quoted_at(text, quote) or not any(c.isalnum() for c in quote) or "…" in text or "..." in text
+    assert find_quote(text, quote) or not any(c.isalnum() for c in quote) or "…" in text or "..." in text
 
 
 @given(st.text(st.sampled_from("ab >*\n.“é"), max_size=60), st.text(st.sampled_from("ab >*\n.“é"), min_size=1, max_size=9))
 def test_marking_changes_no_word(text: str, quote: str) -> None:
-    shown = plain_text(show(part(text, 1), 1, [quoting(quote, 1)], None)).replace("»", "").replace("«", "")
+    shown = plain_text(chunk_lines(part(text, 1), 1, [quoting(quote, 1)], None)).replace("»", "").replace("«", "")
     assert [row.partition("│")[2].removeprefix(" ") for row in shown.split("\n")] == text.split("\n")
 
 
 def test_a_hostile_excerpt_is_marked_in_linear_time() -> None:
     began = time.process_time()
-    show(part("a " * 200_000 + "\n" * 20_000, 1), 1, [quoting("a " * 50_000 + "b", 1)], None)
+    chunk_lines(part("a " * 200_000 + "\n" * 20_000, 1), 1, [quoting("a " * 50_000 + "b", 1)], None)
     assert time.process_time() - began < 5
 
 
@@ -132,7 +132,7 @@ def test_a_hostile_excerpt_is_marked_in_linear_time() -> None:
 
 
 def shown(text: str, line: int = 3, *quotes: str, note: str | None = NOTE) -> list[str]:
-    return plain_text(show(part(text, line), line, [quoting(quote, line) for quote in quotes], note)).split("\n")
+    return plain_text(chunk_lines(part(text, line), line, [quoting(quote, line) for quote in quotes], note)).split("\n")
 
 
 def test_an_excerpt_has_its_lines_its_surroundings_and_its_quotes_marked() -> None:
@@ -160,20 +160,20 @@ def test_quotes_that_overlap_are_one_mark_and_others_are_their_own() -> None:
 
 def test_where_the_words_cannot_be_told_apart_their_lines_are_marked() -> None:
     text = "one [two](http://two.example) three\nfour\nfive"
-    rows = plain_text(show(part(text, 5), 5, [quoting("two three four", 5, 6)], None)).split("\n")
+    rows = plain_text(chunk_lines(part(text, 5), 5, [quoting("two three four", 5, 6)], None)).split("\n")
     assert rows == ["> 5 │ »one [two](http://two.example) three«", "> 6 │ »four«", "  7 │ five"]
-    outside = plain_text(show(part(text, 5), 5, [quoting("two three four", 1, 90)], None)).split("\n")
+    outside = plain_text(chunk_lines(part(text, 5), 5, [quoting("two three four", 1, 90)], None)).split("\n")
     assert all(row.startswith(">") for row in outside)
 
 
 def test_only_a_quotation_that_holds_is_marked() -> None:
     wrong = quoting("one", 3, status="misquoted", valid=False)
     unquoted = Citation(number=1, relative_path="Filters.md", status="cited", valid=True)
-    assert plain_text(show(part("one two"), 3, [wrong, unquoted], None)) == "  3 │ one two"
+    assert plain_text(chunk_lines(part("one two"), 3, [wrong, unquoted], None)) == "  3 │ one two"
 
 
 def test_without_the_note_there_is_only_what_the_model_saw() -> None:
-    assert shown("gone\n\n\tnow" + CUT, 9, note=None) == ["   9 │ gone", "  10 │", "  11 │     now"]
+    assert shown("gone\n\n\tnow" + CUT_MARK, 9, note=None) == ["   9 │ gone", "  10 │", "  11 │     now"]
 
 
 def test_a_line_without_end_around_it_is_cut_but_not_the_excerpt() -> None:

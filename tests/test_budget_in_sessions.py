@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from building import Deltas, Room, a_room, completed, failed, says, stored, talk
 
+from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.config.schema import Config, ContextSettings
-from zkchat_cli.context.turns import turns_of
+from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.events import Notice
 from zkchat_cli.llm.base import StreamFinished, TextPart
 from zkchat_cli.models import TokenUsage
@@ -52,7 +54,7 @@ def test_a_turn_is_added_to_what_is_known_of_the_others(room: Room) -> None:
     completed(session.send("Is it so?"))
     after = session.turns
     assert [a is b for a, b in zip(before, after, strict=False)] == [True, True]
-    assert list(after) == list(turns_of(session.history, session.counter))
+    assert list(after) == list(split_into_turns(session.history, session.counter))
     assert room.resumed(session).prompt() == session.prompt()
 
 
@@ -85,11 +87,10 @@ def test_a_conversation_that_cannot_be_sent_is_made_ready_all_the_same(room: Roo
 def test_after_a_change_of_the_branch_the_turns_that_are_still_the_same_are_taken_over(room: Room) -> None:
     session = stored(room, talk(("Why?", "So."), ("Who?", "She."), ("When?", "Now.")))
     before = session.turns
-    changed = session.history[2].model_copy(update={"content": "Who else?"})
-    session.history = (*session.history[:2], changed, session.history[3])
+    session.pin("2 question")
     after = session.turns
-    assert [[m.content for m in turn.messages] for turn in after] == [["Why?", "So."], ["Who else?", "She."]]
-    assert after[0] is before[0]
+    assert [turn.messages[0].pinned for turn in after] == [False, True, False]
+    assert after[0] is before[0] and after[2] is before[2]
 
 
 def test_what_a_provider_reports_again_and_again_does_not_have_the_conversation_counted_anew(room: Room) -> None:
@@ -109,9 +110,11 @@ def test_what_a_provider_reports_again_and_again_does_not_have_the_conversation_
     assert session.turns[0] is not kept[5]  # twice as much is another matter
 
 
-def test_with_a_prompt_nobody_has_changed_nothing_is_assembled_twice(room: Room) -> None:
-    session = stored(room, talk(("Why?", "So.")))
-    assert session.assembled(()) is session.assembled(())
-    first = session.assembled(())
-    completed(session.send("What does compost need?"))
-    assert session.assembled(()) is not first
+def test_an_unchanged_prompt_is_assembled_once(room: Room) -> None:
+    services, runtime = room.services(), room.runtime()
+    state = ConversationState(services)
+    prompts = PromptBuilder(services, state)
+    first = prompts.build(runtime)
+    assert prompts.build(runtime) is first
+    state.append(talk(("Why?", "So.")))
+    assert prompts.build(runtime) is not first

@@ -173,7 +173,7 @@ def test_every_command_works(zkchat: Program, script: Script, tmp_path: Path) ->
             ("/sources", "[1] ○ [[Compost]]   Garden/Compost.md:1-3"),
             ("/why Compost", "you named it in turn 1: [[Compost]]"),
             ("/compact", "Nothing to compact"),
-            ("/compact undo", "There is no compaction to take back"),
+            ("/compact undo", "No compaction to undo"),
             (f"/export md {tmp_path}/talk.md", "Written to"),
             ("/new", "A new conversation. The last one is stored as"),
         ):
@@ -189,7 +189,7 @@ def test_a_unique_beginning_of_a_command_will_do_and_others_name_the_nearest(zkc
         chat.say("/he")
         chat.wait_for("Ctrl+R")
         chat.say("/hepl")
-        chat.wait_for("there is no command /hepl")
+        chat.wait_for("unknown command /hepl")
         chat.wait_for("Nearest: /help")
         chat.say("/co")
         chat.wait_for("/co could be several commands")

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from test_marks import AWKWARD
 
 from zkchat_cli.citations.citable_sources import CitableSources
-from zkchat_cli.citations.marks.marks import marks, read
-from zkchat_cli.citations.marks.patterns import CitationMark
-from zkchat_cli.citations.marks.stream_parser import CitationMarkParser
-from zkchat_cli.citations.quotes import locate
-from zkchat_cli.citations.verify import verify
+from zkchat_cli.citations.mark_syntax import CitationMark
+from zkchat_cli.citations.marks import CitationMarkParser, find_marks, read_marks
+from zkchat_cli.citations.quotes import QuotableChunk
+from zkchat_cli.citations.verify import verify_citations
 
 FILTERS = """# Filters
 Filters say **which tasks** you want to see.
@@ -35,7 +34,7 @@ Each filter is a line of its own, and `limit 10` is none.
 
 ## Boolean operators
 AND, OR and NOT are written in capitals[^1] – always."""
-SOURCES = CitableSources.of(
+SOURCES = CitableSources.from_chunks(
     [
         chunk(1, FILTERS, id="1", relative_path="Queries/Filters.md", start_line=1, heading="Filters"),
         chunk(
@@ -214,7 +213,7 @@ def test_the_table_is_long_enough_to_mean_something() -> None:
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.marked)
 def test_what_is_cited_where_and_what_it_comes_to(row: Row) -> None:
-    citations = verify(row.answer, SOURCES).citations
+    citations = verify_citations(row.answer, SOURCES).citations
     assert ", ".join(f"{c.number} {c.status}" for c in citations) == row.citations
     assert sorted({span for c in citations for span in c.spans}) == row.spans
     for span, numbers in zip(row.spans, row.places, strict=True):
@@ -230,7 +229,7 @@ def streamed(*parts: str) -> list[CitationMark]:
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.marked)
 def test_streamed_at_every_split_point_it_is_the_same(row: Row) -> None:
-    whole = marks(row.answer)
+    whole = find_marks(row.answer)
     assert streamed(*row.answer) == whole
     for at in range(len(row.answer) + 1):
         assert streamed(row.answer[:at], row.answer[at:]) == whole
@@ -238,10 +237,10 @@ def test_streamed_at_every_split_point_it_is_the_same(row: Row) -> None:
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.marked)
 def test_two_rows_in_one_answer_do_not_disturb_each_other(row: Row) -> None:
-    if not read(row.answer).closing:
+    if not read_marks(row.answer).closing:
         shift = len(row.answer) + 2
-        assert marks(f"{row.answer}\n\n{row.answer}\n")[len(marks(row.answer)) :] == [
-            CitationMark(m.start + shift, m.end + shift, m.numbers, m.name, m.heading, m.line) for m in marks(row.answer)
+        assert find_marks(f"{row.answer}\n\n{row.answer}\n")[len(find_marks(row.answer)) :] == [
+            CitationMark(m.start + shift, m.end + shift, m.numbers, m.name, m.heading, m.line) for m in find_marks(row.answer)
         ]
 
 
@@ -250,7 +249,7 @@ def test_two_rows_in_one_answer_do_not_disturb_each_other(row: Row) -> None:
 
 def test_a_citation_has_all_places_where_it_stands() -> None:
     answer = f"So [1]. “{WORDS}” [1], and [1, 3], “{WORDS}” [1]."
-    citations = verify(answer, SOURCES).citations
+    citations = verify_citations(answer, SOURCES).citations
     assert [(c.number, c.quote, [answer[start:end] for start, end in c.spans]) for c in citations] == [
         (1, None, ["[1]", "[1, 3]"]),
         (1, WORDS, ["[1]", "[1]"]),
@@ -272,19 +271,19 @@ def test_a_citation_has_all_places_where_it_stands() -> None:
     ],
 )
 def test_a_sentence_is_cited_in_whatever_way(answer: str, uncited: int) -> None:
-    assert verify(answer, SOURCES).uncited == uncited
+    assert verify_citations(answer, SOURCES).uncited == uncited
 
 
 def test_a_number_in_a_long_conversation_is_no_year() -> None:
-    sources = CitableSources.of([chunk(2030)])
-    assert [(c.number, c.status) for c in verify("So [2024], [2031].", sources).citations] == [(2024, "missing")]
+    sources = CitableSources.from_chunks([chunk(2030)])
+    assert [(c.number, c.status) for c in verify_citations("So [2024], [2031].", sources).citations] == [(2024, "missing")]
 
 
 def test_a_quotation_says_which_lines_and_which_heading_it_stands_under() -> None:
     answer = (
         "“AND, OR and NOT” [1], “then the start date” [1], “gap” and “gap … in a letter” [1], “Each … none. First comes the due date” [1]"
     )
-    citations = verify(answer, SOURCES).citations
+    citations = verify_citations(answer, SOURCES).citations
     assert [(c.heading, c.start_line, c.end_line) for c in citations] == [
         ("Boolean operators", 16, 16),
         ("Filters", 6, 6),
@@ -294,13 +293,13 @@ def test_a_quotation_says_which_lines_and_which_heading_it_stands_under() -> Non
 
 
 def test_headings_in_the_code_of_a_note_are_none() -> None:
-    sources = CitableSources.of([chunk(1, "# Air\n```sh\n# Water\nturn the heap every week\n```", heading=None)])
-    assert verify("“turn the heap every week” [1]", sources).citations[0].heading == "Air"
+    sources = CitableSources.from_chunks([chunk(1, "# Air\n```sh\n# Water\nturn the heap every week\n```", heading=None)])
+    assert verify_citations("“turn the heap every week” [1]", sources).citations[0].heading == "Air"
 
 
 def test_a_path_has_as_many_words_as_the_note_it_names() -> None:
     answer = "See Combining Filters.md, Lost Filters.md and Conditions.md."
-    citations = verify(answer, SOURCES).citations
+    citations = verify_citations(answer, SOURCES).citations
     assert [(c.number, answer[slice(*c.spans[0])]) for c in citations] == [(12, "Combining Filters.md"), (1, "Filters.md")]
 
 
@@ -313,13 +312,13 @@ awkward = st.lists(
 @given(awkward.map("".join), awkward.map("".join))
 def test_any_answer_about_any_note_gets_the_same_verdict_twice(answer: str, text: str) -> None:
     def fresh() -> CitableSources:
-        return CitableSources.of(
+        return CitableSources.from_chunks(
             [chunk(1, text, relative_path="Filters.md"), chunk(2, text + "\n" + answer, title=text, relative_path="Dates.md")]
         )
 
-    verdict = verify(answer, fresh())
-    assert verdict == verify(answer, fresh())
-    spans = {mark.span for mark in marks(answer)}
+    verdict = verify_citations(answer, fresh())
+    assert verdict == verify_citations(answer, fresh())
+    spans = {mark.span for mark in find_marks(answer)}
     assert all(span in spans or "." in answer[slice(*span)] for citation in verdict.citations for span in citation.spans)
 
 
@@ -327,7 +326,7 @@ def test_any_answer_about_any_note_gets_the_same_verdict_twice(answer: str, text
 @given(awkward.map("".join), st.data())
 def test_words_out_of_a_note_stand_in_it(text: str, data: st.DataObject) -> None:
     start, end = sorted(data.draw(st.tuples(st.integers(0, len(text)), st.integers(0, len(text)))))
-    place = locate(text[start:end], chunk(1, text, start_line=3))
+    place = QuotableChunk(chunk(1, text, start_line=3)).locate(text[start:end])
     if any(c.isalnum() for c in text[start:end]):
         assert place is not None
         assert 3 <= place[0] <= place[1] <= 3 + text.count("\n")
@@ -336,7 +335,7 @@ def test_words_out_of_a_note_stand_in_it(text: str, data: st.DataObject) -> None
 def test_five_hundred_chunks_are_no_more_work_than_those_that_are_cited() -> None:
     chunks = [chunk(n, f"Sentence {n} says something of its own.\n" * 20, relative_path=f"Note {n % 7}.md") for n in range(1, 501)]
     answer = "".join(f"“Sentence {n} says something” [{n}] and “Sentence {n} says” [[Note {n % 7}]]. " for n in range(1, 501))
-    verdict = verify(answer, CitableSources.of(chunks))
+    verdict = verify_citations(answer, CitableSources.from_chunks(chunks))
     assert [c.status for c in verdict.citations] == ["verified"] * len(verdict.citations)
     assert {c.number for c in verdict.citations} == set(range(1, 501))
 
@@ -346,5 +345,5 @@ def test_five_hundred_chunks_are_no_more_work_than_those_that_are_cited() -> Non
     "piece", [*AWKWARD, "“a", "„“", "»a «", "“Filters say which tasks” [1] ", "[[Dates]] [3] ", "“x … ", "x.md ", ". [1]"]
 )
 def test_an_endless_answer_is_verified_in_linear_time(piece: str) -> None:
-    numbers = {citation.number for citation in verify("“" + piece * (60_000 // len(piece)) + "” [1]", SOURCES).citations}
+    numbers = {citation.number for citation in verify_citations("“" + piece * (60_000 // len(piece)) + "” [1]", SOURCES).citations}
     assert 1 in numbers or piece == "\n    "  # which makes code of all that follows

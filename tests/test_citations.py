@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.citations.citable_sources import CitableSources
-from zkchat_cli.citations.quotes import MIN_QUOTE, locate
-from zkchat_cli.citations.verify import VerificationResult, verify
+from zkchat_cli.citations.quotes import MIN_QUOTE, QuotableChunk
+from zkchat_cli.citations.verify import VerificationResult, verify_citations
 from zkchat_cli.models import ContentChunk
 
 CHUNKS = {
@@ -24,7 +24,7 @@ FILTERS = "Filters say which tasks you want to see."
 
 
 def check(answer: str) -> VerificationResult:
-    return verify(answer, CitableSources.of(CHUNKS.values()))
+    return verify_citations(answer, CitableSources.from_chunks(CHUNKS.values()))
 
 
 def numbers(answer: str) -> list[int]:
@@ -177,8 +177,8 @@ def test_a_citation_says_where_its_quote_stands() -> None:
 def test_a_citation_names_the_heading_its_quote_stands_under() -> None:
     text = "## Air\nTurn the heap every week.\n## Water\nKeep the heap as damp as a sponge."
     merged = chunk(1, text).model_copy(update={"heading": "Air"})
-    cited = verify(
-        "“Turn the heap every week” [1] and “damp as a sponge” [1], so [1]. “Not in there” [1].", CitableSources.of([merged])
+    cited = verify_citations(
+        "“Turn the heap every week” [1] and “damp as a sponge” [1], so [1]. “Not in there” [1].", CitableSources.from_chunks([merged])
     ).citations
     assert [(c.heading, c.valid) for c in cited] == [("Air", True), ("Water", True), ("Air", True), ("Air", False)]
 
@@ -258,21 +258,21 @@ def test_a_quote_shorter_than_ten_characters_is_not_checked() -> None:
 
 def test_quoted_words_may_stand_anywhere_in_the_lines_of_a_chunk() -> None:
     text = "one two\n\n\nthree four\n   five six"
-    assert locate("two three", chunk(1, text, start_line=10)) == (10, 13)
-    assert locate("six", chunk(1, text, start_line=10)) == (14, 14)
-    assert locate("one", chunk(1, text, start_line=10)) == (10, 10)
-    assert locate("seven", chunk(1, text, start_line=10)) is None
+    assert QuotableChunk(chunk(1, text, start_line=10)).locate("two three") == (10, 13)
+    assert QuotableChunk(chunk(1, text, start_line=10)).locate("six") == (14, 14)
+    assert QuotableChunk(chunk(1, text, start_line=10)).locate("one") == (10, 10)
+    assert QuotableChunk(chunk(1, text, start_line=10)).locate("seven") is None
 
 
 def test_an_empty_chunk_holds_no_quote() -> None:
-    assert locate("anything at all", chunk(1, "")) is None
+    assert QuotableChunk(chunk(1, "")).locate("anything at all") is None
 
 
 @settings(deadline=None)
 @given(st.lists(st.text("abc XYZ.é", min_size=1, max_size=20), min_size=1, max_size=8), st.data())
 def test_the_words_of_any_line_are_found_on_that_line_or_an_equal_one(lines: list[str], data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(lines) - 1))
-    found = locate(lines[place], chunk(1, "\n".join(lines), start_line=3))
+    found = QuotableChunk(chunk(1, "\n".join(lines), start_line=3)).locate(lines[place])
     if any(c.isalnum() for c in lines[place]):
         assert found is not None
         assert 3 <= found[0] <= found[1] <= 2 + len(lines)
@@ -332,6 +332,6 @@ def many(count: int) -> Sequence[ContentChunk]:
 def test_a_long_answer_with_many_chunks_is_checked_whole() -> None:
     chunks = many(50)
     answer = " ".join(f"“Sentence number {n} says something of its own” [{n}]." for n in range(1, 51)) + " And so on, word by word." * 200
-    verdict = verify(answer, CitableSources.of(chunks))
+    verdict = verify_citations(answer, CitableSources.from_chunks(chunks))
     assert [c.valid for c in verdict.citations] == [True] * 50
     assert verdict.uncited == 200

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.context.compaction_policy import SMALLER_BY, plan_fold
-from zkchat_cli.context.turns import turns_of
+from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.events import CompactionDone, CompactionStarted, Event
 from zkchat_cli.models import DocumentReference, ZkChatMessage
 from zkchat_cli.summarization.extractive.summarizer import extract_summary, summarize
-from zkchat_cli.views.context_usage import describe
+from zkchat_cli.views.compaction import describe_compaction
 
 THINGS = ["anvil", "bellows", "chisel", "drill", "easel", "file", "gouge", "hammer", "inkwell", "jigsaw", "kettle", "lathe"]
 MOVES = tuple(
@@ -47,7 +47,7 @@ def session(room: Room) -> ZkChatSession:
 # what to fold
 
 some_turns = st.lists(st.integers(1, 4), max_size=12).map(
-    lambda sizes: turns_of(
+    lambda sizes: split_into_turns(
         [said("user" if j == 0 else "assistant", "word " * (j + 1), f"m{i}-{j}") for i, size in enumerate(sizes) for j in range(size)],
         COUNTER,
     )
@@ -123,7 +123,7 @@ def test_tool_results_and_failed_turns_are_not_summarised() -> None:
         said("tool", "The result is a secret.", "r", tool_call_id="1"),
         said("user", "This one failed badly.", "u", status="failed"),
     ]
-    summary = summarize(turns_of(history, COUNTER), 1000, COUNTER)
+    summary = summarize(split_into_turns(history, COUNTER), 1000, COUNTER)
     assert summary is not None
     assert "secret" not in summary
     assert "failed" not in summary
@@ -133,13 +133,13 @@ def test_documents_that_were_consulted_are_named() -> None:
     used = DocumentReference(wikilink="[[Filters]]", relative_path="Filters.md", reference_type="search")
     broken = DocumentReference(wikilink="[[Filtrs]]", reference_type="direct", status="broken")
     history = [said("user", "How do filters work, please?", "u", references=(used, broken)), said("assistant", "They select tasks.", "a")]
-    assert (summarize(turns_of(history, COUNTER), 1000, COUNTER) or "").endswith("\nDocuments consulted: [[Filters]]")
+    assert (summarize(split_into_turns(history, COUNTER), 1000, COUNTER) or "").endswith("\nDocuments consulted: [[Filters]]")
 
 
 def test_a_list_of_documents_larger_than_a_quarter_of_the_room_is_left_out() -> None:
     many = tuple(DocumentReference(wikilink=f"[[Note {i}]]", relative_path=f"{i}.md", reference_type="search") for i in range(50))
     history = [said("user", "How do filters work, please?", "u", references=many), said("assistant", "They select tasks.", "a")]
-    assert "consulted" not in (summarize(turns_of(history, COUNTER), 100, COUNTER) or "")
+    assert "consulted" not in (summarize(split_into_turns(history, COUNTER), 100, COUNTER) or "")
 
 
 def test_without_a_sentence_that_fits_there_is_no_summary() -> None:
@@ -151,7 +151,7 @@ def test_without_a_sentence_that_fits_there_is_no_summary() -> None:
 
 def test_messages_without_a_date_are_summarised_too() -> None:
     history = [said("user", "The anvil stands on shelf seven.", "", timestamp="")]
-    assert summarize(turns_of(history, COUNTER), 1000, COUNTER) == "- user: The anvil stands on shelf seven."
+    assert summarize(split_into_turns(history, COUNTER), 1000, COUNTER) == "- user: The anvil stands on shelf seven."
 
 
 def test_brackets_without_end_are_summarised_at_once() -> None:
@@ -166,7 +166,7 @@ talks = st.lists(st.tuples(*[st.text(st.sampled_from("abc de. F?!\n漢。<>[]0")
 @settings(deadline=None)
 @given(talks, st.integers(0, 300), st.sampled_from(["", "abc", "漢", "the"]))
 def test_a_summary_is_never_over_its_room_and_always_the_same(history: tuple[ZkChatMessage, ...], room: int, wanted: str) -> None:
-    cut = turns_of(history, COUNTER)
+    cut = split_into_turns(history, COUNTER)
     summary = summarize(cut, room, COUNTER, wanted)
     assert summary is None or 0 < COUNTER.count(summary) <= room
     assert summarize(cut, room, COUNTER, wanted) == summary
@@ -425,6 +425,6 @@ def test_a_summary_from_a_larger_window_is_made_anew_for_a_smaller_one(room: Roo
 
 
 def test_a_compaction_is_told_in_words(session: ZkChatSession) -> None:
-    assert "would fold 14 messages" in describe(session.compact(preview=True))
-    assert "folded 14 messages" in describe(session.compact())
-    assert "Nothing to compact" in describe(session.compact())
+    assert "Would summarize 14 messages" in describe_compaction(session.compact(preview=True))
+    assert "ummarized 14 messages" in describe_compaction(session.compact())
+    assert "Nothing to compact" in describe_compaction(session.compact())

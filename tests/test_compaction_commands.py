@@ -47,7 +47,7 @@ def test_each_error_of_a_scripted_model_is_followed_by_the_next_step(
 def test_a_preview_with_a_model_changes_nothing(zkchat: Program, imported: str, script: Callable[..., str]) -> None:
     before = zkchat("context", "show", imported, "--json").out
     done = zkchat("context", "compact", imported, "--keep", 4, "--preview", "--model", script(A_SUMMARY))
-    assert "would fold 20 messages" in done.out
+    assert "Would summarize 20 messages" in done.out
     assert "1 model call" in done.out
     assert SUMMARY in done.out
     assert zkchat("context", "show", imported, "--json").out == before
@@ -92,10 +92,10 @@ def test_the_chat_says_what_a_summary_saved_and_takes_it_back(zkchat: Program, i
     model = script({"error": "timeout"}, A_SUMMARY)
     done = zkchat("chat", "--resume", imported, "--model", model, stdin="/compact keep thing3\n/compact\n/compact undo\n")
     first, second, third = (line for line in done.out.splitlines() if line)
-    assert "written by the model from a shortened conversation (2 model calls" in first
+    assert "(by the model, from a shortened conversation, 2 model calls" in first
     assert "The model's summary failed: " in first
     assert second.startswith("Nothing to compact")
-    assert third.startswith("Taken back")
+    assert third.startswith("Compaction undone")
     assert zkchat("context", "summary", imported, "--json").json == []
 
 
@@ -104,13 +104,13 @@ def test_ctrl_c_in_the_middle_of_a_summary_changes_nothing_and_the_next_try_work
 ) -> None:
     with Chat(zkchat, "--resume", imported, "--model", script(ENDLESS), columns=120) as chat:
         chat.say("/compact keep thing3")
-        chat.wait_for("making older turns smaller: as you wish")
+        chat.wait_for("making older turns smaller: requested by you")
         chat.type(CTRL_C)
         chat.wait_for("  stopped\n\n")
         chat.ask("/model offline", "offline")
-        chat.ask("/compact keep thing3", "messages into a summary")
-        chat.ask("/compact undo", "Taken back")
-        chat.ask("/compact undo", "There is no compaction to take back")
+        chat.ask("/compact keep thing3", "Nothing is deleted")
+        chat.ask("/compact undo", "Compaction undone")
+        chat.ask("/compact undo", "No compaction to undo")
     assert zkchat("context", "summary", imported, "--json").json == []
 
 
@@ -122,5 +122,5 @@ def test_a_turn_says_why_the_conversation_is_made_smaller_and_what_that_saved(
         chat.ask("What of the shelf? " * 60, "So it is.")
         seen = chat.everything()
     assert "making older turns smaller: " in seen
-    assert "messages folded into a summary written by the model (1 model call" in seen
-    assert "tokens saved; /compact undo takes it back" in " ".join(seen.split())
+    assert "messages (by the model, 1 model call" in seen
+    assert "tokens saved; to undo: /compact undo" in " ".join(seen.split())

@@ -14,7 +14,7 @@ from zkchat_cli.events import CompactionDone, CompactionStarted, Event, Notice, 
 from zkchat_cli.llm.base import Delta, ReasoningPart, StreamFinished, TextPart, Window
 from zkchat_cli.llm.base import RetryDelay as Wait
 from zkchat_cli.models import Compaction
-from zkchat_cli.views.context_usage import describe, saved
+from zkchat_cli.views.compaction import compaction_line, describe_compaction
 
 
 @pytest.fixture
@@ -181,7 +181,7 @@ def test_after_two_faults_the_summary_is_extracted_and_the_conversation_goes_on(
     assert done is not None
     assert (done.mode, done.model_calls, len(model.asked)) == ("extractive", 2, 2)
     assert done.tokens_after < done.tokens_before
-    assert 0 < done.summary_tokens <= session.largest_summary
+    assert 0 < done.summary_tokens <= session.runtime.largest_summary
     assert report.answer == "Noted."
     sound(session.prompt())
     assert prompt(room.resumed(session)) == prompt(session)
@@ -226,8 +226,8 @@ def test_a_failure_that_gains_nothing_is_remembered_but_holds_nothing(room: Room
     assert session.undo_compaction() is None
     assert room.resumed(session).compact(keep=2).model_calls == 0
     assert len(model.asked) == 2
-    assert "it failed: timeout" in describe(done)
-    assert "it failed: timeout" in saved(done)
+    assert "it failed: timeout" in describe_compaction(done)
+    assert "it failed: timeout" in compaction_line(done)
 
 
 def test_turns_that_nothing_can_summarise_are_left_out_and_that_is_said(room: Room) -> None:
@@ -237,7 +237,7 @@ def test_turns_that_nothing_can_summarise_are_left_out_and_that_is_said(room: Ro
     assert done.mode == "truncated"
     assert f"[{done.messages_folded} earlier messages, 2025-05-02 to" in (done.summary or "")
     assert done.tokens_after < done.tokens_before
-    assert "a note that they are left out" in describe(done)
+    assert "Dropped 38 messages" in describe_compaction(done)
     sound(session.prompt())
 
 
@@ -409,7 +409,7 @@ def test_a_summary_from_a_larger_window_is_made_anew_by_the_model(room: Room) ->
     large = stored(room, talk(*things(40, 5)), model=Summariser([summary("A fact, and another. " * 150)]))
     assert large.compact(keep=2).summary_tokens > 540
     model = Summariser([summary()])
-    small = room.resumed(large, model, window=Window(2000, "test"))
+    small = room.resumed(large, model, configured_window=Window(2000, "test"))
     done = compaction_in(list(small.send("And now?")))
     assert done.mode in ("full", "simple")
     assert "A fact" not in model.asked[0].messages[-1].content

@@ -73,7 +73,7 @@ def test_unsetting_where_nothing_is_set_writes_nothing(zkchat: Program) -> None:
 
 def test_an_edit_counts_when_it_is_valid(zkchat: Program) -> None:
     an_editor(zkchat, "grep -q 'Settings of zkchat' \"$1\" && echo 'llm.max_tool_rounds = 3 # mine' >> \"$1\"")
-    assert zkchat("config", "edit").out == f"{file_of(zkchat)} is changed.\n"
+    assert zkchat("config", "edit").out == f"Changed {file_of(zkchat)}.\n"
     assert file_of(zkchat).read_text().endswith("llm.max_tool_rounds = 3 # mine\n")
     assert file_of(zkchat).stat().st_mode & 0o777 == 0o600
     an_editor(zkchat, "true")

@@ -184,4 +184,4 @@ def test_a_prompt_describes_the_tools_that_its_model_can_call(zkchat: Program, t
         return [tool["name"] for tool in zkchat("context", "show", talk, "--next", "hello", "--json", *choice).json["tools"]]
 
     assert described() == ["find_excerpts", "read_zk_document"]
-    assert described("--model", script({"text": "x"})) == [tool.name for tool in tools.tools()]
+    assert described("--model", script({"text": "x"})) == [tool.name for tool in tools.load_tools()]

@@ -10,9 +10,9 @@ from building import Deltas, Room, a_room, completed, prompt_message, said, says
 from conftest import Program
 
 from zkchat_cli.chat.runtime import OpenedModel
-from zkchat_cli.citations.marks.code_blocks import code_blocks
 from zkchat_cli.errors import ConfigError, StoreError, UsageError
 from zkchat_cli.llm.base import Window
+from zkchat_cli.markdown.blocks import code_blocks
 from zkchat_cli.models import Conversation, Dropped, FoundMessage, ToolCall
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.views import conversation_list, prompts
@@ -60,7 +60,9 @@ def test_a_prompt_is_shown_word_for_word_with_what_is_not_sent(room: Room) -> No
     prompt = stored(room, talk(("What is one?", "1"))).prompt("And two?")
     call = ToolCall(id="c", name="find_excerpts", arguments={"query": "Grüße"})
     asking = prompt_message("assistant", "", "conversation", tool_calls=(call,), tokens=7)
-    shown = prompts.text(prompt.model_copy(update={"messages": (*prompt.messages, asking), "dropped": (Dropped(id="m9", reason="old"),)}))
+    shown = prompts.prompt_text(
+        prompt.model_copy(update={"messages": (*prompt.messages, asking), "dropped": (Dropped(id="m9", reason="old"),)})
+    )
     assert "── user · conversation · " in shown
     assert "\nAnd two?\n" in shown
     assert '\n── assistant · conversation · 7 tokens\nfind_excerpts({"query": "Grüße"})\n' in shown
@@ -97,7 +99,7 @@ def test_a_list_says_how_much_was_said_and_how_it_began(room: Room) -> None:
     assert store.overview("a") == listed[1]
     with pytest.raises(StoreError):
         store.overview("nobody")
-    assert plain_text(conversation_list.listed(listed, "a")).splitlines() == [
+    assert plain_text(conversation_list.conversation_lines(listed, "a")).splitlines() == [
         "  b  untitled   2025-05-05 12:00, 1 message, 10 tokens",
         "→ a  First line   2025-05-03 12:00, 2 messages, 40 tokens",
         "  d  untitled   2025-05-01 12:00, 0 messages",
@@ -116,18 +118,18 @@ def test_all_that_was_ever_said_is_searched_with_any_notes(room: Room) -> None:
     found = room.store.search(None, "whale")
     assert {each.conversation_id for each in found} == {"a", "b"}
     assert {each.conversation_id for each in room.store.search("/v", "whale")} == {"a"}
-    assert [each.message.content for each in conversation_list.spoken(found, 9)].count("a whale") == 0
+    assert [each.message.content for each in conversation_list.without_tool_results(found, 9)].count("a whale") == 0
 
 
 def test_what_was_found_is_shown_with_the_words_marked() -> None:
     hit = FoundMessage(
         conversation_id="a", title=None, message=said("user", "Nothing.\nIn the Übung, whales sing: whales!", "m"), score=1.0
     )
-    head, line = conversation_list.found([hit], "ubung whales")
+    head, line = conversation_list.search_result_lines([hit], "ubung whales")
     assert plain_text([head]) == "a  untitled   you, 2025-05-08 12:00"
     assert [span.text for span in line.left if span.style] == ["Übung", "whales", "whales"]
     assert "".join(span.text for span in line.left) == "    In the Übung, whales sing: whales!"
-    assert conversation_list.words_found("In the Übung, whales sing: whales!", "ubung whales") == ["Übung", "whales"]
+    assert conversation_list.matched_words("In the Übung, whales sing: whales!", "ubung whales") == ["Übung", "whales"]
 
 
 def test_a_conversation_is_told_as_it_went(room: Room) -> None:
@@ -138,7 +140,7 @@ def test_a_conversation_is_told_as_it_went(room: Room) -> None:
         said("user", "Then?", "r", status="failed"),
     )
     a_conversation(room.store, "a", "/v", 3, ("user", "First"))
-    assert plain_text(conversation_list.told(room.store.overview("a"), history, 5)).splitlines() == [
+    assert plain_text(conversation_list.transcript_lines(room.store.overview("a"), history, 5)).splitlines() == [
         "First   a, 2025-05-03 12:00, 1 message",
         "",
         "you › First",
@@ -187,7 +189,7 @@ def test_settings_change_what_the_session_does_from_now_on(room: Room) -> None:
 
 
 def test_the_model_is_a_setting_too(room: Room) -> None:
-    session = room.session(use=lambda name: OpenedModel(Deltas([says("I am new.")], name=name), ()))
+    session = room.session(open_model=lambda name: OpenedModel(Deltas([says("I am new.")], name=name), ()))
     session.override_setting("model", "big/one")
     assert (session.model.name, session.settings.model) == ("big/one", "big/one")
 
@@ -226,7 +228,7 @@ def test_ratios_are_checked_with_those_that_were_set_before(room: Room) -> None:
 def test_times_are_those_of_the_readers_clock(monkeypatch: pytest.MonkeyPatch, zone: str, shown: str) -> None:
     monkeypatch.setenv("TZ", zone)
     time.tzset()
-    told = [conversation_list.day(said) for said in ("2025-05-08T01:30:00.123+00:00", "2025-05-08T01:30:00", "long ago")]
+    told = [conversation_list.format_time(said) for said in ("2025-05-08T01:30:00.123+00:00", "2025-05-08T01:30:00", "long ago")]
     monkeypatch.undo()
     time.tzset()
     assert told == [shown, "2025-05-08 01:30", "long ago"]
@@ -240,17 +242,17 @@ NOW = "2025-05-08T12:00:00+02:00"
     [("90d", "2025-02-07T12:00"), ("90", "2025-02-07T12:00"), ("2 W", "2025-04-24T12:00"), ("1y", "2024-05-08T12:00"), ("0", NOW[:16])],
 )
 def test_an_age_counts_back_from_now(age: str, then: str) -> None:
-    assert f"{conversation_list.ago(age, NOW):%Y-%m-%dT%H:%M}" == then
+    assert f"{conversation_list.parse_age(age, NOW):%Y-%m-%dT%H:%M}" == then
 
 
 def test_an_age_may_be_a_day_on_the_readers_calendar() -> None:
-    assert conversation_list.ago("2025-01-31", NOW).isoformat()[:16] == "2025-01-31T00:00"
+    assert conversation_list.parse_age("2025-01-31", NOW).isoformat()[:16] == "2025-01-31T00:00"
 
 
 @pytest.mark.parametrize("age", ["", "soon", "-3d", "99999y", "3h", "2025-13-01"])
 def test_what_is_no_age_is_refused(age: str) -> None:
     with pytest.raises(UsageError, match="is no age"):
-        conversation_list.ago(age, NOW)
+        conversation_list.parse_age(age, NOW)
 
 
 def test_conversations_nobody_went_on_with_are_deleted_by_their_age(zkchat: Program) -> None:
@@ -258,9 +260,9 @@ def test_conversations_nobody_went_on_with_are_deleted_by_their_age(zkchat: Prog
     zkchat("context", "import", "--file", "-", stdin=json.dumps([day]))
     kept = zkchat("ask", "How are filters joined?", "--json").json["conversation_id"]
     asked = zkchat("sessions", "delete", "--older-than", "90d")
-    assert (asked.exit_status, "Say --yes" in asked.err) == (2, True)
+    assert (asked.exit_status, "--yes" in asked.err) == (2, True)
     gone = zkchat("sessions", "delete", "--older-than", "90d", "--yes")
-    assert (gone.exit_status, gone.out.count(" is deleted: ")) == (0, 1)
+    assert (gone.exit_status, gone.out.count("Deleted ")) == (0, 1)
     assert [each["id"] for each in zkchat("sessions", "list", "--json").json] == [kept]
     none = zkchat("sessions", "delete", "--older-than", "2020-01-01", "--json")
     assert (none.exit_status, none.json) == (0, {"deleted": []})

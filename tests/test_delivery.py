@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from building import COUNTER, Deltas, Room, a_compaction, a_room, calls, completed, says
+from building import COUNTER, Deltas, Room, a_compaction, a_room, calls, completed, says, with_compaction
 from conftest import Program, write
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,8 +16,8 @@ from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import StreamFailed
 from zkchat_cli.models import ContentChunk, DocumentReference, PromptMessage, ToolCall
-from zkchat_cli.references.injection import Injection, InjectionBudget, inject, introduce
-from zkchat_cli.references.mentions import MentionedDocuments, key
+from zkchat_cli.references.injection import Injection, InjectionBudget, describe_documents, inject
+from zkchat_cli.references.mentions import MentionedDocuments, reference_key
 
 BIG = "# Big\n\nWhat it is about.\n\n" + "\n".join(
     f"## Part {n}\n\n{'Turnips need rain.' if n == 7 else 'Nothing is said of it here.'} {'filler ' * 200}\n" for n in range(12)
@@ -232,7 +232,7 @@ def test_a_named_note_that_is_gone_since_the_index_saw_it_is_told(room: Room) ->
 
 def test_an_imported_file_is_in_the_prompt_up_to_half_of_what_is_left(room: Room, tmp_path: Path) -> None:
     folder = write(tmp_path / "code", {"main.py": "\n\n".join(f"line {n}: {'word ' * 60}" for n in range(60)), "none.txt": ""})
-    session = room.session(deltas(), folder=folder)
+    session = room.session(deltas(), working_folder=folder)
     told = [f"{e.message}; {e.hint}" for e in session.send("what does @main.py do?") if isinstance(e, events.Notice)]
     assert told[0].startswith("of @main.py, only lines 1 to ")
     assert told[0].endswith(" of 119 went to the model; name a smaller file, or raise context.max_tokens")
@@ -245,7 +245,7 @@ def test_an_imported_file_is_in_the_prompt_up_to_half_of_what_is_left(room: Room
 def test_an_imported_file_for_which_there_is_no_room_at_all_is_told(room: Room, tmp_path: Path) -> None:
     room.max_context = 700
     folder = write(tmp_path / "code", {"main.py": "word " * 900})
-    told = [e.message for e in room.session(deltas(), folder=folder, tools=()).send("@main.py?") if isinstance(e, events.Notice)]
+    told = [e.message for e in room.session(deltas(), working_folder=folder, tools=()).send("@main.py?") if isinstance(e, events.Notice)]
     assert "@main.py does not fit, and the model cannot read it by itself" in told
 
 
@@ -260,7 +260,7 @@ def piece(n: int, size: int, heading: str | None = None, text: str = "") -> Cont
 def delivered(text: tuple[ContentChunk, ...], left: int, ratio: float = 0.2, message: str = "w?", again: int = 1) -> Injection:
     reference = DocumentReference(wikilink="[[N]]", relative_path="N.md", reference_type="direct")
     sections = [reference.model_copy(update={"heading": str(i) if i else None}) for i in range(again)]
-    named = MentionedDocuments(references=sections, texts={key(r): text for r in sections})
+    named = MentionedDocuments(references=sections, texts={reference_key(r): text for r in sections})
     return inject(named, message, InjectionBudget(left, ratio, lambda c: len(c.text) // 2, lambda _: (), lambda _: None))
 
 
@@ -290,7 +290,7 @@ def test_documents_together_take_at_most_half_of_what_is_left() -> None:
     text = tuple((piece(n, 300),) for n in range(15))
     named = [DocumentReference(wikilink=f"[[N{n}]]", relative_path=f"N{n}.md", reference_type="direct") for n in range(15)]
     means = InjectionBudget(3000, 0.2, lambda c: len(c.text) // 2, lambda _: (), lambda _: None)
-    found = inject(MentionedDocuments(references=named, texts=dict(zip(map(key, named), text, strict=True))), "w?", means)
+    found = inject(MentionedDocuments(references=named, texts=dict(zip(map(reference_key, named), text, strict=True))), "w?", means)
     assert sum(len(c.text) // 2 for c in found.chunks) == 1500
     assert [r.delivery for r in found.references] == ["injected"] * 5 + ["offered"] * 10
 
@@ -314,9 +314,9 @@ def test_a_note_is_given_again_when_it_was_changed_shortened_or_folded(room: Roo
     room.vault.refresh()
     assert "something else" in [m for m in session.prompt("[[Combining]]?").messages if m.kind == "documents"][-1].content
     completed(session.send("[[Filters]]?"))
-    session.take(a_compaction(None, session.history[2].id, mode="masked", masked=(session.history[2].id,)))
+    session = with_compaction(session, a_compaction(None, session.history[2].id, mode="masked", masked=(session.history[2].id,)))
     assert "Excerpts of them" in [m for m in session.prompt("[[Filters]]?").messages if m.kind == "documents"][-1].content
-    session.take(a_compaction("They spoke.", session.history[3].id, id="s2"))
+    session = with_compaction(session, a_compaction("They spoke.", session.history[3].id, id="s2"))
     assert "Excerpts of them" in [m for m in session.prompt("[[Filters]]?").messages if m.kind == "documents"][-1].content
 
 
@@ -328,9 +328,9 @@ def test_a_word_of_all_sections_tells_none_from_another() -> None:
 
 
 def test_with_no_document_there_is_nothing_to_introduce() -> None:
-    assert introduce(()) == ""
+    assert describe_documents(()) == ""
     assert delivered((), 100).references[0].delivery_reason == "it holds no text that can be put into a prompt"
-    assert COUNTER.count(introduce(delivered((), 100).references)) > 0
+    assert COUNTER.count(describe_documents(delivered((), 100).references)) > 0
 
 
 # on the command line

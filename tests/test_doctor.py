@@ -52,7 +52,7 @@ def test_a_home_that_takes_nothing_is_told_with_what_works_all_the_same(zkchat: 
     (zkchat.home / "cache").write_text("a file where the folder should be")
     status, found = checks(zkchat)
     assert (status, found["index"]["ok"]) == (3, False)
-    assert "cannot be written" in found["index"]["detail"] and "ask index the notes anew for each run" in found["index"]["detail"]
+    assert "is not writable" in found["index"]["detail"] and "ask index the notes at each start" in found["index"]["detail"]
     assert "ZKCHAT_HOME" in found["index"]["next_step"]
 
 
@@ -86,7 +86,7 @@ def test_folders_that_others_may_list_could_be_better(where: paths.AppPaths) -> 
         environment_checks.permissions(where)
 
 
-@pytest.mark.parametrize(("free", "told"), [(10_000_000, None), (100_000_000, "Free some space soon."), (10**12, "")])
+@pytest.mark.parametrize(("free", "told"), [(10_000_000, None), (100_000_000, "Free some disk space soon."), (10**12, "")])
 def test_a_disk_that_is_nearly_full_is_told(where: paths.AppPaths, monkeypatch: pytest.MonkeyPatch, free: int, told: str | None) -> None:
     usage = type("Usage", (), {"free": free})
     monkeypatch.setattr(environment_checks.shutil, "disk_usage", lambda _: usage)
@@ -103,12 +103,12 @@ def test_git_is_wrong_only_where_it_is_wanted(vault: Path, monkeypatch: pytest.M
     with pytest.raises(ConfigError, match="is in no git repository"):
         environment_checks.repository(vault, wanted=True)
     subprocess.run(["git", "init", "-q"], cwd=vault, check=True)
-    assert "changes of a model are committed" in environment_checks.repository(vault, wanted=True).detail
+    assert "changes by the model are committed" in environment_checks.repository(vault, wanted=True).detail
     assert "vault.git is false" in environment_checks.repository(vault, wanted=False).detail
     assert environment_checks.repository(None, wanted=True).detail[0].isdigit()
     monkeypatch.setenv("PATH", str(vault))
     assert "not installed" in environment_checks.repository(vault, wanted=False).detail
-    with pytest.raises(ConfigError, match="no git on this machine"):
+    with pytest.raises(ConfigError, match="git is not installed"):
         environment_checks.repository(vault, wanted=True)
 
 
@@ -116,7 +116,7 @@ def test_a_key_that_the_keyring_does_not_give_is_wrong(where: paths.AppPaths) ->
     where.keys_file.parent.mkdir(parents=True)
     where.keys_file.write_text("openai = true\n")
     with pytest.raises(ConfigError, match="not in the keyring"):
-        environment_checks.kept_keys({"openai": "OPENAI_API_KEY"}, {}, where)
+        environment_checks.api_keys({"openai": "OPENAI_API_KEY"}, {}, where)
 
 
 def test_editor_and_clipboard(tmp_path: Path) -> None:
@@ -134,13 +134,13 @@ def test_the_terminal_is_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(environment_checks.sys.stdout, "isatty", lambda: True)
     monkeypatch.setattr(environment_checks.shutil, "get_terminal_size", lambda: os.terminal_size((50, 24)))
     good = environment_checks.terminal({"TERM": "xterm-256color", "LANG": "de_DE.UTF-8", "COLORTERM": "truecolor"})
-    assert good.detail == "xterm-256color, 50 × 24, colours: 16 million, UTF-8"
-    assert good.next_step == "widen it: lines break at 50 columns"
+    assert good.detail == "xterm-256color, 50 × 24, colors: 16 million, UTF-8"
+    assert good.next_step == "widen it: lines wrap at 50 columns"
     bad = environment_checks.terminal({"TERM": "dumb", "LC_ALL": "POSIX", "LANG": "C.utf8"})
-    assert "colours: none, not UTF-8 (POSIX)" in bad.detail
+    assert "colors: none, not UTF-8 (POSIX)" in bad.detail
     assert "set LANG=C.UTF-8" in (bad.next_step or "")
     assert "off by NO_COLOR" in environment_checks.terminal({"TERM": "xterm", "NO_COLOR": "1"}).detail
-    assert "colours: 256" in environment_checks.terminal({"TERM": "screen-256color"}).detail
+    assert "colors: 256" in environment_checks.terminal({"TERM": "screen-256color"}).detail
 
 
 def test_agents_that_nobody_could_use_are_wrong(zkchat: Program) -> None:

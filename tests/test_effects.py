@@ -267,7 +267,7 @@ def test_what_is_picked_is_gone_on_with(room: Room) -> None:
     chat = Hands(session)
     chat.run("/resume")
     assert chat.session.conversation.id == first.conversation.id
-    assert [row[:5] for row in chat.asked[0]] == ["go on", "What "]
+    assert [row[:5] for row in chat.asked[0]] == ["resum", "What "]
     assert written(chat.screen) == "Going on with “" + first.conversation.id + "”, 2 messages.\n"
     staying = Hands(session, picks=None)
     staying.run("/sessions")
@@ -285,17 +285,17 @@ def test_what_is_copied_is_told_and_what_cannot_be_is_an_error(room: Room, monke
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "TMUX"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    assert "copied: 1 character, by the terminal" in Hands(room.session()).carry_out(CommandResult(copied="x"))
+    assert "copied: 1 character, by the terminal" in Hands(room.session()).carry_out(CommandResult(clipboard="x"))
     monkeypatch.setenv("TERM", "dumb")
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(UsageError, match="could not be copied"):
-        Hands(room.session()).carry_out(CommandResult(copied="xx"))
+        Hands(room.session()).carry_out(CommandResult(clipboard="xx"))
 
 
 def test_a_note_is_opened_by_the_setting_or_shown(room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("VISUAL", "EDITOR"):
         monkeypatch.delenv(name, raising=False)
-    opens = CommandResult(opening=NoteToOpen(tmp_path / "A.md", 7, "the \x1b[31mtext"))
+    opens = CommandResult(open_note=NoteToOpen(tmp_path / "A.md", 7, "the \x1b[31mtext"))
     assert Hands(room.session()).carry_out(opens) == "the ␛[31mtext\n"
     room.settings = Config(
         terminal=TerminalSettings(open_command=f"{program(tmp_path, 'editor', f'echo $* > {tmp_path}/opened')} {{line}}")
@@ -309,7 +309,7 @@ def test_in_a_pipe_what_needs_a_terminal_is_refused_or_printed(room: Room) -> No
     shown = screen(terminal=False)
     with pytest.raises(UsageError, match="no input line"):
         command_runner.run_piped("/edit", session, shown, shown.print, 10)
-    with pytest.raises(UsageError, match="Nobody can be asked"):
+    with pytest.raises(UsageError, match="A piped chat cannot ask"):
         command_runner.run_piped("/save", session, shown, shown.print, 10)
     assert command_runner.run_piped("/sessions", session, shown, shown.print, 10) is session
     assert session.conversation.id in written(shown)
@@ -340,14 +340,14 @@ def test_editing_picking_and_paging_leave_a_terminal_that_works(zkchat: Program,
         chat.wait_for("Nine months.")
         chat.say("/new")
         chat.say("/sessions")
-        chat.wait_for("go on with (number or words")
+        chat.wait_for("resume (number or words")
         chat.type("long" + ESCAPE)
         chat.wait_for_prompt()
         assert "go on with (" not in chat.screen_text()
         chat.say("/resume")
-        chat.wait_for("go on with (number or words")
+        chat.wait_for("resume (number or words")
         chat.type("1\r")
-        chat.wait_for("Going on with “What does compost need?”, 2 messages.")
+        chat.wait_for("Resumed “What does compost need?” (2 messages).")
         chat.say("/show")
         chat.wait_for("read: ── system")
         chat.type("\x03")

@@ -13,9 +13,9 @@ from meaning import Servers, vector
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import embedders
 from zkchat_cli.llm.embedders.base import EmbedderConfig, prefixed
-from zkchat_cli.llm.http_errors import shown
+from zkchat_cli.llm.http_errors import mask_address
 from zkchat_cli.llm.json_client import HttpTimeouts, JsonClient
-from zkchat_cli.llm.ollama.address import address
+from zkchat_cli.llm.ollama.client import parse_address as address
 
 BOTH = pytest.mark.parametrize("name", ["ollama", "openai"])
 
@@ -140,10 +140,10 @@ def test_ollamas_address_is_read_as_ollama_reads_it(host: str, expected: str) ->
         (403, "", "auth", "(403)"),
         (404, {"error": 'model "x" not found'}, "unknown_model", 'model "x" not found'),
         (404, "404 page not found", "unknown_model", "no such model or address (404)"),
-        (400, {"error": {"message": "too long"}}, "bad_request", "refuses the call (400): too long"),
-        (302, "", "bad_request", "refuses the call (302)"),
-        (200, "{not json", "bad_answer", "something else than JSON"),
-        (200, "[" * 100_000, "bad_answer", "something else than JSON"),
+        (400, {"error": {"message": "too long"}}, "bad_request", "rejects the request (400): too long"),
+        (302, "", "bad_request", "rejects the request (302)"),
+        (200, "{not json", "bad_answer", "something other than JSON"),
+        (200, "[" * 100_000, "bad_answer", "something other than JSON"),
         (200, "{}", "bad_answer", "holds no embeddings"),
         (200, "[]", "bad_answer", "holds no embeddings"),
         (200, "null", "bad_answer", "holds no embeddings"),
@@ -200,7 +200,7 @@ def test_trouble_that_lasts_is_an_error(opened: Any, servers: Servers, name: str
         ("3", "query", 2.0),
         ("999", "document", 20.0),
         ("-1", "query", 0.0),
-        ("Wed, 21 Oct 2026 07:28:00 GMT", "query", 2.0),
+        ("Wed, 21 Oct 2099 07:28:00 GMT", "query", 2.0),
     ],
 )
 def test_a_server_may_say_how_long_to_wait_within_reason(
@@ -245,8 +245,8 @@ def test_a_key_that_is_none_is_not_sent_and_not_said(opened: Any, servers: Serve
 
 
 def test_names_and_passwords_in_an_address_are_not_said() -> None:
-    assert shown("https://me:word@notes.lan/v1") == "https://notes.lan/v1"
-    assert shown("https://notes.lan/v1") == "https://notes.lan/v1"
+    assert mask_address("https://me:word@notes.lan/v1") == "https://notes.lan/v1"
+    assert mask_address("https://notes.lan/v1") == "https://notes.lan/v1"
 
 
 def test_a_proxy_is_not_asked_for_this_machine(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -304,7 +304,7 @@ def test_a_connection_that_breaks_off_is_tried_once_more(broken: bytes) -> None:
 
 @pytest.mark.parametrize("broken", [b"reset", b"", HALF, b"220 this is a mail server\r\n"])
 def test_one_that_breaks_off_again_is_an_error(broken: bytes) -> None:
-    with speaking(broken) as address, pytest.raises(ProviderError, match="broke the connection off") as e:
+    with speaking(broken) as address, pytest.raises(ProviderError, match="closed the connection") as e:
         post(address)
     assert e.value.kind == "connection"
 
@@ -317,5 +317,5 @@ def test_silence_is_a_timeout() -> None:
 
 def test_an_answer_that_cannot_be_unpacked_is_an_error() -> None:
     packed = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc"
-    with speaking(packed) as address, pytest.raises(ProviderError, match="no HTTP"):
+    with speaking(packed) as address, pytest.raises(ProviderError, match="not HTTP"):
         post(address)

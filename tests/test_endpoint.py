@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from zkchat_cli.llm.http_errors import Endpoint, limit_said, shown
+from zkchat_cli.llm.http_errors import Endpoint, is_permanent, mask_address, parse_context_limit
 
 SERVER = Endpoint("The server", "https://model.example", "Check your network.")
 
@@ -24,13 +24,15 @@ def body(message: str) -> str:
     ],
 )
 def test_a_prompt_that_is_too_long_is_known_by_every_servers_words(status: int, message: str, limit: int | None) -> None:
-    error = SERVER.refusal(status, body(message))
-    assert (error.kind, limit_said(error.message)) == ("context_length", limit)
+    error = SERVER.error_from_response(status, body(message))
+    assert (error.kind, parse_context_limit(error.message)) == ("context_length", limit)
 
 
-@pytest.mark.parametrize(("message", "hint"), [("temperature is deprecated", "Change what it complains of"), ("", "Check your network.")])
-def test_a_refusal_that_gives_its_reason_does_not_send_one_looking_elsewhere(message: str, hint: str) -> None:
-    error = SERVER.refusal(400, body(message))
+@pytest.mark.parametrize(
+    ("message", "hint"), [("temperature is deprecated", "Change what it complains about"), ("", "Check your network.")]
+)
+def test_a_rejection_with_a_reason_has_a_hint_about_the_request(message: str, hint: str) -> None:
+    error = SERVER.error_from_response(400, body(message))
     assert error.kind == "bad_request"
     assert error.hint.startswith(hint)
 
@@ -45,7 +47,7 @@ def test_a_refusal_that_gives_its_reason_does_not_send_one_looking_elsewhere(mes
     ],
 )
 def test_an_address_is_said_without_what_lets_one_in(address: str, told: str) -> None:
-    assert shown(address) == told
+    assert mask_address(address) == told
 
 
 @pytest.mark.parametrize(
@@ -53,4 +55,4 @@ def test_an_address_is_said_without_what_lets_one_in(address: str, told: str) ->
     [("This model's maximum context length is 8192 tokens", True), ("insufficient_quota", True), ("Slow down", False)],
 )
 def test_some_calls_are_refused_as_often_as_they_are_made(message: str, again: bool) -> None:
-    assert SERVER.will_refuse_again(body(message).encode()) == again
+    assert is_permanent(body(message).encode()) == again

@@ -12,10 +12,10 @@ from building import COUNTER, said, talk, turns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.context.turns import Turn, turns_of
+from zkchat_cli.context.turns import Turn, split_into_turns
 from zkchat_cli.models import DocumentReference, ZkChatMessage
-from zkchat_cli.summarization.extractive.sentence_scoring import statements
-from zkchat_cli.summarization.extractive.summarizer import ExtractiveSummarizer, quoted, summarize
+from zkchat_cli.summarization.extractive.sentence_scoring import score_sentences
+from zkchat_cli.summarization.extractive.summarizer import ExtractiveSummarizer, find_quoted_messages, summarize
 from zkchat_cli.tokens.counter import TokenCounter
 
 CHATTER = tuple((f"Tell me of the {thing}.", f"The {thing} is a fine and useful thing, people say.") for thing in ("harp", "lute", "oboe"))
@@ -26,7 +26,7 @@ def summary(*exchanges: tuple[str, str], room: int = 1000, wanted: str = "") -> 
 
 
 def of(*messages: ZkChatMessage, room: int = 1000) -> str:
-    return summarize(turns_of(messages, COUNTER), room, COUNTER) or ""
+    return summarize(split_into_turns(messages, COUNTER), room, COUNTER) or ""
 
 
 # what the user said of it
@@ -205,20 +205,20 @@ def test_chinese_sentences_are_kept_one_by_one() -> None:
 
 
 def test_a_chat_without_capital_letters_is_cut_at_its_full_stops() -> None:
-    texts = [s.text for s in statements("i left lyon. it rained, e.g. on tuesday. we met etc. and so on! then home")]
+    texts = [s.text for s in score_sentences("i left lyon. it rained, e.g. on tuesday. we met etc. and so on! then home")]
     assert texts == ["i left lyon.", "it rained, e.g. on tuesday.", "we met etc. and so on!", "then home"]
 
 
 @pytest.mark.parametrize(("text", "glue"), [("a word, then more " * 100, ""), ("x" * 1000, ""), ("漢字仮名" * 300, "")])
 def test_what_has_no_end_is_taken_in_pieces(text: str, glue: str) -> None:
     numbered = "".join(f"{text[i : i + 40]}{i}" for i in range(0, len(text), 40))
-    pieces = [s.text for s in statements(numbered)]
+    pieces = [s.text for s in score_sentences(numbered)]
     assert all(len(piece) <= 400 for piece in pieces)
     assert glue.join(pieces).replace(" ", "") == numbered.replace(" ", "")
 
 
 def test_german_nouns_weigh_no_more_than_other_words() -> None:
-    noun, verb = statements("Der Amboss steht dort."), statements("der amboss steht dort.")
+    noun, verb = score_sentences("Der Amboss steht dort."), score_sentences("der amboss steht dort.")
     assert (noun[0].weight, noun[0].words) == (verb[0].weight, verb[0].words)
 
 
@@ -230,7 +230,7 @@ words = st.sampled_from(
 )
 phrases = st.lists(words, min_size=1, max_size=9).map(" ".join)
 texts = st.lists(st.tuples(phrases, st.sampled_from([".", "?", "!", ":", " [3].", ""])).map("".join), max_size=6).map(" ".join)
-talks = st.lists(st.tuples(texts, texts), max_size=8).map(lambda pairs: turns_of(talk(*pairs), COUNTER))
+talks = st.lists(st.tuples(texts, texts), max_size=8).map(lambda pairs: split_into_turns(talk(*pairs), COUNTER))
 
 
 def in_one_line(text: str) -> str:
@@ -251,7 +251,7 @@ def test_a_summary_keeps_to_its_room_and_to_the_words_that_were_said(cut: Sequen
     for line in made.splitlines():
         said_so = line.partition(": ")[2]
         assert said_so
-        pieces = {s.text for turn in cut for m in turn.messages for s in statements(m.content)}
+        pieces = {s.text for turn in cut for m in turn.messages for s in score_sentences(m.content)}
         assert all(any(piece in text for text in there) for piece in pieces if piece in said_so)
         while said_so:
             piece = max((p for p in pieces if said_so.startswith(p)), key=len)
@@ -328,7 +328,7 @@ def a_long_talk(exchanges: int, seed: int = 1) -> tuple[Turn, ...]:
         m.model_copy(update={"timestamp": f"2025-{1 + i // 56 % 12:02d}-{1 + i // 2 % 28:02d}T10:00:00Z"})
         for i, m in enumerate(talk(*((message(), message()) for _ in range(exchanges))))
     ]
-    return turns_of(history, COUNTER)
+    return split_into_turns(history, COUNTER)
 
 
 def step_by_step(kept: ExtractiveSummarizer, among: Sequence[Turn], room: int, at_once: int) -> str:
@@ -349,7 +349,7 @@ def test_a_summary_that_goes_on_is_like_one_made_in_one_go(room: int) -> None:
     among = a_long_talk(120)
     whole, stepped = summarize(among, room, COUNTER) or "", step_by_step(ExtractiveSummarizer(), among, room, 4)
     assert len(named(stepped)) >= 0.85 * len(named(whole))
-    said = {each.text for turn in among for m in turn.messages for each in statements(m.content)}
+    said = {each.text for turn in among for m in turn.messages for each in score_sentences(m.content)}
     parts = [part for line in stepped.split("\n") for part in line.split(": ", 1)[1].split(" / ")]
     assert all(any(part.startswith(each) for each in said) for part in parts)
     assert step_by_step(ExtractiveSummarizer(), among, room, 4) == stepped
@@ -412,7 +412,7 @@ def test_who_does_not_know_a_conversation_begins_with_what_its_summary_quotes() 
     assert COUNTER.count(text) <= 300
     assert len(named(earlier) & named(text)) >= 0.5 * len(named(earlier))
     messages = [m for turn in among[:-1] for m in turn.messages]
-    runs = quoted(earlier, messages)
+    runs = find_quoted_messages(earlier, messages)
     assert 10 < sum(map(len, runs)) < len(messages) / 3
     assert {m.id for run in runs for m in run} <= {m.id for m in messages}
 
@@ -420,8 +420,8 @@ def test_who_does_not_know_a_conversation_begins_with_what_its_summary_quotes() 
 def test_a_summary_that_is_not_ours_is_not_looked_for() -> None:
     among = a_long_talk(10)
     made_up = "- user: The queen opened the fair.\n- user: It rained.\nThe end."
-    assert quoted(made_up, [m for turn in among for m in turn.messages]) == []
-    assert quoted("Nothing that is a list.", []) == []
+    assert find_quoted_messages(made_up, [m for turn in among for m in turn.messages]) == []
+    assert find_quoted_messages("Nothing that is a list.", []) == []
     assert ExtractiveSummarizer().summarize(among, 900, COUNTER, made_up, 8) == summarize(among, 900, COUNTER)
 
 
@@ -429,12 +429,12 @@ def test_a_sentence_of_a_summary_that_is_not_found_again_is_passed_over() -> Non
     among = a_long_talk(10)
     messages = [m for turn in among for m in turn.messages]
     ours = summarize(among, 900, COUNTER) or ""
-    assert quoted(f"{ours}\n- user: It rained.", messages) == quoted(ours, messages) != []
+    assert find_quoted_messages(f"{ours}\n- user: It rained.", messages) == find_quoted_messages(ours, messages) != []
 
 
 def test_a_long_word_of_a_summary_is_found_again() -> None:
     message = said("user", "x" * 50, "u")
-    assert quoted(f"- user: {message.content}", [message]) == [[message]]
+    assert find_quoted_messages(f"- user: {message.content}", [message]) == [[message]]
 
 
 def test_documents_are_told_as_long_as_there_are_few() -> None:
@@ -443,7 +443,7 @@ def test_documents_are_told_as_long_as_there_are_few() -> None:
         return said("assistant", f"The bellows hang near door {number}.", f"a{number}", references=(reference, reference))
 
     history = [m for i in range(60) for m in (said("user", f"Where is bellows {i}?", f"u{i}"), consulting(i))]
-    kept, among = ExtractiveSummarizer(), turns_of(history, COUNTER)
+    kept, among = ExtractiveSummarizer(), split_into_turns(history, COUNTER)
     assert "Documents consulted: [[A long title of a note 0]], [[A long title" in (kept.summarize(among[:4], 400, COUNTER) or "")
     assert "consulted" not in (kept.summarize(among[:30], 400, COUNTER) or "")
     assert "consulted" not in (kept.summarize(among, 400, COUNTER) or "")

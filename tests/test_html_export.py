@@ -390,7 +390,7 @@ def test_only_the_current_branch_is_shown_but_a_number_is_known_from_any() -> No
 
 def test_an_import_may_begin_with_an_answer_and_hold_nothing_at_all() -> None:
     assert read(said("assistant", "Hello."), said("system", "Be brief.")).one("main").words.startswith("zkchat · 2025-05-08 12:00Hello.")
-    assert read(title=None).one("main").words == "Nothing has been said yet."
+    assert read(title=None).one("main").words == "No messages yet."
 
 
 def test_messages_that_are_not_complete_are_marked() -> None:

@@ -81,7 +81,7 @@ def test_a_key_is_kept_for_nobody_else_to_read_and_used(where: paths.AppPaths, s
     assert server.asked[0][2]["authorization"] == f"Bearer {KEY}"
     reach = factory.server_info("openai", loaded, env)
     assert reach is not None
-    assert (reach.key, reach.chosen) == ("the key in zkchat's file is set", "the key in zkchat's file, OPENAI_BASE_URL")
+    assert (reach.key, reach.configured_by) == ("the key in zkchat's file is set", "the key in zkchat's file, OPENAI_BASE_URL")
     assert KEY not in repr([deltas, model, loaded, factory.model_config(factory.providers.provider("openai"), loaded, env)])
     wanted = base.EmbedderConfig("m", "", env, credentials.find_key("openai", "OPENAI_API_KEY", env, where))
     assert embedders.embedder("openai").open(wanted).server.key == KEY  # type: ignore[attr-defined]
@@ -92,8 +92,8 @@ def test_the_environment_wins(where: paths.AppPaths) -> None:
     credentials.store_key("anthropic", KEY, where)
     assert credentials.find_key("anthropic", "ANTHROPIC_API_KEY", {}, where) == credentials.ApiKey(KEY, "file", "ANTHROPIC_API_KEY")
     found = credentials.find_key("anthropic", "ANTHROPIC_API_KEY", {"ANTHROPIC_API_KEY": f" {OTHER}\n"}, where)
-    assert (found.value, found.place, found.ending) == (OTHER, "ANTHROPIC_API_KEY", "wxyz")
-    assert credentials.find_key("anthropic", "OTHER", {"OTHER": "short"}, where).ending == ""
+    assert (found.value, found.description, found.last_four) == (OTHER, "ANTHROPIC_API_KEY", "wxyz")
+    assert credentials.find_key("anthropic", "OTHER", {"OTHER": "short"}, where).last_four == ""
 
 
 def test_the_file_is_the_users_own_whatever_config_names(tmp_path: Path) -> None:
@@ -113,8 +113,8 @@ def test_what_is_no_key_is_refused(where: paths.AppPaths, wrong: str) -> None:
     "text", [f"{KEY}\r\n", f"\ufeff{KEY}\n", f"OPENAI_API_KEY={KEY}\n", f'export OPENAI_API_KEY="{KEY}"\n', f" '{KEY}' "]
 )
 def test_a_key_may_come_as_files_have_it(text: str) -> None:
-    assert credentials.plain(text, "OPENAI_API_KEY") == KEY
-    assert credentials.plain(f"{KEY}==", "OPENAI_API_KEY") == f"{KEY}=="
+    assert credentials.parse_pasted_key(text, "OPENAI_API_KEY") == KEY
+    assert credentials.parse_pasted_key(f"{KEY}==", "OPENAI_API_KEY") == f"{KEY}=="
 
 
 def test_a_damaged_file_is_no_key_and_is_not_overwritten(where: paths.AppPaths) -> None:
@@ -127,7 +127,7 @@ def test_a_damaged_file_is_no_key_and_is_not_overwritten(where: paths.AppPaths) 
         assert e.value.__cause__ is None
         assert KEY not in e.value.message
     assert where.keys_file.read_text() == f"openai = {KEY}"
-    assert credentials.kept_values(where) == []
+    assert credentials.stored_key_values(where) == []
 
 
 def test_a_folder_that_cannot_be_written_is_said(where: paths.AppPaths) -> None:
@@ -145,7 +145,7 @@ def test_a_link_to_the_file_stays_one_and_its_target_is_the_owners_alone(where: 
     credentials.store_key("anthropic", KEY, where)
     assert credentials.remove_key("openai", where)
     assert where.keys_file.is_symlink()
-    assert (credentials.kept_values(where), dotfile.stat().st_mode & 0o777) == ([KEY], 0o600)
+    assert (credentials.stored_key_values(where), dotfile.stat().st_mode & 0o777) == ([KEY], 0o600)
     assert [file.name for file in dotfile.parent.iterdir()] == ["keys.toml"]
 
 
@@ -205,10 +205,10 @@ def test_the_commands_say_where_a_key_is_and_how_it_ends(zkchat: Program) -> Non
     assert rows["anthropic"]["source"] is None
     zkchat.env["OPENAI_API_KEY"] = OTHER
     listed = zkchat("keys", "list").out
-    assert "openai     …wxyz    OPENAI_API_KEY, which wins over the one in" in listed
+    assert "openai     …wxyz    OPENAI_API_KEY, which overrides the one in" in listed
     assert "anthropic  no key   set ANTHROPIC_API_KEY, or zkchat keys set anthropic" in listed
     removed = zkchat("keys", "remove", "openai")
-    assert (removed.out, "OPENAI_API_KEY is set, and still used" in removed.err) == ("The key for openai is removed.\n", True)
+    assert (removed.out, "OPENAI_API_KEY is set and still used" in removed.err) == ("Deleted the key for openai.\n", True)
     assert zkchat("keys", "remove", "openai", "--json").json == {"provider": "openai", "removed": False}
 
 

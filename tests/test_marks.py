@@ -4,9 +4,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.citations.marks.marks import cited, marks, pieces, read
-from zkchat_cli.citations.marks.patterns import CitationMark
-from zkchat_cli.citations.marks.stream_parser import CitationMarkParser
+from zkchat_cli.citations.mark_syntax import CitationMark
+from zkchat_cli.citations.marks import CitationMarkParser, cited_marks, find_marks, read_marks, split_at_marks
 from zkchat_cli.models import Citation
 
 AWKWARD = [
@@ -53,20 +52,20 @@ def streamed(*parts: str) -> list[CitationMark]:
 @given(awkward, st.data())
 @example("x " + "[1" + ", 1" * 200 + "] y", None)
 def test_a_text_in_pieces_has_the_marks_of_the_whole(text: str, data: st.DataObject | None) -> None:
-    whole = marks(text)
+    whole = find_marks(text)
     assert streamed(*text) == whole
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6))) if data else [7, 300]
     assert streamed(*(text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True))) == whole
     reader = CitationMarkParser(definitions=True)
     found = [mark for character in text for mark in reader.feed(character)] + reader.close()
-    assert (tuple(found), tuple(reader.code), reader.closing) == read(text)
+    assert (tuple(found), tuple(reader.code), reader.closing) == read_marks(text)
 
 
 @settings(deadline=None, max_examples=500)
 @given(awkward)
 def test_pieces_put_together_are_the_text(text: str) -> None:
-    found = marks(text)
-    cut = list(pieces(text, found))
+    found = find_marks(text)
+    cut = list(split_at_marks(text, found))
     assert "".join(piece for piece, _ in cut) == text
     assert [mark for _, mark in cut if mark] == found
     assert all(piece for piece, _ in cut)
@@ -89,14 +88,14 @@ def test_behind_a_backtick_marks_wait_until_it_is_closed_or_its_paragraph_ends()
 
 def test_code_is_told_by_its_places() -> None:
     text = "so `x` and\n\n    y\n\n```\nz\n"
-    assert [text[start:end] for start, end in read(text).code] == ["`x`", "    y", "```", "z"]
-    assert read(text).closing == "```"
+    assert [text[start:end] for start, end in read_marks(text).code] == ["`x`", "    y", "```", "z"]
+    assert read_marks(text).closing == "```"
 
 
 def test_marks_that_do_not_fit_the_text_are_no_pieces() -> None:
     wrong = [CitationMark(0, 2), CitationMark(1, 3), CitationMark(3, 3), CitationMark(4, 9)]
-    assert [piece for piece, _ in pieces("abcd", wrong)] == ["ab", "cd"]
-    assert list(pieces("", [])) == []
+    assert [piece for piece, _ in split_at_marks("abcd", wrong)] == ["ab", "cd"]
+    assert list(split_at_marks("", [])) == []
 
 
 def citation(number: int, *spans: tuple[int, int]) -> Citation:
@@ -105,7 +104,7 @@ def citation(number: int, *spans: tuple[int, int]) -> Citation:
 
 def test_the_marks_of_citations_are_those_where_they_stand() -> None:
     text = "so [1, 3], “so [3]” [1] and [[Filters]], All Filters.md\n[1]: x\n[9]: y"
-    found = cited(text, [citation(3, (3, 9), (28, 39), (41, 55)), citation(1, (3, 9), (20, 23))])
+    found = cited_marks(text, [citation(3, (3, 9), (28, 39), (41, 55)), citation(1, (3, 9), (20, 23))])
     assert [(text[m.start : m.end], m.numbers, m.name) for m in found] == [
         ("[1, 3]", (1, 3), None),
         ("[1]", (1,), None),
@@ -117,23 +116,23 @@ def test_the_marks_of_citations_are_those_where_they_stand() -> None:
 
 
 def test_the_citations_of_older_answers_are_all_marks_with_their_numbers() -> None:
-    assert [m.numbers for m in cited("so [1, 3], so [2] and [[Filters]]", [citation(1)])] == [(1, 3)]
+    assert [m.numbers for m in cited_marks("so [1, 3], so [2] and [[Filters]]", [citation(1)])] == [(1, 3)]
 
 
 def test_code_between_ticks_is_code_behind_a_tick_that_nothing_closes() -> None:
-    assert [mark.numbers for mark in marks("a ` b `` [1] `` c [2]\n\n` [3] `")] == [(2,)]
+    assert [mark.numbers for mark in find_marks("a ` b `` [1] `` c [2]\n\n` [3] `")] == [(2,)]
 
 
 @pytest.mark.parametrize("span", [(-1, 2), (2, 2), (3, 1), (0, 99)])
 def test_a_span_that_is_none_is_left_out(span: tuple[int, int]) -> None:
-    assert cited("so [1]", [citation(1, span)]) == []
+    assert cited_marks("so [1]", [citation(1, span)]) == []
 
 
 @settings(deadline=None)
 @given(awkward, st.lists(st.tuples(st.integers(0, 9), st.tuples(st.integers(-5, 50), st.integers(-5, 50))), max_size=5))
 def test_whatever_spans_an_import_brings_the_text_stays_whole(text: str, spans: list[tuple[int, tuple[int, int]]]) -> None:
-    found = cited(text, [citation(number, span) for number, span in spans])
-    assert "".join(piece for piece, _ in pieces(text, found)) == text
+    found = cited_marks(text, [citation(number, span) for number, span in spans])
+    assert "".join(piece for piece, _ in split_at_marks(text, found)) == text
 
 
 ENDLESS = [
@@ -163,4 +162,4 @@ def test_endless_repetition_is_read_in_linear_time(piece: str, length: int) -> N
     text = "x" + piece * (length // len(piece))
     reader = CitationMarkParser()
     count = sum(len(reader.feed(text[at : at + 5])) for at in range(0, len(text), 5))
-    assert count + len(reader.close()) == len(marks(text))
+    assert count + len(reader.close()) == len(find_marks(text))

@@ -2,8 +2,8 @@
 
 from building import COUNTER, chunk, said, turns
 
-from zkchat_cli.context.tool_result_masking import maskable, masked
-from zkchat_cli.context.turns import Turn, turns_of
+from zkchat_cli.context.tool_result_masking import find_maskable, mask_messages
+from zkchat_cli.context.turns import Turn, split_into_turns
 from zkchat_cli.models import DocumentReference, ToolCall, ZkChatMessage
 
 LONG = "The beginning. " + "All the words that stand between. " * 200 + "The end."
@@ -21,18 +21,18 @@ def looked_up(name: str, result: str = LONG, **more: object) -> list[ZkChatMessa
 
 
 def cut(*messages: ZkChatMessage) -> tuple[Turn, ...]:
-    return turns_of(messages, COUNTER)
+    return split_into_turns(messages, COUNTER)
 
 
 def test_what_the_user_said_is_critical_may_be_spared() -> None:
     critical = [m.model_copy(update={"priority": 8, "priority_set": m.role == "user"}) for m in looked_up("harp")]
     both = cut(*looked_up("anvil"), *critical)
-    assert maskable(both, COUNTER, spare_critical=True) == ("anvil-r",)
-    assert maskable(both, COUNTER) == ("anvil-r", "harp-r")
+    assert find_maskable(both, COUNTER, spare_critical=True) == ("anvil-r",)
+    assert find_maskable(both, COUNTER) == ("anvil-r", "harp-r")
 
 
 def test_a_long_result_keeps_its_head_its_tail_and_its_sources() -> None:
-    (turn,) = masked(cut(*looked_up("anvil")), ["anvil-r"], COUNTER)
+    (turn,) = mask_messages(cut(*looked_up("anvil")), ["anvil-r"], COUNTER)
     (result,) = (m for m in turn.prompt if m.kind == "tool_results")
     assert result.content.startswith("The beginning.")
     assert result.content.endswith("The end.")
@@ -46,8 +46,8 @@ def test_documents_that_were_injected_are_masked_too() -> None:
     reference = DocumentReference(wikilink="[[Filters]]", relative_path="Filters.md", reference_type="direct", delivery="injected")
     asked = said("user", "What of [[Filters]]?", "u", references=(reference,), chunks=tuple(chunk(i, LONG) for i in range(1, 13)))
     whole = cut(asked, said("assistant", "So [1].", "a"))
-    assert maskable(whole, COUNTER) == ("u",)
-    (turn,) = masked(whole, ["u"], COUNTER)
+    assert find_maskable(whole, COUNTER) == ("u",)
+    (turn,) = mask_messages(whole, ["u"], COUNTER)
     documents, question, _ = turn.prompt
     assert documents.kind == "documents"
     assert "[[Filters]] (Filters.md)" in documents.content
@@ -60,29 +60,29 @@ def test_only_what_gets_much_smaller_is_worth_masking() -> None:
     turns_ = cut(
         *looked_up("anvil"), *looked_up("bellows", "Short."), *looked_up("chisel", LONG[:700]), *looked_up("drill", LONG, pinned=True)
     )
-    assert maskable(turns_, COUNTER) == ("anvil-r",)
-    assert maskable(turns(("Hm?", LONG)), COUNTER) == ()
+    assert find_maskable(turns_, COUNTER) == ("anvil-r",)
+    assert find_maskable(turns(("Hm?", LONG)), COUNTER) == ()
 
 
 def test_masking_twice_changes_nothing_more() -> None:
-    once = masked(cut(*looked_up("anvil")), ["anvil-r"], COUNTER)
-    assert maskable(once, COUNTER) == ()
+    once = mask_messages(cut(*looked_up("anvil")), ["anvil-r"], COUNTER)
+    assert find_maskable(once, COUNTER) == ()
     short = cut(*looked_up("anvil", "Short."))
-    assert tuple(masked(short, ["anvil-r"], COUNTER)) == short
+    assert tuple(mask_messages(short, ["anvil-r"], COUNTER)) == short
 
 
 def test_other_turns_stay_as_they_are() -> None:
     whole = cut(*looked_up("anvil"), *looked_up("bellows"), *looked_up("chisel"))
-    shown = masked(whole, ["bellows-r", "of another branch"], COUNTER)
+    shown = mask_messages(whole, ["bellows-r", "of another branch"], COUNTER)
     assert (shown[0] is whole[0], shown[2] is whole[2]) == (True, True)
     assert shown[1].tokens < whole[1].tokens / 2
     assert shown[1].messages is whole[1].messages
-    assert tuple(masked(whole, [], COUNTER)) == whole
+    assert tuple(mask_messages(whole, [], COUNTER)) == whole
 
 
 def test_a_result_without_sources_names_none() -> None:
     call = ToolCall(id="1", name="list", arguments={})
     history = [said("user", "?", "u"), said("assistant", "", "c", tool_calls=(call,)), said("tool", LONG, "r", tool_call_id="1")]
-    (turn,) = masked(cut(*history), ["r"], COUNTER)
+    (turn,) = mask_messages(cut(*history), ["r"], COUNTER)
     assert "sources" not in turn.prompt[2].content
     assert turn.prompt[2].content.startswith("The beginning.")

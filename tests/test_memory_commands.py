@@ -42,7 +42,7 @@ def refused(line: str, session: ZkChatSession) -> UsageError:
 def test_a_fact_is_remembered_corrected_and_forgotten(room: Room) -> None:
     session = room.session()
     assert answer("/remember The deadline is 1 May", session) == "Remembered as deadline: The deadline is 1 May"
-    assert answer("/remem The deadline is 3 June", session).endswith("It replaces what you said on 2025-05-08: The deadline is 1 May")
+    assert answer("/remem The deadline is 3 June", session).endswith("It replaces the fact of 2025-05-08: The deadline is 1 May")
     assert "replaces" not in answer("/remember The deadline is 3 June", session)
     assert answer("/forget dead", session) == "Forgotten: The deadline is 3 June (deadline)"
     assert "nothing is remembered as 'deadline'" in refused("/forget deadline", session).message
@@ -52,7 +52,7 @@ def test_what_cannot_be_remembered_or_forgotten_says_how_to(room: Room) -> None:
     session = room.session()
     assert refused("/remember", session).message == "there is nothing to remember"
     assert "too long" in refused("/remember " + "word " * 1000, session).message
-    assert refused("/forget", session).message == "forget what?"
+    assert refused("/forget", session).message == "which fact?"
 
 
 def test_forget_completes_the_keys(room: Room) -> None:
@@ -77,16 +77,16 @@ def test_memory_shows_what_would_be_sent_and_why_and_all_that_is_remembered(room
     asked = answer("/memory When is the roof deadline?", session)
     assert "In the prompt for that message:" in asked
     assert "tokens · shares roof, deadline with the message\n  The roof deadline is 3 June (roof-deadline; 2025-05-08" in asked
-    assert "Remembered: 2\ncat · 2025-05-08 · told by the user\n  cat: Tom" in asked
+    assert "Remembered facts: 2\ncat · 2025-05-08 · told by the user\n  cat: Tom" in asked
     completed(session.send("When is the roof deadline?"))
     assert "In the prompt for your last message:" in answer("/memory", session)
 
 
 def test_memory_without_any_says_how_to_begin(room: Room) -> None:
     session = room.session()
-    assert "/remember TEXT keeps a fact" in answer("/memory", session)
+    assert "/remember TEXT saves a fact" in answer("/memory", session)
     session.memory.remember("cat: Tom")
-    assert answer("/memory", session).startswith("Nothing goes into the prompt for your first message.\n\nRemembered: 1")
+    assert answer("/memory", session).startswith("No memory in the prompt for your first message.\n\nRemembered facts: 1")
     session.memory.forget("cat")
     write(room.vault.root, {"ZKCHAT.md": "Be brief."})
     assert "Remembered" not in answer("/memory", session)
@@ -105,7 +105,7 @@ def test_memory_that_is_off_says_how_to_switch_it_on(room: Room) -> None:
 def test_facts_are_added_listed_searched_and_forgotten(zkchat: Program) -> None:
     added = zkchat("memory", "add", "The deadline of the roof is 1 May", "--json").json
     assert (added["key"], added["kind"], added["replaced"], added["conversation_id"]) == ("deadline-roof", "fact", None, None)
-    assert "it replaces" in zkchat("memory", "add", "The deadline of the roof is 3 June").out
+    assert "replaces (from" in zkchat("memory", "add", "The deadline of the roof is 3 June").out
     zkchat("memory", "add", "We moved it again, to July", "--key", "deadline-roof")
     zkchat("memory", "add", "-", stdin="cat: Tom\n")
     assert [(f["key"], f["content"]) for f in zkchat("memory", "list", "--json").json] == [
@@ -127,7 +127,7 @@ def test_a_search_finds_memory_files_too(zkchat: Program) -> None:
     write(zkchat.vault, {"ZKCHAT.md": "We garden in zone 7."})
     [result] = zkchat("memory", "search", "garden zones", "--json").json
     assert (result["key"], result["kind"], result["relative_path"]) == ("ZKCHAT.md", "file", "ZKCHAT.md")
-    assert zkchat("memory", "search", "zeppelin").err == "Nothing is remembered about that.\n"
+    assert zkchat("memory", "search", "zeppelin").err == "No memory matches.\n"
     assert zkchat("memory", "search", " ", "--json").json == []
 
 
@@ -171,7 +171,7 @@ def test_the_facts_of_a_file_are_imported(zkchat: Program) -> None:
         ("garden", "Meta/My facts.md"),
     ]
     assert done.json["skipped"] == 1
-    assert "1 were left out" in done.err
+    assert "skipped 1 fact" in done.err
     assert "Remembered as cat: cat: Tom" in zkchat("memory", "import", "Meta/My facts.md").out
 
 
@@ -197,7 +197,7 @@ def test_relevance_says_how_far_each_thing_bears_on_the_conversation(zkchat: Pro
     assert ranked[0]["included"] is True
     assert ranked[0]["reason"] == "shares deadline, roof with the message"
     assert ranked[-1]["included"] is False
-    assert "too far from the message" in zkchat("memory", "relevance").out
+    assert "not relevant enough" in zkchat("memory", "relevance").out
     assert zkchat("memory", "relevance", "--next", "Do cats garden?", "--json").json == []
 
 
@@ -244,7 +244,7 @@ def test_what_the_model_remembers_is_told_and_kept(zkchat: Program, script: Call
 
 def test_no_store_keeps_no_memory(zkchat: Program, script: Callable[..., str]) -> None:
     done = zkchat("chat", "--no-store", "--model", script({"text": "x"}), stdin="/remember cat: Tom\n/memory\n")
-    assert "Remembered: 1" in done.out
+    assert "Remembered facts: 1" in done.out
     assert zkchat("memory", "list", "--json").json == []
 
 

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 from building import prompt_message
 
-from zkchat_cli.llm.anthropic.request import MARK, abilities, body
+from zkchat_cli.llm.anthropic.request import CACHE_MARKER as MARK
+from zkchat_cli.llm.anthropic.request import model_abilities as abilities
+from zkchat_cli.llm.anthropic.request import request_body as body
 from zkchat_cli.llm.base import Options, Request
 from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks, ToolCall
 
@@ -71,14 +73,14 @@ def marked(made: dict[str, Any]) -> list[str]:
         ),
         pytest.param(
             (prompt_message("assistant", "Hello."), QUESTION),
-            [("user", ["[What was said before is left out.]"]), ("assistant", ["Hello."]), ("user", ["And now?"])],
+            [("user", ["[Earlier messages are left out.]"]), ("assistant", ["Hello."]), ("user", ["And now?"])],
             id="the user begins",
         ),
         pytest.param((prompt_message("user", " \n"), QUESTION), [("user", ["And now?"])], id="no text is empty"),
         pytest.param(
             (QUESTION, prompt_message("system", "Imported.")), [("user", ["And now?", "Imported."])], id="instructions in the middle"
         ),
-        pytest.param((SYSTEM,), [("user", ["[What was said before is left out.]"])], id="nothing but instructions"),
+        pytest.param((SYSTEM,), [("user", ["[Earlier messages are left out.]"])], id="nothing but instructions"),
     ],
 )
 def test_roles_alternate_and_begin_with_the_users(messages: tuple[PromptMessage, ...], expected: list[tuple[str, list[str]]]) -> None:

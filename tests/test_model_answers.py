@@ -89,7 +89,7 @@ def test_length_goes_by_several_names(server: ModelServer, finish: str) -> None:
 def test_a_server_that_says_it_gave_up_is_believed(server: ModelServer, finish: str, end: list[Any]) -> None:
     answer = OPENAI.ask(server, Reply([*openai_text("A filter", finish=finish)[:-1], *end]))
     assert (answer.error.kind, answer.text, len(server.asked)) == ("cut", "A filter", 1)
-    assert f"it gave up ({finish})" in answer.error.message
+    assert f"the server gave up ({finish})" in answer.error.message
 
 
 def test_a_call_that_the_length_limit_cut_is_none(server: ModelServer) -> None:
@@ -439,9 +439,9 @@ def test_what_another_provider_thought_is_not_sent(server: ModelServer) -> None:
 
 
 def test_a_call_without_a_name_is_called_so(server: ModelServer) -> None:
-    assert [call.name for call in heard(server, fragment("{}", 0, id="a")).calls] == ["nameless"]
+    assert [call.name for call in heard(server, fragment("{}", 0, id="a")).calls] == ["unnamed"]
     answer = OLLAMA.ask(server, Reply([ndjson(ollama_frame(message={"tool_calls": [wish(None, {})]}), ollama_end())]))
-    assert [call.name for call in answer.calls] == ["nameless"]
+    assert [call.name for call in answer.calls] == ["unnamed"]
 
 
 @BOTH

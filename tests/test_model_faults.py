@@ -9,7 +9,7 @@ from asking import KEY, OLLAMA, OPENAI, Protocol, a_model, ask
 from speaking import RESET, ModelServer, Reply, a_server, nobody_listens, openai_error
 
 from zkchat_cli.llm.base import RetryDelay
-from zkchat_cli.llm.http_errors import limit_said
+from zkchat_cli.llm.http_errors import parse_context_limit
 
 BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)
 PAGE = b"<!DOCTYPE html>\n<html><body><h1>502 Bad Gateway</h1></body></html>\n"
@@ -57,7 +57,7 @@ def test_an_address_that_is_none_is_not_called(protocol: Protocol, address: str)
     model.prepare()
     error = ask(model).error
     assert (error.kind, model.window) == ("connection", None)
-    assert "is no address that can be called" in error.message
+    assert "has no valid address" in error.message
 
 
 # silence
@@ -99,10 +99,10 @@ def test_a_tool_call_that_comes_slowly_is_no_silence(server: ModelServer) -> Non
 @pytest.mark.parametrize(
     ("status", "kind", "said"),
     [
-        (400, "bad_request", "refuses the call (400): no good"),
+        (400, "bad_request", "rejects the request (400): no good"),
         (401, "auth", "(401)"),
         (403, "auth", "(403): no good"),
-        (422, "bad_request", "refuses the call (422): no good"),
+        (422, "bad_request", "rejects the request (422): no good"),
     ],
 )
 def test_a_refusal_is_not_argued_with(server: ModelServer, protocol: Protocol, status: int, kind: str, said: str) -> None:
@@ -114,8 +114,8 @@ def test_a_refusal_is_not_argued_with(server: ModelServer, protocol: Protocol, s
 
 def test_a_key_that_is_refused_says_where_it_is_from(server: ModelServer) -> None:
     error = OPENAI.ask(server, openai_error(401, f"Incorrect API key provided: {KEY}")).error
-    assert (error.message.split("/v1 ")[1], error.hint) == ("refuses the key (401)", "Check OPENAI_API_KEY.")
-    assert "wants a key" in OPENAI.ask(server, openai_error(401, "no"), key="").error.message
+    assert (error.message.split("/v1 ")[1], error.hint) == ("rejects the key (401)", "Check OPENAI_API_KEY.")
+    assert "needs a key" in OPENAI.ask(server, openai_error(401, "no"), key="").error.message
 
 
 @BOTH
@@ -163,7 +163,9 @@ def test_a_server_that_asks_to_wait_is_waited_for(server: ModelServer, protocol:
     answer = protocol.ask(server, protocol.error(429, "slow down", {"retry-after": str(seconds)}), Reply(protocol.text("Hello")))
     assert (answer.text, answer.waits, len(server.asked)) == ("Hello", said, 2)
     assert time.monotonic() - start >= seconds
-    assert {delta.reason.split(" refuses ")[1] for delta in answer.deltas if isinstance(delta, RetryDelay)} == {"more calls for now (429)"}
+    assert {delta.reason.split(" accepts no ")[1] for delta in answer.deltas if isinstance(delta, RetryDelay)} == {
+        "more calls for now (429)"
+    }
 
 
 @BOTH
@@ -243,7 +245,7 @@ TOO_LONG = [
 )
 def test_a_prompt_that_is_too_long(server: ModelServer, protocol: Protocol, status: int, said: Any, limit: int | None) -> None:
     answer = protocol.ask(server, Reply([json.dumps({"error": said}).encode()], status))
-    assert (answer.error.kind, limit_said(answer.error.message), len(server.asked)) == ("context_length", limit, 1)
+    assert (answer.error.kind, parse_context_limit(answer.error.message), len(server.asked)) == ("context_length", limit, 1)
     assert "/compact" in answer.error.hint
 
 
@@ -281,7 +283,7 @@ def test_an_error_in_the_place_of_an_answer(server: ModelServer, protocol: Proto
 @pytest.mark.parametrize(
     ("rest", "kind", "said"),
     [
-        ([], "cut", "without its last word"),
+        ([], "cut", "without a final event"),
         ([0.05, RESET], "cut", "Connection reset by peer"),
         ([b'data: {"choi'], "cut", "in the middle of a line"),
         ([b"\x00\xff garbage\n"], "bad_answer", "cannot be read"),
@@ -353,4 +355,4 @@ def test_an_error_in_a_list_of_one(server: ModelServer) -> None:
     body = json.dumps([{"error": {"code": 400, "message": "temperature is not for this model", "status": "INVALID_ARGUMENT"}}])
     answer = OPENAI.ask(server, Reply([body.encode()], 400))
     assert (answer.error.kind, len(server.asked)) == ("bad_request", 1)
-    assert answer.error.message.endswith("refuses the call (400): temperature is not for this model")
+    assert answer.error.message.endswith("rejects the request (400): temperature is not for this model")

@@ -1,19 +1,18 @@
 """mojentic's gateways as zkchat uses them: OpenAI's own models, proxies, requests that cannot be made, and what goes wrong beneath HTTP."""
 
-import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from asking import KEY, OLLAMA, OPENAI, REQUEST, Answer, Protocol, a_model, ask
+from asking import KEY, OLLAMA, OPENAI, REQUEST, Protocol, a_model, ask
 from speaking import ModelServer, Reply, a_black_hole, a_server, openai_text
 
 from zkchat_cli.llm import mojentic_adapter, providers
-from zkchat_cli.llm.base import Delta, ModelConfig, Options, Request
+from zkchat_cli.llm.base import ModelConfig, Options, Request
 from zkchat_cli.llm.http_errors import Endpoint, root_cause
-from zkchat_cli.llm.openai import client
+from zkchat_cli.llm.openai.request import known_window, request_body
 from zkchat_cli.models import PromptMessage, ToolCall
 
 BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)
@@ -25,38 +24,19 @@ def server() -> Iterator[ModelServer]:
         yield running
 
 
-def official(server: ModelServer, model: str, options: Options) -> dict[str, Any]:
+def official(model: str, options: Options) -> dict[str, Any]:
     """What OpenAI itself would be sent."""
-    endpoint = Endpoint("OpenAI", f"{server.address}/v1", "Check your network.", key=KEY)
-    deltas: list[Delta] = []
-
-    async def call() -> None:
-        gateway = client.OpenAICompatibleGateway(endpoint, official=True).with_policy(
-            mojentic_adapter.policy(deltas.append, endpoint, 0.01)
-        )
-        request = replace(REQUEST, options=options)
-        events = gateway.complete_stream_with_recovery(
-            model=model,
-            messages=mojentic_adapter.messages(request),
-            tools=mojentic_adapter.tools(request),
-            config=mojentic_adapter.config(request),
-        )
-        await client.deltas(gateway, events, deltas.append, endpoint, model=model, models=tuple)
-
-    server.says(Reply(openai_text("Yes.")))
-    asyncio.run(call())
-    assert Answer(tuple(deltas)).end.reason == "stop"
-    return server.bodies[-1]
+    return request_body(model, replace(REQUEST, options=options), "https://api.openai.com/v1", official=True)
 
 
 @pytest.mark.parametrize("model", ["o3", "gpt-5", "gpt-5-of-tomorrow", "o1"])
-def test_openais_models_that_reason_get_the_options_they_know(server: ModelServer, model: str) -> None:
-    body = official(server, model, Options(max_output_tokens=99, reasoning_effort="low"))
+def test_openais_models_that_reason_get_the_options_they_know(model: str) -> None:
+    body = official(model, Options(max_output_tokens=99, reasoning_effort="low"))
     assert (body["max_completion_tokens"], body["reasoning_effort"], "max_tokens" in body) == (99, "low", False)
 
 
-def test_those_that_do_not_get_theirs(server: ModelServer) -> None:
-    body = official(server, "gpt-4o", Options(max_output_tokens=99, temperature=0.5))
+def test_those_that_do_not_get_theirs() -> None:
+    body = official("gpt-4o", Options(max_output_tokens=99, temperature=0.5))
     assert (body["max_tokens"], body["temperature"]) == (99, 0.5)
 
 
@@ -68,20 +48,17 @@ def test_anybody_elses_model_is_no_openais_whatever_its_name(server: ModelServer
 
 
 def test_the_windows_of_openais_own_models_are_known() -> None:
-    endpoint = Endpoint("OpenAI", "https://api.openai.com/v1", "Check your network.", key=KEY)
-    gateway = client.OpenAICompatibleGateway(endpoint, official=True)
-    assert gateway.known_window("gpt-4o") == 128_000
-    assert gateway.known_window("gpt-of-tomorrow") is None
-    assert client.OpenAICompatibleGateway(endpoint, official=False).known_window("gpt-4o") is None
+    assert known_window("gpt-4o") == 128_000
+    assert known_window("gpt-of-tomorrow") is None
 
 
 @pytest.mark.parametrize(
     ("name", "key", "kind", "said"),
     [
         ("", KEY, "unknown_model", "openai needs the name of a model"),
-        ("gpt-4o", "", "auth", "OpenAI wants a key, and OPENAI_API_KEY is not set"),
-        ("gpt-4o", "sk-secret 0123", "auth", "OPENAI_API_KEY holds characters that no key has"),
-        ("gpt-4o", "sk-Schlüssel", "auth", "OPENAI_API_KEY holds characters that no key has"),
+        ("gpt-4o", "", "auth", "OpenAI needs a key, and OPENAI_API_KEY is not set"),
+        ("gpt-4o", "sk-secret 0123", "auth", "OPENAI_API_KEY contains characters that no key has"),
+        ("gpt-4o", "sk-Schlüssel", "auth", "OPENAI_API_KEY contains characters that no key has"),
     ],
 )
 def test_a_call_that_cannot_be_made_is_not(name: str, key: str, kind: str, said: str) -> None:
@@ -111,7 +88,7 @@ def test_a_server_that_does_not_take_the_call(protocol: Protocol, monkeypatch: p
     with a_black_hole() as address:
         error = ask(a_model(protocol.name, address)).error
     assert error.kind == "timeout"
-    assert "did not take the call in time" in error.message
+    assert "did not accept the connection in time" in error.message
 
 
 def test_a_server_elsewhere_is_called_through_the_proxy(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,17 +205,19 @@ def test_the_name_of_a_tool_that_is_none_goes_back_as_a_name(server: ModelServer
 
 def test_a_dummy_for_a_key_is_no_secret() -> None:
     endpoint = Endpoint("The server", "http://127.0.0.1:1/v1", "Start it.", key="x")
-    assert "exceeds the context" in endpoint.refusal(400, b'{"error": "exceeds the context"}').message
+    assert "exceeds the context" in endpoint.error_from_response(400, b'{"error": "exceeds the context"}').message
 
 
 def test_what_looks_like_anybodys_key_is_not_said() -> None:
-    said = Endpoint("The server", "http://127.0.0.1:1", "Start it.").refusal(400, b'{"detail": "no key sk-abcdefgh1234"}').message
+    said = (
+        Endpoint("The server", "http://127.0.0.1:1", "Start it.").error_from_response(400, b'{"detail": "no key sk-abcdefgh1234"}').message
+    )
     assert said.endswith("no key …")
 
 
 def test_a_long_list_of_models_is_cut() -> None:
     models = [f"m{i}" for i in range(12)]
-    hint = Endpoint("The server", "http://127.0.0.1:1", "Start it.").refusal(404, b"", model="m3x", models=models).hint
+    hint = Endpoint("The server", "http://127.0.0.1:1", "Start it.").error_from_response(404, b"", model="m3x", models=models).hint
     assert hint.startswith("It has m3, ")
     assert hint.endswith(" and 4 more.")
 
@@ -246,13 +225,13 @@ def test_a_long_list_of_models_is_cut() -> None:
 @pytest.mark.parametrize(("after", "said"), [(7.0, "7 s"), (119.6, "120 s"), (700.0, "12 minutes"), (1e7, "116 days"), (None, "moment")])
 def test_how_long_to_wait_is_said_as_one_says_it(after: float | None, said: str) -> None:
     endpoint = Endpoint("The server", "http://127.0.0.1:1", "Start it.")
-    assert said in endpoint.refusal(429, b"", retry_after=after).hint
+    assert said in endpoint.error_from_response(429, b"", retry_after=after).hint
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'{"error": null}', b'{"error": {"message": null}}', b"[" * 100_000])
 def test_a_refusal_without_words_is_one(body: bytes) -> None:
-    error = Endpoint("The server", "http://127.0.0.1:1", "Start it.").refusal(418, body)
-    assert error.message.endswith("refuses the call (418)")
+    error = Endpoint("The server", "http://127.0.0.1:1", "Start it.").error_from_response(418, body)
+    assert error.message.endswith("rejects the request (418)")
     assert error.hint == "Start it."
 
 
@@ -270,4 +249,4 @@ def test_this_machine_is_known(address: str, local: bool) -> None:
 
 def test_the_sizes_of_messages_are_told_apart_from_words() -> None:
     body = json.dumps({"error": {"message": "exceeds the context size of 4096", "n_ctx": 4096}}).encode()
-    assert Endpoint("The server", "http://127.0.0.1:1", "Start it.").words(body) == "exceeds the context size of 4096"
+    assert Endpoint("The server", "http://127.0.0.1:1", "Start it.").server_message(body) == "exceeds the context size of 4096"

@@ -159,8 +159,8 @@ def test_the_environment_beats_the_setting(server: ModelServer) -> None:
     server.says(says(OPENAI, "Yes."))
     list(openai.open(ModelConfig("m", settings, {"OPENAI_BASE_URL": f" {server.address}/v1/ "})).stream(REQUEST))
     assert len(server.asked) == 1
-    assert openai.reach is not None
-    assert openai.reach(ModelConfig("m", settings, {})).address == "http://127.0.0.1:1/v1"
+    assert openai.server_info is not None
+    assert openai.server_info(ModelConfig("m", settings, {})).address == "http://127.0.0.1:1/v1"
 
 
 # too long a prompt
@@ -244,7 +244,7 @@ def test_a_question_outlasts_a_failure(room: Room, server: ModelServer, protocol
 def test_an_empty_answer_is_said_to_be_one(room: Room, server: ModelServer, protocol: Protocol, pieces: tuple[str, ...]) -> None:
     error = failed(talking(room, protocol, server, says(protocol, *pieces)).send("What?")).error
     assert getattr(error, "kind", "") == "empty"
-    assert "answered with nothing" in error.message
+    assert "sent an empty answer" in error.message
 
 
 @BOTH

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.citations.citable_sources import CitableSources
-from zkchat_cli.citations.verify import verify
+from zkchat_cli.citations.verify import verify_citations
 from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import providers
@@ -326,7 +326,9 @@ def test_a_named_document_without_a_sentence_is_only_named() -> None:
 def test_what_it_quotes_stands_in_the_note(text: str, question: str) -> None:
     found = json.dumps({"excerpts": [{"source": 1, "title": "T", "heading": None, "text": text}]})
     for asked in (question, text, "T"):
-        verdict = verify(said_to(asked, prompt_message("tool", found, "tool_results")), CitableSources.of([chunk(text=text)]))
+        verdict = verify_citations(
+            said_to(asked, prompt_message("tool", found, "tool_results")), CitableSources.from_chunks([chunk(text=text)])
+        )
         assert all(c.valid for c in verdict.citations)
 
 

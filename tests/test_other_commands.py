@@ -148,9 +148,9 @@ def test_orphans_and_hubs(zkchat: Program) -> None:
 def test_a_vault_all_or_nothing_of_which_is_linked(zkchat: Program) -> None:
     for note in ("Filters.md", "Queries/Combining.md"):
         (zkchat.vault / note).unlink()
-    assert zkchat("vault", "hubs").err == "No note links to another.\n"
+    assert zkchat("vault", "hubs").err == "No links between notes.\n"
     write(zkchat.vault, {"Queries/Limiting.md": "[[Compost]]"})
-    assert zkchat("vault", "orphans").err == "No note stands alone.\n"
+    assert zkchat("vault", "orphans").err == "No orphans.\n"
 
 
 def test_the_way_from_note_to_note_shows_each_link(zkchat: Program) -> None:
@@ -165,7 +165,7 @@ def test_the_way_from_note_to_note_shows_each_link(zkchat: Program) -> None:
 
 def test_no_way_is_an_answer_too(zkchat: Program) -> None:
     done = zkchat("vault", "path", "Combining", "Filters", "--directed")
-    assert (done.exit_status, done.err) == (0, "No links lead from Queries/Combining.md to Filters.md.\n")
+    assert (done.exit_status, done.err) == (0, "No path of links from Queries/Combining.md to Filters.md.\n")
     way = zkchat("vault", "path", "Compost", "Filters", "--json").json
     assert way == {"source": "Garden/Compost.md", "target": "Filters.md", "notes": None, "links": None}
     assert zkchat("vault", "path", "Compost", "Nowhere").exit_status == 3
@@ -179,8 +179,8 @@ def test_neighbours_come_nearest_first(zkchat: Program) -> None:
     ]
     fewer = zkchat("vault", "neighbours", "Filters", "--depth", 2, "-k", 1)
     assert fewer.out == "  1  Queries/Combining.md\n"
-    assert "nearest 1, there are more" in fewer.err
-    assert "No links" in zkchat("vault", "neighbours", "Compost").err
+    assert "only the nearest 1" in fewer.err
+    assert "no links" in zkchat("vault", "neighbours", "Compost").err
 
 
 def test_two_programs_may_index_at_once(zkchat: Program) -> None:

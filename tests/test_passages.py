@@ -7,7 +7,7 @@ from building import chunk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.citations.quotes import locate
+from zkchat_cli.citations.quotes import QuotableChunk
 from zkchat_cli.llm.offline.quotable import LONGEST, QuotablePassage, quotable_passages
 
 
@@ -89,8 +89,9 @@ def test_a_lead_in_says_when_there_is_more() -> None:
     assert quotable("You need:\n- air. And patience.")[0][0] == "You need:"
 
 
-def test_a_comment_within_a_line_ends_what_is_quoted() -> None:
-    assert quotable("Said before <!-- never --> and after it.\n| a <!-- b --> |\n```\nx %%y%% z\n```") == [("and after it.", "prose")]
+def test_no_quote_spans_a_comment() -> None:
+    pieces = [("Said before", "prose"), ("and after it.", "prose"), ("x %%y%% z", "code")]
+    assert quotable("Said before <!-- never --> and after it.\n| a <!-- b --> |\n```\nx %%y%% z\n```") == pieces
     assert quotable("An <!-- open remark") == [("An <!-- open remark", "prose")]
 
 
@@ -104,4 +105,4 @@ def test_what_is_too_long_is_cut_and_marked() -> None:
 @given(st.text(st.sampled_from("aB .:!?\n>-#|`~*[]()<!%1“”漢。\0\t"), max_size=120))
 def test_every_piece_stands_in_the_text_word_for_word(text: str) -> None:
     for piece in quotable_passages(text, "H"):
-        assert locate(piece.text, chunk(text=text)) or not piece.text.strip(" \n.…*`"), json.dumps(text)
+        assert QuotableChunk(chunk(text=text)).locate(piece.text) or not piece.text.strip(" \n.…*`"), json.dumps(text)

@@ -5,19 +5,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from building import Deltas, Room, a_compaction, a_room, calls, completed, failed, find, said, says, stored, talk
+from building import Deltas, Room, a_compaction, a_room, calls, completed, failed, find, says, stored, talk, with_compaction
 from conftest import Program
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from older_stores import older
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context import prompt_history
 from zkchat_cli.context.system_prompt import INSTRUCTIONS
 from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.llm.base import Request, StreamFailed, TextPart
-from zkchat_cli.models import Dropped, Prompt, PromptMessage, SentPrompt
-from zkchat_cli.store import prompt_codec, sent_prompts
+from zkchat_cli.models import Dropped, Prompt, SentPrompt
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.database import connect
 from zkchat_cli.views import prompts
@@ -130,15 +126,11 @@ def test_prompts_go_with_their_conversation(room: Room, tmp_path: Path) -> None:
     assert len(sent_in(room.store, kept)) == 2
 
 
-def test_turns_of_which_no_prompt_was_kept_say_so(room: Room, tmp_path: Path) -> None:
+def test_turns_without_stored_prompts_say_so(room: Room) -> None:
     session = stored(room, talk(("Hi", "Hello")))
     assert room.store.prompts(session.history[0].id) == () == room.store.prompts("nobody")
     with pytest.raises(UsageError, match="no prompt of turn 1 was kept: it was imported"):
-        prompt_history.past(session.history, 1, ())
-    older(tmp_path / "old.db", 4, said("user", "Hi", "q1")).close()
-    old = ChatSessionStore.open(tmp_path / "old.db")
-    assert old.prompts("q1") == ()
-    old.close()
+        prompt_history.restore_sent_prompts(session.history, 1, ())
 
 
 def test_prompts_take_room_by_the_turn_not_by_its_square(room: Room, tmp_path: Path) -> None:
@@ -158,8 +150,8 @@ def test_prompts_take_room_by_the_turn_not_by_its_square(room: Room, tmp_path: P
 
 
 def whole(session: ZkChatSession, number: int, room: Room) -> Prompt:
-    question = prompt_history.asked(session.history, number)
-    return prompt_history.past(session.history, number, room.store.prompts(question.id)).calls[-1].prompt
+    question = prompt_history.find_question(session.history, number)
+    return prompt_history.restore_sent_prompts(session.history, number, room.store.prompts(question.id)).calls[-1].prompt
 
 
 def test_what_was_left_out_is_told_from_the_log(room: Room) -> None:
@@ -169,7 +161,7 @@ def test_what_was_left_out_is_told_from_the_log(room: Room) -> None:
     )
     completed(session.send("Where was the anvil on day 3? [[Filters]]"))
     asked = session.history[-4]
-    prompt = prompt_history.complete(room.store.prompts(asked.id)[0], session.history)
+    prompt = prompt_history.restore_prompt(room.store.prompts(asked.id)[0], session.history)
     there = {id_ for m in prompt.messages for id_ in m.source_ids if not m.content.startswith(prompt_history.RECALLED)}
     above = [m.id for m in session.history[:-4]]
     assert {d.id for d in prompt.dropped if not d.id.startswith("tool:")} == {id_ for id_ in above if id_ not in there}
@@ -180,7 +172,7 @@ def test_what_was_left_out_is_told_from_the_log(room: Room) -> None:
 
 def test_the_summary_of_then_is_told_although_it_was_taken_back(room: Room) -> None:
     session = stored(room, talk(("One?", "1."), ("Two?", "2."), ("Three?", "3.")), model=Deltas([says("So.")]))
-    session.take(a_compaction("They counted to two.", session.history[3].id))
+    session = with_compaction(session, a_compaction("They counted to two.", session.history[3].id))
     completed(session.send("And?"))
     session.undo_compaction()
     prompt = whole(session, 4, room)
@@ -201,11 +193,11 @@ def test_a_turn_or_call_that_is_not_there_is_an_error(room: Room) -> None:
     completed(session.send("One?"))
     for number in (0, 2, -1):
         with pytest.raises(UsageError, match=f"there is no turn {number}") as e:
-            prompt_history.asked(session.history, number)
+            prompt_history.find_question(session.history, number)
         assert "has 1 turn," in e.value.hint
-    one = prompt_history.past(session.history, 1, room.store.prompts(session.history[0].id))
+    one = prompt_history.restore_sent_prompts(session.history, 1, room.store.prompts(session.history[0].id))
     assert one.call(1).call == 1
-    assert [call["call"] for call in one.document()["calls"]] == [1, 2] and one.document(2)["calls"][0]["call"] == 2
+    assert [call["call"] for call in one.to_json()["calls"]] == [1, 2] and one.to_json(2)["calls"][0]["call"] == 2
     for call, made in ((0, "2 calls"), (3, "2 calls")):
         with pytest.raises(UsageError, match=f"has no call {call}") as e:
             one.call(call)
@@ -223,102 +215,66 @@ def test_what_changed_between_two_turns(room: Room) -> None:
     for text in ("One?", "Two?"):
         completed(session.send(text))
     a, b = whole(session, 1, room), whole(session, 2, room)
-    found = prompt_history.changes(a, b)
-    assert [m.role for m in found.added] == ["assistant", "user", "assistant", "tool"] and not found.lost
-    assert [m["role"] for m in found.document["added"]] == ["assistant", "user", "assistant", "tool"]
-    back = prompt_history.changes(b, a)
-    assert back.document["lost"][0]["reason"] is None and back.document["added"] == []
-    assert [m for m, _ in back.lost] == list(found.added) and not back.added
-    fewer = prompt_history.changes(a, b.model_copy(update={"tools": b.tools[1:]}))
-    assert fewer.tools_lost == (a.tools[0].name,) and not fewer.tools_added
-    assert prompt_history.changes(b.model_copy(update={"tools": b.tools[1:]}), b).tools_added == (a.tools[0].name,)
+    found = prompt_history.diff_prompts(a, b)
+    assert [m.role for m in found.added] == ["assistant", "user", "assistant", "tool"] and not found.removed
+    assert [m["role"] for m in found.to_json()["added"]] == ["assistant", "user", "assistant", "tool"]
+    back = prompt_history.diff_prompts(b, a)
+    assert back.to_json()["lost"][0]["reason"] is None and back.to_json()["added"] == []
+    assert [m for m, _ in back.removed] == list(found.added) and not back.added
+    fewer = prompt_history.diff_prompts(a, b.model_copy(update={"tools": b.tools[1:]}))
+    assert fewer.tools_removed == (a.tools[0].name,) and not fewer.tools_added
+    assert prompt_history.diff_prompts(b.model_copy(update={"tools": b.tools[1:]}), b).tools_added == (a.tools[0].name,)
 
 
 def test_why_a_message_was_lost_is_told(room: Room) -> None:
     session = stored(room, talk(("One?", "1."), ("Two?", "2.")), model=Deltas([says("So.")]))
     completed(session.send("Three?"))
-    session.take(a_compaction("They counted.", session.history[3].id))
+    session = with_compaction(session, a_compaction("They counted.", session.history[3].id))
     completed(session.send("Four?"))
     a, b = whole(session, 3, room), whole(session, 4, room)
-    assert {why for _, why in prompt_history.changes(a, b).lost} == {"in the summary"}
+    assert {why for _, why in prompt_history.diff_prompts(a, b).removed} == {"in the summary"}
     masked = a.messages[1].model_copy(update={"content": "shorter"})
-    assert prompt_history.changes(a, a.model_copy(update={"messages": (a.messages[0], masked, *a.messages[2:])})).lost == (
+    assert prompt_history.diff_prompts(a, a.model_copy(update={"messages": (a.messages[0], masked, *a.messages[2:])})).removed == (
         (a.messages[1], "sent in another form"),
     )
     nameless = a.messages[0].model_copy(update={"content": "other", "source_ids": ()})
-    assert prompt_history.changes(a.model_copy(update={"messages": (nameless,)}), a).lost == ((nameless, ""),)
+    assert prompt_history.diff_prompts(a.model_copy(update={"messages": (nameless,)}), a).removed == ((nameless, ""),)
 
 
 def test_changes_are_shown_with_signs(room: Room) -> None:
     session = room.session(looking())
     for text in ("One?", "Two?"):
         completed(session.send(text))
-    turns = [prompt_history.past(session.history, n, room.store.prompts(prompt_history.asked(session.history, n).id)) for n in (1, 2)]
-    found = prompt_history.changes(turns[0].calls[0].prompt, turns[1].calls[0].prompt)
+    turns = [
+        prompt_history.restore_sent_prompts(session.history, n, room.store.prompts(prompt_history.find_question(session.history, n).id))
+        for n in (1, 2)
+    ]
+    found = prompt_history.diff_prompts(turns[0].calls[0].prompt, turns[1].calls[0].prompt)
     tools = prompt_history.PromptDiff((), (), ("a_tool",), ("b_tool",))
-    text = prompts.changed(*turns, found) + "\n" + prompts.changed(*turns, tools)
+    text = prompts.prompt_diff_text(*turns, found) + "\n" + prompts.prompt_diff_text(*turns, tools)
     assert text.startswith(f"turn 1: {turns[0].tokens} tokens; turn 2: {turns[1].tokens} (+")
     assert "\n+ user · conversation · " in text and "calls find_excerpts" in text
     assert "\n+ tool a_tool\n- tool b_tool" in text
     last = turns[0].calls[0].prompt.messages[-1]
-    lost = prompts.changed(*turns, prompt_history.PromptDiff((), ((last, "no room"), (last, "")), (), ())).splitlines()
+    lost = prompts.prompt_diff_text(*turns, prompt_history.PromptDiff((), ((last, "no room"), (last, "")), (), ())).splitlines()
     assert lost[1].startswith("- user · conversation · ") and lost[1] == f"{lost[2]} (no room)"
-    assert "The same was sent." in prompts.changed(*turns, prompt_history.PromptDiff((), (), (), ()))
+    assert "The same was sent." in prompts.prompt_diff_text(*turns, prompt_history.PromptDiff((), (), (), ()))
 
 
 def test_a_turn_is_shown_call_by_call(room: Room) -> None:
     session = room.session(looking())
     completed(session.send("One of [[Filters]]?"))
-    turn = prompt_history.past(session.history, 1, room.store.prompts(session.history[0].id))
-    text = prompts.past(turn)
+    turn = prompt_history.restore_sent_prompts(session.history, 1, room.store.prompts(session.history[0].id))
+    text = prompts.sent_prompts_text(turn)
     assert text.count("══ turn 1 · call ") == 2 and "call 2 of 2 · deltas" in text
     assert '\nfind_excerpts({"query": "filters 1"})\n' in text
     assert text.count("\nOne of [[Filters]]?\n") == 2 and text.count("documents:\n") >= 2 and "── tool find_excerpts" in text
-    assert prompts.past(turn, 2).count("══ turn") == 1
+    assert prompts.sent_prompts_text(turn, 2).count("══ turn") == 1
     many = tuple(Dropped(id=f"m{n}", reason="no room") for n in range(30))
     long = turn.calls[0].prompt.model_copy(update={"dropped": many})
     asked = prompt_history.SentPrompts(1, (turn.calls[0].model_copy(update={"prompt": long}),))
-    assert "not sent: 10 more; --json names them" in prompts.past(asked)
-    assert "m29" in prompts.text(long)
-
-
-# packing
-
-LONG = st.text(alphabet="ab\n :é\ud800[…]", max_size=200)
-
-
-@settings(max_examples=60, deadline=None)
-@given(LONG, st.lists(LONG, min_size=1, max_size=4), st.integers(0, 3), st.integers(0, 60))
-def test_whatever_was_sent_comes_out_of_a_piece_as_it_was(text: str, sources: list[str], quoted: int, start: int) -> None:
-    sources = [prompt_codec.storable(source) for source in sources]
-    content = prompt_codec.storable(text) + "\nuser: " + sources[quoted % len(sources)][start:] * 2
-    ids = tuple(f"m{i}" for i in range(len(sources)))
-    message = PromptMessage(role="user", content=content, tokens=3, kind="conversation", source_ids=(*ids, "Note.md"))
-    body = prompt_codec.pack_message(
-        message, 9, {id_: (int(id_[1:]), sources[int(id_[1:])]) if id_ in ids else None for id_ in message.source_ids}
-    )
-    assert prompt_codec.unpack_message(body, lambda n: (f"m{n}", sources[n]) if isinstance(n, int) else (n, None)) == message
-
-
-NUMBERS = st.lists(st.integers(0, 12), max_size=30)
-
-
-@settings(max_examples=60, deadline=None)
-@given(NUMBERS, NUMBERS)
-def test_a_list_comes_out_of_its_difference_as_it_was(before: list[int], now: list[int]) -> None:
-    assert prompt_codec.applied(before, prompt_codec.difference(before, now)) == now
-
-
-def test_a_long_list_that_grew_is_a_short_difference() -> None:
-    assert len(prompt_codec.difference(range(5000), [0, *range(40, 5000), 6000, 6001])) == 9
-
-
-def test_a_hostile_message_is_packed_in_little_time() -> None:
-    text = "\n".join("user: aaaaaaaaaaaaaaaaaaaaaaaaaaaaab" for _ in range(30_000))
-    source = "a" * 1_000_000
-    message = PromptMessage(role="user", content="x" + text, tokens=3, kind="conversation", source_ids=("m",))
-    body = prompt_codec.pack_message(message, 1, dict.fromkeys(message.source_ids, (1, source)))
-    assert prompt_codec.unpack_message(body, lambda _: ("m", source)) == message
+    assert "not sent: 10 more; --json names them" in prompts.sent_prompts_text(asked)
+    assert "m29" in prompts.prompt_text(long)
 
 
 # as a command
@@ -342,14 +298,9 @@ def test_the_command_shows_what_was_sent_then(zkchat: Program, script: Callable[
     for wrong, why in (
         (("show", "--turn", 3), "there is no turn 3"),
         (("show", "--turn", 1, "--call", 2), "turn 1 has no call 2"),
-        (("show", "--call", 1), "--call needs a --turn"),
-        (("show", "--turn", 1, "--next", "x"), "--turn shows the past"),
+        (("show", "--call", 1), "--call needs --turn"),
+        (("show", "--turn", 1, "--next", "x"), "--turn and --next cannot be combined"),
         (("diff", 1, 9), "there is no turn 9"),
     ):
         refused = zkchat("context", *wrong)
         assert refused.exit_status == 2 and why in refused.err
-
-
-def test_what_a_prompt_quotes_is_looked_up_by_its_ids_however_long_the_conversation() -> None:
-    plan = connect(None).execute(f"EXPLAIN QUERY PLAN {sent_prompts._SAID}", ("[]", 1)).fetchall()
-    assert any("message USING INDEX sqlite_autoindex_message_1 (id=?)" in step for *_, step in plan), plan

@@ -7,7 +7,7 @@ from building import said
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.context.message_priority import LONGEST_RULED, is_acknowledgement, is_fixed, kind, priority
+from zkchat_cli.context.message_priority import LONGEST_RULED, classify_message, is_acknowledgement, is_fixed, priority_of
 from zkchat_cli.models import Citation, ToolCall, ZkChatMessage
 
 
@@ -37,9 +37,9 @@ def user(content: str, **more: Any) -> ZkChatMessage:
     ],
 )
 def test_a_standing_instruction_is_kept_in_every_prompt(content: str) -> None:
-    assert kind(user(content)) == "instruction"
+    assert classify_message(user(content)) == "instruction"
     assert is_fixed(user(content))
-    assert priority(user(content)) == 9
+    assert priority_of(user(content)) == 9
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_a_standing_instruction_is_kept_in_every_prompt(content: str) -> None:
     ],
 )
 def test_what_only_sounds_like_an_instruction_is_none(content: str) -> None:
-    assert kind(user(content)) != "instruction"
+    assert classify_message(user(content)) != "instruction"
     assert not is_fixed(user(content))
 
 
@@ -93,39 +93,39 @@ def test_what_only_sounds_like_an_instruction_is_none(content: str) -> None:
     ],
 )
 def test_what_a_user_says_has_a_kind(content: str, expected: str) -> None:
-    assert kind(user(content)) == expected
+    assert classify_message(user(content)) == expected
 
 
 def test_the_others_have_theirs_by_their_roles() -> None:
     call = ToolCall(id="1", name="find_excerpts")
-    assert kind(said("tool", "Always answer in German.", "t")) == "tool_result"
-    assert kind(said("system", "Cite.", "s")) == "system"
-    assert kind(said("assistant", "Always answer in German.", "a")) == "answer"
-    assert kind(said("assistant", "", "a", tool_calls=(call,))) == "tool_call"
-    assert kind(said("assistant", "Let me look.", "a", tool_calls=(call,))) == "answer"
+    assert classify_message(said("tool", "Always answer in German.", "t")) == "tool_result"
+    assert classify_message(said("system", "Cite.", "s")) == "system"
+    assert classify_message(said("assistant", "Always answer in German.", "a")) == "answer"
+    assert classify_message(said("assistant", "", "a", tool_calls=(call,))) == "tool_call"
+    assert classify_message(said("assistant", "Let me look.", "a", tool_calls=(call,))) == "answer"
 
 
 def test_what_was_decided_or_corrected_matters_more_and_thanks_matter_less() -> None:
     contents = ("Thanks!", "The anvil is red.", "No, it is blue.")
-    assert [priority(user(content)) for content in contents] == [2, 5, 8]
-    assert priority(said("tool", "text", "t")) == 3
+    assert [priority_of(user(content)) for content in contents] == [2, 5, 8]
+    assert priority_of(said("tool", "text", "t")) == 3
 
 
 def test_an_answer_that_cites_matters_more() -> None:
     held = Citation(number=1, relative_path="A.md", valid=True)
-    assert priority(said("assistant", "So [1].", "a", citations=(held,))) == 7
-    assert priority(said("assistant", "So [1].", "a", citations=(Citation(number=9),))) == 5
+    assert priority_of(said("assistant", "So [1].", "a", citations=(held,))) == 7
+    assert priority_of(said("assistant", "So [1].", "a", citations=(Citation(number=9),))) == 5
 
 
 def test_what_the_user_set_wins_over_the_rules() -> None:
-    assert priority(user("Thanks!", priority=9, priority_set=True)) == 9
-    assert priority(user("Thanks!", priority=9)) == 2
-    assert priority(user("We decided.", priority=1, priority_set=True)) == 1
-    assert priority(user("Thanks!", priority=1, priority_set=True, pinned=True)) == 10
+    assert priority_of(user("Thanks!", priority=9, priority_set=True)) == 9
+    assert priority_of(user("Thanks!", priority=9)) == 2
+    assert priority_of(user("We decided.", priority=1, priority_set=True)) == 1
+    assert priority_of(user("Thanks!", priority=1, priority_set=True, pinned=True)) == 10
 
 
 def test_what_came_to_nothing_hardly_matters() -> None:
-    assert priority(user("We decided to go.", status="failed")) == 1
+    assert priority_of(user("We decided to go.", status="failed")) == 1
 
 
 def test_an_instruction_is_fixed_until_its_priority_is_lowered() -> None:
@@ -141,12 +141,12 @@ def test_anything_may_be_pinned() -> None:
 
 @given(st.text(max_size=300))
 def test_any_text_has_a_kind_and_a_priority(content: str) -> None:
-    assert 1 <= priority(user(content)) <= 10
-    assert kind(user(content)) in ("instruction", "decision", "correction", "question", "statement", "acknowledgement")
+    assert 1 <= priority_of(user(content)) <= 10
+    assert classify_message(user(content)) in ("instruction", "decision", "correction", "question", "statement", "acknowledgement")
 
 
 @pytest.mark.parametrize("piece", ["please ", "no ", "und ", "\n", ". ", "ich habe mich ", "antworte ", "always ", "- ", "，", "? "])
 def test_hostile_texts_are_judged_at_once(piece: str) -> None:
-    kind(user(piece * (LONGEST_RULED // len(piece))))
-    kind(user(piece * 1_000_000))
+    classify_message(user(piece * (LONGEST_RULED // len(piece))))
+    classify_message(user(piece * 1_000_000))
     assert is_acknowledgement("") is True

@@ -6,7 +6,7 @@ from building import chunk, prompt_message, said
 
 from zkchat_cli.models import Citation, ContentChunk, Delivery, DocumentReference, Dropped, Prompt, ToolRun, ZkChatMessage
 from zkchat_cli.references import provenance
-from zkchat_cli.references.provenance import meant, trace, uses, whereabouts
+from zkchat_cli.references.provenance import count_source_uses, matching_documents, prompt_status, trace_document
 
 FILTERS, COMPOST = "Queries/Filters.md", "Garden/Compost.md"
 
@@ -47,7 +47,7 @@ TALK = (
 
 
 def test_a_document_is_traced_through_who_named_found_and_cited_it() -> None:
-    known = trace(FILTERS, TALK)
+    known = trace_document(FILTERS, TALK)
     assert [(n.turn, n.message_id, n.reference.wikilink) for n in known.named] == [(1, "u1", "[[Filters]]"), (2, "u2", "[[Filters#Dates]]")]
     assert [(f.turn, f.tool, f.arguments, f.chunk.number, f.chunk.score, f.rank, f.of) for f in known.found] == [
         (1, "find_excerpts", {"query": "filters"}, 2, 7.5, 2, 2),
@@ -58,7 +58,7 @@ def test_a_document_is_traced_through_who_named_found_and_cited_it() -> None:
 
 
 def test_a_link_that_leads_nowhere_is_traced_by_how_it_was_written() -> None:
-    known = trace("[[Filtrs]]", TALK)
+    known = trace_document("[[Filtrs]]", TALK)
     assert [n.turn for n in known.named] == [1]
     assert known.found == known.cited == ()
 
@@ -66,18 +66,18 @@ def test_a_link_that_leads_nowhere_is_traced_by_how_it_was_written() -> None:
 def test_what_went_into_the_prompt_with_being_named_is_told() -> None:
     delivery: Delivery = "injected"
     asked = user("[[Compost]]", "u1", ref(COMPOST, delivery=delivery), chunks=[excerpt(1, COMPOST), excerpt(2, FILTERS)])
-    [named] = trace(COMPOST, [asked]).named
+    [named] = trace_document(COMPOST, [asked]).named
     assert named.reference.delivery == "injected"
     assert [c.number for c in named.chunks] == [1]
 
 
 def test_an_imported_log_may_not_say_which_tool_it_was() -> None:
-    [found] = trace(COMPOST, [said("tool", "{}", "t", chunks=[excerpt(1, COMPOST)])]).found
+    [found] = trace_document(COMPOST, [said("tool", "{}", "t", chunks=[excerpt(1, COMPOST)])]).found
     assert (found.turn, found.tool, found.arguments) == (0, "a tool", {})
 
 
 def test_every_document_is_counted_by_first_mention() -> None:
-    told = [(provenance.key_of(u.reference), u.types, u.named, u.found, u.cited, u.numbers) for u in uses(TALK)]
+    told = [(provenance.document_key(u.reference), u.types, u.named, u.found, u.cited, u.numbers) for u in count_source_uses(TALK)]
     assert told == [
         (FILTERS, ("direct", "search"), 2, 2, 2, (2, 3)),
         ("[[Filtrs]]", ("direct",), 1, 0, 0, ()),
@@ -86,19 +86,19 @@ def test_every_document_is_counted_by_first_mention() -> None:
 
 
 def test_a_documents_first_mention_is_shown_with_the_first_summary_there_is() -> None:
-    first = uses(TALK)[0].reference
+    first = count_source_uses(TALK)[0].reference
     assert (first.wikilink, first.summary) == ("[[Filters]]", "What to see.")
 
 
 def test_numbers_of_what_was_put_into_the_prompt_unasked_count_but_it_was_not_found() -> None:
     asked = user("[[Compost]]", "u1", ref(COMPOST), chunks=[excerpt(4, COMPOST), excerpt(5, FILTERS), excerpt(None, COMPOST)])
-    [use] = uses([asked, said("assistant", "Yes.", "a", citations=[cite(7, FILTERS)])])
+    [use] = count_source_uses([asked, said("assistant", "Yes.", "a", citations=[cite(7, FILTERS)])])
     assert (use.named, use.found, use.cited, use.numbers) == (1, 0, 0, (4,))
 
 
 def test_the_citations_of_a_number_are_found_in_every_turn() -> None:
-    assert [c.turn for c in provenance.citations_of(1, TALK)] == [2]
-    assert provenance.citations_of(3, TALK) == ()
+    assert [c.turn for c in provenance.find_citations(1, TALK)] == [2]
+    assert provenance.find_citations(3, TALK) == ()
 
 
 # what the user means
@@ -115,25 +115,28 @@ def test_a_document_is_meant_by_path_name_title_or_link_in_any_case() -> None:
         "![[Filters|a]]",
         " Filters ",
     ):
-        assert meant(text, TALK) == (FILTERS,), text
-    assert meant("Filtrs", TALK) == meant("[[Filtrs]]", TALK) == ("[[Filtrs]]",)
-    assert meant("nothing like it", TALK) == ()
+        assert matching_documents(text, TALK) == (FILTERS,), text
+    assert matching_documents("Filtrs", TALK) == matching_documents("[[Filtrs]]", TALK) == ("[[Filtrs]]",)
+    assert matching_documents("nothing like it", TALK) == ()
     titled = called("t", "find_excerpts", chunk(1, relative_path="2024-01.md", title="A month"))
-    assert meant("a month", [titled]) == ("2024-01.md",)
+    assert matching_documents("a month", [titled]) == ("2024-01.md",)
 
 
 def test_a_path_is_meant_before_a_name() -> None:
     several = [excerpt(1, "Queries/Filters.md"), excerpt(2, "Old/Filters.md"), excerpt(3, "README")]
     talk = [called("t", "find", excerpt(4, "Filters.md"), *several)]
-    assert meant("Filters.md", talk) == ("Filters.md",)
-    assert meant("Queries/Filters", talk) == ("Queries/Filters.md",)
-    assert meant("README", talk) == ("README",)
-    assert meant("Filters.md", [called("t", "find", *several)]) == ("Queries/Filters.md", "Old/Filters.md")
+    assert matching_documents("Filters.md", talk) == ("Filters.md",)
+    assert matching_documents("Queries/Filters", talk) == ("Queries/Filters.md",)
+    assert matching_documents("README", talk) == ("README",)
+    assert matching_documents("Filters.md", [called("t", "find", *several)]) == ("Queries/Filters.md", "Old/Filters.md")
 
 
 def test_a_path_that_is_none_means_nothing() -> None:
     assert (
-        meant("anything", [called("t", "find", *(chunk(n, relative_path=path, id=path) for n, path in enumerate(("", ".", "/"), 1)))]) == ()
+        matching_documents(
+            "anything", [called("t", "find", *(chunk(n, relative_path=path, id=path) for n, path in enumerate(("", ".", "/"), 1)))]
+        )
+        == ()
     )
 
 
@@ -161,7 +164,7 @@ def test_an_imported_log_may_begin_with_an_answer() -> None:
 def test_a_message_is_in_the_prompt_or_it_is_said_why_not() -> None:
     gone = (Dropped(id="u1", reason="in the summary"), Dropped(id="u3", reason="no room; quoted because it bears on the message"))
     sent = (prompt_message("user", "What?", source_ids=("u2", "u3")),)
-    tell = whereabouts(Prompt.model_construct(messages=sent, dropped=gone))
+    tell = prompt_status(Prompt.model_construct(messages=sent, dropped=gone))
     assert tell("u2") == "in the prompt now"
     assert tell("u1") == "not in the prompt now: in the summary"
     assert tell("u3").endswith("quoted because it bears on the message")
@@ -169,4 +172,4 @@ def test_a_message_is_in_the_prompt_or_it_is_said_why_not() -> None:
 
 
 def test_arguments_are_told_in_few_words() -> None:
-    assert provenance.asked({"query": "or", "limit": 3}) == '"or" limit=3'
+    assert provenance.format_arguments({"query": "or", "limit": 3}) == '"or" limit=3'

@@ -8,7 +8,7 @@ import pytest
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import Delta, RetryDelay, StreamFailed, StreamFinished, TextPart
 from zkchat_cli.llm.http_errors import Endpoint
-from zkchat_cli.llm.threaded_stream import ALIVE, Call, Put, Timeouts, stream_in_thread
+from zkchat_cli.llm.threaded_stream import HEARTBEAT, Call, Emit, Timeouts, stream_in_thread
 
 KEY = "sk-secret-0123456789"
 THERE = Endpoint("The server", "http://127.0.0.1:1", "Start it.", key=KEY)
@@ -22,7 +22,7 @@ def deltas(call: Call, first: float = 5, between: float = 5) -> list[Delta]:
 def puts(*wanted: Delta | float | Exception) -> Call:
     """A call that puts deltas, sleeps, and raises."""
 
-    async def call(put: Put) -> None:
+    async def call(put: Emit) -> None:
         for each in wanted:
             if isinstance(each, Exception):
                 raise each
@@ -59,13 +59,13 @@ def test_an_error_of_a_provider_is_passed_on() -> None:
 def test_any_other_is_told_without_the_key() -> None:
     error = failure(ValueError(f"illegal header: Bearer {KEY}"))
     assert (error.kind, bool(error.hint)) == ("server", True)
-    assert error.message.endswith("could not be asked: ValueError: illegal header: Bearer …")
+    assert error.message.endswith("could not be called: ValueError: illegal header: Bearer …")
 
 
 def test_silence_is_measured_from_the_last_sign_of_life() -> None:
-    alive = [piece for _ in range(4) for piece in (ALIVE, 0.1)]
+    alive = [piece for _ in range(4) for piece in (HEARTBEAT, 0.1)]
     assert deltas(puts(*alive, END), first=0.3) == [END]
-    [last] = deltas(puts(ALIVE, 1.0), first=0.2)
+    [last] = deltas(puts(HEARTBEAT, 1.0), first=0.2)
     assert isinstance(last, StreamFailed)
     assert "did not answer within 0.2 s" in last.error.message
 
@@ -85,7 +85,7 @@ def test_a_wait_ends_when_something_comes() -> None:
 def test_leaving_ends_the_call() -> None:
     ended = threading.Event()
 
-    async def call(put: Put) -> None:
+    async def call(put: Emit) -> None:
         put(TextPart("a"))
         try:
             await asyncio.sleep(60)
@@ -105,7 +105,7 @@ def test_one_that_never_began_is_nothing() -> None:
 def test_leaving_does_not_wait_for_a_call_that_hangs() -> None:
     over = threading.Event()
 
-    async def call(put: Put) -> None:
+    async def call(put: Emit) -> None:
         put(TextPart("a"))
         over.wait(5)  # as a library does that knows nothing of event loops
 
@@ -120,7 +120,7 @@ def test_leaving_does_not_wait_for_a_call_that_hangs() -> None:
 def test_who_does_not_want_the_answer_any_more_is_let_go_and_the_call_with_him() -> None:
     unwanted, ended = threading.Event(), threading.Event()
 
-    async def call(put: Put) -> None:
+    async def call(put: Emit) -> None:
         put(TextPart("a"))
         try:
             await asyncio.sleep(60)

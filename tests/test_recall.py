@@ -12,11 +12,19 @@ from histories import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.context.recall.date_expressions import Period, periods
-from zkchat_cli.context.recall.index import MOST_MISFITS, MOST_PASSAGES, RecallIndex, cost, prepare, quote, recall
-from zkchat_cli.context.recall.passages import PIECE, WHOLE, passages_of, pieces
+from zkchat_cli.context.recall.date_expressions import Period, find_periods
+from zkchat_cli.context.recall.index import (
+    MOST_MISFITS,
+    MOST_PASSAGES,
+    RecallIndex,
+    estimate_passage_tokens,
+    format_passages,
+    preload_numpy,
+    recall_passages,
+)
+from zkchat_cli.context.recall.passages import PIECE, WHOLE, split_into_passages, split_message
 from zkchat_cli.context.turn_history import TurnHistory
-from zkchat_cli.context.turns import Turn, turns_of
+from zkchat_cli.context.turns import Turn, split_into_turns
 from zkchat_cli.models import ZkChatMessage
 
 CHATTER = [(f"Chatter number {i}, is it?", f"Indeed, {i} it is.") for i in range(12)]
@@ -29,7 +37,7 @@ def on(day: str, *contents: str) -> list[ZkChatMessage]:
 
 
 def found_in(messages: Sequence[ZkChatMessage], question: str, **more: object) -> list[str]:
-    return recalled(question, turns_of(messages, COUNTER), **more)  # type: ignore[arg-type]
+    return recalled(question, split_into_turns(messages, COUNTER), **more)  # type: ignore[arg-type]
 
 
 # what is found
@@ -59,7 +67,7 @@ def test_what_stands_beside_a_hit_comes_along() -> None:
 @pytest.mark.parametrize("mark", ["?", "？"])
 def test_an_answer_comes_before_what_merely_stands_beside_a_question(mark: str) -> None:
     spoken = ("Once more it rained.", f"Where is the anvil{mark}", "On shelf number seven.")
-    some = turns_of([said("user", text, f"u{i}") for i, text in enumerate((*spoken, *sum(CHATTER, ())))], COUNTER)
+    some = split_into_turns([said("user", text, f"u{i}") for i, text in enumerate((*spoken, *sum(CHATTER, ())))], COUNTER)
     assert recalled("anvil", some, 67) == [f"user: Where is the anvil{mark}", "user: On shelf number seven."]
 
 
@@ -82,12 +90,12 @@ def test_a_question_of_which_nothing_is_known_reminds_of_nothing(question: str) 
 def test_nothing_is_found_in_nothing() -> None:
     assert recalled("anvil in May?", ()) == []
     assert recalled("anvil", turns(("…", "?"))) == []
-    assert cost((), COUNTER) == 0
+    assert estimate_passage_tokens((), COUNTER) == 0
 
 
 def test_the_cost_is_rather_too_high_than_too_low() -> None:
-    passages = passages_of(said("user", LONG, "a"), 0)
-    assert 0 <= cost(passages[3:20:4], COUNTER) - COUNTER.count(quote(passages[3:20:4])) <= 60
+    passages = split_into_passages(said("user", LONG, "a"), 0)
+    assert 0 <= estimate_passage_tokens(passages[3:20:4], COUNTER) - COUNTER.count(format_passages(passages[3:20:4])) <= 60
 
 
 def test_the_room_is_filled_with_what_fits() -> None:
@@ -151,7 +159,7 @@ def test_only_turns_before_the_border_are_found() -> None:
     some = turns(("The anvil is red.", "Yes."), ("The anvil is blue.", "Yes."))
     index = RecallIndex()
     index.update(some)
-    assert {p.turn for p in recall(index, "anvil", NOON, 1, 1000, COUNTER)} == {0}
+    assert {p.turn for p in recall_passages(index, "anvil", NOON, 1, 1000, COUNTER)} == {0}
 
 
 # times
@@ -206,11 +214,11 @@ def test_without_a_date_the_words_alone_count(asked_at: str) -> None:
     ],
 )
 def test_a_time_is_understood(question: str, first: str, last: str) -> None:
-    assert periods(question, TODAY, ()) == (Period(date.fromisoformat(first), date.fromisoformat(last)),)
+    assert find_periods(question, TODAY, ()) == (Period(date.fromisoformat(first), date.fromisoformat(last)),)
 
 
 def test_a_month_without_a_year_is_that_of_each_year() -> None:
-    assert [p.first for p in periods("in June", TODAY, range(2023, 2025))] == [date(2023, 6, 1), date(2024, 6, 1)]
+    assert [p.first for p in find_periods("in June", TODAY, range(2023, 2025))] == [date(2023, 6, 1), date(2024, 6, 1)]
 
 
 @pytest.mark.parametrize(
@@ -218,14 +226,14 @@ def test_a_month_without_a_year_is_that_of_each_year() -> None:
     ["", "May I?", "we march on", "the 99th of June 2023", "2023-13", "at 0000-01-01", "9999 things", "no time at all", "in June"],
 )
 def test_what_is_no_time_is_not_taken_for_one(question: str) -> None:
-    assert periods(question, TODAY, ()) == ()
+    assert find_periods(question, TODAY, ()) == ()
 
 
 def test_times_at_the_end_of_the_calendar_break_nothing() -> None:
-    assert periods("9999-12-31 0001-01-01", TODAY, ()) == (Period(date.max, date.max), Period(date.min, date.min))
-    assert periods("today", date.max, ()) == (Period(date.max, date.max),)
-    assert periods("900 years ago", date(20, 1, 1), ()) == ()
-    assert periods("x" * 1_000_000 + " today", TODAY, ()) == ()
+    assert find_periods("9999-12-31 0001-01-01", TODAY, ()) == (Period(date.max, date.max), Period(date.min, date.min))
+    assert find_periods("today", date.max, ()) == (Period(date.max, date.max),)
+    assert find_periods("900 years ago", date(20, 1, 1), ()) == ()
+    assert find_periods("x" * 1_000_000 + " today", TODAY, ()) == ()
 
 
 # long messages
@@ -235,26 +243,26 @@ LONG = "\n".join(f"Line {i} says that item {i} weighs {i} pounds and has a colou
 
 
 def test_of_a_long_message_the_lines_that_bear_are_quoted_and_gaps_are_marked() -> None:
-    history = turns_of([said("user", LONG, "a"), said("assistant", "Noted.", "b")], COUNTER)
+    history = split_into_turns([said("user", LONG, "a"), said("assistant", "Noted.", "b")], COUNTER)
     index = RecallIndex()
     index.update(history)
-    text = quote(recall(index, "How heavy is item 150?", NOON, 1, 400, COUNTER))
+    text = format_passages(recall_passages(index, "How heavy is item 150?", NOON, 1, 400, COUNTER))
     assert "Line 150 says that item 150 weighs 150 pounds" in text
     assert text.count("[…]") >= 3  # what the introduction says of it, and both ends
     assert COUNTER.count(text) <= 400
 
 
 def test_pieces_that_follow_each_other_are_quoted_as_one() -> None:
-    first, second, third, *_ = passages_of(said("user", LONG, "a"), 0)
-    text = quote((first, second))
+    first, second, third, *_ = split_into_passages(said("user", LONG, "a"), 0)
+    text = format_passages((first, second))
     assert text.endswith(f"Thursday, 8 May 2025:\nuser: {first.text}\n{second.text} […]")
-    assert quote((first, third)).endswith(f"{first.text} […]\nuser: […] {third.text} […]")
+    assert format_passages((first, third)).endswith(f"{first.text} […]\nuser: […] {third.text} […]")
 
 
 def test_each_day_stands_over_what_was_said_on_it() -> None:
     messages = [*on("2025-05-08", "One.", "Two."), *on("2025-05-09", "Three."), said("user", "Four.", "d", timestamp="once upon a time")]
-    passages = tuple(p for i, m in enumerate(messages) for p in passages_of(m, i))
-    assert quote(passages).split("\n")[1:] == [
+    passages = tuple(p for i, m in enumerate(messages) for p in split_into_passages(m, i))
+    assert format_passages(passages).split("\n")[1:] == [
         "Thursday, 8 May 2025:",
         *("user: One.", "user: Two."),
         "Friday, 9 May 2025:",
@@ -277,40 +285,42 @@ def test_each_day_stands_over_what_was_said_on_it() -> None:
     ids=["sentences", "a caption", "paragraphs", "a list", "lines that end no sentence", "code"],
 )
 def test_the_sentences_of_a_paragraph_are_quoted_on_one_line(content: str, quoted: str) -> None:
-    [passage] = passages_of(said("user", content, "a"), 0)
-    assert passage.line == f"user: {quoted}"
+    [passage] = split_into_passages(said("user", content, "a"), 0)
+    assert passage.text_with_speaker == f"user: {quoted}"
 
 
 def test_results_of_tools_and_empty_messages_have_no_passages() -> None:
-    assert passages_of(said("tool", "text", "t"), 0) == passages_of(said("assistant", " \n", "a"), 0) == ()
+    assert split_into_passages(said("tool", "text", "t"), 0) == split_into_passages(said("assistant", " \n", "a"), 0) == ()
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.text(st.sampled_from("ab漢😀 \n\t\ud800."), max_size=200), st.integers(1, 60))
 def test_pieces_hold_everything_that_is_not_blank(text: str, times: int) -> None:
-    found = pieces(text * times)
+    found = split_message(text * times)
     assert "".join("".join(found).split()) == "".join((text * times).split())
     assert all(len(piece.encode("utf-8", "surrogatepass")) <= WHOLE for piece in found)
     assert len(found) <= 1 or all(len(piece) <= PIECE for piece in found)
 
 
 def test_blanks_are_no_piece() -> None:
-    (only,) = pieces("x" * 300 + " " * 5000 + "y")
+    (only,) = split_message("x" * 300 + " " * 5000 + "y")
     assert only.split() == ["x" * 300, "y"]
     assert len(only) < 1000
 
 
 def test_a_message_as_long_as_a_book_is_read_in_linear_time() -> None:
     index = RecallIndex()
-    index.update(turns_of([said("user", "x" * 300_000 + " anvil " + "漢" * 100_000 + " \n" * 100_000, "a", token_count=200_000)], COUNTER))
-    assert any("anvil" in p.text for p in recall(index, "anvil? " + "y " * 200_000, NOON, 1, 500, COUNTER))
+    index.update(
+        split_into_turns([said("user", "x" * 300_000 + " anvil " + "漢" * 100_000 + " \n" * 100_000, "a", token_count=200_000)], COUNTER)
+    )
+    assert any("anvil" in p.text for p in recall_passages(index, "anvil? " + "y " * 200_000, NOON, 1, 500, COUNTER))
 
 
 # the index
 
 
 def state(index: RecallIndex, question: str) -> list[tuple[str, str]]:
-    return [(p.message.id, p.text) for p in recall(index, question, NOON, 10**6, 1000, COUNTER)]
+    return [(p.message.id, p.text) for p in recall_passages(index, question, NOON, 10**6, 1000, COUNTER)]
 
 
 @settings(max_examples=200, deadline=None)
@@ -321,7 +331,9 @@ def test_an_index_that_was_kept_is_the_one_that_would_be_made_anew(moves: list[t
     """Each move goes back to some turn and says other things from there: what undo, retry and edit do to a branch."""
     kept, history = RecallIndex(), list[Turn]()
     for number, (back, words) in enumerate(moves):
-        history = history[:back] + list(turns_of([said("user", f"{w} {number}", f"{number}-{i}") for i, w in enumerate(words)], COUNTER))
+        history = history[:back] + list(
+            split_into_turns([said("user", f"{w} {number}", f"{number}-{i}") for i, w in enumerate(words)], COUNTER)
+        )
         kept.update(history)
         fresh = RecallIndex()
         fresh.update(history)
@@ -336,19 +348,19 @@ def test_an_index_follows_a_history_whatever_becomes_of_that(moves: list[tuple[i
     for number, (back, kinds) in enumerate(moves):
         status = {"f": "failed", "s": "complete"}
         messages = [said("user", f"anvil {number} {i}", f"{number}-{i}", status=status[kind]) for i, kind in enumerate(kinds)]
-        history = (TurnHistory(history[: len(history) - back]) if back else history).plus(turns_of(messages, COUNTER))
-        kept.follow(history)
+        history = (TurnHistory(history[: len(history) - back]) if back else history).with_turns(split_into_turns(messages, COUNTER))
+        kept.sync(history)
         fresh = RecallIndex()
-        fresh.update(history.sent())
+        fresh.update(history.sendable_turns())
         assert kept.passages == fresh.passages
         assert state(kept, "anvil 1?") == state(fresh, "anvil 1?")
 
 
 def test_a_turn_that_is_rendered_anew_is_not_read_again() -> None:
     messages, index = talk(("The anvil is red.", "Yes.")), RecallIndex()
-    index.update(turns_of(messages, COUNTER))
+    index.update(split_into_turns(messages, COUNTER))
     passages = list(index.passages)
-    index.update(turns_of(messages, COUNTER.calibrated(2.0)))
+    index.update(split_into_turns(messages, COUNTER.calibrated(2.0)))
     assert all(map(lambda a, b: a is b, passages, index.passages))
 
 
@@ -373,13 +385,13 @@ def test_a_fact_with_a_word_of_its_own_is_always_found(longest: int, seed: int, 
 
 
 def test_what_recall_computes_with_can_be_loaded_beforehand() -> None:
-    prepare()
+    preload_numpy()
     assert "numpy" in sys.modules
 
 
 def test_the_same_question_is_looked_up_once() -> None:
     index = RecallIndex()
     index.update(turns(("The anvil is red.", "I see."), ("The harp is old.", "I see.")))
-    assert index.best("anvil?", NOON, 2) is index.best("anvil?", NOON, 2)
+    assert index.search("anvil?", NOON, 2) is index.search("anvil?", NOON, 2)
     index.update(turns(("The anvil is red.", "I see.")))
-    assert list(index.best("harp?", NOON, 1)) == []
+    assert list(index.search("harp?", NOON, 1)) == []

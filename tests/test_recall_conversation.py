@@ -8,18 +8,17 @@ from typing import Any
 
 import pytest
 from building import NOON, Deltas, Room, a_compaction, a_room, calls, completed, find, said, says, stored, talk
-from older_stores import older
 
 from zkchat_cli import tools
 from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.errors import StoreError
-from zkchat_cli.memory.conversation_excerpts import LONGEST, excerpt, linked, shown
+from zkchat_cli.memory.conversation_excerpts import MAX_EXCERPT, citations_to_links, cut_around_query, describe_message
 from zkchat_cli.models import Citation, Conversation, FoundMessage, ToolCall, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.database import connect
 from zkchat_cli.store.message_search import MOST_RANKED
 
-TOOLS = tuple(tools.tools())
+TOOLS = tuple(tools.load_tools())
 
 
 @pytest.fixture
@@ -101,19 +100,11 @@ def test_what_was_said_is_gone_with_its_conversation(store: ChatSessionStore, tm
     store.add("c1", said("user", "slate again", "c"))
     database = connect(tmp_path / "s.db")
     database.execute("DELETE FROM conversation WHERE id = 'c1'")
-    assert database.execute("SELECT count(*) FROM spoken_docsize").fetchone() == (1,)
-    assert database.execute("SELECT count(*) FROM unspoken").fetchone() == (0,)
+    assert database.execute("SELECT count(*) FROM message_index_docsize").fetchone() == (1,)
+    assert database.execute("SELECT count(*) FROM unindexed").fetchone() == (0,)
     database.close()
     tell(store, "c3", said("user", "wood", "d"))
     assert found(store, "slate") == ["b"]
-
-
-def test_a_store_from_before_is_searched_like_any_other(tmp_path: Path) -> None:
-    older(tmp_path / "old.db", 3, *(said("user", f"slate {i}", f"m{i}") for i in range(1100)), said("assistant", "", "none")).close()
-    store = ChatSessionStore.open(tmp_path / "old.db")
-    assert len(found(store, "slate", limit=5000)) == 1100
-    assert found(store, "1034") == ["m1034"]
-    store.close()
 
 
 def test_two_processes_index_each_message_once(store: ChatSessionStore, tmp_path: Path) -> None:
@@ -131,22 +122,23 @@ def test_a_message_of_a_megabyte_is_found_by_how_it_begins(store: ChatSessionSto
 
 def test_a_store_that_cannot_be_searched_says_so(store: ChatSessionStore, tmp_path: Path) -> None:
     database = connect(tmp_path / "s.db")
-    database.execute("DROP TABLE spoken")
+    database.execute("DROP TABLE message_index")
     database.close()
     tell(store, "c1", said("user", "slate", "a"))
-    with pytest.raises(StoreError, match="cannot search what was said"):
+    with pytest.raises(StoreError, match="cannot search messages"):
         found(store, "slate")
 
 
 def test_among_very_many_messages_common_words_only_order_what_rare_ones_find(tmp_path: Path) -> None:
-    database = older(tmp_path / "s.db", 3, said("user", "a wales of slate", "first"))
+    store = ChatSessionStore.open(tmp_path / "s.db")
+    tell(store, "c1", said("user", "a wales of slate", "first"))
+    database = connect(tmp_path / "s.db")
     values = ((f"m{n}", "slate tile" if n % 2 else "slate roof tile", NOON) for n in range(2 * MOST_RANKED + 10))
     columns = "(id, conversation_id, role, content, status, timestamp, rest)"
     database.execute("BEGIN")
     database.executemany(f"INSERT INTO message {columns} VALUES (?, 'c1', 'user', ?, 'complete', ?, '{{}}')", values)
     database.execute("COMMIT")
     database.close()
-    store = ChatSessionStore.open(tmp_path / "s.db")
     tell(store, "c2", said("user", "wales and nothing else", "second"), said("user", "slate, tile and roof", "third"))
     assert found(store, "wales slate tile") == ["first", "second"], "the rare word finds both, the common one puts the older one first"
     assert found(store, "slate tile", limit=2) == ["third", f"m{2 * MOST_RANKED + 9}"], "the newest that have both"
@@ -159,7 +151,7 @@ def test_among_very_many_messages_common_words_only_order_what_rare_ones_find(tm
 def test_storing_a_turn_does_not_wait_for_the_index(store: ChatSessionStore, tmp_path: Path) -> None:
     tell(store, "c1", said("user", "slate", "a"))
     database = connect(tmp_path / "s.db")
-    assert database.execute("SELECT count(*) FROM spoken_docsize").fetchone() == (0,)
+    assert database.execute("SELECT count(*) FROM message_index_docsize").fetchone() == (0,)
     database.close()
 
 
@@ -167,20 +159,20 @@ def test_storing_a_turn_does_not_wait_for_the_index(store: ChatSessionStore, tmp
 
 
 def test_a_short_message_is_shown_whole_and_of_a_long_one_what_answers() -> None:
-    assert excerpt("Short.", "short") == "Short."
+    assert cut_around_query("Short.", "short") == "Short."
     text = " ".join(f"Sentence {i} is about thing {i}." for i in range(200)) + " The slate comes from Wales. " + "More of it. " * 100
-    part = excerpt(text, "where does slate come from?")
+    part = cut_around_query(text, "where does slate come from?")
     assert "slate comes from Wales" in part
     assert part.startswith("… ") and part.endswith(" …")
-    assert len(part) <= LONGEST + 4
-    assert excerpt("slate " + "x" * 5000, "slate").startswith("slate ")
-    assert excerpt("word " * 500 + "slate", "slate").endswith("slate")
+    assert len(part) <= MAX_EXCERPT + 4
+    assert cut_around_query("slate " + "x" * 5000, "slate").startswith("slate ")
+    assert cut_around_query("word " * 500 + "slate", "slate").endswith("slate")
 
 
 def test_hostile_messages_are_cut_in_no_time() -> None:
     start = time.process_time()
     for text in ("x" * 10**6, "a " * 500_000, "\n" * 10**6, "[1]" * 300_000):
-        assert len(excerpt(text, "a x")) <= LONGEST + 4
+        assert len(cut_around_query(text, "a x")) <= MAX_EXCERPT + 4
     assert time.process_time() - start < 20
 
 
@@ -192,25 +184,25 @@ def test_an_answer_of_another_conversation_has_links_in_place_of_numbers() -> No
     answer = said(
         "assistant", "In capitals [1], [2] says. But [7] is not there, `[1]` is code.", "a", citations=(cited(1), cited(2, "B.md"))
     )
-    assert linked(answer) == "In capitals [[Queries/Filters]], [[B]] says. But [7] is not there, `[1]` is code."
+    assert citations_to_links(answer) == "In capitals [[Queries/Filters]], [[B]] says. But [7] is not there, `[1]` is code."
     both = said("assistant", "Both [1, 2].", "b", citations=(cited(1), cited(2, "B.md"), cited(3, None)))
-    assert linked(both) == "Both [[Queries/Filters]] [[B]]."
+    assert citations_to_links(both) == "Both [[Queries/Filters]] [[B]]."
 
 
 def test_what_is_shown_says_who_when_where_and_on_which_notes() -> None:
     answer = said("assistant", "In capitals [1], see [[Filters]].", "a", citations=(cited(1),))
     other = FoundMessage(conversation_id="c1", title="Talk of roofs", message=answer, score=1.0)
-    assert shown(other, "capitals", here=False) == {
+    assert describe_message(other, "capitals", same_conversation=False) == {
         "who": "assistant",
         "when": "2025-05-08 12:00",
         "conversation": "Talk of roofs",
         "said": "In capitals [[Queries/Filters]], see [[Filters]].",
         "notes": ["[[Queries/Filters]]"],
     }
-    here = shown(other, "capitals", here=True)
+    here = describe_message(other, "capitals", same_conversation=True)
     assert (here["conversation"], here["said"]) == ("this one", "In capitals [1], see [[Filters]].")
     system = FoundMessage(conversation_id="c1", title=None, message=said("system", "Be brief.", "s"), score=1.0)
-    assert shown(system, "brief", here=False)["conversation"] == "c1"
+    assert describe_message(system, "brief", same_conversation=False)["conversation"] == "c1"
 
 
 # the tool

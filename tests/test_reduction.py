@@ -9,10 +9,10 @@ from building import COUNTER, Clock, chunk
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.chat.tool_executor import ToolExecutor, ToolOutcome, ToolResult, TruncatedFinding, fit
+from zkchat_cli.chat.tool_executor import ToolExecutor, ToolOutcome, ToolResult, TruncatedFinding, fit_findings
 from zkchat_cli.models import ContentChunk, ToolCall
-from zkchat_cli.references.chunk_format import CUT, FRAME, LARGEST_NUMBER, cost, least_cost, present
-from zkchat_cli.references.fit_to_budget import by_relevance, level, reduce_to_fit
+from zkchat_cli.references.chunk_format import CUT_MARK, FRAME_TOKENS, MAX_NUMBER, chunk_tokens, format_tool_result, min_chunk_tokens
+from zkchat_cli.references.fit_to_budget import rank_chunks, reduce_to_fit, share_evenly
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.tools.base import ToolOutput
 
@@ -31,7 +31,7 @@ def ids(kept: Calls) -> list[list[str]]:
 
 def room_for(*chunks: ContentChunk, calls: int = 1) -> int:
     """What these chunks take, in so many results."""
-    return sum(cost(c, COUNT) for c in chunks) + FRAME * calls
+    return sum(chunk_tokens(c, COUNT) for c in chunks) + FRAME_TOKENS * calls
 
 
 # what goes first
@@ -39,17 +39,17 @@ def room_for(*chunks: ContentChunk, calls: int = 1) -> int:
 
 def test_excerpts_are_taken_round_by_round_the_best_of_each_call_first() -> None:
     calls = found("a1", "a2", "a3"), found("b1"), found("c1", "c2")
-    assert [calls[call][rank].id for call, rank in by_relevance(calls)] == ["a1", "b1", "c1", "a2", "c2", "a3"]
+    assert [calls[call][rank].id for call, rank in rank_chunks(calls)] == ["a1", "b1", "c1", "a2", "c2", "a3"]
 
 
 def test_what_another_call_shows_at_a_better_place_comes_last() -> None:
     calls = found("a", "b", "c"), found("c", "d", "a")
-    assert [calls[call][rank].id for call, rank in by_relevance(calls)] == ["a", "c", "b", "d", "c", "a"]
+    assert [calls[call][rank].id for call, rank in rank_chunks(calls)] == ["a", "c", "b", "d", "c", "a"]
 
 
 def test_but_the_best_of_a_call_is_never_last() -> None:
     calls = found("a", "b"), found("a", "c")
-    assert [calls[call][rank].id for call, rank in by_relevance(calls)] == ["a", "a", "b", "c"]
+    assert [calls[call][rank].id for call, rank in rank_chunks(calls)] == ["a", "a", "b", "c"]
 
 
 def test_the_least_relevant_excerpts_of_all_calls_go_first() -> None:
@@ -81,7 +81,7 @@ def test_nothing_found_is_nothing_kept() -> None:
 def test_the_best_chunk_is_cut_and_marked_when_it_alone_is_too_long() -> None:
     [[cut]] = reduce_to_fit([[chunk(None, "one two three\n" * 1000, id="a"), chunk(None, "x", id="b")]], 200, COUNT)
     assert cut.text.startswith("one two three\none")
-    assert cut.text.endswith(f"three{CUT}")
+    assert cut.text.endswith(f"three{CUT_MARK}")
     assert cut.id != "a"
     assert cut.end_line < 1004
 
@@ -89,10 +89,10 @@ def test_the_best_chunk_is_cut_and_marked_when_it_alone_is_too_long() -> None:
 def test_the_best_chunk_of_each_call_stays_cut_to_equal_shares() -> None:
     calls = [[chunk(None, f"{word} " * 400, id=word)] for word in ("one", "two", "three")]
     kept = [cut for [cut] in reduce_to_fit(calls, 450, COUNT)]
-    assert all(c.text.endswith(CUT) for c in kept)
+    assert all(c.text.endswith(CUT_MARK) for c in kept)
     sizes = [COUNT(c.text) for c in kept]
     assert max(sizes) - min(sizes) <= 2
-    assert sum(cost(c, COUNT) for c in kept) > 400
+    assert sum(chunk_tokens(c, COUNT) for c in kept) > 400
 
 
 def test_a_short_best_chunk_leaves_its_room_to_the_long_ones() -> None:
@@ -119,13 +119,13 @@ def test_without_room_for_a_word_nothing_is_kept() -> None:
 def test_a_text_without_spaces_is_cut_where_the_room_ends() -> None:
     [[cut]] = reduce_to_fit([[chunk(None, "過濾器決定你想看到哪些任務" * 100, id="a")]], 300, COUNT)
     assert cut.text.startswith("過濾器決定你想看到哪些任務過濾器")
-    assert cost(cut, COUNT) in range(280, 300)
+    assert chunk_tokens(cut, COUNT) in range(280, 300)
 
 
 def test_a_text_longer_than_the_room_by_a_character_is_cut_all_the_same() -> None:
     long = chunk(None, "ab cd ef gh " * 40, id="a")
     [[cut]] = reduce_to_fit([[long]], room_for(long) - 1, COUNT)
-    assert cut.text.endswith(CUT)
+    assert cut.text.endswith(CUT_MARK)
     assert len(cut.text) > 350
 
 
@@ -169,7 +169,7 @@ def test_less_room_never_keeps_more(calls: Calls, room: int, more: int) -> None:
         by_id = {whole(c): c for c in rest}
         for kept in less:
             assert whole(kept) in by_id
-            assert by_id[whole(kept)].text.removesuffix(CUT).startswith(kept.text.removesuffix(CUT))
+            assert by_id[whole(kept)].text.removesuffix(CUT_MARK).startswith(kept.text.removesuffix(CUT_MARK))
 
 
 @settings(deadline=None)
@@ -177,8 +177,8 @@ def test_less_room_never_keeps_more(calls: Calls, room: int, more: int) -> None:
 @example([[chunk(None, "word " * 900, id="0")]] * 5, 500)
 def test_what_is_kept_fits_the_room_under_any_numbers(calls: Calls, room: int) -> None:
     kept = reduce_to_fit(calls, room, COUNT)
-    numbered = [[c.model_copy(update={"number": LARGEST_NUMBER}) for c in chunks] for chunks in kept]
-    assert sum(COUNT(present(chunks, {})) for chunks in numbered if chunks) <= max(room, 0)
+    numbered = [[c.model_copy(update={"number": MAX_NUMBER}) for c in chunks] for chunks in kept]
+    assert sum(COUNT(format_tool_result(chunks, {})) for chunks in numbered if chunks) <= max(room, 0)
 
 
 @settings(deadline=None)
@@ -191,9 +191,9 @@ def test_what_is_kept_is_word_for_word_what_was_found_or_marked_as_cut(calls: Ca
             if one != original:
                 assert place == 0
                 assert original == chunks[0]
-                assert one.text.endswith(CUT)
-                assert original.text.startswith(one.text.removesuffix(CUT))
-                assert one.end_line == one.start_line + one.text.removesuffix(CUT).count("\n") <= original.end_line
+                assert one.text.endswith(CUT_MARK)
+                assert original.text.startswith(one.text.removesuffix(CUT_MARK))
+                assert one.end_line == one.start_line + one.text.removesuffix(CUT_MARK).count("\n") <= original.end_line
 
 
 @settings(deadline=None)
@@ -203,7 +203,7 @@ def test_each_call_keeps_its_best_unless_there_is_no_room_for_words_of_each(call
     served = [bool(k) for chunks, k in zip(calls, kept, strict=True) if chunks]
     assert served == sorted(served, reverse=True)
     assert all(whole(k[0]) == chunks[0].id for chunks, k in zip(calls, kept, strict=True) if k)
-    words = [min(cost(chunks[0], COUNT), least_cost(chunks[0], COUNT)) + FRAME for chunks in calls if chunks]
+    words = [min(chunk_tokens(chunks[0], COUNT), min_chunk_tokens(chunks[0], COUNT)) + FRAME_TOKENS for chunks in calls if chunks]
     assert all(served) or sum(words) > room
 
 
@@ -211,7 +211,7 @@ def test_each_call_keeps_its_best_unless_there_is_no_room_for_words_of_each(call
 def test_shares_are_level_and_more_room_is_nobodys_loss(wanted: list[int], room: int, more: int) -> None:
     least = [want // 3 for want in wanted]
     room += sum(least)
-    small, large = (level(wanted, r, least) for r in (room, room + more))
+    small, large = (share_evenly(wanted, r, least) for r in (room, room + more))
     assert sum(small) <= room
     assert all(low <= share <= want for low, share, want in zip(least, small, wanted, strict=True))
     assert all(a <= b for a, b in zip(small, large, strict=True))
@@ -248,7 +248,7 @@ def test_results_are_whole_while_they_fit() -> None:
 
 def test_what_fits_by_a_token_is_not_reduced() -> None:
     findings = [ToolOutput(found("a", "b", "c"), note="More."), ToolOutput(found("d"))]
-    exact = next(room for room in range(2000) if [len(f.chunks) for f in fit(findings, room, COUNT)] == [3, 1])
+    exact = next(room for room in range(2000) if [len(f.chunks) for f in fit_findings(findings, room, COUNT)] == [3, 1])
     assert not any("Left out" in note(r) for r in results(findings, exact))
     assert any("Left out" in note(r) for r in results(findings, exact - 1))
 
@@ -278,7 +278,7 @@ def test_what_is_left_out_is_told_with_where_to_go_on() -> None:
 def test_what_another_result_shows_is_left_out_first_and_named_by_its_number() -> None:
     long = "Filters say which tasks you want to see. " * 10
     findings = [ToolOutput(found("a", "b", text=long)), ToolOutput(found("c", "d", "b", text=long))]
-    all_but_one = next(room for room in range(2000) if sum(len(fitted.chunks) for fitted in fit(findings, room, COUNT)) == 4)
+    all_but_one = next(room for room in range(2000) if sum(len(fitted.chunks) for fitted in fit_findings(findings, room, COUNT)) == 4)
     first, second = results(findings, all_but_one)
     assert [c.id for c in first.chunks] == ["a", "b"]
     assert [c.id for c in second.chunks] == ["c", "d"]
@@ -288,7 +288,7 @@ def test_what_another_result_shows_is_left_out_first_and_named_by_its_number() -
 def test_of_many_that_another_result_shows_some_are_named() -> None:
     many = found(*map(str, range(1, 41)), text="Filters say which tasks you want to see. " * 5)
     findings = [ToolOutput(many), ToolOutput((*found("x"), *many))]
-    each_once = next(room for room in range(0, 9000, 10) if len(fit(findings, room, COUNT)[0].chunks) == 40)
+    each_once = next(room for room in range(0, 9000, 10) if len(fit_findings(findings, room, COUNT)[0].chunks) == 40)
     [_, second] = results(findings, each_once)
     assert note(second).endswith("40 excerpts that another result shows as source 1, 2, 3, 4, 5, 6, ….")
 
@@ -341,10 +341,10 @@ def test_less_room_for_results_never_shows_more(calls: Calls, lists: list[int], 
     def shown(fitted: TruncatedFinding) -> tuple[set[str], int, int]:
         listed = fitted.data.get("documents", [])
         assert isinstance(listed, list)
-        return set(map(whole, (c for c in fitted.chunks))), sum(len(c.text.removesuffix(CUT)) for c in fitted.chunks), len(listed)
+        return set(map(whole, (c for c in fitted.chunks))), sum(len(c.text.removesuffix(CUT_MARK)) for c in fitted.chunks), len(listed)
 
     findings = findings_of(calls, lists)
-    for small, large in zip(*(map(shown, fit(findings, r, COUNT)) for r in (room, room + more)), strict=True):
+    for small, large in zip(*(map(shown, fit_findings(findings, r, COUNT)) for r in (room, room + more)), strict=True):
         assert small[0] <= large[0]
         assert small[1] <= large[1]
         assert small[2] <= large[2]
@@ -353,7 +353,7 @@ def test_less_room_for_results_never_shows_more(calls: Calls, lists: list[int], 
 @settings(deadline=None)
 @given(replies(), LISTS, st.integers(0, 1500))
 def test_what_is_shown_and_what_is_told_to_be_left_out_is_all_there_is(calls: Calls, lists: list[int], room: int) -> None:
-    for finding, fitted in zip(findings := findings_of(calls, lists), fit(findings, room, COUNT), strict=True):
+    for finding, fitted in zip(findings := findings_of(calls, lists), fit_findings(findings, room, COUNT), strict=True):
         assert len(fitted.chunks) + len(fitted.dropped) == len(finding.chunks)
         assert sorted([*map(whole, fitted.chunks), *(c.id for c in fitted.dropped)]) == sorted(c.id for c in finding.chunks)
 

@@ -18,8 +18,8 @@ from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
 from zkchat_cli.events import ToolCallFinished
 from zkchat_cli.llm.base import Delta
 from zkchat_cli.models import Citation, ContentChunk, DocumentReference, ToolCall, ZkChatMessage
-from zkchat_cli.references.aggregate import documents_of, merge
-from zkchat_cli.references.chunk_format import LARGEST_NUMBER
+from zkchat_cli.references.aggregate import aggregate_documents, merge_references
+from zkchat_cli.references.chunk_format import MAX_NUMBER
 from zkchat_cli.references.manager import CallChunks, ReferenceManager
 
 
@@ -206,7 +206,7 @@ def test_the_log_tells_tools_calls_and_messages_of_the_user() -> None:
         brought("1", chunk(2, id="b"), chunk(3, id="c")),
         said("assistant", "So [2].", "a1", citations=tuple(cites(2))),
     ]
-    manager = ReferenceManager.of(log)
+    manager = ReferenceManager.from_log(log)
     assert [(call.call_id, call.tool, names(call.chunks)) for call in manager.calls] == [
         ("u1", "", ["1a", "2b"]),
         ("1", "find_excerpts", ["2b", "3c"]),
@@ -218,48 +218,48 @@ def test_the_log_tells_tools_calls_and_messages_of_the_user() -> None:
 def test_numbers_are_those_of_all_branches_references_those_of_the_one_in_use() -> None:
     first = said("assistant", "So [1].", "a1", citations=tuple(cites(1)))
     undone = said("assistant", "No [2].", "a2", citations=tuple(cites(2)))
-    manager = ReferenceManager.of([brought("1", chunk(1, id="a")), first, brought("2", chunk(2, id="b")), undone], [first])
+    manager = ReferenceManager.from_log([brought("1", chunk(1, id="a")), first, brought("2", chunk(2, id="b")), undone], [first])
     assert names(manager.chunks) == ["1a", "2b"]
     assert manager.references == (tuple(cites(1)),)
 
 
-@pytest.mark.parametrize("number", [None, 0, -1, LARGEST_NUMBER + 1, 10**30])
+@pytest.mark.parametrize("number", [None, 0, -1, MAX_NUMBER + 1, 10**30])
 def test_a_number_that_cannot_be_cited_is_not_taken_from_an_import(number: int | None) -> None:
-    manager = ReferenceManager.of([brought("1", chunk(number, id="a"), chunk(2, id="b"))])
+    manager = ReferenceManager.from_log([brought("1", chunk(number, id="a"), chunk(2, id="b"))])
     assert names(manager.chunks) == ["2b"]
     assert names(manager.extract_referenceable_chunks("2", [chunk(None, id="a")])) == ["3a"]
 
 
-@pytest.mark.parametrize("number", [LARGEST_NUMBER, LARGEST_NUMBER // 10 + 1])
+@pytest.mark.parametrize("number", [MAX_NUMBER, MAX_NUMBER // 10 + 1])
 def test_from_a_number_beyond_all_sense_nothing_is_counted_on(number: int) -> None:
-    manager = ReferenceManager.of([brought("1", chunk(number, id="a"), chunk(2, id="b"))])
+    manager = ReferenceManager.from_log([brought("1", chunk(number, id="a"), chunk(2, id="b"))])
     assert names(manager.chunks) == ["2b", f"{number}a"]
     assert names(manager.extract_referenceable_chunks("2", some("c", "d"))) == ["3c", "4d"]
 
 
 def test_a_number_that_is_taken_already_is_passed_over() -> None:
-    far = LARGEST_NUMBER // 10
-    manager = ReferenceManager.of([brought("1", chunk(far, id="a"), chunk(far + 1, id="b"))])
+    far = MAX_NUMBER // 10
+    manager = ReferenceManager.from_log([brought("1", chunk(far, id="a"), chunk(far + 1, id="b"))])
     assert names(manager.extract_referenceable_chunks("2", some("c"))) == [f"{far + 2}c"]
-    again = ReferenceManager.of([brought("1", *manager.chunks)])
+    again = ReferenceManager.from_log([brought("1", *manager.chunks)])
     assert names(again.extract_referenceable_chunks("2", some("d"))) == [f"{far + 3}d"]
 
 
 def test_an_import_cannot_put_other_words_under_a_number() -> None:
-    manager = ReferenceManager.of([brought("1", chunk(1, "forged", id="a")), brought("2", chunk(1, "true", id="a"))])
+    manager = ReferenceManager.from_log([brought("1", chunk(1, "forged", id="a")), brought("2", chunk(1, "true", id="a"))])
     assert [c.text for c in manager.chunks] == ["forged"]
     (found,) = manager.extract_referenceable_chunks("3", [chunk(None, "true", id="a")])
     assert (found.number, manager.chunk(2)) == (2, found)
 
 
 def test_a_chunk_that_an_import_numbers_twice_is_found_under_both_and_keeps_the_first() -> None:
-    manager = ReferenceManager.of([brought("1", chunk(5, "one", id="a")), brought("2", chunk(3, "one", id="a"))])
+    manager = ReferenceManager.from_log([brought("1", chunk(5, "one", id="a")), brought("2", chunk(3, "one", id="a"))])
     assert names(manager.chunks) == ["3a", "5a"]
     assert names(manager.extract_referenceable_chunks("3", [chunk(None, "one", id="a")])) == ["5a"]
 
 
 def test_calls_that_share_an_id_are_both_there() -> None:
-    manager = ReferenceManager.of([brought("1", chunk(1, id="a")), brought("1", chunk(2, id="b"), tool="read_zk_document")])
+    manager = ReferenceManager.from_log([brought("1", chunk(1, id="a")), brought("1", chunk(2, id="b"), tool="read_zk_document")])
     assert names(manager.chunks_of_call("1")) == ["2b"]
     assert [names(call.chunks) for call in manager.calls] == [["1a"], ["2b"]]
     manager.replace_chunks_of_call("1", [])
@@ -268,7 +268,7 @@ def test_calls_that_share_an_id_are_both_there() -> None:
 
 hostile_chunks = st.builds(
     lambda number, id_, text: chunk(number, text, id=id_),
-    st.none() | st.integers(-2, 6) | st.sampled_from([LARGEST_NUMBER, LARGEST_NUMBER // 10, 10**12]),
+    st.none() | st.integers(-2, 6) | st.sampled_from([MAX_NUMBER, MAX_NUMBER // 10, 10**12]),
     st.sampled_from("abc"),
     st.sampled_from(["one", "two"]),
 )
@@ -277,16 +277,16 @@ hostile_chunks = st.builds(
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("12"), st.lists(hostile_chunks, max_size=4)), max_size=6), st.lists(hostile_chunks, max_size=6))
 def test_whatever_a_log_holds_a_number_means_one_chunk(log: list[tuple[str, list[ContentChunk]]], new: list[ContentChunk]) -> None:
-    manager = ReferenceManager.of(brought(call_id, *chunks) for call_id, chunks in log)
+    manager = ReferenceManager.from_log(brought(call_id, *chunks) for call_id, chunks in log)
     in_step(manager)
     before = {c.number: c.text for c in manager.chunks}
     for fresh in manager.extract_referenceable_chunks("new", new, "find_excerpts"):
         assert fresh.number is not None
-        assert 0 < fresh.number <= LARGEST_NUMBER
+        assert 0 < fresh.number <= MAX_NUMBER
         assert before.get(fresh.number, fresh.text) == fresh.text
     in_step(manager)
     stored = [*(brought(call_id, *chunks) for call_id, chunks in log), brought("new", *manager.chunks_of_call("new"))]
-    again = ReferenceManager.of(stored)
+    again = ReferenceManager.from_log(stored)
     assert (again.chunks, again.calls) == (manager.chunks, manager.calls)
 
 
@@ -351,7 +351,7 @@ class AnyOrderOfOperations(RuleBasedStateMachine):
             said("tool", "", f"m{i}", tool_call_id=call.call_id, tool_name=call.tool or None, chunks=call.chunks)
             for i, call in enumerate(self.manager.calls)
         ]
-        again = ReferenceManager.of(log)
+        again = ReferenceManager.from_log(log)
         assert (again.chunks, again.calls) == (self.manager.chunks, self.manager.calls)
 
     @invariant()
@@ -528,13 +528,13 @@ def test_the_latest_references_survive_resuming_and_follow_the_branch(room: Room
 
 def test_a_document_has_the_numbers_of_all_its_chunks_from_whatever_calls() -> None:
     chunks = [chunk(4, id="a"), chunk(2, id="b", relative_path="B.md"), chunk(5, id="c"), chunk(4, id="a"), chunk(3, id="d")]
-    first, second = documents_of(chunks, lambda _: None)
+    first, second = aggregate_documents(chunks, lambda _: None)
     assert (first.relative_path, first.number, first.numbers) == ("Filters.md", 4, (4, 5, 3))
     assert (second.relative_path, second.number, second.numbers) == ("B.md", 2, (2,))
 
 
 def test_a_document_of_chunks_that_have_no_number_has_none() -> None:
-    (document,) = documents_of([chunk(None)], lambda _: None)
+    (document,) = aggregate_documents([chunk(None)], lambda _: None)
     assert (document.number, document.numbers) == (None, ())
 
 
@@ -542,8 +542,8 @@ def test_a_named_document_has_its_numbers_and_those_it_was_found_under() -> None
     injected = DocumentReference(wikilink="[[Filters]]", relative_path="Filters.md", reference_type="direct", number=2, numbers=(2,))
     unread = DocumentReference(wikilink="[[Z]]", relative_path="Z.md", reference_type="direct")
     unnumbered = DocumentReference(wikilink="[[C]]", relative_path="C.md", reference_type="import")
-    found = documents_of([chunk(1), chunk(2, id="b"), chunk(None, relative_path="C.md")], lambda _: None)
-    merged = merge((injected, unread, unnumbered), found)
+    found = aggregate_documents([chunk(1), chunk(2, id="b"), chunk(None, relative_path="C.md")], lambda _: None)
+    merged = merge_references((injected, unread, unnumbered), found)
     assert [(r.reference_type, r.number, r.numbers) for r in merged] == [("direct", 2, (2, 1)), ("direct", None, ()), ("import", None, ())]
 
 
@@ -551,7 +551,7 @@ def test_a_document_that_was_in_the_prompt_because_the_user_named_it_stays_what_
     named = [DocumentReference(wikilink=f"[[{n}]]", relative_path=f"{n}.md", reference_type="direct") for n in ("Filters", "B")]
     asked = said("user", "See [[Filters]] and [[B]].", "u", references=named, chunks=(chunk(1),))
     turn = TurnInProgress([asked, brought("1", chunk(2, relative_path="B.md"), chunk(3, id="c"))], PhaseTimer(Clock()))
-    references = merge(turn.injected, documents_of(turn.chunks, lambda _: None))
+    references = merge_references(turn.injected, aggregate_documents(turn.chunks, lambda _: None))
     assert [(r.relative_path, r.reference_type, r.numbers) for r in references] == [
         ("Filters.md", "direct", (1, 3)),
         ("B.md", "search", (2,)),
@@ -569,8 +569,8 @@ def test_ten_thousand_chunks_are_numbered_and_read_again_in_no_time() -> None:
         manager.extract_referenceable_chunks(str(i), chunks[i : i + 20], "find_excerpts")
     for i in range(0, 10_000, 20):
         manager.replace_chunks_of_call(str(i), manager.chunks_of_call(str(i))[:10])
-    again = ReferenceManager.of([brought(call.call_id, *call.chunks) for call in manager.calls])
-    assert len(documents_of(again.chunks, lambda _: None)) == 100
+    again = ReferenceManager.from_log([brought(call.call_id, *call.chunks) for call in manager.calls])
+    assert len(aggregate_documents(again.chunks, lambda _: None)) == 100
     assert time.process_time() - start < 3
     assert again.chunks == manager.chunks
     assert len(again.chunks) == 5000

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.models import ContentChunk, DocumentReference, ZkChatMessage
-from zkchat_cli.references.aggregate import documents_of, merge
-from zkchat_cli.references.chunk_format import present
+from zkchat_cli.references.aggregate import aggregate_documents, merge_references
+from zkchat_cli.references.chunk_format import format_tool_result
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.references.file_imports import ImportRoots
-from zkchat_cli.references.injection import introduce
+from zkchat_cli.references.injection import describe_documents
 from zkchat_cli.references.manager import ReferenceManager
-from zkchat_cli.references.mentions import extract, warning
+from zkchat_cli.references.mentions import find_mentioned_documents, link_warning
 from zkchat_cli.vault.vault import Vault
 
 
@@ -31,7 +31,7 @@ def notes(vault: Path, tmp_path: Path) -> Iterator[Vault]:
 
 
 def named(text: str, notes: Vault) -> tuple[DocumentReference, ...]:
-    return tuple(extract(text, ImportRoots(notes, None, 1 << 20), DocumentSummaryService(notes).summary).references)
+    return tuple(find_mentioned_documents(text, ImportRoots(notes, None, 1 << 20), DocumentSummaryService(notes).summary).references)
 
 
 # from the user's words
@@ -78,11 +78,11 @@ def test_any_text_may_be_searched_for_links(notes: Vault, text: str) -> None:
 
 
 def test_a_found_link_warns_of_nothing(notes: Vault) -> None:
-    assert [warning(r) for r in named("[[Filters]]", notes)] == [None]
+    assert [link_warning(r) for r in named("[[Filters]]", notes)] == [None]
 
 
 def test_a_broken_link_is_warned_of_with_the_nearest_names(notes: Vault) -> None:
-    (told,) = [warning(r) for r in named("[[Filtrs]]", notes)]
+    (told,) = [link_warning(r) for r in named("[[Filtrs]]", notes)]
     assert told is not None
     assert told[0] == "[[Filtrs]] not found"
     assert told[1].startswith("nearest: [[Filters]]")
@@ -90,15 +90,17 @@ def test_a_broken_link_is_warned_of_with_the_nearest_names(notes: Vault) -> None
 
 def test_a_broken_link_like_no_note_says_so() -> None:
     broken = DocumentReference(wikilink="[[Zzz]]", reference_type="direct", status="broken")
-    assert warning(broken) == ("[[Zzz]] not found", "no note has a similar name")
+    assert link_warning(broken) == ("[[Zzz]] not found", "no note has a similar name")
 
 
 def test_an_ambiguous_link_is_warned_of_with_the_choice_made(notes: Vault) -> None:
-    assert [warning(r) for r in named("[[Twin]]", notes)] == [("[[Twin]] could be several notes; taken: A/Twin.md", "others: B/Twin.md")]
+    assert [link_warning(r) for r in named("[[Twin]]", notes)] == [
+        ("[[Twin]] could be several notes; taken: A/Twin.md", "others: B/Twin.md")
+    ]
 
 
 def test_the_model_is_told_of_documents_with_path_section_and_summary(notes: Vault) -> None:
-    told = introduce(named("[[Filters#Dates]] [[Queries/Limiting]] [[Nowhere]]", notes)).split("\n")
+    told = describe_documents(named("[[Filters#Dates]] [[Queries/Limiting]] [[Nowhere]]", notes)).split("\n")
     assert told[0] == "The message below refers to these documents:"
     assert told[1] == "- [[Filters#Dates]] (Filters.md, section 'Dates'): How to say which tasks you want to see."
     assert told[2].startswith("- [[Queries/Limiting]] (Queries/Limiting.md): Limiting shows")
@@ -107,12 +109,12 @@ def test_the_model_is_told_of_documents_with_path_section_and_summary(notes: Vau
 
 
 def test_the_model_is_told_nothing_without_documents() -> None:
-    assert introduce(()) == ""
+    assert describe_documents(()) == ""
 
 
 def test_a_document_without_a_summary_is_told_by_its_path() -> None:
     bare = DocumentReference(wikilink="[[A]]", relative_path="A.md", reference_type="direct")
-    assert "- [[A]] (A.md)\n" in introduce((bare,))
+    assert "- [[A]] (A.md)\n" in describe_documents((bare,))
 
 
 # one numbering
@@ -162,32 +164,32 @@ def log(*calls: tuple[str, list[ContentChunk]]) -> list[ZkChatMessage]:
 def test_a_manager_goes_on_where_the_log_stopped() -> None:
     before = ReferenceManager()
     first = before.extract_referenceable_chunks("1", unnumbered("a", "b"))
-    again = ReferenceManager.of([said("user", "Why?", "u"), *log(("1", list(first)), ("2", []))])
+    again = ReferenceManager.from_log([said("user", "Why?", "u"), *log(("1", list(first)), ("2", []))])
     assert again.chunks == before.chunks
     assert numbers(again.extract_referenceable_chunks("3", unnumbered("b", "c"))) == [2, 3]
 
 
 def test_of_calls_that_share_an_id_the_newest_is_meant() -> None:
-    manager = ReferenceManager.of(log(("call-1-1", [chunk(1)]), ("call-1-1", [chunk(2)])))
+    manager = ReferenceManager.from_log(log(("call-1-1", [chunk(1)]), ("call-1-1", [chunk(2)])))
     assert numbers(manager.chunks_of_call("call-1-1")) == [2]
     assert numbers(manager.chunks) == [1, 2]
 
 
 def test_a_number_that_an_import_gives_twice_keeps_its_first_meaning() -> None:
-    manager = ReferenceManager.of(log(("1", [chunk(1, id="a")]), ("2", [chunk(1, id="b")])))
+    manager = ReferenceManager.from_log(log(("1", [chunk(1, id="a")]), ("2", [chunk(1, id="b")])))
     assert [c.id for c in manager.chunks] == ["a"]
     assert numbers(manager.extract_referenceable_chunks("3", unnumbered("b"))) == [2]
 
 
 @pytest.mark.parametrize("number", [0, -7, None])
 def test_a_number_that_is_none_is_not_taken_from_an_import(number: int | None) -> None:
-    manager = ReferenceManager.of(log(("1", [chunk(number, id="a")])))
+    manager = ReferenceManager.from_log(log(("1", [chunk(number, id="a")])))
     assert manager.chunks == ()
     assert numbers(manager.extract_referenceable_chunks("2", unnumbered("a"))) == [1]
 
 
 def test_numbers_go_on_from_the_highest_however_high() -> None:
-    manager = ReferenceManager.of(log(("1", [chunk(5000, id="a")])))
+    manager = ReferenceManager.from_log(log(("1", [chunk(5000, id="a")])))
     assert numbers(manager.extract_referenceable_chunks("2", unnumbered("b"))) == [5001]
 
 
@@ -204,7 +206,7 @@ def test_a_number_means_one_chunk_and_a_chunk_has_one_number(calls: list[list[st
 
 
 def test_a_result_is_json_in_which_text_stands_as_it_is() -> None:
-    shown = present([chunk(3, "過濾 “é” 😀", heading="H")], {}, "more")
+    shown = format_tool_result([chunk(3, "過濾 “é” 😀", heading="H")], {}, "more")
     assert "過濾 “é” 😀" in shown
     assert json.loads(shown) == {
         "excerpts": [{"source": 3, "path": "Filters.md", "title": "Filters", "heading": "H", "lines": "5-5", "text": "過濾 “é” 😀"}],
@@ -213,11 +215,11 @@ def test_a_result_is_json_in_which_text_stands_as_it_is() -> None:
 
 
 def test_a_result_without_chunks_is_its_data() -> None:
-    assert json.loads(present([], {"path": None})) == {"path": None}
+    assert json.loads(format_tool_result([], {"path": None})) == {"path": None}
 
 
 def test_a_title_without_end_is_cut() -> None:
-    assert len(present([chunk(1, "text", title="x" * 10_000, heading="y" * 10_000)], {})) < 1000
+    assert len(format_tool_result([chunk(1, "text", title="x" * 10_000, heading="y" * 10_000)], {})) < 1000
 
 
 # the documents of an answer
@@ -225,7 +227,7 @@ def test_a_title_without_end_is_cut() -> None:
 
 def test_documents_that_tools_brought_in_are_references_once_with_their_first_number() -> None:
     chunks = [chunk(4, "first " * 50), chunk(5, "second"), chunk(6, "third", relative_path="B.md", title="B")]
-    first, second = documents_of(chunks, lambda path: f"about {path}")
+    first, second = aggregate_documents(chunks, lambda path: f"about {path}")
     assert (first.relative_path, first.number, first.reference_type, first.summary) == ("Filters.md", 4, "search", "about Filters.md")
     assert first.context_snippet is not None
     assert len(first.context_snippet) <= 160
@@ -235,8 +237,8 @@ def test_documents_that_tools_brought_in_are_references_once_with_their_first_nu
 def test_named_documents_come_first_and_get_the_number_they_were_read_under() -> None:
     direct = DocumentReference(wikilink="[[B]]", relative_path="B.md", reference_type="direct")
     broken = DocumentReference(wikilink="[[C]]", reference_type="direct", status="broken")
-    found = documents_of([chunk(1), chunk(2, relative_path="B.md")], lambda _: None)
-    assert [(r.relative_path, r.number, r.reference_type) for r in merge((direct, broken), found)] == [
+    found = aggregate_documents([chunk(1), chunk(2, relative_path="B.md")], lambda _: None)
+    assert [(r.relative_path, r.number, r.reference_type) for r in merge_references((direct, broken), found)] == [
         ("B.md", 2, "direct"),
         (None, None, "direct"),
         ("Filters.md", 1, "search"),

@@ -26,7 +26,7 @@ def cite(number: int, path: str | None = "Queries/Filters.md", *marks: str, of: 
 
 
 def note(text: str, *citations: Citation, question: str = "How?") -> str:
-    return answer_note.note(answer_note.AnswerNote(question, text, citations, "offline", NOON, "c1"), stem)
+    return answer_note.note_text(answer_note.AnswerNote(question, text, citations, "offline", NOON, "c1"), stem)
 
 
 def body(text: str, *citations: Citation) -> str:
@@ -40,7 +40,7 @@ def test_a_note_says_what_was_asked_and_who_answered_when() -> None:
     front = yaml.safe_load(made.split("---\n")[1])
     expected = {"question": 'What "is"\nit: a #tag?', "model": "offline", "date": NOON, "conversation": "c1", "tags": []}
     assert front == expected
-    assert "\nmodel: null\n" in answer_note.note(answer_note.AnswerNote("", "Yes.", (), None, NOON, "c1"), stem)
+    assert "\nmodel: null\n" in answer_note.note_text(answer_note.AnswerNote("", "Yes.", (), None, NOON, "c1"), stem)
 
 
 @example("\x7f\x85\u2028\ufeff\x00---\n")
@@ -96,14 +96,14 @@ def test_places_that_are_not_in_the_text_are_passed_over() -> None:
     ],
 )
 def test_a_heading_is_made_safe(heading: str | None, link: str) -> None:
-    assert answer_note.wikilink("Queries/Filters.md", heading, stem) == link
+    assert answer_note.note_link("Queries/Filters.md", heading, stem) == link
 
 
 @pytest.mark.parametrize("name", ["a#b", "a|b", "[a]", "a^b", "a%%b", "a\nb"])
 def test_a_note_that_no_wikilink_can_name_gets_a_markdown_link_that_leads_there(name: str) -> None:
-    made = answer_note.wikilink(f"Sub folder/{name}.md", "Dates", stem)
+    made = answer_note.note_link(f"Sub folder/{name}.md", "Dates", stem)
     assert not made.startswith("[[")
-    [link] = note_parser.parse("n.md", f"See {made}.").markup.links
+    [link] = note_parser.parse_note("n.md", f"See {made}.").markup.links
     assert link.kind == "markdown"
     assert link.text == f"Sub folder/{name}.md".replace("\n", "\n")
 

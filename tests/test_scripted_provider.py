@@ -90,7 +90,7 @@ def test_a_delay_is_kept_before_each_delta(file: Path) -> None:
 
 
 def test_echo_answers_with_the_prompt_as_json(file: Path) -> None:
-    described = PromptTool(name="find_excerpts", descriptor=tools.tools()[0].descriptor, tokens=9)
+    described = PromptTool(name="find_excerpts", descriptor=tools.load_tools()[0].descriptor, tokens=9)
     (echo, _) = opened(file, {"echo": True}).stream(Request(REQUEST.messages, (described,)))
     assert isinstance(echo, TextPart)
     assert "Hello “you” 😀" in echo.text

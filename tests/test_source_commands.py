@@ -17,7 +17,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, ContextSettings, VaultSettings
 from zkchat_cli.errors import UsageError, VaultError, ZkchatError
 from zkchat_cli.models import Citation, DocumentReference, ToolCall, ZkChatMessage
-from zkchat_cli.references.chunk_format import CUT
+from zkchat_cli.references.chunk_format import CUT_MARK
 from zkchat_cli.vault.approval import ApprovalPolicy
 from zkchat_cli.vault.vault import Vault
 from zkchat_cli.views.text import plain_text
@@ -96,7 +96,7 @@ def test_an_answer_that_rests_on_nothing_has_no_sources(room: Room) -> None:
     one = room.session(Deltas([says("Hello.")]))
     assert "no answer yet" in refused("/sources", one).message
     completed(one.send("Hello?"))
-    assert answer("/sources", one) == "The last answer rests on no document."
+    assert answer("/sources", one) == "The last answer has no sources."
     assert "Nothing has been found yet" in refused("/sources 1", one).hint
 
 
@@ -104,8 +104,8 @@ def test_a_number_shows_the_excerpt_in_its_note_with_the_quote_marked(session: Z
     text = answer("/sources 1", session)
     assert text.startswith("[1] [[Compost]]   Garden/Compost.md:1-3\n\n")
     assert "> 3 │ A compost heap needs air, water and patience. »It is ready after nine months«." in text
-    assert "✓ cited in turn 1, its quotation stands here: “It is ready after nine months”" in text
-    assert "✗ cited in turn 1, the quoted words are not here: “smells of roses”" in text
+    assert "✓ cited in turn 1, the quotation is in the note: “It is ready after nine months”" in text
+    assert "✗ cited in turn 1, the quotation is not in the note: “smells of roses”" in text
     assert "○ cited in turn 1, without a quotation" in text
     assert answer("/sources [1]", session) == text
 
@@ -122,14 +122,14 @@ def test_an_excerpt_that_has_moved_is_shown_where_it_is_now(session: ZkChatSessi
     compost(session).write_text("New lines.\n\n" + compost(session).read_text(), encoding="utf-8")
     text = answer("/sources 1", session)
     assert text.startswith("[1] [[Compost]]   Garden/Compost.md:3-5\n")
-    assert "edited since: what the model saw on lines 1-3 stands here now" in text
+    assert "edited: the text was on lines 1-3 and is here now" in text
     assert "> 5 │ A compost heap" in text
 
 
 def test_of_an_edited_note_what_the_model_saw_is_shown(session: ZkChatSession) -> None:
     compost(session).write_text("# Compost\n\nIt is never ready.\n", encoding="utf-8")
     text = answer("/sources 1", session)
-    assert "edited since, and does not say this any more. This is what the model saw:" in text
+    assert "edited and no longer contains this text. This is what the model saw:" in text
     assert "»It is ready after nine months«" in text
     assert "never ready" not in text
 
@@ -137,7 +137,7 @@ def test_of_an_edited_note_what_the_model_saw_is_shown(session: ZkChatSession) -
 def test_of_a_deleted_note_what_the_model_saw_is_shown(session: ZkChatSession) -> None:
     compost(session).unlink()
     text = answer("/sources 1", session)
-    assert "The note is gone. This is what the model saw:" in text
+    assert "The note no longer exists. This is what the model saw:" in text
     assert "»It is ready after nine months«" in text
 
 
@@ -146,26 +146,26 @@ def test_a_renamed_note_is_found_by_its_name_or_its_words(session: ZkChatSession
     compost(session).rename(session.vault.root / name)
     text = answer("/sources 1", session)
     assert f"[1] [[Compost]]   {name}:1-3" in text
-    assert f"The note Garden/Compost.md is gone; these words stand in {name} now." in text
+    assert f"The note Garden/Compost.md no longer exists; the same text is in {name}." in text
 
 
 def test_a_note_that_only_resembles_the_one_that_is_gone_is_not_taken_for_it(session: ZkChatSession) -> None:
     compost(session).unlink()
     (session.vault.root / "Compost.md").write_text("# Compost\n\nA compost heap needs air, water and patience, and a fork.\n")
-    assert "The note is gone. This is what the model saw:" in answer("/sources 1", session)
+    assert "The note no longer exists. This is what the model saw:" in answer("/sources 1", session)
 
 
 def test_a_vault_that_is_gone_leaves_what_the_model_saw(session: ZkChatSession) -> None:
     root = session.vault.root
     root.rename(root.with_name("elsewhere"))
-    assert "The note is gone." in answer("/sources 1", session)
+    assert "The note no longer exists." in answer("/sources 1", session)
 
 
 @pytest.mark.parametrize("number", ["0", "2", "99999999999999999999", "one", "-1", "²", "1 2"])
 def test_an_unknown_number_is_refused_with_the_valid_ones(session: ZkChatSession, number: str) -> None:
     error = refused(f"/sources {number}", session)
-    assert error.message == f"there is no source {number}"
-    assert error.hint == "There are: 1"
+    assert error.message == f"unknown source {number}"
+    assert error.hint == "Valid numbers: 1"
 
 
 def test_a_source_that_no_answer_cites_says_so(room: Room) -> None:
@@ -181,15 +181,15 @@ def test_a_citation_of_a_number_that_was_not_in_that_prompt_is_told(room: Room) 
 
 
 def test_an_excerpt_that_was_cut_says_so(room: Room) -> None:
-    one = a_log(room, said("tool", "{}", "t", tool_call_id="t", chunks=[chunk(1, "A filter is a line" + CUT, start_line=7)]))
-    assert "It was cut there" in answer("/sources 1", one)
+    one = a_log(room, said("tool", "{}", "t", tool_call_id="t", chunks=[chunk(1, "A filter is a line" + CUT_MARK, start_line=7)]))
+    assert "excerpt was cut here" in answer("/sources 1", one)
 
 
 def test_a_path_out_of_the_vault_in_an_imported_log_reads_nothing(room: Room) -> None:
     (room.vault.root.parent / "secret.md").write_text("secret words")
     one = a_log(room, said("tool", "{}", "t", tool_call_id="t", chunks=[chunk(1, "secret", relative_path="../secret.md")]))
     text = answer("/sources 1", one)
-    assert "The note is gone" in text
+    assert "The note no longer exists" in text
     assert "words" not in text
 
 
@@ -200,7 +200,7 @@ def test_numbers_are_offered_while_typing(session: ZkChatSession) -> None:
 def test_notes_with_hundreds_of_chunks_are_fine(room: Room) -> None:
     chunks = [chunk(n, f"Line {n} of a long story.", id=f"c{n}", start_line=n) for n in range(1, 501)]
     one = a_log(room, said("user", "Tell.", "u"), said("tool", "{}", "t", tool_call_id="t", tool_name="read", chunks=chunks))
-    assert refused("/sources 501", one).hint == "There are: 1-500"
+    assert refused("/sources 501", one).hint == "Valid numbers: 1-500"
     assert "[1-500]" in answer("/refs", one)
     assert "and 490 more" in answer("/why Filters.md", one)
     assert "Line 250 of" in answer("/sources 250", one)
@@ -213,7 +213,7 @@ def test_refs_counts_how_each_document_was_used(session: ZkChatSession) -> None:
     completed(session.send("And [[Filters]]?"))
     assert answer("/refs", session).split("\n") == [
         "✗ [[Compst]] not found",
-        "    named once; nearest: [[Compost]], [[Combining]]",
+        "    named once; did you mean [[Compost]], [[Combining]]?",
         "[[Filters]]   Filters.md",
         "    direct · named twice",
         "    How to say which tasks you want to see.",
@@ -230,7 +230,7 @@ def test_refs_of_a_broken_link_like_no_note_names_none(room: Room) -> None:
 
 
 def test_refs_of_a_new_conversation_says_that_there_are_none(room: Room) -> None:
-    assert "No document" in answer("/refs", room.session())
+    assert "No documents" in answer("/refs", room.session())
 
 
 def test_refs_of_many_scattered_numbers_are_cut(room: Room) -> None:
@@ -259,7 +259,7 @@ def test_why_of_a_named_document_says_so(session: ZkChatSession) -> None:
 
 
 def test_why_of_a_link_that_leads_nowhere_names_the_nearest(session: ZkChatSession) -> None:
-    assert "which leads nowhere; nearest: [[Compost]]" in answer("/why Compst", session)
+    assert "not found; did you mean [[Compost]]" in answer("/why Compst", session)
 
 
 def named(kind: str, **more: object) -> DocumentReference:
@@ -269,11 +269,11 @@ def named(kind: str, **more: object) -> DocumentReference:
 @pytest.mark.parametrize(
     ("reference", "told"),
     [
-        (named("direct", delivery="injected", delivery_reason="40 of 900 tokens"), "its text went into the prompt: 40 of 900 tokens"),
-        (named("direct", delivery="partly"), "sections of it went into the prompt"),
+        (named("direct", delivery="injected", delivery_reason="40 of 900 tokens"), "its full text was in the prompt: 40 of 900 tokens"),
+        (named("direct", delivery="partly"), "sections of it were in the prompt"),
         (named("direct", delivery="offered"), "the model got its summary and was asked to read it"),
-        (named("link"), "is linked from what you named in turn 1"),
-        (named("import"), "was imported by [[Filters]] in turn 1"),
+        (named("link"), "linked from a note that you named in turn 1"),
+        (named("import"), "imported by [[Filters]] in turn 1"),
         (named("memory"), "came from memory in turn 1"),
     ],
 )
@@ -297,11 +297,11 @@ def test_why_of_project_memory(room: Room) -> None:
     (room.vault.root / "ZKCHAT.md").write_text("Answer briefly.")
     room.vault.refresh()
     one = room.session(Deltas([says("Yes.")]))
-    assert "project memory: it goes into every prompt" in answer("/why ZKCHAT.md", one)
+    assert "project memory: included in every prompt" in answer("/why ZKCHAT.md", one)
 
 
 def test_why_of_what_has_not_come_in_or_does_not_exist(session: ZkChatSession) -> None:
-    assert "Limiting.md has not come into this conversation" in refused("/why Limiting", session).message
+    assert "Limiting.md is not part of this conversation" in refused("/why Limiting", session).message
     assert "there is no note Nonsense" in refused("/why Nonsense", session).message
     assert "which document?" in refused("/why", session).message
 
@@ -310,13 +310,13 @@ def test_why_of_a_name_that_several_have_asks_for_a_path(room: Room) -> None:
     chunks = [chunk(1, relative_path="a/Same.md"), chunk(2, relative_path="b/Same.md", id="c2")]
     one = a_log(room, said("tool", "{}", "t", tool_call_id="t", chunks=chunks))
     error = refused("/why same", one)
-    assert "may mean 2 documents" in error.message
+    assert "matches 2 documents" in error.message
     assert error.hint == "Give a path: a/Same.md, b/Same.md"
 
 
 def test_why_answers_even_where_no_prompt_can_be_made(room: Room) -> None:
     one = a_log(room, said("user", "What?", "u", references=[named("direct")]), max_context=100)
-    assert "the prompt cannot be made now: what must be sent takes" in answer("/why Filters", one)
+    assert "the prompt cannot be built now: what must be sent takes" in answer("/why Filters", one)
 
 
 def test_documents_are_offered_while_typing(session: ZkChatSession) -> None:
@@ -338,7 +338,7 @@ def test_save_asks_and_writes_nothing_before_the_yes(session: ZkChatSession) -> 
     outcome = slash.run("/save Answers/On compost", session)
     assert outcome.confirm is not None
     assert outcome.confirm.question == "Save the last answer as Answers/On compost.md, in a new folder Answers?"
-    assert outcome.confirm.unasked == "/save --yes Answers/On compost"
+    assert outcome.confirm.command_without_asking == "/save --yes Answers/On compost"
     assert sorted(session.vault.root.rglob("*")) == before
 
 
@@ -461,7 +461,7 @@ def test_a_note_that_is_not_indexed_says_why(vault: Path, tmp_path: Path) -> Non
     room = Room(opened, a_room(vault, tmp_path / "other").store, Config(vault=VaultSettings(ignore=["Answers/*"])))
     one = room.session(Deltas([says("Yes.")]))
     completed(one.send("Is it?"))
-    assert answer("/save --yes Answers/", one).endswith("it is not indexed, because vault.ignore names it")
+    assert answer("/save --yes Answers/", one).endswith("it is not indexed: vault.ignore excludes it")
     opened.close()
 
 

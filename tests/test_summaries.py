@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import write
 
-from zkchat_cli.references.document_summaries import SUMMARY_LENGTH, DocumentSummary, DocumentSummaryService, is_wanting, summarize
+from zkchat_cli.references.document_summaries import SUMMARY_LENGTH, DocumentSummary, DocumentSummaryService, needs_model_summary, summarize
 from zkchat_cli.vault.index.summary_cache import CachedSummary
 from zkchat_cli.vault.vault import Vault
 
@@ -108,10 +108,10 @@ def test_a_chinese_one_is_as_long_as_there_is_room() -> None:
 
 
 def test_which_ones_a_model_may_better(of: Of) -> None:
-    assert not is_wanting(of("---\ndescription: What it is.\n---\n"))
-    assert not is_wanting(of("Prose that goes on."))
-    assert is_wanting(of("- one\n- two"))
-    assert is_wanting(of(""))
+    assert not needs_model_summary(of("---\ndescription: What it is.\n---\n"))
+    assert not needs_model_summary(of("Prose that goes on."))
+    assert needs_model_summary(of("- one\n- two"))
+    assert needs_model_summary(of(""))
 
 
 def test_the_beginning_of_a_huge_note_is_enough(vault: Vault) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.errors import UsageError
-from zkchat_cli.tokens.counter import ENCODINGS, VOCABULARY, Encoder, TokenCounter, estimate, load_vocabulary
+from zkchat_cli.tokens.counter import ENCODINGS, VOCABULARY, Encoder, TokenCounter, estimate_tokens, load_vocabulary
 
 ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
 SHA256 = {
@@ -136,7 +136,7 @@ def test_what_is_remembered_does_not_grow_for_ever() -> None:
 def test_a_counter_is_ready_when_its_vocabulary_is_loaded() -> None:
     counter = TokenCounter(load=lambda _: Letters())
     before = counter.ready
-    counter.warm().join()
+    counter.load_in_background().join()
     assert (before, counter.ready, counter.estimated) == (False, True, False)
     assert counter.problem is None
 
@@ -183,5 +183,5 @@ def test_a_vocabulary_that_is_not_there_is_not_fetched(tmp_path: Path, monkeypat
 @settings(deadline=None)
 @given(st.text(max_size=300))
 def test_an_estimate_is_never_nothing_for_something(text: str) -> None:
-    assert estimate(text) >= (1 if text else 0)
-    assert estimate(text) <= 2 * len(text) + 1
+    assert estimate_tokens(text) >= (1 if text else 0)
+    assert estimate_tokens(text) <= 2 * len(text) + 1

@@ -11,13 +11,14 @@ from zkchat_cli import tools
 from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget
-from zkchat_cli.context.prompt_assembly import PromptInputs, assemble
-from zkchat_cli.context.tool_filter import CORE, SMALL_WINDOW, FilteredTools, ToolRelevanceInput, chosen
-from zkchat_cli.context.turns import turns_of
+from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
+from zkchat_cli.context.tool_filter import CORE, SMALL_WINDOW, FilteredTools, ToolRelevanceInput, select_tools
+from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.models import PromptTool, ToolCall
 from zkchat_cli.views import context_usage
+from zkchat_cli.views.text import plain_text
 
-ALL = {tool.name for tool in tools.tools()}
+ALL = {tool.name for tool in tools.load_tools()}
 AMPLE, LARGE = 10_000, SMALL_WINDOW + 1
 
 
@@ -34,7 +35,7 @@ def tool(name: str, description: str = "", tokens: int = 100) -> PromptTool:
     return PromptTool(name=name, descriptor={"type": "function", "function": function}, tokens=tokens)
 
 
-REAL = tuple(tool(each.name, each.description) for each in tools.tools())
+REAL = tuple(tool(each.name, each.description) for each in tools.load_tools())
 
 
 def offered(filtered: FilteredTools) -> set[str]:
@@ -42,13 +43,13 @@ def offered(filtered: FilteredTools) -> set[str]:
 
 
 def test_all_tools_are_offered_where_they_fit_and_the_window_is_not_small() -> None:
-    assert chosen(REAL, ToolRelevanceInput("Hello!"), AMPLE, LARGE) == FilteredTools(REAL)
+    assert select_tools(REAL, ToolRelevanceInput("Hello!"), AMPLE, LARGE) == FilteredTools(REAL)
 
 
 def test_in_a_small_window_only_core_tools_are_offered_for_a_message_that_needs_no_other() -> None:
-    filtered = chosen(REAL, ToolRelevanceInput("Hello!"), AMPLE, SMALL_WINDOW)
+    filtered = select_tools(REAL, ToolRelevanceInput("Hello!"), AMPLE, SMALL_WINDOW)
     assert offered(filtered) == CORE
-    assert dict(filtered.left_out)["find_link_path"] == "it does not bear on the message, and a window of 8192 is small"
+    assert dict(filtered.omitted)["find_link_path"] == "it does not bear on the message, and a window of 8192 is small"
 
 
 @pytest.mark.parametrize(
@@ -61,44 +62,44 @@ def test_in_a_small_window_only_core_tools_are_offered_for_a_message_that_needs_
     ],
 )
 def test_what_bears_on_the_message_is_offered_too(message: str, wanted: str) -> None:
-    assert wanted in offered(chosen(REAL, ToolRelevanceInput(message), AMPLE, 4096))
+    assert wanted in offered(select_tools(REAL, ToolRelevanceInput(message), AMPLE, 4096))
 
 
 def test_what_bears_on_the_turns_before_is_offered_too() -> None:
-    assert "list_zk_documents" in offered(chosen(REAL, ToolRelevanceInput("And the next ones?", ["List my documents"]), AMPLE, 4096))
+    assert "list_zk_documents" in offered(select_tools(REAL, ToolRelevanceInput("And the next ones?", ["List my documents"]), AMPLE, 4096))
 
 
 def test_a_tool_that_the_conversation_has_used_is_offered_again() -> None:
-    assert "find_link_path" in offered(chosen(REAL, ToolRelevanceInput("Hello!", used=frozenset({"find_link_path"})), AMPLE, 4096))
+    assert "find_link_path" in offered(select_tools(REAL, ToolRelevanceInput("Hello!", used=frozenset({"find_link_path"})), AMPLE, 4096))
 
 
 def test_beyond_their_budget_the_tools_that_bear_most_on_the_message_are_offered() -> None:
-    filtered = chosen(REAL, ToolRelevanceInput("What is related to composting?"), 400, LARGE)
+    filtered = select_tools(REAL, ToolRelevanceInput("What is related to composting?"), 400, LARGE)
     assert offered(filtered) == {*CORE, "find_zk_documents_related_to"}
     assert (
-        dict(filtered.left_out)["list_zk_documents"]
+        dict(filtered.omitted)["list_zk_documents"]
         == f"no room: all {len(REAL)} tools take {100 * len(REAL)} tokens of their budget of 400"
     )
 
 
 def test_core_tools_and_used_ones_are_offered_whatever_the_budget() -> None:
-    filtered = chosen(REAL, ToolRelevanceInput("Hello!", used=frozenset({"find_link_path"})), 0, 1000)
+    filtered = select_tools(REAL, ToolRelevanceInput("Hello!", used=frozenset({"find_link_path"})), 0, 1000)
     assert offered(filtered) == {*CORE, "find_link_path"}
 
 
 def test_a_small_tool_is_offered_where_a_larger_one_has_no_room() -> None:
     some = (tool("compare_notes", "compare", 500), tool("count_words", "words", 40))
-    assert offered(chosen(some, ToolRelevanceInput("compare, in words"), 100, LARGE)) == {"count_words"}
+    assert offered(select_tools(some, ToolRelevanceInput("compare, in words"), 100, LARGE)) == {"count_words"}
 
 
 def test_what_was_offered_before_stays_while_there_is_room_so_that_the_front_of_the_prompt_does_not_change() -> None:
     before = frozenset({*CORE, "find_link_path"})
-    assert offered(chosen(REAL, ToolRelevanceInput("Hello!", offered=before), AMPLE, 4096)) == before
-    assert offered(chosen(REAL, ToolRelevanceInput("What is related?", offered=before), 400, LARGE)) == before
+    assert offered(select_tools(REAL, ToolRelevanceInput("Hello!", previous=before), AMPLE, 4096)) == before
+    assert offered(select_tools(REAL, ToolRelevanceInput("What is related?", previous=before), 400, LARGE)) == before
 
 
 def test_tools_keep_their_order() -> None:
-    filtered = chosen(REAL, ToolRelevanceInput("What is related to composting?", used=frozenset({"list_zk_documents"})), AMPLE, 4096)
+    filtered = select_tools(REAL, ToolRelevanceInput("What is related to composting?", used=frozenset({"list_zk_documents"})), AMPLE, 4096)
     assert [each.name for each in filtered.tools] == [each.name for each in REAL if each.name in offered(filtered)]
 
 
@@ -107,27 +108,33 @@ def test_tools_keep_their_order() -> None:
     [ToolRelevanceInput(), ToolRelevanceInput("的" * 50), ToolRelevanceInput("\x00" * 9, ["…", ""]), ToolRelevanceInput("word " * 100_000)],
 )
 def test_any_words_will_do(talk_: ToolRelevanceInput) -> None:
-    assert offered(chosen(REAL, talk_, 300, 4096)) == CORE
+    assert offered(select_tools(REAL, talk_, 300, 4096)) == CORE
 
 
 def test_a_tool_without_words_is_no_trouble() -> None:
     bare = PromptTool(name="", descriptor={"function": {"name": "", "description": None}}, tokens=1)
-    assert chosen((bare,), ToolRelevanceInput("Hello!"), AMPLE, 4096).tools == ()
-    assert chosen((), ToolRelevanceInput("Hello!"), 0, 4096) == FilteredTools(())
+    assert select_tools((bare,), ToolRelevanceInput("Hello!"), AMPLE, 4096).tools == ()
+    assert select_tools((), ToolRelevanceInput("Hello!"), 0, 4096) == FilteredTools(())
 
 
 # in a prompt
 
 
 def material(question: str, **more: Any) -> PromptInputs:
-    descriptors = tuple(each.descriptor for each in tools.tools())
+    descriptors = tuple(each.descriptor for each in tools.load_tools())
     asked = said("user", question, "now", status="pending")
-    values: dict[str, Any] = {"instructions": "Cite.", "history": (), "current": (asked,), "descriptors": descriptors, "filtered": True}
+    values: dict[str, Any] = {
+        "instructions": "Cite.",
+        "history": (),
+        "current": (asked,),
+        "tool_descriptors": descriptors,
+        "filter_tools": True,
+    }
     return PromptInputs(**{**values, **more})
 
 
 def small(made_of: PromptInputs) -> Any:
-    return assemble(made_of, Budget.of(ContextSettings(), 4096), strategies.strategy("hybrid"), COUNTER)
+    return assemble_prompt(made_of, Budget.from_settings(ContextSettings(), 4096), strategies.load_strategy("hybrid"), COUNTER)
 
 
 def test_a_prompt_names_the_tools_that_it_leaves_out() -> None:
@@ -135,14 +142,14 @@ def test_a_prompt_names_the_tools_that_it_leaves_out() -> None:
     assert {t.name for t in prompt.tools} == CORE
     assert {d.id for d in prompt.dropped} == {f"tool:{name}" for name in ALL - CORE}
     assert prompt.usage.tool_tokens == sum(t.tokens for t in prompt.tools)
-    assert f"tools left out: {len(ALL - CORE)} of {len(ALL)}" in context_usage.table(prompt)
+    assert f"Tools not offered: {len(ALL - CORE)} of {len(ALL)}" in plain_text(context_usage.usage_lines(prompt))
 
 
 def test_a_prompt_offers_what_was_called_in_the_conversation_or_in_the_turn_itself() -> None:
     call = ToolCall(id="1", name="find_link_path")
     called = (said("assistant", "", "c", tool_calls=(call,)), said("tool", "None.", "r", tool_call_id="1"))
     asked = material("Hello!")
-    earlier = turns_of((*talk(("Hm?", "So.")), said("user", "?", "q"), *called), COUNTER)
+    earlier = split_into_turns((*talk(("Hm?", "So.")), said("user", "?", "q"), *called), COUNTER)
     for made_of in (material("Hello!", history=earlier), material("Hello!", current=(*asked.current, *called))):
         assert {t.name for t in small(made_of).tools} == {*CORE, "find_link_path"}
 

@@ -29,7 +29,7 @@ from zkchat_cli.terminal.toolbar import Toolbar, clipped, shortened
 from zkchat_cli.terminal.turn_renderer import tool_line
 from zkchat_cli.terminal.wrapping import Wrapper, fit
 from zkchat_cli.text.sanitize import sanitize_name
-from zkchat_cli.views.sources import listing, ranges
+from zkchat_cli.views.sources import number_ranges, source_lines
 from zkchat_cli.views.text import StyledLine, StyledSpan, plain_text, styled_line
 
 WORDS = st.text(st.sampled_from("ab cd. 世界、é\u0301👍\t\n|`"), max_size=200)
@@ -324,7 +324,7 @@ def test_a_broken_link_is_one_on_each_of_its_rows() -> None:
 
 
 def shown(limit: int = 10, uncited: int = 0, **fields: Any) -> str:
-    return plain_text(listing(fields.get("citations", ()), fields.get("references", ()), uncited, limit))
+    return plain_text(source_lines(fields.get("citations", ()), fields.get("references", ()), uncited, limit))
 
 
 def cited(number: int, path: str | None = "Queries/Filters.md", **fields: Any) -> Citation:
@@ -415,7 +415,7 @@ def test_a_cited_document_is_neither_named_again_nor_unused() -> None:
 
 def test_a_name_that_is_longer_than_a_line_goes_on_behind_the_indent() -> None:
     path = f"2026-01-05-{'a-long-name-of-a-note-' * 3}{'x' * 50}{'世界' * 20}.md"
-    rows = ["".join(span.text for span in row) for row in lay_out(listing((cited(1, path),), (), 0, 9), 40, plain=True)]
+    rows = ["".join(span.text for span in row) for row in lay_out(source_lines((cited(1, path),), (), 0, 9), 40, plain=True)]
     assert all(get_cwidth(row) <= 40 for row in rows)
     assert all(row.startswith(" " * 8) and row[8] != " " for row in rows[2:])
     assert rows[3].endswith("-")
@@ -433,8 +433,8 @@ def test_sentences_without_a_citation_are_counted() -> None:
 
 
 def test_ranges_are_short() -> None:
-    assert ranges([1, 2, 3, 5, 7, 8]) == ["1-3", "5", "7-8"]
-    assert ranges([]) == []
+    assert number_ranges([1, 2, 3, 5, 7, 8]) == ["1-3", "5", "7-8"]
+    assert number_ranges([]) == []
 
 
 def test_a_tool_call_is_one_line() -> None:

@@ -18,7 +18,7 @@ from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.tools.base import Tool, ToolArgumentError
 from zkchat_cli.vault.vault import Vault
 
-TOOLS = {tool.name: tool for tool in tools.tools()}
+TOOLS = {tool.name: tool for tool in tools.load_tools()}
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from zkchat_cli.models import ToolCall
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.vault.vault import Vault
 
-TOOLS = {tool.name: tool for tool in tools.tools()}
+TOOLS = {tool.name: tool for tool in tools.load_tools()}
 MORE = {
     "Roof.md": "---\ntitle: The old roof\ntags: [project/roof, Haus]\nup: '[[Combining]]'\n---\n"
     "See [[Combining#Nesting|nest]], [[Nowhere]].\n\n"

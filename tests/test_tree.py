@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from zkchat_cli import slash
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.context.branch_tree import BranchTree, before_turns
+from zkchat_cli.context.branch_tree import BranchTree, head_before_turns
 from zkchat_cli.errors import ProviderError, StoreError, UsageError
 from zkchat_cli.exporters import exporter
-from zkchat_cli.importers.chat_log import read_archive
+from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.llm.base import StreamFailed
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
@@ -73,18 +73,25 @@ def test_a_branch_leads_from_the_beginning_to_a_message() -> None:
 
 def test_the_newest_end_is_the_one_written_last() -> None:
     tree = BranchTree(FORKED)
-    assert (tree.newest("t1-a"), tree.newest("t2-u"), tree.newest("b2"), tree.newest(None)) == ("b2", "t2-a", "b2", "c1")
+    assert (tree.newest_leaf("t1-a"), tree.newest_leaf("t2-u"), tree.newest_leaf("b2"), tree.newest_leaf(None)) == (
+        "b2",
+        "t2-a",
+        "b2",
+        "c1",
+    )
 
 
 def test_ahead_are_the_ends_of_the_turns_that_follow() -> None:
-    assert BranchTree(FORKED[:4]).ahead(None) == ["t1-a", "t2-a"]
-    assert BranchTree(FORKED).ahead("t1-a") == ["b2"]
-    assert BranchTree(FORKED).ahead("t2-u") == ["t2-a"]
-    assert BranchTree(FORKED).ahead("t2-a") == []
+    assert BranchTree(FORKED[:4]).following_turn_ends(None) == ["t1-a", "t2-a"]
+    assert BranchTree(FORKED).following_turn_ends("t1-a") == ["b2"]
+    assert BranchTree(FORKED).following_turn_ends("t2-u") == ["t2-a"]
+    assert BranchTree(FORKED).following_turn_ends("t2-a") == []
 
 
 def test_stretches_are_the_tree_with_what_goes_on_below_what_came_first() -> None:
-    shown = [(ids(s.messages), s.turns, s.depth, s.number, s.current, s.here) for s in BranchTree(FORKED).stretches("b1")]
+    shown = [
+        (ids(s.messages), s.turns, s.depth, s.leaf_number, s.on_current_branch, s.contains_head) for s in BranchTree(FORKED).segments("b1")
+    ]
     assert shown == [
         (["t1-u", "t1-a"], (1, 1), 0, None, True, False),
         (["t2-u", "t2-a"], (2, 2), 1, 1, False, False),
@@ -95,13 +102,13 @@ def test_stretches_are_the_tree_with_what_goes_on_below_what_came_first() -> Non
 
 def test_a_stretch_opens_with_its_first_question_or_with_what_there_is() -> None:
     answers = [said("assistant", "Welcome.", "w"), child("q", "w"), child("r", "w")]
-    first, second, _ = BranchTree(answers).stretches("r")
-    assert (first.opening.id, first.turns, second.opening.id, second.last.id) == ("w", (1, 0), "q", "q")
+    first, second, _ = BranchTree(answers).segments("r")
+    assert (first.first_question.id, first.turns, second.first_question.id, second.last.id) == ("w", (1, 0), "q", "q")
 
 
 @pytest.mark.parametrize(("turns", "end"), [(0, "t2-a"), (1, "t1-a"), (2, None), (3, None)])
 def test_what_stands_before_the_last_turns(turns: int, end: str | None) -> None:
-    assert before_turns(FORKED[:4], turns) == end
+    assert head_before_turns(FORKED[:4], turns) == end
 
 
 def test_twenty_thousand_messages_with_a_fork_at_each_take_no_time() -> None:
@@ -110,9 +117,9 @@ def test_twenty_thousand_messages_with_a_fork_at_each_take_no_time() -> None:
         log += [child(f"a{i}", parent), child(f"b{i}", parent)]
         parent = f"b{i}"
     tree = BranchTree(log)
-    assert len(tree.stretches(parent)) == 20_000
+    assert len(tree.segments(parent)) == 20_000
     assert len(tree.branch(parent)) == 10_000
-    assert len(tree.ahead(None)) == 10_000
+    assert len(tree.following_turn_ends(None)) == 10_000
 
 
 # moving
@@ -121,26 +128,26 @@ def test_twenty_thousand_messages_with_a_fork_at_each_take_no_time() -> None:
 def test_undo_takes_the_last_turn_back_and_redo_brings_it_again(room: Room) -> None:
     session = stored(room, talk(("What is one?", "1"), ("And two?", "2")))
     prompt = session.prompt()
-    assert answer("/undo", session) == "Taken back: “And two?”. The conversation ends with turn 1 now. /redo brings it back."
+    assert answer("/undo", session) == "Undone: “And two?”. The conversation now ends with turn 1. /redo restores it."
     assert contents(session) == contents(room.resumed(session)) == ["What is one?", "1"]
-    assert answer("/redo", session).startswith("Back again. The conversation ends with turn 2 now: “And two?”")
+    assert answer("/redo", session).startswith("Restored. The conversation now ends with turn 2: “And two?”")
     assert session.prompt() == prompt == room.resumed(session).prompt()
 
 
 def test_what_was_taken_back_at_once_comes_back_at_once(room: Room) -> None:
     session = stored(room, talk(("What is one?", "1"), ("And two?", "2"), ("Three?", "3")))
-    assert "“And two?”, with 1 more" in answer("/undo 2", session)
+    assert "“And two?” and 1 more" in answer("/undo 2", session)
     assert "at its beginning" in answer("/undo", session)
-    assert "ends with turn 1 now" in answer("/redo", session)
-    assert "ends with turn 3 now: “Three?”" in answer("/redo", session)
+    assert "now ends with turn 1" in answer("/redo", session)
+    assert "now ends with turn 3: “Three?”" in answer("/redo", session)
 
 
 def test_another_session_goes_forward_turn_by_turn(room: Room) -> None:
     session = stored(room, talk(("What is one?", "1"), ("And two?", "2"), ("Three?", "3")))
     answer("/undo 3", session)
     later = room.resumed(session)
-    assert "ends with turn 1 now" in answer("/redo", later)
-    assert "ends with turn 3 now" in answer("/redo 9", later)
+    assert "now ends with turn 1" in answer("/redo", later)
+    assert "now ends with turn 3" in answer("/redo 9", later)
 
 
 @pytest.mark.parametrize("line", ["/undo", "/redo", "/retry", "/edit", "/edit 1 x", "/branches 1"])
@@ -166,8 +173,8 @@ def test_retry_asks_again_on_a_branch_of_its_own(room: Room) -> None:
     completed(session.send("What is 2 + 3?"))
     assert turn("/retry", session) == "Five."
     assert contents(session) == contents(room.resumed(session)) == ["What is 2 + 3?", "Five."]
-    assert len(session.log()) == 4
-    assert "On branch 1" in answer("/branches 1", session)
+    assert len(session.store.log(session.conversation.id)) == 4
+    assert "Switched to branch 1" in answer("/branches 1", session)
     assert contents(session) == ["What is 2 + 3?", "Four."]
 
 
@@ -191,11 +198,11 @@ def test_edit_puts_the_question_into_the_line_and_asks_what_comes_of_it(room: Ro
     session = room.session(Deltas([says("Four."), says("Nine."), says("Ten.")]))
     completed(session.send("What is 2 + 2?"))
     completed(session.send("And 4 + 5?"))
-    assert slash.run("/edit", session).typed == "/edit 2 And 4 + 5?"
-    assert slash.run("/edit 1", session).typed == "/edit 1 What is 2 + 2?"
+    assert slash.run("/edit", session).input_text == "/edit 2 And 4 + 5?"
+    assert slash.run("/edit 1", session).input_text == "/edit 1 What is 2 + 2?"
     assert turn("/edit 1 What is\n5 + 5?", session) == "Ten."
     assert contents(session) == ["What is\n5 + 5?", "Ten."]
-    with pytest.raises(UsageError, match="as it was"):
+    with pytest.raises(UsageError, match="unchanged"):
         slash.run("/edit 1 What is\n5 + 5?", session)
 
 
@@ -221,7 +228,7 @@ def test_what_could_not_be_stored_yet_is_in_the_tree_and_is_never_left_behind(ro
     room.store._db.execute("PRAGMA query_only = OFF")
     answer("/branches 1", session)
     assert contents(session) == ["What is one?", "1"]
-    assert [message.content for message in session.log()] == ["What is one?", "1", "What is two?", "2"]
+    assert [message.content for message in session.store.log(session.conversation.id)] == ["What is one?", "1", "What is two?", "2"]
 
 
 def test_a_stopped_retry_keeps_what_came_and_both_branches(room: Room) -> None:
@@ -232,16 +239,16 @@ def test_a_stopped_retry_keeps_what_came_and_both_branches(room: Room) -> None:
             break
     events.close()
     assert contents(room.resumed(session)) == ["What is one?", "A "]
-    assert len(session.log()) == 4
+    assert len(session.store.log(session.conversation.id)) == 4
 
 
 def test_clear_starts_afresh_and_redo_brings_all_back(room: Room) -> None:
     session = stored(room, talk(("What is one?", "1"), ("And two?", "2")), model=Deltas([says("3")]))
-    assert answer("/clear", session).startswith("The context is empty: 2 turns are kept")
+    assert answer("/clear", session).startswith("Context cleared: 2 turns stay in the log")
     assert session.history == room.resumed(session).history == ()
-    assert answer("/clear", session) == "There is nothing in the context yet."
+    assert answer("/clear", session) == "The context is already empty."
     assert "beginning" in answer("/branches", session)
-    with pytest.raises(UsageError, match="nothing to take back"):
+    with pytest.raises(UsageError, match="nothing to undo"):
         slash.run("/undo", session)
     assert "ends with turn 2" in answer("/redo", session)
 
@@ -253,11 +260,11 @@ def test_branches_shows_where_they_part_and_where_one_is(room: Room) -> None:
         "  ·  turn 1  “What is one?”   2025-05-02 12:00",
         "    1  turn 2  “And two?”   2025-05-03 12:00",
         "→   2  turn 2  “And three?”   2025-05-08 12:00",
-        "/branches N goes to the end of a branch.",
+        "/branches N switches to the end of a branch.",
     ]
     answer("/undo", session)
     assert answer("/branches", session).splitlines()[0] == "→ ·  turn 1  “What is one?”   2025-05-02 12:00"
-    assert answer("/branches", room.session()) == "Nothing has been said yet."
+    assert answer("/branches", room.session()) == "No messages yet."
 
 
 def test_in_the_middle_of_a_branch_one_is_told_after_which_turn(room: Room) -> None:
@@ -283,7 +290,7 @@ def test_their_arguments_are_completed_with_what_was_said(room: Room, name: str)
     assert values is not None
     with ThreadPoolExecutor(1) as elsewhere:  # as completion is
         offered = elsewhere.submit(values, session).result()
-    assert [(value, getattr(value, "about", "")) for value in offered] == [("1", "What is one?")]
+    assert [(value, getattr(value, "description", "")) for value in offered] == [("1", "What is one?")]
 
 
 def test_other_conversations_are_completed_with_their_titles(room: Room) -> None:
@@ -292,7 +299,7 @@ def test_other_conversations_are_completed_with_their_titles(room: Room) -> None
     assert values is not None
     with ThreadPoolExecutor(1) as elsewhere:
         offered = elsewhere.submit(values, session).result()
-    assert [(value, getattr(value, "about", "")) for value in offered] == [(first.conversation.id, "What is one?")]
+    assert [(value, getattr(value, "description", "")) for value in offered] == [(first.conversation.id, "What is one?")]
 
 
 MOVES = ["send", "undo", "undo 2", "redo", "retry", "edit 1", "clear", "branches 1", "branches 2", "compact", "resume", "carry"]
@@ -302,14 +309,16 @@ MOVES += ["pin 1", "unpin 1", "strategy discard", "strategy hybrid"]
 def carried(room: Room, session: ZkChatSession) -> None:
     """Export and import bring the whole conversation: into another store as it is, into this one as a copy."""
     text = exporter("json").export(room.store.archive(session.conversation.id, prompts=True))
-    [read] = read_archive(text, vault="/other", new_id=Ids("never"), now=NOON)
+    [read] = read_conversations(text.encode(), vault="/other", new_id=Ids("never"), now=NOON).archives
     elsewhere = replace(room, store=ChatSessionStore.open(None))
     there = elsewhere.session(conversation=elsewhere.store.restore(read, Ids("never")), strategy=session.strategy.name)
-    assert there.log() == session.log() and there.prompt() == session.prompt()
+    assert there.store.log(there.conversation.id) == session.store.log(session.conversation.id) and there.prompt() == session.prompt()
     elsewhere.store.close()
     copy = room.store.restore(read, room.new_id)
     assert copy.id != session.conversation.id
-    assert [message.content for message in room.store.log(copy.id)] == [message.content for message in session.log()]
+    assert [message.content for message in room.store.log(copy.id)] == [
+        message.content for message in session.store.log(session.conversation.id)
+    ]
     assert exporter("json").export(room.store.archive(session.conversation.id, prompts=True)) == text
 
 
@@ -334,7 +343,7 @@ def test_no_way_through_a_conversation_loses_a_message_or_makes_a_wrong_prompt(r
                     list(outcome.turn)
         except UsageError:
             pass  # there is nowhere to go that way
-        log = {message.id: message.content for message in session.log()}
+        log = {message.id: message.content for message in session.store.log(session.conversation.id)}
         assert seen.items() <= log.items()
         seen = log
         assert session.history == room.store.history(session.conversation.id)

@@ -130,7 +130,7 @@ def test_broken_links_are_shown_first_and_mended_with_yes(zkchat: Program) -> No
     shown = zkchat("vault", "broken", "--fix")
     assert "Slips.md:1  [[Filtrs#Dates|these]] → Filters.md\n" in shown.out
     assert "+Of [[Filters#Dates|these]], [[Composting and gardening]]\n" in shown.out
-    assert "fix 2 links in 1 note: nothing was changed, --yes does it" in shown.out
+    assert "fix 2 links in 1 note: nothing was changed; use --yes" in shown.out
     assert (zkchat.vault / "Slips.md").read_bytes() == text.encode()
     done = zkchat("vault", "broken", "--fix", "--yes", "--json").json
     first = done["links"][0]
@@ -138,7 +138,7 @@ def test_broken_links_are_shown_first_and_mended_with_yes(zkchat: Program) -> No
     assert (done["made"], done["told"]) == (True, "done")
     mended = text.replace("[[Filtrs#", "[[Filters#").replace("(Combinin.md)", "(Combining.md)")
     assert (zkchat.vault / "Slips.md").read_bytes() == mended.encode()
-    assert "None of 1 broken links surely meant a note" in zkchat("vault", "broken", "--fix").out
+    assert "None of 1 broken links has one certain target" in zkchat("vault", "broken", "--fix").out
 
 
 def test_the_nearest_name_is_taken_when_that_is_wanted(zkchat: Program) -> None:
@@ -162,7 +162,7 @@ def mended(vault: Path, cache: Path, *words: str, agreed: bool = True) -> list[s
     screen = Screen(StringIO(), StringIO(), colour=False, err_is_terminal=False)
     notes = Vault.open(vault, cache)
     notes.refresh()
-    assert fix_links(notes, screen, git=False, unsure=False, yes=False, as_json=False, says=says) is agreed
+    assert fix_links(notes, screen, git=False, unsure=False, yes=False, as_json=False, ask=says) is agreed
     notes.close()
     assert next(answers, None) is None
     return [*asked, screen.out.getvalue().splitlines()[-1]]  # type: ignore[attr-defined]
@@ -177,7 +177,7 @@ def test_of_several_links_each_may_be_asked_for(vault: Path, tmp_path: Path) -> 
     whole, first, *_, last = mended(vault, tmp_path, "e", "n", "Y", "q")
     assert whole == "Fix 4 links in 1 note? [y/N, e: ask for each]"
     assert first == "Slips.md:1  [[Filtrs]] → Filters.md? [y/N, q: no more]"
-    assert last == "fix 1 link in 1 note: done; 3 left as asked"
+    assert last == "fix 1 link in 1 note: done; 3 declined"
     assert (vault / "Slips.md").read_text() == text.replace("Combinin", "Combining")
     assert mended(vault, tmp_path, "y")[-1] == "fix 3 links in 1 note: done"
 

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.vault import front_matter, markdown_scanner, note_parser
+from zkchat_cli.vault import front_matter, note_parser
+from zkchat_cli.vault.markup import read_markup
 
 
 def read(source: str) -> front_matter.FrontMatter:
-    return front_matter.read(f"---\n{source}\n---\nbody")
+    return front_matter.read_front_matter(f"---\n{source}\n---\nbody")
 
 
 def values(source: str, name: str = "a") -> list[tuple[str, int]]:
@@ -64,24 +65,24 @@ def test_what_yaml_refuses_is_text_and_a_problem(source):
 
 
 def test_a_line_of_three_dashes_ends_it_wherever_it_stands():
-    found = front_matter.read("---\na: |\n  text\n---\nmore\n---\n")
+    found = front_matter.read_front_matter("---\na: |\n  text\n---\nmore\n---\n")
     assert (found.lines, found.text("a")) == (4, "text")
 
 
 def test_three_dots_or_the_end_of_the_note_end_it_too():
-    assert front_matter.read("---\na: b\n...\nbody").lines == 3
-    assert front_matter.read("---\na: b\n---").lines == 3
+    assert front_matter.read_front_matter("---\na: b\n...\nbody").lines == 3
+    assert front_matter.read_front_matter("---\na: b\n---").lines == 3
 
 
 @pytest.mark.parametrize("text", ["---\r\na: b\r\n---\r\nbody", "---  \na: b\n---\t\nbody"])
 def test_white_space_at_the_ends_of_lines_does_not_count(text):
-    assert front_matter.read(text).text("a") == "b"
+    assert front_matter.read_front_matter(text).text("a") == "b"
 
 
 def test_more_than_64_kb_are_text():
-    lines = "a: b\n" * (front_matter.LARGEST // 5 - 4)
-    assert front_matter.read(f"---\n{lines}---\n" + "body " * 20_000).lines > 13_000
-    assert front_matter.read(f"---\n{lines}{lines}---\n").lines == 0
+    lines = "a: b\n" * (front_matter.MAX_CHARACTERS // 5 - 4)
+    assert front_matter.read_front_matter(f"---\n{lines}---\n" + "body " * 20_000).lines > 13_000
+    assert front_matter.read_front_matter(f"---\n{lines}{lines}---\n").lines == 0
 
 
 def test_a_bomb_of_anchors_is_not_expanded():
@@ -91,17 +92,17 @@ def test_a_bomb_of_anchors_is_not_expanded():
 
 def test_links_in_properties_know_their_lines():
     text = 'up: "[[Parent]]"\nrelated:\n  - "[[A]]"\n  - "[[B|b]]"\n'
-    links = note_parser.parse("Note.md", f"---\n{text}---\n[[Body]]").markup.links
+    links = note_parser.parse_note("Note.md", f"---\n{text}---\n[[Body]]").markup.links
     assert [(link.text, link.line) for link in links] == [("Parent", 2), ("A", 4), ("B", 5), ("Body", 7)]
 
 
 def test_links_in_a_broken_front_matter_are_links_of_the_text():
-    assert [link.line for link in markdown_scanner.walk("---\na: [[A]]: b\n---\n").links] == [2]
+    assert [link.line for link in read_markup("---\na: [[A]]: b\n---\n").links] == [2]
 
 
 def test_tags_and_aliases_know_their_lines():
-    note = note_parser.parse("Note.md", "---\ntags:\n  - a/b\n  - '#c, 12'\nalias: Other\n---\n#a/b and\n#\u65e5\u8a18/\n")
-    assert note.tagged == (("a/b", 3), ("c", 4), ("a/b", 7), ("\u65e5\u8a18", 8))
+    note = note_parser.parse_note("Note.md", "---\ntags:\n  - a/b\n  - '#c, 12'\nalias: Other\n---\n#a/b and\n#\u65e5\u8a18/\n")
+    assert note.tags_with_lines == (("a/b", 3), ("c", 4), ("a/b", 7), ("\u65e5\u8a18", 8))
     assert note.tags == ("a/b", "c", "\u65e5\u8a18")
     assert note.front_matter.values("aliases", "alias") == (("Other", 5),)
 

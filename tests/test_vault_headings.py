@@ -6,7 +6,8 @@ import pytest
 from conftest import write
 
 from zkchat_cli.errors import VaultError
-from zkchat_cli.vault import markdown_scanner, sections
+from zkchat_cli.vault import sections
+from zkchat_cli.vault.markup import read_markup
 from zkchat_cli.vault.vault import Vault
 
 TEXT = """# How to *begin*?
@@ -31,7 +32,7 @@ First words. ^first
 ## Tools
 Other tools.
 """
-MARKUP = markdown_scanner.walk(TEXT)
+MARKUP = read_markup(TEXT)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ MARKUP = markdown_scanner.walk(TEXT)
     ],
 )
 def test_an_anchor_stands_for_lines(anchor: str, lines: tuple[int, int] | None) -> None:
-    assert sections.lines_of(anchor, TEXT, MARKUP) == lines
+    assert sections.find_section(anchor, TEXT, MARKUP) == lines
 
 
 @pytest.mark.parametrize(
@@ -67,12 +68,12 @@ def test_an_anchor_stands_for_lines(anchor: str, lines: tuple[int, int] | None) 
     [("How to bgin", ("How to *begin*?",)), ("Later#Tool", ("Tools",)), ("^sww", ("^saw",)), ("xyz", ()), ("^xyz", ()), ("x" * 10**6, ())],
 )
 def test_what_an_anchor_may_have_meant(anchor: str, near: tuple[str, ...]) -> None:
-    assert sections.nearest(anchor, MARKUP) == near
+    assert sections.similar_headings(anchor, MARKUP) == near
 
 
 def test_an_id_at_the_very_beginning_is_its_own_block() -> None:
     text = "^id\n\nText.\n"
-    assert sections.lines_of("^id", text, markdown_scanner.walk(text)) == (1, 1)
+    assert sections.find_section("^id", text, read_markup(text)) == (1, 1)
 
 
 def test_a_link_to_a_heading_of_a_note_that_is_gone_by_now_is_not_called_broken(tmp_path: Path) -> None:

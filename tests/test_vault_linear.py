@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.vault import markdown_scanner, note_parser
+from zkchat_cli.vault import note_parser
+from zkchat_cli.vault.markup import read_markup
 
 pytestmark = pytest.mark.usefixtures("untraced")
 
@@ -23,7 +24,7 @@ SMALL, FACTOR = 25_000, 8
 def seconds(piece: str, size: int) -> float:
     note = piece * (size // len(piece))
     begin = time.process_time()
-    assert note_parser.parse("Note.md", note).passages
+    assert note_parser.parse_note("Note.md", note).chunks
     return time.process_time() - begin
 
 
@@ -62,7 +63,7 @@ def test_runs_of_backticks_of_which_none_closes_another_take_linear_time():
 
 def _read(note: str) -> float:
     begin = time.process_time()
-    markdown_scanner.walk(note)
+    read_markup(note)
     return time.process_time() - begin
 
 

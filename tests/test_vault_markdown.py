@@ -4,16 +4,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.vault import markdown_scanner, note_parser
-from zkchat_cli.vault.chunking import LONGEST, LONGEST_LINE, TINY, tokens
+from zkchat_cli.vault import note_parser
+from zkchat_cli.vault.chunking import MAX_LINE_TOKENS, MAX_TOKENS, MIN_TOKENS, estimate_tokens
+from zkchat_cli.vault.markup import read_markup
 
 
 def parse(text: str, path: str = "Folder/Note.md"):
-    return note_parser.parse(path, text)
+    return note_parser.parse_note(path, text)
 
 
 def chunks(text: str):
-    return [(p.start_line, p.end_line, p.heading) for p in parse(text).passages]
+    return [(p.start_line, p.end_line, p.heading) for p in parse(text).chunks]
 
 
 def paragraph(words: int) -> str:
@@ -71,7 +72,7 @@ def test_broken_front_matter_is_text_and_reported(yaml):
     note = parse(f"---\n{yaml}\n---\nbody")
     assert note.front_matter.lines == 0
     assert "front matter is not valid YAML" in note.front_matter.problem
-    assert note.passages[0].start_line == 1
+    assert note.chunks[0].start_line == 1
 
 
 def test_nested_properties_and_anchors_are_passed_over():
@@ -88,17 +89,17 @@ def test_an_empty_front_matter_is_one():
 
 def test_headings_know_line_and_level():
     text = "# One #\ntext\n### Two ##x\n#no\n####### no\n  ## Three\n```\n# code\n```\nSet\n===\n\nUnder\n---\n\n---\n#"
-    found = [(h.line, h.level, h.text) for h in markdown_scanner.walk(text).headings]
+    found = [(h.line, h.level, h.text) for h in read_markup(text).headings]
     assert found == [(1, 1, "One"), (3, 3, "Two ##x"), (6, 2, "Three"), (10, 1, "Set"), (13, 2, "Under"), (17, 1, "")]
 
 
 def test_headings_know_the_headings_above_them():
-    found = markdown_scanner.walk("### A\n# B\n### C\n## D\n### E\n## F\n# G")
+    found = read_markup("### A\n# B\n### C\n## D\n### E\n## F\n# G")
     assert [h.path for h in found.headings] == [(), (), ("B",), ("B",), ("B", "D"), ("B",), ()]
 
 
 def test_block_ids_know_their_line():
-    assert markdown_scanner.walk("a ^id-1\n2 ^ 3\n\n^table").blocks == (("id-1", 1), ("table", 4))
+    assert read_markup("a ^id-1\n2 ^ 3\n\n^table").block_ids == (("id-1", 1), ("table", 4))
 
 
 def test_a_chunk_for_each_section_with_its_heading():
@@ -108,7 +109,7 @@ def test_a_chunk_for_each_section_with_its_heading():
 
 def test_a_chunk_stands_under_all_headings_above_it():
     text = f"# A\n{paragraph(60)}\n## B\n{paragraph(60)}\n### C\n{paragraph(60)}\n## D\n{paragraph(60)}"
-    assert [p.headings for p in parse(text).passages] == [("A",), ("A", "B"), ("A", "B", "C"), ("A", "D")]
+    assert [p.headings for p in parse(text).chunks] == [("A",), ("A", "B"), ("A", "B", "C"), ("A", "D")]
 
 
 def test_front_matter_is_in_no_chunk():
@@ -129,44 +130,44 @@ def test_a_section_never_goes_with_the_end_of_a_deeper_one():
 
 def test_a_long_section_is_cut_between_paragraphs():
     text = "# A\n\n" + "\n\n".join(paragraph(100) for _ in range(6))
-    found = parse(text).passages
+    found = parse(text).chunks
     assert [(p.start_line, p.end_line) for p in found] == [(1, 5), (7, 9), (11, 13)]
-    assert all(tokens(p.text) <= LONGEST + TINY for p in found)
+    assert all(estimate_tokens(p.text) <= MAX_TOKENS + MIN_TOKENS for p in found)
     assert {p.heading for p in found} == {"A"}
 
 
 def test_code_stays_whole_where_it_fits():
     code = "```\n" + "\n\n".join(["x = 1"] * 60) + "\n```"
     text = f"{paragraph(200)}\n\n{code}\n\n{paragraph(200)}"
-    assert code in [p.text for p in parse(text).passages]
+    assert code in [p.text for p in parse(text).chunks]
 
 
 def test_a_paragraph_too_long_for_a_chunk_is_cut_between_lines():
     text = "\n".join(paragraph(50).strip() for _ in range(20))
-    found = parse(text).passages
+    found = parse(text).chunks
     assert len(found) > 2
     assert "\n".join(p.text for p in found) == text
 
 
 def test_a_line_too_long_for_any_chunk_is_cut_at_a_space():
     line = "word " * 3000
-    pieces = parse(line).passages
+    pieces = parse(line).chunks
     assert "".join(p.text for p in pieces) == line
-    assert all((p.start_line, p.end_line) == (1, 1) and tokens(p.text) <= LONGEST + 1 for p in pieces)
-    unbroken = "x" * (5 * LONGEST_LINE)
-    assert "".join(p.text for p in parse(unbroken).passages) == unbroken
+    assert all((p.start_line, p.end_line) == (1, 1) and estimate_tokens(p.text) <= MAX_TOKENS + 1 for p in pieces)
+    unbroken = "x" * (5 * MAX_LINE_TOKENS)
+    assert "".join(p.text for p in parse(unbroken).chunks) == unbroken
 
 
 def test_a_huge_line_stands_alone_among_others():
     text = "short\n" + "word " * 3000 + "\nafter\n" + "\n".join(paragraph(50).strip() for _ in range(20))
-    found = parse(text).passages
+    found = parse(text).chunks
     assert (found[0].start_line, found[0].end_line) == (1, 1)
-    assert max(tokens(p.text) for p in found) <= LONGEST + TINY
+    assert max(estimate_tokens(p.text) for p in found) <= MAX_TOKENS + MIN_TOKENS
 
 
 def test_blank_lines_never_make_a_chunk():
     text = f"{paragraph(300)}\n\n\n\n" + "\n" * 1500 + paragraph(3000) + "\n\n\n"
-    assert all(p.text.strip() for p in parse(text).passages)
+    assert all(p.text.strip() for p in parse(text).chunks)
 
 
 def test_a_tiny_rest_stays_with_the_chunk_before():
@@ -208,7 +209,7 @@ LINES = [
 def test_every_line_with_text_is_in_exactly_one_chunk_as_it_stands(lines):
     note = parse("\n".join(lines))
     covered: list[int] = []
-    for p in note.passages:
+    for p in note.chunks:
         assert p.text == "\n".join(lines[p.start_line - 1 : p.end_line])
         covered.extend(range(p.start_line, p.end_line + 1))
     assert covered == sorted(set(covered))
@@ -216,12 +217,12 @@ def test_every_line_with_text_is_in_exactly_one_chunk_as_it_stands(lines):
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.lists(st.sampled_from([*LINES, "word " * 3000, "x" * (5 * LONGEST_LINE), "é " * 4000]), min_size=1, max_size=8))
+@given(st.lists(st.sampled_from([*LINES, "word " * 3000, "x" * (5 * MAX_LINE_TOKENS), "é " * 4000]), min_size=1, max_size=8))
 def test_only_a_line_far_too_long_is_in_several_chunks_which_together_are_the_line(lines):
     note = parse("\n".join(lines))
     pieces: dict[int, str] = {}
-    for p in note.passages:
-        if tokens(lines[p.start_line - 1]) > LONGEST_LINE and p.start_line == p.end_line:
+    for p in note.chunks:
+        if estimate_tokens(lines[p.start_line - 1]) > MAX_LINE_TOKENS and p.start_line == p.end_line:
             pieces[p.start_line] = pieces.get(p.start_line, "") + p.text
         else:
             assert p.text == "\n".join(lines[p.start_line - 1 : p.end_line])
@@ -232,7 +233,7 @@ def test_only_a_line_far_too_long_is_in_several_chunks_which_together_are_the_li
 @given(st.lists(st.sampled_from(LINES), max_size=40))
 def test_a_chunk_knows_every_heading_it_stands_under_or_contains(lines):
     note = parse("\n".join(lines))
-    for p in note.passages:
+    for p in note.chunks:
         above = [h for h in note.markup.headings if h.line < p.start_line][-1:]
         within = [h for h in note.markup.headings if p.start_line <= h.line <= p.end_line]
         over = within[0].path if within and within[0].line == p.start_line else (*above[0].path, above[0].text) if above else ()

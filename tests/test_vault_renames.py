@@ -21,7 +21,7 @@ def names_of(notes: dict[str, str]) -> dict[str, list[Name]]:
     table: dict[str, list[Name]] = {}
     for path, text in notes.items():
         table.setdefault(key(path), []).append(Name(path, "note", stem(path)))
-        for alias in note_parser.parse(path, text).aliases:
+        for alias in note_parser.parse_note(path, text).aliases:
             table.setdefault(key(alias), []).append(Name(path, "alias", alias))
     return table
 
@@ -29,7 +29,7 @@ def names_of(notes: dict[str, str]) -> dict[str, list[Name]]:
 def targets(notes: dict[str, str]) -> dict[str, list[str | None]]:
     """Where each link of each note leads."""
     resolve = BulkLinkResolver(names_of(notes)).resolve
-    return {path: [resolve(link, path).target for link in note_parser.parse(path, text).markup.links] for path, text in notes.items()}
+    return {path: [resolve(link, path).target for link in note_parser.parse_note(path, text).markup.links] for path, text in notes.items()}
 
 
 paths = st.builds(lambda folder, name: f"{folder}{name}.md", st.sampled_from(FOLDERS), st.sampled_from(NAMES))
@@ -69,7 +69,7 @@ def test_after_a_rename_every_link_leads_where_it_led(notes: dict[str, str], dat
     rewriter = LinkRewriter(names_of(notes), move)
     renamed: dict[str, str] = {}
     for path, text in notes.items():
-        note = note_parser.parse(path, text)
+        note = note_parser.parse_note(path, text)
         found = rewriter.rewrite(path, note)
         assert not found.lost
         verbatim = BytePreservingText.of(text.encode())
@@ -84,7 +84,7 @@ def test_after_a_rename_every_link_leads_where_it_led(notes: dict[str, str], dat
 
 def note(path: str, text: str, notes: dict[str, str], move: Move) -> str:
     """A note's text after a move."""
-    found = LinkRewriter(names_of(notes), move).rewrite(path, note_parser.parse(path, text))
+    found = LinkRewriter(names_of(notes), move).rewrite(path, note_parser.parse_note(path, text))
     return BytePreservingText.of(text.encode()).apply(found.edits).decode()
 
 
@@ -134,14 +134,14 @@ def test_letters_that_were_written_with_percent_signs_are_again() -> None:
 def test_a_link_that_nothing_can_keep_right_is_told() -> None:
     move = Move("A.md", "Nick.md")
     table = {"nick": [Name("C.md", "alias", "Nick")], "a": [Name("A.md", "note", "A")]}
-    found = LinkRewriter(table, move).rewrite("S.md", note_parser.parse("S.md", "[[Nick]]"))
+    found = LinkRewriter(table, move).rewrite("S.md", note_parser.parse_note("S.md", "[[Nick]]"))
     assert found.lost == ("[[Nick]]",)
-    assert relink(note_parser.parse("S.md", "[[Nik]]").markup.links[0], "[[Nik]]", "S.md", "D.md", table) is None
+    assert relink(note_parser.parse_note("S.md", "[[Nik]]").markup.links[0], "[[Nik]]", "S.md", "D.md", table) is None
 
 
 def test_a_rewritten_note_is_read_anew_before_it_is_trusted() -> None:
     rewriter = LinkRewriter({"a": [Name("A.md", "note", "A")]}, Move("X.md", "Y.md"))
-    old = note_parser.parse("S.md", "[[A]]")
+    old = note_parser.parse_note("S.md", "[[A]]")
     holds = [rewriter.keeps_targets("S.md", old, text) for text in ("[[A|x]]", "[[B]]", "`[[A]]`")]
     assert holds == [True, False, False]
 

@@ -6,8 +6,8 @@ from zkchat_cli.vault import note_parser, sections
 
 
 def lines_of(name: str, text: str) -> tuple[int, int] | None:
-    note = note_parser.parse("Note.md", text)
-    return sections.lines_of(name, note.text, note.markup)
+    note = note_parser.parse_note("Note.md", text)
+    return sections.find_section(name, note.text, note.markup)
 
 
 NOTE = """# Plan
@@ -48,9 +48,9 @@ def test_a_heading_means_its_section_up_to_the_next_of_its_level(heading, lines)
 
 def test_a_line_stands_under_the_last_heading_before_it():
     text = "intro\n# One\na\n## Two\n```\n# code\n```"
-    assert [sections.heading_over(line, text) for line in range(1, 8)] == [None, "One", "One", "Two", "Two", "Two", "Two"]
-    assert sections.heading_over(21, text, first_line=20) == "One"
-    assert sections.heading_over(2, "#\ntext") is None
+    assert [sections.heading_above(line, text) for line in range(1, 8)] == [None, "One", "One", "Two", "Two", "Two", "Two"]
+    assert sections.heading_above(21, text, first_line=20) == "One"
+    assert sections.heading_above(2, "#\ntext") is None
 
 
 def test_of_two_equal_headings_the_first_is_meant():

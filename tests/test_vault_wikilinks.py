@@ -6,17 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.vault import markdown_scanner
-from zkchat_cli.vault.links.resolver import Name, resolve
-from zkchat_cli.vault.links.wikilinks import WrittenLink, key, split_target, stem
+from zkchat_cli.vault.links.wikilinks import Name, WrittenLink, key, resolve, split_target, stem
+from zkchat_cli.vault.markup import read_markup
 
 
 def raws(text: str, front_lines: int = 0) -> list[str]:
-    return [link.raw for link in markdown_scanner.walk(text, front_lines).links]
+    return [link.raw for link in read_markup(text, front_lines).links]
 
 
 def only(text: str) -> WrittenLink:
-    [link] = markdown_scanner.walk(text).links
+    [link] = read_markup(text).links
     return link
 
 
@@ -135,7 +134,7 @@ def test_only_wikilinks_count_in_front_matter():
 
 
 def test_each_link_knows_its_line():
-    assert [(link.text, link.line) for link in markdown_scanner.walk("[[a]]\n\n- [[b]] [[c]]\n`x\ny` [[d]]").links] == [
+    assert [(link.text, link.line) for link in read_markup("[[a]]\n\n- [[b]] [[c]]\n`x\ny` [[d]]").links] == [
         ("a", 1),
         ("b", 3),
         ("c", 3),
@@ -191,7 +190,7 @@ def test_a_markdown_link_is_percent_decoded(text, expected):
     ],
 )
 def test_a_link_may_say_its_destination_elsewhere(text, expected):
-    found = markdown_scanner.walk(text).links
+    found = read_markup(text).links
     assert [(link.raw, link.text, link.heading, link.alias, link.line) for link in found] == expected
 
 
@@ -291,7 +290,7 @@ def test_a_markdown_link_to_no_note_is_no_link_unless_it_looks_like_one():
 @settings(max_examples=300, deadline=None)
 @given(st.text(st.sampled_from("[]()|#!`$%<>-~\\ \n\tab^\"'*1.=:/"), max_size=200))
 def test_any_text_is_walked_and_every_link_stands_in_its_line(text):
-    found = markdown_scanner.walk(text)
+    found = read_markup(text)
     lines = text.split("\n")
     for link in found.links:
         assert link.raw in lines[link.line - 1]

@@ -27,7 +27,8 @@ def watched(*looks: tuple[int, str], colour: bool) -> str:
             raise Over
 
     with pytest.raises(Over):
-        watch(lambda: looks[at[0]][0], lambda: looks[at[0]][1], Screen(out, out, colour=colour, err_is_terminal=False), wait)
+        screen = Screen(out, out, colour=colour, err_is_terminal=False)
+        watch(lambda: looks[at[0]][0], lambda: looks[at[0]][1], screen.print, screen, wait)
     return out.getvalue()
 
 

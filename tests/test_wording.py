@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from zkchat_cli.markdown.plain_text import plain
+from zkchat_cli.markdown.plain_text import to_plain_text
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ from zkchat_cli.markdown.plain_text import plain
     ],
 )
 def test_what_is_read(markdown: str, words: str) -> None:
-    assert plain(markdown) == words
+    assert to_plain_text(markdown) == words
 
 
 @pytest.mark.parametrize(
@@ -39,5 +39,5 @@ def test_what_is_read(markdown: str, words: str) -> None:
 )
 def test_a_heap_of_marks_is_read_at_once(piece: str) -> None:
     begin = time.process_time()
-    plain("word " + piece * ((1 << 18) // len(piece)))
+    to_plain_text("word " + piece * ((1 << 18) // len(piece)))
     assert time.process_time() - begin < 5  # what is quadratic takes an hour

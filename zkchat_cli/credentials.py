@@ -34,12 +34,12 @@ class ApiKey:
     variable: str = ""
 
     @property
-    def ending(self) -> str:
+    def last_four(self) -> str:
         """What may be shown of it."""
         return self.value[-4:] if len(self.value) >= SHORTEST_SHOWN else ""
 
     @property
-    def place(self) -> str:
+    def description(self) -> str:
         """What it is called in a message: by its variable, or by where zkchat keeps it."""
         return f"the key in zkchat's {self.source}" if self.source in ("file", "keyring") else self.variable if self.source else ""
 
@@ -48,10 +48,10 @@ def find_key(provider: str, variable: str, env: Mapping[str, str], where: AppPat
     """The key of a provider: the environment's, else the one that was kept, else none. Raises nothing: who needs one says what is wrong."""
     if value := env.get(variable, "").strip():
         return ApiKey(value, "environment", variable)
-    return kept(provider, variable, where)
+    return read_stored_key(provider, variable, where)
 
 
-def kept(provider: str, variable: str, where: AppPaths) -> ApiKey:
+def read_stored_key(provider: str, variable: str, where: AppPaths) -> ApiKey:
     """The key that zkchat keeps, whatever the environment says."""
     try:
         entry = _read(where.keys_file).get(provider)
@@ -83,7 +83,7 @@ def store_key(provider: str, value: str, where: AppPaths, *, in_file: bool = Fal
     return place
 
 
-def plain(text: str, variable: str) -> str:
+def parse_pasted_key(text: str, variable: str) -> str:
     """A key as it was pasted or piped in: also as the line of an `.env` file that sets its variable, and between quotation marks."""
     text = text.strip().removeprefix("\ufeff").removeprefix("export ").strip().removeprefix(f"{variable}=")
     return text[1:-1] if text[:1] in ("'", '"') and text[1:].endswith(text[:1]) else text
@@ -100,12 +100,12 @@ def remove_key(provider: str, where: AppPaths) -> bool:
     return entry is not None
 
 
-def require_readable(where: AppPaths) -> None:
+def check_readable(where: AppPaths) -> None:
     """Raises ConfigError where the file of keys is there and says nothing."""
     _read(where.keys_file)
 
 
-def kept_values(where: AppPaths) -> list[str]:
+def stored_key_values(where: AppPaths) -> list[str]:
     """All keys that the file has, for who must take them out of a text."""
     with suppress(ConfigError):
         return [entry for entry in _read(where.keys_file).values() if isinstance(entry, str) and entry]

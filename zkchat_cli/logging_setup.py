@@ -8,9 +8,9 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from zkchat_cli import paths
-from zkchat_cli.credentials import kept_values
+from zkchat_cli.credentials import stored_key_values
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.llm.http_errors import LIKE_A_KEY
+from zkchat_cli.llm.http_errors import API_KEY
 
 FILE = "zkchat.log"
 LARGEST, KEPT = 1_000_000, 3
@@ -29,7 +29,7 @@ def start_logging(env: Mapping[str, str]) -> Path:
     except OSError as e:
         raise ZkchatError(f"the log {file} cannot be written: {e.strerror or e}", "Leave out --verbose, or set ZKCHAT_HOME.") from e
     secrets = [value for name, value in env.items() if _SECRET_NAME.search(name) and len(value) >= SHORTEST_SECRET]
-    secrets += kept_values(paths.app_paths(env))
+    secrets += stored_key_values(paths.app_paths(env))
     handler.setFormatter(_Redacted(secrets))
     root = logging.getLogger()
     root.addHandler(handler)
@@ -61,4 +61,4 @@ class _Redacted(logging.Formatter):
         text = super().format(record)
         for secret in self._secrets:
             text = text.replace(secret, "…")
-        return LIKE_A_KEY.sub("…", _SECRET_HEADER.sub(r"\1\2…", text))
+        return API_KEY.sub("…", _SECRET_HEADER.sub(r"\1\2…", text))

@@ -7,8 +7,8 @@ from ground import Ground
 from measuring import Goal, Row, in_turns, timed
 
 from zkchat_cli.citations.citable_sources import CitableSources
-from zkchat_cli.citations.marks.stream_parser import CitationMarkParser
-from zkchat_cli.citations.verify import verify
+from zkchat_cli.citations.marks import CitationMarkParser
+from zkchat_cli.citations.verify import verify_citations
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.tokens.counter import load_vocabulary
 
@@ -31,7 +31,7 @@ def figures(ground: Ground) -> Iterator[Row]:
         for _ in re.finditer(r"\[\d+\]", text):
             pass
 
-    checked = in_turns(timed(lambda text: verify(text, CitableSources.of(chunks))), timed(floor), answers)
+    checked = in_turns(timed(lambda text: verify_citations(text, CitableSources.from_chunks(chunks))), timed(floor), answers)
     yield Row("verify an answer of 2000 words", *checked, "re.finditer of [n]", Goal(10, "p95"))
     yield Row("read its citations as it comes in", *in_turns(timed(stream), timed(floor), answers), "re.finditer of [n]")
 

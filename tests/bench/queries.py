@@ -16,7 +16,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from zkchat_cli.text import sentences, words
+from zkchat_cli.markdown.blocks import sentences
+from zkchat_cli.text import words
 from zkchat_cli.vault.note_reader import Note
 from zkchat_cli.vault.vault import Vault
 
@@ -61,7 +62,7 @@ def make(vault: Vault, seed: int, most: int) -> list[Query]:
 def _asked(vault: Vault, notes: Mapping[str, Note], path: str) -> Iterator[tuple[str, str, str]]:
     """Kind, text and the note meant, of all that a note may be asked for and all that it asks for by its links."""
     note = notes[path]
-    found = sentences.sentences(note.text)
+    found = sentences(note.text)
     yield from (("first_sentence", sentence.text, path) for sentence in found[:1])
     yield from (("heading", heading.text, path) for heading in note.headings)
     links = vault.resolve_links(note.text, path)

@@ -6,9 +6,9 @@ from ground import Ground
 from measuring import Goal, Row, in_turns, timed
 
 from zkchat_cli.context.turns import Turn
+from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.summarization.extractive.summarizer import ExtractiveSummarizer, summarize
-from zkchat_cli.text.sentences import sentences
 from zkchat_cli.tokens.counter import TokenCounter, load_vocabulary
 
 TOKENS, ROOM, SENTENCES_A_MESSAGE = 25_000, 2000, 3

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from zkchat_cli.chat.tool_executor import ToolExecutor
 from zkchat_cli.models import Conversation, ConversationArchive, ToolCall, ZkChatMessage
-from zkchat_cli.references.aggregate import documents_of
+from zkchat_cli.references.aggregate import aggregate_documents
 from zkchat_cli.text.words import STOPWORDS
 
 VOCABULARY = 20_000
@@ -101,7 +101,7 @@ def conversation(turns: int, words: Words, toolbox: ToolExecutor, vault: str, ne
         say(
             "assistant",
             "From your notes:\n\n" + "\n\n".join(f"“{text}” [{number}]" for text, number in first),
-            references=documents_of(found.chunks, lambda _: None),
+            references=aggregate_documents(found.chunks, lambda _: None),
         )
     talk = Conversation(id=new_id(), vault=vault, title="long", created_at=now, updated_at=now, head_id=messages[-1].id)
     return ConversationArchive(conversation=talk, messages=tuple(messages))

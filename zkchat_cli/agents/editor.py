@@ -24,7 +24,7 @@ _EXAMPLES = {
 """What a key that is not set could be, shown behind a #."""
 
 
-def text(name: str, given: Mapping[str, Any]) -> str:
+def render_agent_file(name: str, given: Mapping[str, Any]) -> str:
     """A new agent's file: what is given, and behind a # what else there is."""
     return "\n".join(_lines(name, given)) + "\n"
 
@@ -32,13 +32,13 @@ def text(name: str, given: Mapping[str, Any]) -> str:
 def _lines(name: str, given: Mapping[str, Any]) -> Iterator[str]:
     yield f"# The agent {name}: zkchat chat --agent {name}, /agent {name}, @{name} QUESTION"
     yield "# What is not set is as your settings have it. zkchat agent config changes this file and keeps its comments."
-    for key in (key for key in loader.keys(AgentProfile) if not key.startswith("context.")):
+    for key in (key for key in loader.default_values(AgentProfile) if not key.startswith("context.")):
         if key == "system_prompt_file" and "system_prompt" in given:
             continue
         if key == "system_prompt" and key not in given and "system_prompt_file" in given:
             continue
         yield ""
-        yield f"# {loader.describe(key, AgentProfile)}"
+        yield f"# {loader.describe_setting(key, AgentProfile)}"
         if key in given:
             yield f"{key} = {as_toml(given[key])}"
         elif key in _EXAMPLES:
@@ -72,12 +72,12 @@ def _is(written: str, value: str) -> bool:
         return False
 
 
-def create(file: Path, name: str, given: Mapping[str, Any]) -> None:
+def create_agent_file(file: Path, name: str, given: Mapping[str, Any]) -> None:
     """Write a new agent's file. Raises ConfigError when it cannot be written."""
-    replace(file, text(name, given))
+    write_agent_file(file, render_agent_file(name, given))
 
 
-def change(file: Path, values: Mapping[str, object]) -> None:
+def update_agent_file(file: Path, values: Mapping[str, object]) -> None:
     """Set keys, or take those out that are None, all else kept as it was written. Raises ConfigError, and then nothing is changed."""
     try:
         document: Any = tomlkit.parse(file.read_text(encoding="utf-8-sig"))
@@ -96,10 +96,10 @@ def change(file: Path, values: Mapping[str, object]) -> None:
         raise ConfigError(f"{file} cannot be read: {reason(e)}", "Nothing was changed.") from e
     content = tomlkit.dumps(document)
     tomllib.loads(content)
-    replace(file, content)
+    write_agent_file(file, content)
 
 
-def delete(file: Path) -> None:
+def delete_agent_file(file: Path) -> None:
     """Raises ConfigError when the file cannot be deleted."""
     try:
         file.unlink()
@@ -107,12 +107,12 @@ def delete(file: Path) -> None:
         raise ConfigError(f"{file} cannot be deleted: {(e.strerror or str(e)).lower()}", "Check the folder's permissions.") from e
 
 
-def as_given(agent: Agent) -> dict[str, Any]:
+def profile_of_builtin(agent: Agent) -> dict[str, Any]:
     """What a file would say to be this built-in agent."""
-    return {**agent.given, "system_prompt": agent.prompt}
+    return {**agent.values, "system_prompt": agent.prompt}
 
 
-def replace(file: Path, content: str) -> None:
+def write_agent_file(file: Path, content: str) -> None:
     """The whole file anew, in one step, for its owner alone. Raises ConfigError, and then it is as it was."""
     try:
         for folder in (file.parent.parent, file.parent):

@@ -14,36 +14,36 @@ from zkchat_cli.agents.profile import LARGEST_PROMPT, Agent, AgentProfile
 from zkchat_cli.config import loader
 from zkchat_cli.errors import ConfigError
 
-FOLDER = "agents"
-NONE = "none"
+FOLDER_NAME = "agents"
+NO_AGENT = "none"
 """What one says to be without an agent; so none can be called that."""
-SAME = (("system_prompt", "system_prompt_file"), ("strategy", "context.strategy"), ("memory", "context.memory_integration"))
+CONFLICTING_KEYS = (("system_prompt", "system_prompt_file"), ("strategy", "context.strategy"), ("memory", "context.memory_integration"))
 """Keys that take each other's place."""
 _NAME = re.compile(r"[^\W_][\w-]{0,47}")
 
 
-def folder(config_file: Path) -> Path:
+def agents_folder(config_file: Path) -> Path:
     """Where the agents' files are, beside the settings file."""
-    return config_file.parent / FOLDER
+    return config_file.parent / FOLDER_NAME
 
 
-def is_name(text: str) -> bool:
+def is_valid_name(text: str) -> bool:
     """Whether an agent may be called so: letters, digits, `-` and `_`, in lower case, so that `@name` can be typed."""
-    return bool(_NAME.fullmatch(text)) and text == text.lower() and text != NONE
+    return bool(_NAME.fullmatch(text)) and text == text.lower() and text != NO_AGENT
 
 
-def file_of(where: Path, name: str) -> Path:
+def agent_file(where: Path, name: str) -> Path:
     """The file of the agent called so. Raises ConfigError for what is no name."""
-    if not is_name(name):
-        hint = f"Up to 48 letters, digits, - and _, in lower case, and not {NONE}."
+    if not is_valid_name(name):
+        hint = f"Up to 48 letters, digits, - and _, in lower case, and not {NO_AGENT}."
         raise ConfigError(f"an agent cannot be called {name!r:.80}", hint)
     return where / f"{name}.toml"
 
 
-def names(where: Path) -> list[str]:
+def list_names(where: Path) -> list[str]:
     """All agents there are, built-in ones included, sorted; nothing is read."""
     try:
-        own = [file.stem for file in where.iterdir() if file.suffix == ".toml" and is_name(file.stem)]
+        own = [file.stem for file in where.iterdir() if file.suffix == ".toml" and is_valid_name(file.stem)]
     except OSError:
         own = []
     return sorted({*own, *registry.names(builtin)})
@@ -53,46 +53,46 @@ def is_built_in(name: str) -> bool:
     return name in registry.names(builtin)
 
 
-def load(where: Path, name: str) -> Agent:
+def load_agent(where: Path, name: str) -> Agent:
     """The agent called so: the user's, else the built-in one. Raises ConfigError that names the nearest if there is none."""
-    known = names(where)
+    known = list_names(where)
     name = name.lower() if name.lower() in known else name
     if name not in known:
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.4) or known
         raise ConfigError(f"there is no agent {name!r:.80}", f"Nearest: {', '.join(near)}. All of them: zkchat agent list")
     memory = where / f"{name}.md"
-    file = file_of(where, name)
+    file = agent_file(where, name)
     if not file.exists():
         agent: Agent = registry.load(builtin, name, "AGENT")
         return replace(agent, memory_file=memory)
-    return of_file(file, name, memory)
+    return load_agent_file(file, name, memory)
 
 
-def of_file(file: Path, name: str, memory: Path) -> Agent:
+def load_agent_file(file: Path, name: str, memory: Path) -> Agent:
     """The agent that a file in the agents' folder describes. Raises ConfigError."""
-    given = read(file)
+    given = read_profile(file)
     return Agent(name, given, _prompt(file, given), file, None if _is_prompt(file, given, memory) else memory)
 
 
-def read(file: Path) -> dict[str, Any]:
+def read_profile(file: Path) -> dict[str, Any]:
     """What an agent's file says, by dotted key, each value of its own type. Raises ConfigError."""
-    return checked(str(file), {key: value for _, key, value in loader.read_toml(file)})
+    return validate_profile(str(file), {key: value for _, key, value in loader.read_toml(file)})
 
 
-def checked(origin: str, given: Mapping[str, object]) -> dict[str, Any]:
+def validate_profile(origin: str, given: Mapping[str, object]) -> dict[str, Any]:
     """The same values, each of its own type. Raises ConfigError for a key that no agent has, or a value that does not do."""
     for key in given:
-        require(key, origin)
-    for one, other in SAME:
+        require_known_key(key, origin)
+    for one, other in CONFLICTING_KEYS:
         if one in given and other in given:
             raise ConfigError(f"{origin}: {one} and {other} are both there", "They say the same: keep one of them.")
-    valid = loader.flat(loader.validated(given, dict.fromkeys(given, origin), AgentProfile))
+    valid = loader.flatten(loader.validate(given, dict.fromkeys(given, origin), AgentProfile))
     return {key: valid[key] for key in given}
 
 
-def require(key: str, origin: str) -> None:
+def require_known_key(key: str, origin: str) -> None:
     """Refuse a key that no agent has, naming the nearest ones."""
-    known = loader.keys(AgentProfile)
+    known = loader.default_values(AgentProfile)
     if key not in known:
         near = difflib.get_close_matches(key, known, n=3, cutoff=0.5)
         own = [name for name in known if not name.startswith("context.")]
@@ -100,16 +100,16 @@ def require(key: str, origin: str) -> None:
         raise ConfigError(f"{origin}: {key} is not a key of an agent", f"{valid}There are {', '.join(own)} and the settings context.…")
 
 
-def check(agent: Agent, *, tools: Collection[str], strategies: Collection[str]) -> Agent:
+def check_names(agent: Agent, *, tools: Collection[str], strategies: Collection[str]) -> Agent:
     """Refuse names that no drawer holds: the caller says which tools and strategies there are."""
     wrong = next((tool for tool in agent.tools or () if tool not in tools), None)
     if wrong is not None:
         near = difflib.get_close_matches(wrong, tools, n=2, cutoff=0.5)
         hint = f"Nearest: {', '.join(near)}" if near else ""
-        raise loader.wrong_value(agent.origin, "tools", wrong, f"one of {', '.join(sorted(tools))}", hint)
+        raise loader.invalid_value_error(agent.origin, "tools", wrong, f"one of {', '.join(sorted(tools))}", hint)
     for key in ("strategy", "context.strategy"):
-        if agent.given.get(key) not in (None, "", *strategies):
-            raise loader.wrong_value(agent.origin, key, agent.given[key], " or ".join(strategies), "")
+        if agent.values.get(key) not in (None, "", *strategies):
+            raise loader.invalid_value_error(agent.origin, key, agent.values[key], " or ".join(strategies), "")
     return agent
 
 
@@ -157,12 +157,12 @@ def _is_prompt(file: Path, given: Mapping[str, Any], memory: Path) -> bool:
 
 
 def _wrong_file(file: Path, named: str, valid: str) -> ConfigError:
-    return loader.wrong_value(str(file), "system_prompt_file", named, valid, "Nothing of this agent is used until that is mended.")
+    return loader.invalid_value_error(str(file), "system_prompt_file", named, valid, "Nothing of this agent is used until that is mended.")
 
 
-def misnamed(where: Path) -> Iterable[str]:
+def find_invalid_file_names(where: Path) -> Iterable[str]:
     """Files in the agents' folder whose names nobody could call them by."""
     try:
-        return sorted(file.name for file in where.iterdir() if file.suffix == ".toml" and not is_name(file.stem))
+        return sorted(file.name for file in where.iterdir() if file.suffix == ".toml" and not is_valid_name(file.stem))
     except OSError:
         return []

@@ -11,12 +11,12 @@ class AgentMention:
     """The agent's name as it could be one, the address as it is written, and what is asked after it."""
 
     name: str
-    written: str
+    text: str
     question: str
 
-    def place_in(self, text: str, typed: str | None) -> str:
+    def locate(self, text: str, typed: str | None) -> str:
         """How it is found again in a message, of which `typed` is the part that begins with it (None: all)."""
-        return self.written if typed is None or text.strip() == typed.strip() else f"\n\n{self.written}"
+        return self.text if typed is None or text.strip() == typed.strip() else f"\n\n{self.text}"
 
 
 def parse_agent_mention(text: str) -> AgentMention | None:

@@ -51,7 +51,7 @@ class Agent:
     """
 
     name: str
-    given: Mapping[str, Any]
+    values: Mapping[str, Any]
     prompt: str = ""
     file: Path | None = None
     memory_file: Path | None = field(default=None, compare=False)
@@ -63,15 +63,15 @@ class Agent:
 
     @property
     def description(self) -> str:
-        return str(self.given.get("description", ""))
+        return str(self.values.get("description", ""))
 
     @property
     def tools(self) -> tuple[str, ...] | None:
         """The names of the tools that it may call; None: all."""
-        return tuple(self.given["tools"]) if "tools" in self.given else None
+        return tuple(self.values["tools"]) if "tools" in self.values else None
 
     @property
-    def settings(self) -> tuple[Entry, ...]:
+    def settings_layer(self) -> tuple[Entry, ...]:
         """What it changes of the settings, as a layer of them."""
-        told = {SETTINGS.get(key, key): value for key, value in self.given.items() if key in SETTINGS or key.startswith("context.")}
+        told = {SETTINGS.get(key, key): value for key, value in self.values.items() if key in SETTINGS or key.startswith("context.")}
         return tuple((self.origin, key, value) for key, value in told.items() if value != "")

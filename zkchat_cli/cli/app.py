@@ -55,7 +55,7 @@ class LazyCommandGroup(help_format.Group):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002  as above
         if cmd_name not in registry.names(commands):
             return None
-        command: Any = help_format.fitted(typer.main.get_command(registry.load(commands, cmd_name, "COMMAND")))
+        command: Any = help_format.with_fitting_help(typer.main.get_command(registry.load(commands, cmd_name, "COMMAND")))
         command.name = cmd_name
         parameters = command.get_params
         command.get_params = lambda ctx: accept_dashes_in_values(parameters(ctx))

@@ -104,7 +104,7 @@ class CommandContext:
         """A session on a stored conversation, for inspection; `indexed` updates the index first."""
         with self.open_app() as app:
             conversation = app.find(id_)
-            app.counter.warm()
+            app.counter.load_in_background()
             if indexed:
                 app.vault.refresh()
             session = app.session(conversation)

@@ -1,4 +1,4 @@
-"""The help of commands as a terminal shows it: within its width, whole, arguments named as they are typed."""
+"""Formatting of command help: it fits the terminal's width, is never truncated, and shows arguments as they are typed."""
 
 import re
 import shutil
@@ -8,11 +8,11 @@ from typing import Any
 from typer.core import TyperGroup
 
 NARROW = 52
-"""Columns below which typer's help would run over the edge; there a text begins below what it is about, not beside it."""
+"""Below this many columns Typer's two-column layout does not fit, and descriptions go below the names."""
 
 
-class _Formatter(TyperGroup.context_class.formatter_class):  # type: ignore[misc, name-defined, unused-ignore]  # click's or typer's own, by its version
-    """Lays help out as typer does, but within a narrow terminal, too, and names arguments as they are written, without their types."""
+class _Formatter(TyperGroup.context_class.formatter_class):  # type: ignore[misc, name-defined, unused-ignore]  # from click or Typer, depending on the version
+    """Typer's formatter, which also fits narrow terminals and shows arguments without their types."""
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
@@ -22,8 +22,8 @@ class _Formatter(TyperGroup.context_class.formatter_class):  # type: ignore[misc
             self.width = max(columns - 1, 20)
 
     def write_usage(self, prog: str, args: str = "", *more: Any) -> None:
-        args = re.sub(r" \[[a-z]+\](\.\.\.)?", "", args)  # one that is hidden: ours are in capitals
-        args = re.sub(r"\[(\[[^\[\]]*\](?:\.\.\.)?)\](?:\.\.\.)?", r"\1", args)  # typer brackets what we have bracketed
+        args = re.sub(r" \[[a-z]+\](\.\.\.)?", "", args)  # a hidden argument: visible ones are in capitals
+        args = re.sub(r"\[(\[[^\[\]]*\](?:\.\.\.)?)\](?:\.\.\.)?", r"\1", args)  # Typer adds brackets to metavars that have them
         super().write_usage(prog, re.sub(r"\{([^{}]*)\}(?:\.\.\.)?", r"\1", args), *more)
 
     def write_dl(self, rows: Sequence[tuple[str, str]], *args: Any, **named: Any) -> None:
@@ -35,25 +35,25 @@ class _Context(TyperGroup.context_class):  # type: ignore[misc, valid-type]  # a
     formatter_class = _Formatter
 
 
-def fitted(command: Any) -> Any:
-    """A command of typer's whose help fits the terminal."""
+def with_fitting_help(command: Any) -> Any:
+    """Make a command's help fit the terminal."""
     if command is not None:
         command.context_class = _Context
     return command
 
 
 class Group(TyperGroup):
-    """A group of commands that are listed by their whole first sentences, not by as much of them as fits a line."""
+    """A group that lists its commands with their complete summaries instead of truncated ones."""
 
     context_class = _Context
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        return fitted(super().get_command(ctx, cmd_name))
+        return with_fitting_help(super().get_command(ctx, cmd_name))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, self.label(ctx, name)) for name in self.list_commands(ctx)])
 
     def label(self, ctx: Any, name: str) -> str:
-        """What is said of a command in the list."""
+        """A command's summary in the list."""
         return str(self.get_command(ctx, name).get_short_help_str(10_000))

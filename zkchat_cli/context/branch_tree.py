@@ -22,12 +22,12 @@ class BranchSegment:
     messages: tuple[ZkChatMessage, ...]
     turns: tuple[int, int]
     depth: int
-    number: int | None
-    current: bool
-    here: bool
+    leaf_number: int | None
+    on_current_branch: bool
+    contains_head: bool
 
     @property
-    def opening(self) -> ZkChatMessage:
+    def first_question(self) -> ZkChatMessage:
         """Its first question; where nobody asks, its first message."""
         return next((message for message in self.messages if message.role == "user"), self.messages[0])
 
@@ -54,7 +54,7 @@ class BranchTree:
             head = found[-1].parent_id
         return tuple(reversed(found))
 
-    def newest(self, head: str | None) -> str | None:
+    def newest_leaf(self, head: str | None) -> str | None:
         """Of the ends that are reached from `head`, the one written last; `head` itself where nothing follows."""
         reached: set[str | None] = {head}
         end = head
@@ -64,13 +64,13 @@ class BranchTree:
                 end = message.id
         return end
 
-    def ahead(self, head: str | None) -> list[str]:
+    def following_turn_ends(self, head: str | None) -> list[str]:
         """The ends of the turns that follow `head` on the way to its newest end, in their order."""
-        following = self.branch(self.newest(head))[len(self.branch(head)) :]
+        following = self.branch(self.newest_leaf(head))[len(self.branch(head)) :]
         borders = [i for i, message in enumerate(following) if message.role == "user" and i]
         return [following[i - 1].id for i in (*borders, len(following)) if i]
 
-    def stretches(self, head: str | None) -> list[BranchSegment]:
+    def segments(self, head: str | None) -> list[BranchSegment]:
         """The whole tree: what came first stands first, below each stretch what goes on from it. Ends are numbered from 1."""
         current = {message.id for message in self.branch(head)}
         found: list[BranchSegment] = []
@@ -87,9 +87,9 @@ class BranchTree:
                     messages=messages,
                     turns=(max(1, turns_before + (messages[0].role == "user")), turns),
                     depth=depth,
-                    number=None if following else ends,
-                    current=start.id in current,
-                    here=any(message.id == head for message in messages),
+                    leaf_number=None if following else ends,
+                    on_current_branch=start.id in current,
+                    contains_head=any(message.id == head for message in messages),
                 )
             )
             waiting += [(child, turns, depth + 1) for child in reversed(following)]
@@ -104,7 +104,7 @@ class BranchTree:
             following = self._children.get(following[0].id, [])
 
 
-def before_turns(branch: Sequence[ZkChatMessage], turns: int) -> str | None:
+def head_before_turns(branch: Sequence[ZkChatMessage], turns: int) -> str | None:
     """The message before the last `turns` questions of a branch: where it ends without them. None: at the beginning."""
     at = len(branch)
     while at and turns:

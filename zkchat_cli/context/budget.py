@@ -35,13 +35,13 @@ class Budget:
     tools: int
     messages: int
     threshold: float
-    source: str | None = None
+    window_source: str | None = None
     """Who says that the window is that large."""
 
     @classmethod
-    def of(cls, settings: ContextSettings, max_context: int, source: str | None = None) -> "Budget":
+    def from_settings(cls, settings: ContextSettings, max_context: int, source: str | None = None) -> "Budget":
         return cls(
-            source=source,
+            window_source=source,
             max_context=max_context,
             system=int(max_context * settings.system_budget_ratio),
             tools=int(max_context * settings.tool_budget_ratio),
@@ -54,22 +54,22 @@ class Budget:
         return int(self.max_context * LIMIT_SHARE)
 
     @property
-    def trigger(self) -> int:
+    def compaction_threshold(self) -> int:
         """Tokens of a prompt from which on the conversation should be compacted."""
         return int(self.threshold * self.effective_limit)
 
     @property
-    def batch(self) -> int:
+    def drop_batch(self) -> int:
         """Tokens of turns that are left out at once, where a strategy leaves them out: each time costs a provider's prompt cache."""
         return max(1, self.messages // BATCHES)
 
-    def for_messages(self, system: int, tools: int) -> int:
+    def message_budget(self, system: int, tools: int) -> int:
         """The messages' budget with what instructions and tools of so many tokens leave of theirs; never more than then can be sent."""
         unused = max(0, self.system - system) + max(0, self.tools - tools)
         return max(0, min(self.messages + unused, self.effective_limit - system - tools))
 
 
-def measure(
+def measure_usage(
     messages: Sequence[PromptMessage],
     tools: Sequence[PromptTool],
     budget: Budget,
@@ -107,14 +107,14 @@ def measure(
         total_tokens=total,
         available_tokens=max(0, budget.max_context - total),
         max_context=budget.max_context,
-        window_source=budget.source,
+        window_source=budget.window_source,
         effective_limit=budget.effective_limit,
         estimated=estimated,
         message_breakdown=MessageBreakdown(**parts),
         budget_status=BudgetStatuses(
             system=_status(system, budget.system),
             tools=_status(described, budget.tools),
-            messages=_status(said, budget.for_messages(system, described)),
+            messages=_status(said, budget.message_budget(system, described)),
         ),
         components=components,
         calibration=calibration,
@@ -126,22 +126,22 @@ def _status(used: int, budget: int) -> BudgetStatus:
     return BudgetStatus(used=used, budget=budget, percentage=round(100 * used / budget, 1) if budget else 0.0)
 
 
-def left_for_messages(usage: ContextUsage) -> int:
+def remaining_message_budget(usage: ContextUsage) -> int:
     """Tokens that messages may take besides those of a prompt with these figures: within their budget and the limit."""
     return max(0, usage.budget_status.messages.budget - usage.message_tokens)
 
 
-def room_for_history(usage: ContextUsage, budget: Budget) -> int:
+def history_budget(usage: ContextUsage, budget: Budget) -> int:
     """Tokens that earlier turns may take besides a prompt with these figures: the share that the settings give to messages.
 
     What instructions and tools leave of theirs is for the message in progress, its documents and what its tools find: a history that grew
     into it would have to shrink again with the first search.
     """
     flowed = max(0, usage.budget_status.messages.budget - budget.messages)
-    return max(0, min(budget.messages - max(0, usage.message_tokens - flowed), left_for_messages(usage)))
+    return max(0, min(budget.messages - max(0, usage.message_tokens - flowed), remaining_message_budget(usage)))
 
 
-def warnings(usage: ContextUsage, *, filtered: bool) -> dict[str, tuple[str, str]]:
+def budget_warnings(usage: ContextUsage, *, filtered: bool) -> dict[str, tuple[str, str]]:
     """What alone takes more than its share of the window ("instructions", "tools"), each with what to say of it and what can be done.
 
     `filtered`: tools that can be left out are, so what is too much are those that are always offered.
@@ -162,7 +162,7 @@ def warnings(usage: ContextUsage, *, filtered: bool) -> dict[str, tuple[str, str
     return found
 
 
-def due(messages: int, total: int, budget: Budget, allowed: int | None = None) -> CompactionDue:
+def compaction_due(messages: int, total: int, budget: Budget, allowed: int | None = None) -> CompactionDue:
     """Whether a conversation that would like to send so many tokens should be compacted first (documents 0 and 4).
 
     `allowed` is the messages' budget with what flowed on to it; without it, the one that the settings say.
@@ -171,16 +171,16 @@ def due(messages: int, total: int, budget: Budget, allowed: int | None = None) -
     reason = None
     if messages > allowed:
         reason = f"messages take {messages} tokens of their budget of {allowed}"
-    elif total > budget.trigger:
+    elif total > budget.compaction_threshold:
         reason = f"{total} tokens are over {budget.threshold:.0%} of the limit of {budget.effective_limit}"
-    return CompactionDue(due=reason is not None, reason=reason, at=min(budget.trigger, allowed + total - messages))
+    return CompactionDue(due=reason is not None, reason=reason, at=min(budget.compaction_threshold, allowed + total - messages))
 
 
-def room_for_turns(always: ContextUsage, beside: int, budget: Budget) -> int:
+def turn_budget_after_compaction(always: ContextUsage, beside: int, budget: Budget) -> int:
     """Tokens that turns may take after a compaction, `beside` the summary and what is kept word for word of others; `always` is a prompt
     without any of that.
 
     Less than half of what there is: filled up, it would be due again with the next turn, and each one costs a provider's prompt cache, and
     a summariser its instructions and the earlier summary once more.
     """
-    return max(0, min(room_for_history(always, budget), budget.trigger - always.total_tokens) - beside) * 9 // 20
+    return max(0, min(history_budget(always, budget), budget.compaction_threshold - always.total_tokens) - beside) * 9 // 20

@@ -6,7 +6,7 @@ Nothing is deleted: a compaction is a row that says which messages its summary c
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from zkchat_cli.context.prompt_assembly import covered_by
+from zkchat_cli.context.prompt_assembly import count_covered_turns
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import Compaction
 from zkchat_cli.tokens.counter import TokenCounter
@@ -41,11 +41,11 @@ class FoldPlan:
     @property
     def tokens(self) -> int:
         """What leaves the prompt with the turns."""
-        return sum(turn.foldable for turn in self.turns)
+        return sum(turn.foldable_tokens for turn in self.turns)
 
     @property
     def new_tokens(self) -> int:
-        return sum(turn.foldable for turn in self.new)
+        return sum(turn.foldable_tokens for turn in self.new)
 
 
 def plan_fold(turns: Sequence[Turn], covered: int, keep: int, *, room: int | None = None) -> FoldPlan | None:
@@ -55,19 +55,19 @@ def plan_fold(turns: Sequence[Turn], covered: int, keep: int, *, room: int | Non
     anyway, `keep` is only a wish: fewer stay when they do not fit, or when a short conversation would have nothing to fold; but always the
     last turn, unless `keep` is 0.
     """
-    border = kept_from(turns, keep)
+    border = first_kept_turn(turns, keep)
     if room is not None:
         while border == 0 and keep > 1:
             keep //= 2
-            border = kept_from(turns, keep)
-        over = sum(turn.foldable for turn in turns[border:]) - room
+            border = first_kept_turn(turns, keep)
+        over = sum(turn.foldable_tokens for turn in turns[border:]) - room
         while border < len(turns) - 1 and over > 0:
-            over -= turns[border].foldable
+            over -= turns[border].foldable_tokens
             border += 1
     return FoldPlan(tuple(turns[:border]), tuple(turns[covered:border])) if border > covered else None
 
 
-def kept_from(turns: Sequence[Turn], keep: int) -> int:
+def first_kept_turn(turns: Sequence[Turn], keep: int) -> int:
     """The first of the turns that hold the last `keep` messages."""
     border, kept = len(turns), 0
     while border > 0 and kept < keep:
@@ -96,7 +96,7 @@ def truncation_notice(fold: FoldPlan) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Covers:
+class SummaryCoverage:
     """What a summary stands for."""
 
     turns: int
@@ -105,12 +105,12 @@ class Covers:
     last_date: str | None
 
 
-def covered(compaction: Compaction, turns: Sequence[Turn]) -> Covers:
+def summary_coverage(compaction: Compaction, turns: Sequence[Turn]) -> SummaryCoverage:
     """What the summary of a compaction covers of a branch."""
-    folded = turns[: covered_by(compaction, turns)] if compaction.summary else ()
+    folded = turns[: count_covered_turns(compaction, turns)] if compaction.summary else ()
     messages = [message for turn in folded if not turn.failed for message in turn.messages]
     days = [message.timestamp[:10] for message in messages if message.timestamp]
-    return Covers(sum(not turn.failed for turn in folded), len(messages), min(days, default=None), max(days, default=None))
+    return SummaryCoverage(sum(not turn.failed for turn in folded), len(messages), min(days, default=None), max(days, default=None))
 
 
 def recently_failed(compactions: Sequence[Compaction], turns: Sequence[Turn], *, automatic: bool) -> bool:

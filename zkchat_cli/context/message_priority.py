@@ -93,7 +93,7 @@ _USERS: tuple[tuple[MessageKind, re.Pattern[str]], ...] = (
 )
 
 
-def kind(message: ZkChatMessage) -> MessageKind:
+def classify_message(message: ZkChatMessage) -> MessageKind:
     """What a message does in the conversation."""
     match message.role:
         case "tool":
@@ -137,7 +137,7 @@ def is_acknowledgement(content: str) -> bool:
     return all(word.replace("’", "'") in _ACKNOWLEDGEMENT for word in words)
 
 
-def priority(message: ZkChatMessage) -> int:
+def priority_of(message: ZkChatMessage) -> int:
     """From 1 to 10, higher matters more: what the user set, else by the rules."""
     if message.pinned:
         return PINNED
@@ -145,13 +145,15 @@ def priority(message: ZkChatMessage) -> int:
         return message.priority
     if message.status == "failed":
         return 1
-    by_kind = PRIORITIES[kind(message)]
+    by_kind = PRIORITIES[classify_message(message)]
     return max(by_kind, CITED) if any(c.valid for c in message.citations) else by_kind
 
 
 def is_instruction(message: ZkChatMessage) -> bool:
     """Whether it is a standing instruction that still holds: the user may have lowered its priority since."""
-    return message.role == "user" and not (message.priority_set and message.priority < CRITICAL) and kind(message) == "instruction"
+    return (
+        message.role == "user" and not (message.priority_set and message.priority < CRITICAL) and classify_message(message) == "instruction"
+    )
 
 
 def is_fixed(message: ZkChatMessage) -> bool:

@@ -13,13 +13,15 @@ from zkchat_cli.tokens.counter import TokenCounter
 TAG = "kept-message"
 
 
-def fixed(messages: Sequence[ZkChatMessage], number: int, counter: TokenCounter, *, failed: bool = False) -> tuple[PromptMessage, ...]:
+def render_fixed_messages(
+    messages: Sequence[ZkChatMessage], number: int, counter: TokenCounter, *, failed: bool = False
+) -> tuple[PromptMessage, ...]:
     """The fixed messages of turn `number` as they are sent without it, in order; of one that came to nothing only what was pinned."""
     return tuple(_kept(m, number, counter) for m in messages if m.content and (m.pinned if failed else is_fixed(m)))
 
 
 def _kept(message: ZkChatMessage, number: int, counter: TokenCounter) -> PromptMessage:
-    content = verbatim(
+    content = fence_verbatim(
         TAG,
         message.content,
         turn=number,
@@ -31,7 +33,7 @@ def _kept(message: ZkChatMessage, number: int, counter: TokenCounter) -> PromptM
     return PromptMessage(role="user", content=content, tokens=tokens, kind="conversation", source_ids=(message.id,))
 
 
-def verbatim(tag: str, text: str, **about: object) -> str:
+def fence_verbatim(tag: str, text: str, **about: object) -> str:
     """`text` unchanged, byte for byte, between tags that it cannot close: where it has the tag in it, they get a number it has not."""
     there = {found[1] for found in re.finditer(rf"{tag}(?:-(\d+))?", text, re.IGNORECASE)}
     name = tag if not there else next(f"{tag}-{n}" for n in count(2) if str(n) not in there)

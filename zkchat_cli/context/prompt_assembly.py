@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from zkchat_cli.context import tool_filter
-from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget, due, left_for_messages, measure, room_for_history
-from zkchat_cli.context.recall.index import RecallIndex, quote
+from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget, compaction_due, history_budget, measure_usage, remaining_message_budget
+from zkchat_cli.context.recall.index import RecallIndex, format_passages
 from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
 from zkchat_cli.context.turn_history import TurnHistory
-from zkchat_cli.context.turns import Turn, render
+from zkchat_cli.context.turns import Turn, render_turn
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import (
@@ -46,16 +46,16 @@ class PromptInputs:
     history: Sequence[Turn]
     current: tuple[ZkChatMessage, ...] = ()
     memory: tuple[MemoryItem, ...] = ()
-    smart: tuple[MemoryItem, ...] = ()
+    contextual_memory: tuple[MemoryItem, ...] = ()
     compaction: Compaction | None = None
-    descriptors: tuple[dict[str, Any], ...] = ()
-    filtered: bool = False
-    offered: frozenset[str] = frozenset()
-    index: RecallIndex | None = None
+    tool_descriptors: tuple[dict[str, Any], ...] = ()
+    filter_tools: bool = False
+    previous_tools: frozenset[str] = frozenset()
+    recall_index: RecallIndex | None = None
     """What recall knows of the history so far, to be kept from prompt to prompt; without one it is made anew."""
 
 
-def assemble(material: PromptInputs, budget: Budget, strategy: Strategy, counter: TokenCounter, *, explain: bool = True) -> Prompt:
+def assemble_prompt(material: PromptInputs, budget: Budget, strategy: Strategy, counter: TokenCounter, *, explain: bool = True) -> Prompt:
     """What the next model call sends, within the effective limit. Same material, same prompt, to the byte.
 
     `dropped` names the messages that are left out only when asked to `explain`: in a long conversation that is thousands with each call.
@@ -74,7 +74,7 @@ def assemble(material: PromptInputs, budget: Budget, strategy: Strategy, counter
         parts = replace(parts, summary=())
         before = parts.measure(budget, counter)
     if before.total_tokens + kept > budget.effective_limit:  # nor may a smaller window have room for the documents named
-        parts = replace(parts, current=render(material.current, counter, thinking=True, documents=False))
+        parts = replace(parts, current=render_turn(material.current, counter, thinking=True, documents=False))
         before = parts.measure(budget, counter)
     if before.total_tokens + kept > budget.effective_limit:
         raise _too_large(before, parts, kept)
@@ -83,32 +83,32 @@ def assemble(material: PromptInputs, budget: Budget, strategy: Strategy, counter
         parts.history,
         parts.folded,
         parts.recent,
-        asked.asked if asked else "",
+        asked.prompt_text if asked else "",
         _room(before, parts, budget),
         counter,
         asked_at=asked.timestamp if asked else "",
-        index=material.index or RecallIndex(),
-        tokens=parts.recent_tokens,
-        fixed=parts.fixed_recent,
-        batch=budget.batch,
+        index=material.recall_index or RecallIndex(),
+        recent_tokens=parts.recent_tokens,
+        fixed_tokens=parts.fixed_recent,
+        drop_batch=budget.drop_batch,
     )
     choice, recalled = _fitted(strategy.choose(offer), offer)
-    first_kept = choice.kept[0].number if choice.kept else None
+    first_kept = choice.turns[0].number if choice.turns else None
     left = (turn for turn in parts.fixed_turns if first_kept is None or turn.number < first_kept)
-    history = (*(m for turn in left for m in turn.fixed), *(m for turn in choice.kept for m in turn.prompt), *recalled)
+    history = (*(m for turn in left for m in turn.fixed), *(m for turn in choice.turns for m in turn.prompt), *recalled)
     messages = (*parts.head, *parts.summary, *parts.fixed, *history, *parts.smart, *parts.current)
     compaction = _due(wanted, parts.recent_tokens, strategy, budget)
     return Prompt(
         messages=messages,
         tools=parts.tools,
-        usage=measure(messages, parts.tools, budget, estimated=counter.estimated, calibration=counter.factor, compaction=compaction),
+        usage=measure_usage(messages, parts.tools, budget, estimated=counter.estimated, calibration=counter.factor, compaction=compaction),
         dropped=(*((*_dropped(parts, choice), *_unsayable(material, choice, messages)) if explain else ()), *_left_out(material, parts)),
-        documents=_documents((*(m for turn in choice.kept for m in turn.messages), *material.current)) if explain else (),
+        documents=_documents((*(m for turn in choice.turns for m in turn.messages), *material.current)) if explain else (),
         strategy=strategy.name,
     )
 
 
-def whole(material: PromptInputs, budget: Budget, strategy: Strategy, counter: TokenCounter) -> int:
+def count_uncompacted_tokens(material: PromptInputs, budget: Budget, strategy: Strategy, counter: TokenCounter) -> int:
     """Tokens of the prompt as it would be if every turn that no summary covers were sent: what a compaction is judged by.
 
     The prompt itself will not do: made to fit, it may be as large after a compaction that was badly needed as before.
@@ -155,51 +155,51 @@ class _Parts:
         return sum(turn.fixed_tokens for turn in self.fixed_turns)
 
     def measure(self, budget: Budget, counter: TokenCounter) -> ContextUsage:
-        return measure(self.always, self.tools, budget, estimated=counter.estimated)
+        return measure_usage(self.always, self.tools, budget, estimated=counter.estimated)
 
 
 def _lay_out(material: PromptInputs, budget: Budget, strategy: Strategy, counter: TokenCounter) -> _Parts:
-    history = TurnHistory.of(material.history)
-    border, fixed = 0, history.fixed()
+    history = TurnHistory.from_turns(material.history)
+    border, fixed = 0, history.turns_with_fixed()
     if material.compaction and material.compaction.summary and strategy.summarizes:
-        border = history.through(material.compaction.last_id)
+        border = history.count_through(material.compaction.last_id)
     return _Parts(
         filtered=_tools(material, history, budget, counter),
         head=(_fixed(material.instructions, "system", "system", counter), *(_memory(item, counter) for item in material.memory)),
         summary=_summary(material.compaction, strategy, counter),
-        smart=_smart(material.smart, counter),
+        smart=_smart(material.contextual_memory, counter),
         fixed_before=tuple(turn for place, turn in fixed if place < border or turn.failed),
         fixed_turns=tuple(turn for place, turn in fixed if place >= border and not turn.failed),
-        current=render(material.current, counter, thinking=True),
+        current=render_turn(material.current, counter, thinking=True),
         history=history,
-        folded=history.sendable(border),
-        recent=history.sent(border),
+        folded=history.count_sendable(border),
+        recent=history.sendable_turns(border),
         recent_tokens=history.tokens(border),
     )
 
 
 def _room(before: ContextUsage, parts: _Parts, budget: Budget) -> int:
     """Tokens for earlier turns. The newest is sent whatever share it takes, if it can be: the next question is most likely about it."""
-    room, left = room_for_history(before, budget), left_for_messages(before)
-    newest = parts.recent[-1].foldable + parts.fixed_recent if parts.recent else 0
+    room, left = history_budget(before, budget), remaining_message_budget(before)
+    newest = parts.recent[-1].foldable_tokens + parts.fixed_recent if parts.recent else 0
     return max(room, newest) if newest <= left else room
 
 
 def _tools(material: PromptInputs, history: TurnHistory, budget: Budget, counter: TokenCounter) -> tool_filter.FilteredTools:
-    described = tuple(_describe(descriptor, counter) for descriptor in material.descriptors)
-    if not material.filtered:
+    described = tuple(_describe(descriptor, counter) for descriptor in material.tool_descriptors)
+    if not material.filter_tools:
         return tool_filter.FilteredTools(described)
     called = {call.name for message in material.current for call in message.tool_calls}
     recent = ["\n".join(m.content for m in turn.messages if m.role != "tool") for turn in history[-tool_filter.RECENT :]]
-    talk = tool_filter.ToolRelevanceInput(_question(material), recent, history.tools | called, material.offered)
-    return tool_filter.chosen(described, talk, budget.tools, budget.max_context)
+    talk = tool_filter.ToolRelevanceInput(_question(material), recent, history.called_tools | called, material.previous_tools)
+    return tool_filter.select_tools(described, talk, budget.tools, budget.max_context)
 
 
 def _question(material: PromptInputs) -> str:
-    return next((m.asked for m in material.current if m.role == "user"), "")
+    return next((m.prompt_text for m in material.current if m.role == "user"), "")
 
 
-def covered_by(compaction: Compaction, turns: Sequence[Turn]) -> int:
+def count_covered_turns(compaction: Compaction, turns: Sequence[Turn]) -> int:
     """How many turns, from the first, a compaction's summary stands for. Looked for from the end, where it is."""
     for border in range(len(turns), 0, -1):
         if any(message.id == compaction.last_id for message in turns[border - 1].messages):
@@ -209,27 +209,27 @@ def covered_by(compaction: Compaction, turns: Sequence[Turn]) -> int:
 
 def _fitted(choice: Selection, offer: HistoryWindow) -> tuple[Selection, tuple[PromptMessage, ...]]:
     """The choice with fewer quotations where they take more than was thought (the oldest give way), and those as a message."""
-    room = offer.room - sum(turn.tokens for turn in choice.kept) - offer.beside(choice.kept)
+    room = offer.budget - sum(turn.tokens for turn in choice.turns) - offer.other_fixed_tokens(choice.turns)
     while True:
         recalled = _recalled(choice, offer.counter)
         over = sum(m.tokens for m in recalled) - room
         if over <= 0 or not recalled:
             return choice, recalled
         going = 0
-        while going < len(choice.recalled) and over > 0:
-            over -= choice.recalled[going].tokens(offer.counter)
+        while going < len(choice.passages) and over > 0:
+            over -= choice.passages[going].count_tokens(offer.counter)
             going += 1
-        choice = replace(choice, recalled=choice.recalled[going:])
+        choice = replace(choice, passages=choice.passages[going:])
 
 
 def _due(always: ContextUsage, history: int, strategy: Strategy, budget: Budget) -> CompactionDue:
     """Judged by what the conversation would send if it could, not by what was made to fit."""
     if not strategy.summarizes:
         return CompactionDue(due=False)
-    allowed = always.message_tokens + room_for_history(always, budget)
+    allowed = always.message_tokens + history_budget(always, budget)
     if history:  # a summary of a larger window's may take more than all messages may
         allowed = min(allowed, always.budget_status.messages.budget)
-    return due(always.message_tokens + history, always.total_tokens + history, budget, allowed)
+    return compaction_due(always.message_tokens + history, always.total_tokens + history, budget, allowed)
 
 
 def _describe(descriptor: dict[str, Any], counter: TokenCounter) -> PromptTool:
@@ -280,19 +280,19 @@ def _source(item: MemoryItem) -> str:
 def _summary(compaction: Compaction | None, strategy: Strategy, counter: TokenCounter) -> tuple[PromptMessage, ...]:
     if compaction is None or not strategy.summarizes or not compaction.summary:
         return ()
-    return (_fixed(summary_text(compaction.summary), "summary", "user", counter, (compaction.id,)),)
+    return (_fixed(format_summary(compaction.summary), "summary", "user", counter, (compaction.id,)),)
 
 
-def summary_text(summary: str) -> str:
+def format_summary(summary: str) -> str:
     """A summary as the model gets it."""
     return fence("conversation-summary", summary)
 
 
 def _recalled(choice: Selection, counter: TokenCounter) -> tuple[PromptMessage, ...]:
-    if not choice.recalled:
+    if not choice.passages:
         return ()
-    text = fence("recalled-conversation", quote(choice.recalled))
-    return (_fixed(text, "conversation", "user", counter, tuple(dict.fromkeys(p.message.id for p in choice.recalled))),)
+    text = fence("recalled-conversation", format_passages(choice.passages))
+    return (_fixed(text, "conversation", "user", counter, tuple(dict.fromkeys(p.message.id for p in choice.passages))),)
 
 
 def _documents(messages: Sequence[ZkChatMessage]) -> tuple[DocumentReference, ...]:
@@ -302,11 +302,11 @@ def _documents(messages: Sequence[ZkChatMessage]) -> tuple[DocumentReference, ..
 
 
 def _dropped(parts: _Parts, choice: Selection) -> list[Dropped]:
-    sent = {turn.id for turn in choice.kept}
-    recalled = {passage.message.id for passage in choice.recalled}
-    reasons = [(turn, "the model call failed") for turn in parts.history.failed]
+    sent = {turn.id for turn in choice.turns}
+    recalled = {passage.message.id for passage in choice.passages}
+    reasons = [(turn, "the model call failed") for turn in parts.history.failed_turns]
     folded = "in the summary" if parts.summary else "no room, nor for the summary"
-    reasons += [(turn, folded) for turn in parts.history.sent()[: parts.folded]]
+    reasons += [(turn, folded) for turn in parts.history.sendable_turns()[: parts.folded]]
     reasons += [(turn, "no room") for turn in parts.recent if turn.id not in sent]
     return [
         Dropped(id=message.id, reason=f"{reason}; quoted because it bears on the message" if message.id in recalled else reason)
@@ -320,7 +320,7 @@ def _dropped(parts: _Parts, choice: Selection) -> list[Dropped]:
 def _unsayable(material: PromptInputs, choice: Selection, messages: Sequence[PromptMessage]) -> list[Dropped]:
     """Messages of turns that are sent which no provider would take: only an import or a stopped turn has them."""
     sent = {id_ for message in messages for id_ in message.source_ids}
-    there = (*(m for turn in choice.kept for m in turn.messages), *material.current)
+    there = (*(m for turn in choice.turns for m in turn.messages), *material.current)
     return [
         Dropped(id=m.id, reason="a tool result without its call" if m.role == "tool" else "it says nothing")
         for m in there
@@ -332,8 +332,8 @@ def _left_out(material: PromptInputs, parts: _Parts) -> list[Dropped]:
     """Tools that the filter left out, as `tool:NAME`, and what was remembered but has no room."""
     sent = {id_ for message in parts.smart for id_ in message.source_ids}
     return [
-        *(Dropped(id=f"tool:{name}", reason=reason) for name, reason in parts.filtered.left_out),
-        *(Dropped(id=_source(item), reason="no room") for item in material.smart if _source(item) not in sent),
+        *(Dropped(id=f"tool:{name}", reason=reason) for name, reason in parts.filtered.omitted),
+        *(Dropped(id=_source(item), reason="no room") for item in material.contextual_memory if _source(item) not in sent),
     ]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from zkchat_cli.context.turns import is_failed
 from zkchat_cli.errors import UsageError
-from zkchat_cli.models import Dropped, Prompt, PromptMessage, SentPrompt, ZkChatMessage, exchanges
+from zkchat_cli.models import Dropped, Prompt, PromptMessage, SentPrompt, ZkChatMessage, split_into_exchanges
 
 RECALLED = "<recalled-conversation>"
 
@@ -37,14 +37,14 @@ class SentPrompts:
             raise UsageError(f"turn {self.number} has no call {number}", f"It made {calls}; leave out the call to see all.")
         return self.calls[number - 1]
 
-    def document(self, call: int | None = None) -> dict[str, Any]:
+    def to_json(self, call: int | None = None) -> dict[str, Any]:
         """For `--json`: all calls, or one. Raises UsageError."""
         shown = self.calls if call is None else (self.call(call),)
         calls = [sent.model_dump(mode="json", exclude={"question_id", "summarised_through"}) for sent in shown]
         return {"turn": self.number, "question_id": self.calls[0].question_id, "calls": calls}
 
 
-def asked(history: Sequence[ZkChatMessage], number: int) -> ZkChatMessage:
+def find_question(history: Sequence[ZkChatMessage], number: int) -> ZkChatMessage:
     """The question of that turn. Raises UsageError when the branch has none of that number."""
     questions = [message for message in history if message.role == "user"]
     if not 0 < number <= len(questions):
@@ -53,15 +53,15 @@ def asked(history: Sequence[ZkChatMessage], number: int) -> ZkChatMessage:
     return questions[number - 1]
 
 
-def past(history: Sequence[ZkChatMessage], number: int, sent: Sequence[SentPrompt]) -> SentPrompts:
+def restore_sent_prompts(history: Sequence[ZkChatMessage], number: int, sent: Sequence[SentPrompt]) -> SentPrompts:
     """What the calls of a turn were sent, complete. Raises UsageError when nothing of it was kept."""
     if not sent:
         why = "it was imported without, came to no call, or an earlier zkchat stored it"
         raise UsageError(f"no prompt of turn {number} was kept: {why}", "zkchat context show prints what the next call would send.")
-    return SentPrompts(number, tuple(each.model_copy(update={"prompt": complete(each, history)}) for each in sent))
+    return SentPrompts(number, tuple(each.model_copy(update={"prompt": restore_prompt(each, history)}) for each in sent))
 
 
-def complete(sent: SentPrompt, history: Sequence[ZkChatMessage]) -> Prompt:
+def restore_prompt(sent: SentPrompt, history: Sequence[ZkChatMessage]) -> Prompt:
     """The prompt with what it left out of the branch `history`, and the documents that its messages name."""
     above = _above(history, sent.question_id)
     quoted = {id_ for m in sent.prompt.messages if m.content.startswith(RECALLED) for id_ in m.source_ids}
@@ -84,7 +84,7 @@ def _reasons(above: Sequence[ZkChatMessage], through: str | None) -> list[tuple[
     """Each message with why it would not be in the prompt; the summary stands for those up to `through`."""
     summarised = any(message.id == through for message in above)
     found: list[tuple[ZkChatMessage, str]] = []
-    for turn in exchanges(above):
+    for turn in split_into_exchanges(above):
         reason = "the model call failed" if is_failed(turn) else "in the summary" if summarised else "no room"
         found += ((message, reason) for message in turn)
         summarised = summarised and all(message.id != through for message in turn)
@@ -96,22 +96,21 @@ class PromptDiff:
     """What one prompt has that another had not, and what it lost; of the lost ones why, where that is known."""
 
     added: tuple[PromptMessage, ...]
-    lost: tuple[tuple[PromptMessage, str], ...]
+    removed: tuple[tuple[PromptMessage, str], ...]
     tools_added: tuple[str, ...]
-    tools_lost: tuple[str, ...]
+    tools_removed: tuple[str, ...]
 
-    @property
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """For `--json`."""
         return {
             "added": [message.model_dump(mode="json") for message in self.added],
-            "lost": [{**message.model_dump(mode="json"), "reason": why or None} for message, why in self.lost],
+            "lost": [{**message.model_dump(mode="json"), "reason": why or None} for message, why in self.removed],
             "tools_added": self.tools_added,
-            "tools_lost": self.tools_lost,
+            "tools_lost": self.tools_removed,
         }
 
 
-def changes(before: Prompt, after: Prompt) -> PromptDiff:
+def diff_prompts(before: Prompt, after: Prompt) -> PromptDiff:
     """Messages are the same that say the same; a masked result is another than the whole one."""
     reasons = {dropped.id: dropped.reason for dropped in after.dropped}
     shortened = {id_: m.kind for m in after.messages for id_ in m.source_ids[:1]}
@@ -123,9 +122,9 @@ def changes(before: Prompt, after: Prompt) -> PromptDiff:
 
     return PromptDiff(
         added=_without(after.messages, before.messages),
-        lost=tuple((message, why(message)) for message in _without(before.messages, after.messages)),
+        removed=tuple((message, why(message)) for message in _without(before.messages, after.messages)),
         tools_added=tuple(name for name, tool in tools[1].items() if tools[0].get(name) != tool),
-        tools_lost=tuple(name for name in tools[0] if name not in tools[1]),
+        tools_removed=tuple(name for name in tools[0] if name not in tools[1]),
     )
 
 

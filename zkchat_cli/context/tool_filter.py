@@ -38,7 +38,7 @@ class ToolRelevanceInput:
     message: str = ""
     recent: Sequence[str] = ()
     used: frozenset[str] = frozenset()
-    offered: frozenset[str] = frozenset()
+    previous: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +46,10 @@ class FilteredTools:
     """The tools to offer, in the order they were given; and the names of the others, each with the reason."""
 
     tools: tuple[PromptTool, ...]
-    left_out: tuple[tuple[str, str], ...] = ()
+    omitted: tuple[tuple[str, str], ...] = ()
 
 
-def chosen(tools: Sequence[PromptTool], talk: ToolRelevanceInput, budget: int, window: int) -> FilteredTools:
+def select_tools(tools: Sequence[PromptTool], talk: ToolRelevanceInput, budget: int, window: int) -> FilteredTools:
     """What to offer of `tools`, in `budget` tokens if the core tools and the used ones leave any; all of them where that is no matter."""
     total = sum(tool.tokens for tool in tools)
     small = window <= SMALL_WINDOW
@@ -58,13 +58,13 @@ def chosen(tools: Sequence[PromptTool], talk: ToolRelevanceInput, budget: int, w
     always = {tool.name for tool in tools if tool.name in ALWAYS or tool.name in talk.used}
     relevance = _relevance(tools, talk)
     rest = [i for i, tool in enumerate(tools) if tool.name not in always]
-    rest.sort(key=lambda i: (tools[i].name not in talk.offered, -relevance[i]))
+    rest.sort(key=lambda i: (tools[i].name not in talk.previous, -relevance[i]))
     room = budget - sum(tool.tokens for tool in tools if tool.name in always)
     offered = set(always)
     reasons: dict[str, str] = {}
     for i in rest:
         tool = tools[i]
-        if small and not relevance[i] and tool.name not in talk.offered:
+        if small and not relevance[i] and tool.name not in talk.previous:
             reasons[tool.name] = f"it does not bear on the message, and a window of {window} is small"
         elif tool.tokens > room:
             reasons[tool.name] = f"no room: all {len(tools)} tools take {total} tokens of their budget of {budget}"

@@ -24,7 +24,7 @@ _MOST_SOURCES = 8
 _MASKABLE = ("tool_results", "documents")
 
 
-def maskable(turns: Iterable[Turn], counter: TokenCounter, *, spare_critical: bool = False) -> tuple[str, ...]:
+def find_maskable(turns: Iterable[Turn], counter: TokenCounter, *, spare_critical: bool = False) -> tuple[str, ...]:
     """The ids of the messages whose results or documents take clearly less when masked, in their order; of turns in which the user has
     said that something is critical only when those are not spared."""
     return tuple(
@@ -38,14 +38,14 @@ def maskable(turns: Iterable[Turn], counter: TokenCounter, *, spare_critical: bo
     )
 
 
-def masked(turns: Sequence[Turn], ids: Iterable[str], counter: TokenCounter) -> TurnHistory:
+def mask_messages(turns: Sequence[Turn], ids: Iterable[str], counter: TokenCounter) -> TurnHistory:
     """The turns with these messages masked."""
-    history = TurnHistory.of(turns)
+    history = TurnHistory.from_turns(turns)
     found: dict[int, set[str]] = {}
     for id_ in ids:
-        if place := history.through(id_):
+        if place := history.count_through(id_):
             found.setdefault(place - 1, set()).add(id_)
-    return history.instead({place: _masked(history[place], here, counter) for place, here in found.items()})
+    return history.with_replaced({place: _masked(history[place], here, counter) for place, here in found.items()})
 
 
 def _masked(turn: Turn, ids: set[str], counter: TokenCounter) -> Turn:

@@ -14,7 +14,7 @@ from typing import overload
 
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import ZkChatMessage
-from zkchat_cli.store.rows import uncollected
+from zkchat_cli.store.rows import paused_gc
 
 MANY = 50_000
 """Values that are made at once only where a long conversation is opened."""
@@ -88,11 +88,11 @@ class TurnHistory(Sequence[Turn]):
         self._length = len(self._notes.turns)
 
     @classmethod
-    def of(cls, turns: Sequence[Turn]) -> "TurnHistory":
+    def from_turns(cls, turns: Sequence[Turn]) -> "TurnHistory":
         """These turns as a history; one that is a history already is itself."""
         return turns if isinstance(turns, TurnHistory) else cls(turns)
 
-    def plus(self, turns: Iterable[Turn]) -> "TurnHistory":
+    def with_turns(self, turns: Iterable[Turn]) -> "TurnHistory":
         """This history with newer turns behind it, itself when there are none. Costs what those cost, unless others were added to this one
         before."""
         turns = tuple(turns)
@@ -105,7 +105,7 @@ class TurnHistory(Sequence[Turn]):
         longer._notes, longer._length = notes, len(notes.turns)
         return longer
 
-    def instead(self, others: Mapping[int, Turn]) -> "TurnHistory":
+    def with_replaced(self, others: Mapping[int, Turn]) -> "TurnHistory":
         """This history with other turns at some places. Costs what the turns from the first of those on cost, and a copy of the lists."""
         if not others:
             return self
@@ -131,29 +131,29 @@ class TurnHistory(Sequence[Turn]):
     def __iter__(self) -> Iterator[Turn]:
         return iter(self._notes.turns[: self._length])
 
-    def goes_on_from(self, other: "TurnHistory") -> bool:
+    def extends(self, other: "TurnHistory") -> bool:
         """Whether this history is that one with newer turns behind it, or that one itself."""
         return self._notes is other._notes and len(self) >= len(other)
 
-    def fixed(self) -> tuple[tuple[int, Turn], ...]:
+    def turns_with_fixed(self) -> tuple[tuple[int, Turn], ...]:
         """The turns of which something is in every prompt, each with its place."""
         return tuple((place, self._notes.turns[place]) for place in self._notes.fixed if place < self._length)
 
-    def through(self, message_id: str | None) -> int:
+    def count_through(self, message_id: str | None) -> int:
         """How many turns there are from the first through the one that holds this message; 0 when none does."""
         place = -1 if message_id is None else self._notes.places.get(message_id, -1)
         return place + 1 if place < self._length else 0
 
-    def message(self, message_id: str) -> ZkChatMessage | None:
-        place = self.through(message_id)
+    def find_message(self, message_id: str) -> ZkChatMessage | None:
+        place = self.count_through(message_id)
         return next((m for m in self._notes.turns[place - 1].messages if m.id == message_id), None) if place else None
 
-    def sent(self, first: int = 0, last: int | None = None) -> tuple[Turn, ...]:
+    def sendable_turns(self, first: int = 0, last: int | None = None) -> tuple[Turn, ...]:
         """Of the turns from `first` on, before `last`, those that can be sent: that have not failed."""
         before = self._notes.before
         return tuple(self._notes.sent[before[first] : before[self._length if last is None else last]])
 
-    def sendable(self, first: int) -> int:
+    def count_sendable(self, first: int) -> int:
         """How many of the `first` turns can be sent."""
         return self._notes.before[first]
 
@@ -163,20 +163,20 @@ class TurnHistory(Sequence[Turn]):
         return tokens[before[self._length]] - tokens[before[first]]
 
     @property
-    def failed(self) -> tuple[Turn, ...]:
+    def failed_turns(self) -> tuple[Turn, ...]:
         return tuple(self._notes.failed[: self._length - self._notes.before[self._length]])
 
     @property
-    def tools(self) -> frozenset[str]:
+    def called_tools(self) -> frozenset[str]:
         """The names of the tools that were called."""
         return frozenset(name for name, place in self._notes.tools.items() if place < self._length)
 
 
 @contextmanager
-def lasting() -> Iterator[None]:
+def long_lived_allocation() -> Iterator[None]:
     """For making what lasts as long as the conversation: nobody looks for garbage among it, neither now nor, where it is much, later. With
     10 000 turns that takes half a second while they are opened, and again with some message later."""
-    with uncollected():
+    with paused_gc():
         yield
         if gc.get_count()[0] > MANY:
             gc.freeze()

@@ -12,8 +12,8 @@ from operator import is_
 
 from zkchat_cli.context import pinned_messages
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
-from zkchat_cli.models import PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage, exchanges
-from zkchat_cli.references.injection import introduce
+from zkchat_cli.models import PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage, split_into_exchanges
+from zkchat_cli.references.injection import describe_documents
 from zkchat_cli.tokens.counter import TokenCounter
 
 INTERRUPTED = "\n[interrupted by the user]"
@@ -48,7 +48,7 @@ class Turn:
         return sum(m.tokens for m in self.fixed)
 
     @property
-    def foldable(self) -> int:
+    def foldable_tokens(self) -> int:
         """Tokens that a prompt is smaller by when the turn is not sent."""
         return self.tokens - self.fixed_tokens
 
@@ -63,7 +63,7 @@ def is_failed(messages: Sequence[ZkChatMessage]) -> bool:
     return any(m.status == "failed" for m in messages) or (last.role == "user" and last.status in ("pending", "unfinished"))
 
 
-def turns_of(
+def split_into_turns(
     messages: Iterable[ZkChatMessage], counter: TokenCounter, known: Sequence[Turn] = (), *, first: int | None = None
 ) -> tuple[Turn, ...]:
     """Cut a branch of the log into turns. What precedes the first user message (an import may begin so) is a turn of its own.
@@ -71,7 +71,7 @@ def turns_of(
     They are numbered from `first`, where they go on from others; else the first question is 1. `known` turns of the same messages are taken
     over as they are: rendering is paid once a turn.
     """
-    groups = list(exchanges(messages))
+    groups = list(split_into_exchanges(messages))
     if first is None:
         first = 1 if groups and groups[0][0].role == "user" else 0
     there = {turn.id: turn for turn in known}
@@ -81,8 +81,8 @@ def turns_of(
 def _turn(messages: tuple[ZkChatMessage, ...], number: int, known: Turn | None, counter: TokenCounter) -> Turn:
     if known is not None and known.number == number and len(known.messages) == len(messages) and all(map(is_, known.messages, messages)):
         return known
-    fixed = pinned_messages.fixed(messages, number, counter, failed=is_failed(messages))
-    return Turn(messages, _ended(render(messages, counter), counter), number, fixed)
+    fixed = pinned_messages.render_fixed_messages(messages, number, counter, failed=is_failed(messages))
+    return Turn(messages, _ended(render_turn(messages, counter), counter), number, fixed)
 
 
 def _ended(rendered: tuple[PromptMessage, ...], counter: TokenCounter) -> tuple[PromptMessage, ...]:
@@ -94,7 +94,7 @@ def _ended(rendered: tuple[PromptMessage, ...], counter: TokenCounter) -> tuple[
     return (*rendered, PromptMessage(role="assistant", content=text, tokens=tokens, kind="conversation", source_ids=ids))
 
 
-def render(
+def render_turn(
     messages: Sequence[ZkChatMessage], counter: TokenCounter, *, thinking: bool = False, documents: bool = True
 ) -> tuple[PromptMessage, ...]:
     """A turn as the model gets it: complete (each call has its result, each result its call), references introduced before the question,
@@ -119,7 +119,7 @@ def _introduction(message: ZkChatMessage, counter: TokenCounter, *, documents: b
     """The documents that a message names; its `source_ids` begin with the message's own if their text is in it."""
     chunks = message.chunks if documents else ()
     references = message.references if documents else tuple(r.model_copy(update={"above": False}) for r in message.references)
-    content = introduce(references, chunks)
+    content = describe_documents(references, chunks)
     paths = dict.fromkeys(r.relative_path for r in message.references if r.relative_path)
     ids = (*([message.id] if chunks else []), *paths)
     return PromptMessage(role="user", content=content, tokens=counter.count(content) + MESSAGE_OVERHEAD, kind="documents", source_ids=ids)
@@ -147,16 +147,16 @@ def _pairs(messages: Sequence[ZkChatMessage]) -> tuple[set[tuple[int, int]], set
     return answered, answering
 
 
-def call_tokens(calls: Iterable[ToolCall], counter: TokenCounter) -> int:
+def count_call_tokens(calls: Iterable[ToolCall], counter: TokenCounter) -> int:
     """Tokens of tool calls: names and arguments."""
     return sum(counter.count(call.name) + counter.count(json.dumps(call.arguments, ensure_ascii=False)) for call in calls)
 
 
 def _said(message: ZkChatMessage, calls: tuple[ToolCall, ...], counter: TokenCounter) -> PromptMessage:
     cut = message.role == "assistant" and message.status == "unfinished" and message.content
-    content = message.content + INTERRUPTED if cut else message.asked
+    content = message.content + INTERRUPTED if cut else message.prompt_text
     tokens = counter.count(content) if cut else _content_tokens(message, counter)
-    called = call_tokens(calls, counter)
+    called = count_call_tokens(calls, counter)
     return PromptMessage(
         role=message.role,
         content=content,
@@ -187,16 +187,16 @@ def _tool_result(message: ZkChatMessage, counter: TokenCounter) -> PromptMessage
 def _content_tokens(message: ZkChatMessage, counter: TokenCounter) -> int:
     """The count stored with the message, so that each text is counted once; unless no text of that length can have so many tokens (an
     import may say anything, and a negative count would let the prompt grow past its limit)."""
-    length, known = len(message.asked), message.token_count
+    length, known = len(message.prompt_text), message.token_count
     if known is not None and length <= known * _LONGEST_TOKEN and known <= 4 * length:
-        return counter.sized(known)
-    return counter.count(message.asked)
+        return counter.scale(known)
+    return counter.count(message.prompt_text)
 
 
-def newest_in_batches(turns: Sequence[Turn], room: int, fixed: int, *, total: int, batch: int) -> tuple[Turn, ...]:
+def select_newest_in_batches(turns: Sequence[Turn], room: int, fixed: int, *, total: int, batch: int) -> tuple[Turn, ...]:
     """The newest of turns that take `total` tokens together, as many as fit into the room, less what makes those left out a multiple of
     `batch` tokens: so the first that is kept stays the first for several turns, and with it the front of the prompt. The last is kept."""
-    kept = newest_that_fit(turns, room, fixed)
+    kept = select_newest(turns, room, fixed)
     left_out = total - sum(turn.tokens for turn in kept)
     border, first = -(-left_out // batch) * batch, 0
     while left_out < border and first < len(kept) - 1:
@@ -205,7 +205,7 @@ def newest_in_batches(turns: Sequence[Turn], room: int, fixed: int, *, total: in
     return kept[first:]
 
 
-def newest_that_fit(turns: Sequence[Turn], room: int, fixed: int = 0) -> tuple[Turn, ...]:
+def select_newest(turns: Sequence[Turn], room: int, fixed: int = 0) -> tuple[Turn, ...]:
     """The newest turns that take at most `room` tokens together. Stops at the first misfit: a history has no holes.
 
     What is fixed in the others is sent all the same, and takes of the room, too: `fixed` tokens in all of them.
@@ -213,7 +213,7 @@ def newest_that_fit(turns: Sequence[Turn], room: int, fixed: int = 0) -> tuple[T
     kept: list[Turn] = []
     room -= fixed
     for turn in reversed(turns):
-        room -= turn.foldable
+        room -= turn.foldable_tokens
         if room < 0:
             break
         kept.append(turn)

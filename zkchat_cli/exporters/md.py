@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
-from zkchat_cli.citations.marks import marks
+from zkchat_cli.citations import marks
 from zkchat_cli.exporters.base import (
     SPEAKERS,
     UNANSWERED,
@@ -124,7 +124,7 @@ def _quotes(citations: Sequence[Citation]) -> str:
     quotes: dict[str, str] = {}
     for citation in citations:
         if citation.quote:
-            quotes.setdefault(" ".join(citation.quote.split()), _MISQUOTED if citation.standing == "misquoted" else "")
+            quotes.setdefault(" ".join(citation.quote.split()), _MISQUOTED if citation.effective_status == "misquoted" else "")
     return ", ".join(f'"{quote}"{wrong}' for quote, wrong in quotes.items())
 
 
@@ -137,7 +137,7 @@ def _with_footnotes(message: ZkChatMessage, cited: dict[int, list[Citation]]) ->
     for citation in message.citations:
         known.setdefault(citation.number, []).append(citation)
     written: list[str] = []
-    for piece, mark in marks.pieces(message.content, marks.cited(message.content, message.citations)):
+    for piece, mark in marks.split_at_marks(message.content, marks.cited_marks(message.content, message.citations)):
         if mark is None or mark.name is not None:
             written.append(piece)
             continue
@@ -146,7 +146,7 @@ def _with_footnotes(message: ZkChatMessage, cited: dict[int, list[Citation]]) ->
         footnotes = "".join(f"[^{number}]" for number in mark.numbers)
         written.append(f"{footnotes}\\" if mark.defines else footnotes)  # at a line's start `[^1]:` would define the footnote
     text = "".join(written)
-    closing = marks.read(text).closing
+    closing = marks.read_marks(text).closing
     if closing:
         text = text.removesuffix("\n") + "\n" + closing
     return text.strip("\n")

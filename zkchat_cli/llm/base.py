@@ -1,21 +1,15 @@
-"""The model seam: one request in, a stream of deltas out that ends in exactly one terminal. The session owns the tool loop.
+"""The seam between the engine and a model: one request in, a stream of deltas out. The engine owns the tool loop.
 
-A provider never raises from `stream`: what goes wrong is its last delta, `Failed`. So the session has one place to look, and text that
-came before a failure is not lost.
+A stream never raises. It ends with exactly one `StreamFinished` or `StreamFailed`, so the engine handles failures in one place and keeps
+the text that came before them.
 
-`providers` and `embedders` are drawers; the rooms they share are
-
-    endpoint     a server as it is spoken of: every way of failing becomes a ProviderError here
-    wire         JSON over HTTP for listings and embeddings
-    pump         a call on its own thread, so that the reader can leave; its patience and its countdown
-    recovery     mojentic's streams as deltas; `compatible` (OpenAI's language) and `native` (Ollama's) are its gateways;
-                 `accents` is how the servers of the first differ
-    messages_api Anthropic's language on its SDK; `messages_request` and `messages_reply` are its pure halves
-    describing   a note's text in one sentence
-    summarising  one call whose answer is wanted whole
-    quiet        makes libraries log instead of print
-    answering    the offline provider: what it looks for and answers; `questions` understands what is asked, `passages` cuts notes into
-                 quotable pieces, `quoting` chooses among them
+    providers/         registry: one file per provider; a server's is a RemoteModel (remote_model.py)
+    embedders/         registry: one file per way to get vectors
+    threaded_stream    a call on its own thread, with timeouts and a countdown
+    http_errors        HTTP failures as ProviderErrors
+    mojentic_adapter   mojentic's stream with recovery, which `openai` and `ollama` use; `anthropic` uses Anthropic's SDK
+    offline            answers without a model: it searches the notes and quotes them
+    tasks              single calls: a title, a description, a whole answer
 """
 
 import json
@@ -33,7 +27,7 @@ Effort = Literal["low", "medium", "high"]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to answer; what is None is left to the model, and out of the request."""
+    """How to answer. None leaves the decision to the model."""
 
     max_output_tokens: int | None = None
     temperature: float | None = None
@@ -42,10 +36,10 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One model call: messages and tools as the prompt has them, and the context window in tokens that the prompt was made for.
+    """One model call: messages and tools of the prompt, and the context window in tokens for which the prompt was built.
 
-    `wanted` is for who reads on a thread that nobody can interrupt: it is asked while the answer is awaited, and once it says no the stream
-    ends, without a terminal, as if it had been closed.
+    `wanted` is for callers on a thread that nobody can interrupt. It is called while the answer arrives; when it returns False, the stream
+    ends without a final delta, as if it had been closed.
     """
 
     messages: tuple[PromptMessage, ...]
@@ -67,21 +61,21 @@ class ReasoningPart:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallsPart:
-    """The tools the model wants run before it goes on, in its order."""
+    """The tools the model wants to run before it continues, in its order."""
 
     calls: tuple[ToolCall, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ThinkingPart:
-    """Reasoning in the form in which the provider wants it back while the turn goes on (signed blocks, say)."""
+    """Reasoning in the form in which the provider needs it back during the turn, such as signed blocks."""
 
     blocks: ThinkingBlocks
 
 
 @dataclass(frozen=True, slots=True)
 class RetryDelay:
-    """Nothing came yet, and the call will be made again in so many seconds, because of `reason`."""
+    """Nothing has come yet; the call is made again after so many seconds, because of `reason`."""
 
     seconds: float
     reason: str
@@ -89,7 +83,7 @@ class RetryDelay:
 
 @dataclass(frozen=True, slots=True)
 class StreamFinished:
-    """A good end. `usage` is None when the provider does not report it."""
+    """The answer is complete. `usage` is None if the provider does not report it."""
 
     reason: FinishReason
     usage: TokenUsage | None = None
@@ -105,32 +99,32 @@ Delta = TextPart | ReasoningPart | ThinkingPart | ToolCallsPart | RetryDelay | S
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A context window in tokens, and who says so."""
+    """A context window in tokens, and where the figure comes from."""
 
     tokens: int
     source: str
 
 
 class Model(Protocol):
-    """An opened model. Nothing is loaded or contacted before `prepare` or `stream`."""
+    """An opened model. It loads nothing and contacts nobody before `prepare` or `stream`."""
 
     @property
     def name(self) -> str:
-        """What `--model` calls it."""
+        """Its name for `--model`."""
         ...
 
     @property
     def window(self) -> Window | None:
-        """Its context window, as far as it is known by now."""
+        """Its context window, if it is known yet."""
         ...
 
     @property
     def exact(self) -> bool:
-        """Whether zkchat's token counts are the model's own, and no estimate of what its tokenizer makes of a text."""
+        """Whether zkchat's token counts are those of the model's own tokenizer."""
         ...
 
     def prepare(self) -> None:
-        """Load what a call needs and find out the window, if that can be done soon. Never raises; may be called from any thread, again."""
+        """Load what a call needs and find the window if that takes little time. Never raises; any thread may call it, more than once."""
         ...
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
@@ -140,26 +134,26 @@ class Model(Protocol):
 
 @runtime_checkable
 class SupportsRequestBody(Protocol):
-    """A model that puts a request into a language of its server's own."""
+    """A model with a request format of its own."""
 
     def body(self, request: Request) -> dict[str, Any]:
-        """What `stream` would send, as JSON: the body alone, without the headers, which have the key. Nothing is contacted."""
+        """The JSON body that `stream` would send, without the headers, which contain the key. Contacts nobody."""
         ...
 
 
 def request_body(model: Model, request: Request) -> dict[str, Any]:
-    """A request as the model's server would get it; of a model without a server, in the form that most servers speak (OpenAI's)."""
+    """A request as the model's server would get it; for a model without a server, in OpenAI's format."""
     if isinstance(model, SupportsRequestBody):
         return model.body(request)
-    messages = [_plain(message) for message in request.messages]
     tools = [tool.descriptor for tool in request.tools]
+    messages = [openai_message(message) for message in request.messages]
     return {"model": model.name, "messages": messages, **({"tools": tools} if tools else {})}
 
 
-def _plain(message: PromptMessage) -> dict[str, Any]:
-    plain: dict[str, Any] = {"role": message.role, "content": message.content}
+def openai_message(message: PromptMessage) -> dict[str, Any]:
+    formatted: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.tool_calls:
-        plain["tool_calls"] = [
+        formatted["tool_calls"] = [
             {
                 "id": call.id,
                 "type": "function",
@@ -167,12 +161,28 @@ def _plain(message: PromptMessage) -> dict[str, Any]:
             }
             for call in message.tool_calls
         ]
-    return plain | ({"tool_call_id": message.tool_call_id} if message.tool_call_id is not None else {})
+    return formatted | ({"tool_call_id": message.tool_call_id} if message.tool_call_id is not None else {})
+
+
+def parse_tool_call(id_: str | None, name: str, arguments: str) -> ToolCall:
+    """A call with its arguments parsed, or with `malformed` if they are not a JSON object.
+
+    Servers express "no arguments" in several ways; some wrap the JSON into a JSON string, and some put `{}` before it.
+    """
+    for text in dict.fromkeys((arguments, arguments.removeprefix("{}"))):
+        try:
+            parsed = json.loads(text) if text.strip() else {}
+            parsed = json.loads(parsed) if isinstance(parsed, str) and parsed else parsed
+        except (ValueError, RecursionError):
+            continue
+        if (not parsed and not isinstance(parsed, list)) or isinstance(parsed, dict):
+            return ToolCall(id=id_ or "", name=name, arguments=parsed or {})
+    return ToolCall(id=id_ or "", name=name, malformed=arguments)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelConfig:
-    """What a provider opens a model with: the part of `PROVIDER/NAME` after the slash, its own settings, the environment, its key."""
+    """What a provider opens a model with: the name after the slash of `PROVIDER/NAME`, its own settings, the environment, its key."""
 
     name: str = ""
     settings: Any = None
@@ -182,7 +192,7 @@ class ModelConfig:
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """A model that a server offers, by the name it is called by."""
+    """A model that a server offers."""
 
     name: str
     window: int | None = None
@@ -190,25 +200,24 @@ class ModelInfo:
 
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
-    """How a provider's server is reached, without a word of the key itself.
+    """How a provider's server is reached, without the key itself.
 
-    `chosen` names what the user has set for it (an address, a key), and is empty where nothing says that this provider is wanted.
+    `configured_by` names what the user has set for it (an address, a key); empty if nothing shows that the user wants this provider.
     """
 
     address: str
     key: str
-    chosen: str
-    models: Callable[[], tuple[ModelInfo, ...]]
+    configured_by: str
+    list_models: Callable[[], tuple[ModelInfo, ...]]
     """Asks the server, within seconds. Raises ProviderError."""
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """One way to reach models. `open` raises ProviderError for a name that cannot be one.
+    """One way to reach models. `open` raises ProviderError for an impossible name.
 
-    `tools`: the names of those its models can call, where they cannot call any; describing others would only cost tokens. `summarizes`:
-    whether they can summarise a conversation in words of their own.
-    `settings` is its own table in the settings file; `reach` is there if it sends what it is given to a server.
+    `settings` is its table in the settings file. `server_info` is there if it sends prompts to a server. `tools` names the tools its models
+    can call, if they cannot call all: describing others would cost tokens. `summarizes`: whether they can summarize a conversation.
     """
 
     name: str
@@ -216,5 +225,5 @@ class Provider:
     open: Callable[[ModelConfig], Model]
     settings: type[Section] = Section
     tools: frozenset[str] | None = None
-    reach: Callable[[ModelConfig], ServerInfo] | None = None
+    server_info: Callable[[ModelConfig], ServerInfo] | None = None
     summarizes: bool = True

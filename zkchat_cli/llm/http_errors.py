@@ -1,7 +1,7 @@
-"""A server as it is spoken of: what went wrong with a call, in words that say what to do next, whoever made the call.
+"""HTTP failures of a model server as ProviderErrors: what failed, why, and what to do next.
 
-The one place that turns HTTP's ways of failing into a ProviderError. A key is sent, and never said: not in a message, nor in what a server
-is quoted with.
+Every provider and embedder reports through `Endpoint`. A key is sent but never shown: it is removed from all messages, also from words that
+are quoted from the server.
 """
 
 import json
@@ -10,32 +10,35 @@ import re
 import socket
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from difflib import get_close_matches
+from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
 
 from zkchat_cli.errors import ProviderError, ProviderErrorKind
 from zkchat_cli.text.truncate import truncate
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-LONGEST_QUOTE = 200
-MOST_NAMED = 8
-TOO_LONG = re.compile(
+MAX_QUOTE = 200
+"""Characters quoted from a server's error message."""
+MAX_LISTED_MODELS = 8
+CONTEXT_LENGTH = re.compile(
     r"context[ _-]?(length|window|size)|(prompt|input) (is )?too long|too many (input )?tokens|exceeds? (the )?context"
     r"|maximum model length|exceeds the maximum number of tokens",
     re.IGNORECASE,
 )
-"""How servers say that a prompt does not fit: OpenAI, vLLM, llama.cpp, LM Studio and Anthropic each in their own words."""
-FILTERED = re.compile(r"content[ _-]?(filter|policy|management)|content_filter", re.IGNORECASE)
+"""The wordings of OpenAI, vLLM, llama.cpp, LM Studio, Gemini and Anthropic for a prompt that is too long."""
+CONTENT_FILTER = re.compile(r"content[ _-]?(filter|policy|management)|content_filter", re.IGNORECASE)
 QUOTA = "insufficient_quota"
-LIKE_A_KEY = re.compile(r"\b(?:sk|pk|key|gsk|xai)-[\w*.-]{6,}")
-LONGEST_DUMMY = 5
-"""Characters of a key that is none ("EMPTY", "x"), which servers without keys are given; striking it out would garble their words."""
-_LIMIT = re.compile(
+API_KEY = re.compile(r"\b(?:sk|pk|key|gsk|xai)-[\w*.-]{6,}")
+MAX_PLACEHOLDER_KEY = 5
+"""Servers without keys are given "EMPTY" or "x". Removing such a short text from messages would garble them."""
+_CONTEXT_LIMIT = re.compile(
     r"(?:context (?:length|size|window)(?:(?!\bby\b)\D){0,40}|maximum model length of |tokens allowed \(|(?:maximum|limit) of |> ?)"
     r"(\d{3,8})",
     re.IGNORECASE,
 )
-_STATUS = {
+_STATUS_BY_CODE = {
     "invalid_request_error": 400,
     "invalid_api_key": 401,
     "authentication_error": 401,
@@ -47,169 +50,187 @@ _STATUS = {
     "server_error": 500,
     "overloaded_error": 503,
 }
-"""The status that an error would have had before the answer had begun, by the name its server gives it."""
+"""HTTP status for the error codes that servers send inside a stream, after they answered 200."""
 
 
 @dataclass(slots=True)
 class Endpoint:
     """A server at an address (`http://host:port/path`), called `name` in messages.
 
-    `check` says what to do when it cannot be reached, `check_key` when it refuses the key.
+    `check` is the hint when it cannot be reached, `check_key` when it rejects the key.
     """
 
     name: str
     address: str
     check: str
     key: str = field(default="", repr=False)
-    check_key: str = "Does it want a key?"
+    check_key: str = "Does it need a key?"
 
     @property
     def is_local(self) -> bool:
-        """On this very machine: no proxy is ever meant to stand before it."""
+        """Whether the server is this machine. Calls to it never use a proxy."""
         return is_local(self.address)
 
-    def error(self, kind: ProviderErrorKind, what: str, hint: str) -> ProviderError:
-        return ProviderError(kind, self._struck(f"{self.name} at {shown(self.address)} {what}"), self._struck(hint))
+    def error(self, kind: ProviderErrorKind, problem: str, hint: str) -> ProviderError:
+        return ProviderError(kind, self._without_key(f"{self.name} at {mask_address(self.address)} {problem}"), self._without_key(hint))
 
-    def unusable(self) -> ProviderError | None:
-        """What is wrong with the address, if nothing can be called at it."""
+    def address_error(self) -> ProviderError | None:
+        """The error if the address cannot be called at all, before any call."""
         try:
             url = urlsplit(self.address)
-            usable = url.scheme in ("http", "https") and url.hostname and url.port != 0
+            valid = url.scheme in ("http", "https") and url.hostname and url.port != 0
         except ValueError:
-            usable = False
-        if usable and self.address.isprintable() and " " not in self.address:
+            valid = False
+        if valid and self.address.isprintable() and " " not in self.address:
             return None
-        return self.error("connection", "is no address that can be called", self.check)
+        return self.invalid_address()
+
+    def invalid_address(self) -> ProviderError:
+        return self.error("connection", "has no valid address", self.check)
 
     def unreachable(self, cause: BaseException) -> ProviderError:
         return self.error("connection", f"cannot be reached: {root_cause(cause)}", self.check)
 
-    def broke_off(self, cause: BaseException | str, *, begun: bool = True) -> ProviderError:
-        """The connection went before the answer was whole, or had `begun`."""
+    def connect_timeout(self) -> ProviderError:
+        return self.error("timeout", "did not accept the connection in time", self.check)
+
+    def answer_timeout(self, seconds: float, *, started: bool) -> ProviderError:
+        """No data arrived for so long, before the answer or, if it had `started`, within it."""
+        if started:
+            return self.error("timeout", f"stopped in the middle of its answer, for {seconds:g} s", "Ask again for the rest.")
+        hint = "Try again: a model may still be loading. Or raise its timeout."
+        return self.error("timeout", f"did not answer within {seconds:g} s", hint)
+
+    def cut_off(self, cause: BaseException | str, *, started: bool = True) -> ProviderError:
+        """The connection ended before the answer was complete or, if it had not `started`, before its first word."""
         why = cause if isinstance(cause, str) else root_cause(cause)
-        if not begun:
-            return self.error("cut", f"broke the connection off before its first word: {why}", f"Try again. {self.check}")
+        if not started:
+            return self.error("cut", f"closed the connection before its first word: {why}", f"Try again. {self.check}")
         return self.error("cut", f"broke the answer off: {why}", "Ask again for the rest.")
 
-    def silent(self, seconds: float, *, speaking: bool) -> ProviderError:
-        """Nothing came for so long: before the first word, or while it was `speaking`."""
-        if speaking:
-            return self.error("timeout", f"stopped in the middle of its answer, for {seconds:g} s", "Ask again for the rest.")
-        return self.error(
-            "timeout", f"did not answer within {seconds:g} s", "Try again: a model may still be loading. Or raise its timeout."
-        )
-
-    def unintelligible(self, answer: str | bytes, said: str = "something that is no answer of a model") -> ProviderError:
-        """It answered, in no language that is spoken here."""
-        text = answer.decode("utf-8", "replace") if isinstance(answer, bytes) else answer
+    def not_an_answer(self, body: str | bytes, problem: str = "something that is not a model's answer") -> ProviderError:
+        text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
         if text.lstrip()[:1] == "<":
-            said = "a web page instead of JSON"
-        return self.error("bad_answer", f"answered with {said}", self.check)
+            problem = "a web page instead of JSON"
+        return self.error("bad_answer", f"answered with {problem}", self.check)
 
-    def garbled(self) -> ProviderError:
-        """An answer that had begun as one goes on as none."""
-        return self.error("bad_answer", "sent something in its answer that cannot be read", "Ask again, or another model.")
+    def garbled_answer(self) -> ProviderError:
+        """An answer that started well contains something unreadable."""
+        return self.error("bad_answer", "sent something in its answer that cannot be read", "Ask again, or try another model.")
 
-    def complaint(self, said: str | bytes) -> ProviderError | None:
-        """What an error means that a server sends in the place of an answer, or in its midst; None if `said` is none."""
-        error = error_in(_answer(said))
+    def context_too_long(self, message: str = "") -> ProviderError:
+        hint = "Summarize older turns (/compact, or zkchat context compact), or set context.max_tokens to the model's window."
+        return self.error("context_length", f"finds the prompt too long{_quoted(message)}", hint)
+
+    def content_filtered(self, message: str = "") -> ProviderError:
+        problem = f"stopped the answer by its content filter{_quoted(message)}"
+        return self.error("content_filter", problem, "Ask in other words, or try another model.")
+
+    def unknown_model(self, model: str, models: Collection[str], message: str = "") -> ProviderError:
+        if not models or model in models:
+            return self.error("unknown_model", f"knows no such model or address (404){_quoted(message)}", self.check)
+        similar = get_close_matches(model, models, n=3, cutoff=0.5)
+        names = [*similar, *(name for name in models if name not in similar)]
+        rest = f" and {len(names) - MAX_LISTED_MODELS} more" if len(names) > MAX_LISTED_MODELS else ""
+        hint = f"It has {', '.join(truncate(name, 60) for name in names[:MAX_LISTED_MODELS])}{rest}."
+        return self.error("unknown_model", f"has no model {truncate(model, 80)} (404)", hint)
+
+    def error_from_stream(self, event: object) -> ProviderError | None:
+        """The error that a server reports in JSON after it answered 200; None if `event` reports none."""
+        error = find_error(event)
         if error is None:
             return None
-        named = [error.get("code"), error.get("type")] if isinstance(error, Mapping) else []
-        numbers = (int(code) for code in named if isinstance(code, int) or (isinstance(code, str) and re.fullmatch("[45][0-9]{2}", code)))
-        status = next((number for number in numbers if 400 <= number < 600), None)
-        status = status or next((_STATUS[code] for code in named if isinstance(code, str) and code in _STATUS), None)
         text = json.dumps(error, ensure_ascii=False)
-        words = self.words(said)
-        if TOO_LONG.search(text):
-            return self.too_long(words)
-        if FILTERED.search(text):
-            return self.filtered(words)
+        message = self._server_message(error)
+        if CONTEXT_LENGTH.search(text):
+            return self.context_too_long(message)
+        if CONTENT_FILTER.search(text):
+            return self.content_filtered(message)
+        codes = [error.get("code"), error.get("type")] if isinstance(error, Mapping) else []
+        numbers = (int(code) for code in codes if isinstance(code, int) or (isinstance(code, str) and re.fullmatch("[45][0-9]{2}", code)))
+        status = next((number for number in numbers if 400 <= number < 600), None)
+        status = status or next((_STATUS_BY_CODE[code] for code in codes if isinstance(code, str) and code in _STATUS_BY_CODE), None)
         if status is not None:
-            return self.refusal(status, said)
-        return self.error("server", f"failed: {words}" if words else "failed", "Try again in a while.")
+            return self.error_from_response(status, json.dumps({"error": error}))
+        return self.error("server", f"failed{_quoted(message)}", "Try again in a while.")
 
-    def refusal(
+    def error_from_response(
         self, status: int, body: str | bytes, *, model: str = "", models: Collection[str] = (), retry_after: float | None = None
     ) -> ProviderError:
-        """What an answer with an error's status means. `models` are the names that the server does know, if they could be asked for."""
-        words = self.words(body)
-        said = f": {words}" if words else ""
+        """The error for a response with an error status. `models`: the names that the server offers, if they could be listed."""
         text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
-        if status == 413 or (status in (400, 422, 500) and TOO_LONG.search(text)):
-            return self.too_long(words)
-        if status == 400 and FILTERED.search(text):
-            return self.filtered(words)
+        message = self.server_message(text)
+        said = _quoted(message)
+        if status == 413 or (status in (400, 422, 500) and CONTEXT_LENGTH.search(text)):
+            return self.context_too_long(message)
+        if status == 400 and CONTENT_FILTER.search(text):
+            return self.content_filtered(message)
         match status:
             case 401:
-                return self.error("auth", "refuses the key (401)" if self.key else "wants a key (401)", self.check_key)
+                return self.error("auth", "rejects the key (401)" if self.key else "needs a key (401)", self.check_key)
             case 403:
-                what = "refuses the key, or what it is used for (403)" if self.key else "wants a key (403)"
-                return self.error("auth", what + said, self.check_key)
+                problem = "rejects the key, or what it is used for (403)" if self.key else "needs a key (403)"
+                return self.error("auth", problem + said, self.check_key)
             case 404:
-                return self.unknown_model(model, models, said)
+                return self.unknown_model(model, models, message)
+            case 429 if QUOTA in text:
+                return self.error("rate_limit", f"says that the account's quota is used up (429){said}", "Check its plan and billing.")
             case 429:
-                return self._too_many(text, said, retry_after)
+                wait = f"Try again in {format_duration(retry_after)}." if retry_after else "Wait a moment and try again."
+                return self.error("rate_limit", f"accepts no more calls for now (429){said}", wait)
             case _ if status >= 500:
                 return self.error("server", f"failed ({status}){said}", "Try again in a while.")
             case _:
-                hint = "Change what it complains of, or choose another model." if words else self.check
-                return self.error("bad_request", f"refuses the call ({status}){said}", hint)
+                hint = "Change what it complains about, or choose another model." if message else self.check
+                return self.error("bad_request", f"rejects the request ({status}){said}", hint)
 
-    def will_refuse_again(self, body: bytes) -> bool:
-        """Whether what an error says will be true as long as the same call is made."""
-        text = body.decode("utf-8", "replace")
-        return QUOTA in text or TOO_LONG.search(text) is not None
+    def retry_reason(self, status: int | None) -> str:
+        """Why a call is made again, from the status of its response, if there was one."""
+        match status:
+            case 429:
+                return f"{self.name} accepts no more calls for now (429)"
+            case int() if status >= 400:
+                return f"{self.name} failed ({status})"
+            case _:
+                return f"{self.name} closed the connection"
 
-    def too_long(self, words: str = "") -> ProviderError:
-        said = f": {words}" if words else ""
-        return self.error(
-            "context_length",
-            f"finds the prompt too long{said}",
-            "Fold older turns (/compact, or zkchat context compact), or set context.max_tokens to the model's window.",
-        )
+    def server_message(self, body: str | bytes) -> str:
+        """The server's own message in an error response, without keys; empty if there is none."""
+        answer = parse_json(body)
+        error = find_error(answer)
+        if error is None and isinstance(answer, Mapping):
+            error = answer.get("message", answer.get("detail"))
+        return self._server_message(error)
 
-    def filtered(self, words: str = "") -> ProviderError:
-        said = f": {words}" if words else ""
-        return self.error("content_filter", f"stopped the answer by its content filter{said}", "Ask in other words, or another model.")
-
-    def unknown_model(self, model: str, models: Collection[str], said: str = "") -> ProviderError:
-        if not models or model in models:
-            return self.error("unknown_model", f"knows no such model or address (404){said}", self.check)
-        near = get_close_matches(model, models, n=3, cutoff=0.5)
-        named = [*near, *(name for name in models if name not in near)]
-        rest = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
-        hint = f"It has {', '.join(truncate(name, 60) for name in named[:MOST_NAMED])}{rest}."
-        return self.error("unknown_model", f"has no model {truncate(model, 80)} (404)", hint)
-
-    def _too_many(self, text: str, said: str, retry_after: float | None) -> ProviderError:
-        if QUOTA in text:
-            return self.error("rate_limit", f"says that the account's quota is used up (429){said}", "Check its plan and billing.")
-        wait = f"Try again in {_span(retry_after)}." if retry_after else "Wait a moment and try again."
-        return self.error("rate_limit", f"refuses more calls for now (429){said}", wait)
-
-    def words(self, body: str | bytes) -> str:
-        """The server's own words about what is wrong, without the key; empty if there are none."""
-        error = _error(body, "message", "detail")
+    def _server_message(self, error: object) -> str:
         text = str((error.get("message") if isinstance(error, Mapping) else error) or "")
         size = error.get("n_ctx") if isinstance(error, Mapping) else None
-        if isinstance(size, int) and str(size) not in text:  # llama.cpp says it beside its message
+        if isinstance(size, int) and str(size) not in text:  # llama.cpp reports it in a field of its own
             text = f"context size {size}: {text}"
-        return truncate(self.redacted(text), LONGEST_QUOTE)
+        return truncate(self.redact(text), MAX_QUOTE)
 
-    def redacted(self, text: str) -> str:
-        """The text without this endpoint's key, and without what looks like anybody's."""
-        return LIKE_A_KEY.sub("…", self._struck(text))
+    def redact(self, text: str) -> str:
+        """The text without this endpoint's key and without anything that looks like a key."""
+        return API_KEY.sub("…", self._without_key(text))
 
-    def _struck(self, text: str) -> str:
-        return text.replace(self.key, "…") if len(self.key) > LONGEST_DUMMY else text
+    def _without_key(self, text: str) -> str:
+        return text.replace(self.key, "…") if len(self.key) > MAX_PLACEHOLDER_KEY else text
 
 
-def error_in(answer: object) -> object:
-    """What an answer, or an event of one, says is wrong: an object or words; None if it says nothing.
+def _quoted(message: str) -> str:
+    return f": {message}" if message else ""
 
-    It stands under `error`, as OpenAI has it, or in the one choice (OpenRouter), or is the whole of it (vLLM).
+
+def is_permanent(body: bytes) -> bool:
+    """Whether the same call would fail again: the quota is used up, or the prompt is too long."""
+    text = body.decode("utf-8", "replace")
+    return QUOTA in text or CONTEXT_LENGTH.search(text) is not None
+
+
+def find_error(answer: object) -> object:
+    """The error in a response or an event, an object or a text; None if there is none.
+
+    OpenAI has it under `error`, OpenRouter in the choice, and for vLLM the whole document is the error.
     """
     if not isinstance(answer, Mapping):
         return None
@@ -218,12 +239,12 @@ def error_in(answer: object) -> object:
     choices = answer.get("choices")
     if isinstance(choices, list):
         return next((choice["error"] for choice in choices if isinstance(choice, Mapping) and choice.get("error") is not None), None)
-    bare = isinstance(answer.get("message"), str) and ("code" in answer or answer.get("object") == "error")
-    return answer if bare else None
+    is_error = isinstance(answer.get("message"), str) and ("code" in answer or answer.get("object") == "error")
+    return answer if is_error else None
 
 
-def _answer(body: str | bytes) -> object:
-    """A server's JSON; of a list, as Gemini has it, the first; None for what is no JSON."""
+def parse_json(body: str | bytes) -> object:
+    """A server's JSON; the first item of a list, which Gemini sends; None for anything else."""
     try:
         answer = json.loads(body)
     except (ValueError, RecursionError):
@@ -231,45 +252,49 @@ def _answer(body: str | bytes) -> object:
     return answer[0] if isinstance(answer, list) and answer else answer
 
 
-def _error(body: str | bytes, *keys: str) -> object:
-    """What a server's JSON says is wrong, under the first of `keys` that it has, if not as usual; None if it says nothing."""
-    answer = _answer(body)
-    if (error := error_in(answer)) is not None:
-        return error
-    return next((answer[key] for key in keys if key in answer), None) if isinstance(answer, Mapping) else None
+def parse_retry_after(header: str | None) -> float | None:
+    """Seconds to wait by a Retry-After header, which holds seconds or a date."""
+    if not header:
+        return None
+    try:
+        return max(0.0, float(header))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):  # TypeError: a date without a zone
+        return None
 
 
-def _span(seconds: float) -> str:
-    """So many seconds as one would say it."""
+def format_duration(seconds: float) -> str:
     for least, size, name in ((172_800, 86_400, "days"), (7200, 3600, "hours"), (600, 60, "minutes")):
         if seconds >= least:
             return f"{seconds / size:.0f} {name}"
     return f"{seconds:.0f} s"
 
 
-def limit_said(message: str) -> int | None:
-    """The context window that a server names when it refuses a prompt for its length; None if it names none."""
-    found = _LIMIT.search(message)
+def parse_context_limit(message: str) -> int | None:
+    """The context window that a server names when it rejects a prompt for its length; None if it names none."""
+    found = _CONTEXT_LIMIT.search(message)
     return int(found[1]) if found else None
 
 
 def is_local(address: str) -> bool:
-    """Whether an address is one of this very machine."""
     try:
         return urlsplit(address).hostname in LOOPBACK
     except ValueError:
         return False
 
 
-def shown(address: str) -> str:
-    """An address as it may be said: without a user's name and password, and without what is asked in it, where some servers want a key."""
+def mask_address(address: str) -> str:
+    """An address for display: without user name and password, and without its query, in which some servers take a key."""
     scheme, colon, rest = address.partition("://") if "://" in address else ("", "", address)
     host, slash, path = rest.partition("?")[0].partition("/")
     return f"{scheme}{colon}{host.rpartition('@')[2]}{slash}{path}{'?…' if '?' in rest else ''}"
 
 
 def root_cause(e: BaseException) -> str:
-    """What the system says of a broken connection, as "Connection refused"."""
+    """What the system reports for a broken connection, such as "Connection refused"."""
     while cause := e.__cause__ or e.__context__:
         e = cause
     if isinstance(e, socket.gaierror):

@@ -1,5 +1,6 @@
-"""A model at a server: what the providers that call one have in common."""
+"""What the models on a server have in common: the stream on its own thread, the model list, keys, retries."""
 
+import logging
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
@@ -8,16 +9,33 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from zkchat_cli.config.schema import Section
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm import json_client
 from zkchat_cli.llm.base import Delta, ModelConfig, ModelInfo, Request, ServerInfo, StreamFailed, Window
-from zkchat_cli.llm.json_client import JsonClient
-from zkchat_cli.llm.threaded_stream import Put, Timeouts, stream_in_thread
+from zkchat_cli.llm.json_client import HttpTimeouts, JsonClient
+from zkchat_cli.llm.threaded_stream import Emit, Timeouts, stream_in_thread
 
-LISTING = json_client.HttpTimeouts(answer=5, retry=1)
+LIST_TIMEOUTS = HttpTimeouts(answer=5, retry=1)
+CONNECT_SECONDS = 10.0
+MAX_ATTEMPTS = 3
+FIRST_DELAY = 1.0
+"""Seconds before the second attempt if the server names none; twice as long before the third."""
+MAX_DELAY = 120.0
+"""If a server asks to wait longer, the call fails and the user decides."""
+
+
+def silence_libraries() -> None:
+    """Call this before importing a provider's library: what it would print goes to the log, which is empty without `--verbose`.
+
+    mojentic calls `logging.basicConfig(INFO)` on import and lets structlog write JSON lines to stderr. With a handler on the root logger
+    the former does nothing and the latter ends there. anthropic warns of models that will be retired.
+    """
+    root = logging.getLogger()
+    if not root.handlers:
+        root.addHandler(logging.NullHandler())
+    logging.captureWarnings(True)
 
 
 class HasTimeouts(Protocol):
-    """Settings that say how long a server is waited for, in seconds: for the first word, and for each further one."""
+    """Settings with the seconds to wait for the first token and for each further one."""
 
     @property
     def timeout(self) -> float: ...
@@ -28,98 +46,132 @@ class HasTimeouts(Protocol):
 
 @dataclass
 class RemoteModel(ABC):
-    """One model at one server, whose libraries are loaded by `prepare`, or by the first call."""
+    """One model on one server. Its library is imported by `prepare`, or by the first call."""
 
     provider: ClassVar[str]
     model: str
     server: JsonClient
     settings: HasTimeouts
-    first_delay: float = 1.0
-    """Seconds before a failed call is made again."""
+    first_delay: float = FIRST_DELAY
     window: Window | None = None
-    _asked: bool = False
+    _prepared: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def name(self) -> str:
         return f"{self.provider}/{self.model}"
 
-    @abstractmethod
-    def unusable(self) -> ProviderError | None:
-        """What is wrong, if no call can be made."""
+    def prepare(self) -> None:
+        if self.config_error() is not None:
+            return  # the first call reports it
+        with self._lock:
+            self.import_library()
+            prepared, self._prepared = self._prepared, True
+        if not prepared:
+            self.window = self.find_window()
 
     @abstractmethod
-    def listed(self) -> tuple[ModelInfo, ...]:
+    def import_library(self) -> None:
+        """Import what a call needs, which takes up to 2 s."""
+
+    @abstractmethod
+    def find_window(self) -> Window | None:
+        """The context window by what the library or the server knows; None if neither says. Does not raise."""
+
+    @abstractmethod
+    def config_error(self) -> ProviderError | None:
+        """Why no call can be made, if the name, the key or the address is wrong."""
+
+    @abstractmethod
+    def list_models(self) -> tuple[ModelInfo, ...]:
         """The models that the server offers. Raises ProviderError."""
 
     @abstractmethod
-    async def call(self, request: Request, put: Put) -> None:
-        """Make the call, and put what comes."""
+    async def call(self, request: Request, emit: Emit) -> None:
+        """Make the call and emit its deltas."""
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
-        if problem := self.unusable():
-            yield StreamFailed(problem)
+        if error := self.config_error():
+            yield StreamFailed(error)
             return
 
-        async def call(put: Put) -> None:
-            await self.call(request, put)
+        async def call(emit: Emit) -> None:
+            await self.call(request, emit)
 
         yield from stream_in_thread(call, self.server, Timeouts(self.settings.timeout, self.settings.stall_timeout), request.wanted)
 
-    def names(self) -> tuple[str, ...]:
-        """What else could be meant, as far as the server says."""
+    def model_names(self) -> tuple[str, ...]:
+        """The names to suggest for an unknown model; empty if the server cannot list them."""
         try:
-            return tuple(listed.name for listed in self.listed())
+            return tuple(model.name for model in self.list_models())
         except ProviderError:
             return ()
 
 
-def listed(server: JsonClient, path: str, window: Callable[[dict[str, Any]], int | None]) -> tuple[ModelInfo, ...]:
-    """The models in a list as OpenAI has it (`{"data": [{"id": …}]}`), by name; `window` reads a row's. Raises ProviderError."""
-    answer = server.get(path, LISTING)
+def fetch_models(server: JsonClient, path: str, window: Callable[[dict[str, Any]], int | None]) -> tuple[ModelInfo, ...]:
+    """The models of a list in OpenAI's format (`{"data": [{"id": …}]}`), by name; `window` reads a row's. Raises ProviderError."""
+    answer = server.get(path, LIST_TIMEOUTS)
     try:
         rows = [row for row in answer["data"] if isinstance(row, dict) and isinstance(row.get("id"), str)]
     except (KeyError, TypeError) as e:
-        raise server.unintelligible("", "something that is no list of models") from e
-    return tuple(sorted((ModelInfo(row["id"], window(row)) for row in rows), key=lambda listed: listed.name))
+        raise server.not_an_answer("", "something that is not a list of models") from e
+    return tuple(sorted((ModelInfo(row["id"], window(row)) for row in rows), key=lambda model: model.name))
 
 
 S = TypeVar("S", bound=Section)
 
 
-def settings_of(setup: ModelConfig, kind: type[S]) -> S:
+def settings_of(config: ModelConfig, kind: type[S]) -> S:
     """A provider's own settings, or their defaults."""
-    return setup.settings if isinstance(setup.settings, kind) else kind()
+    return config.settings if isinstance(config.settings, kind) else kind()
 
 
 # providers with keys
 
 
-def key_place(setup: ModelConfig, variable: str) -> str:
-    """What the key is called in messages: its variable, or where zkchat keeps it."""
-    return setup.key.place or variable
+@dataclass(frozen=True, slots=True)
+class KeyedProvider:
+    """A company whose API needs a key: its own address, and how its server is called in messages elsewhere."""
 
+    name: str
+    company: str
+    address: str
+    other_server: str
+    address_hint: str = ""
 
-def without_use(model: RemoteModel, company: str, variable: str, *, official: bool) -> ProviderError | None:
-    """What is wrong with a model's name, or with the key for it, before any call. `official`: the server is the company's own."""
-    key, provider = model.server.key, model.provider
-    if not model.model:
-        hint = f"Say {provider}/NAME; /model and zkchat doctor list what there is."
-        return ProviderError("unknown_model", f"{provider} needs the name of a model", hint)
-    if official and not key:
-        hint = f"Set it, or zkchat keys set {provider}; or {provider}.base_url to a server that wants none."
-        return ProviderError("auth", f"{company} wants a key, and {variable} is not set", hint)
-    if not (key.isascii() and key.isprintable()) or " " in key:
-        return ProviderError("auth", f"{variable} holds characters that no key has", "Set it again; was more copied than the key?")
-    return None
+    def server(
+        self, config: ModelConfig, address: str, key_variable: str, headers: Callable[[str], dict[str, str]] | None = None
+    ) -> JsonClient:
+        official = address == self.address
+        variable = f"{self.name.upper()}_BASE_URL"
+        key = config.key.value or config.env.get(key_variable, "").strip()
+        return JsonClient(
+            self.company if official else self.other_server,
+            address,
+            "Check your network." if official else f"Is it running? Check {self.name}.base_url or {variable}{self.address_hint}.",
+            key=key,
+            check_key=f"Check {config.key.description or key_variable}.",
+            headers=headers(key) if headers else None,
+        )
 
+    def config_error(self, model: RemoteModel, key_variable: str) -> ProviderError | None:
+        key = model.server.key
+        if not model.model:
+            hint = f"Use {self.name}/NAME; /model and zkchat doctor list the models."
+            return ProviderError("unknown_model", f"{self.name} needs the name of a model", hint)
+        if model.server.address == self.address and not key:
+            hint = f"Set it, or run zkchat keys set {self.name}; or set {self.name}.base_url to a server that needs none."
+            return ProviderError("auth", f"{self.company} needs a key, and {key_variable} is not set", hint)
+        if not (key.isascii() and key.isprintable()) or " " in key:
+            problem = f"{key_variable} contains characters that no key has"
+            return ProviderError("auth", problem, "Set it again; was more copied than the key?")
+        return model.server.address_error()
 
-def reach(setup: ModelConfig, model: RemoteModel, variable: str, base_url: str, *, official: bool) -> ServerInfo:
-    """How a server with a key is reached: `base_url` is the setting, beside which there is a variable of that name."""
-    named = f"{model.provider.upper()}_BASE_URL"
-    place = key_place(setup, variable)
-    chosen = [place] if model.server.key else []
-    chosen += [named] if setup.env.get(named) else [f"{model.provider}.base_url"] if base_url else []
-    wanted = "" if official else ", which many servers do without"
-    key = f"{place} is set" if model.server.key else f"{variable} is not set{wanted}"
-    return ServerInfo(model.server.address, key, ", ".join(chosen), model.listed)
+    def server_info(self, config: ModelConfig, model: RemoteModel, key_variable: str, base_url: str) -> ServerInfo:
+        variable = f"{self.name.upper()}_BASE_URL"
+        place = config.key.description or key_variable
+        chosen = [place] if model.server.key else []
+        chosen += [variable] if config.env.get(variable) else [f"{self.name}.base_url"] if base_url else []
+        optional = "" if model.server.address == self.address else ", which many servers do not need"
+        key = f"{place} is set" if model.server.key else f"{key_variable} is not set{optional}"
+        return ServerInfo(model.server.address, key, ", ".join(chosen), model.list_models)

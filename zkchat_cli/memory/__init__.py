@@ -1,3 +1,1 @@
-"""What outlasts a conversation: memory files in the vault (`files`, `project`), facts and notes that are often cited (`smart`), what was
-said in earlier conversations (`sayings`). `keeper` has all of it for one session.
-"""
+"""What outlasts a conversation: memory files in the vault, facts, often-cited notes, earlier conversations."""

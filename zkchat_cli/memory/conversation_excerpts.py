@@ -1,60 +1,56 @@
-"""What was said before, as a model gets it: the part of a message that answers, and the notes that it rested on as links."""
+"""Excerpts of earlier messages for the model: who said what and when, with the notes an answer cites as links."""
 
 import re
 
-from zkchat_cli.citations.marks.marks import cited, pieces
+from zkchat_cli.citations.marks import cited_marks, split_at_marks
 from zkchat_cli.models import FoundMessage, ZkChatMessage
 from zkchat_cli.text.words import stem, terms
 
-LONGEST = 700
-"""Characters of a message that are shown."""
-_PIECE = re.compile(r".{1,240}(?:\s|$)|.{1,240}", re.DOTALL)
+MAX_EXCERPT = 700
+"""Characters."""
+_SEGMENT = re.compile(r".{1,240}(?:\s|$)|.{1,240}", re.DOTALL)
 
 
-def shown(said: FoundMessage, query: str, *, here: bool) -> dict[str, object]:
-    """Who said what, when and where. `here`: in this conversation, whose numbers of excerpts hold; those of another become links."""
-    message = said.message
-    who = {"user": "user", "assistant": "assistant", "tool": f"result of {message.tool_name or 'a tool'}"}.get(message.role, message.role)
-    text = message.content if here else linked(message)
+def describe_message(found: FoundMessage, query: str, *, same_conversation: bool) -> dict[str, object]:
+    """A found message as JSON for the model. Source numbers are valid only in their own conversation; others become links."""
+    message = found.message
+    speaker = f"result of {message.tool_name or 'a tool'}" if message.role == "tool" else message.role
+    text = message.content if same_conversation else citations_to_links(message)
     notes = dict.fromkeys([*(c.relative_path for c in message.citations), *(c.relative_path for c in message.chunks)])
     return {
-        "who": who,
+        "who": speaker,
         "when": message.timestamp[:16].replace("T", " "),
-        "conversation": "this one" if here else said.title or said.conversation_id,
-        "said": excerpt(text, query),
-        "notes": [link(path) for path in notes if path],
+        "conversation": "this one" if same_conversation else found.title or found.conversation_id,
+        "said": cut_around_query(text, query),
+        "notes": [wikilink_to(path) for path in notes if path],
     }
 
 
-def linked(message: ZkChatMessage) -> str:
-    """An answer with links to the notes it cites in place of their numbers."""
+def citations_to_links(message: ZkChatMessage) -> str:
+    """The text of an answer with a link to each cited note in place of its number."""
     paths = {citation.number: citation.relative_path for citation in message.citations if citation.relative_path}
     text = ""
-    for piece, mark in pieces(message.content, cited(message.content, message.citations)):
-        links = dict.fromkeys(link(paths[number]) for number in mark.numbers if number in paths) if mark and not mark.name else None
+    for piece, mark in split_at_marks(message.content, cited_marks(message.content, message.citations)):
+        links = dict.fromkeys(wikilink_to(paths[number]) for number in mark.numbers if number in paths) if mark and not mark.name else None
         text += " ".join(links) if links else piece
     return text
 
 
-def link(relative_path: str) -> str:
-    """A note's path as a link in an answer."""
+def wikilink_to(relative_path: str) -> str:
     return f"[[{re.sub(r'[.](?:md|markdown)$', '', relative_path, flags=re.IGNORECASE)}]]"
 
 
-def excerpt(text: str, query: str, longest: int = LONGEST) -> str:
-    """As much of a text as `longest` characters hold, around the place that has most of the query's words; cuts are marked."""
-    if len(text) <= longest:
+def cut_around_query(text: str, query: str, max_length: int = MAX_EXCERPT) -> str:
+    """At most `max_length` characters around the segment with the most words of the query; "…" marks the cuts."""
+    if len(text) <= max_length:
         return text
-    wanted = {stem(term) for term in terms(query)}
-    parts = _PIECE.findall(text)
-    scores = [len(wanted.intersection(map(stem, terms(part)))) for part in parts]
-    first = last = max(range(len(parts)), key=lambda i: scores[i])
-    length = len(parts[first])
-    while True:  # it grows to the better side, as long as there is room
-        sides = [i for i in (first - 1, last + 1) if 0 <= i < len(parts) and length + len(parts[i]) <= longest]
-        if not sides:
-            break
-        best = max(sides, key=lambda i: (scores[i], i))
-        first, last, length = min(first, best), max(last, best), length + len(parts[best])
-    body = "".join(parts[first : last + 1]).strip()
-    return ("… " if first else "") + body + (" …" if last < len(parts) - 1 else "")
+    query_stems = {stem(term) for term in terms(query)}
+    segments = _SEGMENT.findall(text)
+    scores = [len(query_stems.intersection(map(stem, terms(segment)))) for segment in segments]
+    first = last = max(range(len(segments)), key=lambda i: scores[i])
+    length = len(segments[first])
+    while neighbours := [i for i in (first - 1, last + 1) if 0 <= i < len(segments) and length + len(segments[i]) <= max_length]:
+        best = max(neighbours, key=lambda i: (scores[i], i))
+        first, last, length = min(first, best), max(last, best), length + len(segments[best])
+    excerpt = "".join(segments[first : last + 1]).strip()
+    return ("… " if first else "") + excerpt + (" …" if last < len(segments) - 1 else "")

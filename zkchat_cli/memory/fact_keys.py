@@ -1,187 +1,101 @@
-"""What a fact is about, and which older one it corrects.
+"""Keys of facts: what a fact is about, and which older fact it replaces.
 
-A fact is kept under a key. A newer one takes the place of an older only when both cannot hold: they name the same thing, and give it values
-of the same kind where it has only one. "The anvil is heavy" corrects nothing that "the anvil is red" says; "the roof's colour is blue"
-corrects "the roof's colour is red". In doubt both stay: a fact too many is seen and forgotten, one that was lost is not.
-
-The tables are for people who write English or Chinese; in any other language "NAME: VALUE" is corrected.
+The key of "NAME: VALUE", "NAME = VALUE" and "NAME is VALUE" is the name, otherwise the first words. A newer fact replaces an older one of
+the same name only if the thing has one such value at a time: a deadline, a password, a number with the same unit. In doubt both stay: the
+user can forget a fact too many, but cannot restore a lost one. The word lists are English and Chinese; "NAME: VALUE" works in any language.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
 from zkchat_cli.text.words import STOPWORDS, fold
 
-LONGEST_KEY = 48
-LONGEST_READ = 2_000
+MAX_KEY = 48
+MAX_READ = 2_000
 """Characters of a fact that its key is made from."""
-MOST_NAMING = 6
-"""Words that may name what a fact is about, in "NAME is VALUE", and of which a key is made."""
-MOST_VALUE = 4
+MAX_NAME_WORDS, MAX_VALUE_WORDS = 6, 4
 
-Kind = Literal["number", "time", "colour", "name", "place", "quality"]
-"""What sort of value something is given. Of qualities it may have many."""
-
-_NAMED = re.compile(r"([^\s:=：][^:=：\n]{0,80}?)\s*(?::(?=\s)|：|\s=\s)\s*(\S.*)", re.DOTALL)
+_ENTRY = re.compile(r"([^\s:=：][^:=：\n]{0,80}?)\s*(?::(?=\s)|：|\s=\s)\s*(\S.*)", re.DOTALL)
 _IS = re.compile(r"(\S[^.!?\n]{0,80}?)(?:\s+(?:is|are|was|were)\s+|是)([^\n]{1,60})$", re.IGNORECASE)
-_DOES = re.compile(
-    r"(\S[^.!?\n]{0,60}?\s(?:lives?\s(?=in\b)|works?\s(?=(?:in|at|for)\b)|(?:starts?|ends?)\s(?=(?:at|on)\b)|(?:opens?|closes?)\s(?=at\b)|"
-    r"(?:costs?|weighs?)\s))\s{0,8}(\S[^\n]{0,60})$",
-    re.IGNORECASE,
-)
-_PREPOSITION = re.compile(r"(?:in|at|on|for)\s+", re.IGNORECASE)
-_SHORTENED = ((re.compile(r"\bcan(?:['’]t|not\b)", re.IGNORECASE), "can not"), (re.compile(r"(?<=\w)n['’]t\b", re.IGNORECASE), " not"))
-_NOT = re.compile(r"\b(?:not|never|no longer)\b|不", re.IGNORECASE)
-_DO = frozenset(("do", "does", "did"))
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-_LEADING = re.compile(r"^(?:(?:the|a|an|my|our|your|his|her|their|that|this|please|remember|note)\s+)+(?=\S)", re.IGNORECASE)
-_NO_NAMES = frozenset(
+_ARTICLE = re.compile(r"^(?:(?:the|a|an|my|our|your|his|her|their|that|this|please|remember|note)\s+)+(?=\S)", re.IGNORECASE)
+_LABELS = frozenset(
     "note notes todo reminder remember idea important warning tip hint fyi ps nb attention question fact task monday tuesday wednesday "
     "thursday friday saturday sunday 注意 备注 提醒 待办".split()
 )
-"""Labels under which there may be many things."""
-_SINGLE = frozenset(
+"""Labels that stand before many different facts."""
+_SINGLE_VALUED = frozenset(
     """name surname nickname number phone telephone mobile email mail address street password passphrase passcode pin code birthday
     birthdate anniversary age height weight size length width depth colour color price cost rent salary fee rate budget deadline date day
     time start end place location capital currency username login url website version status owner author manager boss editor goal limit
     threshold default language timezone temperature distance amount total count quantity iban balance model brand title topic nationality
-    """.split()
+    favourite favorite preferred current next last main only best first new""".split()
 )
-_SINGLE_IN_CHINESE = tuple("密码 电话 号码 邮箱 地址 生日 名字 姓名 年龄 身高 体重 颜色 价格 日期 时间 地点 首都 版本 状态".split())
-"""Of these a thing has one."""
-_ONLY = frozenset("favourite favorite preferred current next last main only best first new".split())
-_COLOURS = frozenset(
-    "red blue green yellow orange purple violet pink brown black white grey gray silver gold golden beige turquoise "
-    "红色 蓝色 绿色 黄色 黑色 白色 灰色 紫色".split()
-)
-_TIMES = frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october november "
-    "december today tomorrow tonight noon midnight spring summer autumn fall winter morning afternoon evening am pm".split()
-)
-_PLACED = frozenset("in at on to near under above behind beside beneath inside outside".split())
-_QUALITIES = re.compile(
-    r"(?:a|an|the|very|too|quite|really|so|also|not|of|from|with|without|for|like|as)\b|\w{1,40}(?:ish|ese|ian|ean|ic)\b", re.IGNORECASE
-)
-_ADJECTIVES = frozenset("french german dutch swiss greek russian jewish muslim christian catholic protestant buddhist hindu".split())
+_SINGLE_VALUED_CHINESE = tuple("密码 电话 号码 邮箱 地址 生日 名字 姓名 年龄 身高 体重 颜色 价格 日期 时间 地点 首都 版本 状态".split())
 
 
 @dataclass(frozen=True, slots=True)
 class FactKey:
-    """A fact as "NAME is VALUE". `labelled`: it was written "NAME: VALUE", as an entry of its own."""
+    """A fact read as NAME and VALUE. `is_entry`: it was written as "NAME: VALUE"."""
 
     name: tuple[str, ...]
     value: str
-    labelled: bool = False
+    is_entry: bool = False
 
     @property
-    def single(self) -> bool:
-        """Whether what is named can have but one value at a time."""
-        heads = {self.name[-1]} if "of" not in self.name else {self.name[self.name.index("of") - 1]}
-        return bool(heads & _SINGLE or _ONLY.intersection(self.name) or self.name[-1].endswith(_SINGLE_IN_CHINESE))
+    def is_single_valued(self) -> bool:
+        return not _SINGLE_VALUED.isdisjoint((self.name[0], self.name[-1])) or self.name[-1].endswith(_SINGLE_VALUED_CHINESE)
 
 
-def key_of(content: str, taken: Mapping[str, str]) -> str:
-    """The key of a fact for which nobody gave one; `taken` are the contents of the others by their keys.
-
-    Of "NAME: VALUE", "NAME = VALUE" and "NAME is VALUE" it is the name, if both are short, else the first words; with a number where
-    another fact begins alike that this one does not correct.
-    """
-    for key, other in taken.items():
-        if corrects(content, other, key):
-            return key
-    told = _told(content)
-    first = slug(" ".join(_plain(told.name))) if told else ""
-    if not first:
-        first = slug(" ".join([word for word in _words(content[:LONGEST_READ]) if word not in STOPWORDS][:MOST_NAMING])) or "fact"
-    keys = (first, *(f"{first}-{n}" for n in range(2, len(taken) + 3)))
-    return next(key for key in keys if taken.get(key, content) == content)
+def suggest_key(content: str, facts: Mapping[str, str]) -> str:
+    """A key for a fact: that of the fact it replaces, otherwise a new one. `facts` are the other facts by key."""
+    replaced = next((key for key, other in facts.items() if contradicts(content, other, key)), None)
+    if replaced is not None:
+        return replaced
+    parsed = _parse(content)
+    words = parsed.name if parsed else [word for word in _words(content[:MAX_READ]) if word not in STOPWORDS][:MAX_NAME_WORDS]
+    first = slugify(" ".join(words)) or "fact"
+    keys = (first, *(f"{first}-{n}" for n in range(2, len(facts) + 3)))
+    return next(key for key in keys if facts.get(key, content) == content)
 
 
-def corrects(newer: str, older: str, key: str = "") -> bool:
-    """Whether the newer fact cannot hold beside the older one, whose key may tell what that is about."""
-    said, before = _read(newer), _read(older)
-    if said.bare == before.bare:
-        return said.denies != before.denies
-    new, old = said.told, before.told or (FactKey(tuple(key.split("-")), older, labelled=True) if key else None)
-    if new is None or old is None or _plain(new.name) != _plain(old.name):
+def contradicts(newer: str, older: str, key: str = "") -> bool:
+    """Whether the newer fact replaces the older one. An older fact without a name has that of its `key`."""
+    if newer == older:
         return False
-    if new.single or (new.labelled and old.labelled):
-        return True
-    kind = kind_of(new.value)
-    return kind != "quality" and kind == kind_of(old.value) and _unit(new.value) == _unit(old.value)
+    new, old = _parse(newer), _parse(older) or (FactKey(tuple(key.split("-")), older, is_entry=True) if key else None)
+    if new is None or old is None or new.name != old.name:
+        return False
+    return (
+        new.is_single_valued or (new.is_entry and old.is_entry) or (_unit(new.value) is not None and _unit(new.value) == _unit(old.value))
+    )
 
 
-def kind_of(value: str) -> Kind:
-    """What sort of value it is; a quality, unless it is plainly something else."""
-    words = _words(value)
-    if _TIMES.intersection(words) or re.search(r"\d:\d\d|\d{4}-\d\d", value):
-        return "time"
-    if any(c.isdigit() for c in value):
-        return "number"
-    if len(words) == 1 and words[0] in _COLOURS:
-        return "colour"
-    if words and words[0] in _PLACED:
-        return "place"
-    if value[:1].isupper() and not _QUALITIES.match(value) and words[0] not in _ADJECTIVES:
-        return "name"
-    return "quality"
-
-
-def slug(text: str) -> str:
-    """A text as a key: its words without case and accents, joined by hyphens, `LONGEST_KEY` characters at most."""
-    return "-".join(_words(text[: 4 * LONGEST_KEY]))[:LONGEST_KEY].strip("-")
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """A fact as it is compared: by NAME and VALUE if it can be read so, without words that deny, and whether there are any."""
-
-    told: FactKey | None
-    bare: str
-    denies: bool
+def slugify(text: str) -> str:
+    """The words of a text without case and accents, joined by hyphens; at most `MAX_KEY` characters."""
+    return "-".join(_words(text[: 4 * MAX_KEY]))[:MAX_KEY].strip("-")
 
 
 @lru_cache(maxsize=8192)
-def _read(content: str) -> _Read:
-    text = content[:LONGEST_READ]
-    for short, full in _SHORTENED:
-        text = short.sub(full, text)
-    bare = "".join(word.removesuffix("s") for word in _words(_NOT.sub("", text)) if word not in _DO)
-    return _Read(_told(content) or _does(content), bare, _NOT.search(text) is not None)
-
-
-def _told(content: str) -> FactKey | None:
-    """The fact as an entry, or what something is."""
-    if match := _NAMED.match(content):
-        return _named(match[1], match[2], labelled=True)
-    match = _IS.match(content)
-    return _named(match[1], match[2]) if match else None
-
-
-def _does(content: str) -> FactKey | None:
-    """What something does, where it can do only one such thing: the verb belongs to the name."""
-    match = _DOES.match(content)
-    return _named(match[1], _PREPOSITION.sub("", match[2])) if match else None
-
-
-def _named(naming: str, value: str, *, labelled: bool = False) -> FactKey | None:
-    name = tuple(_words(_LEADING.sub("", naming, count=1)))
-    if not _plain(name) or len(_plain(name)) > MOST_NAMING or all(word in STOPWORDS for word in name) or name[0] in _NO_NAMES:
+def _parse(content: str) -> FactKey | None:
+    entry = _ENTRY.match(content)
+    match = entry or _IS.match(content)
+    if match is None:
         return None
-    return FactKey(name, value.strip().rstrip(".!"), labelled) if labelled or len(value.split()) <= MOST_VALUE else None
+    words = _words(_ARTICLE.sub("", match[1], count=1))
+    name = tuple(word for word in words if word not in ("the", "of"))  # "the deadline of the roof" is "deadline roof"
+    if not name or len(name) > MAX_NAME_WORDS or all(word in STOPWORDS for word in name) or name[0] in _LABELS:
+        return None
+    value = match[2].strip().rstrip(".!")
+    return FactKey(name, value, is_entry=entry is not None) if entry or len(value.split()) <= MAX_VALUE_WORDS else None
 
 
-def _plain(name: tuple[str, ...]) -> tuple[str, ...]:
-    """What it names, however that is put: "the deadline of the roof" is "deadline roof"."""
-    return tuple(word for word in name if word not in ("the", "of"))
-
-
-def _unit(value: str) -> tuple[str, ...]:
-    """What a number counts: "900 euros" and "170 cm" are no values of one thing."""
-    return tuple(re.sub(r"\d+", "", word) for word in _words(value) if kind_of(value) == "number" and not word.isdigit())
+def _unit(value: str) -> tuple[str, ...] | None:
+    """What a number counts, such as "cm tall"; None if the value has no number."""
+    words = _words(value)
+    return tuple(re.sub(r"\d+", "", word) for word in words if not word.isdigit()) if any(map(str.isdigit, value)) else None
 
 
 def _words(text: str) -> list[str]:

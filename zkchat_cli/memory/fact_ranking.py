@@ -1,7 +1,6 @@
-"""Smart memory: which of the facts that somebody asked to remember, and of the notes that are often cited, bear on a message.
+"""Ranks facts and often-cited notes by how relevant they are to a message.
 
-Pure: ranking and choice over values. Ranked by BM25 over stemmed words (as recall ranks turns; Robertson and Zaragoza 2009), times
-how recent a thing is: a fact counts half once it is old, never nothing.
+BM25 over stemmed words (Robertson and Zaragoza 2009), times recency: an old fact counts half, never nothing.
 """
 
 import math
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from zkchat_cli.memory.conversation_excerpts import link
+from zkchat_cli.memory.conversation_excerpts import wikilink_to
 from zkchat_cli.memory.project import MemoryItem, MemoryKind
 from zkchat_cli.models import Fact, MostCitedNote
 from zkchat_cli.text.truncate import truncate
@@ -21,134 +20,130 @@ from zkchat_cli.tokens.counter import TokenCounter
 
 K1, B = 1.2, 0.75
 HALF_LIFE = 90.0
-"""Days after which the part of a score that recency has is halved."""
-OF_BEST = 0.25
-"""The least share of the best score that still bears on a message."""
-MOST = 8
-LONGEST_FACT = 2_000
+"""Days."""
+MIN_SHARE_OF_BEST = 0.25
+"""A lower score than this share of the best one is not relevant."""
+MAX_ITEMS = 8
+MAX_FACT = 2_000
+"""Characters."""
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-_MARKER = re.compile(r"\s*(?:>\s?)*(?:[-*+]|\d{1,9}[.)])\s+(?:\[.\]\s+)?")
+_LIST_MARKER = re.compile(r"\s*(?:>\s?)*(?:[-*+]|\d{1,9}[.)])\s+(?:\[.\]\s+)?")
 
 
 @dataclass(frozen=True, slots=True)
-class RememberedFact:
-    """Something that may be brought back: a fact by its key, or a document by its path. `told` is the line that the model gets of it."""
+class StoredMemory:
+    """A fact, found by its key, or a note, found by its path. `prompt_line` is the line the model gets."""
 
     kind: MemoryKind
     key: str
     content: str
-    told: str
-    dated: str
+    prompt_line: str
+    date: str
     relative_path: str | None = None
     last_accessed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class RelevantFacts:
-    """How far a thing bears on a message, and by which of its words."""
+class RankedMemory:
+    """How relevant an item is to a message, and which words they share."""
 
-    item: RememberedFact
+    item: StoredMemory
     score: float
-    shared: tuple[str, ...]
+    shared_words: tuple[str, ...]
 
     @property
     def reason(self) -> str:
-        return f"shares {', '.join(self.shared)} with the message"
+        return f"shares {', '.join(self.shared_words)} with the message"
 
 
-def clean(text: str) -> str:
-    """A fact as it is kept: one line, without control characters."""
+def clean_fact(text: str) -> str:
+    """One line without control characters."""
     return " ".join(_CONTROL.sub(" ", text).split())
 
 
-def facts_in(text: str) -> list[str]:
-    """The facts of a file: each list item and each paragraph is one. Headings, rules and code say nothing by themselves."""
-    found: list[list[str]] = []
-    fenced = apart = False
+def parse_facts(text: str) -> list[str]:
+    """The facts in a file: each list item and each paragraph. Headings, rules and code are not facts."""
+    facts: list[list[str]] = []
+    in_fence = starts_new = False
     for line in text.split("\n"):
         stripped = line.strip()
-        fence = stripped.startswith(("```", "~~~"))
-        fenced ^= fence
-        marker = _MARKER.match(line)
-        if fence or fenced or not any(c.isalnum() for c in stripped) or stripped.startswith("#"):
-            apart = True
-        elif marker or apart or not found:
-            found.append([line[marker.end() :] if marker else stripped])
-            apart = False
+        is_fence = stripped.startswith(("```", "~~~"))
+        in_fence ^= is_fence
+        marker = _LIST_MARKER.match(line)
+        if is_fence or in_fence or not any(c.isalnum() for c in stripped) or stripped.startswith("#"):
+            starts_new = True
+        elif marker or starts_new or not facts:
+            facts.append([line[marker.end() :] if marker else stripped])
+            starts_new = False
         else:
-            found[-1].append(stripped)
-    return [fact for each in found if (fact := clean(" ".join(each)))]
+            facts[-1].append(stripped)
+    return [fact for lines in facts if (fact := clean_fact(" ".join(lines)))]
 
 
-def of_fact(fact: Fact) -> RememberedFact:
-    told = f"- {fact.content} ({fact.key}; {fact.created_at[:10]}; {source_of(fact)})"
-    return RememberedFact("fact", fact.key, fact.content, told, fact.created_at, None, fact.last_accessed)
+def recall_fact(fact: Fact) -> StoredMemory:
+    line = f"- {fact.content} ({fact.key}; {fact.created_at[:10]}; {describe_source(fact)})"
+    return StoredMemory("fact", fact.key, fact.content, line, fact.created_at, None, fact.last_accessed)
 
 
-def source_of(fact: Fact) -> str:
-    """Who asked to remember it, and where: "told by the user in “The roof”"."""
+def describe_source(fact: Fact) -> str:
+    """Who stored the fact and where: "told by the user in “The roof”"."""
     who = {"user": "told by the user", "model": "noted by the assistant"}.get(fact.source, f"imported from {truncate(fact.source, 80)}")
     return f"{who} in “{truncate(fact.title, 60)}”" if fact.title else who
 
 
-def of_document(cited: MostCitedNote, summary: str | None) -> RememberedFact:
-    often = f"cited in {cited.conversations} conversations, last on {cited.last_cited[:10]}"
-    told = f"- {link(cited.relative_path)}{': ' + summary if summary else ''} ({often})"
-    return RememberedFact("document", cited.relative_path, summary or "", told, cited.last_cited, cited.relative_path, cited.last_cited)
+def recall_cited_note(note: MostCitedNote, summary: str | None) -> StoredMemory:
+    often = f"cited in {note.conversations} conversations, last on {note.last_cited[:10]}"
+    line = f"- {wikilink_to(note.relative_path)}{': ' + summary if summary else ''} ({often})"
+    return StoredMemory("document", note.relative_path, summary or "", line, note.last_cited, note.relative_path, note.last_cited)
 
 
-def rank(message: str, items: Sequence[RememberedFact], now: str) -> tuple[RelevantFacts, ...]:
-    """Everything that shares a word with the message, what bears most on it first."""
-    asked = {stem(term): term for term in reversed(content_terms(message))}
-    counted = [_counted(item.key, item.content) for item in items]
-    average = sum(length for _, length in counted) / max(1, len(counted)) or 1.0
-    holders = Counter(term for words, _ in counted for term in asked if term in words)
-    found: list[RelevantFacts] = []
-    for item, (words, length) in zip(items, counted, strict=True):
-        shared = [term for term in reversed(asked) if term in words]
-        score = sum(_weight(words[term], length / average, holders[term], len(items)) for term in shared)
+def rank_by_relevance(message: str, items: Sequence[StoredMemory], now: str) -> tuple[RankedMemory, ...]:
+    """The items that share a word with the message, best first."""
+    query = {stem(term): term for term in reversed(content_terms(message))}
+    counts = [_count_words(item.key, item.content) for item in items]
+    average = sum(words.total() for words in counts) / max(1, len(counts)) or 1.0
+    frequency = Counter(term for words in counts for term in query if term in words)
+    ranked: list[RankedMemory] = []
+    for item, words in zip(items, counts, strict=True):
+        shared = [term for term in reversed(query) if term in words]
+        norm = K1 * (1 - B + B * words.total() / average)
+        rarity = {term: math.log(1 + (len(items) - frequency[term] + 0.5) / (frequency[term] + 0.5)) for term in shared}
+        score = sum(rarity[term] * words[term] * (K1 + 1) / (words[term] + norm) for term in shared)
         if shared:
-            found.append(RelevantFacts(item, score * _recency(item.dated, now), tuple(asked[term] for term in shared)))
-    return tuple(sorted(found, key=lambda relevant: -relevant.score))
-
-
-def _weight(frequency: int, length: float, holders: int, of: int) -> float:
-    rarity = math.log(1 + (of - holders + 0.5) / (holders + 0.5))
-    return rarity * frequency * (K1 + 1) / (frequency + K1 * (1 - B + B * length))
+            ranked.append(RankedMemory(item, score * _recency(item.date, now), tuple(query[term] for term in shared)))
+    return tuple(sorted(ranked, key=lambda each: -each.score))
 
 
 @lru_cache(maxsize=8192)
-def _counted(key: str, content: str) -> tuple[Counter[str], int]:
-    words = Counter(stem(term) for term in content_terms(f"{key.replace('-', ' ')} {content}"))
-    return words, sum(words.values())
+def _count_words(key: str, content: str) -> Counter[str]:
+    return Counter(stem(term) for term in content_terms(f"{key.replace('-', ' ')} {content}"))
 
 
-def _recency(dated: str, now: str) -> float:
-    """From 1 for what is of today to 0.5 for what is old, or of a date that nobody can read."""
-    then, today = _instant(dated), _instant(now)
+def _recency(date: str, now: str) -> float:
+    """From 1 for today to 0.5 for an old or unreadable date."""
+    then, today = _parse_time(date), _parse_time(now)
     days = max(0.0, (today - then).total_seconds() / 86_400) if then and today else math.inf
     return 0.5 + 0.5 * math.exp2(-days / HALF_LIFE)
 
 
-def _instant(text: str) -> datetime | None:
+def _parse_time(text: str) -> datetime | None:
     try:
-        instant = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
-def choose(ranked: Sequence[RelevantFacts], room: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
-    """What goes into the prompt: the best, as far as they bear on the message in earnest and fit into `room` tokens."""
+def choose_for_prompt(ranked: Sequence[RankedMemory], budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
+    """The relevant items that fit into `budget` tokens, best first."""
     chosen: list[MemoryItem] = []
-    for relevant in ranked:
-        if len(chosen) == MOST or relevant.score < OF_BEST * ranked[0].score:
+    for each in ranked:
+        if len(chosen) == MAX_ITEMS or each.score < MIN_SHARE_OF_BEST * ranked[0].score:
             break
-        item = relevant.item
-        tokens = counter.count(item.told) + 1
-        if tokens <= room:
-            room -= tokens
-            path = item.relative_path or ""
-            chosen.append(MemoryItem(path, item.told, tokens, relevant.reason, kind=item.kind, key=item.key))
+        item = each.item
+        tokens = counter.count(item.prompt_line) + 1
+        if tokens <= budget:
+            budget -= tokens
+            chosen.append(MemoryItem(item.relative_path or "", item.prompt_line, tokens, each.reason, kind=item.kind, key=item.key))
     return tuple(chosen)

@@ -1,7 +1,6 @@
-"""Memory as one conversation has it: the vault's memory files, what somebody asked to remember, and what was said before.
+"""Memory of one conversation: the vault's memory files, remembered facts, and earlier conversations.
 
-The session, the tools, the commands and the command line all go through it. With `context.memory_integration` off it has nothing and takes
-nothing; what is stored then still can be listed, searched and forgotten.
+With `context.memory_integration` off nothing goes into prompts and nothing is stored; stored facts can still be listed and forgotten.
 """
 
 import difflib
@@ -9,17 +8,24 @@ import posixpath
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 
 from zkchat_cli.agents.profile import Agent
 from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import StoreError, UsageError, VaultError
-from zkchat_cli.memory import fact_ranking
-from zkchat_cli.memory.conversation_excerpts import shown
-from zkchat_cli.memory.fact_keys import key_of, slug
-from zkchat_cli.memory.fact_ranking import RelevantFacts, RememberedFact
+from zkchat_cli.memory.conversation_excerpts import describe_message
+from zkchat_cli.memory.fact_keys import slugify, suggest_key
+from zkchat_cli.memory.fact_ranking import (
+    MAX_FACT,
+    RankedMemory,
+    StoredMemory,
+    choose_for_prompt,
+    clean_fact,
+    rank_by_relevance,
+    recall_cited_note,
+    recall_fact,
+)
 from zkchat_cli.memory.file_reader import MemoryFiles, Stamp
-from zkchat_cli.memory.project import ALSO_READ, MemoryItem, agent_memory, folder_memory, in_play, root_memory
+from zkchat_cli.memory.project import EXTRA_FILE, MemoryItem, find_active_notes, load_agent_memory, load_folder_memory, load_root_memory
 from zkchat_cli.models import Fact, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
@@ -27,20 +33,20 @@ from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.vault import Vault
 
 SHARE, ROOT_SHARE, AGENT_SHARE, FOLDER_SHARE = 0.2, 0.12, 0.04, 0.04
-"""Of the messages' budget: all of memory, its files in the root, the agent's own, and those in folders. Facts get what these leave."""
-MOST_SAID = 20
+"""Of the messages' budget: all of memory, root files, the agent's file, folder files. Facts get the rest of `SHARE`."""
+MAX_RECALLED_MESSAGES = 20
 
 
 @dataclass(frozen=True, slots=True)
 class FactUpdate:
-    """A fact that holds now, and the one it took the place of."""
+    """A stored fact, and the one it replaced."""
 
     fact: Fact
     replaced: Fact | None
 
 
 class Memory:
-    """What outlasts a conversation, for one of them. `about` says what a document is about, in a line."""
+    """What outlasts the conversation, as this conversation uses it. `about` gives the one-line summary of a note."""
 
     def __init__(
         self,
@@ -52,164 +58,153 @@ class Memory:
         about: Callable[[str], str | None] = lambda _: None,
         agent: Agent | None = None,
     ) -> None:
-        self._vault, self._store, self._now, self._about = vault, store, now, about
-        self.on = settings.context.memory_integration
-        self._names = tuple(dict.fromkeys(filter(None, (settings.memory.project_file, ALSO_READ))))
-        self._told: set[str] = set()
-        self._notices: list[tuple[str, str]] = []
-        self._files = MemoryFiles(vault.root, self.tell)
-        self._agent = agent
-        self._agents_files = MemoryFiles(agent.memory_file.parent, self.tell) if agent is not None and agent.memory_file else None
-        self._documents: tuple[RememberedFact, ...] | None = None
+        self._vault, self._store, self._now, self._about, self._agent = vault, store, now, about, agent
+        self._vault_key = str(vault.root)
+        self.enabled = settings.context.memory_integration
+        self._file_names = tuple(dict.fromkeys(filter(None, (settings.memory.project_file, EXTRA_FILE))))
+        self._files = MemoryFiles(vault.root, self.notify)
+        self._agent_files = MemoryFiles(agent.memory_file.parent, self.notify) if agent is not None and agent.memory_file else None
+        self._cache: dict[str, tuple[object, dict[str, Stamp], tuple[MemoryItem, ...]]] = {}
+        """The items loaded last, by what they are, with what they were made from."""
         self._chosen: tuple[tuple[str, int, TokenCounter], tuple[MemoryItem, ...]] | None = None
-        self._made: dict[str, tuple[object, dict[str, Stamp], tuple[MemoryItem, ...]]] = {}
         self._facts: tuple[Fact, ...] = ()
-        self._told_facts: tuple[RememberedFact, ...] = ()
-        self._version: tuple[int, int] | None = None
-        with suppress(StoreError):
-            self.facts()
+        self._facts_version: tuple[int, int] | None = None
+        self._cited_notes: tuple[StoredMemory, ...] | None = None
+        self._notified: set[str] = set()
+        self._notices: list[tuple[str, str]] = []
         self.conversation_id: str | None = None
         self.message_id: str | None = None
-        """What is being talked about when something is remembered."""
+        with suppress(StoreError):
+            self.facts()
 
-    def instructing(self, paths: Iterable[str]) -> str | None:
-        """The first of these paths at which a memory file stands, or would: what is in it, every later conversation is told."""
-        return next((p for p in paths if any(n.lower() in (p.lower(), posixpath.basename(p).lower()) for n in self._names)), None)
+    def memory_file_among(self, paths: Iterable[str]) -> str | None:
+        """The first of these paths that is, or would be, a memory file: its text goes into every later conversation."""
+        return next((p for p in paths if any(n.lower() in (p.lower(), posixpath.basename(p).lower()) for n in self._file_names)), None)
 
     # in the prompt
 
-    def project(self, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
-        """The memory files in the vault's root, for a prompt whose messages may take so many tokens."""
-        if not self.on:
+    def project_items(self, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
+        """The memory files in the vault's root; `budget` are the tokens for all messages."""
+        if not self.enabled:
             return ()
-        room = int(ROOT_SHARE * budget)
-        return self._unchanged("root", (room, counter), lambda: root_memory(self._files, self._names, room, counter))
+        limit = int(ROOT_SHARE * budget)
+        return self._load("root", (limit, counter), self._files, lambda: load_root_memory(self._files, self._file_names, limit, counter))
 
-    def front(self, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
-        """The memory that stands in the front of every prompt: the vault's, then the agent's own."""
-        agent, files = self._agent, self._agents_files
-        if not self.on or agent is None or files is None:
-            return self.project(budget, counter)
-        room = int(AGENT_SHARE * budget)
-        own = self._unchanged("agent", (room, counter), lambda: agent_memory(files, agent, room, counter), files)
-        return (*self.project(budget, counter), *own)
+    def fixed_items(self, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
+        """The memory at the front of every prompt: the vault's, then the agent's own."""
+        root, agent, files = self.project_items(budget, counter), self._agent, self._agent_files
+        if not self.enabled or agent is None or files is None:
+            return root
+        limit = int(AGENT_SHARE * budget)
+        return (*root, *self._load("agent", (limit, counter), files, lambda: load_agent_memory(files, agent, limit, counter)))
 
-    def _unchanged(
-        self, name: str, asked: object, make: Callable[[], tuple[MemoryItem, ...]], files: MemoryFiles | None = None
-    ) -> tuple[MemoryItem, ...]:
-        """What was made last time, unless something else is asked for or a file has changed: it is asked for with every prompt."""
-        made, files = self._made.get(name), files or self._files
-        if made is None or made[0] != asked or any(files.stamp(path) != stamp for path, stamp in made[1].items()):
-            files.looked_at = {}
-            items = make()
-            made = self._made[name] = asked, files.looked_at, items
-        return made[2]
-
-    def beside(
+    def contextual_items(
         self, current: Sequence[ZkChatMessage], recent: Sequence[ZkChatMessage], budget: int, counter: TokenCounter
     ) -> tuple[MemoryItem, ...]:
-        """What comes with this turn's messages alone: memory of the folders of the notes in play, then what bears on its question."""
-        if not self.on:
+        """The memory for this turn only: of the active notes' folders, then what is relevant to the question."""
+        if not self.enabled:
             return ()
-        root = self.front(budget, counter)
-        left = int(SHARE * budget) - sum(item.tokens for item in root)
-        notes, room = in_play(current, recent), int(FOLDER_SHARE * budget)
-        make = partial(folder_memory, self._files, self._names, notes, room, counter, root)
-        folders = self._unchanged("folders", (notes, room, counter, root), make)
-        question = next((m.asked for m in current if m.role == "user"), "")
-        return (*folders, *self._bearing(question, left - sum(item.tokens for item in folders), counter))
+        fixed = self.fixed_items(budget, counter)
+        notes, limit = find_active_notes(current, recent), int(FOLDER_SHARE * budget)
+        folders = self._load(
+            "folders",
+            (notes, limit, counter, fixed),
+            self._files,
+            lambda: load_folder_memory(self._files, self._file_names, notes, limit, counter, fixed),
+        )
+        question = next((m.prompt_text for m in current if m.role == "user"), "")
+        return (*folders, *self._relevant_items(question, int(SHARE * budget) - sum(item.tokens for item in (*fixed, *folders)), counter))
 
-    def _bearing(self, question: str, room: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
-        """Chosen once for a question, so that the prompts of one turn begin alike."""
-        asked = (question, room, counter)
-        if self._chosen is None or self._chosen[0] != asked:
+    def _load(self, name: str, inputs: object, files: MemoryFiles, load: Callable[[], tuple[MemoryItem, ...]]) -> tuple[MemoryItem, ...]:
+        """The items loaded last time, unless the inputs or a file changed: every prompt asks for them."""
+        cached = self._cache.get(name)
+        if cached is None or cached[0] != inputs or any(files.stamp(path) != stamp for path, stamp in cached[1].items()):
+            files.stamps = {}
+            items = load()
+            cached = self._cache[name] = inputs, files.stamps, items
+        return cached[2]
+
+    def _relevant_items(self, question: str, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
+        """Chosen once for a question, so that the prompts of a turn begin alike."""
+        inputs = (question, budget, counter)
+        if self._chosen is None or self._chosen[0] != inputs:
             try:
-                self._chosen = asked, fact_ranking.choose(self.relevant(question), room, counter)
+                self._chosen = inputs, choose_for_prompt(self.rank(question), budget, counter)
             except (StoreError, VaultError) as e:
-                self.tell(e.message, e.hint)
+                self.notify(e.message, e.hint)
                 return ()
         return self._chosen[1]
 
-    def begin(self, conversation_id: str, message_id: str) -> None:
-        """A turn begins, with this message: what is remembered from now on is of it."""
+    def begin_turn(self, conversation_id: str, message_id: str) -> None:
+        """Facts remembered from now on come from this message."""
         self.conversation_id, self.message_id = conversation_id, message_id
         self._chosen = None
 
-    def accessed(self) -> tuple[str, ...]:
-        """A turn has ended: the keys of the facts chosen for it, which were of use; each once a day, as that is how it is told."""
+    def finish_turn(self) -> tuple[str, ...]:
+        """The keys of the facts this turn used, without those already marked as used today."""
         keys = {item.key for item in self._chosen[1] if item.kind == "fact"} if self._chosen else set()
         self._chosen = None
         today = self._now()[:10] if keys else ""
         return tuple(fact.key for fact in self._facts if fact.key in keys and (fact.last_accessed or "")[:10] != today)
 
-    def take_notices(self) -> list[tuple[str, str]]:
-        """What the user should know since this was last asked, and what to do about it: what was wrong with memory, each once, and what
-        the model has remembered."""
-        taken, self._notices = self._notices, []
-        return taken
+    def pop_notices(self) -> list[tuple[str, str]]:
+        """Messages for the user since the last call, each with what to do: problems with memory, and what the model remembered."""
+        notices, self._notices = self._notices, []
+        return notices
 
-    def tell(self, message: str, hint: str) -> None:
-        """Have the user told of something, once."""
-        if message not in self._told:
-            self._told.add(message)
+    def notify(self, message: str, hint: str) -> None:
+        """Show the user a message, once."""
+        if message not in self._notified:
+            self._notified.add(message)
             self._notices.append((message, hint))
 
     # facts
 
-    @property
-    def _at(self) -> str:
-        return str(self._vault.root)
-
     def facts(self) -> tuple[Fact, ...]:
-        """The facts that hold, the newest first; read again when somebody may have changed them."""
+        """The current facts, newest first; read again when another process may have changed them."""
         version = self._store.facts_version()
-        if version != self._version:
-            self._facts, self._version = self._store.facts(self._at), version
-            self._told_facts = tuple(map(fact_ranking.of_fact, self._facts))
+        if version != self._facts_version:
+            self._facts, self._facts_version = self._store.facts(self._vault_key), version
         return self._facts
 
-    def keys(self) -> list[str]:
-        """The keys of the facts as they were last read; may be asked from any thread."""
+    def fact_keys(self) -> list[str]:
+        """As of the last read; safe to call from any thread."""
         return [fact.key for fact in self._facts]
 
-    def everything(self) -> tuple[RememberedFact, ...]:
-        """The facts, and the notes that several conversations cited as it was when this one began."""
-        if self._documents is None:
-            cited = [each for each in self._store.often_cited(self._at) if self._is_there(each.relative_path)]
-            self._documents = tuple(fact_ranking.of_document(each, self._about(each.relative_path)) for each in cited)
-        self.facts()
-        return (*self._told_facts, *self._documents)
+    def all_items(self) -> tuple[StoredMemory, ...]:
+        """The facts, and the notes that several conversations had cited when this one began."""
+        if self._cited_notes is None:
+            cited = [note for note in self._store.often_cited(self._vault_key) if self._is_note(note.relative_path)]
+            self._cited_notes = tuple(recall_cited_note(note, self._about(note.relative_path)) for note in cited)
+        return (*map(recall_fact, self.facts()), *self._cited_notes)
 
-    def _is_there(self, path: str) -> bool:
+    def _is_note(self, path: str) -> bool:
         try:
             return filesystem.resolve_inside(self._vault.root, path).is_file()
         except (VaultError, OSError):
             return False
 
-    def relevant(self, text: str) -> tuple[RelevantFacts, ...]:
-        """Everything remembered that shares a word with the text, what bears most on it first."""
-        return fact_ranking.rank(text, self.everything(), self._now()) if text.strip() else ()
+    def rank(self, text: str) -> tuple[RankedMemory, ...]:
+        """All facts and cited notes that share a word with the text, best first."""
+        return rank_by_relevance(text, self.all_items(), self._now()) if text.strip() else ()
 
-    def search(self, text: str, budget: int, counter: TokenCounter) -> tuple[RelevantFacts, ...]:
-        """`relevant`, and the memory files in the vault's root besides."""
-        files = [
-            RememberedFact("file", item.relative_path, item.content, item.content, "", item.relative_path)
-            for item in self.project(budget, counter)
-        ]
-        return fact_ranking.rank(text, (*self.everything(), *files), self._now()) if text.strip() else ()
+    def search(self, text: str, budget: int, counter: TokenCounter) -> tuple[RankedMemory, ...]:
+        """`rank` with the memory files in the vault's root included."""
+        items = self.project_items(budget, counter)
+        files = [StoredMemory("file", item.relative_path, item.content, item.content, "", item.relative_path) for item in items]
+        return rank_by_relevance(text, (*self.all_items(), *files), self._now()) if text.strip() else ()
 
     def remember(self, text: str, *, key: str = "", source: str = "user") -> FactUpdate:
-        """Keep a fact; of the same key, it replaces the older one. Raises UsageError for none, one that is too long, and while off."""
-        if not self.on:
+        """Store a fact; it replaces an older one with the same key. Raises UsageError if it is empty or too long, or memory is off."""
+        if not self.enabled:
             raise UsageError("memory is switched off", "Switch it on: zkchat config set context.memory_integration true")
-        content = fact_ranking.clean(text)
+        content = clean_fact(text)
         if not any(c.isalnum() for c in content):
-            raise UsageError("there is nothing to remember", "Say what, as: the roofer's number is 0171 5550")
-        if len(content) > fact_ranking.LONGEST_FACT:
-            problem = f"that is too long to remember: {len(content)} characters of at most {fact_ranking.LONGEST_FACT}"
+            raise UsageError("there is nothing to remember", "Give a fact, such as: the roofer's number is 0171 5550")
+        if len(content) > MAX_FACT:
+            problem = f"that is too long to remember: {len(content)} characters of at most {MAX_FACT}"
             raise UsageError(problem, "Write a note, which can be searched, and remember where it is.")
-        taken = {fact.key: fact.content for fact in self.facts()}
-        key = slug(key) or key_of(content, taken)
+        key = slugify(key) or suggest_key(content, {fact.key: fact.content for fact in self.facts()})
         fact = Fact(
             key=key,
             content=content,
@@ -218,29 +213,28 @@ class Memory:
             message_id=self.message_id,
             created_at=self._now(),
         )
-        replaced = self._store.remember(self._at, fact)
+        replaced = self._store.remember(self._vault_key, fact)
         if source == "model":
             instead = f", in place of: {replaced.content}" if replaced and replaced.content != content else ""
-            self._notices.append(
-                (f"remembered as {key}: {content}{instead}", f"/forget {key}, or zkchat memory forget {key}, takes it back")
-            )
+            undo = f"/forget {key}, or zkchat memory forget {key}, takes it back"
+            self._notices.append((f"remembered as {key}: {content}{instead}", undo))
         return FactUpdate(fact, replaced)
 
     def forget(self, key: str) -> Fact:
-        """Delete a fact, named by its key or the beginning of it. Raises UsageError that names the nearest when it is not one."""
+        """Delete the fact with this key or prefix of a key. Raises UsageError that names the nearest keys if that is not one fact."""
         known = {fact.key: fact for fact in self.facts()}
-        wanted = slug(key)
-        matches = [wanted] if wanted in known else [key for key in known if wanted and key.startswith(wanted)]
+        prefix = slugify(key)
+        matches = [prefix] if prefix in known else [key for key in known if prefix and key.startswith(prefix)]
         if len(matches) != 1:
-            near = matches or difflib.get_close_matches(wanted, known, n=3, cutoff=0.4) or list(known)
-            problem = f"{wanted!r} begins {len(matches)} keys" if matches else f"nothing is remembered as {wanted!r}"
+            near = matches or difflib.get_close_matches(prefix, known, n=3, cutoff=0.4) or list(known)
+            problem = f"{prefix!r} begins {len(matches)} keys" if matches else f"nothing is remembered as {prefix!r}"
             raise UsageError(problem, f"Nearest: {', '.join(near[:5])}" if near else "Nothing has been remembered yet.")
-        return self._store.forget(self._at, matches[0]) or known[matches[0]]
+        return self._store.forget(self._vault_key, matches[0]) or known[matches[0]]
 
-    # what was said
+    # earlier messages
 
-    def recall(self, query: str, limit: int) -> list[dict[str, object]]:
-        """What was said in this conversation and, while memory is on, in earlier ones with this vault, best first."""
-        only = None if self.on else self.conversation_id or ""
-        found = self._store.search(self._at, query, conversation_id=only, limit=min(limit, MOST_SAID))
-        return [shown(said, query, here=said.conversation_id == self.conversation_id) for said in found]
+    def search_conversations(self, query: str, limit: int) -> list[dict[str, object]]:
+        """Messages of this conversation and, with memory on, of earlier ones with this vault, best first."""
+        only = None if self.enabled else self.conversation_id or ""
+        found = self._store.search(self._vault_key, query, conversation_id=only, limit=min(limit, MAX_RECALLED_MESSAGES))
+        return [describe_message(each, query, same_conversation=each.conversation_id == self.conversation_id) for each in found]

@@ -5,7 +5,7 @@ way in and dumped on the way out. Missing is `None`, never absent. Line numbers 
 """
 
 from zkchat_cli.models.base import Value
-from zkchat_cli.models.conversation_archive import ArchivedCall, ArchivedPiece, ArchivedPrompts, ConversationArchive
+from zkchat_cli.models.conversation_archive import ArchivedCall, ArchivedPrompts, ConversationArchive
 from zkchat_cli.models.conversations import (
     Compaction,
     CompactionMode,
@@ -35,8 +35,8 @@ from zkchat_cli.models.messages import (
     ToolCall,
     ToolRun,
     ZkChatMessage,
-    branch,
-    exchanges,
+    branch_to,
+    split_into_exchanges,
 )
 from zkchat_cli.models.notes import IndexReport, LinkResolution
 from zkchat_cli.models.prompts import (
@@ -59,7 +59,6 @@ from zkchat_cli.models.reports import RunReport, TurnReport
 __all__ = [
     "CONTINUE_PROMPT",
     "ArchivedCall",
-    "ArchivedPiece",
     "ArchivedPrompts",
     "BudgetStatus",
     "BudgetStatuses",
@@ -105,6 +104,6 @@ __all__ = [
     "TurnReport",
     "Value",
     "ZkChatMessage",
-    "branch",
-    "exchanges",
+    "branch_to",
+    "split_into_exchanges",
 ]

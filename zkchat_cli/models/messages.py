@@ -97,7 +97,7 @@ class Citation(Value):
     spans: tuple[tuple[int, int], ...] = ()
 
     @property
-    def standing(self) -> CitationStatus:
+    def effective_status(self) -> CitationStatus:
         """`status`; for a citation that was stored before there was one, what its other fields say."""
         if self.status == "missing" and self.relative_path is not None:
             return "misquoted" if not self.valid else "verified" if self.quote else "cited"
@@ -182,12 +182,12 @@ class ZkChatMessage(Value):
     """Of a user's message in an agent run: the goal that it works on."""
 
     @property
-    def typed(self) -> str:
+    def display_text(self) -> str:
         """The content, as a list of messages shows it: not in words that the user has never seen."""
         return "/continue" if self.role == "user" and self.content == CONTINUE_PROMPT else self.content
 
     @property
-    def asked(self) -> str:
+    def prompt_text(self) -> str:
         """What was said, without the name of the agent that it is addressed to: that is for zkchat, not for the model."""
         if not self.addressed:
             return self.content
@@ -196,7 +196,7 @@ class ZkChatMessage(Value):
         return before + ("\n\n" if piped and there else "") + after.lstrip(" \t\n,:")
 
 
-def exchanges(messages: Iterable[ZkChatMessage]) -> Iterator[list[ZkChatMessage]]:
+def split_into_exchanges(messages: Iterable[ZkChatMessage]) -> Iterator[list[ZkChatMessage]]:
     """Each question with what follows it; what an import has before the first one comes by itself."""
     turn: list[ZkChatMessage] = []
     for message in messages:
@@ -208,7 +208,7 @@ def exchanges(messages: Iterable[ZkChatMessage]) -> Iterator[list[ZkChatMessage]
         yield turn
 
 
-def branch(log: Iterable[ZkChatMessage], head_id: str | None) -> tuple[ZkChatMessage, ...]:
+def branch_to(log: Iterable[ZkChatMessage], head_id: str | None) -> tuple[ZkChatMessage, ...]:
     """The messages of a log that lead to one of them, from the first; none for None."""
     there = {message.id: message for message in log}
     found: list[ZkChatMessage] = []

@@ -8,7 +8,7 @@ from zkchat_cli.text.truncate import truncate
 SNIPPET_LENGTH = 160
 
 
-def documents_of(chunks: Iterable[ContentChunk], summary: Callable[[str], str | None]) -> tuple[DocumentReference, ...]:
+def aggregate_documents(chunks: Iterable[ContentChunk], summary: Callable[[str], str | None]) -> tuple[DocumentReference, ...]:
     """The documents that chunks come from, each once, as the first of its chunks presents it, with the numbers of all of them.
 
     `summary` says what a path is about.
@@ -36,7 +36,7 @@ def _found(first: ContentChunk, numbers: tuple[int, ...], summary: str | None) -
     )
 
 
-def merge(named: Sequence[DocumentReference], found: Sequence[DocumentReference]) -> tuple[DocumentReference, ...]:
+def merge_references(named: Sequence[DocumentReference], found: Sequence[DocumentReference]) -> tuple[DocumentReference, ...]:
     """The documents the user named, then those that only tools brought in, each once; a named one has the numbers it was found under."""
     by_path = {r.relative_path: r for r in found}
     paths = {r.relative_path for r in named}

@@ -6,8 +6,8 @@ A model's words about a note that says nothing of itself are added when there ar
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from zkchat_cli.markdown.plain_text import plain
-from zkchat_cli.references.lead_paragraph import extract, first_paragraph
+from zkchat_cli.markdown.plain_text import to_plain_text
+from zkchat_cli.references.lead_paragraph import first_paragraph, key_text
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.index.summary_cache import CachedSummary
 from zkchat_cli.vault.vault import Vault
@@ -51,13 +51,13 @@ class DocumentSummaryService:
             kept = {bool(each.model): each for each in self._kept.get(relative_path)}
             own = _read(kept[False]) if False in kept else self._make(relative_path)
             self._known[relative_path] = own
-            if self._by_model and True in kept and is_wanting(own):
+            if self._by_model and True in kept and needs_model_summary(own):
                 self._known[relative_path] = _read(kept[True])
         return self._known[relative_path]
 
     def learn(self, relative_path: str, text: str, model: str) -> None:
         """Take in a model's words about a note, as they came; nothing is learnt from none."""
-        if said := truncate(plain(text), SUMMARY_LENGTH):
+        if said := truncate(to_plain_text(text), SUMMARY_LENGTH):
             self._known[relative_path] = DocumentSummary(said, "model", model)
             self._kept.put(relative_path, CachedSummary(said, "model", model))
 
@@ -70,18 +70,18 @@ class DocumentSummaryService:
         return made
 
 
-def is_wanting(summary: DocumentSummary | None) -> bool:
+def needs_model_summary(summary: DocumentSummary | None) -> bool:
     """Whether the note says nothing of itself: it has neither a description nor a real paragraph."""
     return summary is None or summary.kind == "extractive"
 
 
 def summarize(text: str, title: str = "", description: str | None = None) -> DocumentSummary | None:
     """What a note is about: its `description`, else the first real paragraph of its body `text`, else what says most in it."""
-    if said := truncate(plain(description or ""), SUMMARY_LENGTH):
+    if said := truncate(to_plain_text(description or ""), SUMMARY_LENGTH):
         return DocumentSummary(said, "description")
     if paragraph := first_paragraph(text):
         return DocumentSummary(truncate(paragraph, SUMMARY_LENGTH), "paragraph")
-    if words := extract(text, title):
+    if words := key_text(text, title):
         return DocumentSummary(truncate(words, SUMMARY_LENGTH), "extractive")
     return None
 

@@ -12,10 +12,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from zkchat_cli.citations.marks import marks
+from zkchat_cli.citations import marks
 from zkchat_cli.errors import VaultError
 from zkchat_cli.models import ContentChunk
-from zkchat_cli.text.words import encodable
+from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.vault import Vault
 
@@ -63,12 +63,12 @@ class ImportedFile:
     readable: bool
 
 
-def imports_in(text: str) -> tuple[FileImport, ...]:
+def find_imports(text: str) -> tuple[FileImport, ...]:
     """The `@paths` of a text, in its order; none in code. What ends a sentence does not belong to a path."""
     if "@" not in text:
         return ()
     found: list[FileImport] = []
-    code = marks.read(text).code
+    code = marks.read_marks(text).code
     for match in _IMPORT.finditer(text):
         before = bisect_right(code, (match.start(), len(text)))
         if before and match.start() < code[before - 1][1]:
@@ -81,7 +81,7 @@ def imports_in(text: str) -> tuple[FileImport, ...]:
     return tuple(found[:MOST_IMPORTS])
 
 
-def read(wanted: FileImport, places: ImportRoots) -> ImportedFile:
+def read_import(wanted: FileImport, places: ImportRoots) -> ImportedFile:
     """The file, from the current folder or else from the vault. Raises VaultError for what is not there, may not be read, or is no text."""
     for base in _roots(places):
         if (inside := _inside(wanted.path, base)) is not None and (file := _file(base, inside)) is not None:
@@ -132,7 +132,7 @@ def _read(file: Path, base: Path, places: ImportRoots) -> ImportedFile:
     if path is not None and path.lower().endswith(_SUFFIXES):
         chunks = vault.chunks(path)
         return ImportedFile(path, chunks[0].title if chunks else file.stem, tuple(chunks), readable=True)
-    relative = encodable(os.path.relpath(file, vault.root).replace(os.sep, "/"))
+    relative = replace_surrogates(os.path.relpath(file, vault.root).replace(os.sep, "/"))
     text = filesystem.read_text(base, os.path.relpath(file, base))
     return ImportedFile(relative, filesystem.printable(file.name), tuple(vault.chunk_text(relative, file.name, text)), readable=False)
 
@@ -144,12 +144,12 @@ def _missing(wanted: FileImport) -> VaultError:
     return VaultError(f"@{path} not found", "")
 
 
-def nearest(wanted: FileImport, places: ImportRoots, limit: int = 3) -> tuple[str, ...]:
+def similar_paths(wanted: FileImport, places: ImportRoots, limit: int = 3) -> tuple[str, ...]:
     """The paths that a missing one may have meant, from the current folder and the vault, the nearest first."""
     suffix = PurePosixPath(wanted.path).suffix.casefold()  # that two names end alike does not make them near
     names: dict[str, str] = {}
     for base in filter(None, (places.folder, places.vault.root)):
-        for path in files(base):
+        for path in list_files(base):
             whole = path.casefold().removesuffix(suffix)
             names.setdefault(whole, path)
             names.setdefault(whole.rpartition("/")[2], path)
@@ -159,14 +159,14 @@ def nearest(wanted: FileImport, places: ImportRoots, limit: int = 3) -> tuple[st
     return tuple(dict.fromkeys(names[near] for near in close))[:limit]
 
 
-def files(base: Path) -> Iterator[str]:
+def list_files(base: Path) -> Iterator[str]:
     """The files below a folder, by path, hidden ones left out; so many that looking through them is quick."""
     count = 0
     for folder, folders, files in os.walk(base):
         folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in ("node_modules", "__pycache__"))
         for name in sorted(files):
             if not name.startswith("."):
-                yield encodable(os.path.relpath(os.path.join(folder, name), base).replace(os.sep, "/"))  # noqa: PTH118
+                yield replace_surrogates(os.path.relpath(os.path.join(folder, name), base).replace(os.sep, "/"))  # noqa: PTH118
                 count += 1
         if count > MOST_NAMES:
             return

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from zkchat_cli.models import ContentChunk
-from zkchat_cli.references.chunk_format import FRAME, Count, cost, least_cost, start_of
+from zkchat_cli.references.chunk_format import FRAME_TOKENS, Count, chunk_tokens, min_chunk_tokens, truncate_chunk
 
 MOST_CHARACTERS = 30
 """Characters per token beyond which a text is taken to be too long without counting it; prose has four."""
@@ -25,13 +25,13 @@ def reduce_to_fit(calls: Sequence[Sequence[ContentChunk]], room: int, count: Cou
     calls are left without.
     """
     found = [call for call, chunks in enumerate(calls) if chunks]
-    room -= FRAME * len(found)
+    room -= FRAME_TOKENS * len(found)
     best = {call: _cost(calls[call][0], room, count) for call in found}
     kept: list[list[int]] = [[] for _ in calls]
     if sum(best.values()) > room:
         cut = _share(calls, best, room, count)
         return tuple((cut[call],) if call in cut else () for call in range(len(calls)))
-    for call, rank in by_relevance(calls):
+    for call, rank in rank_chunks(calls):
         room -= _cost(calls[call][rank], room, count) if rank else best[call]
         if room < 0:
             break
@@ -39,7 +39,7 @@ def reduce_to_fit(calls: Sequence[Sequence[ContentChunk]], room: int, count: Cou
     return tuple(tuple(chunks[rank] for rank in sorted(ranks)) for chunks, ranks in zip(calls, kept, strict=True))
 
 
-def by_relevance(calls: Sequence[Sequence[ContentChunk]]) -> list[tuple[int, int]]:
+def rank_chunks(calls: Sequence[Sequence[ContentChunk]]) -> list[tuple[int, int]]:
     """Call and place of every chunk, the most relevant first."""
     rounds = sorted((rank, call) for call, chunks in enumerate(calls) for rank in range(len(chunks)))
     seen: set[str] = set()
@@ -52,7 +52,7 @@ def by_relevance(calls: Sequence[Sequence[ContentChunk]]) -> list[tuple[int, int
     return first + repeated
 
 
-def level(wanted: Sequence[int], room: int, least: Sequence[int]) -> list[int]:
+def share_evenly(wanted: Sequence[int], room: int, least: Sequence[int]) -> list[int]:
     """Shares of `room`, equal ones except that nobody gets more than is `wanted`, nor less than the `least`, which there is room for.
 
     More room is nobody's loss.
@@ -66,7 +66,7 @@ def level(wanted: Sequence[int], room: int, least: Sequence[int]) -> list[int]:
 
 def _cost(chunk: ContentChunk, room: int, count: Count) -> int:
     """Its tokens; of one that cannot fit, too many."""
-    return cost(chunk, count) if len(chunk.text) <= MOST_CHARACTERS * room else max(room, 0) + 1
+    return chunk_tokens(chunk, count) if len(chunk.text) <= MOST_CHARACTERS * room else max(room, 0) + 1
 
 
 def _share(calls: Sequence[Sequence[ContentChunk]], wanted: dict[int, int], room: int, count: Count) -> dict[int, ContentChunk]:
@@ -74,7 +74,7 @@ def _share(calls: Sequence[Sequence[ContentChunk]], wanted: dict[int, int], room
     least: dict[int, int] = {}
     spare = room
     for call, want in wanted.items():
-        words = min(want, least_cost(calls[call][0], count))
+        words = min(want, min_chunk_tokens(calls[call][0], count))
         spare -= words
         if spare < 0:
             break
@@ -82,8 +82,8 @@ def _share(calls: Sequence[Sequence[ContentChunk]], wanted: dict[int, int], room
     served = list(least)
     lows = list(least.values())
     everybody = len(served) == len(wanted)
-    shares = level([wanted[call] for call in served], room, lows) if everybody else lows
+    shares = share_evenly([wanted[call] for call in served], room, lows) if everybody else lows
     return {
-        call: calls[call][0] if wanted[call] <= share else start_of(calls[call][0], share, count)
+        call: calls[call][0] if wanted[call] <= share else truncate_chunk(calls[call][0], share, count)
         for call, share in zip(served, shares, strict=True)
     }

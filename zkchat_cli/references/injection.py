@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from zkchat_cli.models import ContentChunk, Delivery, DocumentReference
-from zkchat_cli.references.chunk_format import present
-from zkchat_cli.references.mentions import MentionedDocuments, Summary, key
+from zkchat_cli.references.chunk_format import format_tool_result
+from zkchat_cli.references.mentions import MentionedDocuments, Summary, reference_key
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import content_terms, stem
 
@@ -79,12 +79,12 @@ def inject(named: MentionedDocuments, message: str, means: InjectionBudget) -> I
             references.append(reference)
             whose.append(())
             continue
-        here = key(reference) in named.unreadable
+        here = reference_key(reference) in named.unreadable
         linked = reference.reference_type == "link"
         if linked and listed >= LISTED * left:
             left_out += 1
             continue
-        text = named.texts.get(key(reference), ()) if not linked else means.text(reference.relative_path)
+        text = named.texts.get(reference_key(reference), ()) if not linked else means.text(reference.relative_path)
         if above := _above(text, means.there):
             known |= above
             reason = f"its text is in the prompt already, source {', '.join(map(str, above.values()))}"
@@ -174,7 +174,7 @@ def _headings(text: Sequence[ContentChunk]) -> tuple[str, ...]:
     return tuple(found)[:MOST_HEADINGS]
 
 
-def introduce(references: Sequence[DocumentReference], chunks: Sequence[ContentChunk] = ()) -> str:
+def describe_documents(references: Sequence[DocumentReference], chunks: Sequence[ContentChunk] = ()) -> str:
     """How the model is told of the documents a message names: path, summary, the text of those that are in the prompt, as numbered
     excerpts, and a request to read the others. Empty without any document.
 
@@ -187,7 +187,7 @@ def introduce(references: Sequence[DocumentReference], chunks: Sequence[ContentC
     unread = any(r.relative_path and not r.above and (r.delivery != "injected" or not there) for r in references)
     rest = "what is not below" if there else "them"
     request = [f"Read {rest} with the read_zk_document tool before you answer, as far as the question needs it."] if unread else []
-    excerpts = [f"Excerpts of them, to be cited by their numbers:\n{present(chunks, {})}"] if chunks else []
+    excerpts = [f"Excerpts of them, to be cited by their numbers:\n{format_tool_result(chunks, {})}"] if chunks else []
     return "\n".join(["The message below refers to these documents:", *lines, *request, *excerpts])
 
 

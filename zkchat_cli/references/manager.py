@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from zkchat_cli.models import Citation, ContentChunk, ZkChatMessage
-from zkchat_cli.references.chunk_format import LARGEST_NUMBER
+from zkchat_cli.references.chunk_format import MAX_NUMBER
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class CallChunks:
 
 
 _Identity = tuple[str, str, str]
-_FAR = LARGEST_NUMBER // 10
+_FAR = MAX_NUMBER // 10
 """No conversation counts so far. What an import numbers beyond that is known by its number, but nothing is counted on from there."""
 
 
@@ -43,7 +43,7 @@ class ReferenceManager:
         self._references: list[tuple[Citation, ...]] = []
 
     @classmethod
-    def of(cls, log: Iterable[ZkChatMessage], branch: Iterable[ZkChatMessage] | None = None) -> "ReferenceManager":
+    def from_log(cls, log: Iterable[ZkChatMessage], branch: Iterable[ZkChatMessage] | None = None) -> "ReferenceManager":
         """A manager that goes on where the conversation stopped.
 
         It knows every chunk of every message in `log`, all branches included, so that a number is never given twice; the references are
@@ -177,7 +177,7 @@ class ReferenceManager:
         known: list[ContentChunk] = []
         for chunk in call.chunks:
             number, identity = chunk.number, _identity(chunk)
-            if number is None or not 0 < number <= LARGEST_NUMBER or self._meanings.setdefault(number, identity) != identity:
+            if number is None or not 0 < number <= MAX_NUMBER or self._meanings.setdefault(number, identity) != identity:
                 continue
             self._numbers.setdefault(identity, number)
             if number <= _FAR:

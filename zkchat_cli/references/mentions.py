@@ -26,8 +26,8 @@ Key = tuple[str, str | None]
 
 @dataclass
 class MentionedDocuments:
-    """What a message names: `references` in its order, the chunks of what it names itself (by `key`), and what the user should be told: the
-    problem, and the way out. Linked notes are not read yet, and have no summary: there may be many, of which few find room."""
+    """What a message names: `references` in its order, the chunks of what it names itself by `reference_key`, and warnings (problem and
+    hint). The notes that `>N` adds are not read yet and have no summary: there may be many, and few fit the prompt."""
 
     references: list[DocumentReference] = field(default_factory=list)
     texts: dict[Key, tuple[ContentChunk, ...]] = field(default_factory=dict)
@@ -36,19 +36,19 @@ class MentionedDocuments:
     warnings: list[tuple[str, str]] = field(default_factory=list)
 
 
-def key(reference: DocumentReference) -> Key:
+def reference_key(reference: DocumentReference) -> Key:
     """What makes two references the same: a document, or one section of it."""
     return reference.relative_path or reference.wikilink, reference.heading
 
 
-def extract(text: str, places: ImportRoots, summary: Summary, typed: str | None = None) -> MentionedDocuments:
+def find_mentioned_documents(text: str, places: ImportRoots, summary: Summary, typed: str | None = None) -> MentionedDocuments:
     """The documents, or parts of them, that `text` names; files are imported only for what the user `typed` of it (default: all).
 
     What does not resolve is a reference with status `broken` and the nearest names, and a warning, never an error.
     """
     named = MentionedDocuments()
     wanted: list[tuple[int, LinkResolution | FileImport]] = [
-        (each.start, each) for each in file_imports.imports_in(text if typed is None else typed)
+        (each.start, each) for each in file_imports.find_imports(text if typed is None else typed)
     ]
     shift = 0 if typed is None else max(0, text.rfind(typed))
     wanted = [(start + shift, each) for start, each in wanted]
@@ -60,17 +60,17 @@ def extract(text: str, places: ImportRoots, summary: Summary, typed: str | None 
         else:
             found = _linked(each, end, text, places.vault, summary, named)
         for reference in found:
-            if key(reference) not in seen:
-                seen.add(key(reference))
+            if reference_key(reference) not in seen:
+                seen.add(reference_key(reference))
                 named.references.append(reference)
-                named.warnings += [told] if (told := warning(reference)) else []
+                named.warnings += [told] if (told := link_warning(reference)) else []
     return named
 
 
-def linked(text: str, vault: Vault, summary: Summary) -> tuple[DocumentReference, ...]:
+def linked_notes(text: str, vault: Vault, summary: Summary) -> tuple[DocumentReference, ...]:
     """The notes that `text` links to, each once, without their texts: for what was said in another program."""
     found = (_named(link, summary) for link in vault.resolve_links(text) if link.kind == "wikilink")
-    return tuple({key(reference): reference for reference in found}.values())
+    return tuple({reference_key(reference): reference for reference in found}.values())
 
 
 def _named(link: LinkResolution, summary: Summary) -> DocumentReference:
@@ -115,7 +115,7 @@ def _take_text(reference: DocumentReference, vault: Vault, named: MentionedDocum
                 lines = vault.section(path, reference.heading)
             except VaultError as e:
                 named.warnings.append((e.message, e.hint))
-        named.texts[key(reference)] = tuple(vault.chunks(path, *lines))
+        named.texts[reference_key(reference)] = tuple(vault.chunks(path, *lines))
     except VaultError as e:
         named.warnings.append((e.message, e.hint))
 
@@ -123,9 +123,9 @@ def _take_text(reference: DocumentReference, vault: Vault, named: MentionedDocum
 def _imported(wanted: FileImport, places: ImportRoots, summary: Summary, named: MentionedDocuments) -> Iterator[DocumentReference]:
     """The file; a warning and the nearest names for one that is missing, unless the word may well be a name and no file is called so."""
     try:
-        found = file_imports.read(wanted, places)
+        found = file_imports.read_import(wanted, places)
     except VaultError as e:
-        candidates = () if e.hint else file_imports.nearest(wanted, places)
+        candidates = () if e.hint else file_imports.similar_paths(wanted, places)
         if wanted.is_path or candidates or e.hint:
             files = ", ".join(f"@{name}" for name in candidates)
             named.warnings.append((e.message, e.hint or (f"nearest: {files}" if files else "no file has a similar name")))
@@ -133,13 +133,13 @@ def _imported(wanted: FileImport, places: ImportRoots, summary: Summary, named: 
         return
     about = summary(found.relative_path) if found.readable else None
     reference = DocumentReference(wikilink=wanted.written, relative_path=found.relative_path, reference_type="import", summary=about)
-    named.texts[key(reference)] = found.chunks
+    named.texts[reference_key(reference)] = found.chunks
     if not found.readable:
-        named.unreadable.add(key(reference))
+        named.unreadable.add(reference_key(reference))
     yield reference
 
 
-def warning(reference: DocumentReference) -> tuple[str, str] | None:
+def link_warning(reference: DocumentReference) -> tuple[str, str] | None:
     """What to tell the user about a link that did not resolve to one note: the problem, and the way out. None when it did."""
     names = ", ".join(f"[[{name}]]" for name in reference.candidates)
     if reference.status == "broken" and reference.reference_type != "import":

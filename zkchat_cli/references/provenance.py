@@ -9,7 +9,7 @@ from posixpath import basename, splitext
 from typing import Any
 
 from zkchat_cli.models import Citation, ContentChunk, DocumentReference, Prompt, ReferenceType, ZkChatMessage
-from zkchat_cli.references.aggregate import documents_of
+from zkchat_cli.references.aggregate import aggregate_documents
 from zkchat_cli.text.words import fold
 
 
@@ -87,7 +87,7 @@ def last_exchange(messages: Sequence[ZkChatMessage]) -> Exchange | None:
     return None
 
 
-def trace(key: str, messages: Iterable[ZkChatMessage]) -> Provenance:
+def trace_document(key: str, messages: Iterable[ZkChatMessage]) -> Provenance:
     """The document that `key` (a path, or a link that leads nowhere) stands for, through these messages."""
     named: list[NamedByUser] = []
     found: list[FoundByTool] = []
@@ -95,7 +95,7 @@ def trace(key: str, messages: Iterable[ZkChatMessage]) -> Provenance:
     for turn, message in _with_turns(messages):
         own = tuple(chunk for chunk in message.chunks if chunk.relative_path == key)
         if message.role == "user":
-            named += [NamedByUser(turn, message.id, r, own) for r in message.references if key_of(r) == key]
+            named += [NamedByUser(turn, message.id, r, own) for r in message.references if document_key(r) == key]
         elif message.role == "tool":
             tool = message.tool_name or "a tool"
             arguments = message.tool_run.arguments if message.tool_run else {}
@@ -105,26 +105,26 @@ def trace(key: str, messages: Iterable[ZkChatMessage]) -> Provenance:
     return Provenance(key, tuple(named), tuple(found), tuple(cited))
 
 
-def citations_of(number: int, messages: Iterable[ZkChatMessage]) -> tuple[CitedInAnswer, ...]:
+def find_citations(number: int, messages: Iterable[ZkChatMessage]) -> tuple[CitedInAnswer, ...]:
     """Every citation of a chunk, by its number."""
     return tuple(
         CitedInAnswer(turn, m.id, citation) for turn, m in _with_turns(messages) for citation in m.citations if citation.number == number
     )
 
 
-def uses(messages: Iterable[ZkChatMessage]) -> tuple[SourceUse, ...]:
+def count_source_uses(messages: Iterable[ZkChatMessage]) -> tuple[SourceUse, ...]:
     """Every document that these messages name, bring in or cite, each once, first mention first."""
     tallies: dict[str, _Tally] = {}
 
     def tally(reference: DocumentReference) -> _Tally:
-        known = tallies.setdefault(key_of(reference), _Tally(reference))
+        known = tallies.setdefault(document_key(reference), _Tally(reference))
         known.see(reference)
         return known
 
     for message in messages:
         for reference in message.references:
             tally(reference).named += message.role == "user"
-        for reference in documents_of(message.chunks, lambda _: None):
+        for reference in aggregate_documents(message.chunks, lambda _: None):
             if message.role == "tool":
                 tally(reference).found += 1
         for chunk in message.chunks:
@@ -136,7 +136,7 @@ def uses(messages: Iterable[ZkChatMessage]) -> tuple[SourceUse, ...]:
     return tuple(known.use() for known in tallies.values())
 
 
-def meant(text: str, messages: Iterable[ZkChatMessage]) -> tuple[str, ...]:
+def matching_documents(text: str, messages: Iterable[ZkChatMessage]) -> tuple[str, ...]:
     """The keys of the documents of a conversation that `text` may mean: a path, a name, a title or a link; its case does not count.
 
     A path is meant before a name, so that each document can be asked for.
@@ -146,7 +146,7 @@ def meant(text: str, messages: Iterable[ZkChatMessage]) -> tuple[str, ...]:
     called: dict[str, dict[str, None]] = {}
     for message in messages:
         for reference in message.references:
-            called.setdefault(key_of(reference), {}).update(dict.fromkeys((reference.wikilink, reference.wikilink.strip("![]"))))
+            called.setdefault(document_key(reference), {}).update(dict.fromkeys((reference.wikilink, reference.wikilink.strip("![]"))))
         for chunk in message.chunks:
             called.setdefault(chunk.relative_path, {})[chunk.title] = None
     exact = [key for key in called if wanted & {fold(key), fold(splitext(key)[0])}]
@@ -154,7 +154,7 @@ def meant(text: str, messages: Iterable[ZkChatMessage]) -> tuple[str, ...]:
     return tuple(exact or near)
 
 
-def whereabouts(prompt: Prompt) -> Callable[[str], str]:
+def prompt_status(prompt: Prompt) -> Callable[[str], str]:
     """What has become of a message, by its id: whether it is in this prompt, else why not."""
     sent = {source for message in prompt.messages for source in message.source_ids}
     dropped = {each.id: each.reason for each in prompt.dropped}
@@ -167,12 +167,12 @@ def whereabouts(prompt: Prompt) -> Callable[[str], str]:
     return tell
 
 
-def asked(arguments: Mapping[str, Any]) -> str:
+def format_arguments(arguments: Mapping[str, Any]) -> str:
     """A call's arguments in few words: texts in quotation marks, the rest by name."""
     return " ".join(f'"{value}"' if isinstance(value, str) else f"{key}={value}" for key, value in arguments.items())
 
 
-def key_of(reference: DocumentReference) -> str:
+def document_key(reference: DocumentReference) -> str:
     """What stands for a document: its path, or the link as it was written where it leads nowhere."""
     return reference.relative_path or reference.wikilink
 

@@ -1,7 +1,4 @@
-"""Drawer: one slash command per file, each declaring `COMMAND`. A command gets the session and its argument and answers with an Outcome.
-
-Commands do not print and do not know the screen; so the interactive chat, a piped one and tests run the same.
-"""
+"""Registry of slash commands: one per file, each declaring `COMMAND`."""
 
 import difflib
 import sys
@@ -11,18 +8,25 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 
-MOST_USED_FIRST = (
-    *("help", "context", "refs", "compact", "undo", "redo", "retry", "edit", "continue", "branches", "pin", "unpin", "priority", "search"),
-    *("show", "sources", "why", "open", "new", "clear", "sessions", "resume", "rename", "export", "save", "copy", "model", "agent"),
-    *("solve", "strategy", "memory", "remember", "forget", "tokens", "config", "verbose", "quit"),
+GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("Context", ("context", "compact", "show", "pin", "unpin", "priority", "strategy", "tokens")),
+    ("Sources", ("refs", "sources", "why", "open", "search")),
+    ("This conversation", ("undo", "redo", "retry", "edit", "continue", "branches", "clear", "copy", "save", "export", "rename")),
+    ("Other conversations", ("new", "sessions", "resume")),
+    ("Memory", ("memory", "remember", "forget")),
+    ("Model and settings", ("model", "agent", "solve", "config", "verbose")),
+    ("Chat", ("help", "quit")),
 )
-"""One that is not named here comes after these."""
+"""Commands by topic, in the order of `/help`. A command that is in no group is listed with the last."""
+_FIRST = ("help", "context", "refs", "compact")
+"""The most used commands, which completion offers first."""
 
 
 def names() -> list[str]:
-    """All commands, most used first."""
-    order = {name: i for i, name in enumerate(MOST_USED_FIRST)}
-    return sorted(registry.names(sys.modules[__name__]), key=lambda name: (order.get(name, len(order)), name))
+    """All commands: the most used first, then by group."""
+    grouped = [*_FIRST, *(name for _, group in GROUPS for name in group)]
+    known = registry.names(sys.modules[__name__])
+    return [*dict.fromkeys(name for name in [*grouped, *known] if name in known)]
 
 
 def commands() -> list[SlashCommand]:
@@ -30,27 +34,25 @@ def commands() -> list[SlashCommand]:
 
 
 def is_command(line: str) -> bool:
-    """Whether a line is meant as a command: a slash and a word. `/etc/hosts is …` is not."""
+    """Whether a line is a command: a slash and a word. `/etc/hosts is …` is a message."""
     word = (line.split(maxsplit=1) or [""])[0]
     return word.startswith("/") and (word == "/" or word[1:].isalpha())
 
 
 def run(line: str, session: ZkChatSession) -> CommandResult:
-    """Run `/name argument`; a unique prefix of the name will do. Raises UsageError that names the nearest commands."""
+    """Run `/name argument`. Raises UsageError for an unknown name."""
     word, argument = (*line.strip().removeprefix("/").split(maxsplit=1), "", "")[:2]
     return find(word).run(session, argument.strip())
 
 
 def find(word: str) -> SlashCommand:
-    """The command of this name or unique prefix. Raises UsageError that names the nearest commands."""
+    """The command with this name or unique prefix. Raises UsageError that names the nearest ones."""
     word = word.lower()
     known = names()
     matches = [word] if word in known else [name for name in known if word and name.startswith(word)]
-    if len(matches) != 1:
-        near = matches or difflib.get_close_matches(word, known, n=3, cutoff=0.4)
-        problem = f"/{word} could be several commands" if matches else f"there is no command /{word}"
-        raise UsageError(
-            problem, f"Nearest: {', '.join('/' + name for name in near)}. All of them: /help" if near else "All of them: /help"
-        )
-    command: SlashCommand = registry.load(sys.modules[__name__], matches[0], "COMMAND")
-    return command
+    if len(matches) == 1:
+        command: SlashCommand = registry.load(sys.modules[__name__], matches[0], "COMMAND")
+        return command
+    nearest = ", ".join(f"/{name}" for name in matches or difflib.get_close_matches(word, known, n=3, cutoff=0.4))
+    problem = f"/{word} is ambiguous" if matches else f"unknown command /{word}"
+    raise UsageError(problem, f"Did you mean {nearest}? /help lists all commands." if nearest else "/help lists all commands.")

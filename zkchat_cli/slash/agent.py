@@ -1,11 +1,11 @@
-"""/agent: who leads this conversation, and who could; `/agent NAME` goes on with another, `/agent none` without."""
+"""/agent: the active agent and the others; `/agent NAME` switches, `/agent none` switches back."""
 
 from collections.abc import Iterator
 
-from zkchat_cli.agents.loader import NONE
+from zkchat_cli.agents.loader import NO_AGENT
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, SlashCommand
-from zkchat_cli.tools import tools
+from zkchat_cli.tools import load_tools
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
@@ -13,49 +13,48 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if argument:
         session.use_agent(argument.removeprefix("@"))
         session.prepare()
-        return CommandResult(lines=[styled_line("From here on:"), *_described(session)])
-    others = [name for name in session.agent_names() if session.agent is None or name != session.agent.name]
-    there = styled_line(
-        f"There is: {', '.join(others)}. /agent NAME goes on with one, @NAME QUESTION asks one once, /agent {NONE} ends it."
-    )
-    return CommandResult(lines=[*_described(session), there])
+        return CommandResult(lines=[styled_line("Switched to:"), *_agent_lines(session)])
+    agent = session.agent
+    others = [name for name in session.agent_names() if agent is None or name != agent.name]
+    hint = f"/agent NAME switches, @NAME QUESTION asks one agent once, /agent {NO_AGENT} switches back."
+    return CommandResult(lines=[*_agent_lines(session), styled_line(f"Other agents: {', '.join(others) or 'none'}. {hint}")])
 
 
-def _described(session: ZkChatSession) -> Iterator[StyledLine]:
+def _agent_lines(session: ZkChatSession) -> Iterator[StyledLine]:
     agent = session.agent
     window = session.window
     if agent is None:
-        yield styled_line("No agent leads this conversation.")
+        yield styled_line("No agent is active.")
     else:
-        about = f": {agent.description}" if agent.description else ""
-        yield StyledLine((StyledSpan(agent.name, "bold"), StyledSpan(about)))
+        description = f": {agent.description}" if agent.description else ""
+        yield StyledLine((StyledSpan(agent.name, "bold"), StyledSpan(description)))
         yield styled_line(f"  from {agent.origin}", "dim")
     yield styled_line(
-        f"  model {session.model.name}, a window of {window.tokens} tokens ({window.source}); strategy {session.strategy.name}", indent=4
+        f"  model {session.model.name}, context window {window.tokens:,} tokens ({window.source}); strategy {session.strategy.name}"
     )
-    if agent is not None and agent.given.get("model") not in (None, "", session.model.name):
-        yield styled_line(f"  its own model, {agent.given['model']}, gives way to the one that you chose", "dim", indent=4)
-    yield styled_line(f"  tools: {', '.join(tool.name for tool in session.tools) or 'none'}", indent=4)
+    if agent is not None and agent.values.get("model") not in (None, "", session.model.name):
+        yield styled_line(f"  its own model, {agent.values['model']}, is overridden by the one you chose", "dim")
+    yield styled_line(f"  tools: {', '.join(tool.name for tool in session.tools) or 'none'}")
     if agent is not None and agent.tools is not None:
-        absent = [tool for tool in tools(unsafe=True) if tool.name in agent.tools and tool not in session.tools]
-        if writing := [tool.name for tool in absent if tool.writes]:
-            yield styled_line(f"  with --unsafe, and a model that can, also: {', '.join(writing)}", "dim", indent=4)
-        if others := [tool.name for tool in absent if not tool.writes]:
-            yield styled_line(f"  it may also call, but they are not here: {', '.join(others)}", "dim", indent=4)
+        missing = [tool for tool in load_tools(unsafe=True) if tool.name in agent.tools and tool not in session.tools]
+        if writing := [tool.name for tool in missing if tool.writes]:
+            yield styled_line(f"  with --unsafe and a model that can call tools, also: {', '.join(writing)}", "dim")
+        if others := [tool.name for tool in missing if not tool.writes]:
+            yield styled_line(f"  not available here: {', '.join(others)}", "dim")
     memory = [item for item in session.pinned_memory if item.kind == "agent"]
     if memory:
-        yield styled_line(f"  memory: {memory[0].tokens} tokens, {memory[0].reason}", "dim", indent=4)
+        yield styled_line(f"  memory: {memory[0].tokens:,} tokens, {memory[0].reason}", "dim")
 
 
-def _names(session: ZkChatSession) -> list[str]:
-    return [*session.agent_names(), NONE]
+def _complete(session: ZkChatSession) -> list[str]:
+    return [*session.agent_names(), NO_AGENT]
 
 
 COMMAND = SlashCommand(
     "agent",
-    "who leads this conversation; NAME goes on with another, none without",
+    "show the active agent; NAME switches to another, none switches back",
     _run,
     "[NAME]",
-    _names,
-    more="An agent has its own instructions, tools, model and memory; `@NAME QUESTION` asks one once. `zkchat agent` makes them.",
+    _complete,
+    details="An agent has its own instructions, tools, model and memory. `@NAME QUESTION` asks one once. `zkchat agent` manages agents.",
 )

@@ -1,6 +1,6 @@
-"""Drawer: one slash command per file, each declaring `COMMAND`. A command gets the session and its argument and answers with an Outcome.
+"""What a slash command is, and what it returns.
 
-Commands do not print and do not know the screen; so the interactive chat, a piped one and tests run the same.
+Commands do not print and do not know the screen, so the interactive chat, a piped chat and tests run the same code.
 """
 
 from collections.abc import Callable, Generator, Iterable, Sequence
@@ -18,36 +18,32 @@ from zkchat_cli.views.text import StyledLine
 
 @dataclass(frozen=True, slots=True)
 class Confirm:
-    """Something that is done only when the user says yes to `question`. `unasked` is the command that says so beforehand, for a chat in
-    which nobody can be asked.
-    """
+    """An action that runs only after a yes to `question`. In a pipe, the user has to type `command_without_asking` instead."""
 
     question: str
     run: "Callable[[], CommandResult]"
-    unasked: str
+    command_without_asking: str
 
 
 @dataclass(frozen=True, slots=True)
 class PickItem:
-    """One of several things to pick: `value` is what it is, `shown` how it is listed, `about` what is told of it besides."""
-
     value: str
-    shown: str
-    about: str = ""
+    label: str
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """Something to pick from; `run` gets the value of what was picked. Where nobody can pick, the outcome's lines are shown."""
+    """A list to pick from; `run` gets the picked value. In a pipe the result's lines are printed instead."""
 
     title: str
-    choices: Sequence[PickItem]
+    items: Sequence[PickItem]
     run: "Callable[[str], CommandResult]"
 
 
 @dataclass(frozen=True, slots=True)
 class NoteToOpen:
-    """A note to open: the file, the line (from 1), and its text, for where nothing opens files."""
+    """A note to open in an editor at a line (from 1); `text` is shown where there is no editor."""
 
     file: Path
     line: int
@@ -56,35 +52,35 @@ class NoteToOpen:
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """What to show, and what the chat does next: ask for a yes, run a turn, go on (with another session, if given) or leave.
+    """What to show, and what the chat does next: ask, pick, run a turn, switch to another session, or quit.
 
-    `fitted` makes the text for a screen of so many columns, where there is one. What is `paged` may be longer than the screen, and is read
-    through a pager there. `copied` goes to the clipboard; `typed` into the input line, for the user to change and send.
+    `render` returns the lines for a screen of that many columns, where they depend on the width. A `paged` result goes through the pager
+    if it is longer than the screen. `input_text` goes into the input line, for the user to edit and send.
     """
 
     text: str = ""
-    fitted: Callable[[int], str] | None = None
+    render: Callable[[int], Sequence[StyledLine]] | None = None
     lines: Sequence[StyledLine] = ()
     paged: bool = False
     session: ZkChatSession | None = None
-    leave: bool = False
+    quit: bool = False
     turn: Generator[Event, None, None] | None = None
     confirm: Confirm | None = None
     pick: Pick | None = None
-    copied: str | None = None
-    opening: NoteToOpen | None = None
-    typed: str = ""
+    clipboard: str | None = None
+    open_note: NoteToOpen | None = None
+    input_text: str = ""
 
 
 class CompletionValue(str):
-    """A value of an argument, with what is told of it beside: a conversation's id with its title."""
+    """A completion with a description beside it: the id of a conversation with its title."""
 
-    __slots__ = ("about",)
-    about: str
+    __slots__ = ("description",)
+    description: str
 
-    def __new__(cls, value: str, about: str = "") -> "CompletionValue":
+    def __new__(cls, value: str, description: str = "") -> "CompletionValue":
         made = super().__new__(cls, value)
-        made.about = about
+        made.description = description
         return made
 
 
@@ -94,37 +90,44 @@ class SlashCommand:
     help: str
     run: Callable[[ZkChatSession, str], CommandResult]
     argument: str = ""
-    """How the argument is called in help, as `[instructions]`; empty when there is none."""
+    """The argument as help shows it (`[instructions]`); empty if the command takes none."""
     values: Callable[[ZkChatSession], Sequence[str]] | None = None
-    """What the argument may be, for completion; an `Offer` says more of itself. Not asked on the main thread: it may take its time."""
-    more: str = ""
-    """What `/help NAME` says besides, in whole sentences."""
+    """Completions for the argument. Called in completion's own thread, so it may be slow."""
+    details: str = ""
+    """Whole sentences that `/help NAME` adds."""
 
 
-def resumed(session: ZkChatSession, prefix: str) -> CommandResult:
-    """Go on with another conversation, named by its id or the beginning of it."""
+def resume_conversation(session: ZkChatSession, prefix: str) -> CommandResult:
+    """Switch to another conversation, by its id or a unique prefix of it."""
     other = session.open_conversation(prefix)
     title = truncate(other.conversation.title or other.conversation.id, conversation_list.LONGEST_TITLE)
-    return CommandResult(f"Going on with “{title}”, {len(other.history)} messages.", session=other)
+    return CommandResult(f"Resumed “{title}” ({len(other.history)} messages).", session=other)
 
 
-def to_resume(session: ZkChatSession, known: Sequence[ConversationSummary]) -> Pick | None:
-    """Conversations to go on with one of; None where there is none."""
-    choices = [PickItem(each.id, conversation_list.name(each), f"{conversation_list.facts(each)}, {each.id}") for each in known]
-    return Pick("go on with", choices, lambda id_: resumed(session, id_)) if choices else None
+def conversation_picker(session: ZkChatSession, known: Sequence[ConversationSummary]) -> Pick | None:
+    """A picker for the conversation to resume; None if there is none."""
+    items = [
+        PickItem(each.id, conversation_list.display_title(each), f"{conversation_list.size_and_time(each)}, {each.id}") for each in known
+    ]
+    return Pick("resume", items, lambda id_: resume_conversation(session, id_)) if items else None
 
 
-def question(session: ZkChatSession, number: str = "") -> pins.TurnPart:
-    """The question of turn `number`, which may be `last`, as may be left out. Raises UsageError that names the turns there are."""
+def find_question(session: ZkChatSession, number: str = "") -> pins.TurnPart:
+    """The question of turn `number` (default: the last). Raises UsageError that names the valid turns."""
     return pins.resolve_turn(session.history, f"{number or pins.LAST} question")[0]
 
 
-def questions(session: ZkChatSession) -> list[str]:
-    """For completion: the turns' numbers with what was asked, the last first."""
-    return turns(each for each in pins.list_turn_parts(session.history) if each.part == "question")
+def complete_questions(session: ZkChatSession) -> list[str]:
+    return complete_turns(each for each in pins.list_turn_parts(session.history) if each.part == "question")
 
 
-def turns(found: Iterable[pins.TurnPart]) -> list[str]:
-    """For completion: the numbers of turns with what they begin with, the last first."""
-    begun = {each.turn: each.message.typed for each in reversed(list(found))}
-    return [CompletionValue(str(turn), truncate(text, 60)) for turn, text in begun.items()]
+def complete_turns(parts: Iterable[pins.TurnPart]) -> list[str]:
+    """The numbers of turns with how they begin, newest first."""
+    beginnings = {each.turn: each.message.display_text for each in reversed(list(parts))}
+    return [CompletionValue(str(turn), truncate(text, 60)) for turn, text in beginnings.items()]
+
+
+def parse_source_number(argument: str) -> int | None:
+    """`3` or `[3]` as a number; None for anything else."""
+    digits = argument.strip("[] ")
+    return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 10 else None

@@ -1,4 +1,4 @@
-"""/branches: everything that was ever said in this conversation, as a tree; `/branches N` goes on at the end of a branch."""
+"""/branches: all branches of the conversation as a tree; `/branches N` switches to the end of one."""
 
 from collections.abc import Iterable
 from contextlib import closing
@@ -7,62 +7,66 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context.branch_tree import BranchSegment, BranchTree
 from zkchat_cli.slash.base import CommandResult, CompletionValue, SlashCommand
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.views.conversation_list import day
+from zkchat_cli.views.conversation_list import format_time
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
-DEEPEST = 12
-"""Partings that are shown by indenting; what lies behind more of them stands where those do."""
+MAX_INDENT = 12
+"""Levels of branches that are indented; deeper ones are listed at that level."""
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if argument:
-        end = session.switch_branch(argument)
-        return CommandResult(f"On branch {end.number}, which ends with turn {end.turns[1]}: “{truncate(end.opening.typed, 60)}”")
-    return CommandResult(lines=list(_listed(session)), paged=True)
+        branch = session.switch_branch(argument)
+        opening = truncate(branch.first_question.display_text, 60)
+        return CommandResult(f"Switched to branch {branch.leaf_number}, which ends with turn {branch.turns[1]}: “{opening}”")
+    return CommandResult(lines=list(_tree_lines(session)), paged=True)
 
 
-def _listed(session: ZkChatSession) -> Iterable[StyledLine]:
+def _tree_lines(session: ZkChatSession) -> Iterable[StyledLine]:
     tree = session.branches()
     if not tree:
-        yield styled_line("Nothing has been said yet.")
+        yield styled_line("No messages yet.")
         return
     turns = sum(message.role == "user" for message in session.history)
     if not session.history:
         yield styled_line("→ at the beginning: the next message starts a new branch")
-    for stretch in tree:
-        yield _described(stretch, turns)
-    if sum(stretch.number is not None for stretch in tree) > 1:
-        yield styled_line("/branches N goes to the end of a branch.", "dim")
+    for segment in tree:
+        yield _segment_line(segment, turns)
+    if sum(segment.leaf_number is not None for segment in tree) > 1:
+        yield styled_line("/branches N switches to the end of a branch.", "dim")
 
 
-def _described(stretch: BranchSegment, turns: int) -> StyledLine:
-    first, last = stretch.turns
+def _segment_line(segment: BranchSegment, turns: int) -> StyledLine:
+    first, last = segment.turns
     which = f"turn {first}" if first == last else f"turns {first}-{last}"
-    at = f", you are after turn {turns}" if stretch.here and turns < last else ""
-    look = "bold" if stretch.current else ""
-    number = "·" if stretch.number is None else str(stretch.number)
-    where = f"{'→' if stretch.here else ' '} {'  ' * min(stretch.depth, DEEPEST)}{number:<2} "
-    said = f"“{truncate(stretch.opening.typed, 60)}”"
+    position = f", you are after turn {turns}" if segment.contains_head and turns < last else ""
+    style = "bold" if segment.on_current_branch else ""
+    number = "·" if segment.leaf_number is None else str(segment.leaf_number)
+    prefix = f"{'→' if segment.contains_head else ' '} {'  ' * min(segment.depth, MAX_INDENT)}{number:<2} "
     return StyledLine(
-        (StyledSpan(where, look), StyledSpan(f"{which}{at}  ", "dim"), StyledSpan(said, look)),
-        (StyledSpan(day(stretch.last.timestamp), "dim"),),
+        (
+            StyledSpan(prefix, style),
+            StyledSpan(f"{which}{position}  ", "dim"),
+            StyledSpan(f"“{truncate(segment.first_question.display_text, 60)}”", style),
+        ),
+        (StyledSpan(format_time(segment.last.timestamp), "dim"),),
     )
 
 
-def _numbers(session: ZkChatSession) -> list[str]:
+def _complete(session: ZkChatSession) -> list[str]:
     if not session.history:
         return []
-    with closing(session.store.beside()) as store:  # completion has its own thread
+    with closing(session.store.reopen()) as store:  # completion has its own thread
         log = store.log(session.conversation.id)
-    ends = [stretch for stretch in BranchTree(log).stretches(None) if stretch.number is not None]
-    return [CompletionValue(str(end.number), truncate(end.opening.typed, 60)) for end in ends]
+    branches = [segment for segment in BranchTree(log).segments(None) if segment.leaf_number is not None]
+    return [CompletionValue(str(branch.leaf_number), truncate(branch.first_question.display_text, 60)) for branch in branches]
 
 
 COMMAND = SlashCommand(
     "branches",
-    "all that was said, as a tree; N goes to the end of that branch",
+    "show all branches of this conversation; N switches to one",
     _run,
     "[N]",
-    _numbers,
-    more="A branch begins where a question was asked again, edited, or taken back and followed by another. The arrow is where you are.",
+    _complete,
+    details="A branch begins where you retried or edited a question, or asked another one after /undo. The arrow marks where you are.",
 )

@@ -1,4 +1,4 @@
-"""/compact: summarise the older turns now; `/compact undo` takes the last summary back."""
+"""/compact: summarize older turns now; `/compact undo` undoes the last compaction."""
 
 from collections.abc import Generator
 
@@ -6,40 +6,40 @@ from zkchat_cli.chat.compactor import CompactionRequest
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.events import CompactionDone, Event, TextDelta
 from zkchat_cli.slash.base import CommandResult, CompletionValue, SlashCommand
-from zkchat_cli.views.context_usage import describe
+from zkchat_cli.views.compaction import describe_compaction
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if argument == "undo":
         undone = session.undo_compaction()
-        return CommandResult("There is no compaction to take back." if undone is None else "Taken back: the prompt is what it was before.")
+        return CommandResult("No compaction to undo." if undone is None else "Compaction undone: the prompt is as it was before.")
     if session.can_summarize:
-        return CommandResult(turn=_compacting(session, argument))
-    return CommandResult(describe(session.compact(instructions=argument or None)))
+        return CommandResult(turn=_compact(session, argument))
+    return CommandResult(describe_compaction(session.compact(instructions=argument or None)))
 
 
-def _compacting(session: ZkChatSession, instructions: str) -> Generator[Event, None, None]:
-    """With a model it takes its time: the screen says what it waits for, and Ctrl-C ends it."""
-    climbing = session.compaction_events(CompactionRequest(instructions=instructions or None))
+def _compact(session: ZkChatSession, instructions: str) -> Generator[Event, None, None]:
+    """A summary by a model takes time: as events, the screen shows progress and Ctrl-C stops it."""
+    events = session.compaction_events(CompactionRequest(instructions=instructions or None))
     while True:
         try:
-            event = next(climbing)
+            event = next(events)
         except StopIteration as end:
-            yield TextDelta(describe(end.value))
+            yield TextDelta(describe_compaction(end.value))
             return
-        if not isinstance(event, CompactionDone):  # told in full at the end
+        if not isinstance(event, CompactionDone):  # the text at the end says it in full
             yield event
 
 
-def _undo(session: ZkChatSession) -> list[str]:  # noqa: ARG001  every command has this shape
-    return [CompletionValue("undo", "take the last one back")]
+def _complete(session: ZkChatSession) -> list[str]:  # noqa: ARG001  every command has this signature
+    return [CompletionValue("undo", "undo the last compaction")]
 
 
 COMMAND = SlashCommand(
     "compact",
-    "summarise older turns now; `undo` takes the last one back",
+    "summarize older turns now; undo restores them",
     _run,
     "[instructions | undo]",
-    _undo,
-    more="The words say what must not be missing from the summary. Nothing is deleted. `zkchat context compact --preview` looks first.",
+    _complete,
+    details="The instructions say what the summary must contain. Nothing is deleted. `zkchat context compact --preview` only shows it.",
 )

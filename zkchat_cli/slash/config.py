@@ -1,4 +1,4 @@
-"""/config: the settings of this session; a key alone shows one, with a value it holds until the chat ends."""
+"""/config: the settings of this session; `/config KEY` shows one, `/config KEY VALUE` changes it until the chat ends."""
 
 import json
 from typing import Any
@@ -13,38 +13,40 @@ from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     key, value = (*argument.split(maxsplit=1), "", "")[:2]
     if value:
-        now = session.override_setting(key, value)
-        return CommandResult(f"{key} = {_shown(now)} until this chat ends. For good: zkchat config set {key} {value}")
+        changed = session.override_setting(key, value)
+        return CommandResult(f"{key} = {_to_json(changed)} until this chat ends. To make it permanent: zkchat config set {key} {value}")
     settings = session.settings
-    schema, values = type(settings), loader.flat(settings)
+    schema, values = type(settings), loader.flatten(settings)
     if key in values:
-        return CommandResult(lines=[_line(key, values[key], schema), styled_line(f"  {loader.describe(key, schema)}", "dim")])
-    chosen = [each for each in values if each.startswith(key.rstrip(".") + ".")] if key else list(values)
-    if not chosen:
-        loader.require(key, "/config", schema)
-    return CommandResult(lines=[_line(each, values[each], schema) for each in chosen], paged=True)
+        return CommandResult(
+            lines=[_setting_line(key, values[key], schema), styled_line(f"  {loader.describe_setting(key, schema)}", "dim")]
+        )
+    selected = [each for each in values if each.startswith(key.rstrip(".") + ".")] if key else list(values)
+    if not selected:
+        loader.require_known_key(key, "/config", schema)
+    return CommandResult(lines=[_setting_line(each, values[each], schema) for each in selected], paged=True)
 
 
-def _line(key: str, value: Any, schema: type[config_schema.Config]) -> StyledLine:
-    default = loader.keys(schema)[key]
-    other = () if value == default else (StyledSpan(f"default: {_shown(default)}", "dim"),)
-    return StyledLine((StyledSpan(key, "cyan" if other else ""), StyledSpan(f" = {_shown(value)}")), other)
+def _setting_line(key: str, value: Any, schema: type[config_schema.Config]) -> StyledLine:
+    default = loader.default_values(schema)[key]
+    changed = () if value == default else (StyledSpan(f"default: {_to_json(default)}", "dim"),)
+    return StyledLine((StyledSpan(key, "cyan" if changed else ""), StyledSpan(f" = {_to_json(value)}")), changed)
 
 
-def _shown(value: Any) -> str:
+def _to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _keys(session: ZkChatSession) -> list[str]:
+def _complete(session: ZkChatSession) -> list[str]:
     schema = type(session.settings)
-    return [CompletionValue(key, loader.describe(key, schema)) for key in loader.keys(schema)]
+    return [CompletionValue(key, loader.describe_setting(key, schema)) for key in loader.default_values(schema)]
 
 
 COMMAND = SlashCommand(
     "config",
-    "the settings; KEY VALUE sets one for this session",
+    "show settings; KEY VALUE changes one for this session",
     _run,
     "[KEY [VALUE]]",
-    _keys,
-    more="A part of a key (`context`) shows that group. What is set here ends with the chat; `zkchat config set KEY VALUE` keeps it.",
+    _complete,
+    details="Part of a key (`context`) shows that group. Changes end with the chat; `zkchat config set KEY VALUE` makes them permanent.",
 )

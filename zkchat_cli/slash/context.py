@@ -1,18 +1,22 @@
-"""/context: what the next prompt would be made of, in tokens."""
+"""/context: the size of the next prompt, by component."""
+
+from collections.abc import Sequence
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.views import context_usage
+from zkchat_cli.views.text import StyledLine
 
 
-def _run(session: ZkChatSession, argument: str) -> CommandResult:  # noqa: ARG001  every command has this shape
+def _run(session: ZkChatSession, argument: str) -> CommandResult:  # noqa: ARG001  every command has this signature
     prompt = session.prompt()
-    pinned = context_usage.pinned(session.history)
+    pinned = context_usage.pinned_turns(session.history)
+    filtered = session.settings.context.tool_filter == "auto"
 
-    def fitted(width: int) -> str:
-        return context_usage.table(prompt, width, pinned, filtered=session.settings.context.tool_filter == "auto")
+    def render(width: int) -> Sequence[StyledLine]:
+        return context_usage.usage_lines(prompt, width, pinned, filtered=filtered)
 
-    return CommandResult(fitted(context_usage.WIDTH), fitted)
+    return CommandResult(lines=render(context_usage.WIDTH), render=render)
 
 
-COMMAND = SlashCommand("context", "tokens per component against their budgets, and what to do about the largest", _run)
+COMMAND = SlashCommand("context", "show tokens per component against the budgets, and how to reduce them", _run)

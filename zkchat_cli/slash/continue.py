@@ -1,11 +1,11 @@
-"""/continue: go on with an answer that was cut by its length, or stopped."""
+"""/continue: let the model finish an answer that was cut off or stopped."""
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 
-def _run(session: ZkChatSession, argument: str) -> CommandResult:  # noqa: ARG001  every command has this shape
+def _run(session: ZkChatSession, argument: str) -> CommandResult:  # noqa: ARG001  every command has this signature
     return CommandResult(turn=session.continue_answer())
 
 
-COMMAND = SlashCommand("continue", "go on with an answer that was cut or stopped", _run)
+COMMAND = SlashCommand("continue", "continue an answer that was cut off or stopped", _run)

@@ -1,4 +1,4 @@
-"""/edit: ask a question of this conversation in other words; what was said after it stays on the old branch."""
+"""/edit: ask a question again in other words, on a new branch; the old branch stays."""
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
@@ -8,19 +8,19 @@ from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     number, text = (*argument.split(maxsplit=1), "", "")[:2]
-    asked = base.question(session, number)
+    question = base.find_question(session, number)
     if not text:
-        return CommandResult(typed=f"/edit {asked.turn} {asked.message.content}")
-    if text == asked.message.content:
-        raise UsageError("the question is as it was", "Change it, or say /retry for another answer.")
-    return CommandResult(turn=session.ask_again(asked.message, text))
+        return CommandResult(input_text=f"/edit {question.turn} {question.message.content}")
+    if text == question.message.content:
+        raise UsageError("the question is unchanged", "Change it, or use /retry for another answer.")
+    return CommandResult(turn=session.ask_again(question.message, text))
 
 
 COMMAND = SlashCommand(
     "edit",
-    "ask question N in other words; without the text: put it into the input line",
+    "edit question N and ask it again; without text, puts it into the input line",
     _run,
     "[N [new text]]",
-    base.questions,
-    more="The conversation goes on from there on a branch of its own. Without N the last question is meant; /pin lists the numbers.",
+    base.complete_questions,
+    details="The conversation continues from there on a new branch. The default is the last question; /pin lists the numbers.",
 )

@@ -23,17 +23,17 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
         with file.open("x", encoding="utf-8") as out:
             out.write(text)
     except FileExistsError as e:
-        raise UsageError(f"{file} exists already", "Name another: /export md other.md") from e
+        raise UsageError(f"{file} already exists", "Give another name: /export md other.md") from e
     except (OSError, ValueError, RuntimeError) as e:  # a name with a NUL; `~nobody/…`
-        raise StoreError(f"{file} cannot be written: {reason(e)}", "Name another place: /export md PATH") from e
-    return CommandResult(f"Written to {file}")
+        raise StoreError(f"{file} cannot be written: {reason(e)}", "Give another path: /export md PATH") from e
+    return CommandResult(f"Exported to {file}")
 
 
 COMMAND = SlashCommand(
     "export",
-    "write the conversation to a file",
+    "export the conversation to a file",
     _run,
     "[md|html|json|context] [file]",
     lambda _: exporters.names(),
-    more="Without a name the file is called after the conversation; it comes into the current folder, and no file is ever overwritten.",
+    details="The default file is named after the conversation, in the current folder. Existing files are never overwritten.",
 )

@@ -1,4 +1,4 @@
-"""/forget: delete a fact, with what it replaced."""
+"""/forget: delete a remembered fact, with the versions it replaced."""
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
@@ -7,13 +7,13 @@ from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if not argument:
-        raise UsageError("forget what?", "/forget KEY; /memory lists the keys.")
+        raise UsageError("which fact?", "/forget KEY; /memory lists the keys.")
     fact = session.memory.forget(argument)
     return CommandResult(f"Forgotten: {fact.content} ({fact.key})")
 
 
-def _keys(session: ZkChatSession) -> list[str]:
-    return session.memory.keys()
+def _complete(session: ZkChatSession) -> list[str]:
+    return session.memory.fact_keys()
 
 
-COMMAND = SlashCommand("forget", "delete a fact that was remembered", _run, "KEY", _keys)
+COMMAND = SlashCommand("forget", "delete a remembered fact", _run, "KEY", _complete)

@@ -1,28 +1,28 @@
-"""/memory: what of memory the next prompt would hold and why, and every fact that is remembered."""
+"""/memory: the memory that the next prompt would include and why, and every remembered fact."""
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import on_one_line
 from zkchat_cli.slash.base import CommandResult, SlashCommand
-from zkchat_cli.views.memory import NONE, facts, included
+from zkchat_cli.views.memory import NONE, fact_lines, memory_item_lines
 from zkchat_cli.views.text import styled_line
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
-    keeper = session.memory
-    if not keeper.on:
-        return CommandResult("Memory is switched off. Switch it on: zkchat config set context.memory_integration true")
-    items, remembered = session.memory_items(argument), keeper.facts()
-    warnings = [styled_line(f"! {on_one_line(*told)}", "yellow") for told in keeper.take_notices()]
-    if not items and not remembered:
-        return CommandResult(lines=[*warnings, styled_line(NONE.format("/remember TEXT"))])
-    question = "that message" if argument else "your last message" if session.history else "your first message"
-    sent = (
-        [styled_line(f"In the prompt for {question}:"), *included(items)]
-        if items
-        else [styled_line(f"Nothing goes into the prompt for {question}.")]
-    )
-    known = [styled_line(f"Remembered: {len(remembered)}"), *facts(remembered)] if remembered else []
-    return CommandResult(lines=[*warnings, *sent, *([styled_line()] if known else []), *known])
+    memory = session.memory
+    if not memory.enabled:
+        return CommandResult("Memory is off. To turn it on: zkchat config set context.memory_integration true")
+    items, facts = session.memory_items(argument), memory.facts()
+    lines = [styled_line(f"! {on_one_line(*notice)}", "yellow") for notice in memory.pop_notices()]
+    if not items and not facts:
+        return CommandResult(lines=[*lines, styled_line(NONE.format("/remember TEXT"))])
+    message = "that message" if argument else "your last message" if session.history else "your first message"
+    if items:
+        lines += [styled_line(f"In the prompt for {message}:"), *memory_item_lines(items)]
+    else:
+        lines.append(styled_line(f"No memory in the prompt for {message}."))
+    if facts:
+        lines += [styled_line(), styled_line(f"Remembered facts: {len(facts)}"), *fact_lines(facts)]
+    return CommandResult(lines=lines)
 
 
-COMMAND = SlashCommand("memory", "what of memory the next prompt would hold, and all that is remembered", _run, "[message]")
+COMMAND = SlashCommand("memory", "show the memory in the next prompt, and all remembered facts", _run, "[message]")

@@ -1,4 +1,4 @@
-"""/model: which model answers, how large its window is and who says so; `/model PROVIDER/NAME` goes on with another."""
+"""/model: the model, its context window and the other models; `/model PROVIDER/NAME` switches."""
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.llm import providers
@@ -7,40 +7,40 @@ from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if argument:
-        session.use_model(_meant(session, argument))
+        session.use_model(_full_name(session, argument))
         session.prepare()
-        return CommandResult(f"From here on: {_described(session)}")
+        return CommandResult(f"Switched to {_describe_model(session)}")
     offers = session.list_models()
     lines = [f"  {name}" for offer in offers for name in offer.names]
     lines += [f"  {offer.provider}: {offer.problem}" for offer in offers if offer.problem]
-    there = ["There is:", *lines] if lines else []
-    served = [name for name in providers.names() if providers.provider(name).reach is not None]
-    return CommandResult(
-        "\n".join([_described(session), *there, f"/model PROVIDER/NAME goes on with another; providers: {', '.join(served)}."])
-    )
+    available = ["Available:", *lines] if lines else []
+    with_server = [name for name in providers.names() if providers.provider(name).server_info is not None]
+    hint = f"/model PROVIDER/NAME switches to another; providers: {', '.join(with_server)}."
+    return CommandResult("\n".join([_describe_model(session), *available, hint]))
 
 
-def _meant(session: ZkChatSession, argument: str) -> str:
-    """The model that is offered by this name without its provider; else the argument as it is."""
-    offered = _names(session) if "/" not in argument else []
-    same = [name for name in offered if argument == name.partition("/")[2]]
-    return same[0] if len(same) == 1 else argument
+def _full_name(session: ZkChatSession, argument: str) -> str:
+    """The one available model with this name, if the provider was left out; else the argument."""
+    available = _complete(session) if "/" not in argument else []
+    matches = [name for name in available if argument == name.partition("/")[2]]
+    return matches[0] if len(matches) == 1 else argument
 
 
-def _described(session: ZkChatSession) -> str:
+def _describe_model(session: ZkChatSession) -> str:
     window = session.window
-    return f"{session.model.name}, a window of {window.tokens} tokens ({window.source})"
+    return f"{session.model.name}, context window {window.tokens:,} tokens ({window.source})"
 
 
-def _names(session: ZkChatSession) -> list[str]:
+def _complete(session: ZkChatSession) -> list[str]:
     return [name for offer in session.list_models() for name in offer.names]
 
 
 COMMAND = SlashCommand(
     "model",
-    "which model answers; PROVIDER/NAME goes on with another",
+    "show the model; PROVIDER/NAME switches to another",
     _run,
     "[PROVIDER/NAME]",
-    _names,
-    more="What was said stays, and is sent to the new model. Only for this chat; `zkchat config set model PROVIDER/NAME` keeps it.",
+    _complete,
+    details="The conversation stays and is sent to the new model. This lasts until the chat ends; `zkchat config set model PROVIDER/NAME` "
+    "makes it permanent.",
 )

@@ -1,14 +1,14 @@
-"""/new: begin another conversation; this one stays as it is."""
+"""/new: start another conversation; this one stays stored."""
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 
-def _run(session: ZkChatSession, argument: str) -> CommandResult:  # noqa: ARG001  every command has this shape
+def _run(session: ZkChatSession, argument: str) -> CommandResult:  # noqa: ARG001  every command has this signature
     id_ = session.conversation.id
-    where = f"is stored as {id_}" if session.store.lasting else f"is {id_} until you leave: this chat is not stored"
-    kept = f" The last one {where}." if session.history else ""
-    return CommandResult(f"A new conversation.{kept}", session=session.open_conversation())
+    where = f"is stored as {id_}" if session.store.persistent else f"({id_}) is lost when you quit: this chat is not stored"
+    previous = f" The previous one {where}." if session.history else ""
+    return CommandResult(f"Started a new conversation.{previous}", session=session.open_conversation())
 
 
-COMMAND = SlashCommand("new", "begin another conversation", _run)
+COMMAND = SlashCommand("new", "start a new conversation", _run)

@@ -1,4 +1,4 @@
-"""/pin: keep what was said in a turn in every prompt; alone, list what is kept and how turns are numbered."""
+"""/pin: include a turn in every prompt; without a number, list what is pinned and the numbers of the turns."""
 
 from collections.abc import Iterable, Sequence
 
@@ -10,50 +10,48 @@ from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.text import StyledLine, styled_line
 
-SHOWN = 8
-"""Turns that are listed with their numbers, the last ones."""
+MAX_TURNS = 8
+"""The last turns, which are listed with their numbers."""
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if not argument:
-        return CommandResult(lines=list(_listed(session)))
+        return CommandResult(lines=list(_overview(session)))
     pinned = session.pin(argument)
+    turn = pinned[0].turn
     tokens = sum(session.counter.count(each.message.content) for each in pinned)
     parts = " and ".join(each.part for each in pinned)
-    return CommandResult(
-        f"Pinned turn {pinned[0].turn}, {parts}: {tokens} tokens of every prompt from now on. /unpin {pinned[0].turn} ends it."
-    )
+    return CommandResult(f"Pinned turn {turn}, {parts}: {tokens:,} tokens in every prompt. /unpin {turn} removes them.")
 
 
-def _listed(session: ZkChatSession) -> Iterable[StyledLine]:
-    kept, all_ = pins.pinned_parts(session.history), pins.list_turn_parts(session.history)
-    if not all_:
-        yield styled_line("Nothing has been said yet.")
+def _overview(session: ZkChatSession) -> Iterable[StyledLine]:
+    pinned, parts = pins.pinned_parts(session.history), pins.list_turn_parts(session.history)
+    if not parts:
+        yield styled_line("No messages yet.")
         return
-    yield styled_line("In every prompt, word for word:" if kept else "Nothing is pinned, and no instruction is kept.")
-    yield from _rows(kept, session)
-    first = all_[-1].turn - SHOWN
+    yield styled_line("In every prompt, word for word:" if pinned else "Nothing is pinned, and no message is a lasting instruction.")
+    yield from _part_lines(pinned, session)
     yield styled_line("The last turns:")
-    yield from _rows([each for each in all_ if each.turn > first], session)
+    yield from _part_lines([each for each in parts if each.turn > parts[-1].turn - MAX_TURNS], session)
 
 
-def _rows(found: Sequence[TurnPart], session: ZkChatSession) -> Iterable[StyledLine]:
-    for each in found:
+def _part_lines(parts: Sequence[TurnPart], session: ZkChatSession) -> Iterable[StyledLine]:
+    for each in parts:
         tokens = session.counter.count(each.message.content)
-        about = f"{each.turn:>4} {each.part:<8} {tokens:>6} tokens, {pins.because(each.message)}: "
-        yield styled_line(f"{about}{truncate(each.message.typed, 60)}", indent=5)
+        prefix = f"{each.turn:>4} {each.part:<8} {tokens:>6,} tokens, {pins.priority_reason(each.message)}: "
+        yield styled_line(f"{prefix}{truncate(each.message.display_text, 60)}", indent=5)
 
 
-def _turns(session: ZkChatSession) -> list[str]:
-    return [LAST, *base.turns(pins.list_turn_parts(session.history))]
+def _complete(session: ZkChatSession) -> list[str]:
+    return [LAST, *base.complete_turns(pins.list_turn_parts(session.history))]
 
 
 COMMAND = SlashCommand(
     "pin",
-    "keep what was said in turn N in every prompt; alone: what is kept, and the turns' numbers",
+    "include turn N in every prompt; without N, list the pinned and the last turns",
     _run,
     "[N | last]",
-    _turns,
-    more="A turn is a question with its answer, counted from 1; /unpin N ends it. "
-    "What is pinned is sent word for word, whatever is summarised.",
+    _complete,
+    details="A turn is a question with its answer, counted from 1. Pinned turns are sent word for word and never summarized; "
+    "/unpin N removes the pin.",
 )

@@ -1,4 +1,4 @@
-"""/priority: how much a turn matters, from 1 to 10; by rules unless the user says so."""
+"""/priority: how important a turn is, from 1 to 10; rules decide unless the user does."""
 
 from zkchat_cli.chat import pins
 from zkchat_cli.chat.session import ZkChatSession
@@ -6,38 +6,36 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 
-BY_RULE = "auto"
+AUTO = "auto"
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
-    which, _, last = argument.rpartition(" ")
-    if not which:
-        which, last = argument, ""
-    if last.isalpha() and last.lower() != BY_RULE:  # `last answer` asks for nothing to be set
-        which, last = argument, ""
-    if not last:
-        found = pins.resolve_turn(session.history, which)
+    which, _, priority = argument.rpartition(" ")
+    if not which or (priority.isalpha() and priority.lower() != AUTO):  # `3`, `last answer`: no priority given
+        which, priority = argument, ""
+    if not priority:
+        parts = pins.resolve_turn(session.history, which)
     else:
-        found = session.set_priority(which, None if last.lower() == BY_RULE else _number(last))
-    return CommandResult("\n".join(f"turn {each.turn}, {each.part}: {pins.because(each.message)}" for each in found))
+        parts = session.set_priority(which, None if priority.lower() == AUTO else _parse_priority(priority))
+    return CommandResult("\n".join(f"turn {each.turn}, {each.part}: {pins.priority_reason(each.message)}" for each in parts))
 
 
-def _number(text: str) -> int:
+def _parse_priority(text: str) -> int:
     number = int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else 0
     if not 1 <= number <= 10:
-        raise UsageError(f"{text!r} is no priority", f"/priority N P: P from 1 to 10, where 10 matters most, or `{BY_RULE}` for the rules.")
+        raise UsageError(f"{text!r} is not a priority", f"/priority N P: P is 1 to 10 (10 is the most important), or `{AUTO}`.")
     return number
 
 
-def _turns(session: ZkChatSession) -> list[str]:
-    return base.turns(pins.list_turn_parts(session.history))
+def _complete(session: ZkChatSession) -> list[str]:
+    return base.complete_turns(pins.list_turn_parts(session.history))
 
 
 COMMAND = SlashCommand(
     "priority",
-    "how much turn N matters, 1 to 10, or `auto`; without P: what it is now",
+    "set the priority of turn N, 1 to 10 or auto; without P, show it",
     _run,
     "N [P]",
-    _turns,
-    more="From 8 on the turn is quoted with every message and shortened last. `auto`: by what was said, as decisions count more.",
+    _complete,
+    details="From 8 on, a turn is quoted with every message and shortened last. `auto` uses rules: decisions, for example, rank higher.",
 )

@@ -1,4 +1,4 @@
-"""/redo: bring back what /undo or /clear took away; after that, go on to the newest answer there is from here."""
+"""/redo: restore what /undo or /clear removed; then move to the newest answer that follows."""
 
 from zkchat_cli.chat.branch_navigation import parse_turn_count
 from zkchat_cli.chat.session import ZkChatSession
@@ -7,15 +7,15 @@ from zkchat_cli.text.truncate import truncate
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
-    moved = session.redo(parse_turn_count(argument))
-    last = moved.questions[-1].typed if moved.questions else moved.messages[-1].typed
-    return CommandResult(f"Back again. The conversation ends with turn {moved.turns} now: “{truncate(last, 60)}”")
+    restored = session.redo(parse_turn_count(argument))
+    last = (restored.questions or restored.messages)[-1].display_text
+    return CommandResult(f"Restored. The conversation now ends with turn {restored.turns}: “{truncate(last, 60)}”")
 
 
 COMMAND = SlashCommand(
     "redo",
-    "bring back what was taken back",
+    "restore what was undone or cleared",
     _run,
     "[N]",
-    more="In a later session, too: it then goes one turn on, on the way to what was said last.",
+    details="It works in a later session too: each /redo then moves one turn forward, toward the newest message.",
 )

@@ -6,40 +6,39 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.references import provenance
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.slash.base import CommandResult, SlashCommand
-from zkchat_cli.views.sources import ranges
+from zkchat_cli.views.sources import number_ranges
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
-MOST_NUMBERS = 8
-"""Numbers of one document, or ranges of them, that are listed."""
+MAX_RANGES = 8
+"""Source numbers of one document, or ranges of them, that are listed."""
 
 
-def _run(session: ZkChatSession, argument: str) -> CommandResult:  # noqa: ARG001  every command has this shape
-    uses = provenance.uses(session.history)
+def _run(session: ZkChatSession, argument: str) -> CommandResult:  # noqa: ARG001  every command has this signature
+    uses = provenance.count_source_uses(session.history)
     if not uses:
-        return CommandResult("No document has been mentioned or found yet.")
-    return CommandResult(lines=[each for use in uses for each in _described(use, session.summaries)])
+        return CommandResult("No documents have been named or found yet.")
+    return CommandResult(lines=[each for use in uses for each in _document_lines(use, session.summaries)])
 
 
-def _described(use: provenance.SourceUse, summaries: DocumentSummaryService) -> Iterable[StyledLine]:
+def _document_lines(use: provenance.SourceUse, summaries: DocumentSummaryService) -> Iterable[StyledLine]:
     reference = use.reference
-    often = [_times(verb, n) for verb, n in (("named", use.named), ("found", use.found), ("cited", use.cited)) if n]
+    counts = ", ".join(_times(verb, n) for verb, n in (("named", use.named), ("found", use.found), ("cited", use.cited)) if n)
     if reference.relative_path is None:
         near = ", ".join(f"[[{name}]]" for name in reference.candidates)
         yield styled_line(f"✗ {reference.wikilink} not found", "yellow")
-        yield styled_line("    " + "; ".join(filter(None, (", ".join(often), near and f"nearest: {near}"))), "dim")
+        yield styled_line("    " + "; ".join(filter(None, (counts, near and f"did you mean {near}?"))), "dim")
         return
     path = reference.relative_path
     yield StyledLine((StyledSpan(reference.wikilink, "bold"),), (StyledSpan(path, "cyan", path),))
-    numbers = ranges(use.numbers)
-    shown = ", ".join(numbers[:MOST_NUMBERS]) + (", …" if len(numbers) > MOST_NUMBERS else "")
-    facts = (f"[{shown}]" if numbers else "", ", ".join(use.types), ", ".join(often))
-    yield styled_line("    " + " · ".join(filter(None, facts)))
-    if about := summaries.summary(path) or reference.summary:  # it may have been described since
-        yield styled_line(f"    {about}", "dim")
+    ranges = number_ranges(use.numbers)
+    numbers = f"[{', '.join(ranges[:MAX_RANGES])}{', …' if len(ranges) > MAX_RANGES else ''}]" if ranges else ""
+    yield styled_line("    " + " · ".join(filter(None, (numbers, ", ".join(use.types), counts))))
+    if summary := summaries.summary(path) or reference.summary:  # the newest: it may have been summarized since
+        yield styled_line(f"    {summary}", "dim")
 
 
 def _times(verb: str, n: int) -> str:
     return f"{verb} {('once', 'twice')[n - 1]}" if n < 3 else f"{verb} {n} times"
 
 
-COMMAND = SlashCommand("refs", "the documents of this conversation, and how often each was used", _run)
+COMMAND = SlashCommand("refs", "list the documents of this conversation, and how often each was used", _run)

@@ -1,19 +1,18 @@
-"""/rename: give the conversation another title."""
+"""/rename: give this conversation another title."""
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
 from zkchat_cli.slash.base import CommandResult, SlashCommand
-from zkchat_cli.text.words import encodable
+from zkchat_cli.text.words import replace_surrogates
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
-    title = " ".join(encodable(argument).split())
+    title = " ".join(replace_surrogates(argument).split())
     if not title:
-        raise UsageError(
-            "what shall it be called?", f"/rename TITLE; it is called “{session.conversation.title or session.conversation.id}”."
-        )
+        current = session.conversation.title or session.conversation.id
+        raise UsageError("the title is missing", f"/rename TITLE; the current title is “{current}”.")
     session.rename(title)
-    return CommandResult(f"This conversation is called “{title}” from now on.")
+    return CommandResult(f"Renamed to “{title}”.")
 
 
-COMMAND = SlashCommand("rename", "give this conversation a title", _run, "TITLE")
+COMMAND = SlashCommand("rename", "rename this conversation", _run, "TITLE")

@@ -1,4 +1,4 @@
-"""/resume: go on with another conversation with these notes, named by its id, or picked from the list."""
+"""/resume: switch to another conversation of this vault, by its id or from a list."""
 
 from contextlib import closing
 
@@ -10,25 +10,25 @@ from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.views import conversation_list
 from zkchat_cli.views.text import styled_line
 
-MOST = 200
+MAX_LISTED = 200
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if argument:
-        return base.resumed(session, argument)
-    known = [each for each in _known(session, session.store) if each.id != session.conversation.id]
-    lines = conversation_list.listed(known) or [styled_line("There is no other conversation with these notes.")]
-    return CommandResult(lines=lines, pick=base.to_resume(session, known))
+        return base.resume_conversation(session, argument)
+    others = _other_conversations(session, session.store)
+    lines = conversation_list.conversation_lines(others) or [styled_line("There is no other conversation with these notes.")]
+    return CommandResult(lines=lines, pick=base.conversation_picker(session, others))
 
 
-def _known(session: ZkChatSession, store: ChatSessionStore) -> list[ConversationSummary]:
-    return store.overviews(str(session.vault.root), MOST)
+def _other_conversations(session: ZkChatSession, store: ChatSessionStore) -> list[ConversationSummary]:
+    known = store.overviews(str(session.vault.root), MAX_LISTED)
+    return [each for each in known if each.id != session.conversation.id]
 
 
-def _ids(session: ZkChatSession) -> list[str]:
-    with closing(session.store.beside()) as store:  # completion has its own thread
-        known = _known(session, store)
-    return [CompletionValue(each.id, conversation_list.name(each)) for each in known if each.id != session.conversation.id]
+def _complete(session: ZkChatSession) -> list[str]:
+    with closing(session.store.reopen()) as store:  # completion has its own thread
+        return [CompletionValue(each.id, conversation_list.display_title(each)) for each in _other_conversations(session, store)]
 
 
-COMMAND = SlashCommand("resume", "go on with another conversation", _run, "[ID]", _ids)
+COMMAND = SlashCommand("resume", "resume another conversation", _run, "[ID]", _complete)

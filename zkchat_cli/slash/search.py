@@ -1,4 +1,4 @@
-"""/search: look through the notes, as `zkchat vault search` does; nothing of it goes into the conversation."""
+"""/search: search the notes like `zkchat vault search`; the results do not go into the conversation."""
 
 from collections.abc import Iterator
 
@@ -7,21 +7,21 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
-MOST = 10
+MAX_RESULTS = 10
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if not argument:
-        raise UsageError("search for what?", "/search WORDS; [[links]] and tag:, path: work as in `zkchat vault search`.")
+        raise UsageError("search for what?", "/search WORDS; tag:, path: and [[links]] work as in `zkchat vault search`.")
     session.apply_scan(session.vault.refresh())
-    found = list(_found(session, argument))
+    results = list(_result_lines(session, argument))
     warnings = [styled_line(f"! {each.message}", "yellow") for each in session.vault.take_warnings()]
-    return CommandResult(lines=[*warnings, *(found or [styled_line("Nothing found.")])])
+    return CommandResult(lines=[*warnings, *(results or [styled_line("Nothing found.")])])
 
 
-def _found(session: ZkChatSession, query: str) -> Iterator[StyledLine]:
+def _result_lines(session: ZkChatSession, query: str) -> Iterator[StyledLine]:
     vault = session.vault
-    for number, chunk in enumerate(vault.search(query, MOST), 1):
+    for number, chunk in enumerate(vault.search(query, MAX_RESULTS), 1):
         heading, snippet = vault.snippet(chunk, query)
         where = f"{chunk.title} › {heading}" if heading and heading != chunk.title else chunk.title
         place = StyledSpan(f"{chunk.relative_path}:{snippet.line}", "dim", chunk.relative_path)
@@ -31,8 +31,8 @@ def _found(session: ZkChatSession, query: str) -> Iterator[StyledLine]:
 
 COMMAND = SlashCommand(
     "search",
-    "search the notes; nothing of it is sent",
+    "search the notes; results are not sent to the model",
     _run,
     "WORDS",
-    more="The results are not part of the conversation: to ask about a note, name it in a message as [[note]].",
+    details="To ask about a note, name it in a message as [[note]].",
 )

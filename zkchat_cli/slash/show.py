@@ -1,4 +1,4 @@
-"""/show: word for word what the next message would send, or what a turn was sent then, as `zkchat context show` prints it."""
+"""/show: the exact prompt of the next message, or of an earlier turn, as `zkchat context show` prints it."""
 
 import re
 
@@ -12,22 +12,25 @@ _TURN = re.compile(r"(\d{1,9}|last)(?:\s+(\d{1,9}))?")
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
-    then = _TURN.fullmatch(argument)
-    if then is None:
-        return CommandResult(prompts.text(session.prompt(argument or None)), paged=True)
-    asked = base.question(session, then[1])
-    sent = session.store.prompts(asked.message.id)
+    turn = _TURN.fullmatch(argument)
+    if turn is None:
+        return CommandResult(prompts.prompt_text(session.prompt(argument or None)), paged=True)
+    question = base.find_question(session, turn[1])
+    sent = session.store.prompts(question.message.id)
     return CommandResult(
-        prompts.past(prompt_history.past(session.history, asked.turn, sent), int(then[2]) if then[2] else None), paged=True
+        prompts.sent_prompts_text(
+            prompt_history.restore_sent_prompts(session.history, question.turn, sent), int(turn[2]) if turn[2] else None
+        ),
+        paged=True,
     )
 
 
 COMMAND = SlashCommand(
     "show",
-    "the exact prompt, word for word; N: the one of turn N, as it was sent",
+    "show the next prompt word for word; N: the prompt that turn N sent",
     _run,
     "[N [call] | last | message]",
-    base.questions,
-    more="Alone the next prompt as it stands, with a message the prompt with that as your next one. A turn that used tools made several "
-    "calls; a second number shows one of them. /context has the figures.",
+    base.complete_questions,
+    details="With a message: the prompt if that were your next message. A turn that used tools made several model calls; a second number "
+    "shows only that call. /context shows the token counts.",
 )

@@ -1,4 +1,4 @@
-"""/solve: work on a goal in several rounds, until it is met; alone, go on with the unfinished one."""
+"""/solve: work on a goal in several iterations until it is met; without a goal, continue the unfinished run."""
 
 import re
 
@@ -14,15 +14,15 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
     iterations = ITERATIONS
     if option := _OPTION.match(argument):
         if not option[1].isdecimal() or len(option[1]) > 4:
-            raise UsageError(f"--iterations {option[1]:.40} is no number", f"Say /solve --iterations {ITERATIONS} GOAL")
+            raise UsageError(f"--iterations {option[1]:.40} is not a number", f"/solve --iterations {ITERATIONS} GOAL")
         iterations, argument = int(option[1]), argument[option.end() :]
     return CommandResult(turn=run_goal(session, argument, iterations))
 
 
 COMMAND = SlashCommand(
     "solve",
-    "work on a goal in several rounds, until it is met; alone: go on with it",
+    "work on a goal in several iterations; without a goal, continue the last run",
     _run,
     "[--iterations N] [GOAL]",
-    more="Each round plans, calls tools and checks; Ctrl-C ends the run and keeps what came. Without a number there are up to five rounds.",
+    details="Each iteration plans, calls tools and checks the result. Ctrl-C stops the run and keeps the work. The default limit is 5.",
 )

@@ -1,4 +1,4 @@
-"""/sources: what the last answer rests on; `/sources N` shows the excerpt with that number, with what was quoted from it."""
+"""/sources: what the last answer is based on; `/sources N` shows excerpt N and what was quoted from it."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -9,113 +9,113 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.references import provenance
-from zkchat_cli.references.aggregate import merge
-from zkchat_cli.references.chunk_format import CUT
+from zkchat_cli.references.aggregate import merge_references
+from zkchat_cli.references.chunk_format import CUT_MARK
+from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views import source_in_note
-from zkchat_cli.views.sources import MARKS, listing, name_of, place, ranges, status
+from zkchat_cli.views.sources import MARKS, citation_status, line_range, number_ranges, source_lines, source_name
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
-MOST_LOOKED_THROUGH = 10
-"""Notes in which the words of one that is gone are looked for."""
-MOST_WORDS = 200
-"""Characters of an excerpt by which such notes are searched."""
+MAX_SEARCHED = 10
+"""Notes that are searched for the words of a note that was deleted or renamed."""
+QUERY_LENGTH = 200
+"""Characters of an excerpt that this search uses."""
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
-    return CommandResult(lines=_of_number(session, argument) if argument else _of_last_answer(session))
+    return CommandResult(lines=_excerpt_lines(session, argument) if argument else _answer_sources(session))
 
 
-def _of_last_answer(session: ZkChatSession) -> list[StyledLine]:
+def _answer_sources(session: ZkChatSession) -> list[StyledLine]:
     last = provenance.last_exchange(session.history)
     if last is None:
         raise UsageError("there is no answer yet", "Ask something first.")
     named = last.question.references if last.question else ()
     limit = session.settings.references.max_displayed
-    shown = listing(last.answer.citations, merge(named, last.answer.references), last.answer.uncited_statements or 0, limit)
-    return shown or [styled_line("The last answer rests on no document.")]
+    lines = source_lines(last.answer.citations, merge_references(named, last.answer.references), last.answer.uncited_statements or 0, limit)
+    return lines or [styled_line("The last answer has no sources.")]
 
 
-def _of_number(session: ZkChatSession, argument: str) -> list[StyledLine]:
-    digits = argument.strip("[] ")
-    chunk = session.references.chunk(int(digits)) if digits.isascii() and digits.isdigit() and len(digits) < 10 else None
+def _excerpt_lines(session: ZkChatSession, argument: str) -> list[StyledLine]:
+    number = base.parse_source_number(argument)
+    chunk = session.references.chunk(number) if number is not None else None
     if chunk is None or chunk.number is None:
-        there = ", ".join(ranges(sorted(c.number for c in session.references.chunks if c.number is not None)))
-        raise UsageError(f"there is no source {truncate(argument, 40)}", f"There are: {there}" if there else "Nothing has been found yet.")
-    cited = provenance.citations_of(chunk.number, session.history)
-    found = _standing(session, chunk)
+        valid = ", ".join(number_ranges(sorted(c.number for c in session.references.chunks if c.number is not None)))
+        raise UsageError(f"unknown source {truncate(argument, 40)}", f"Valid numbers: {valid}" if valid else "Nothing has been found yet.")
+    citations = provenance.find_citations(chunk.number, session.history)
+    location = _locate(session, chunk)
     head = StyledLine(
-        (StyledSpan(f"[{chunk.number}] ", "bold"), StyledSpan(name_of(chunk.relative_path, chunk.heading), "bold")),
-        (StyledSpan(f"{found.path}:{place(found.first, found.last)}", "cyan", found.path),),
+        (StyledSpan(f"[{chunk.number}] ", "bold"), StyledSpan(source_name(chunk.relative_path, chunk.heading), "bold")),
+        (StyledSpan(f"{location.path}:{line_range(location.first, location.last)}", "cyan", location.path),),
     )
-    told = [styled_line(found.news, "yellow", indent=0)] if found.news else []
-    cut = [styled_line("It was cut there: it was too long for the context window.", "dim")] if chunk.text.endswith(CUT) else []
-    shown = source_in_note.show(chunk, found.first, (each.citation for each in cited), found.note)
-    return [head, *told, styled_line(), *shown, *cut, styled_line(), *_uses(cited)]
+    changed = [styled_line(location.change, "yellow", indent=0)] if location.change else []
+    cut = [styled_line("The excerpt was cut here to fit the context window.", "dim")] if chunk.text.endswith(CUT_MARK) else []
+    excerpt = source_in_note.chunk_lines(chunk, location.first, (each.citation for each in citations), location.note)
+    return [head, *changed, styled_line(), *excerpt, *cut, styled_line(), *_citation_lines(citations)]
 
 
 @dataclass(frozen=True, slots=True)
-class _Standing:
-    """Where an excerpt stands today; `news` if that is not as it was, `note` the text around it, if it still stands in one."""
+class _CurrentLocation:
+    """Where an excerpt is in the vault today: `change` says what changed since, `note` is the text of the note that contains it."""
 
     path: str
     first: int
     last: int
     note: str | None = None
-    news: str = ""
+    change: str = ""
 
 
-def _standing(session: ZkChatSession, chunk: ContentChunk) -> _Standing:
-    path, was = chunk.relative_path, place(chunk.start_line, chunk.end_line)
+def _locate(session: ZkChatSession, chunk: ContentChunk) -> _CurrentLocation:
+    path, old_lines = chunk.relative_path, line_range(chunk.start_line, chunk.end_line)
     try:
         note = session.vault.read(path)
     except VaultError:
-        return _elsewhere(session, chunk) or _Standing(
-            path, chunk.start_line, chunk.end_line, news="The note is gone. This is what the model saw:"
-        )
-    now = source_in_note.locate_now(chunk, note)
+        change = "The note no longer exists. This is what the model saw:"
+        return _locate_in_another_note(session, chunk) or _CurrentLocation(path, chunk.start_line, chunk.end_line, change=change)
+    now = source_in_note.locate_chunk(chunk, note)
     if now.state == "changed":
-        news = "The note has been edited since, and does not say this any more. This is what the model saw:"
-        return _Standing(path, now.first, now.last, news=news)
-    moved = f"The note has been edited since: what the model saw on lines {was} stands here now." if now.state == "moved" else ""
-    return _Standing(path, now.first, now.last, note, moved)
+        change = "The note was edited and no longer contains this text. This is what the model saw:"
+        return _CurrentLocation(path, now.first, now.last, change=change)
+    change = f"The note was edited: the text was on lines {old_lines} and is here now." if now.state == "moved" else ""
+    return _CurrentLocation(path, now.first, now.last, note, change)
 
 
-def _elsewhere(session: ZkChatSession, chunk: ContentChunk) -> _Standing | None:
-    """Another note that says the same, word for word: the one that is gone under its new name."""
+def _locate_in_another_note(session: ZkChatSession, chunk: ContentChunk) -> _CurrentLocation | None:
+    """A note that contains the same text: the deleted one under its new name."""
     vault = session.vault
     with suppress(VaultError):
         session.apply_scan(vault.refresh())
-        named = vault.resolve(PurePosixPath(chunk.relative_path).stem).target
-        similar = [found.relative_path for found in vault.search(chunk.text[:MOST_WORDS].replace('"', " "), MOST_LOOKED_THROUGH)]
-        for path in dict.fromkeys(filter(None, (named, *similar))):
+        namesake = vault.resolve(PurePosixPath(chunk.relative_path).stem).target
+        similar = [found.relative_path for found in vault.search(chunk.text[:QUERY_LENGTH].replace('"', " "), MAX_SEARCHED)]
+        for path in dict.fromkeys(filter(None, (namesake, *similar))):
             note = vault.read(path)
-            now = source_in_note.locate_now(chunk, note)
+            now = source_in_note.locate_chunk(chunk, note)
             if now.state != "changed":
-                news = f"The note {chunk.relative_path} is gone; these words stand in {path} now."
-                return _Standing(path, now.first, now.last, note, news)
+                change = f"The note {chunk.relative_path} no longer exists; the same text is in {path}."
+                return _CurrentLocation(path, now.first, now.last, note, change)
     return None
 
 
-def _uses(cited: Sequence[provenance.CitedInAnswer]) -> Iterable[StyledLine]:
-    if not cited:
+def _citation_lines(citations: Sequence[provenance.CitedInAnswer]) -> Iterable[StyledLine]:
+    if not citations:
         yield styled_line("No answer cites it.", "dim")
-    for each in cited:
-        came_to = status(each.citation)
-        mark, style = MARKS[came_to]
+    for each in citations:
+        status = citation_status(each.citation)
+        mark, style = MARKS[status]
         quote = f"“{truncate(each.citation.quote, 80)}”" if each.citation.quote else ""
-        said = {
-            "verified": f"its quotation stands here: {quote}",
+        result = {
+            "verified": f"the quotation is in the note: {quote}",
             "cited": "without a quotation",
-            "misquoted": f"the quoted words are not here: {quote}",
+            "misquoted": f"the quotation is not in the note: {quote}",
             "missing": "but it was not in that prompt",
-        }[came_to]
-        yield StyledLine((StyledSpan(mark, style), StyledSpan(f" cited in turn {each.turn}, {said}")), indent=2)
+        }[status]
+        yield StyledLine((StyledSpan(mark, style), StyledSpan(f" cited in turn {each.turn}, {result}")), indent=2)
 
 
-def _numbers(session: ZkChatSession) -> list[str]:
+def _complete(session: ZkChatSession) -> list[str]:
     return [str(chunk.number) for chunk in session.references.chunks]
 
 
-COMMAND = SlashCommand("sources", "what the last answer rests on; N shows that excerpt and its quotes", _run, "[N]", _numbers)
+COMMAND = SlashCommand("sources", "list the sources of the last answer; N shows excerpt N and its quotations", _run, "[N]", _complete)

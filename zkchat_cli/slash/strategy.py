@@ -1,4 +1,4 @@
-"""/strategy: what is sent when the conversation outgrows the window; with a name, another from here on."""
+"""/strategy: how the prompt is kept within the context window; `/strategy NAME` switches."""
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context import strategies
@@ -9,19 +9,16 @@ from zkchat_cli.views.text import StyledLine, StyledSpan
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if argument:
         session.override_setting("context.strategy", argument)
-        return CommandResult(f"From here on: {argument}, {strategies.strategy(argument).help}")
-    used = session.strategy.name
-    there = [strategies.strategy(name) for name in strategies.names()]
-    return CommandResult(
-        lines=[
-            StyledLine((StyledSpan("→ " if each.name == used else "  "), StyledSpan(each.name, "bold")), (StyledSpan(each.help),))
-            for each in there
-        ]
-    )
+        return CommandResult(f"Switched to {argument}: {strategies.load_strategy(argument).help}")
+    lines = []
+    for strategy in map(strategies.load_strategy, strategies.strategy_names()):
+        marker = "→ " if strategy.name == session.strategy.name else "  "
+        lines.append(StyledLine((StyledSpan(marker), StyledSpan(strategy.name, "bold")), (StyledSpan(strategy.help),)))
+    return CommandResult(lines=lines)
 
 
-def _names(session: ZkChatSession) -> list[str]:  # noqa: ARG001  every command has this shape
-    return [CompletionValue(name, strategies.strategy(name).help) for name in strategies.names()]
+def _complete(session: ZkChatSession) -> list[str]:  # noqa: ARG001  every command has this signature
+    return [CompletionValue(name, strategies.load_strategy(name).help) for name in strategies.strategy_names()]
 
 
-COMMAND = SlashCommand("strategy", "what is sent when the window fills; NAME goes on with another", _run, "[NAME]", _names)
+COMMAND = SlashCommand("strategy", "show what is sent when the window is full; NAME switches", _run, "[NAME]", _complete)

@@ -1,4 +1,4 @@
-"""/tokens: how many tokens a text is; alone, how many this conversation has taken."""
+"""/tokens: how many tokens a text has; without one, how many this conversation has used."""
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, SlashCommand
@@ -8,17 +8,17 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
     counter = session.counter
     if argument:
         count = counter.count(argument)
-        counted = f"{'~' if counter.estimated else ''}{count} token{'' if count == 1 else 's'}"
-        return CommandResult(f"{counted}, {len(argument)} character{'' if len(argument) == 1 else 's'}")
+        tokens = f"{'~' if counter.estimated else ''}{count:,} token{'' if count == 1 else 's'}"
+        return CommandResult(f"{tokens}, {len(argument):,} character{'' if len(argument) == 1 else 's'}")
     usage = session.usage
     mark = "~" if usage.estimated else ""
+    text = f"The next prompt uses {mark}{usage.total_tokens:,} of {usage.effective_limit:,} tokens, without your message."
     costs = [message.usage for message in session.history if message.usage is not None]
-    lines = [f"The next prompt has {mark}{usage.total_tokens} tokens before your message; {usage.effective_limit} fit."]
     if costs:
-        sent, came = sum(cost.prompt_tokens for cost in costs), sum(cost.completion_tokens for cost in costs)
-        about = "~" if any(cost.estimated for cost in costs) else ""
-        lines.append(f"Its {len(costs)} answer{'' if len(costs) == 1 else 's'} took {about}{sent} tokens sent and {about}{came} received.")
-    return CommandResult("\n".join(lines))
+        about = "about " if any(cost.estimated for cost in costs) else ""
+        tokens_in, tokens_out = sum(cost.prompt_tokens for cost in costs), sum(cost.completion_tokens for cost in costs)
+        text += f"\n{len(costs)} answer{'' if len(costs) == 1 else 's'}: {about}{tokens_in:,} tokens in, {tokens_out:,} out."
+    return CommandResult(text)
 
 
-COMMAND = SlashCommand("tokens", "how many tokens a text is; alone: what this conversation took", _run, "[text]")
+COMMAND = SlashCommand("tokens", "count the tokens of a text; without text, of this conversation", _run, "[text]")

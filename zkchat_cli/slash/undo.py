@@ -1,37 +1,37 @@
-"""/undo: take the last turn off the branch, or the last N; /redo brings it back."""
+"""/undo: remove the last turn, or the last N, from the prompt; /redo restores it."""
 
 from zkchat_cli.chat.branch_navigation import BranchMove, parse_turn_count
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.tools import tools
+from zkchat_cli.tools import load_tools
 
-MOST_NAMED = 5
+MAX_PATHS = 5
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
-    moved = session.undo(parse_turn_count(argument))
-    first = moved.questions[0].typed if moved.questions else moved.messages[0].typed
-    many = f", with {len(moved.questions) - 1} more" if len(moved.questions) > 1 else ""
-    now = f"The conversation ends with turn {moved.turns} now." if moved.turns else "The conversation is at its beginning now."
-    return CommandResult(f"Taken back: “{truncate(first, 60)}”{many}. {now} /redo brings it back.{_what_stays(moved)}")
+    undone = session.undo(parse_turn_count(argument))
+    first = (undone.questions or undone.messages)[0].display_text
+    more = f" and {len(undone.questions) - 1} more" if len(undone.questions) > 1 else ""
+    end = f"The conversation now ends with turn {undone.turns}." if undone.turns else "The conversation is at its beginning."
+    return CommandResult(f"Undone: “{truncate(first, 60)}”{more}. {end} /redo restores it.{_changed_notes(undone)}")
 
 
-def _what_stays(moved: BranchMove) -> str:
-    """That notes are not changed back, where they were changed."""
-    writing = {tool.name for tool in tools(unsafe=True) if tool.writes}
-    made = [run for message in moved.messages if (run := message.tool_run) is not None and run.ok and run.name in writing]
-    if not made:
+def _changed_notes(undone: BranchMove) -> str:
+    """A warning that changes to notes are not undone, if there were any."""
+    writing = {tool.name for tool in load_tools(unsafe=True) if tool.writes}
+    runs = [run for message in undone.messages if (run := message.tool_run) is not None and run.ok and run.name in writing]
+    if not runs:
         return ""
-    paths = dict.fromkeys(truncate(str(run.arguments.get("path", "")), 60) for run in made)
-    more = f" and {len(paths) - MOST_NAMED} more" if len(paths) > MOST_NAMED else ""
-    return f"\nNotes stay as it has changed them: {', '.join(list(paths)[:MOST_NAMED])}{more}."
+    paths = list(dict.fromkeys(truncate(str(run.arguments.get("path", "")), 60) for run in runs))
+    more = f" and {len(paths) - MAX_PATHS} more" if len(paths) > MAX_PATHS else ""
+    return f"\nChanges to notes are not undone: {', '.join(paths[:MAX_PATHS])}{more}."
 
 
 COMMAND = SlashCommand(
     "undo",
-    "take the last turn back, or the last N",
+    "undo the last turn, or the last N",
     _run,
     "[N]",
-    more="The question and its answer leave the prompt; they stay in the log, and /redo or /branches leads back to them.",
+    details="The question and its answer leave the prompt. They stay in the log, and /redo or /branches goes back to them.",
 )

@@ -1,1 +1,1 @@
-"""Summaries of a conversation: the request to the model, and the extractive summarizer."""
+"""Summaries of conversations: the request to a model, and the extractive summarizer that needs none."""

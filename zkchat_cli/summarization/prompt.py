@@ -1,7 +1,7 @@
-"""What a model is asked when it summarises a conversation, and what of its answer is the summary. Pure; the call is made elsewhere.
+"""The summary request to a model, and the summary in its answer. Pure: `chat/compactor` makes the call.
 
-The summary rolls: each request holds the summary so far and the next part of the conversation, as much as fits the model's own window. So
-each word is sent about once, however long the conversation gets. In simple mode there is one request, in which long items are cut.
+The summary rolls: each request has the earlier summary and as much of the following conversation as fits the model's window, so that each
+word is sent about once. In simple mode there is one request, in which long items are cut.
 """
 
 import json
@@ -9,6 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
 from zkchat_cli.context.prompt_assembly import fence
@@ -26,14 +27,13 @@ something to say:
 5. Corrections by the user
 6. State and next steps
 It replaces an earlier summary: keep what still matters."""
-LEAST_ROOM = 150
-"""Tokens of a conversation below which a request is not worth its instructions."""
-_LEAST_ITEM = 24
-"""Tokens that an item of a conversation is cut to at most."""
+MIN_PART_TOKENS = 150
+"""A smaller part of the conversation is not worth the instructions of a request."""
+_MIN_ITEM_TOKENS = 24
 _WORDS_PER_TOKEN = 0.7
 _GAP = "\n[…]\n"
 
-_THOUGHT = "</think>"
+_THINKING_END = "</think>"
 _TAGS = tuple(
     (re.compile(rf"<{tag}\b[^<>]{{0,80}}>", re.IGNORECASE), re.compile(rf"</{tag}\s{{0,8}}>", re.IGNORECASE))
     for tag in ("conversation-summary", "summary")
@@ -43,50 +43,50 @@ _ANALYSIS = re.compile(r"<(/?)analysis>", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class SummaryRequest:
-    """What to ask for: a summary of about `size` tokens that takes in `earlier`, with what the user wants of it."""
+    """A summary of about `size` tokens that includes the `earlier` one; `instructions` are the user's."""
 
     size: int
     earlier: str | None = None
     instructions: str | None = None
 
 
-def transcript(turns: Iterable[Turn]) -> list[str]:
-    """The turns as the model reads them, an item for each message as the prompt has it; without those that are in every prompt anyway."""
+def render_transcript(turns: Iterable[Turn]) -> list[str]:
+    """The turns as text, an item for each message and each new date. Messages that every prompt has anyway are left out."""
     items: list[str] = []
     date = ""
     for turn in turns:
-        there = {id_ for message in turn.fixed for id_ in message.source_ids}
-        set_ = {message.id: message.priority for message in turn.messages if message.priority_set}
-        days = {message.id: message.timestamp[:10] for message in turn.messages}
-        for shown in turn.prompt:
-            first = shown.source_ids[0] if shown.source_ids else ""
-            if first in there:
+        fixed = {id_ for message in turn.fixed for id_ in message.source_ids}
+        messages = {message.id: message for message in turn.messages}
+        for rendered in turn.prompt:
+            source = rendered.source_ids[0] if rendered.source_ids else ""
+            if source in fixed:
                 continue
-            if days.get(first, date) != date:
-                date = days[first]
+            message = messages.get(source)
+            if message is not None and message.timestamp[:10] != date:
+                date = message.timestamp[:10]
                 items.append(f"{date}:")
-            items.append(_item(shown, set_.get(first)))
+            items.append(_render_item(rendered, message.priority if message is not None and message.priority_set else None))
     return items
 
 
-def _item(shown: PromptMessage, priority: int | None) -> str:
-    who = {"tool_results": "tool result", "documents": "documents"}.get(shown.kind, shown.role)
-    who += f" (by the user's word of priority {priority} from 1 to 10)" if priority is not None else ""
-    asked = "".join(f"\n→ {call.name} {json.dumps(call.arguments, ensure_ascii=False)}" for call in shown.tool_calls)
-    return f"{who}: {shown.content}{asked}"
+def _render_item(message: PromptMessage, priority: int | None) -> str:
+    speaker = {"tool_results": "tool result", "documents": "documents"}.get(message.kind, message.role)
+    speaker += f" (priority {priority} of 10, set by the user)" if priority is not None else ""
+    calls = "".join(f"\n→ {call.name} {json.dumps(call.arguments, ensure_ascii=False)}" for call in message.tool_calls)
+    return f"{speaker}: {message.content}{calls}"
 
 
-def ask(part: str, wanted: SummaryRequest, counter: TokenCounter, *, simple: bool = False) -> tuple[PromptMessage, ...]:
-    """The messages of one request; a `simple` one is a single message of the user, which any model takes."""
-    words = max(20, int(wanted.size * _WORDS_PER_TOKEN))
-    said = [fence("earlier-summary", wanted.earlier)] if wanted.earlier else []
-    said.append(fence("conversation", part))
-    if wanted.instructions:
-        said.append(f"The user wants of this summary: {wanted.instructions}")
-    said.append(f"Take at most {words} words.")
+def build_summary_request(part: str, request: SummaryRequest, counter: TokenCounter, *, simple: bool = False) -> tuple[PromptMessage, ...]:
+    """The messages of one request; a `simple` one is a single user message, which every model accepts."""
+    words = max(20, int(request.size * _WORDS_PER_TOKEN))
+    sections = [fence("earlier-summary", request.earlier)] if request.earlier else []
+    sections.append(fence("conversation", part))
+    if request.instructions:
+        sections.append(f"The user wants of this summary: {request.instructions}")
+    sections.append(f"Take at most {words} words.")
     if simple:
-        return (_message("user", "\n\n".join([INSTRUCTIONS, *said]), counter),)
-    return (_message("system", INSTRUCTIONS, counter), _message("user", "\n\n".join(said), counter))
+        return (_message("user", "\n\n".join([INSTRUCTIONS, *sections]), counter),)
+    return (_message("system", INSTRUCTIONS, counter), _message("user", "\n\n".join(sections), counter))
 
 
 def _message(role: str, text: str, counter: TokenCounter) -> PromptMessage:
@@ -94,93 +94,84 @@ def _message(role: str, text: str, counter: TokenCounter) -> PromptMessage:
     return PromptMessage.model_validate({"role": role, "content": text, "tokens": counter.count(text) + MESSAGE_OVERHEAD, "kind": kind})
 
 
-def overhead(wanted: SummaryRequest, counter: TokenCounter) -> int:
-    """Tokens of a request besides the conversation."""
-    return sum(message.tokens for message in ask("", wanted, counter))
+def count_request_overhead(request: SummaryRequest, counter: TokenCounter) -> int:
+    """Tokens of a request without the conversation."""
+    return sum(message.tokens for message in build_summary_request("", request, counter))
 
 
-def take(items: Sequence[str], room: int, counter: TokenCounter) -> tuple[str, list[str]]:
-    """As many items from the first as `room` tokens hold, as one text, and the rest; an item that does not fit alone is cut in two.
-
-    Whatever the room, something is taken.
-    """
+def take_items(items: Sequence[str], budget: int, counter: TokenCounter) -> tuple[str, list[str]]:
+    """The first items that fit into `budget` tokens as one text, and the rest. At least the beginning of the first item is taken."""
     taken: list[str] = []
     for position, item in enumerate(items):
         tokens = counter.count(item) + 1
-        if tokens > room:
+        if tokens > budget:
             if taken:
                 return "\n".join(taken), list(items[position:])
-            border = _fitting(item, room, counter)
-            rest = [item[border:]] if border < len(item) else []
-            return item[:border], [*rest, *items[position + 1 :]]
+            end = _fitting_length(item, budget, counter)
+            rest = [item[end:]] if end < len(item) else []
+            return item[:end], [*rest, *items[position + 1 :]]
         taken.append(item)
-        room -= tokens
+        budget -= tokens
     return "\n".join(taken), []
 
 
-def _fitting(text: str, room: int, counter: TokenCounter) -> int:
-    """So many characters of a text, at least one, that take at most `room` tokens. Reckoned, and halved until it is true."""
-    border = max(1, len(text) * max(room, 1) // max(1, counter.count(text)))
-    while border > 1 and counter.count(text[:border]) >= room:
-        border //= 2
-    return border
+def _fitting_length(text: str, budget: int, counter: TokenCounter) -> int:
+    """Characters of a text, at least one, that take at most `budget` tokens: estimated, then halved until they fit."""
+    length = max(1, len(text) * max(budget, 1) // max(1, counter.count(text)))
+    while length > 1 and counter.count(text[:length]) >= budget:
+        length //= 2
+    return length
 
 
-def shortened(items: Sequence[str], room: int, counter: TokenCounter) -> str:
-    """All items in `room` tokens: the longest are cut in their middles to one length; where that is not enough, the oldest are left out."""
+def shorten_items(items: Sequence[str], budget: int, counter: TokenCounter) -> str:
+    """All items in `budget` tokens: the middles of the longest are cut; if that is not enough, the oldest items are left out."""
     sizes = [counter.count(item) + 1 for item in items]
-    most = _level(sizes, room)
-    kept: list[str] = []
+    max_size = _max_item_size(sizes, budget)
+    shortened: list[str] = []
     for item, size in zip(reversed(items), reversed(sizes), strict=True):
-        text = item if size <= most else _cut(item, size, most, counter)
-        room -= counter.count(text) + 1
-        if room < 0:
+        text = item if size <= max_size else _cut_middle(item, size, max_size, counter)
+        budget -= counter.count(text) + 1
+        if budget < 0:
             break
-        kept.append(text)
-    return "\n".join(reversed(kept))
+        shortened.append(text)
+    return "\n".join(reversed(shortened))
 
 
-def _level(sizes: Sequence[int], room: int) -> int:
-    """The largest length to which the items can be cut so that they fit together."""
+def _max_item_size(sizes: Sequence[int], budget: int) -> int:
+    """The largest size to which the items can be cut so that they fit together."""
     ordered = sorted(sizes)
-    before = [0]
-    for size in ordered:
-        before.append(before[-1] + size)
+    sums = [0, *accumulate(ordered)]
 
-    def total(most: int) -> int:
-        there = bisect_right(ordered, most)
-        return before[there] + most * (len(ordered) - there)
+    def total(max_size: int) -> int:
+        uncut = bisect_right(ordered, max_size)
+        return sums[uncut] + max_size * (len(ordered) - uncut)
 
-    return max(_LEAST_ITEM, bisect_right(range(max(room, 0) + 1), room, key=total) - 1)
+    return max(_MIN_ITEM_TOKENS, bisect_right(range(max(budget, 0) + 1), budget, key=total) - 1)
 
 
-def _cut(item: str, size: int, most: int, counter: TokenCounter) -> str:
-    """The beginning and the end of an item, in about `most` tokens."""
-    half = max(1, len(item) * most // size * 2 // 5)
-    text = item[:half] + _GAP + item[-half:]
-    while counter.count(text) > most and half > 1:
+def _cut_middle(item: str, size: int, max_size: int, counter: TokenCounter) -> str:
+    half = max(1, len(item) * max_size // size * 2 // 5)
+    while counter.count(text := item[:half] + _GAP + item[-half:]) > max_size and half > 1:
         half //= 2
-        text = item[:half] + _GAP + item[-half:]
     return text
 
 
-def summary_in(said: str) -> str | None:
-    """The summary in a model's answer; None when it holds none.
+def parse_summary(answer: str) -> str | None:
+    """The summary in a model's answer; None if there is none.
 
-    It may stand in a code fence, after an analysis, among other words, and without its closing tag; if the tag is named before, the longest
-    text behind one counts. What is not marked as a summary is none: it may be a refusal, or an answer to something in the conversation.
+    It may be fenced, follow an analysis or lack its closing tag; if there are several, the longest counts. Text without the tag is not a
+    summary: it may be a refusal, or an answer to a question in the conversation.
     """
-    text = _without_analysis(said.rpartition(_THOUGHT)[2])
+    text = _remove_analysis(answer.rpartition(_THINKING_END)[2])
     for opening, closing in _TAGS:
-        found = [_bare(closing.split(part, maxsplit=1)[0]) for part in opening.split(text)[1:]]
-        if found:
-            summary = max(found, key=len)
-            return summary if any(c.isalnum() for c in summary) else None
+        summaries = [_remove_code_fence(closing.split(part, maxsplit=1)[0]) for part in opening.split(text)[1:]]
+        if summaries:
+            longest = max(summaries, key=len)
+            return longest if any(c.isalnum() for c in longest) else None
     return None
 
 
-def _bare(text: str) -> str:
-    """Without a code fence around it, or half of one."""
+def _remove_code_fence(text: str) -> str:
     lines = text.strip().split("\n")
     if lines[0].startswith("```"):
         lines = lines[1:]
@@ -189,17 +180,16 @@ def _bare(text: str) -> str:
     return "\n".join(lines).strip()
 
 
-def _without_analysis(text: str) -> str:
-    """What stands outside of analyses; one that is not closed ends where the summary begins."""
-    kept: list[str] = []
+def _remove_analysis(text: str) -> str:
+    """The text without analyses; an analysis without a closing tag stays, for it may hold the summary."""
+    outside: list[str] = []
     start, inside = 0, False
-    for mark in _ANALYSIS.finditer(text):
-        if mark[1] and not inside:
-            kept, start = [], mark.end()  # the beginning was lost
-        elif mark[1]:
-            start, inside = mark.end(), False
+    for tag in _ANALYSIS.finditer(text):
+        is_closing = bool(tag[1])
+        if is_closing:
+            outside = outside if inside else []  # without an opening tag, everything before was analysis
+            start, inside = tag.end(), False
         elif not inside:
-            kept.append(text[start : mark.start()])
-            start, inside = mark.start(), True
-    kept.append(text[start:])
-    return "".join(kept)
+            outside.append(text[start : tag.start()])
+            start, inside = tag.start(), True
+    return "".join([*outside, text[start:]])

@@ -11,8 +11,8 @@ from zkchat_cli.terminal import external_programs
 from zkchat_cli.terminal.diffs import is_cut, show_diff
 from zkchat_cli.terminal.interrupts import STOPPED
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.text.words import encodable
-from zkchat_cli.tools import tools as every
+from zkchat_cli.text.words import replace_surrogates
+from zkchat_cli.tools import load_tools as every
 from zkchat_cli.vault.approval import ALLOWED, DECLINED, Approve, Decision, approve_notes
 from zkchat_cli.vault.edit.transaction import Change
 
@@ -67,7 +67,11 @@ class ApprovalPrompt:
         self._all = self._all or answer in ALL
         if answer in (*YES, *ALL):
             return ALLOWED
-        return DECLINED if answer in (*NO, *VIEW, STOPPED) else Decision(False, f"{DECLINED.reason}. The user says: {encodable(said)}")
+        return (
+            DECLINED
+            if answer in (*NO, *VIEW, STOPPED)
+            else Decision(False, f"{DECLINED.reason}. The user says: {replace_surrogates(said)}")
+        )
 
 
 def policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> Approve | None:

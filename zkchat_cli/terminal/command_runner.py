@@ -20,7 +20,7 @@ from zkchat_cli.terminal.turn_view import Aside
 
 
 class Chat(Protocol):
-    """What the interactive chat lends to a command's outcome."""
+    """What the interactive chat lends to a command's result."""
 
     @property
     def session(self) -> ZkChatSession: ...
@@ -50,58 +50,58 @@ def run(line: str, chat: Chat, stoppable: Callable[[], AbstractContextManager[No
 
 
 def carry_out(first: Callable[[], CommandResult], chat: Chat, stoppable: Callable[[], AbstractContextManager[None]]) -> bool:
-    """`run` for something that comes to an outcome; what is asked may come to another."""
+    """`run` for something that comes to an result; what is asked may come to another."""
     step: Callable[[], CommandResult] | None = first
     while step is not None:
         with stoppable():
-            outcome = step()
-            if not outcome.paged:
-                print_(outcome, chat.screen)
-            if outcome.session is not None:
-                chat.go_on_with(outcome.session)
-            if outcome.turn is not None:
-                chat.take_turn(outcome.turn)
-        if outcome.leave:
+            result = step()
+            if not result.paged:
+                print_(result, chat.screen)
+            if result.session is not None:
+                chat.go_on_with(result.session)
+            if result.turn is not None:
+                chat.take_turn(result.turn)
+        if result.quit:
             return False
-        _hand_over(outcome, chat)
-        step = _asked(outcome, chat)
+        _hand_over(result, chat)
+        step = _asked(result, chat)
     return True
 
 
-def _hand_over(outcome: CommandResult, chat: Chat) -> None:
+def _hand_over(result: CommandResult, chat: Chat) -> None:
     screen = chat.screen
-    if outcome.paged and outcome.pick is None:
+    if result.paged and result.pick is None:
         with external_programs.paged(screen) as pager:
-            print_(outcome, pager)
-    if outcome.copied is not None:
-        screen.print(_copied(outcome.copied, external_programs.copy(outcome.copied, screen)), "dim")
-    if outcome.opening is not None:
-        opening = outcome.opening
-        command = external_programs.editing(opening.file, opening.line, chat.session.settings.terminal.open_command)
+            print_(result, pager)
+    if result.clipboard is not None:
+        screen.print(_copied(result.clipboard, external_programs.copy(result.clipboard, screen)), "dim")
+    if result.open_note is not None:
+        note = result.open_note
+        command = external_programs.editing(note.file, note.line, chat.session.settings.terminal.open_command)
         if command is None:
-            external_programs.page(external_programs.note_text(opening.text), screen)
+            external_programs.page(external_programs.note_text(note.text), screen)
         else:
             external_programs.run(command)
-    if outcome.typed:
-        chat.type(outcome.typed)
+    if result.input_text:
+        chat.type(result.input_text)
 
 
-def _asked(outcome: CommandResult, chat: Chat) -> Callable[[], CommandResult] | None:
+def _asked(result: CommandResult, chat: Chat) -> Callable[[], CommandResult] | None:
     """What is to be done next, if the user says so."""
-    if outcome.confirm is not None:
-        if chat.ask(outcome.confirm.question):
-            return outcome.confirm.run
+    if result.confirm is not None:
+        if chat.ask(result.confirm.question):
+            return result.confirm.run
         chat.screen.print("  not done")
-    elif outcome.pick is not None:
-        return _picked(outcome.pick, chat)
+    elif result.pick is not None:
+        return _picked(result.pick, chat)
     return None
 
 
 def _picked(pick: Pick, chat: Chat) -> Callable[[], CommandResult] | None:
-    at = chat.pick(pick.title, [f"{choice.shown}  {choice.about}".rstrip() for choice in pick.choices])
+    at = chat.pick(pick.title, [f"{item.label}  {item.detail}".rstrip() for item in pick.items])
     if at is None:
         return None
-    return lambda: pick.run(pick.choices[at].value)
+    return lambda: pick.run(pick.items[at].value)
 
 
 def _copied(text: str, ways: Sequence[str]) -> str:
@@ -113,13 +113,12 @@ def _copied(text: str, ways: Sequence[str]) -> str:
     return f"  copied: {size}, by {' and '.join(ways)}"
 
 
-def print_(outcome: CommandResult, screen: Screen) -> None:
-    """What an outcome says, on the screen."""
-    if outcome.text:
-        columns = screen.columns
-        screen.print(outcome.fitted(columns()) if outcome.fitted is not None and columns is not None else outcome.text)
-    if outcome.pick is None or screen.columns is None:
-        screen.show(outcome.lines)
+def print_(result: CommandResult, screen: Screen) -> None:
+    """The text and lines of a result on the screen; the picker shows a list by itself."""
+    if result.text:
+        screen.print(result.text)
+    if result.pick is None or screen.columns is None:
+        screen.show(result.render(screen.columns()) if result.render is not None and screen.columns is not None else result.lines)
 
 
 def run_piped(line: str, session: ZkChatSession, screen: Screen, aside: Aside, max_sources: int) -> ZkChatSession | None:
@@ -127,23 +126,23 @@ def run_piped(line: str, session: ZkChatSession, screen: Screen, aside: Aside, m
 
     Raises the error of a turn that failed.
     """
-    outcome = slash.run(line, session) if slash.is_command(line) else CommandResult(turn=session.send(line))
-    if outcome.confirm is not None:
-        raise UsageError(f"{outcome.confirm.question} Nobody can be asked here", f"To say yes beforehand: {outcome.confirm.unasked}")
-    if outcome.typed:
-        raise UsageError("there is no input line to change it in", f"Give it whole: {outcome.typed.split(' ', 1)[0]} N NEW TEXT")
-    print_(outcome, screen)
-    if outcome.copied is not None:
-        screen.print(outcome.copied)
-    if outcome.opening is not None:
-        screen.write(external_programs.note_text(outcome.opening.text))
-    if outcome.leave:
+    result = slash.run(line, session) if slash.is_command(line) else CommandResult(turn=session.send(line))
+    if confirm := result.confirm:
+        raise UsageError(f"{confirm.question} A piped chat cannot ask", f"To do it without asking: {confirm.command_without_asking}")
+    if result.input_text:
+        raise UsageError("a piped chat has no input line to edit", f"Give the new text: {result.input_text.split(' ', 1)[0]} N NEW TEXT")
+    print_(result, screen)
+    if result.clipboard is not None:
+        screen.print(result.clipboard)
+    if result.open_note is not None:
+        screen.write(external_programs.note_text(result.open_note.text))
+    if result.quit:
         return None
-    if outcome.session is not None:
-        outcome.session.verbose = session.verbose
-        session = outcome.session
-    if outcome.turn is not None:
-        with closing(outcome.turn) as turn:
+    if result.session is not None:
+        result.session.verbose = session.verbose
+        session = result.session
+    if result.turn is not None:
+        with closing(result.turn) as turn:
             last = show(turn, screen, aside, Verbosity(max_sources, detail=session.verbose))
         if isinstance(last, TurnFailed):
             raise last.error

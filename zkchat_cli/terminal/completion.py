@@ -104,7 +104,7 @@ class ChatCompleter(Completer):
                 yield from self._notes(link, closing, session)
         elif (typed := argument_typed(before)) is not None and (values := _values(slash.commands(), typed[0], session)):
             for value in best_matches(values, typed[1], MOST):
-                about = sanitize_name(value.about) if isinstance(value, CompletionValue) else ""
+                about = sanitize_name(value.description) if isinstance(value, CompletionValue) else ""
                 yield Completion(value, -len(typed[1]), display_meta=about)
         elif (path := file_typed(before)) is not None:
             if (named := agent_typed(before)) is not None:
@@ -143,9 +143,9 @@ class ChatCompleter(Completer):
         from zkchat_cli.references import file_imports
 
         def files() -> list[str]:
-            folder = session.working_folder
-            inside = file_imports.files(folder) if folder is not None and folder != session.vault.root else ()
-            return list(dict.fromkeys(path for path in (*inside, *file_imports.files(session.vault.root)) if _harmless(path)))
+            folder = session.services.working_folder
+            inside = file_imports.list_files(folder) if folder is not None and folder != session.vault.root else ()
+            return list(dict.fromkeys(path for path in (*inside, *file_imports.list_files(session.vault.root)) if _harmless(path)))
 
         return self._current("@", files)
 

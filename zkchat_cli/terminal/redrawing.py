@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Hashable
+from typing import Any
 
 from zkchat_cli.terminal.screen import Screen
 
@@ -10,17 +11,23 @@ EVERY = 0.5
 _CLEAR = "\x1b[H\x1b[2J\x1b[3J"
 
 
-def watch(changed: Callable[[], Hashable], look: Callable[[], str], screen: Screen, wait: Callable[[float], None] = time.sleep) -> None:
-    """Print what `look` returns, anew whenever `changed` returns another value and the text is another one. Ends only by an exception."""
+def watch(
+    changed: Callable[[], Hashable],
+    look: Callable[[], Any],
+    show: Callable[[Any], None],
+    screen: Screen,
+    wait: Callable[[float], None] = time.sleep,
+) -> None:
+    """Show the value of `look`, and again whenever `changed` returns another value and `look` too. Ends only by an exception."""
     seen: Hashable = None
-    shown: str | None = None
+    shown: Any = None
     while True:
         now = changed()
         if shown is None or now != seen:
-            seen, text = now, look()
-            if text != shown:
+            seen, value = now, look()
+            if value != shown:
                 if screen.colour:
                     screen.out.write(_CLEAR)
-                screen.print(text)
-                shown = text
+                show(value)
+                shown = value
         wait(EVERY)

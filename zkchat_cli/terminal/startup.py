@@ -153,7 +153,7 @@ class BackgroundLoader:
     def _prepare(self, opened: StartedSession) -> None:
         """While the user reads or types: the index, what can be completed, the vocabulary, what changes in the vault."""
         vault, counter = opened.bench.vault, opened.bench.counter
-        warming = counter.warm()
+        warming = counter.load_in_background()
         if not self.indexed.is_set():
             self._build(opened)
         with suppress(ZkchatError):
@@ -166,7 +166,7 @@ class BackgroundLoader:
         self._refresh(None)
         from zkchat_cli.context.recall import index  # with the session's modules, which are there by now
 
-        index.prepare()
+        index.preload_numpy()
         self._get_ready()
         threading.Thread(target=self._look_while_typing, name="looking at the vault", daemon=True).start()
         from zkchat_cli.terminal import vault_watcher  # with the vault's modules, which are there by now

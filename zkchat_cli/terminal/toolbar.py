@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 from prompt_toolkit.utils import get_cwidth
 
 from zkchat_cli.text.sanitize import sanitize_name
+from zkchat_cli.views.budget_bar import BudgetBar, short_count
 
 if TYPE_CHECKING:
     from zkchat_cli.models import ContextUsage
 
 Fragments = list[tuple[str, str]]
-
-_COLOURS = {"green": "ansigreen", "yellow": "ansiyellow", "red": "ansired"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +99,12 @@ class Toolbar:
         return joined
 
     def _bar(self, cells: int) -> Fragments:
-        from zkchat_cli.views import context_usage  # loads pydantic: the first bar is drawn when a session is there, which has it
-
         if self.usage is None:
-            return [("", f"{context_usage.bar(0, cells)}  … / {context_usage.thousands(self.limit)}")]
-        usage = self.usage.model_copy(update={"total_tokens": self.usage.total_tokens + self.typed})
-        share = usage.total_tokens / usage.effective_limit
-        mark = "~" if usage.estimated or (self.typed and self.typed_estimated) else ""
-        text = f"{mark}{context_usage.thousands(usage.total_tokens)} / {context_usage.thousands(usage.effective_limit)}"
-        return [(_COLOURS[context_usage.state(usage)], context_usage.bar(share, cells)), ("", f" {share:.0%}  {text}")]
+            empty = BudgetBar(0, self.limit, cells)
+            return [("", f"{empty.bar.text}  … / {short_count(self.limit)}")]
+        estimated = self.usage.estimated or (self.typed > 0 and self.typed_estimated)
+        bar = BudgetBar(self.usage.total_tokens + self.typed, self.usage.effective_limit, cells, estimated)
+        return [(f"ansi{bar.color}", bar.bar.text), ("", f" {bar.percent}  {bar.figures}")]
 
 
 def shortened(name: str, width: int) -> str:

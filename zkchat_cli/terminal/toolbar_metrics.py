@@ -29,9 +29,9 @@ class ToolbarMetrics:
         if counter.ready and len(text) <= COUNTED_WHILE_TYPING:
             tokens, estimated = counter.count(text), counter.estimated
         else:
-            from zkchat_cli.tokens.counter import estimate  # the session has loaded it
+            from zkchat_cli.tokens.counter import estimate_tokens  # the session has loaded it
 
-            tokens, estimated = estimate(text), True
+            tokens, estimated = estimate_tokens(text), True
         self._prompt.update(typed=tokens, typed_estimated=bool(text) and estimated)
 
     def measure_prompt(self) -> None:

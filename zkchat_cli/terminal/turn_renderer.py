@@ -5,19 +5,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from zkchat_cli import events
-from zkchat_cli.chat.command_hints import IN_CHAT, CommandHints
 from zkchat_cli.context import prompt_history
 from zkchat_cli.errors import UsageError, ZkchatError, on_one_line
 from zkchat_cli.models import RunReport, ToolRun, TurnReport
-from zkchat_cli.references.provenance import asked
+from zkchat_cli.references.provenance import format_arguments
 from zkchat_cli.terminal.change_approval import show_change
 from zkchat_cli.terminal.hyperlinks import NOTHING, LinkTargets
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.turn_view import Aside, PlainTurnView, TurnView
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.views.context_usage import left_out, saved, thousands
-from zkchat_cli.views.sources import listing
+from zkchat_cli.views.budget_bar import short_count
+from zkchat_cli.views.command_hints import IN_CHAT, CommandHints
+from zkchat_cli.views.compaction import compaction_line
+from zkchat_cli.views.context_usage import omitted_lines
+from zkchat_cli.views.sources import source_lines
 
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
@@ -109,7 +111,7 @@ def _show(turn: Iterable[events.Event], stage: TurnView, screen: Screen, how: Ve
                 show_change(event, screen)
             case events.ToolCallStarted(call):
                 stage.end()
-                stage.doing(f"{call.name} {truncate(asked(call.arguments), LONGEST_ARGUMENT)}")
+                stage.doing(f"{call.name} {truncate(format_arguments(call.arguments), LONGEST_ARGUMENT)}")
             case events.ToolCallFinished(_, run, excerpts):
                 stage.doing("")
                 stage.aside(tool_line(run, excerpts, whole=how.detail), "dim")
@@ -119,7 +121,7 @@ def _show(turn: Iterable[events.Event], stage: TurnView, screen: Screen, how: Ve
                 stage.doing("making older turns smaller")
             case events.CompactionDone(compaction):
                 stage.doing("")
-                stage.aside(f"  {saved(compaction, how.ways)}", "dim")
+                stage.aside(f"  {compaction_line(compaction, how.ways)}", "dim")
                 stage.stand_apart()
             case events.IterationStarted(number, of):
                 stage.aside(f"  iteration {number} of {of}", "bold")
@@ -135,7 +137,7 @@ def _show(turn: Iterable[events.Event], stage: TurnView, screen: Screen, how: Ve
                 last = event
                 stage.end()
                 if report.finish_reason == "length":
-                    more = f"; {how.ways.goes_on} goes on" if how.ways.goes_on else ""
+                    more = f"; {how.ways.continue_answer} goes on" if how.ways.continue_answer else ""
                     stage.aside(f"  the answer was cut: the model reached its length limit{more}", "yellow")
                 for told in details(report) if how.detail else ():
                     stage.aside(told, "dim")
@@ -147,7 +149,7 @@ def _show(turn: Iterable[events.Event], stage: TurnView, screen: Screen, how: Ve
 def _tell_end(report: TurnReport, stage: TurnView, screen: Screen, how: Verbosity) -> None:
     """What stands below an answer: what it rests on, what it took, and whether its goal was met."""
     cited = report.citations, report.references, report.uncited_statements
-    shown = listing(*cited, how.max_sources, how.ways.all_sources) if how.max_sources else []
+    shown = source_lines(*cited, how.max_sources, how.ways.all_sources) if how.max_sources else []
     costly = how.costs and not how.detail and report.model != "offline"  # which searches and quotes: nobody is paid
     if shown or costly:
         screen.print()
@@ -169,7 +171,7 @@ def unmet_line(run: RunReport, ways: CommandHints = IN_CHAT) -> str:
         case "repeated":
             return f"not met: after {rounds} it only repeated itself"
         case "rounds":
-            return f"not met: {rounds} did not do{f'; {ways.run_goes_on} goes on' if ways.run_goes_on else ''}"
+            return f"not met: {rounds} did not do{f'; {ways.resume_run} goes on' if ways.resume_run else ''}"
 
 
 def tool_line(run: ToolRun, excerpts: int, *, whole: bool = False) -> str:
@@ -178,7 +180,7 @@ def tool_line(run: ToolRun, excerpts: int, *, whole: bool = False) -> str:
     failed = f"failed: {run.outcome}" if run.outcome else "failed"
     undone = next((word for word in UNDONE if run.outcome.startswith(word)), failed)
     outcome = ", ".join(filter(None, (brought, f"{run.tokens} tokens"))) if run.ok else undone
-    said = asked(run.arguments) if whole else truncate(asked(run.arguments), LONGEST_ARGUMENT)
+    said = format_arguments(run.arguments) if whole else truncate(format_arguments(run.arguments), LONGEST_ARGUMENT)
     return sanitize_name(f"  {run.name} {said}  {outcome}, {run.duration_ms:.0f} ms")
 
 
@@ -186,9 +188,9 @@ def cost(report: TurnReport) -> str:
     """What a turn took, in a line: time, and the tokens of all its calls."""
     took, usage = report.timings_ms, report.usage
     mark = "~" if usage.estimated else ""
-    cached = f" ({thousands(usage.cached_tokens)} cached)" if usage.cached_tokens else ""
+    cached = f" ({short_count(usage.cached_tokens)} cached)" if usage.cached_tokens else ""
     seconds = (took.prepare + took.model + took.tools + took.store) / 1000
-    read, written = thousands(usage.prompt_tokens), thousands(usage.completion_tokens)
+    read, written = short_count(usage.prompt_tokens), short_count(usage.completion_tokens)
     return f"  {seconds:.1f} s, {mark}{read} tokens read{cached}, {mark}{written} written"
 
 
@@ -215,11 +217,11 @@ def unsent(session: "ZkChatSession") -> list[str]:
     """What the last call of the last turn was not sent, in a few lines; nothing where that is not known."""
     turn = sum(message.role == "user" for message in session.history)
     try:
-        sent = session.store.prompts(prompt_history.asked(session.history, turn).id)
-        prompt = prompt_history.past(session.history, turn, sent).last
+        sent = session.store.prompts(prompt_history.find_question(session.history, turn).id)
+        prompt = prompt_history.restore_sent_prompts(session.history, turn, sent).last
     except UsageError:
         return []
-    return [sanitize_name(f"  {line}") for line in left_out(prompt)]
+    return [sanitize_name(f"  {line}") for line in omitted_lines(prompt)]
 
 
 def show_error(error: ZkchatError, aside: Aside, partial: str = "") -> None:

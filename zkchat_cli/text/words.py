@@ -40,12 +40,12 @@ def _run() -> re.Pattern[str]:
 
 
 @cache
-def cjk() -> re.Pattern[str]:
+def cjk_pattern() -> re.Pattern[str]:
     """One CJK character; compiled when first needed."""
     return re.compile(f"[{CJK}]")
 
 
-def encodable(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """`text` without halves of surrogate pairs, which a command line, a file's name or a model may bring and no UTF-8 can hold."""
     return text if text.isascii() else _HALF.sub("\ufffd", text)
 
@@ -74,7 +74,7 @@ def _cut(text: str) -> tuple[list[str], set[str]]:
     found: list[str] = []
     ends: set[str] = set()
     for run in _run().findall(folded):
-        if cjk().match(run):
+        if cjk_pattern().match(run):
             found += [run[i : i + 2] for i in range(len(run) - 1)] or [run]
             ends |= {run[-1]} if len(run) > 1 else set()
         else:
@@ -85,7 +85,7 @@ def _cut(text: str) -> tuple[list[str], set[str]]:
 _TYPOGRAPHY = str.maketrans({**dict.fromkeys("“”„‘‚«»‹›–—―…•·→←↔⇒✓✅❌\xa0\u200b", " "), "’": "'"})
 
 
-def indexed(text: str) -> str:
+def to_index_text(text: str) -> str:
     """`text` as an index takes it whose tokenizer splits at everything in ASCII but letters and digits, and folds the case of ASCII only.
 
     Its words are then those of `terms`, with words like "don't" in two. What is ASCII goes in as it is, which is most of many vaults and

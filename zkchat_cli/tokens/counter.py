@@ -53,6 +53,8 @@ class TokenCounter:
     """
 
     factor = 1.0
+    exact = True
+    """Whether the vocabulary is the model's own."""
 
     def __init__(self, encoding: str = "o200k_base", load: Callable[[str], Encoder] = load_vocabulary) -> None:
         self.encoding = encoding
@@ -76,7 +78,7 @@ class TokenCounter:
     def problem(self) -> str | None:
         return str(self._failed) if self._failed else None
 
-    def warm(self) -> threading.Thread:
+    def load_in_background(self) -> threading.Thread:
         """Load the vocabulary on a background thread; `count` waits for it."""
         thread = threading.Thread(target=self._ensure, name="vocabulary", daemon=True)
         thread.start()
@@ -92,13 +94,13 @@ class TokenCounter:
     def count(self, text: str, progress: Callable[[int, int], None] = lambda _done, _total: None) -> int:
         """Tokens of `text` as the model in use counts them. `progress` is called with the pieces counted and those there are, of a
         text so long that it takes a while."""
-        return self.sized(self.raw(text, progress))
+        return self.scale(self.count_raw(text, progress))
 
-    def sized(self, raw: int) -> int:
+    def scale(self, raw: int) -> int:
         """What the model in use makes of so many tokens of the vocabulary."""
         return raw
 
-    def raw(self, text: str, progress: Callable[[int, int], None] = lambda _done, _total: None) -> int:
+    def count_raw(self, text: str, progress: Callable[[int, int], None] = lambda _done, _total: None) -> int:
         """Tokens of `text` in the vocabulary, special tokens as the plain text they are (`encode` would raise on `<|endoftext|>`)."""
         if not text:
             return 0
@@ -107,12 +109,12 @@ class TokenCounter:
         if known is None:
             encoder = self._ensure()
             if encoder is None:
-                known = estimate(text)
+                known = estimate_tokens(text)
             elif len(text) > _PIECE:
                 known = _counted(encoder, _pieces(text), progress)
             else:
                 lines = _lines(text)
-                known = sum(map(self.raw, lines)) if len(lines) > 1 else len(encoder.encode_ordinary(text))
+                known = sum(map(self.count_raw, lines)) if len(lines) > 1 else len(encoder.encode_ordinary(text))
             if len(self._counts) >= _REMEMBERED:
                 self._counts.clear()
             self._counts[key] = known
@@ -135,7 +137,7 @@ class _Calibrated(TokenCounter):
 
     def __init__(self, plain: TokenCounter, factor: float, *, exact: bool) -> None:
         self._plain: TokenCounter = plain._plain if isinstance(plain, _Calibrated) else plain
-        self._exact = exact
+        self.exact = exact
         self.factor = factor
         self.encoding = plain.encoding
 
@@ -145,19 +147,19 @@ class _Calibrated(TokenCounter):
 
     @property
     def estimated(self) -> bool:
-        return self._plain.estimated or not self._exact
+        return self._plain.estimated or not self.exact
 
     @property
     def problem(self) -> str | None:
         return self._plain.problem
 
-    def warm(self) -> threading.Thread:
-        return self._plain.warm()
+    def load_in_background(self) -> threading.Thread:
+        return self._plain.load_in_background()
 
-    def raw(self, text: str, progress: Callable[[int, int], None] = lambda _done, _total: None) -> int:
-        return self._plain.raw(text, progress)
+    def count_raw(self, text: str, progress: Callable[[int, int], None] = lambda _done, _total: None) -> int:
+        return self._plain.count_raw(text, progress)
 
-    def sized(self, raw: int) -> int:
+    def scale(self, raw: int) -> int:
         return math.ceil(raw * self.factor)
 
 
@@ -196,6 +198,6 @@ def _divided(text: str) -> list[str]:
     return [text[i : i + _PIECE] for i in range(0, len(text), _PIECE)]
 
 
-def estimate(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """Tokens by size alone, rather too many than too few: a third of the UTF-8 bytes, rounded up."""
     return math.ceil(len(text.encode("utf-8", "surrogatepass")) / 3)

@@ -11,13 +11,13 @@ from zkchat_cli import registry
 from zkchat_cli.tools.base import FINISH, Tool
 
 
-def tools(*, unsafe: bool = False) -> list[Tool]:
+def load_tools(*, unsafe: bool = False) -> list[Tool]:
     """All tools of a conversation that change no note, by name; with `unsafe` all of them. A run has one more, `finish`."""
     every: list[Tool] = registry.load_all(sys.modules[__name__], "TOOL")
-    return [tool for tool in every if tool.of != "run" and (unsafe or not tool.writes)]
+    return [tool for tool in every if tool.scope != "run" and (unsafe or not tool.writes)]
 
 
-def that_ends_a_run() -> Tool:
+def load_finish_tool() -> Tool:
     """The tool that ends a run."""
     found: Tool = registry.load(sys.modules[__name__], FINISH, "TOOL")
     return found

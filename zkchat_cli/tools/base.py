@@ -17,7 +17,7 @@ from zkchat_cli.vault.vault import Vault
 
 FINISH = "finish"
 
-FARTHEST = 10**9
+MAX_POSITION = 10**9
 """No note has as many lines, no vault as many notes."""
 
 
@@ -52,7 +52,7 @@ class Tool:
     """Gets the arguments and the Vault; or, where the tool is not `of` the notes, the Memory."""
     parallel: bool = True
     """Whether it only reads, so that several such calls may run at once. What is of memory does not: its store belongs to one thread."""
-    of: Literal["notes", "memory", "conversation", "run"] = "notes"
+    scope: Literal["notes", "memory", "conversation", "run"] = "notes"
     """What it is about. A tool of memory is not there while `context.memory_integration` is off; one of a run is only there in agent runs,
     and ends the turn, of which its argument `answer` is the answer."""
     writes: bool = False
@@ -74,27 +74,27 @@ class Tool:
             wanted = self.parameters[name]["type"]
             if value is not None and not _is(value, wanted):
                 raise ToolArgumentError(f"{self.name}: {name} must be of type {wanted}, not {value!r:.60}")
-        if self.of != "notes" and memory is None:
+        if self.scope != "notes" and memory is None:
             raise ToolArgumentError(f"{self.name} is of no use here: there is no memory")
         try:
-            return self.run({k: v for k, v in arguments.items() if v is not None}, vault if self.of == "notes" else memory)
+            return self.run({k: v for k, v in arguments.items() if v is not None}, vault if self.scope == "notes" else memory)
         except (VaultError, StoreError, UsageError) as e:
             raise ToolArgumentError(f"{e.message}. {e.hint}".strip()) from e
 
 
-def limited(arguments: Mapping[str, Any], default: int, most: int) -> tuple[int, str]:
+def clamp_limit(arguments: Mapping[str, Any], default: int, most: int) -> tuple[int, str]:
     """The limit that a call asks for, from 1 to `most`, and a note when it asked for more than there is to be had at once."""
     wanted = arguments.get("limit", default)
     return max(1, min(most, wanted)), f"{most} is the most at once." if wanted > most else ""
 
 
-def position(arguments: Mapping[str, Any], name: str, default: int) -> int:
+def clamp_position(arguments: Mapping[str, Any], name: str, default: int) -> int:
     """A line or an offset that a call asks for, kept to numbers that can be shown."""
     asked: int = arguments.get(name, default)
-    return max(-FARTHEST, min(FARTHEST, asked))
+    return max(-MAX_POSITION, min(MAX_POSITION, asked))
 
 
-def join(*notes: str) -> str:
+def join_notes(*notes: str) -> str:
     """The notes that say something, as one."""
     return " ".join(note for note in notes if note)
 

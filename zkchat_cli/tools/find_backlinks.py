@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from zkchat_cli.tools.base import Tool, ToolOutput, position
+from zkchat_cli.tools.base import Tool, ToolOutput, clamp_position
 from zkchat_cli.vault.vault import Vault
 
 MOST = 20
@@ -11,7 +11,7 @@ MOST = 20
 
 def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
     path, _ = vault.locate(arguments["relative_path"])
-    first = max(0, position(arguments, "offset", 0))
+    first = max(0, clamp_position(arguments, "offset", 0))
     rows = vault.backlinks(path)
     shown = rows[first : first + MOST]
     after = first + len(shown)

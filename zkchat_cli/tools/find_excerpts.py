@@ -3,21 +3,21 @@
 from collections.abc import Mapping
 from typing import Any
 
-from zkchat_cli.tools.base import Tool, ToolOutput, join, limited
+from zkchat_cli.tools.base import Tool, ToolOutput, clamp_limit, join_notes
 from zkchat_cli.vault.vault import Vault
 
 DEFAULT_LIMIT, MOST = 6, 20
 
 
 def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
-    limit, clamped = limited(arguments, DEFAULT_LIMIT, MOST)
+    limit, clamped = clamp_limit(arguments, DEFAULT_LIMIT, MOST)
     found = vault.search(arguments["query"], limit + 1)
     if not found:
         return ToolOutput(note="Nothing found. Try fewer or other words.")
     more = ""
     if len(found) > limit:
         more = "There is more: ask again with " + (f"a limit up to {MOST}, or with other words." if limit < MOST else "other words.")
-    return ToolOutput(tuple(found[:limit]), note=join(clamped, more))
+    return ToolOutput(tuple(found[:limit]), note=join_notes(clamped, more))
 
 
 TOOL = Tool(

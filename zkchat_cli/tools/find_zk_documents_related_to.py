@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput, join, limited
+from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput, clamp_limit, join_notes
 from zkchat_cli.vault.vault import Vault
 
 DEFAULT_LIMIT, MOST = 5, 15
@@ -13,7 +13,7 @@ def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
     query, path = (str(arguments.get(name, "")).strip() for name in ("query", "relative_path"))
     if bool(query) == bool(path):
         raise ToolArgumentError(f"{TOOL.name} needs query or relative_path" + (", not both" if query else ""))
-    limit, clamped = limited(arguments, DEFAULT_LIMIT, MOST)
+    limit, clamped = clamp_limit(arguments, DEFAULT_LIMIT, MOST)
     if path:
         path, _ = vault.locate(path)
     found = vault.related_notes(path, limit + 1) if path else vault.notes_about(query, limit + 1)
@@ -22,7 +22,7 @@ def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
     shown = found[:limit]
     more = f"There are more: ask for a limit up to {MOST}." if len(found) > limit and limit < MOST else ""
     data = {"documents": [{"path": note.chunk.relative_path, "why": "; ".join(note.why)} for note in shown]}
-    return ToolOutput(tuple(note.chunk for note in shown), data, join(clamped, more))
+    return ToolOutput(tuple(note.chunk for note in shown), data, join_notes(clamped, more))
 
 
 TOOL = Tool(

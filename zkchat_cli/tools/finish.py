@@ -19,5 +19,5 @@ TOOL = Tool(
     },
     required=("answer",),
     run=_run,
-    of="run",
+    scope="run",
 )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.tools.base import Tool, ToolOutput, join, limited, plural, position
+from zkchat_cli.tools.base import Tool, ToolOutput, clamp_limit, clamp_position, join_notes, plural
 from zkchat_cli.vault.listing import NoteEntry
 from zkchat_cli.vault.vault import Vault
 
@@ -14,8 +14,8 @@ MOST_TAGS = 10
 
 
 def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
-    limit, clamped = limited(arguments, DEFAULT_LIMIT, MOST)
-    first = max(0, position(arguments, "offset", 0))
+    limit, clamped = clamp_limit(arguments, DEFAULT_LIMIT, MOST)
+    first = max(0, clamp_position(arguments, "offset", 0))
     found = vault.list_notes(arguments.get("folder", ""), arguments.get("tag", ""))
     shown = found[first : first + limit]
     after = first + len(shown)
@@ -23,7 +23,7 @@ def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
     none = "" if shown else f"None from offset {first} on." if found else "No note in that folder has that tag."
     return ToolOutput(
         data={"total": len(found), "documents": [_described(entry) for entry in shown]},
-        note=join(clamped, more, none),
+        note=join_notes(clamped, more, none),
         outcome=f"{len(shown)} of {plural(len(found), 'note')}",
     )
 

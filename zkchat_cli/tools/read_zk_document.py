@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from zkchat_cli.tools.base import FARTHEST, Tool, ToolArgumentError, ToolOutput, position
+from zkchat_cli.tools.base import MAX_POSITION, Tool, ToolArgumentError, ToolOutput, clamp_position
 from zkchat_cli.vault.vault import Vault
 
 MOST = 40
@@ -11,8 +11,8 @@ MOST = 40
 
 def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
     path, heading = vault.locate(arguments["relative_path"])
-    first, last = vault.section(path, heading) if heading else (1, FARTHEST)
-    start, end = max(1, position(arguments, "start_line", first)), position(arguments, "end_line", last)
+    first, last = vault.section(path, heading) if heading else (1, MAX_POSITION)
+    start, end = max(1, clamp_position(arguments, "start_line", first)), clamp_position(arguments, "end_line", last)
     if end < start:
         raise ToolArgumentError(f"{TOOL.name}: end_line {end} is before start_line {start}; lines count from 1")
     found = vault.chunks(path, start, end)

@@ -3,19 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
-from zkchat_cli.memory.memory import MOST_SAID, Memory
-from zkchat_cli.tools.base import Tool, ToolOutput, join, limited, plural
+from zkchat_cli.memory.memory import MAX_RECALLED_MESSAGES, Memory
+from zkchat_cli.tools.base import Tool, ToolOutput, clamp_limit, join_notes, plural
 
 DEFAULT_LIMIT = 5
 
 
 def _run(arguments: Mapping[str, Any], memory: Memory) -> ToolOutput:
-    limit, clamped = limited(arguments, DEFAULT_LIMIT, MOST_SAID)
-    found = memory.recall(arguments["query"], limit)
+    limit, clamped = clamp_limit(arguments, DEFAULT_LIMIT, MAX_RECALLED_MESSAGES)
+    found = memory.search_conversations(arguments["query"], limit)
     if not found:
         return ToolOutput(note="Nothing was said about that. Try fewer or other words.", outcome="nothing was said about it")
     return ToolOutput(
-        data={"said": found}, note=join(clamped, "To cite a note named here, read it first."), outcome=plural(len(found), "message")
+        data={"said": found}, note=join_notes(clamped, "To cite a note named here, read it first."), outcome=plural(len(found), "message")
     )
 
 
@@ -24,10 +24,10 @@ TOOL = Tool(
     description="Search all that was said in this conversation, what was summarised too, and in earlier ones.",
     parameters={
         "query": {"type": "string", "description": "words to search for"},
-        "limit": {"type": "integer", "description": f"1 to {MOST_SAID}, default {DEFAULT_LIMIT}"},
+        "limit": {"type": "integer", "description": f"1 to {MAX_RECALLED_MESSAGES}, default {DEFAULT_LIMIT}"},
     },
     required=("query",),
     run=_run,
     parallel=False,
-    of="conversation",
+    scope="conversation",
 )

@@ -4,19 +4,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from zkchat_cli.memory.memory import Memory
-from zkchat_cli.tools.base import Tool, ToolOutput, join, limited, plural
+from zkchat_cli.tools.base import Tool, ToolOutput, clamp_limit, join_notes, plural
 
 DEFAULT_LIMIT, MOST = 5, 20
 
 
 def _run(arguments: Mapping[str, Any], memory: Memory) -> ToolOutput:
-    limit, clamped = limited(arguments, DEFAULT_LIMIT, MOST)
-    found = memory.relevant(arguments["query"])
+    limit, clamped = clamp_limit(arguments, DEFAULT_LIMIT, MOST)
+    found = memory.rank(arguments["query"])
     if not found:
         return ToolOutput(note="Nothing is remembered about that.", outcome=plural(0, "memory", "memories"))
     more = f"{len(found) - limit} more share fewer words with the query." if len(found) > limit else ""
-    memories = [relevant.item.told.removeprefix("- ") for relevant in found[:limit]]
-    return ToolOutput(data={"memories": memories}, note=join(clamped, more), outcome=plural(len(memories), "memory", "memories"))
+    memories = [relevant.item.prompt_line.removeprefix("- ") for relevant in found[:limit]]
+    return ToolOutput(data={"memories": memories}, note=join_notes(clamped, more), outcome=plural(len(memories), "memory", "memories"))
 
 
 TOOL = Tool(
@@ -29,5 +29,5 @@ TOOL = Tool(
     required=("query",),
     run=_run,
     parallel=False,
-    of="memory",
+    scope="memory",
 )

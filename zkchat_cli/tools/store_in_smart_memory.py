@@ -29,5 +29,5 @@ TOOL = Tool(
     required=("content",),
     run=_run,
     parallel=False,
-    of="memory",
+    scope="memory",
 )

@@ -9,13 +9,13 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from zkchat_cli.vault.markdown_scanner import Heading, Markup
+from zkchat_cli.vault.markup import Heading, Markup
 
-LONGEST = 350
+MAX_TOKENS = 350
 """Tokens, estimated. What is citable at a glance, and a dozen of them fit a small model's window."""
-TINY = 40
-BYTES_A_TOKEN = 4
-LONGEST_LINE = 4 * LONGEST
+MIN_TOKENS = 40
+BYTES_PER_TOKEN = 4
+MAX_LINE_TOKENS = 4 * MAX_TOKENS
 
 
 class NoteChunk(NamedTuple):
@@ -38,9 +38,9 @@ class _Section(NamedTuple):
     bare: bool
 
 
-def tokens(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """An estimate that needs no vocabulary; chunks need to be about equal, not exact."""
-    return -(-(len(text) if text.isascii() else len(text.encode("utf-8", "replace"))) // BYTES_A_TOKEN)
+    return -(-(len(text) if text.isascii() else len(text.encode("utf-8", "replace"))) // BYTES_PER_TOKEN)
 
 
 def chunk_note(text: str, front_lines: int, markup: Markup) -> tuple[NoteChunk, ...]:
@@ -65,7 +65,7 @@ def chunk_note(text: str, front_lines: int, markup: Markup) -> tuple[NoteChunk, 
 
 
 def _sizes(text: str, lines: list[str]) -> list[int]:
-    """The `tokens` of each line, with one look at the characters of all."""
+    """The `estimate_tokens` of each line, with one look at the characters of all."""
     counted: Iterable[str | bytes] = lines if text.isascii() else text.encode("utf-8", "replace").split(b"\n")
     return [(len(line) + 3) >> 2 for line in counted]
 
@@ -95,32 +95,32 @@ def _merged(sections: Iterable[_Section]) -> Iterator[_Section]:
 
 
 def _belong_together(last: _Section, section: _Section) -> bool:
-    if section.level > last.level and last.size < TINY:
-        return last.bare or last.size + section.size <= LONGEST // 2
-    return section.level == last.level and min(last.size, section.size) < TINY and last.size + section.size <= 3 * TINY
+    if section.level > last.level and last.size < MIN_TOKENS:
+        return last.bare or last.size + section.size <= MAX_TOKENS // 2
+    return section.level == last.level and min(last.size, section.size) < MIN_TOKENS and last.size + section.size <= 3 * MIN_TOKENS
 
 
 def _pieces(section: _Section, lines: list[str], sizes: list[int], code: tuple[tuple[int, int], ...]) -> Iterator[tuple[int, int]]:
     """The line ranges of a section, each as long as it may be; a last one that is tiny stays with the one before."""
-    if section.size <= LONGEST:
+    if section.size <= MAX_TOKENS:
         yield section.start, section.end
         return
     pieces: list[tuple[int, int, int]] = []
     start, size = section.start, 0
     for first, last in _paragraphs(section, lines, code):
         more = sum(sizes[first - 1 : last])
-        if size >= TINY and size + more > LONGEST:
+        if size >= MIN_TOKENS and size + more > MAX_TOKENS:
             pieces.append((start, first - 1, size))
             start, size = first, 0
-        if size + more > LONGEST:
+        if size + more > MAX_TOKENS:
             for line in range(first, last + 1):
-                if size + sizes[line - 1] > LONGEST and (size >= TINY or (size and sizes[line - 1] > LONGEST_LINE)):
+                if size + sizes[line - 1] > MAX_TOKENS and (size >= MIN_TOKENS or (size and sizes[line - 1] > MAX_LINE_TOKENS)):
                     pieces.append((start, line - 1, size))
                     start, size = line, 0
                 size += sizes[line - 1]
         else:
             size += more
-    if pieces and size < TINY and pieces[-1][2] <= LONGEST_LINE:
+    if pieces and size < MIN_TOKENS and pieces[-1][2] <= MAX_LINE_TOKENS:
         start = pieces.pop()[0]
     pieces.append((start, section.end, size))
     for first, last, _ in pieces:
@@ -166,11 +166,11 @@ def _headings(
 
 def _cut(line: str) -> Iterator[str]:
     """A single line in pieces of a chunk's size, if it is far longer than a chunk; base64 and exports without line breaks are."""
-    size = tokens(line)
-    if size <= LONGEST_LINE:
+    size = estimate_tokens(line)
+    if size <= MAX_LINE_TOKENS:
         yield line
         return
-    step = max(1, len(line) * LONGEST // size)
+    step = max(1, len(line) * MAX_TOKENS // size)
     start = 0
     while start < len(line):
         end = start + step

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from zkchat_cli.errors import VaultError
-from zkchat_cli.text.words import encodable
+from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 
 LARGEST_NOTE = 10_000_000
@@ -303,7 +303,7 @@ def decode(note: NoteBytes) -> tuple[str, str | None]:
 
 def printable(path: str) -> str:
     """A path for a message: one line, and text even where the file's name is not."""
-    return encodable(path).replace("\n", "\\n").replace("\r", "\\r")
+    return replace_surrogates(path).replace("\n", "\\n").replace("\r", "\\r")
 
 
 def _is_utf16(raw: bytes) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 _DEEPEST = 20
-LARGEST = 64 * 1024
+MAX_CHARACTERS = 64 * 1024
 """Characters that a front matter may have; a longer one is text."""
 _EMPTY = ("", "~", "null", "Null", "NULL")
 
@@ -61,11 +61,11 @@ class FrontMatter:
         return next((value.text for value in self.values(*names)), None)
 
 
-def read(text: str) -> FrontMatter:
+def read_front_matter(text: str) -> FrontMatter:
     """The properties between a first line `---` and the next `---`; none where that is not a YAML mapping."""
     if not text.startswith("---"):
         return FrontMatter()
-    head = text[:LARGEST] if len(text) >= LARGEST else text + "\n"
+    head = text[:MAX_CHARACTERS] if len(text) >= MAX_CHARACTERS else text + "\n"
     begin = head.find("\n")
     closing = _CLOSING.search(head, begin)
     if head[:begin].rstrip() != "---" or not closing:

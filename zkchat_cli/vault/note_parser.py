@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from zkchat_cli.vault import front_matter, markdown_scanner
+from zkchat_cli.vault import front_matter
 from zkchat_cli.vault.chunking import NoteChunk, chunk_note
 from zkchat_cli.vault.front_matter import FrontMatter
 from zkchat_cli.vault.links.wikilinks import stem
-from zkchat_cli.vault.markdown_scanner import Markup, Tag
+from zkchat_cli.vault.markup import Markup, Tag, read_markup
 
 
 @dataclass(frozen=True)
@@ -34,20 +34,20 @@ class ParsedNote:
     @cached_property
     def tags(self) -> tuple[str, ...]:
         """Without `#`, each as it is spelled first."""
-        return tuple(dict.fromkeys(tag.name for tag in self.tagged))
+        return tuple(dict.fromkeys(tag.name for tag in self.tags_with_lines))
 
     @property
-    def tagged(self) -> tuple[Tag, ...]:
+    def tags_with_lines(self) -> tuple[Tag, ...]:
         """All tags where they stand, in front matter and text. One tag of digits alone is none."""
         properties = self.front_matter.values("tags", "tag")
         listed = (Tag(part.lstrip("#").rstrip("/"), line) for text, line in properties for part in text.replace(",", " ").split())
         return tuple(tag for tag in (*listed, *self.markup.tags) if tag.name and not tag.name.isdigit())
 
     @cached_property
-    def passages(self) -> tuple[NoteChunk, ...]:
+    def chunks(self) -> tuple[NoteChunk, ...]:
         return chunk_note(self.text, self.front_matter.lines, self.markup)
 
 
-def parse(relative_path: str, text: str) -> ParsedNote:
-    properties = front_matter.read(text)
-    return ParsedNote(relative_path, text, properties, markdown_scanner.walk(text, properties.lines))
+def parse_note(relative_path: str, text: str) -> ParsedNote:
+    properties = front_matter.read_front_matter(text)
+    return ParsedNote(relative_path, text, properties, read_markup(text, properties.lines))

@@ -13,7 +13,7 @@ from zkchat_cli.vault import filesystem, note_parser, sections
 from zkchat_cli.vault.chunking import chunk_note
 from zkchat_cli.vault.index.database import LinkRow, make_chunk
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
-from zkchat_cli.vault.markdown_scanner import Heading, Markup
+from zkchat_cli.vault.markup import Heading, Markup
 from zkchat_cli.vault.note_parser import ParsedNote
 
 
@@ -52,7 +52,7 @@ class NoteReader:
         if note.problem and not note.raw:
             raise VaultError(f"{filesystem.printable(relative_path)}: {note.problem}", "Check its permissions.")
         filesystem.refuse_binary(relative_path, note.raw)
-        return note_parser.parse(relative_path, filesystem.decode(note)[0])
+        return note_parser.parse_note(relative_path, filesystem.decode(note)[0])
 
     def missing_note(self, relative_path: str) -> VaultError:
         name = truncate(filesystem.printable(relative_path), 80)
@@ -74,7 +74,7 @@ class NoteReader:
         """The note's chunks that overlap those lines, cut to them. Raises VaultError when there is no such note."""
         parsed = self.parse(relative_path)
         found = []
-        for p in parsed.passages:
+        for p in parsed.chunks:
             first, last = max(start_line, p.start_line), min(end_line or p.end_line, p.end_line)
             if first <= last:
                 is_whole = (first, last) == (p.start_line, p.end_line)
@@ -91,16 +91,16 @@ class NoteReader:
 
     def chunk_text(self, relative_path: str, title: str, text: str) -> list[ContentChunk]:
         """A text that is not a note (code, a table, a log), cut into chunks at its blank lines."""
-        markup = note_parser.parse(relative_path, text).markup if relative_path.lower().endswith(NOTE_SUFFIXES) else Markup()
+        markup = note_parser.parse_note(relative_path, text).markup if relative_path.lower().endswith(NOTE_SUFFIXES) else Markup()
         chunks = chunk_note(text, 0, markup)
         return [make_chunk(relative_path, title, p.heading, p.start_line, p.end_line, p.text) for p in chunks if p.text.strip()]
 
     def section(self, relative_path: str, anchor: str) -> tuple[int, int]:
         """First and last line of a heading's section, or of a block (`^id`). Raises VaultError when the note does not have it."""
         note = self.parse(relative_path)
-        if found := sections.lines_of(anchor, note.text, note.markup):
+        if found := sections.find_section(anchor, note.text, note.markup):
             return found
-        near = ", ".join(truncate(heading, 80) for heading in sections.nearest(anchor, note.markup))
+        near = ", ".join(truncate(heading, 80) for heading in sections.similar_headings(anchor, note.markup))
         missing = f"{relative_path} has no {'block' if '^' in anchor else 'heading'} {truncate(anchor, 80)}"
         raise VaultError(missing, f"Nearest: {near}" if near else "Read the whole note.")
 
@@ -119,7 +119,7 @@ class NoteReader:
 def _link_line(row: LinkRow, note: ParsedNote | None) -> ContentChunk:
     """The line as the note has it now; the index's snippet if the link is gone."""
     title = note.title if note else row.source
-    for chunk in note.passages if note else ():
+    for chunk in note.chunks if note else ():
         if chunk.start_line <= row.line <= chunk.end_line:
             line = chunk.text.split("\n")[row.line - chunk.start_line]
             if row.raw in line:  # a long line is cut into several chunks

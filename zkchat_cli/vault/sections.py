@@ -8,36 +8,35 @@ import difflib
 import re
 from collections.abc import Iterator
 
-from zkchat_cli.vault import markdown_scanner
 from zkchat_cli.vault.links.wikilinks import fold_name
-from zkchat_cli.vault.markdown_scanner import Heading, Markup
+from zkchat_cli.vault.markup import Heading, Markup, read_markup
 
 _PUNCTUATION = re.compile(r"""[!"#$%&()*+,.:;<=>?@^_`{|}~/\[\]\\\s-]++""")
 _ITEM = re.compile(r"([ \t>]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]")
 
 
-def lines_of(name: str, text: str, found: Markup) -> tuple[int, int] | None:
+def find_section(name: str, text: str, found: Markup) -> tuple[int, int] | None:
     """The first and last line of the heading's section or the block, or None."""
     if block := _block_id(name):
         return _block(block, text.split("\n"), found)
-    for heading in meant(name, found):
+    for heading in matching_headings(name, found):
         following = (h.line for h in found.headings if h.line > heading.line and h.level <= heading.level)
         lines = text.split("\n")
         return heading.line, _without_blank_lines(heading.line, next(following, len(lines) + 1) - 1, lines)
     return None
 
 
-def meant(name: str, found: Markup) -> Iterator[Heading]:
+def matching_headings(name: str, found: Markup) -> Iterator[Heading]:
     """The headings that a name fits, in their order; the first is the one that a link means."""
     wanted = [folded for part in name.split("#") if (folded := _folded(part))]
     return (h for h in found.headings if wanted and _folded(h.text) == wanted[-1] and _in_order(wanted[:-1], map(_folded, h.path)))
 
 
-def nearest(name: str, found: Markup, limit: int = 3) -> tuple[str, ...]:
+def similar_headings(name: str, found: Markup, limit: int = 3) -> tuple[str, ...]:
     """The headings (or `^ids`) of a note that `name` may have meant, the nearest first."""
     block = _block_id(name)
     if block:
-        names = {written.lower(): f"^{written}" for written, _ in found.blocks}
+        names = {written.lower(): f"^{written}" for written, _ in found.block_ids}
     else:
         names = {_folded(heading.text): heading.text for heading in found.headings if heading.text}
     wanted = block or _folded(name.rpartition("#")[2])
@@ -50,9 +49,9 @@ def _block_id(name: str) -> str:
     return last[1:].strip().lower() if last.startswith("^") else ""
 
 
-def heading_over(line: int, text: str, first_line: int = 1) -> str | None:
+def heading_above(line: int, text: str, first_line: int = 1) -> str | None:
     """The heading in `text`, which begins on `first_line`, that the note's `line` stands under; None when there is none before it."""
-    above = [heading for heading in markdown_scanner.walk(text).headings if first_line + heading.line - 1 <= line]
+    above = [heading for heading in read_markup(text).headings if first_line + heading.line - 1 <= line]
     return above[-1].text or None if above else None
 
 
@@ -73,7 +72,7 @@ def _without_blank_lines(first: int, last: int, lines: list[str]) -> int:
 
 def _block(block_id: str, lines: list[str], found: Markup) -> tuple[int, int] | None:
     """The paragraph, the list item with what belongs to it, or, where the id stands alone, the block above it."""
-    line = next((line for name, line in found.blocks if name.lower() == block_id), None)
+    line = next((line for name, line in found.block_ids if name.lower() == block_id), None)
     if line is None:
         return None
     titles = {heading.line for heading in found.headings}

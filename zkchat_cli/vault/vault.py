@@ -15,7 +15,7 @@ from pathlib import Path
 
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution
-from zkchat_cli.text.words import encodable
+from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault import filesystem, listing, note_parser, sections
 from zkchat_cli.vault.edit.note_editor import NoteEditor
 from zkchat_cli.vault.index.database import IndexDatabase, LinkRow
@@ -29,7 +29,7 @@ from zkchat_cli.vault.links.graph import Direction, Hub, LinkPath, Neighbour
 from zkchat_cli.vault.links.resolver import resolve_all
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, split_target
 from zkchat_cli.vault.listing import NoteEntry
-from zkchat_cli.vault.markdown_scanner import Heading
+from zkchat_cli.vault.markup import Heading
 from zkchat_cli.vault.note_reader import Note, NoteReader
 from zkchat_cli.vault.search import lexical, related, snippets
 from zkchat_cli.vault.search.query import parse_query
@@ -146,7 +146,7 @@ class Vault:
     def snippet(self, chunk: ContentChunk, query: str) -> tuple[str | None, Snippet]:
         """The heading and the lines of a chunk that show best why `query` found it."""
         found = snippets.snippet(chunk.text, chunk.start_line, parse_query(query).terms)
-        return sections.heading_over(found.line, chunk.text, chunk.start_line) or chunk.heading, found
+        return sections.heading_above(found.line, chunk.text, chunk.start_line) or chunk.heading, found
 
     def embed(self, progress: Progress | None = None, *, verify: bool = False) -> None:
         """Compute missing vectors, if there is an embedder. What fails is a warning; computed vectors are stored.
@@ -168,17 +168,17 @@ class Vault:
         if "\0" in path:
             return None
         inside = os.path.relpath(os.path.realpath(path), self.root) if Path(path).is_absolute() else path
-        path = posixpath.normpath(encodable(inside.replace(os.sep, "/")))
+        path = posixpath.normpath(replace_surrogates(inside.replace(os.sep, "/")))
         return self._ask(lambda index: next((p for p in (path, *(path + suffix for suffix in NOTE_SUFFIXES)) if index.has_file(p)), None))
 
     def resolve_links(self, text: str, source: str | None = None) -> list[LinkResolution]:
         """The links of `text` in order, as if it were in the note `source`, or in the vault's root; without those that mean no note."""
-        links = note_parser.parse(source or "", encodable(text)).markup.links
+        links = note_parser.parse_note(source or "", replace_surrogates(text)).markup.links
         return self._ask(lambda index: resolve_all(links, source, index.names, _path_suggester(index)))
 
     def resolve(self, target: str, source: str | None = None) -> LinkResolution:
         """What `[[target]]` points to, with or without brackets; `Note#heading` and `Note|alias` are understood."""
-        target = encodable(target)
+        target = replace_surrogates(target)
         bare = target.strip().removeprefix("!").removeprefix("[[").removesuffix("]]")
         link = WrittenLink(target, "wikilink", *split_target(bare), False)
         [resolution] = self._ask(lambda index: resolve_all([link], source, index.names, _path_suggester(index)))
@@ -198,7 +198,7 @@ class Vault:
                 self._completer = self._ask(self._update_completer)
             else:
                 self._completer = self._index.ask_if_free(self._update_completer) or self._completer
-            return self._completer[1].find(encodable(typed), limit)
+            return self._completer[1].find(replace_surrogates(typed), limit)
 
     def _update_completer(self, index: IndexDatabase) -> tuple[tuple[object, ...], NoteCompleter]:
         stamp = index.stamp()
@@ -232,7 +232,7 @@ class Vault:
         Raises VaultError for a path that leads out of the vault, for what means nothing, and for what may mean several notes, which the
         hint lists.
         """
-        text = encodable(text.strip())
+        text = replace_surrogates(text.strip())
         if os.path.isfile(filesystem.resolve_inside(self.root, text)):  # noqa: PTH113 - Path.is_file raises for names that are too long
             return posixpath.normpath(text), None
         link = self.resolve(text)
@@ -244,7 +244,7 @@ class Vault:
 
         Raises VaultError for a folder or tag that no note has; the hint names the nearest.
         """
-        return self._ask(lambda index: listing.list_notes(index, encodable(folder), encodable(tag)))
+        return self._ask(lambda index: listing.list_notes(index, replace_surrogates(folder), replace_surrogates(tag)))
 
     def neighbours(self, relative_path: str, depth: int = 1, direction: Direction = "both", limit: int = 1000) -> list[Neighbour]:
         """The notes at most `depth` links away, nearest first and then by path, without the note itself.

@@ -13,10 +13,10 @@ from itertools import count
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
-from zkchat_cli.citations.marks import marks
+from zkchat_cli.citations import marks
 from zkchat_cli.models import Citation
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.views.sources import place, status
+from zkchat_cli.views.sources import citation_status, line_range
 
 LONGEST_QUESTION = 2000
 LONGEST_NAME = 60
@@ -42,17 +42,17 @@ class AnswerNote:
     conversation: str
 
 
-def note(answer: AnswerNote, name: Callable[[str], str]) -> str:
+def note_text(answer: AnswerNote, name: Callable[[str], str]) -> str:
     """The note's text. `name` says how a link names the note at a path: its name, or its path without `.md` where others have that name."""
 
     def link(citation: Citation) -> str:
-        return wikilink(citation.relative_path or "", citation.heading, name)
+        return note_link(citation.relative_path or "", citation.heading, name)
 
     parts = [_front_matter(answer), _linked(answer, link).strip("\n"), _sources(answer.citations, link)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def wikilink(relative_path: str, heading: str | None, name: Callable[[str], str]) -> str:
+def note_link(relative_path: str, heading: str | None, name: Callable[[str], str]) -> str:
     """A link to a note and a heading in it. A note whose name no wikilink can hold gets a Markdown link."""
     path = PurePosixPath(relative_path)
     called = name(relative_path)
@@ -98,7 +98,7 @@ def _linked(answer: AnswerNote, link: Callable[[Citation], str]) -> str:
         for span in citation.spans:
             at[span].append(citation)
     said: list[str] = []
-    for piece, mark in marks.pieces(answer.text, marks.cited(answer.text, answer.citations)):
+    for piece, mark in marks.split_at_marks(answer.text, marks.cited_marks(answer.text, answer.citations)):
         meant = (at.get(mark.span) or [c for number in mark.numbers for c in at[number]]) if mark else []
         if all(citation.relative_path is None for citation in meant):
             said.append(piece)
@@ -107,7 +107,7 @@ def _linked(answer: AnswerNote, link: Callable[[Citation], str]) -> str:
         if said and said[-1].endswith(("!", "[")):
             said.append(" ")  # `![[…]]` would embed the note
         said.append(", ".join(links))
-    closing = marks.read(answer.text).closing
+    closing = marks.read_marks(answer.text).closing
     return "".join(said) + (f"\n{closing}" if closing else "")
 
 
@@ -119,8 +119,8 @@ def _sources(citations: Iterable[Citation], link: Callable[[Citation], str]) -> 
             lines[f"- [{citation.number}] no such source *(not verified)*"] = None
             continue
         path = "`" + " ".join(citation.relative_path.replace("`", "'").split()) + "`"
-        where = "" if citation.start_line is None else f":{place(citation.start_line, citation.end_line)}"
+        where = "" if citation.start_line is None else f":{line_range(citation.start_line, citation.end_line)}"
         said = f" “{' '.join(citation.quote.split())}”" if citation.quote else ""
-        doubt = " *(not verified: the quoted words are not there)*" if status(citation) == "misquoted" else ""
+        doubt = " *(not verified: the quoted words are not there)*" if citation_status(citation) == "misquoted" else ""
         lines[f"- {link(citation)} {path}{where}{said}{doubt}"] = None
     return "\n".join(["## Sources", "", *lines]) if lines else ""

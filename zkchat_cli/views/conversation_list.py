@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
-from zkchat_cli.chat.command_hints import IN_SHELL
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ConversationSummary, FoundMessage, ZkChatMessage
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import content_terms, fold, terms
 from zkchat_cli.vault.search.snippets import snippet
-from zkchat_cli.views.sources import listing
+from zkchat_cli.views.command_hints import IN_SHELL
+from zkchat_cli.views.sources import source_lines
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 LONGEST_TITLE = 80
@@ -22,7 +22,7 @@ NONE = "There is no conversation with these notes yet."
 UNTITLED = "untitled"
 
 
-def day(timestamp: str) -> str:
+def format_time(timestamp: str) -> str:
     """`2025-05-08 12:00`, as the clock on the reader's wall had it; of a time that is none, what it begins with."""
     try:
         when = datetime.fromisoformat(timestamp)
@@ -31,31 +31,31 @@ def day(timestamp: str) -> str:
         return timestamp[:16].replace("T", " ")
 
 
-def name(overview: ConversationSummary) -> str:
+def display_title(overview: ConversationSummary) -> str:
     return truncate(overview.title or overview.first_line or UNTITLED, LONGEST_TITLE)
 
 
-def facts(overview: ConversationSummary) -> str:
+def size_and_time(overview: ConversationSummary) -> str:
     """When something was last said, and how much there is."""
-    return f"{day(overview.updated_at)}, {overview.messages} message{'' if overview.messages == 1 else 's'}"
+    return f"{format_time(overview.updated_at)}, {overview.messages} message{'' if overview.messages == 1 else 's'}"
 
 
-def listed(overviews: Iterable[ConversationSummary], current: str | None = None, *, mark: bool = True) -> list[StyledLine]:
+def conversation_lines(overviews: Iterable[ConversationSummary], current: str | None = None, *, mark: bool = True) -> list[StyledLine]:
     """A line each: id, title, and how much was said when; with `mark` the `current` one has an arrow."""
     return [
         StyledLine(
             (
                 StyledSpan(("→ " if each.id == current else "  ") if mark else ""),
                 StyledSpan(each.id, "cyan"),
-                StyledSpan(f"  {name(each)}", "bold"),
+                StyledSpan(f"  {display_title(each)}", "bold"),
             ),
-            (StyledSpan(facts(each), "dim"), StyledSpan(f", {each.tokens} tokens" if each.tokens else "", "dim")),
+            (StyledSpan(size_and_time(each), "dim"), StyledSpan(f", {each.tokens} tokens" if each.tokens else "", "dim")),
         )
         for each in overviews
     ]
 
 
-def ago(age: str, now: str) -> datetime:
+def parse_age(age: str, now: str) -> datetime:
     """When it was so long before `now`: `90d` (or `90`), `12w`, `6m`, `1y`; or the beginning of a day, `2025-05-08`. Raises UsageError."""
     try:
         if found := _AGE.fullmatch(age.strip()):
@@ -65,33 +65,33 @@ def ago(age: str, now: str) -> datetime:
         raise UsageError(f"{truncate(age, 40)!r} is no age", "As 90d, 12w, 6m or 1y, or a date, as 2025-05-08.") from None
 
 
-def titled(overviews: Iterable[ConversationSummary], text: str) -> list[ConversationSummary]:
+def filter_by_title(overviews: Iterable[ConversationSummary], text: str) -> list[ConversationSummary]:
     """Those whose title or first line has every word of `text`."""
     words = fold(text).split()
     return [each for each in overviews if all(word in fold(f"{each.title or ''} {each.first_line or ''}") for word in words)]
 
 
-def found(said: Sequence[FoundMessage], text: str) -> Iterator[StyledLine]:
+def search_result_lines(said: Sequence[FoundMessage], text: str) -> Iterator[StyledLine]:
     """Messages that a search found, with where each stands and the words found."""
     wanted = set(content_terms(text))
     for each in said:
         title = truncate(each.title or UNTITLED, LONGEST_TITLE)
         head = (StyledSpan(each.conversation_id, "cyan"), StyledSpan(f"  {title}", "bold"))
-        yield StyledLine(head, (StyledSpan(f"{speaker(each.message)}, {day(each.message.timestamp)}", "dim"),))
-        yield StyledLine((StyledSpan("    "), *marked(excerpt(each.message.content, text), wanted)))
+        yield StyledLine(head, (StyledSpan(f"{speaker_name(each.message)}, {format_time(each.message.timestamp)}", "dim"),))
+        yield StyledLine((StyledSpan("    "), *highlight_words(best_line(each.message.content, text), wanted)))
 
 
-def spoken(said: Iterable[FoundMessage], most: int) -> list[FoundMessage]:
+def without_tool_results(said: Iterable[FoundMessage], most: int) -> list[FoundMessage]:
     """What was said itself, by the user or in an answer: what tools returned is in the notes."""
     return [each for each in said if each.message.role != "tool"][:most]
 
 
-def excerpt(content: str, text: str) -> str:
+def best_line(content: str, text: str) -> str:
     """The line of a message that has most of the words of `text`."""
     return snippet(content, 1, set(content_terms(text)), LONGEST_SNIPPET).text
 
 
-def marked(shown: str, wanted: set[str]) -> Iterator[StyledSpan]:
+def highlight_words(shown: str, wanted: set[str]) -> Iterator[StyledSpan]:
     """The words that were wanted, marked in what is shown."""
     at = 0
     for word in _WORD.finditer(shown):
@@ -102,24 +102,26 @@ def marked(shown: str, wanted: set[str]) -> Iterator[StyledSpan]:
     yield StyledSpan(shown[at:])
 
 
-def words_found(shown: str, text: str) -> list[str]:
+def matched_words(shown: str, text: str) -> list[str]:
     """The words of `text` that stand in what is shown, as they stand there, each once."""
-    return list(dict.fromkeys(span.text for span in marked(shown, set(content_terms(text))) if span.style))
+    return list(dict.fromkeys(span.text for span in highlight_words(shown, set(content_terms(text))) if span.style))
 
 
-def speaker(message: ZkChatMessage) -> str:
+def speaker_name(message: ZkChatMessage) -> str:
     return {"user": "you", "tool": message.tool_name or "tool"}.get(message.role, message.model or message.role)
 
 
-def told(conversation: ConversationSummary, history: Sequence[ZkChatMessage], most_sources: int) -> Iterator[StyledLine]:
+def transcript_lines(conversation: ConversationSummary, history: Sequence[ZkChatMessage], most_sources: int) -> Iterator[StyledLine]:
     """A conversation for reading: who said what, and the sources of each answer. A line of a text is a line here."""
-    yield StyledLine((StyledSpan(name(conversation), "bold"),), (StyledSpan(f"{conversation.id}, {facts(conversation)}", "dim"),))
+    yield StyledLine(
+        (StyledSpan(display_title(conversation), "bold"),), (StyledSpan(f"{conversation.id}, {size_and_time(conversation)}", "dim"),)
+    )
     for message in history:
         if message.role == "tool" or not message.content.strip():
             continue
         yield styled_line()
         if message.role == "user":
-            first, *rest = message.typed.expandtabs(4).split("\n")
+            first, *rest = message.display_text.expandtabs(4).split("\n")
             yield StyledLine((StyledSpan("you › ", "bold"), StyledSpan(first, "bold")))
             yield from (styled_line(f"      {each}", "bold") for each in rest)
         else:
@@ -131,7 +133,7 @@ def told(conversation: ConversationSummary, history: Sequence[ZkChatMessage], mo
 
 
 def _sources(message: ZkChatMessage, most: int) -> Iterator[StyledLine]:
-    shown = listing(message.citations, message.references, message.uncited_statements or 0, most, IN_SHELL.all_sources)
+    shown = source_lines(message.citations, message.references, message.uncited_statements or 0, most, IN_SHELL.all_sources)
     if shown:
         yield styled_line()
         yield from shown

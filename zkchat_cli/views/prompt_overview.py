@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from zkchat_cli.models import DocumentReference, Prompt, PromptMessage
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.views.context_usage import thousands
+from zkchat_cli.views.budget_bar import short_count
 
 MOST_NAMED = 8
 _NONE: Mapping[str, int] = {}
@@ -15,21 +15,21 @@ _NAMES = {
 }
 
 
-def overview(prompt: Prompt, named: Sequence[DocumentReference] = (), tokens: Mapping[str, int] = _NONE) -> Iterator[str]:
+def overview_lines(prompt: Prompt, named: Sequence[DocumentReference] = (), tokens: Mapping[str, int] = _NONE) -> Iterator[str]:
     """One line of it all, then one for each thing that is in it; `named` are the documents that its message names, `tokens` what of them
     stands in it, by their paths."""
     usage = prompt.usage
     mark = "~" if usage.estimated else ""
     said = [m for m in prompt.messages if m.kind != "system"]
     yield (
-        f"Context: {_count(len(said), 'message', 'messages')} ({mark}{thousands(usage.message_tokens)} tokens); "
+        f"Context: {_count(len(said), 'message', 'messages')} ({mark}{short_count(usage.message_tokens)} tokens); "
         f"in all {mark}{usage.total_tokens} of {usage.effective_limit} tokens, strategy {prompt.strategy}"
     )
-    yield f"  - instructions ({mark}{thousands(usage.system_tokens)} tokens)"
+    yield f"  - instructions ({mark}{short_count(usage.system_tokens)} tokens)"
     if prompt.tools:
-        yield f"  - {_count(len(prompt.tools), 'tool', 'tools')} ({mark}{thousands(usage.tool_tokens)} tokens)"
+        yield f"  - {_count(len(prompt.tools), 'tool', 'tools')} ({mark}{short_count(usage.tool_tokens)} tokens)"
     for memory in (m for m in said if m.kind == "memory"):
-        yield f"  - {_memory(memory)} ({mark}{thousands(memory.tokens)} tokens)"
+        yield f"  - {_memory(memory)} ({mark}{short_count(memory.tokens)} tokens)"
     summaries = [m for m in said if m.kind == "summary"]
     if summaries:
         yield f"  - {_count(len(summaries), 'summary', 'summaries')} ({mark}{_tokens(summaries)} tokens)"
@@ -43,7 +43,7 @@ def overview(prompt: Prompt, named: Sequence[DocumentReference] = (), tokens: Ma
 
 def _shown(document: DocumentReference, tokens: Mapping[str, int], mark: str) -> str:
     counted = tokens.get(document.relative_path or "", 0)
-    return truncate(document.wikilink, 60) + (f" {mark}{thousands(counted)} tokens" if counted else "")
+    return truncate(document.wikilink, 60) + (f" {mark}{short_count(counted)} tokens" if counted else "")
 
 
 def _memory(message: PromptMessage) -> str:
@@ -56,7 +56,7 @@ def _memory(message: PromptMessage) -> str:
 
 
 def _tokens(messages: Iterable[PromptMessage]) -> str:
-    return thousands(sum(m.tokens for m in messages))
+    return short_count(sum(m.tokens for m in messages))
 
 
 def _count(number: int, one: str, more: str) -> str:

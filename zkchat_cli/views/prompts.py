@@ -15,13 +15,13 @@ MOST_DROPPED = 20
 """Messages of a past prompt that are listed as not sent; of more, how many."""
 
 
-def text(prompt: Prompt) -> str:
+def prompt_text(prompt: Prompt) -> str:
     """Every message under a line that says whose it is, what it is made of and how many tokens it takes; then the tools, then what was
     decided about documents and what is not sent."""
     return "\n".join(_lines(prompt))
 
 
-def past(turn: SentPrompts, call: int | None = None) -> str:
+def sent_prompts_text(turn: SentPrompts, call: int | None = None) -> str:
     """What the calls of a turn were sent, or one of them. Raises UsageError when there is no such call."""
     shown = turn.calls if call is None else (turn.call(call),)
     return "\n\n".join(_call(turn, sent) for sent in shown)
@@ -37,13 +37,13 @@ def _cost(sent: SentPrompt) -> str:
     return counted if sent.usage is None else f"{counted} ({sent.usage.prompt_tokens} reported, {sent.usage.completion_tokens} answered)"
 
 
-def changed(a: SentPrompts, b: SentPrompts, found: PromptDiff) -> str:
+def prompt_diff_text(a: SentPrompts, b: SentPrompts, found: PromptDiff) -> str:
     """What the prompt of turn `b` had that the one of `a` had not, and what it had lost."""
     lines = [f"turn {a.number}: {a.tokens} tokens; turn {b.number}: {b.tokens} ({b.tokens - a.tokens:+d})"]
     lines += [f"+ {_brief(message)}" for message in found.added]
-    lines += [f"- {_brief(message)}" + (f" ({why})" if why else "") for message, why in found.lost]
+    lines += [f"- {_brief(message)}" + (f" ({why})" if why else "") for message, why in found.removed]
     lines += [f"+ tool {name}" for name in found.tools_added]
-    lines += [f"- tool {name}" for name in found.tools_lost]
+    lines += [f"- tool {name}" for name in found.tools_removed]
     return "\n".join(lines if len(lines) > 1 else [*lines, "The same was sent."])
 
 
@@ -64,7 +64,7 @@ def _lines(prompt: Prompt, most_dropped: int | None = None) -> Iterator[str]:
     for tool in prompt.tools:
         yield f"── tool {tool.name} · {tool.tokens} tokens"
         yield tool.descriptor["function"]["description"]
-    yield from context_usage.documents(prompt)
+    yield from context_usage.document_lines(prompt)
     for dropped in prompt.dropped[:most_dropped]:
         yield f"not sent: {dropped.id} ({dropped.reason})"
     if most_dropped is not None and len(prompt.dropped) > most_dropped:

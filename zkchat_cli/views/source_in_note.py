@@ -11,9 +11,9 @@ from itertools import accumulate
 from typing import Literal
 
 from zkchat_cli.models import Citation, ContentChunk
-from zkchat_cli.references.chunk_format import CUT
+from zkchat_cli.references.chunk_format import CUT_MARK
 from zkchat_cli.text.words import fold
-from zkchat_cli.views.sources import status
+from zkchat_cli.views.sources import citation_status
 from zkchat_cli.views.text import StyledLine, StyledSpan
 
 CONTEXT = 3
@@ -35,9 +35,9 @@ class SourceLocation:
     last: int
 
 
-def locate_now(chunk: ContentChunk, note: str) -> SourceLocation:
+def locate_chunk(chunk: ContentChunk, note: str) -> SourceLocation:
     """Compare an excerpt with the text of a note; of several places where its words stand the nearest to the old one counts."""
-    words = chunk.text.removesuffix(CUT)
+    words = chunk.text.removesuffix(CUT_MARK)
     height = words.count("\n")
     best: int | None = None
     at, line, counted = note.find(words), 1, 0
@@ -54,7 +54,7 @@ def locate_now(chunk: ContentChunk, note: str) -> SourceLocation:
     return SourceLocation("same" if best == chunk.start_line else "moved", best, best + height)
 
 
-def quoted_at(text: str, quote: str) -> list[tuple[int, int]]:
+def find_quote(text: str, quote: str) -> list[tuple[int, int]]:
     """From where to where (characters) `text` says the quoted words, in pieces where the quotation leaves some out; none where it does
     not say them.
 
@@ -100,9 +100,9 @@ def _letters(text: str) -> tuple[str, list[int]]:
 
 def _places(words: str, chunk: ContentChunk, citation: Citation) -> list[tuple[int, int]]:
     """Where the words that a citation quotes stand in the excerpt's; where they cannot be told apart (a link in them), their lines."""
-    if status(citation) != "verified" or not citation.quote:
+    if citation_status(citation) != "verified" or not citation.quote:
         return []
-    if found := quoted_at(words, citation.quote):
+    if found := find_quote(words, citation.quote):
         return found
     first, last = ((line or 0) - chunk.start_line for line in (citation.start_line, citation.end_line))
     lines = words.split("\n")
@@ -110,12 +110,12 @@ def _places(words: str, chunk: ContentChunk, citation: Citation) -> list[tuple[i
     return [(begins[i], begins[i] + len(lines[i])) for i in range(max(0, first), min(last + 1, len(lines)))]
 
 
-def show(chunk: ContentChunk, first: int, citations: Iterable[Citation], note: str | None) -> list[StyledLine]:
+def chunk_lines(chunk: ContentChunk, first: int, citations: Iterable[Citation], note: str | None) -> list[StyledLine]:
     """The excerpt with numbered lines from `first` on, the words marked that these citations quote from it.
 
     Of a `note` that still has it the lines around it are shown, too, behind a broken rule.
     """
-    words = chunk.text.removesuffix(CUT)
+    words = chunk.text.removesuffix(CUT_MARK)
     marked = _merged(place for citation in citations for place in _places(words, chunk, citation))
     own = words.split("\n")
     around = note.split("\n") if note is not None else []

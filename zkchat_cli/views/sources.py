@@ -23,7 +23,7 @@ LONGEST_QUOTE = 60
 _NAMED = ("direct", "import")
 
 
-def listing(
+def source_lines(
     citations: Sequence[Citation], references: Sequence[DocumentReference], uncited: int, limit: int, rest: str = "/refs"
 ) -> list[StyledLine]:
     """The sources of an answer, `limit` at most (`rest` is where to look for more): those cited, by number, then the documents the user
@@ -52,7 +52,7 @@ def listing(
     return [styled_line("Sources", "bold"), *body] if body else []
 
 
-def status(citation: Citation) -> CitationStatus:
+def citation_status(citation: Citation) -> CitationStatus:
     """What a citation came to; one stored before that was stored knows only whether it held."""
     if citation.status != "missing" or citation.relative_path is None:
         return citation.status
@@ -61,25 +61,25 @@ def status(citation: Citation) -> CitationStatus:
     return "verified" if citation.quote else "cited"
 
 
-def worst(citations: Iterable[Citation]) -> CitationStatus:
+def worst_status(citations: Iterable[Citation]) -> CitationStatus:
     """The mark of several citations of one number: no quotation that holds makes up for one that does not."""
-    found = {status(citation) for citation in citations}
+    found = {citation_status(citation) for citation in citations}
     order: tuple[CitationStatus, ...] = ("missing", "misquoted", "verified")
     return next((each for each in order if each in found), "cited")
 
 
-def name_of(relative_path: str, heading: str | None) -> str:
+def source_name(relative_path: str, heading: str | None) -> str:
     """`[[note]] › heading`; a heading that only says the note's name again is left out."""
     stem = PurePosixPath(relative_path).stem
     return f"[[{stem}]] › {truncate(heading, LONGEST_HEADING)}" if heading and heading != stem else f"[[{stem}]]"
 
 
-def place(start: int | None, end: int | None) -> str:
+def line_range(start: int | None, end: int | None) -> str:
     """`12` or `12-14`."""
     return f"{start}" if end in (None, start) else f"{start}-{end}"
 
 
-def ranges(numbers: Iterable[int]) -> list[str]:
+def number_ranges(numbers: Iterable[int]) -> list[str]:
     """Rising numbers in few words: `1-3`, `7`."""
     runs: list[list[int]] = []
     for number in numbers:
@@ -92,17 +92,17 @@ def ranges(numbers: Iterable[int]) -> list[str]:
 
 def _cited(number: int, citations: Sequence[Citation], digits: int) -> list[StyledLine]:
     first = citations[0]
-    mark, style = MARKS[worst(citations)]
+    mark, style = MARKS[worst_status(citations)]
     head = (StyledSpan(f"  {f'[{number}]':>{digits + 2}} "), StyledSpan(mark, style))
     indent = digits + 7
     if first.relative_path is None:
         return [StyledLine((*head, StyledSpan(" no such source was in the prompt", style)), indent=indent)]
-    exact = [c for c in citations if status(c) == "verified"] or citations
-    places = ", ".join(dict.fromkeys(place(c.start_line, c.end_line) for c in exact if c.start_line))
+    exact = [c for c in citations if citation_status(c) == "verified"] or citations
+    places = ", ".join(dict.fromkeys(line_range(c.start_line, c.end_line) for c in exact if c.start_line))
     where = StyledSpan(f"{first.relative_path}:{places}" if places else first.relative_path, "dim", first.relative_path)
-    lines = [StyledLine((*head, StyledSpan(" "), StyledSpan(name_of(first.relative_path, first.heading))), (where,), indent)]
+    lines = [StyledLine((*head, StyledSpan(" "), StyledSpan(source_name(first.relative_path, first.heading))), (where,), indent)]
     for citation in citations:
-        if status(citation) == "misquoted":
+        if citation_status(citation) == "misquoted":
             said = truncate(citation.quote or "", LONGEST_QUOTE)
             lines.append(styled_line(f"{' ' * indent}the quoted words are not there: “{said}”", style, indent))
     return lines

@@ -20,13 +20,13 @@ from zkchat_cli.terminal.screen import Screen
 if TYPE_CHECKING:
     from zkchat_cli import events
     from zkchat_cli.app.factory import App
-    from zkchat_cli.chat.command_hints import CommandHints
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.models import Conversation, TurnReport
+    from zkchat_cli.views.command_hints import CommandHints
 
 COMMAND = command_group()
-NOT_MET = 1
-"""How an agent run ends whose goal is not met: it is no error of the usage, the vault or the provider, and a script must see it."""
+GOAL_NOT_MET = 1
+"""Exit code of an agent run that did not reach its goal, so that a script can tell."""
 
 
 @command(
@@ -40,23 +40,23 @@ NOT_MET = 1
 )
 def ask(
     ctx: CommandContext,
-    prompt: Annotated[list[str] | None, typer.Argument(metavar="[PROMPT]...", help="The question; a piped text is put before it.")] = None,
+    prompt: Annotated[list[str] | None, typer.Argument(metavar="[PROMPT]...", help="The question; piped text comes before it.")] = None,
     continue_: Annotated[
         bool,
         typer.Option(
-            "--continue", "-c", help="Go on with the vault's latest conversation; without PROMPT: finish its answer, if that was cut off."
+            "--continue", "-c", help="Continue the vault's latest conversation; without PROMPT, finish an answer that was cut off."
         ),
     ] = False,
     cid: options.ConversationOption = None,
     answer_only: Annotated[bool, typer.Option("--answer-only", help="Print the answer without its sources.")] = False,
     stream_json: Annotated[bool, typer.Option("--stream-json", help="Print one JSON event per line.")] = False,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to this file instead, whole or not at all.")
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to this file, completely or not at all.")
     ] = None,
-    show_context: Annotated[bool, typer.Option("--show-context", help="Say on standard error what the prompt is made of.")] = False,
+    show_context: Annotated[bool, typer.Option("--show-context", help="Print on standard error what the prompt is made of.")] = False,
     iterations: Annotated[
         int | None,
-        typer.Option("--iterations", metavar="N", min=1, help="Take PROMPT for a goal, and work on it in N rounds."),
+        typer.Option("--iterations", metavar="N", min=1, help="Treat PROMPT as a goal and work on it in up to N rounds."),
     ] = None,
     unsafe: options.UnsafeOption = False,
     yes: options.YesOption = False,
@@ -64,21 +64,21 @@ def ask(
 ) -> None:
     """Ask one question about your notes; print the answer and its sources."""
     from zkchat_cli.chat.agent_run import run_goal
-    from zkchat_cli.chat.background_tasks import made_of
-    from zkchat_cli.chat.command_hints import IN_SHELL, UNSTORED
+    from zkchat_cli.chat.turn_recorder import default_title
     from zkchat_cli.terminal.change_approval import ApprovalPrompt, policy, tell_unable
     from zkchat_cli.terminal.hyperlinks import opener
     from zkchat_cli.terminal.turn_renderer import Verbosity, show
     from zkchat_cli.terminal.turn_view import to_stderr
+    from zkchat_cli.views.command_hints import IN_SHELL, UNSTORED
 
-    as_json, ways = ctx.as_json, UNSTORED if no_store else IN_SHELL
-    going_on = continue_ or cid is not None
-    text, typed = _question(prompt or [], needed=not going_on)
+    as_json, hints = ctx.as_json, UNSTORED if no_store else IN_SHELL
+    continuing = continue_ or cid is not None
+    text, typed = _question(prompt or [], needed=not continuing)
     with _output(ctx.screen, output) as screen, ctx.open_app(store=not no_store, unsafe=unsafe) as opened:
-        asked = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and not (as_json or stream_json)
-        app = replace(opened, approve=policy(unsafe=unsafe, yes=yes, screen=screen, interactive=asked))
+        interactive = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and not (as_json or stream_json)
+        app = replace(opened, approve=policy(unsafe=unsafe, yes=yes, screen=screen, interactive=interactive))
         screen = replace(screen, address=opener(app.vault.root, app.loaded.values.references.link_style))
-        warming = app.counter.warm()
+        vocabulary = app.counter.load_in_background()
         with screen.progress_bar("Indexing") as progress:
             index = app.vault.refresh(progress=progress)
         for problem in index.problems if index.added or index.changed else ():
@@ -88,51 +88,51 @@ def ask(
         session = app.session(_conversation(app, cid, continue_=continue_))
         session.mark_scanned()
         tell_unable(session, screen, unsafe=unsafe)
-        warming.join()
+        vocabulary.join()
         if iterations:
-            turn = run_goal(session, text, iterations, typed=typed, ways=ways)
+            turn = run_goal(session, text, iterations, typed=typed, resume_hint=hints.resume_run)
         else:
             turn = session.send(text, typed=typed) if text else session.continue_answer()
         try:
-            with closing(turn):  # where the reader has gone, what came of the answer is stored
+            with closing(turn):  # closing it stores the partial answer if the reader is gone
                 if as_json or stream_json:
-                    report = _run_as_json(session, turn, screen, ways, stream=stream_json)
+                    report = _run_as_json(session, turn, screen, hints, stream=stream_json)
                 else:
-                    shown = 0 if answer_only else app.loaded.values.references.max_displayed
-                    manner = Verbosity(shown, ways=ways)
+                    max_sources = 0 if answer_only else app.loaded.values.references.max_displayed
+                    verbosity = Verbosity(max_sources, ways=hints)
                     attended = app.approve.attending(turn) if isinstance(app.approve, ApprovalPrompt) else turn
-                    report = _outcome(show(attended, screen, to_stderr(screen), manner))
+                    report = _report(show(attended, screen, to_stderr(screen), verbosity))
                     session.flush()
-            if typed != text and not going_on:
+            if typed != text and not continuing:
                 with suppress(StoreError):  # a title is not worth an error
-                    session.rename(made_of(typed))  # what was piped in says less of the conversation than what was asked of it
+                    session.rename(default_title(typed))  # the question is a better title than the piped text before it
         except KeyboardInterrupt:
-            if iterations and ways.run_goes_on:
-                screen.warn("the run was stopped; what came is kept", f"{ways.run_goes_on} goes on")
+            if iterations and hints.resume_run:
+                screen.warn("the run was stopped; what it did is stored", f"continue with {hints.resume_run}")
             raise
         finally:
             if show_context:
-                _tell_context(session, screen)
+                _print_context(session, screen)
     if report.run is not None and not report.run.met:
-        raise typer.Exit(NOT_MET)
+        raise typer.Exit(GOAL_NOT_MET)
 
 
-def _tell_context(session: "ZkChatSession", screen: Screen) -> None:
-    """What the prompt that was sent was made of, if one was."""
-    from zkchat_cli.views.prompt_overview import overview
+def _print_context(session: "ZkChatSession", screen: Screen) -> None:
+    """Print what the sent prompt was made of, if one was sent."""
+    from zkchat_cli.views.prompt_overview import overview_lines
 
     if session.last_prompt is not None:
-        asked = next((m for m in reversed(session.history) if m.role == "user"), None)
+        question = next((m for m in reversed(session.history) if m.role == "user"), None)
         tokens: Counter[str] = Counter()
-        for chunk in asked.chunks if asked is not None else ():
+        for chunk in question.chunks if question is not None else ():
             tokens[chunk.relative_path] += session.counter.count(chunk.text)
-        for line in overview(session.last_prompt, asked.references if asked is not None else (), tokens):
+        for line in overview_lines(session.last_prompt, question.references if question is not None else (), tokens):
             screen.remark(line)
 
 
 @contextmanager
 def _output(screen: Screen, file: Path | None) -> Iterator[Screen]:
-    """Where the answer goes: to stdout, or when it is whole into a file. What cannot get there, half of an answer too, is on stdout."""
+    """The screen to print the answer on: stdout, or a buffer that is written to `file` at the end, or to stdout if that fails."""
     if file is None:
         yield screen
         return
@@ -144,24 +144,24 @@ def _output(screen: Screen, file: Path | None) -> Iterator[Screen]:
     except (ZkchatError, KeyboardInterrupt):
         screen.write(collected.getvalue())
         raise
-    screen.progress(f"Written to {file}")
+    screen.progress(f"Wrote {file}")
 
 
 def _question(arguments: Sequence[str], *, needed: bool) -> tuple[str, str]:
-    """The whole message, and what of it was typed: a text that is piped in besides is data, and must not import files."""
-    waiting = sys.stdin is not None and sys.stdin.isatty()
-    piped = "" if sys.stdin is None or waiting else refuse_oversized(sys.stdin.read(MAX_PIPED + 1))
-    typed = " ".join(map(_named, arguments)).strip("\n")
-    if not typed.strip() and waiting and needed:
-        raise UsageError("there is nothing to ask", 'Say zkchat ask "…", or pipe a text in.')
+    """The whole message, and the part that was typed: piped text is data and must not import files."""
+    at_terminal = sys.stdin is not None and sys.stdin.isatty()
+    piped = "" if sys.stdin is None or at_terminal else refuse_oversized(sys.stdin.read(MAX_PIPED + 1))
+    typed = " ".join(map(_quote_path, arguments)).strip("\n")
+    if not typed.strip() and at_terminal and needed:
+        raise UsageError("there is nothing to ask", 'For example: zkchat ask "…", or pipe a text in.')
     text = "\n\n".join(part.strip("\n") for part in (piped, typed) if part.strip())
     if not text and needed:
-        raise UsageError("there is nothing to ask", 'Say zkchat ask "…", or pipe a text in.')
+        raise UsageError("there is nothing to ask", 'For example: zkchat ask "…", or pipe a text in.')
     return text, typed if typed.strip() else text
 
 
-def _named(argument: str) -> str:
-    """An argument as it would be typed in a chat: of `@"my notes.md"` the shell has taken the quotation marks away."""
+def _quote_path(argument: str) -> str:
+    """Restore the quotation marks of `@"my notes.md"`, which the shell removed."""
     name = argument.removeprefix("@")
     if name == argument or not any(c.isspace() for c in name):
         return argument
@@ -176,7 +176,7 @@ def _conversation(app: "App", cid: str | None, *, continue_: bool) -> "Conversat
 
 
 def _run_as_json(
-    session: "ZkChatSession", turn: "Iterable[events.Event]", screen: Screen, ways: "CommandHints", *, stream: bool
+    session: "ZkChatSession", turn: "Iterable[events.Event]", screen: Screen, hints: "CommandHints", *, stream: bool
 ) -> "TurnReport":
     from zkchat_cli import events
     from zkchat_cli.terminal.change_approval import show_change
@@ -191,7 +191,7 @@ def _run_as_json(
             screen.warn(event.message, event.hint)
         if isinstance(event, events.ChangeProposed | events.ChangeDecided) and not stream:
             show_change(event, screen)
-    report = _outcome(last)
+    report = _report(last)
     try:
         session.flush()
     except ZkchatError as e:
@@ -199,13 +199,13 @@ def _run_as_json(
         raise
     if not stream:
         screen.json(report)
-    if report.run is not None and (unmet := unmet_line(report.run, ways)):
+    if report.run is not None and (unmet := unmet_line(report.run, hints)):
         screen.warn(unmet)
     return report
 
 
-def _outcome(last: "events.Event | None") -> "TurnReport":
-    """The report of a completed turn. Raises the error of a failed one, with the text that came (`partial`) on it."""
+def _report(last: "events.Event | None") -> "TurnReport":
+    """The report of a completed turn. Raises the error of a failed one, with the partial answer in it."""
     from zkchat_cli import events
 
     match last:
@@ -214,11 +214,11 @@ def _outcome(last: "events.Event | None") -> "TurnReport":
         case events.TurnFailed(error, _, partial):
             error.partial = partial
             raise error
-    raise ZkchatError("the turn ended without a result", "This is a defect of zkchat; please report it.")
+    raise ZkchatError("the turn ended without a result", "This is a bug in zkchat; please report it.")
 
 
 def as_document(event: "events.Event") -> dict[str, Any]:
-    """An event as one JSON line: `type`, then its fields; a completed turn's are those of the ask document."""
+    """An event as a JSON object: `type`, then its fields; for a completed turn, those of `ask --json`."""
     from zkchat_cli import events
 
     name = "".join(f"_{c.lower()}" if c.isupper() else c for c in type(event).__name__).lstrip("_")
@@ -228,10 +228,10 @@ def as_document(event: "events.Event") -> dict[str, Any]:
         error = {"code": event.error.code, "message": event.error.message, "hint": event.error.hint or None}
         return {"type": name, "error": error, "message_id": event.message_id, "partial": event.partial}
     fields = {f: getattr(event, f) for f in event.__dataclass_fields__}
-    return {"type": name, **{f: _plain(value) for f, value in fields.items()}}
+    return {"type": name, **{f: _as_json_value(value) for f, value in fields.items()}}
 
 
-def _plain(value: object) -> object:
+def _as_json_value(value: object) -> object:
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
-    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+    return [_as_json_value(item) for item in value] if isinstance(value, tuple) else value

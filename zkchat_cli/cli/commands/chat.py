@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from zkchat_cli.models import Conversation
 
 DEMO_TIP = "to try: What is an evergreen note?   then /sources 1, /why 1, /context, /help"
-"""What the built-in notes answer, and what can be checked of it."""
+"""A question that the demo notes answer, and commands to check the answer with."""
 
 COMMAND = command_group()
 
@@ -35,7 +35,7 @@ COMMAND = command_group()
 @COMMAND.command(epilog=examples("zkchat chat --vault ~/notes", "zkchat chat -c"))
 def chat(
     resume: options.ResumeOption = None,
-    continue_: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the vault's latest conversation.")] = False,
+    continue_: Annotated[bool, typer.Option("--continue", "-c", help="Continue the vault's latest conversation.")] = False,
     demo: Annotated[bool, typer.Option("--demo", help="Chat with the built-in notes, offline.")] = False,
     agent: options.AgentOption = None,
     strategy: options.StrategyOption = None,
@@ -47,27 +47,27 @@ def chat(
     model: options.ModelOption = None,
     config_file: options.ConfigOption = None,
 ) -> None:
-    """Chat with your notes. Where standard input is no terminal: one message a line, plain output."""
+    """Chat with your notes. If standard input is not a terminal: one message per line, plain output."""
     from zkchat_cli.config import loader
 
     screen = Screen.of()
     if sys.stdin is None:
-        raise UsageError("there is no standard input to read messages from", 'Start it in a terminal, or say zkchat ask "…".')
+        raise UsageError("there is no standard input to read messages from", 'Start it in a terminal, or use zkchat ask "…".')
     if demo and vault is not None:
-        raise UsageError("--demo brings its own notes", "Leave out --vault, or leave out --demo.")
+        raise UsageError("--demo uses its own notes", "Leave out --vault or --demo.")
     if not demo and vault is None and model is None and config_file is None:
         vault, model = run_onboarding(screen)
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
     approve, asking = None, None
     if unsafe or yes:
-        from zkchat_cli.terminal.change_approval import ApprovalPrompt, policy  # what it loads a chat that changes nothing does without
+        from zkchat_cli.terminal.change_approval import ApprovalPrompt, policy  # only needed for changes
 
         approve = policy(unsafe=unsafe, yes=yes, screen=screen, interactive=interactive)
         asking = approve if isinstance(approve, ApprovalPrompt) else None
-    with ExitStack() as opened:
+    with ExitStack() as resources:
 
-        def opening() -> StartedSession:
-            from zkchat_cli.app import factory  # what a session is made of takes longer to load than the prompt, which does without
+        def start_session() -> StartedSession:
+            from zkchat_cli.app import factory  # slow to import; the prompt is visible before
             from zkchat_cli.app.demo import demo_folder, demo_vault
             from zkchat_cli.store.retention import Retention
 
@@ -76,46 +76,48 @@ def chat(
             choices = startup_options.StartupOptions(
                 notes, model, config_file, strategy, max_context, store=not no_store, store_later=new, agent=agent, unsafe=unsafe
             )
-            app = replace(opened.enter_context(open_app(choices)), approve=approve)
+            app = replace(resources.enter_context(open_app(choices)), approve=approve)
             session = app.session(_conversation(app, resume, continue_=continue_))
-            old = Retention(app.store, app.loaded.values, factory.now(), but=session.conversation.id)
-            old.start()
+            retention = Retention(app.store, app.loaded.values, factory.now(), current=session.conversation.id)
+            retention.start()
             unstored = app.unstored
             warnings = ((f"this chat is not stored: {unstored.message}", unstored.hint),) if unstored is not None else ()
-            unkept = app.cache.notice if app.cache is not None else None
+            no_cache = app.cache.notice if app.cache is not None else None
             tip = DEMO_TIP if app.vault.root == demo_folder(app.loaded.places).resolve() else ""
-            return StartedSession(app, session, (*warnings, *(each for each in (unkept, old.notice) if each is not None)), tip)
+            return StartedSession(app, session, (*warnings, *(each for each in (no_cache, retention.notice) if each is not None)), tip)
 
         if interactive:
-            _refuse_at_once(vault)
-            with typing_ahead() as typed:  # what is typed already is for the prompt
-                from zkchat_cli.terminal.repl import Repl  # prompt_toolkit takes 0.1 s to import: pipes do without
+            _refuse_missing_folder(vault)
+            with typing_ahead() as typed:  # keys pressed before the prompt appears
+                from zkchat_cli.terminal.repl import Repl  # imports prompt_toolkit (0.1 s), which pipes do not need
 
-                repl = Repl(opening, screen, keep_history=not no_store, unsafe=unsafe, asking=asking, typed=typed)
+                repl = Repl(start_session, screen, keep_history=not no_store, unsafe=unsafe, asking=asking, typed=typed)
                 code = repl.run()
             if (last := repl.current()) is not None:
                 last.flush()
         else:
             from zkchat_cli.terminal.change_approval import tell_unable  # as above
 
-            made = opening()
-            for warning in made.warnings:
+            started = start_session()
+            for warning in started.warnings:
                 screen.warn(*warning)
-            tell_unable(made.session, screen, unsafe=unsafe)
-            settings = made.bench.loaded.values.references
-            screen = replace(screen.dressed(made.bench.loaded.values.terminal), address=opener(made.bench.vault.root, settings.link_style))
+            tell_unable(started.session, screen, unsafe=unsafe)
+            settings = started.bench.loaded.values.references
+            screen = replace(
+                screen.dressed(started.bench.loaded.values.terminal), address=opener(started.bench.vault.root, settings.link_style)
+            )
             with screen.progress_bar("Indexing") as progress:
-                index = made.bench.vault.refresh(progress=progress)
+                index = started.bench.vault.refresh(progress=progress)
             for problem in index.problems:
                 screen.warn(problem)
-            code = _piped(made.session, screen, settings.max_displayed)
+            code = _piped(started.session, screen, settings.max_displayed)
     raise typer.Exit(code)
 
 
-def _refuse_at_once(vault: Path | None) -> None:
-    """What can be seen to be wrong without loading anything needs no prompt that goes again."""
-    if vault is not None and not os.path.isdir(os.path.expanduser(vault)):  # noqa: PTH111, PTH112 - as Path has them they may raise
-        from zkchat_cli.vault import filesystem  # which says what is wrong with it
+def _refuse_missing_folder(vault: Path | None) -> None:
+    """Report a missing vault before the prompt appears, without importing anything."""
+    if vault is not None and not os.path.isdir(os.path.expanduser(vault)):  # noqa: PTH111, PTH112 - the methods of Path may raise
+        from zkchat_cli.vault import filesystem  # raises an error that says what is wrong
 
         filesystem.resolve_root(vault)
 
@@ -125,7 +127,7 @@ def _conversation(app: "App", resume: str | None, *, continue_: bool) -> "Conver
 
 
 def _piped(session: "ZkChatSession", screen: Screen, max_sources: int) -> int:
-    """One message a line. Returns 0, or 128 + the signal that ended it. Raises the first error when all lines have been answered."""
+    """Answer each line. Returns 0, or 128 + the signal that ended it. Raises the first error after the last line."""
     with InterruptHandler() as interruptions:
         try:
             with interruptions.stoppable():
@@ -138,8 +140,8 @@ def _piped(session: "ZkChatSession", screen: Screen, max_sources: int) -> int:
 
 
 def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) -> None:
-    """An error is told and the next line is read; the first one decides the exit code."""
-    from zkchat_cli.terminal.command_runner import run_piped  # the session has loaded what they need
+    """Print an error and go on with the next line; the first error decides the exit code."""
+    from zkchat_cli.terminal.command_runner import run_piped  # imports that the session has made already
     from zkchat_cli.terminal.turn_renderer import show_error
     from zkchat_cli.terminal.turn_view import to_stderr
 
@@ -147,10 +149,10 @@ def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) ->
     first: ZkchatError | None = None
     for line in _lines(screen):
         try:
-            going_on = run_piped(line, session, screen, aside, max_sources)
-            if going_on is None:
+            next_session = run_piped(line, session, screen, aside, max_sources)
+            if next_session is None:
                 break
-            session = going_on
+            session = next_session
         except ZkchatError as e:
             show_error(e, aside)
             first = first or e
@@ -165,14 +167,14 @@ def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) ->
 
 
 def _lines(screen: Screen) -> Iterator[str]:
-    """The lines of standard input that say something. Where a person types them (`zkchat chat | cat`), a prompt on stderr asks for each."""
+    """The non-empty lines of standard input. If a person types them (`zkchat chat | cat`), a prompt is printed on stderr."""
     if isinstance(sys.stdin, TextIOWrapper):
         sys.stdin.reconfigure(encoding="utf-8-sig", errors="replace")
-    asking = sys.stdin.isatty() and screen.err_is_terminal
-    if asking:
-        screen.progress("zkchat: the output goes into a pipe or a file, so this is the plain chat: one message a line, Ctrl-D ends it.")
+    show_prompt = sys.stdin.isatty() and screen.err_is_terminal
+    if show_prompt:
+        screen.progress("zkchat: the output is no terminal, so this is the plain chat: one message per line, Ctrl-D ends it.")
     while True:
-        if asking:
+        if show_prompt:
             screen.err.write(PROMPT)
             screen.err.flush()
         line = refuse_oversized(sys.stdin.readline(MAX_PIPED + 1))

@@ -1,4 +1,4 @@
-"""What outlasts a conversation: facts to remember, and what of memory a prompt would hold."""
+"""Memory: facts that outlast a conversation, and what of them a prompt includes."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -12,97 +12,98 @@ from zkchat_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
-    from zkchat_cli.memory.fact_ranking import RelevantFacts
+    from zkchat_cli.memory.fact_ranking import RankedMemory
     from zkchat_cli.memory.memory import FactUpdate
     from zkchat_cli.models import Fact
 
-COMMAND = command_group("What outlasts a conversation: facts to remember, and what of memory a prompt would hold.")
-MOST_IMPORTED = 500
+COMMAND = command_group("Memory: facts that outlast a conversation, and what of them a prompt includes.")
+MAX_IMPORTED = 500
 
 TextArgument = Annotated[str, typer.Argument(metavar="TEXT", help="The fact, or - to read it from standard input.")]
 
 
 @contextmanager
-def _remembering(ctx: CommandContext) -> "Iterator[ZkChatSession]":
-    """A session on no conversation, for its memory."""
+def _session_without_conversation(ctx: CommandContext) -> "Iterator[ZkChatSession]":
+    """A session for its memory alone."""
     with ctx.open_app() as app:
         yield app.session()
 
 
 @command(COMMAND, *options.NOTES, name="list")
 def list_(ctx: CommandContext) -> None:
-    """Every fact that is remembered, the newest first."""
-    from zkchat_cli.views.memory import facts
+    """All remembered facts, newest first."""
+    from zkchat_cli.views.memory import fact_lines
 
-    with _remembering(ctx) as session:
+    with _session_without_conversation(ctx) as session:
         remembered = session.memory.facts()
     if ctx.as_json:
-        ctx.screen.json([_fact(fact) for fact in remembered])
+        ctx.screen.json([_fact_document(fact) for fact in remembered])
         return
-    ctx.screen.show([*facts(remembered)])
+    ctx.screen.show([*fact_lines(remembered)])
     if not remembered:
-        ctx.screen.remark('Nothing is remembered yet: zkchat memory add "…"')
+        ctx.screen.remark('No facts yet. Add one: zkchat memory add "…"')
 
 
 @command(COMMAND, *options.NOTES, epilog=examples('zkchat memory add "the rent is 950 euros" --key rent'))
 def add(
     ctx: CommandContext,
     text: TextArgument,
-    key: Annotated[str, typer.Option("--key", metavar="KEY", help="What it is about; a fact of the same key is replaced.")] = "",
+    key: Annotated[str, typer.Option("--key", metavar="KEY", help="The fact's subject; an older fact with the same key is replaced.")] = "",
 ) -> None:
-    """Remember a fact; a newer one of the same key replaces the older."""
-    from zkchat_cli.memory.fact_ranking import LONGEST_FACT
+    """Remember a fact. It replaces an older one with the same key."""
+    from zkchat_cli.memory.fact_ranking import MAX_FACT
 
-    fact = standard_input().buffer.read(8 * LONGEST_FACT).decode("utf-8", "replace") if text == "-" else text
-    with _remembering(ctx) as session:
-        kept = session.memory.remember(fact, key=key)
+    fact = standard_input().buffer.read(8 * MAX_FACT).decode("utf-8", "replace") if text == "-" else text
+    with _session_without_conversation(ctx) as session:
+        update = session.memory.remember(fact, key=key)
     if ctx.as_json:
-        ctx.screen.json({**_fact(kept.fact), "replaced": _fact(kept.replaced) if kept.replaced else None})
+        ctx.screen.json({**_fact_document(update.fact), "replaced": _fact_document(update.replaced) if update.replaced else None})
     else:
-        _tell(ctx, kept)
+        _print_update(ctx, update)
 
 
-def _tell(ctx: CommandContext, kept: "FactUpdate") -> None:
-    ctx.screen.print(f"Remembered as {kept.fact.key}: {kept.fact.content}")
-    if kept.replaced is not None and kept.replaced.content != kept.fact.content:
-        ctx.screen.print(f"  it replaces, of {kept.replaced.created_at[:10]}: {kept.replaced.content}", "dim")
+def _print_update(ctx: CommandContext, update: "FactUpdate") -> None:
+    ctx.screen.print(f"Remembered as {update.fact.key}: {update.fact.content}")
+    if update.replaced is not None and update.replaced.content != update.fact.content:
+        ctx.screen.print(f"  replaces (from {update.replaced.created_at[:10]}): {update.replaced.content}", "dim")
 
 
 @command(COMMAND, *options.NOTES, name="import", epilog=examples("zkchat memory import @facts.md"))
 def import_(
     ctx: CommandContext,
-    path: Annotated[str, typer.Argument(metavar="@PATH", help="A text file from the vault or from under the current folder.")],
+    path: Annotated[str, typer.Argument(metavar="@PATH", help="A text file in the vault or below the current folder.")],
 ) -> None:
     """Remember each list item and each paragraph of a file."""
-    from zkchat_cli.memory.fact_ranking import LONGEST_FACT, facts_in
-    from zkchat_cli.references.file_imports import imports_in, read
+    from zkchat_cli.memory.fact_ranking import MAX_FACT, parse_facts
+    from zkchat_cli.references.file_imports import find_imports, read_import
+    from zkchat_cli.tools.base import plural
 
-    written = path if path.startswith("@") else f"@{path}"
-    wanted = imports_in(f'@"{written[1:]}"' if '"' not in written and not written.startswith("@<") else written)
+    mention = path if path.startswith("@") else f"@{path}"
+    wanted = find_imports(f'@"{mention[1:]}"' if '"' not in mention and not mention.startswith("@<") else mention)
     if not wanted:
-        raise UsageError(f"{path} is not a path of a file", "Name one, as zkchat memory import @facts.md")
-    with _remembering(ctx) as session:
-        file = read(wanted[0], session.import_roots)
-        every = facts_in("\n\n".join(chunk.text for chunk in file.chunks))
-        taken = [fact for fact in every if len(fact) <= LONGEST_FACT][:MOST_IMPORTED]
+        raise UsageError(f"{path} is not a path", "For example: zkchat memory import @facts.md")
+    with _session_without_conversation(ctx) as session:
+        file = read_import(wanted[0], session.import_roots)
+        every = parse_facts("\n\n".join(chunk.text for chunk in file.chunks))
+        taken = [fact for fact in every if len(fact) <= MAX_FACT][:MAX_IMPORTED]
         if not taken:
-            raise UsageError(f"{file.relative_path} has no facts", "Each list item and each paragraph of it would be one.")
-        kept = [session.memory.remember(fact, source=file.relative_path) for fact in taken]
-    if left := len(every) - len(taken):
-        ctx.screen.warn(f"{left} were left out", f"At most {MOST_IMPORTED} at once, each of {LONGEST_FACT} characters at most.")
+            raise UsageError(f"{file.relative_path} has no facts", "Each list item and each paragraph is read as one fact.")
+        updates = [session.memory.remember(fact, source=file.relative_path) for fact in taken]
+    if skipped := len(every) - len(taken):
+        ctx.screen.warn(f"skipped {plural(skipped, 'fact')}", f"The limit is {MAX_IMPORTED} facts of {MAX_FACT} characters each.")
     if ctx.as_json:
-        ctx.screen.json({"imported": [_fact(each.fact) for each in kept], "skipped": left})
+        ctx.screen.json({"imported": [_fact_document(each.fact) for each in updates], "skipped": skipped})
         return
-    for each in kept:
-        _tell(ctx, each)
+    for update in updates:
+        _print_update(ctx, update)
 
 
 @command(COMMAND, *options.NOTES)
 def search(ctx: CommandContext, text: Annotated[str, typer.Argument(metavar="TEXT", help="Words to search for.")]) -> None:
-    """Search facts, notes that are often cited, and memory files; the best first."""
-    with _remembering(ctx) as session:
+    """Search facts, often cited notes and memory files; best first."""
+    with _session_without_conversation(ctx) as session:
         ranked = session.memory.search(text, session.budget.messages, session.counter)
-    _show(ctx, ranked, [_found(relevant) for relevant in ranked])
+    _print_ranked(ctx, ranked, [_ranked_document(relevant) for relevant in ranked])
 
 
 @command(COMMAND, *options.NOTES)
@@ -111,51 +112,51 @@ def relevance(
     id_: options.ConversationArgument = None,
     next_: Annotated[str, typer.Option("--next", metavar="TEXT", help="For this message instead of the last one.")] = "",
 ) -> None:
-    """How far each thing that is remembered bears on a conversation's last message, and what goes into the prompt."""
+    """How relevant each memory is to a conversation's last message, and which go into the prompt."""
     with ctx.open_app() as app:
         if next_:
             app.vault.refresh()
         session = app.session(app.find(id_) if id_ or not next_ else None)
         question = next_ or next((m.content for m in reversed(session.history) if m.role == "user"), "")
-        ranked = session.memory.relevant(question)
+        ranked = session.memory.rank(question)
         sent = {(item.kind, item.key) for item in session.memory_items(next_)}
-    documents = [{**_found(each), "reason": each.reason, "included": (each.item.kind, each.item.key) in sent} for each in ranked]
-    _show(ctx, ranked, documents)
+    documents = [{**_ranked_document(each), "reason": each.reason, "included": (each.item.kind, each.item.key) in sent} for each in ranked]
+    _print_ranked(ctx, ranked, documents)
 
 
-def _show(ctx: CommandContext, ranked: "Iterable[RelevantFacts]", documents: list[dict[str, Any]]) -> None:
-    from zkchat_cli.views.memory import found
+def _print_ranked(ctx: CommandContext, ranked: "Iterable[RankedMemory]", documents: list[dict[str, Any]]) -> None:
+    from zkchat_cli.views.memory import memory_search_lines
 
     if ctx.as_json:
         ctx.screen.json(documents)
         return
     for relevant, document in zip(ranked, documents, strict=True):
-        ctx.screen.show([*found([relevant])])
+        ctx.screen.show([*memory_search_lines([relevant])])
         if document.get("included") is False:
-            ctx.screen.print("  too far from the message to go into the prompt", "dim")
+            ctx.screen.print("  not relevant enough for the prompt", "dim")
     if not documents:
-        ctx.screen.remark("Nothing is remembered about that.")
+        ctx.screen.remark("No memory matches.")
 
 
 @command(COMMAND, *options.NOTES)
 def forget(
     ctx: CommandContext, key: Annotated[str, typer.Argument(metavar="KEY", help="A fact's key, or a unique beginning of it.")]
 ) -> None:
-    """Delete a fact, with what it replaced."""
-    with _remembering(ctx) as session:
+    """Delete a fact and the older ones it replaced."""
+    with _session_without_conversation(ctx) as session:
         fact = session.memory.forget(key)
     if ctx.as_json:
-        ctx.screen.json(_fact(fact))
+        ctx.screen.json(_fact_document(fact))
     else:
         ctx.screen.print(f"Forgotten: {fact.content} ({fact.key})")
 
 
-def _fact(fact: "Fact") -> dict[str, Any]:
+def _fact_document(fact: "Fact") -> dict[str, Any]:
     values = fact.model_dump(mode="json", exclude={"ended_at", "title"})
     return {**values, "kind": "fact", "relative_path": None}
 
 
-def _found(relevant: "RelevantFacts") -> dict[str, Any]:
+def _ranked_document(relevant: "RankedMemory") -> dict[str, Any]:
     item = relevant.item
     return {
         "key": item.key,

@@ -19,22 +19,23 @@ if TYPE_CHECKING:
 
 COMMAND = command_group("Stored conversations.")
 
-FOUND = 20
-TOOLS = 4
-"""How many times as many messages are looked at, because most may be results of tools."""
-MOST_SOURCES = 10
-MOST_NAMED = 20
-"""Conversations that are named one by one before they are deleted; of more their number says more."""
+DEFAULT_LIMIT = 20
+OVERSAMPLING = 4
+"""Messages fetched per message shown, since most matches may be tool results."""
+MAX_SOURCES = 10
+MAX_LISTED = 20
+"""Conversations listed one by one before they are deleted; of more, only the number is shown."""
 
-AllOption = Annotated[bool, typer.Option("--all", "-a", help="With all notes, not only this vault's.")]
+AllOption = Annotated[bool, typer.Option("--all", "-a", help="All vaults, not only this one.")]
 AgeOption = Annotated[
-    str | None, typer.Option("--older-than", metavar="AGE", help="Those untouched so long (90d, 12w, 1y), or since a date (2025-05-08).")
+    str | None,
+    typer.Option("--older-than", metavar="AGE", help="Those unchanged for this long (90d, 12w, 1y), or since a date (2025-05-08)."),
 ]
 
 
 @contextmanager
 def _store(ctx: CommandContext, *, anywhere: bool = True) -> "Iterator[tuple[ChatSessionStore, str | None]]":
-    """The store, and the vault that the conversations are to be with. Where no vault is chosen and `anywhere` will do, of all: None."""
+    """The store, and the vault whose conversations are meant; None for all vaults, if no vault is chosen and `anywhere` allows that."""
     from zkchat_cli.app import factory
     from zkchat_cli.store.retention import Retention
 
@@ -56,9 +57,9 @@ def _store(ctx: CommandContext, *, anywhere: bool = True) -> "Iterator[tuple[Cha
 def list_(
     ctx: CommandContext,
     everywhere: AllOption = False,
-    limit: Annotated[int | None, typer.Option("-n", "--limit", metavar="N", min=1, help="The newest N.")] = None,
+    limit: Annotated[int | None, typer.Option("-n", "--limit", metavar="N", min=1, help="Only the newest N.")] = None,
 ) -> None:
-    """The conversations, the newest first."""
+    """Stored conversations, newest first."""
     from zkchat_cli.views import conversation_list
 
     with _store(ctx, anywhere=everywhere) as (store, root):
@@ -67,15 +68,15 @@ def list_(
         ctx.screen.json([each.model_dump(mode="json") for each in known])
         return
     with paged(ctx.screen.fitted()) as pager:
-        pager.show(conversation_list.listed(known, mark=False))
+        pager.show(conversation_list.conversation_lines(known, mark=False))
     if not known:
-        none = "There is no conversation yet." if everywhere else conversation_list.NONE
+        none = "No conversations yet." if everywhere else conversation_list.NONE
         ctx.screen.remark(f'{none} Start one: zkchat ask "…"')
 
 
 @command(COMMAND, *options.NOTES)
 def show(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
-    """Read a conversation: who said what, and the sources of each answer."""
+    """A conversation's messages, and the sources of each answer."""
     from zkchat_cli.views import conversation_list
 
     with _store(ctx) as (store, root):
@@ -85,47 +86,49 @@ def show(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
         ctx.screen.json({**overview.model_dump(mode="json"), "history": [message.model_dump(mode="json") for message in history]})
         return
     with paged(ctx.screen) as pager:
-        pager.show(conversation_list.told(overview, history, MOST_SOURCES))
+        pager.show(conversation_list.transcript_lines(overview, history, MAX_SOURCES))
 
 
 @command(COMMAND, *options.NOTES, epilog=examples('zkchat sessions search "heat pump"'))
 def search(
     ctx: CommandContext,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="Words that were said.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="Words to search for.")],
     everywhere: AllOption = False,
-    limit: Annotated[int, typer.Option("-n", "--limit", metavar="N", min=1, help="At most so many messages.")] = FOUND,
+    limit: Annotated[int, typer.Option("-n", "--limit", metavar="N", min=1, help="Number of messages.")] = DEFAULT_LIMIT,
 ) -> None:
-    """Search everything that was ever said, the best matches first."""
+    """Search all messages; best matches first."""
     from zkchat_cli.views import conversation_list
 
     with _store(ctx, anywhere=everywhere) as (store, root):
-        with ctx.screen.progress_bar("Making what was said searchable") as progress:
+        with ctx.screen.progress_bar("Indexing messages") as progress:
             for done, total in store.indexing():
                 progress(done, total)
-        said = conversation_list.spoken(store.search(None if everywhere else root, text, limit=TOOLS * limit), limit)
+        matches = conversation_list.without_tool_results(
+            store.search(None if everywhere else root, text, limit=OVERSAMPLING * limit), limit
+        )
     if ctx.as_json:
-        ctx.screen.json([_hit(each, text) for each in said])
+        ctx.screen.json([_match_document(each, text) for each in matches])
         return
     with paged(ctx.screen.fitted()) as pager:
-        pager.show(conversation_list.found(said, text))
-    if not said:
-        more = "" if everywhere or root is None else " --all looks into those with other notes, too."
-        ctx.screen.remark(f"Nothing was said with these words.{more}")
+        pager.show(conversation_list.search_result_lines(matches, text))
+    if not matches:
+        more = "" if everywhere or root is None else " --all searches the conversations of all vaults."
+        ctx.screen.remark(f"No message matches.{more}")
 
 
-def _hit(said: "FoundMessage", text: str) -> dict[str, object]:
+def _match_document(match: "FoundMessage", text: str) -> dict[str, object]:
     from zkchat_cli.views import conversation_list
 
-    snippet = conversation_list.excerpt(said.message.content, text)
+    snippet = conversation_list.best_line(match.message.content, text)
     return {
-        "conversation_id": said.conversation_id,
-        "title": said.title,
-        "message_id": said.message.id,
-        "role": said.message.role,
-        "timestamp": said.message.timestamp,
+        "conversation_id": match.conversation_id,
+        "title": match.title,
+        "message_id": match.message.id,
+        "role": match.message.role,
+        "timestamp": match.message.timestamp,
         "snippet": snippet,
-        "found": conversation_list.words_found(snippet, text),
-        "score": said.score,
+        "found": conversation_list.matched_words(snippet, text),
+        "score": match.score,
     }
 
 
@@ -133,21 +136,21 @@ def _hit(said: "FoundMessage", text: str) -> dict[str, object]:
 def rename(
     ctx: CommandContext,
     id_: options.IdArgument,
-    title: Annotated[str, typer.Argument(metavar="TITLE", help="What it is called from then on.")],
+    title: Annotated[str, typer.Argument(metavar="TITLE", help="The new title.")],
 ) -> None:
-    """Give a conversation another title."""
-    from zkchat_cli.text.words import encodable
+    """Change a conversation's title."""
+    from zkchat_cli.text.words import replace_surrogates
 
-    title = " ".join(encodable(title).split())
+    title = " ".join(replace_surrogates(title).split())
     if not title:
-        raise UsageError("a title needs a word", 'zkchat sessions rename ID "A title"')
+        raise UsageError("the title is empty", 'For example: zkchat sessions rename ID "A title"')
     with _store(ctx) as (store, root):
         conversation = store.find(id_, root)
         store.rename(conversation.id, title)
     if ctx.as_json:
         ctx.screen.json({**conversation.model_dump(mode="json"), "title": title})
     else:
-        ctx.screen.print(f"{conversation.id} is called “{title}” from now on.")
+        ctx.screen.print(f"Renamed {conversation.id} to “{title}”.")
 
 
 @command(COMMAND, *options.NOTES, epilog=examples("zkchat sessions delete 3f2a 91bc", "zkchat sessions delete --older-than 90d"))
@@ -155,39 +158,42 @@ def delete(
     ctx: CommandContext,
     ids: options.IdsArgument = None,
     age: AgeOption = None,
-    everywhere: Annotated[bool, typer.Option("--all", "-a", help="With --older-than: with all notes, not only this vault's.")] = False,
+    everywhere: Annotated[bool, typer.Option("--all", "-a", help="With --older-than: of all vaults, not only this one.")] = False,
     yes: options.ConfirmOption = False,
 ) -> None:
-    """Delete conversations for good: every branch of them, and every word in the store."""
+    """Delete conversations permanently, with all their branches."""
     from zkchat_cli.app import factory
     from zkchat_cli.views import conversation_list
 
     if bool(ids) == (age is not None):
         raise UsageError(
-            "either ids or --older-than says which conversations to delete", "zkchat sessions list shows them; --older-than 90d"
+            "name the conversations to delete: either ids or --older-than",
+            "zkchat sessions list prints ids; an age is 90d, for example",
         )
     with _store(ctx, anywhere=age is None or everywhere) as (store, root):
         if age is not None:
-            old = {*store.untouched_since(conversation_list.ago(age, factory.now()).isoformat())}
-            doomed = [each for each in store.overviews(None if everywhere else root) if each.id in old]
+            old = {*store.untouched_since(conversation_list.parse_age(age, factory.now()).isoformat())}
+            selected = [each for each in store.overviews(None if everywhere else root) if each.id in old]
         else:
-            doomed = list({found.id: store.overview(found.id) for found in (store.find(id_, root) for id_ in ids or ())}.values())
-        if doomed:
-            confirm(sanitize(f"{_named(doomed)}Delete for good? Nothing brings it back."), "sessions delete", yes=yes)
-            store.delete(*(each.id for each in doomed))
+            selected = list({found.id: store.overview(found.id) for found in (store.find(id_, root) for id_ in ids or ())}.values())
+        if selected:
+            confirm(sanitize(f"{_list_text(selected)}Delete permanently? This cannot be undone."), "sessions delete", yes=yes)
+            store.delete(*(each.id for each in selected))
     if ctx.as_json:
-        ctx.screen.json({"deleted": [each.id for each in doomed]})
+        ctx.screen.json({"deleted": [each.id for each in selected]})
         return
-    for each in doomed:
-        ctx.screen.print(f"{each.id} is deleted: {conversation_list.name(each)}")
-    if not doomed:
+    for each in selected:
+        ctx.screen.print(f"Deleted {each.id}: {conversation_list.display_title(each)}")
+    if not selected:
         ctx.screen.remark("No conversation is that old.")
 
 
-def _named(doomed: "list[ConversationSummary]") -> str:
-    """What is to be deleted, a line each."""
+def _list_text(selected: "list[ConversationSummary]") -> str:
+    """The conversations to delete, one per line."""
     from zkchat_cli.views import conversation_list
 
-    lines = [f"  {each.id}  {conversation_list.name(each)} ({conversation_list.facts(each)})" for each in doomed[:MOST_NAMED]]
-    more = [f"  and {len(doomed) - MOST_NAMED} more, {len(doomed)} in all"] if len(doomed) > MOST_NAMED else []
+    lines = [
+        f"  {each.id}  {conversation_list.display_title(each)} ({conversation_list.size_and_time(each)})" for each in selected[:MAX_LISTED]
+    ]
+    more = [f"  and {len(selected) - MAX_LISTED} more, {len(selected)} in all"] if len(selected) > MAX_LISTED else []
     return "".join(f"{line}\n" for line in (*lines, *more))

@@ -13,7 +13,7 @@ from zkchat_cli.tokens.counter import ENCODINGS, TokenCounter
 COMMAND = command_group()
 
 
-def _encodings(incomplete: str) -> list[str]:
+def _complete_encodings(incomplete: str) -> list[str]:
     return [name for name in ENCODINGS if name.startswith(incomplete)]
 
 
@@ -22,20 +22,20 @@ def tokens(
     ctx: CommandContext,
     file: Annotated[str, typer.Argument(metavar="[FILE|-]", help="A text file, or - for standard input.")] = "-",
     encoding: Annotated[
-        str, typer.Option("--encoding", metavar="E", help=f"{' or '.join(ENCODINGS)}.", autocompletion=_encodings)
+        str, typer.Option("--encoding", metavar="E", help=f"{' or '.join(ENCODINGS)}.", autocompletion=_complete_encodings)
     ] = ENCODINGS[0],
 ) -> None:
-    """How many tokens a text is."""
+    """Count the tokens of a text."""
     if encoding not in ENCODINGS:
-        raise UsageError(f"{encoding} is not an encoding zkchat ships", f"Choose {' or '.join(ENCODINGS)}.")
+        raise UsageError(f"unknown encoding {encoding}", f"Choose {' or '.join(ENCODINGS)}.")
     try:
         raw = standard_input().buffer.read() if file == "-" else Path(file).read_bytes()
     except (OSError, ValueError) as e:
-        raise UsageError(f"{file} cannot be read: {reason(e)}", "Name a text file, or - for standard input.") from e
+        raise UsageError(f"cannot read {file}: {reason(e)}", "Name a text file, or - for standard input.") from e
     text = raw.decode("utf-8", "replace")
     counter = TokenCounter(encoding)
-    counter.warm().join()  # of an empty text, too, it is known whether its count is exact
-    screen = Screen.of()  # figures have no looks, which would take the settings, and those longer than counting
+    counter.load_in_background().join()  # so that `estimated` is known even for an empty text
+    screen = Screen.of()  # not ctx.screen, which would read the settings first
     with screen.progress_bar("Counting") as progress:
         count = counter.count(text, progress)
     if ctx.as_json:

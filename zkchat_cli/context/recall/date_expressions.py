@@ -84,7 +84,7 @@ class Period:
     last: date
 
 
-def periods(question: str, today: date, years: Iterable[int]) -> tuple[Period, ...]:
+def find_periods(question: str, today: date, years: Iterable[int]) -> tuple[Period, ...]:
     """What days a question means, seen from `today`; a month without its year is that month in each of `years`."""
     text = " ".join(question[:_LONGEST_QUESTION].casefold().split())
     known = tuple(years)[-MOST_YEARS:]

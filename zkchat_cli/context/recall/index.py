@@ -17,9 +17,9 @@ from datetime import date
 from operator import is_not
 from typing import TYPE_CHECKING
 
-from zkchat_cli.context.message_priority import CRITICAL, IMPORTANT, is_acknowledgement, is_critical, is_fixed, priority
-from zkchat_cli.context.recall.date_expressions import periods
-from zkchat_cli.context.recall.passages import RecallPassage, passages_of
+from zkchat_cli.context.message_priority import CRITICAL, IMPORTANT, is_acknowledgement, is_critical, is_fixed, priority_of
+from zkchat_cli.context.recall.date_expressions import find_periods
+from zkchat_cli.context.recall.passages import RecallPassage, split_into_passages
 from zkchat_cli.context.turn_history import TurnHistory
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.text.words import content_terms, stem
@@ -81,7 +81,7 @@ class _Posting:
     often: "array[int]" = field(default_factory=lambda: array("B"))
 
 
-def prepare() -> None:
+def preload_numpy() -> None:
     """Load what a look-up computes with, so that the first one need not."""
     import numpy  # noqa: F401
 
@@ -115,14 +115,14 @@ class RecallIndex:
         self._history: TurnHistory | None = None
         """That of which these turns are, if they are of one."""
 
-    def follow(self, history: TurnHistory) -> None:
+    def sync(self, history: TurnHistory) -> None:
         """`update` with the turns of a history that can be sent; costs what is new where it goes on from the last one."""
         known, self._history = self._history, None  # until all is read: a Ctrl-C may come between
-        if known is not None and history.goes_on_from(known):
-            for turn in history.sent(len(known)):
+        if known is not None and history.extends(known):
+            for turn in history.sendable_turns(len(known)):
                 self._add(turn)
         else:
-            self.update(history.sent())
+            self.update(history.sendable_turns())
         self._history = history
 
     def update(self, turns: Sequence[Turn]) -> None:
@@ -142,7 +142,7 @@ class RecallIndex:
         self._turns.append(turn)
         self._starts.append(len(self.passages))
         for message in turn.messages:
-            for passage in passages_of(message, position):
+            for passage in split_into_passages(message, position):
                 number = len(self.passages)
                 self.passages.append(passage)
                 counted = _counted(passage.text)
@@ -157,7 +157,7 @@ class RecallIndex:
                 day = _ordinal(message.timestamp)
                 self._days.append(day)
                 self._groups.append(self._known_days.setdefault(day, len(self._known_days)))
-                self._priorities.append(priority(message))
+                self._priorities.append(priority_of(message))
                 self._asks.append("?" in passage.text[-ENDING:] or "？" in passage.text[-ENDING:])
                 self._stays.append(is_fixed(message))
                 if is_critical(message):
@@ -186,17 +186,17 @@ class RecallIndex:
         del self._set[bisect_left(self._set, start) :]
         self._tokens = {number: tokens for number, tokens in self._tokens.items() if number < start}
 
-    def best(self, question: str, asked_at: str, before: int) -> Sequence[int]:
+    def search(self, question: str, asked_at: str, before: int) -> Sequence[int]:
         """Passages of the first `before` turns that bear on the question, those that bear most for their size first.
 
         The last answer is kept: the prompts of one turn, with ever more that its tools found, all ask the same.
         """
         asked = (question, asked_at, before)
         if self._found is None or self._found[0] != asked:
-            self._found = asked, self._best(question, asked_at, before)
+            self._found = asked, self._search(question, asked_at, before)
         return self._found[1]
 
-    def _best(self, question: str, asked_at: str, before: int) -> list[int]:
+    def _search(self, question: str, asked_at: str, before: int) -> list[int]:
         import numpy as np  # 0.1 s, and 30 MB: only for conversations that have outgrown their window
 
         end = self._starts[before] if before < len(self._starts) else len(self.passages)
@@ -222,22 +222,22 @@ class RecallIndex:
         order: list[int] = bearing[np.argsort(-value, kind="stable")].tolist()
         return order
 
-    def critical(self, before: int) -> list[int]:
+    def critical_passages(self, before: int) -> list[int]:
         """Passages of the first `before` turns that the user has said are critical, the most, and then the newest, first."""
         end = self._starts[before] if before < len(self._starts) else len(self.passages)
         return sorted((n for n in self._set if n < end and not self._stays[n]), key=lambda n: (-self._priorities[n], -n))
 
-    def mattering(self, numbers: Sequence[int], least: int) -> Sequence[int]:
+    def filter_by_priority(self, numbers: Sequence[int], least: int) -> Sequence[int]:
         """Those of the passages whose messages have at least this priority."""
         priorities = self._priorities
         return [number for number in numbers if priorities[number] >= least] if least else numbers
 
-    def tokens(self, number: int, counter: TokenCounter) -> int:
+    def count_tokens(self, number: int, counter: TokenCounter) -> int:
         """Tokens of a passage when it is quoted; counted once."""
         if counter is not self._counter:
             self._counter, self._tokens = counter, {}
         if number not in self._tokens:
-            self._tokens[number] = self.passages[number].tokens(counter)
+            self._tokens[number] = self.passages[number].count_tokens(counter)
         return self._tokens[number]
 
     def _scores(self, question: str) -> "NDArray[np.float64]":
@@ -275,7 +275,7 @@ class RecallIndex:
         if not len(known) or not today:
             return None
         years = range(date.fromordinal(int(known.min())).year, date.fromordinal(int(known.max())).year + 1)
-        found = periods(question, date.fromordinal(today), years)
+        found = find_periods(question, date.fromordinal(today), years)
         if not found:
             return None
         inside = np.zeros(len(days), bool)
@@ -284,7 +284,9 @@ class RecallIndex:
         return inside.astype(np.float64)
 
 
-def recall(index: RecallIndex, question: str, asked_at: str, before: int, room: int, counter: TokenCounter) -> tuple[RecallPassage, ...]:
+def recall_passages(
+    index: RecallIndex, question: str, asked_at: str, before: int, room: int, counter: TokenCounter
+) -> tuple[RecallPassage, ...]:
     """What bears most on `question` of the first `before` turns and fits into `room` tokens when quoted, in its original order.
 
     What is critical and what is important have shares of the room (`SHARES`), and what they do not use flows on. What the user has said is
@@ -294,19 +296,19 @@ def recall(index: RecallIndex, question: str, asked_at: str, before: int, room: 
     room -= FRAME
     if room <= 0:
         return ()
-    bearing = [] if is_acknowledgement(question) else index.best(question, asked_at, before)
-    critical = index.critical(before)
+    bearing = [] if is_acknowledgement(question) else index.search(question, asked_at, before)
+    critical = index.critical_passages(before)
     chosen: dict[int, None] = {}
     dates: set[str] = set()
     allowed, spent = 0.0, 0
     for least, share in SHARES:
         allowed += share * room
         misfits = 0
-        for number in index.mattering((*bearing, *critical) if least == CRITICAL else bearing, least):
+        for number in index.filter_by_priority((*bearing, *critical) if least == CRITICAL else bearing, least):
             if number in chosen:
                 continue
             day = index.passages[number].day
-            tokens = index.tokens(number, counter) + (0 if day in dates else HEADING)
+            tokens = index.count_tokens(number, counter) + (0 if day in dates else HEADING)
             if spent + tokens > allowed:
                 misfits += 1
                 if misfits == MOST_MISFITS:
@@ -318,24 +320,24 @@ def recall(index: RecallIndex, question: str, asked_at: str, before: int, room: 
     return tuple(index.passages[number] for number in sorted(chosen))
 
 
-def quote(recalled: Sequence[RecallPassage]) -> str:
+def format_passages(recalled: Sequence[RecallPassage]) -> str:
     """Passages as the model is reminded of them: what was said on which day, by whom; what is left out of a message is marked."""
     lines = [_INTRODUCTION]
     for before, passage, after in zip((None, *recalled), recalled, (*recalled[1:], None), strict=False):
         if before is None or passage.day != before.day:
             lines.append(f"{_spoken(passage.day)}:")
-        goes_on = before is not None and before.is_followed_by(passage)
-        text = passage.text if goes_on else passage.line
-        cut = passage.part + 1 < passage.parts and not (after is not None and passage.is_followed_by(after))
+        goes_on = before is not None and before.precedes_directly(passage)
+        text = passage.text if goes_on else passage.text_with_speaker
+        cut = passage.part + 1 < passage.parts and not (after is not None and passage.precedes_directly(after))
         lines.append(f"{text} […]" if cut else text)
     return "\n".join(lines)
 
 
-def cost(recalled: Sequence[RecallPassage], counter: TokenCounter) -> int:
+def estimate_passage_tokens(recalled: Sequence[RecallPassage], counter: TokenCounter) -> int:
     """About how many tokens the passages take when quoted, rather too many."""
     if not recalled:
         return 0
-    return FRAME + HEADING * len({p.day for p in recalled}) + sum(p.tokens(counter) for p in recalled)
+    return FRAME + HEADING * len({p.day for p in recalled}) + sum(p.count_tokens(counter) for p in recalled)
 
 
 def _counted(text: str) -> Counter[str]:

@@ -34,28 +34,28 @@ class RecallPassage:
         return self.message.timestamp[:10]
 
     @property
-    def line(self) -> str:
+    def text_with_speaker(self) -> str:
         """The passage with its speaker."""
         return f"{self.message.role}: {'' if self.part == 0 else '[…] '}{self.text}"
 
-    def is_followed_by(self, other: "RecallPassage") -> bool:
+    def precedes_directly(self, other: "RecallPassage") -> bool:
         """Whether nothing of their message stands between them."""
         return self.message.id == other.message.id and self.part + 1 == other.part
 
-    def tokens(self, counter: TokenCounter) -> int:
+    def count_tokens(self, counter: TokenCounter) -> int:
         """Of its line, its end and the mark of a gap included."""
-        return counter.count(self.line) + (1 if self.parts == 1 else 4)
+        return counter.count(self.text_with_speaker) + (1 if self.parts == 1 else 4)
 
 
-def passages_of(message: ZkChatMessage, turn: int) -> tuple[RecallPassage, ...]:
+def split_into_passages(message: ZkChatMessage, turn: int) -> tuple[RecallPassage, ...]:
     """What there is to quote of a message: nothing of a tool's result, which is the notes' text and can be looked up there."""
     if message.role == "tool" or not message.content.strip():
         return ()
-    texts = pieces(_unbroken(message.content))
+    texts = split_message(_unbroken(message.content))
     return tuple(RecallPassage(message, text, turn, part, len(texts)) for part, text in enumerate(texts))
 
 
-def pieces(text: str) -> list[str]:
+def split_message(text: str) -> list[str]:
     """`text` in pieces of about `PIECE` bytes, cut at lines where it has some, else between words; whole when it is short."""
     if _size(text) <= WHOLE:
         return [text.strip()]

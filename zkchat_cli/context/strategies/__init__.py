@@ -9,11 +9,11 @@ from zkchat_cli import registry
 from zkchat_cli.context.strategies.base import Strategy
 
 
-def names() -> list[str]:
+def strategy_names() -> list[str]:
     return registry.names(sys.modules[__name__])
 
 
-def strategy(name: str) -> Strategy:
+def load_strategy(name: str) -> Strategy:
     """The strategy of that name. Raises KeyError when there is none."""
     found: Strategy = registry.load(sys.modules[__name__], name, "STRATEGY")
     return found

@@ -22,32 +22,32 @@ class HistoryWindow:
     """
 
     history: TurnHistory
-    folded: int
+    folded_count: int
     recent: tuple[Turn, ...]
     question: str
-    room: int
+    budget: int
     counter: TokenCounter
     asked_at: str
     """ISO 8601; empty where nobody asks."""
     index: RecallIndex
-    tokens: int
+    recent_tokens: int
     """Those of all recent turns together."""
-    fixed: int
+    fixed_tokens: int
     """Tokens of what is fixed in the recent turns."""
-    batch: int
+    drop_batch: int
     """Tokens that are left out at once where older turns are; the same from turn to turn."""
 
-    def beside(self, kept: Sequence[Turn]) -> int:
+    def other_fixed_tokens(self, kept: Sequence[Turn]) -> int:
         """Tokens of what is fixed in the recent turns but these."""
-        return self.fixed - sum(turn.fixed_tokens for turn in kept)
+        return self.fixed_tokens - sum(turn.fixed_tokens for turn in kept)
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
     """`kept`: the newest turns, contiguous, sent whole. `recalled`: what is quoted of older ones because it bears on the question."""
 
-    kept: tuple[Turn, ...]
-    recalled: tuple[RecallPassage, ...] = ()
+    turns: tuple[Turn, ...]
+    passages: tuple[RecallPassage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

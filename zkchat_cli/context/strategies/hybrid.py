@@ -6,9 +6,9 @@ word (pinned, instructions) are taken off before a strategy is asked. Recall tak
 on the message at hand (see `recall.SHARES`), and leaves what it does not need to the newest turns.
 """
 
-from zkchat_cli.context.recall.index import cost, recall
+from zkchat_cli.context.recall.index import estimate_passage_tokens, recall_passages
 from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
-from zkchat_cli.context.turns import newest_that_fit
+from zkchat_cli.context.turns import select_newest
 
 NEWEST_SHARE = 0.2
 """Of the room: the least that the newest turns get."""
@@ -20,17 +20,17 @@ MOST_RECALLED = 4000
 
 
 def choose(offer: HistoryWindow) -> Selection:
-    kept = newest_that_fit(offer.recent, offer.room, offer.fixed)
-    if not offer.question or (len(kept) == len(offer.recent) and not offer.folded):
+    kept = select_newest(offer.recent, offer.budget, offer.fixed_tokens)
+    if not offer.question or (len(kept) == len(offer.recent) and not offer.folded_count):
         return Selection(kept)
-    room = offer.room - (int(BUFFER_SHARE * offer.room) if offer.counter.estimated else 0)
-    share = NEWEST_SHARE_BESIDE_A_SUMMARY if offer.folded else NEWEST_SHARE
-    least = newest_that_fit(offer.recent, offer.fixed + int(share * (room - offer.fixed)), offer.fixed) or kept[-1:]
-    offer.index.follow(offer.history)
-    turns = offer.folded + len(offer.recent)
-    left = min(room - sum(turn.tokens for turn in least) - offer.beside(least), MOST_RECALLED)
-    recalled = recall(offer.index, offer.question, offer.asked_at, turns - len(least), left, offer.counter)
-    kept = newest_that_fit(offer.recent, room - cost(recalled, offer.counter), offer.fixed)  # what recall leaves
+    room = offer.budget - (int(BUFFER_SHARE * offer.budget) if offer.counter.estimated else 0)
+    share = NEWEST_SHARE_BESIDE_A_SUMMARY if offer.folded_count else NEWEST_SHARE
+    least = select_newest(offer.recent, offer.fixed_tokens + int(share * (room - offer.fixed_tokens)), offer.fixed_tokens) or kept[-1:]
+    offer.index.sync(offer.history)
+    turns = offer.folded_count + len(offer.recent)
+    left = min(room - sum(turn.tokens for turn in least) - offer.other_fixed_tokens(least), MOST_RECALLED)
+    recalled = recall_passages(offer.index, offer.question, offer.asked_at, turns - len(least), left, offer.counter)
+    kept = select_newest(offer.recent, room - estimate_passage_tokens(recalled, offer.counter), offer.fixed_tokens)  # what recall leaves
     kept = max(kept, least, key=len)
     return Selection(kept, tuple(passage for passage in recalled if passage.turn < turns - len(kept)))
 

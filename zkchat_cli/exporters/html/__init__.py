@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from zkchat_cli import __version__
-from zkchat_cli.citations.marks.marks import cited
+from zkchat_cli.citations.marks import cited_marks
 from zkchat_cli.exporters.base import (
     SPEAKERS,
     UNANSWERED,
@@ -29,7 +29,7 @@ from zkchat_cli.exporters.html.figures import Cost, figures
 from zkchat_cli.exporters.html.markdown import rendered
 from zkchat_cli.exporters.html.sources import SourceList, unused, where
 from zkchat_cli.exporters.html.style import STYLE
-from zkchat_cli.models import Compaction, ContentChunk, ConversationArchive, ToolCall, ZkChatMessage, exchanges
+from zkchat_cli.models import Compaction, ContentChunk, ConversationArchive, ToolCall, ZkChatMessage, split_into_exchanges
 from zkchat_cli.text.truncate import truncate
 
 _QUESTION = 80
@@ -40,7 +40,7 @@ _RESULT = 2000
 def export(archive: ConversationArchive) -> str:
     messages = branch(archive)
     page = _Page(tool_answers(messages), _chunks(archive.messages))
-    turns = "".join(page.turn(turn) for turn in exchanges(messages))
+    turns = "".join(page.turn(turn) for turn in split_into_exchanges(messages))
     body = element(
         "body",
         element("a", "Skip to the conversation", href="#conversation", class_="skip"),
@@ -139,7 +139,7 @@ class _Page:
         if message.usage is not None:
             self.costs.append(Cost(self.number, question, message.usage))
         sources = SourceList(str(self.number), message.citations, self.chunks)
-        said = rendered(message.content, cited(message.content, message.citations), sources.anchor) if message.content.strip() else ""
+        said = rendered(message.content, cited_marks(message.content, message.citations), sources.anchor) if message.content.strip() else ""
         calls = " calls tools" if message.tool_calls and not said else ""
         heading = element("h2", f"{SPEAKERS[message.role]}{calls} · ", _when(message.timestamp), id=f"{name}-title")
         parts = [

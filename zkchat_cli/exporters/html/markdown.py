@@ -11,8 +11,8 @@ from itertools import count
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from zkchat_cli.citations.marks.marks import pieces
-from zkchat_cli.citations.marks.patterns import CitationMark
+from zkchat_cli.citations.mark_syntax import CitationMark
+from zkchat_cli.citations.marks import split_at_marks
 from zkchat_cli.exporters.html.elements import element, harmless, text
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ Anchor = Callable[[CitationMark, str], str]
 
 def rendered(source: str, marks: Sequence[CitationMark], anchor: Anchor) -> str:
     """`source` as HTML, its marks as `anchor` makes them."""
-    parts = list(pieces(source, marks))
+    parts = list(split_at_marks(source, marks))
     if len(source) > LONGEST:
         return element("pre", *(text(part) if mark is None else anchor(mark, part) for part, mark in parts), class_="plain")
     return _MarkdownRenderer([(part, mark) for part, mark in parts if mark is not None], anchor).html(parts)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from zkchat_cli.citations.marks.patterns import CitationMark
+from zkchat_cli.citations.mark_syntax import CitationMark
 from zkchat_cli.exporters.base import came_in
 from zkchat_cli.exporters.html.elements import element, folded, text
 from zkchat_cli.models import Citation, CitationStatus, ContentChunk, DocumentReference
@@ -41,7 +41,7 @@ class SourceList:
         for citation in citations:
             self._by_number.setdefault(citation.number, []).append(citation)
             for span in citation.spans:
-                self._at.setdefault((citation.number, span), []).append(citation.standing)
+                self._at.setdefault((citation.number, span), []).append(citation.effective_status)
 
     def anchor(self, mark: CitationMark, written: str) -> str:
         """A mark of one of these citations as a link to its source; several numbers as a link each, those that are none as they are."""
@@ -60,7 +60,7 @@ class SourceList:
         return element("a", text(written), seen, said, id=places[-1], href=f"#source-{self._name}-{number}", class_=f"cite {status}")
 
     def _standings(self, number: int) -> list[CitationStatus]:
-        return [citation.standing for citation in self._by_number[number]]
+        return [citation.effective_status for citation in self._by_number[number]]
 
     def html(self) -> str:
         """The list; call it when all anchors have been made."""
@@ -109,7 +109,7 @@ def where(source: Citation | ContentChunk, chunk: ContentChunk | None = None) ->
 
 
 def _quotes(citations: Iterable[Citation]) -> list[str]:
-    quotes = {citation.quote: citation.standing for citation in citations if citation.quote}
+    quotes = {citation.quote: citation.effective_status for citation in citations if citation.quote}
     return [
         element("p", element("q", text(quote), dir="auto"), " ", text(f"{WORDS[standing][0]} {standing}"), class_=f"quote {standing}")
         for quote, standing in quotes.items()

@@ -1,172 +1,148 @@
-"""A reply of Anthropic's Messages API, event by event, as deltas. Pure: the events come from whoever reads the stream."""
+"""An answer of Anthropic's Messages API as deltas. The SDK's AsyncMessageStream puts the message together. Imports the SDK."""
 
-import json
+from collections.abc import AsyncIterator
 from typing import Any
 
-from zkchat_cli.llm.anthropic.request import NAME
-from zkchat_cli.llm.base import ReasoningPart, StreamFinished, TextPart, ThinkingPart, ToolCallsPart
+from zkchat_cli.llm.anthropic.request import PROVIDER_NAME
+from zkchat_cli.llm.base import ReasoningPart, StreamFinished, TextPart, ThinkingPart, ToolCallsPart, parse_tool_call
 from zkchat_cli.llm.http_errors import Endpoint
-from zkchat_cli.llm.threaded_stream import ALIVE, Put
-from zkchat_cli.models import ThinkingBlocks, TokenUsage, ToolCall
+from zkchat_cli.llm.remote_model import silence_libraries
+from zkchat_cli.llm.threaded_stream import Emit
+from zkchat_cli.models import ThinkingBlocks, TokenUsage
 
-STATUSES = {
-    "invalid_request_error": 400,
-    "authentication_error": 401,
-    "billing_error": 402,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "timeout_error": 504,
-    "overloaded_error": 529,
-}
-"""What an error would have been, had the server not begun its answer with "all is well"."""
-CUT_BY_LENGTH = ("max_tokens", "model_context_window_exceeded")
+silence_libraries()
+
+from anthropic import NOT_GIVEN, AsyncStream  # noqa: E402  after silence_libraries
+from anthropic.lib.streaming import AsyncMessageStream  # noqa: E402
+from anthropic.types import MessageDeltaUsage, ParsedMessage, RawMessageStreamEvent  # noqa: E402
+
+LENGTH_REASONS = ("max_tokens", "model_context_window_exceeded")
+_EVENTS = ("message_start", "message_delta", "message_stop", "content_block_start", "content_block_delta", "content_block_stop")
 
 
-class ErrorEvent(Exception):
-    """The server gives up in the middle of its answer: `status` and `body` as if it had said so at once."""
+class _Events:
+    """The SDK's raw events as its AsyncMessageStream accepts them.
 
-    def __init__(self, status: int, body: str) -> None:
-        super().__init__(status)
-        self.status, self.body = status, body
+    It raises for tool arguments that are not JSON, so those are kept here; for unknown events; and for a `message_delta` without usage.
+    """
+
+    def __init__(self, raw: AsyncStream[RawMessageStreamEvent]) -> None:
+        self._raw = raw
+        self.has_events = False
+        self.arguments: dict[int, str] = {}
+        self.usage: dict[str, int] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._raw, name)
+
+    async def __aiter__(self) -> AsyncIterator[RawMessageStreamEvent]:
+        async for event in self._raw:
+            self.has_events = True
+            if event.type not in _EVENTS:
+                continue
+            if event.type == "content_block_delta" and event.delta.type == "input_json_delta":
+                self.arguments[event.index] = self.arguments.get(event.index, "") + event.delta.partial_json
+                continue
+            for part in (getattr(event, "content_block", None), getattr(event, "delta", None)):
+                _check_texts(part)
+            if event.type == "message_start":
+                self._count(event.message.usage)
+            elif event.type == "message_delta":
+                self._count(event.usage)
+                event.usage = event.usage or MessageDeltaUsage.construct()
+            yield event
+
+    def _count(self, usage: Any) -> None:
+        """Figures come at the start and, as totals, at the end; a server may leave out either, or report 0."""
+        for name, value in (usage.to_dict() if usage else {}).items():
+            if isinstance(value, int):
+                self.usage[name] = max(value, self.usage.get(name, 0))
 
 
-class AnthropicReply:
-    """One reply. `take` its events as they come, then `finish`."""
+def _check_texts(part: object) -> None:
+    """The SDK does not check types: a number would fail wherever the text is shown."""
+    for text in (getattr(part, "text", None), getattr(part, "thinking", None)):
+        if text is not None and not isinstance(text, str):
+            raise TypeError(text)
 
-    def __init__(self, put: Put, endpoint: Endpoint) -> None:
-        self._put, self._endpoint = put, endpoint
-        self.spoken = False
-        """Whether anything of it was shown: then it is not asked for again."""
-        self.begun = False
-        self.ended = False
-        """Whether its last event was seen."""
-        self._stop: str | None = None
+
+class MessageReader:
+    """One answer: `read` its events, then `finish`."""
+
+    def __init__(self, emit: Emit, endpoint: Endpoint) -> None:
+        self._emit, self._endpoint = emit, endpoint
+        self._events: _Events | None = None
+        self._message: ParsedMessage[None] | None = None
+        self._stop_reason: str | None = None
         self._explanation = ""
-        self._usage: dict[str, int] = {}
-        self._blocks: list[dict[str, Any]] = []
-        self._open: dict[int, dict[str, Any]] = {}
+        self.started = False
+        """Whether any text was shown: then the call is not made again."""
+        self._ended = False
 
     @property
-    def whole(self) -> bool:
-        """Whether nothing is missing: some imitations leave out the last event, none the reason to stop."""
-        return self.ended or self._stop is not None
+    def has_events(self) -> bool:
+        return self._events is not None and self._events.has_events
 
-    def take(self, data: str) -> None:
-        """One event's JSON. Unknown events are passed over, as the API asks of its users. Raises ErrorEvent, and ProviderError for what
-        is no event."""
-        if data.strip() in ("", "[DONE]"):
-            return
-        try:
-            event = json.loads(data)
-            self._take(event["type"], event, data)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as e:
-            raise (self._endpoint.garbled() if self.spoken else self._endpoint.unintelligible(data)) from e
+    @property
+    def is_complete(self) -> bool:
+        """Some imitations leave out the last event, none the stop reason."""
+        return self._ended or self._stop_reason is not None
 
-    def _take(self, kind: str, event: dict[str, Any], data: str) -> None:
-        self.begun = True
-        match kind:
-            case "message_start":
-                self._count(event["message"].get("usage"))
-            case "content_block_start":
-                self._begin(event["index"], event["content_block"])
-            case "content_block_delta":
-                self._go_on(event["index"], event["delta"])
-            case "message_delta":
-                self._stop = event["delta"].get("stop_reason") or self._stop
-                self._explanation = (event["delta"].get("stop_details") or {}).get("explanation") or ""
-                self._count(event.get("usage"))
-            case "message_stop":
-                self.ended = True
-            case "error":
-                error = event["error"]
-                raise ErrorEvent(STATUSES.get(error.get("type"), 500), data)
-        self._put(ALIVE)
+    async def read(self, raw: AsyncStream[RawMessageStreamEvent]) -> None:
+        """Emit text and reasoning as they arrive. Raises TypeError, AttributeError and the like for events of another form."""
+        self._events = events = _Events(raw)
+        stream: AsyncMessageStream[None] = AsyncMessageStream(events, NOT_GIVEN)  # type: ignore[arg-type]  # it only iterates
+        async for event in stream:
+            match event.type:
+                case "message_start":
+                    self._message = stream.current_message_snapshot
+                case "content_block_start" if event.content_block.type == "text":
+                    self._show(TextPart, event.content_block.text)
+                case "content_block_start" if event.content_block.type == "thinking":
+                    self._show(ReasoningPart, event.content_block.thinking)
+                case "content_block_delta" if event.delta.type == "text_delta":
+                    self._show(TextPart, event.delta.text)
+                case "content_block_delta" if event.delta.type == "thinking_delta":
+                    self._show(ReasoningPart, event.delta.thinking)
+                case "message_delta":
+                    self._stop_reason = event.delta.stop_reason or self._stop_reason
+                    details: Any = event.delta.stop_details
+                    self._explanation = (details.explanation if details else None) or ""
+                case "message_stop":
+                    self._ended = True
+                    return
 
-    def _begin(self, index: int, block: dict[str, Any]) -> None:
-        opened = {**block, "said": ""}
-        self._open[index] = opened
-        self._blocks.append(opened)
-        match block["type"]:
-            case "text":
-                self._say(block.get("text"))
-            case "thinking":
-                self._reason(opened, block.get("thinking"))
-
-    def _go_on(self, index: int, delta: dict[str, Any]) -> None:
-        match delta["type"]:
-            case "text_delta":
-                self._say(delta["text"])
-            case "thinking_delta":
-                self._reason(self._open[index], delta["thinking"])
-            case "signature_delta":
-                self._open[index]["signature"] = delta["signature"]
-            case "input_json_delta":
-                self._open[index]["said"] += delta["partial_json"]
-
-    def _say(self, text: object) -> None:
-        if said := _words(text):
-            self.spoken = True
-            self._put(TextPart(said))
-
-    def _reason(self, block: dict[str, Any], text: object) -> None:
-        if said := _words(text):
-            self.spoken = True
-            block["said"] += said
-            self._put(ReasoningPart(said))
-
-    def _count(self, usage: dict[str, Any] | None) -> None:
-        """Figures come at the beginning and, as sums, at the end; a server may leave out either, or say 0."""
-        for name, figure in (usage or {}).items():
-            if isinstance(figure, int):
-                self._usage[name] = max(figure, self._usage.get(name, 0))
+    def _show(self, part: type[TextPart | ReasoningPart], text: str | None) -> None:
+        if text:
+            self.started = True
+            self._emit(part(text))
 
     def finish(self) -> None:
-        """Put what is said once at the end. Raises ProviderError if the model refused to go on."""
-        if self._stop == "refusal":
-            raise self._endpoint.filtered(self._endpoint.redacted(self._explanation))
-        if self._stop in CUT_BY_LENGTH:  # and so is perhaps the call that it was writing
-            self._put(StreamFinished("length", self.usage))
+        """Emit the calls and the end. Raises ProviderError if the model refused to continue."""
+        if self._stop_reason == "refusal":
+            raise self._endpoint.content_filtered(self._endpoint.redact(self._explanation))
+        if self._stop_reason in LENGTH_REASONS:  # a call that was being written may be incomplete
+            self._emit(StreamFinished("length", self._usage()))
             return
-        calls = tuple(_call(block) for block in self._blocks if block["type"] == "tool_use")
-        thoughts = tuple(_thought(block) for block in self._blocks if block["type"] in ("thinking", "redacted_thinking"))
-        if calls and thoughts:
-            self._put(ThinkingPart(ThinkingBlocks(provider=NAME, blocks=thoughts)))
+        arguments = self._events.arguments if self._events else {}
+        blocks = [block.to_dict() for block in self._message.content] if self._message else []
+        calls = tuple(
+            parse_tool_call(str(block.get("id") or ""), str(block.get("name") or "unnamed"), arguments.get(i, ""))
+            for i, block in enumerate(blocks)
+            if block["type"] == "tool_use"
+        )
+        thinking = tuple(block for block in blocks if block["type"] in ("thinking", "redacted_thinking"))
+        if calls and thinking:
+            self._emit(ThinkingPart(ThinkingBlocks(provider=PROVIDER_NAME, blocks=thinking)))
         if calls:
-            self._put(ToolCallsPart(calls))
-        self._put(StreamFinished("tool_calls" if calls else "stop", self.usage))
+            self._emit(ToolCallsPart(calls))
+        self._emit(StreamFinished("tool_calls" if calls else "stop", self._usage()))
 
-    @property
-    def usage(self) -> TokenUsage | None:
-        """What the call cost; what was read from the cache or written to it is not in the API's figure of input."""
-        said = self._usage
-        cached = said.get("cache_read_input_tokens")
-        prompt = said.get("input_tokens", 0) + (cached or 0) + said.get("cache_creation_input_tokens", 0)
+    def _usage(self) -> TokenUsage | None:
+        """What the call cost. Anthropic does not count tokens in its cache as input."""
+        usage = self._events.usage if self._events else {}
+        cached = usage.get("cache_read_input_tokens")
+        prompt = usage.get("input_tokens", 0) + (cached or 0) + usage.get("cache_creation_input_tokens", 0)
         if prompt <= 0:
             return None
-        return TokenUsage(prompt_tokens=prompt, completion_tokens=said.get("output_tokens", 0), estimated=False, cached_tokens=cached)
-
-
-def _words(text: object) -> str:
-    """What a server says as text; nothing, for null. Raises TypeError for what is none: whoever shows it would stumble over it."""
-    if text is not None and not isinstance(text, str):
-        raise TypeError(text)
-    return text or ""
-
-
-def _call(block: dict[str, Any]) -> ToolCall:
-    id_, name, said = str(block.get("id") or ""), str(block.get("name") or "nameless"), block["said"]
-    try:
-        arguments = json.loads(said) if said.strip() else block.get("input") or {}
-    except (ValueError, RecursionError):
-        arguments = None
-    if not isinstance(arguments, dict):
-        return ToolCall(id=id_, name=name, malformed=said)
-    return ToolCall(id=id_, name=name, arguments=arguments)
-
-
-def _thought(block: dict[str, Any]) -> dict[str, Any]:
-    if block["type"] == "redacted_thinking":
-        return {"type": "redacted_thinking", "data": block.get("data", "")}
-    return {"type": "thinking", "thinking": block["said"], "signature": block.get("signature", "")}
+        return TokenUsage(prompt_tokens=prompt, completion_tokens=usage.get("output_tokens", 0), estimated=False, cached_tokens=cached)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.embedders.base import EmbedderConfig, EmbedderKind, prefixed
 from zkchat_cli.llm.json_client import HttpTimeouts, JsonClient
-from zkchat_cli.llm.ollama.address import address
+from zkchat_cli.llm.ollama.client import parse_address
 from zkchat_cli.vault.search.vector_store import Embedder, Purpose
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class OllamaEmbedder:
 
 
 def _open(wanted: EmbedderConfig) -> Embedder:
-    server = JsonClient("Ollama", address(wanted.env.get("OLLAMA_HOST", "")), "Start it with `ollama serve`, or set OLLAMA_HOST.")
+    server = JsonClient("Ollama", parse_address(wanted.env.get("OLLAMA_HOST", "")), "Start it with `ollama serve`, or set OLLAMA_HOST.")
     return OllamaEmbedder(wanted.model or DEFAULT_MODEL, server)
 
 

@@ -24,8 +24,8 @@ from zkchat_cli.llm.offline.quote_ranking import (
     opening,
     ranked,
 )
+from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models import PromptMessage, ToolCall
-from zkchat_cli.text.sentences import sentences
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import fold, stem, terms
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from zkchat_cli.models import PromptMessage
-from zkchat_cli.text.words import STOPWORDS, cjk, content_terms, stem, terms
+from zkchat_cli.text.words import STOPWORDS, cjk_pattern, content_terms, stem, terms
 
 Intent = Literal["any", "definition", "how", "why", "when", "where", "which", "whether"]
 
@@ -219,7 +219,7 @@ def points_back(text: str) -> bool:
     words = terms(text)
     if len(own) <= 4 and _POINTS.search(_EXPLETIVE.sub(" ", text)) and len(words) <= 14:
         return True
-    return bool(_ADDS.match(text)) and len(own) <= (6 if cjk().search(text) else 2)
+    return bool(_ADDS.match(text)) and len(own) <= (6 if cjk_pattern().search(text) else 2)
 
 
 def _own(text: str) -> set[str]:
@@ -278,7 +278,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _question(text: str, topic: str) -> AnalyzedQuestion:
-    plain = _CJK_ASKING.sub(" ", text) if cjk().search(text) else text
+    plain = _CJK_ASKING.sub(" ", text) if cjk_pattern().search(text) else text
     plain = plain if plain.strip() else text
     own = content_terms(plain)[:MOST_WORDS]
     weights: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""Drawer: one provider per file, each declaring `PROVIDER`."""
+"""Registry: one provider per file, each declaring `PROVIDER`."""
 
 import sys
 
@@ -11,11 +11,11 @@ def names() -> list[str]:
 
 
 def provider(name: str) -> Provider:
-    """The provider of that name. Raises KeyError when there is none."""
+    """Raises KeyError for an unknown name."""
     found: Provider = registry.load(sys.modules[__name__], name, "PROVIDER")
     return found
 
 
 def label(name: str) -> str:
-    """What a provider is, in a line, without loading it."""
+    """A provider in one line, without loading it."""
     return registry.summary_line(sys.modules[__name__], name)

@@ -1,7 +1,7 @@
-"""Claude, at Anthropic or any server that speaks its Messages API: `anthropic/NAME`, at ANTHROPIC_BASE_URL or anthropic.base_url.
+"""Claude, from Anthropic or any server that speaks its Messages API: `anthropic/NAME`, at ANTHROPIC_BASE_URL or anthropic.base_url.
 
-zkchat's own gateway makes the calls, on the anthropic SDK; both are loaded by `prepare`, or by the first call. What stays the same from
-turn to turn is marked for the server's cache.
+The anthropic SDK makes the calls; `prepare` or the first call loads it. What stays the same from turn to turn is marked for the server's
+cache.
 """
 
 from dataclasses import dataclass, field
@@ -12,131 +12,75 @@ from pydantic import Field
 
 from zkchat_cli.config.schema import Section
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm import remote_model
+from zkchat_cli.llm.anthropic.request import model_abilities, request_body
 from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, ServerInfo, Window
-from zkchat_cli.llm.json_client import JsonClient
-from zkchat_cli.llm.remote_model import LISTING, RemoteModel, key_place, settings_of
-from zkchat_cli.llm.threaded_stream import Put
+from zkchat_cli.llm.remote_model import LIST_TIMEOUTS, KeyedProvider, RemoteModel, fetch_models, settings_of
+from zkchat_cli.llm.threaded_stream import Emit
 
 if TYPE_CHECKING:
-    from zkchat_cli.llm.anthropic.client import AnthropicMessagesGateway
-    from zkchat_cli.llm.anthropic.request import ModelAbilities
+    from zkchat_cli.llm.anthropic.client import MessagesClient
 
-ANTHROPIC = "https://api.anthropic.com"
-VERSION = "2023-06-01"
-"""Of the API's listings."""
-LEAST_WINDOW = 200_000
-"""Tokens of window that every Claude has."""
-LONGEST_ANSWER = 64_000
-"""Tokens of answer, thinking included, that are asked for where the user does not say."""
+ANTHROPIC = KeyedProvider("anthropic", "Anthropic", "https://api.anthropic.com", "the server for anthropic")
+API_VERSION = "2023-06-01"
+MIN_WINDOW = Window(200_000, "the minimum of all Claude models; the server does not say")
 
 
 class AnthropicSettings(Section):
-    base_url: str = Field(
-        "", description="address of Anthropic or a server that speaks its Messages API; empty: ANTHROPIC_BASE_URL, else Anthropic"
-    )
-    key_variable: str = Field("ANTHROPIC_API_KEY", description="environment variable that holds the key")
-    timeout: float = Field(120, gt=0, le=86_400, description="seconds to wait for the first word")
-    stall_timeout: float = Field(60, gt=0, le=86_400, description="seconds to wait for each further one")
+    base_url: str = Field("", description="URL of Anthropic or a server with its Messages API; empty: ANTHROPIC_BASE_URL, else Anthropic")
+    key_variable: str = Field("ANTHROPIC_API_KEY", description="environment variable with the API key")
+    timeout: float = Field(120, gt=0, le=86_400, description="seconds to wait for the first token")
+    stall_timeout: float = Field(60, gt=0, le=86_400, description="seconds to wait for each further token")
 
 
 @dataclass
 class AnthropicModel(RemoteModel):
-    """One model at one server."""
-
     provider = "anthropic"
     exact = False
     settings: AnthropicSettings
-    _gateway: "AnthropicMessagesGateway | None" = None
-    _found: dict[str, Any] = field(default_factory=dict)
-    """What the server says of the model."""
+    _client: "MessagesClient | None" = None
+    _listing: dict[str, Any] = field(default_factory=dict)
+    """What the server says about the model."""
 
     @property
     def official(self) -> bool:
-        return self.server.address == ANTHROPIC
+        return self.server.address == ANTHROPIC.address
 
-    def prepare(self) -> None:
-        with self._lock:
-            self._loaded()
-            asked, self._asked = self._asked, True
-        if asked or not self.model:
-            return
-        if self.unusable() is None:
-            self._found = _described(self.server, self.model)
-        if size := _size(self._found, "max_input_tokens"):
-            self.window = Window(size, "the server's list of models")
-        elif self.model.startswith("claude-"):
-            self.window = Window(LEAST_WINDOW, "what every Claude has; the server does not say")
+    def import_library(self) -> None:
+        from zkchat_cli.llm.anthropic.client import MessagesClient  # takes half a second
 
-    def _loaded(self) -> "AnthropicMessagesGateway":
-        if self._gateway is None:
-            from zkchat_cli.llm.anthropic.client import AnthropicMessagesGateway  # takes a second, and prints unless it is loaded so
+        if self._client is None:
+            self._client = MessagesClient(self.server, official=self.official)
 
-            self._gateway = AnthropicMessagesGateway(self.server, official=self.official)
-        return self._gateway
+    def find_window(self) -> Window | None:
+        try:
+            answer = self.server.get(f"/v1/models/{quote(self.model, safe='')}", LIST_TIMEOUTS)
+        except ProviderError:
+            return self.window  # the first call reports it
+        self._listing = answer if isinstance(answer, dict) else {}
+        size = _size(self._listing, "max_input_tokens")
+        return Window(size, "the server's list of models") if size else self.window
 
     def body(self, request: Request) -> dict[str, Any]:
-        from zkchat_cli.llm.anthropic import request as anthropic_request
-
-        return anthropic_request.body(self.model, request, self._abilities())
-
-    async def call(self, request: Request, put: Put) -> None:
-        with self._lock:
-            gateway = self._loaded()
-        await gateway.stream(self.model, request, self._abilities(), put, self.names, self.first_delay)
-
-    def listed(self) -> tuple[ModelInfo, ...]:
-        return remote_model.listed(self.server, "/v1/models?limit=1000", lambda row: _size(row, "max_input_tokens"))
-
-    def unusable(self) -> ProviderError | None:
-        return remote_model.without_use(self, "Anthropic", self.settings.key_variable, official=self.official)
-
-    def _abilities(self) -> "ModelAbilities":
-        """What the model can do, by its server's listing as far as that goes."""
-        from zkchat_cli.llm.anthropic.client import longest_answer  # see `_loaded`
-        from zkchat_cli.llm.anthropic.request import abilities
-
-        return abilities(
+        abilities = model_abilities(
             self.model,
-            min(_size(self._found, "max_tokens") or longest_answer(self.model), LONGEST_ANSWER),
+            _size(self._listing, "max_tokens"),
             self.window.tokens if self.window else None,
-            adaptive=_supported(self._found, "adaptive"),
-            budgeted=_supported(self._found, "enabled"),
+            adaptive=_supports_thinking(self._listing, "adaptive"),
+            budgeted=_supports_thinking(self._listing, "enabled"),
         )
+        return request_body(self.model, request, abilities)
 
+    async def call(self, request: Request, emit: Emit) -> None:
+        with self._lock:
+            self.import_library()
+        assert self._client is not None
+        await self._client.stream(self.body(request), emit, self.model_names, self.first_delay)
 
-def _server(setup: ModelConfig) -> JsonClient:
-    settings = settings_of(setup, AnthropicSettings)
-    given = setup.env.get("ANTHROPIC_BASE_URL", "").strip() or settings.base_url.strip()
-    address = given.rstrip("/").removesuffix("/v1") or ANTHROPIC  # the SDK adds the /v1 that some addresses are given with
-    key = setup.key.value or setup.env.get(settings.key_variable, "").strip()
-    official = address == ANTHROPIC
-    return JsonClient(
-        "Anthropic" if official else "the server for anthropic",
-        address,
-        "Check your network." if official else "Is it running? Check anthropic.base_url or ANTHROPIC_BASE_URL.",
-        key=key,
-        check_key=f"Check {key_place(setup, settings.key_variable)}.",
-        headers=_headers(key, official=official),
-    )
+    def list_models(self) -> tuple[ModelInfo, ...]:
+        return fetch_models(self.server, "/v1/models?limit=1000", lambda row: _size(row, "max_input_tokens"))
 
-
-def _headers(key: str, *, official: bool) -> dict[str, str]:
-    headers = {"anthropic-version": VERSION}
-    if key:
-        headers["x-api-key"] = key
-    if key and not official:  # which of the two an imitation reads is not known
-        headers["Authorization"] = f"Bearer {key}"
-    return headers
-
-
-def _described(server: JsonClient, model: str) -> dict[str, Any]:
-    """What the server says of a model; empty if nothing: the first call tells what is wrong."""
-    try:
-        answer = server.get(f"/v1/models/{quote(model, safe='')}", LISTING)
-    except ProviderError:
-        return {}
-    return answer if isinstance(answer, dict) else {}
+    def config_error(self) -> ProviderError | None:
+        return ANTHROPIC.config_error(self, self.settings.key_variable)
 
 
 def _size(row: dict[str, Any], key: str) -> int | None:
@@ -144,27 +88,36 @@ def _size(row: dict[str, Any], key: str) -> int | None:
     return size if isinstance(size, int) and size > 0 else None
 
 
-def _supported(row: dict[str, Any], kind: str) -> bool | None:
-    """Whether a listed model takes that kind of thinking; None if the listing does not say."""
+def _supports_thinking(row: dict[str, Any], kind: str) -> bool | None:
+    """Whether a listed model supports that kind of thinking; None if the listing does not say."""
     found: Any = row
     for key in ("capabilities", "thinking", "types", kind, "supported"):
         found = found.get(key) if isinstance(found, dict) else None
     return found if isinstance(found, bool) else None
 
 
-def _open(setup: ModelConfig) -> AnthropicModel:
-    return AnthropicModel(setup.name, _server(setup), settings_of(setup, AnthropicSettings))
+def _open(config: ModelConfig) -> AnthropicModel:
+    settings = settings_of(config, AnthropicSettings)
+    base_url = config.env.get("ANTHROPIC_BASE_URL", "").strip() or settings.base_url.strip()
+    address = base_url.rstrip("/").removesuffix("/v1") or ANTHROPIC.address  # the SDK adds /v1 itself
+
+    def headers(key: str) -> dict[str, str]:
+        bearer = {"Authorization": f"Bearer {key}"} if address != ANTHROPIC.address else {}  # imitations read the one or the other
+        return {"anthropic-version": API_VERSION, **({"x-api-key": key, **bearer} if key else {})}
+
+    server = ANTHROPIC.server(config, address, settings.key_variable, headers)
+    return AnthropicModel(config.name, server, settings, window=MIN_WINDOW if config.name.startswith("claude-") else None)
 
 
-def _reach(setup: ModelConfig) -> ServerInfo:
-    model = _open(setup)
-    return remote_model.reach(setup, model, model.settings.key_variable, model.settings.base_url, official=model.official)
+def _server_info(config: ModelConfig) -> ServerInfo:
+    model = _open(config)
+    return ANTHROPIC.server_info(config, model, model.settings.key_variable, model.settings.base_url)
 
 
 PROVIDER = Provider(
     "anthropic",
-    "Claude, by Anthropic or a server that speaks as it does; what a prompt holds is sent there",
+    "Claude, from Anthropic or a server with the same API; your prompts are sent there",
     _open,
     AnthropicSettings,
-    reach=_reach,
+    server_info=_server_info,
 )

@@ -31,13 +31,13 @@ from zkchat_cli.models import FinishReason, TokenUsage, ToolCall
 
 _MESSAGES: dict[str, tuple[ProviderErrorKind, str, str]] = {
     "timeout": ("timeout", "the model did not answer in time", "Try again."),
-    "rate_limit": ("rate_limit", "the provider refuses more calls for now (429)", "Wait a moment and try again."),
+    "rate_limit": ("rate_limit", "the provider accepts no more calls for now (429)", "Wait a moment and try again."),
     "context_length": (
         "context_length",
         "the prompt is too long for the model",
-        "Fold older turns (/compact, or zkchat context compact), or lower context.max_tokens.",
+        "Summarize older turns (/compact, or zkchat context compact), or lower context.max_tokens.",
     ),
-    "auth": ("auth", "the provider refuses the key (401)", "Check the key in the environment."),
+    "auth": ("auth", "the provider rejects the key (401)", "Check the key in the environment."),
     "server": ("server", "the provider failed (500)", "Try again in a while."),
     "connection": ("connection", "no connection to the provider", "Is its server running?"),
     "cut": ("cut", "the answer ended before it was complete", "Ask again for the rest."),

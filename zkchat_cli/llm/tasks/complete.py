@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from zkchat_cli.llm.base import Model, Request, RetryDelay, StreamFailed, StreamFinished, TextPart
 from zkchat_cli.models import TokenUsage
-from zkchat_cli.text.words import encodable
+from zkchat_cli.text.words import replace_surrogates
 
 _log = logging.getLogger(__name__)
 LONGEST = 16
@@ -30,7 +30,7 @@ def collect(model: Model, request: Request) -> Generator[RetryDelay, None, Colle
         for delta in stream:
             match delta:
                 case TextPart(more):
-                    said += encodable(more)
+                    said += replace_surrogates(more)
                     if len(said) > LONGEST * (request.options.max_output_tokens or len(said)):
                         return CollectedAnswer(said, problem="the summary had no end")
                 case RetryDelay():

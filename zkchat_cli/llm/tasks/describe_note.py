@@ -6,7 +6,7 @@ from contextlib import closing
 
 from zkchat_cli.llm.base import Effort, Model, Options, Request, RetryDelay, StreamFailed, StreamFinished, TextPart
 from zkchat_cli.models import PromptMessage
-from zkchat_cli.text.words import encodable
+from zkchat_cli.text.words import replace_surrogates
 
 TOKENS = 60
 LONGEST = 4000
@@ -42,7 +42,7 @@ def one_line(model: Model, instructions: str, data: str, request: Request) -> st
                 return None
             match delta:
                 case TextPart(more):
-                    said += encodable(more)
+                    said += replace_surrogates(more)
                 case StreamFinished(reason):
                     return _line(said, cut=reason == "length")
                 case StreamFailed(error):

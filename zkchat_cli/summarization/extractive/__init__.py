@@ -1,1 +1,1 @@
-"""The extractive summarizer: sentences chosen word for word, without a model."""
+"""The extractive summarizer: chooses sentences of the conversation word for word, without a model."""

@@ -1,8 +1,8 @@
-"""What a message says, sentence by sentence, and what each sentence is worth to who remembers the conversation.
+"""Splits messages into sentences and weighs each one for a summary.
 
-Worth comes from marks that anyone can read off a sentence: it says when, how much, which title or `[[link]]`, something of the speaker,
-of people, of what was decided. Capital letters are no mark: in German they would make a name of every noun, in a chat without any they
-are missing. How rare its words are in this conversation says the same in every language.
+A sentence weighs more if it has a date, a number, a title or `[[link]]`, or speaks of the speaker, of people, of a decision. Capital
+letters do not count: German capitalizes every noun, and some chats have none. Rare words are weighed elsewhere, for every language
+(`selection`).
 """
 
 import re
@@ -10,21 +10,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from zkchat_cli.text.sentences import sentences
+from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.text.words import CJK, STOPWORDS, stem, terms
 
-REMEMBERED = 32_768
-"""Messages whose statements are kept at hand: a rolling summary reads the same ones again each time."""
-MARK = 1.4
-"""What a mark multiplies the worth of a sentence by."""
-QUESTION = 0.6
-"""Also for what only announces ("For example:"): what follows is a list or code."""
-ABOUT_THE_OTHER = 0.8
-"""Praise, wishes and advice ("you did great") carry less than what speakers say of themselves."""
-SAYS_LITTLE = 3
-"""An answer of so few words that count says nothing without its question: "Yes, in May."."""
-_LONGEST = 400
-"""Characters. What has no end of a sentence for so long is taken in pieces: a transcript without marks, a dump."""
+CACHED_MESSAGES = 32_768
+"""A rolling summary reads the same messages again each time."""
+FEATURE_WEIGHT = 1.4
+"""Factor for each of these features."""
+QUESTION_WEIGHT = 0.6
+"""Also for lead-ins such as "For example:", which a list or code follows."""
+SECOND_PERSON_WEIGHT = 0.8
+"""Praise, wishes and advice ("you did great") say less than what speakers tell about themselves."""
+MAX_SHORT = 3
+"""Content words of an answer that means nothing without its question: "Yes, in May."."""
+_MAX_SENTENCE = 400
+"""Characters; longer text without a sentence end, such as a raw transcript, is split."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -48,12 +48,12 @@ _DECIDED = _words(
     """decided decide decision agreed agree chose choose prefer plan planning planned promise must never always instead rule goal deadline
     beschlossen entschieden plan immer nie muss statt 决定 计划 必须 同意 永远"""
 )
-_MARKS = (_SELF, _WHEN, _PEOPLE, _DECIDED)
+_FEATURES = (_SELF, _WHEN, _PEOPLE, _DECIDED)
 _POINTING = _words(
     """he he's she she's it it's its his her hers him they they're their them this that that's these those there such both neither
     er es sein ihre dies dieser diese dieses das dort"""
 )
-_POINTING_UNSPACED = ("他", "她", "它", "这", "那")
+_POINTING_CHINESE = ("他", "她", "它", "这", "那")
 _ANSWERING = _words("yes yeah yep no nope sure exactly right correct maybe ok okay ja nein genau doch stimmt oui non 是的 对 不是 好的")
 _NUMBER = re.compile(r"\d")
 _NAMED = re.compile(r"""\[\[[^\[\]]{1,200}\]\]|["“„«「『][^"“”„«»「」『』]{2,200}["”“»」』]""")
@@ -64,82 +64,72 @@ _CORRECTING = re.compile(
 )
 _LOOSE_END = re.compile(r"(?<=[.!?…])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)(?<!\bcf\.)\s+(?=\S)")
 _CITED = re.compile(r"^(?:\[\d{1,6}\][\s,.]*)+|(?:\s*\[\d{1,6}\])+[.。]?$")
-"""Numbers of sources at the borders of a sentence: the summary names the documents, the numbers would stand for nothing."""
+"""Source numbers at the ends of a sentence: without the sources they mean nothing."""
 _QUOTATION = re.compile(r"[\"“„«「].*[\"”“»」]")
 _CLAUSE = re.compile(rf"[,;:，；：、]\s*|\s+|(?<=[{CJK}])")
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
-    """A sentence, word for word but for its white space.
+class ScoredSentence:
+    """A sentence, word for word except for white space.
 
-    `words` are the stems it covers, sorted, so that sums over them are the same in every process. `leans` says that it points back
-    ("She moved there in May."), `brief` that it may say nothing without the question it answers, `corrects` that it opens as a correction,
-    `quotes` that all of it is a quotation, `announces` that it only leads to what follows ("From your notes:"), and that is left out or
-    stands for itself.
+    `words` are its stems, sorted, so that sums over them are the same in every process. `refers_back`: "She moved there in May.";
+    `is_short`: may mean nothing without the question it answers; `corrects`: starts as a correction; `is_lead_in`: "From your notes:".
     """
 
     text: str
     words: tuple[str, ...]
     weight: float
-    leans: bool
-    brief: bool
+    refers_back: bool
+    is_short: bool
     corrects: bool
-    quotes: bool
-    asks: bool
-    announces: bool
+    is_quotation: bool
+    is_question: bool
+    is_lead_in: bool
 
 
-@lru_cache(maxsize=REMEMBERED)
-def statements(content: str) -> tuple[Statement, ...]:
-    """The statements of a message, each once: its prose, list items and quotes, without code, tables and headings."""
-    loose = content == content.lower()
-    pieces = (piece for sentence in sentences(content) for piece in _pieces(sentence.text, loose=loose))
-    return tuple(_statement(text) for text in dict.fromkeys(_CITED.sub("", piece) for piece in pieces) if text)
+@lru_cache(maxsize=CACHED_MESSAGES)
+def score_sentences(content: str) -> tuple[ScoredSentence, ...]:
+    """The distinct sentences of a message: prose, list items and quotes, without code, tables and headings."""
+    is_lower_case = content == content.lower()
+    pieces = (piece for sentence in sentences(content) for piece in _split(sentence, is_lower_case=is_lower_case))
+    return tuple(_score(text) for text in dict.fromkeys(_CITED.sub("", piece) for piece in pieces) if text)
 
 
-def _pieces(sentence: str, *, loose: bool) -> Iterator[str]:
-    """The sentence on one line; cut at each full stop where no capital letters tell, and at clauses where it has no end."""
+def _split(sentence: str, *, is_lower_case: bool) -> Iterator[str]:
+    """The sentence on one line; split at each full stop if there are no capital letters, and at clauses if it is too long."""
     flat = " ".join(sentence.split())
-    for piece in _LOOSE_END.split(flat) if loose or len(flat) > _LONGEST else (flat,):
-        begin = 0
-        while len(piece) - begin > _LONGEST:
-            borders = [end.end() for end in _CLAUSE.finditer(piece, begin + _LONGEST // 2, begin + _LONGEST)]
-            end = borders[-1] if borders else begin + _LONGEST
-            yield piece[begin:end].strip()
-            begin = end
-        yield piece[begin:].strip()
+    for piece in _LOOSE_END.split(flat) if is_lower_case or len(flat) > _MAX_SENTENCE else (flat,):
+        start = 0
+        while len(piece) - start > _MAX_SENTENCE:
+            clause_ends = [match.end() for match in _CLAUSE.finditer(piece, start + _MAX_SENTENCE // 2, start + _MAX_SENTENCE)]
+            end = clause_ends[-1] if clause_ends else start + _MAX_SENTENCE
+            yield piece[start:end].strip()
+            start = end
+        yield piece[start:].strip()
 
 
-def _asks(text: str) -> bool:
-    return text.rstrip("\"'”’」』)*_ ").endswith(("?", "？"))
-
-
-def _announces(text: str) -> bool:
-    return text.endswith((":", "："))
-
-
-def _statement(text: str) -> Statement:
-    said = terms(text)
-    there = frozenset(said)
-    words = {stem(term) for term in there if term not in STOPWORDS and (len(term) > 1 or not term.isascii() or term.isdigit())}
-    marks = sum(not mark.isdisjoint(there) for mark in _MARKS) + bool(_NUMBER.search(text)) + bool(_NAMED.search(text))
-    weight = MARK**marks
-    asks, announces = _asks(text), _announces(text)
-    if asks or announces:
-        weight *= QUESTION
-    if there & _OTHER and not there & _SELF:
-        weight *= ABOUT_THE_OTHER
-    first = said[0] if said else ""
-    brief = len(words - _ANSWERING) <= SAYS_LITTLE or (first in _ANSWERING and len(words) <= 2 * SAYS_LITTLE)
-    return Statement(
+def _score(text: str) -> ScoredSentence:
+    all_terms = terms(text)
+    present = frozenset(all_terms)
+    words = {stem(term) for term in present if term not in STOPWORDS and (len(term) > 1 or not term.isascii() or term.isdigit())}
+    features = sum(not feature.isdisjoint(present) for feature in _FEATURES) + bool(_NUMBER.search(text)) + bool(_NAMED.search(text))
+    weight = FEATURE_WEIGHT**features
+    is_question, ends_with_colon = text.rstrip("\"'”’」』)*_ ").endswith(("?", "？")), text.endswith((":", "："))
+    if is_question or ends_with_colon:
+        weight *= QUESTION_WEIGHT
+    if present & _OTHER and not present & _SELF:
+        weight *= SECOND_PERSON_WEIGHT
+    first = all_terms[0] if all_terms else ""
+    is_short = len(words - _ANSWERING) <= MAX_SHORT or (first in _ANSWERING and len(words) <= 2 * MAX_SHORT)
+    return ScoredSentence(
         text=text,
         words=tuple(sorted(words)),
         weight=weight,
-        leans=first in _POINTING or text.startswith(_POINTING_UNSPACED),
-        brief=brief,
+        refers_back=first in _POINTING or text.startswith(_POINTING_CHINESE),
+        is_short=is_short,
         corrects=bool(_CORRECTING.match(text)),
-        quotes=bool(_QUOTATION.fullmatch(text)),
-        asks=asks,
-        announces=brief and announces,
+        is_quotation=bool(_QUOTATION.fullmatch(text)),
+        is_question=is_question,
+        is_lead_in=is_short and ends_with_colon,
     )

@@ -1,7 +1,7 @@
-"""A summary without a model: the sentences of a conversation that carry most, word for word, under a budget of tokens.
+"""A summary without a model: the most informative sentences of a conversation, word for word, in a token budget.
 
-Deterministic; in the order in which things were said, with dates and speakers. It is chosen from what was said, never made from the summary
-before, so that nothing fades from copying copies.
+Deterministic; in the order of the conversation, with dates and speakers. It is chosen from the messages, never from an earlier summary, so
+that nothing fades by summarizing summaries.
 """
 
 import re
@@ -15,230 +15,139 @@ from zkchat_cli.context.compaction_policy import SMALLER_BY, FoldPlan
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.summarization.extractive.selection import MaxCoverageSelector, SummaryCandidate
-from zkchat_cli.summarization.extractive.sentence_scoring import Statement
-from zkchat_cli.summarization.extractive.transcript import DATE, SpeakerMessage, SpeakerNames, TranscriptIndex, amended
+from zkchat_cli.summarization.extractive.sentence_scoring import ScoredSentence
+from zkchat_cli.summarization.extractive.transcript import DATE, SpeakerMessage, SpeakerNames, TranscriptIndex, correct_candidate
 from zkchat_cli.text.words import content_terms, stem
 from zkchat_cli.tokens.counter import TokenCounter
 
-WANTED, QUOTED = 8.0, 1000.0
-"""What a sentence is worth more for a word, or a quoted phrase, that was asked for."""
+WORD_BONUS, PHRASE_BONUS = 8.0, 1000.0
+"""Factors for each word, and for a quoted phrase, of the user's instructions."""
 _COMMON = 0.2
-"""A word in more than this share of the sentences picks none out."""
-_LEFT = 0.02
-"""Of the room may stay unused. What sentences cost is known when they are written: those that share a line cost less than they seem to."""
-_SAME_ROOM = 0.1
-"""A room that has changed by more than this share is filled anew."""
-_KEY = 24
-"""Characters by which a sentence of a summary is found again in what was said."""
-_FOUND = 0.8
-"""Of the sentences of a summary, those that must be found again for it to be one of ours."""
+"""A word in more than this share of the sentences selects none."""
+_MAX_UNUSED = 0.02
+"""Of the budget. The exact cost is known when the summary is written: sentences on one line cost less than estimated."""
+_SAME_BUDGET = 0.1
+"""A budget that differs by more than this share is filled anew."""
+_LOOKUP_LENGTH = 24
+"""Characters by which a sentence of a summary is found again in the messages."""
+_MIN_FOUND = 0.8
+"""Share of a summary's sentences that must be found for it to be one of ours."""
 _MONTHS = "January February March April May June July August September October November December".split()
-_BETWEEN = " / "
-"""Between what one speaker said in two messages: one token, where a line of its own takes four."""
+_SEPARATOR = " / "
+"""Between two messages of one speaker: one token, where a new line takes four."""
 _PHRASE = re.compile(r'"([^"]{2,200})"|“([^”]{2,200})”|„([^“]{2,200})“|«([^»]{2,200})»|「([^」]{2,200})」')
 
 
-def summarize(turns: Sequence[Turn], room: int, counter: TokenCounter, wanted: str = "") -> str | None:
-    """The summary in at most `room` tokens, or None when not even one sentence fits.
+def summarize(turns: Sequence[Turn], budget: int, counter: TokenCounter, instructions: str = "") -> str | None:
+    """A summary in at most `budget` tokens; None if not even one sentence fits.
 
-    Sentences that share words with `wanted` come first, those that hold a phrase it quotes before all others.
+    Sentences that share words with `instructions` are preferred, those with a phrase it quotes come first.
     """
-    return ExtractiveSummarizer(wanted).summarize(turns, room, counter)
+    return ExtractiveSummarizer(instructions).summarize(turns, budget, counter)
 
 
 class ExtractiveSummarizer:
-    """The summary of a conversation, kept with it while it goes on: each sentence is looked at once.
+    """Summarizes one growing conversation; it reads each sentence once.
 
-    The cost of a summary is that of what is new since the last one and of the room, however long the conversation is. One that does not
-    know a long conversation yet begins with the messages that its last summary quotes. When the branch has changed, it begins anew by
-    itself; when marks of older messages have, it must be replaced.
+    A summary costs as much as what is new and what is chosen, however long the conversation is. In a resumed conversation it starts with
+    the messages that the last summary quotes. It notices another branch; make a new one when priorities of older messages change.
     """
 
-    def __init__(self, wanted: str = "") -> None:
-        self._wanted = wanted
+    def __init__(self, instructions: str = "") -> None:
+        self._instructions = instructions
         self._counter: TokenCounter | None = None
-        self._length = 0
-        """How many turns are known, and the last message of those."""
-        self._newest = ""
-        self._runs: list[list[ZkChatMessage]] = []
-        """The messages that are known; those of one run follow each other."""
+        self._turns_read = 0
+        self._last_id = ""
 
-    def summarize(self, turns: Sequence[Turn], room: int, counter: TokenCounter, earlier: str = "", covered: int = 0) -> str | None:
-        """As the function `summarize`; `earlier` is the summary of the first `covered` turns, where there is one."""
-        if not self._knows(turns, counter):
-            self._begin(counter)
-            if earlier and (runs := quoted(earlier, _said(turns[:covered]))):
-                self._length = covered
-                self._tell(runs)
-                self._consult(turns[:covered])
-        new = turns[self._length :]
-        self._tell([_said(new)])
-        self._consult(new)
-        self._length, self._newest = len(turns), turns[-1].messages[-1].id if turns else ""
-        return self._choose(room, counter)
+    def summarize(self, turns: Sequence[Turn], budget: int, counter: TokenCounter, earlier: str = "", covered: int = 0) -> str | None:
+        """See the function `summarize`; `earlier` is the summary of the first `covered` turns, if there is one."""
+        if not self._continues(turns, counter):
+            self._reset(counter)
+            if earlier and (runs := find_quoted_messages(earlier, _spoken_messages(turns[:covered]))):
+                self._turns_read = covered
+                self._read(runs, counter)
+                self._collect_links(turns[:covered], counter)
+        new = turns[self._turns_read :]
+        self._read([_spoken_messages(new)], counter)
+        self._collect_links(new, counter)
+        self._turns_read, self._last_id = len(turns), turns[-1].messages[-1].id if turns else ""
+        return self._choose(budget, counter)
 
-    def _knows(self, turns: Sequence[Turn], counter: TokenCounter) -> bool:
-        """Whether these are the turns known, or go on from them."""
-        if counter is not self._counter or len(turns) < self._length:
+    def _continues(self, turns: Sequence[Turn], counter: TokenCounter) -> bool:
+        """Whether these turns start with those already read."""
+        if counter is not self._counter or len(turns) < self._turns_read:
             return False
-        return self._length == 0 or turns[self._length - 1].messages[-1].id == self._newest
+        return self._turns_read == 0 or turns[self._turns_read - 1].messages[-1].id == self._last_id
 
-    def _begin(self, counter: TokenCounter) -> None:
+    def _reset(self, counter: TokenCounter) -> None:
         self._counter = counter
-        self._length, self._runs = 0, []
+        self._turns_read = 0
+        self._runs: list[list[ZkChatMessage]] = []
+        """The messages read so far, in runs of consecutive ones."""
         self._names = SpeakerNames()
-        self._links: dict[str, None] = {}
-        self._links_tokens = 0
-        self._forget()
+        self._links: dict[str, int] = {}
+        """The tokens of each consulted document's link."""
+        self._clear(counter)
 
-    def _forget(self) -> None:
-        """Have nothing told."""
-        assert self._counter is not None
-        self._told = TranscriptIndex(self._names.roles, self._counter)
-        self._cover = MaxCoverageSelector(self._counter)
-        self._room = self._spent = 0
+    def _clear(self, counter: TokenCounter) -> None:
+        self._transcript = TranscriptIndex(self._names.roles, counter)
+        self._selector = MaxCoverageSelector(counter)
+        self._budget = self._spent = 0
 
-    def _tell(self, runs: list[list[ZkChatMessage]]) -> None:
-        """Take in runs of messages, the first of which follows what is known."""
+    def _read(self, runs: list[list[ZkChatMessage]], counter: TokenCounter) -> None:
+        """Add runs of messages; the first one follows the messages already read."""
         for run in runs:
-            self._names.hear(run)
+            self._names.observe(run)
         self._runs += runs
-        if self._names.roles != self._told.named:
-            self._forget()
+        if self._names.roles != self._transcript.named_roles:
+            self._clear(counter)
             runs = self._runs
         for number, run in enumerate(runs):
             if number:
-                self._told.leave_out()
-            candidates, corrected = self._told.add(run)
-            if self._wanted:
-                asked_for = _asked_for([candidate.said for candidate in candidates], self._wanted)
-                candidates = [replace(c, factor=c.factor * asked_for.get(i, 1.0)) for i, c in enumerate(candidates)]
-            self._cover.add(candidates)
-            for position, correction in corrected.items():
-                self._cover.amend(amended(self._cover[position], *correction))
+                self._transcript.mark_gap()
+            candidates, corrections = self._transcript.add(run)
+            if self._instructions:
+                bonus = _instruction_bonus([candidate.sentence for candidate in candidates], self._instructions)
+                candidates = [replace(c, factor=c.factor * bonus.get(i, 1.0)) for i, c in enumerate(candidates)]
+            self._selector.add(candidates)
+            for position, correction in corrections.items():
+                self._selector.update(correct_candidate(self._selector[position], *correction))
 
-    def _consult(self, turns: Iterable[Turn]) -> None:
-        assert self._counter is not None
+    def _collect_links(self, turns: Iterable[Turn], counter: TokenCounter) -> None:
         for link in (r.wikilink for turn in turns for m in turn.messages for r in m.references if r.relative_path):
             if link not in self._links:
-                self._links[link] = None
-                self._links_tokens += self._counter.count(link)
+                self._links[link] = counter.count(link)
 
-    def _consulted(self, room: int, counter: TokenCounter) -> str:
-        """The documents that were consulted, their links word for word; nothing when they are too many."""
-        if not self._links or self._links_tokens > 2 * room:  # not joined and counted only to find that out
+    def _links_line(self, budget: int, counter: TokenCounter) -> str:
+        """The links of the consulted documents; empty if they are too many."""
+        if not self._links or sum(self._links.values()) > 2 * budget:
             return ""
-        told = f"Documents consulted: {', '.join(self._links)}"
-        return told if counter.count(told) <= room else ""
+        line = f"Documents consulted: {', '.join(self._links)}"
+        return line if counter.count(line) <= budget else ""
 
-    def _choose(self, room: int, counter: TokenCounter) -> str | None:
-        cover, consulted = self._cover, self._consulted(room // 4, counter)
-        spare = room - counter.count(consulted) - 1
+    def _choose(self, budget: int, counter: TokenCounter) -> str | None:
+        selector, links = self._selector, self._links_line(budget // 4, counter)
+        left = budget - counter.count(links) - 1
         text = ""
-        if cover.outgrown(room) or abs(room - self._room) > _SAME_ROOM * self._room:
-            cover.renew(spare)
+        if selector.needs_rebuild(budget) or abs(budget - self._budget) > _SAME_BUDGET * self._budget:
+            selector.rebuild(left)
         else:
-            cover.exchange(spare - self._spent)
-            text, spare = self._written(consulted, room, counter)
-        while spare > _LEFT * room and cover.take(spare):
-            text, spare = self._written(consulted, room, counter)
-        while cover.chosen and spare < 0:
-            cover.give_way()
-            text, spare = self._written(consulted, room, counter)
-        cover.settle()
-        self._room, self._spent = room, room - spare - counter.count(consulted)
-        return text if cover.chosen else None
+            selector.exchange(left - self._spent)
+            text, left = self._write(links, budget, counter)
+        while left > _MAX_UNUSED * budget and selector.fill(left):
+            text, left = self._write(links, budget, counter)
+        while selector.chosen and left < 0:
+            selector.evict()
+            text, left = self._write(links, budget, counter)
+        selector.finalize()
+        self._budget, self._spent = budget, budget - left - counter.count(links)
+        return text if selector.chosen else None
 
-    def _written(self, consulted: str, room: int, counter: TokenCounter) -> tuple[str, int]:
-        """What is chosen as a text, and what it leaves of the room."""
-        chosen = (self._cover[position] for group in self._cover.chosen.values() for position in group)
-        text = _write(chosen, self._told.spoken, consulted)
-        return text, room - counter.count(text)
-
-
-def quoted(summary: str, messages: Sequence[ZkChatMessage]) -> list[list[ZkChatMessage]]:
-    """The messages that a summary of ours quotes, each with the one before it, in runs of those that follow each other.
-
-    Nothing when too much of it is not found in the messages, because somebody else made it.
-    """
-    starts = [0, *accumulate(len(message.content) + 1 for message in messages)]
-    text = "\n".join(message.content for message in messages)
-    keys = [_key(piece) for line in summary.split("\n") if line.startswith("- ") for piece in line.partition(": ")[2].split(_BETWEEN)]
-    wanted: dict[int, None] = {}
-    at, missing = 0, 0
-    for key in filter(None, keys):
-        found = text.find(key, at)
-        if found < 0:
-            missing += 1
-            if missing > (1 - _FOUND) * len(keys):
-                return []
-            continue
-        at = found
-        number = bisect_right(starts, found) - 1
-        wanted.update(dict.fromkeys((max(0, number - 1), number)))
-    runs: list[list[ZkChatMessage]] = []
-    before = -2
-    for number in sorted(wanted):
-        if number != before + 1:
-            runs.append([])
-        runs[-1].append(messages[number])
-        before = number
-    return runs
-
-
-def _key(piece: str) -> str:
-    return piece if len(piece) <= _KEY else piece[:_KEY].rpartition(" ")[0] or piece[:_KEY]
-
-
-def _said(turns: Iterable[Turn]) -> list[ZkChatMessage]:
-    return [m for turn in turns if not turn.failed for m in turn.messages if m.role != "tool" and m.content]
-
-
-def _asked_for(flat: Sequence[Statement], wanted: str) -> dict[int, float]:
-    """What the statements at these places are worth more for what was asked for."""
-    phrases = [next(filter(None, match)).casefold() for match in _PHRASE.findall(wanted)]
-    words = {stem(t) for t in content_terms(wanted)}
-    frequency = Counter(word for said in flat for word in said.words if word in words)
-    telling = {word for word, n in frequency.items() if n <= max(_COMMON * len(flat), 3)}
-    found = {}
-    for position, said in enumerate(flat):
-        if shared := len(telling.intersection(said.words)):
-            found[position] = WANTED * shared
-        if any(phrase in said.text.casefold() for phrase in phrases):
-            found[position] = QUOTED
-    return found
-
-
-def _write(chosen: Iterable[SummaryCandidate], spoken: Sequence[SpeakerMessage], consulted: str) -> str:
-    """A list, in the order of the conversation: a line says when and who where that changes."""
-    lines: list[str] = []
-    year = ""
-    before: int | None = None
-    for candidate in sorted(chosen, key=lambda c: c.position):
-        message, text = spoken[candidate.message], candidate.said.text
-        previous = None if before is None else spoken[before]
-        if previous is not None and (previous.date, previous.speaker) == (message.date, message.speaker):
-            lines[-1] += f"{_glue(lines[-1]) if before == candidate.message else _BETWEEN}{text}"
-        elif previous is not None and previous.date == message.date:
-            lines.append(f"- {message.speaker}: {text}")
-        else:
-            day, year = _day(message.date, year, first=previous is None)
-            lines.append(f"- {day}{message.speaker}: {text}")
-        before = candidate.message
-    return "\n".join([*lines, consulted] if consulted else lines)
-
-
-def _glue(line: str) -> str:
-    return "" if line.endswith(("。", "！", "？")) else " "
-
-
-def _day(date: str, year: str, *, first: bool) -> tuple[str, str]:
-    """A date as people write it, without the year when that is the one written last; and the year."""
-    known = DATE.fullmatch(date)
-    if known is None:
-        return f"{date}, " if date else "" if first else "undated, ", ""
-    day = f"{int(known[3])} {_MONTHS[int(known[2]) - 1]}"
-    return (f"{day}, " if known[1] == year else f"{day} {known[1]}, "), known[1]
+    def _write(self, links: str, budget: int, counter: TokenCounter) -> tuple[str, int]:
+        """The summary as text, and the rest of the budget."""
+        chosen = (self._selector[position] for group in self._selector.chosen.values() for position in group)
+        text = _write_summary(chosen, self._transcript.messages, links)
+        return text, budget - counter.count(text)
 
 
 def extract_summary(
@@ -246,27 +155,102 @@ def extract_summary(
     target: int,
     counter: TokenCounter,
     instructions: str | None = None,
-    kept: ExtractiveSummarizer | None = None,
+    summarizer: ExtractiveSummarizer | None = None,
     earlier: str | None = None,
 ) -> str | None:
-    """A summary of the fold in at most `target` tokens, without a model; None when it would not be clearly smaller than what it replaces.
+    """A summary of the fold in at most `target` tokens; None if it would not be clearly smaller than the fold.
 
-    Sentences that share words with `instructions` ("keep the syntax examples") come first; that takes a look at all that was said. With
-    what is `kept` of the conversation, only what is new since the `earlier` summary is looked at.
+    With `instructions` all messages are read again; otherwise `summarizer` reads only those after its last summary or the `earlier` one.
     """
-    room = _room(fold, target)
-    if room <= 0:
-        return None
-    if instructions or kept is None:
-        return ExtractiveSummarizer(instructions or "").summarize(fold.turns, room, counter)
-    return kept.summarize(fold.turns, room, counter, earlier or "", len(fold.turns) - len(fold.new))
-
-
-def _room(fold: FoldPlan, target: int) -> int:
-    """Tokens for a summary that is clearly smaller than the fold; of a long one only the first turns are looked at."""
     tokens = 0
     for turn in fold.turns:
-        tokens += turn.foldable
+        tokens += turn.foldable_tokens
         if SMALLER_BY * tokens >= target:
-            return target
-    return int(SMALLER_BY * tokens)
+            break
+    budget = min(target, int(SMALLER_BY * tokens))
+    if budget <= 0:
+        return None
+    if instructions or summarizer is None:
+        return summarize(fold.turns, budget, counter, instructions or "")
+    return summarizer.summarize(fold.turns, budget, counter, earlier or "", len(fold.turns) - len(fold.new))
+
+
+def find_quoted_messages(summary: str, messages: Sequence[ZkChatMessage]) -> list[list[ZkChatMessage]]:
+    """The messages an extractive summary quotes, each with the one before it, in runs of consecutive ones.
+
+    Empty if too many of its sentences are not found: then another program or a model wrote it.
+    """
+    starts = [0, *accumulate(len(message.content) + 1 for message in messages)]
+    text = "\n".join(message.content for message in messages)
+    lines = (line.partition(": ")[2] for line in summary.split("\n") if line.startswith("- "))
+    keys = [_lookup_key(piece) for line in lines for piece in line.split(_SEPARATOR)]
+    quoted: set[int] = set()
+    at, missing = 0, 0
+    for key in filter(None, keys):
+        found = text.find(key, at)
+        if found < 0:
+            missing += 1
+            if missing > (1 - _MIN_FOUND) * len(keys):
+                return []
+            continue
+        at = found
+        number = bisect_right(starts, found) - 1
+        quoted.update((max(0, number - 1), number))
+    runs: list[list[ZkChatMessage]] = []
+    for number in sorted(quoted):
+        if number - 1 not in quoted:
+            runs.append([])
+        runs[-1].append(messages[number])
+    return runs
+
+
+def _lookup_key(piece: str) -> str:
+    return piece if len(piece) <= _LOOKUP_LENGTH else piece[:_LOOKUP_LENGTH].rpartition(" ")[0] or piece[:_LOOKUP_LENGTH]
+
+
+def _spoken_messages(turns: Iterable[Turn]) -> list[ZkChatMessage]:
+    return [m for turn in turns if not turn.failed for m in turn.messages if m.role != "tool" and m.content]
+
+
+def _instruction_bonus(sentences: Sequence[ScoredSentence], instructions: str) -> dict[int, float]:
+    """The factors of the sentences that match the user's instructions, by their index."""
+    phrases = [next(filter(None, match)).casefold() for match in _PHRASE.findall(instructions)]
+    words = {stem(t) for t in content_terms(instructions)}
+    frequency = Counter(word for sentence in sentences for word in sentence.words if word in words)
+    selective = {word for word, n in frequency.items() if n <= max(_COMMON * len(sentences), 3)}
+    bonus = {}
+    for index, sentence in enumerate(sentences):
+        if shared := len(selective.intersection(sentence.words)):
+            bonus[index] = WORD_BONUS * shared
+        if any(phrase in sentence.text.casefold() for phrase in phrases):
+            bonus[index] = PHRASE_BONUS
+    return bonus
+
+
+def _write_summary(chosen: Iterable[SummaryCandidate], messages: Sequence[SpeakerMessage], links: str) -> str:
+    """A list in the order of the conversation; a new line gives date and speaker where they change."""
+    lines: list[str] = []
+    year = ""
+    before: int | None = None
+    for candidate in sorted(chosen, key=lambda c: c.position):
+        message, text = messages[candidate.message], candidate.sentence.text
+        previous = None if before is None else messages[before]
+        if previous is not None and (previous.date, previous.speaker) == (message.date, message.speaker):
+            same_message = "" if lines[-1].endswith(("。", "！", "？")) else " "
+            lines[-1] += f"{same_message if before == candidate.message else _SEPARATOR}{text}"
+        elif previous is not None and previous.date == message.date:
+            lines.append(f"- {message.speaker}: {text}")
+        else:
+            day, year = _format_day(message.date, year, is_first=previous is None)
+            lines.append(f"- {day}{message.speaker}: {text}")
+        before = candidate.message
+    return "\n".join([*lines, links] if links else lines)
+
+
+def _format_day(date: str, year: str, *, is_first: bool) -> tuple[str, str]:
+    """The date for a line, without the year if it is the last one written; and the year."""
+    parts = DATE.fullmatch(date)
+    if parts is None:
+        return f"{date}, " if date else "" if is_first else "undated, ", ""
+    day = f"{int(parts[3])} {_MONTHS[int(parts[2]) - 1]}"
+    return (f"{day}, " if parts[1] == year else f"{day} {parts[1]}, "), parts[1]

@@ -70,7 +70,7 @@ class LinkRewriter:
 
     def keeps_targets(self, source: str, note: ParsedNote, text: str) -> bool:
         """Whether each link in the note's new `text`, parsed again, has the target it had; broken ones may have got one."""
-        new = note_parser.parse(source, text)
+        new = note_parser.parse_note(source, text)
         if new.front_matter.lines != note.front_matter.lines or len(new.markup.links) != len(note.markup.links):
             return False
         pairs = {((a.kind, a.text), (b.kind, b.text)): (a, b) for a, b in zip(note.markup.links, new.markup.links, strict=True)}

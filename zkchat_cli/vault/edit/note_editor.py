@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.models import IndexReport
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.words import encodable
+from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault import note_parser, sections
 from zkchat_cli.vault.edit import file_names, link_rewrite, section_edit
 from zkchat_cli.vault.edit.byte_preserving import BytePreservingText, Edit
@@ -87,7 +87,7 @@ class NoteEditor:
     def create(self, path: str, text: str) -> Change:
         """A new note; `.md` is added to its name."""
         path = self._new_path(path)
-        text = encodable(text).replace("\r\n", "\n").replace("\r", "\n").rstrip("\n") + "\n"
+        text = replace_surrogates(text).replace("\r\n", "\n").replace("\r", "\n").rstrip("\n") + "\n"
         same = [name.path for name in self._names([key(path)])[key(path)] if name.kind == "note"]
         notes = [f"There is {same[0]} of the same name: links need the path."] if same else []
         return Change(f"create {path}", (FileChange(None, path, b"", text.encode()),), self._path_notes(path, notes))
@@ -96,7 +96,7 @@ class NoteEditor:
         """Text at the end of a note, or of a section before its subsections."""
         original, note = self._read(path)
         section = self._section(path, note, heading) if heading else None
-        edit = section_edit.append(note, section, encodable(text))
+        edit = section_edit.append(note, section, replace_surrogates(text))
         change = self._edit(f"append to {path}{f' › {heading}' if heading else ''}", path, original, edit)
         return _require_headings_below(change, note, section.subsections) if section else change
 
@@ -104,7 +104,7 @@ class NoteEditor:
         """Another text under a heading; the heading stays."""
         original, note = self._read(path)
         section = self._section(path, note, heading)
-        edit = section_edit.replace_section(note, section, encodable(text))
+        edit = section_edit.replace_section(note, section, replace_surrogates(text))
         change = _require_headings_below(self._edit(f"edit {path} › {heading}", path, original, edit), note, section.after)
         return replace(change, replaced_text="\n".join(note.text.split("\n")[section.first - 1 : section.after - 1]).strip())
 
@@ -185,7 +185,7 @@ class NoteEditor:
 
     def _new_path(self, path: str, old: str | None = None) -> str:
         """The normalized path of a new note: in the vault, not hidden, free, and linkable."""
-        path = encodable(path)
+        path = replace_surrogates(path)
         if old is not None and path.endswith("/"):
             path += posixpath.basename(old)
         if not path.lower().endswith(NOTE_SUFFIXES):
@@ -224,7 +224,7 @@ class NoteEditor:
             raise VaultError(f"{printable(path)} cannot be read: {reason(e)}", "Check its permissions.") from e
         except ValueError as e:
             raise VaultError(f"{printable(path)} is damaged: it begins like UTF-16 and is not", "Save it as UTF-8 first.") from e
-        return raw, note_parser.parse(path, text)
+        return raw, note_parser.parse_note(path, text)
 
     def _section(self, path: str, note: ParsedNote, heading: str) -> section_edit.NoteSection:
         heading = heading.lstrip("# ") if heading.startswith("#") else heading
@@ -234,7 +234,7 @@ class NoteEditor:
         except ValueError as e:
             raise VaultError(f"{path} has several headings {name}: {e}", "Say which: Heading (line 7), or Above#Heading.") from e
         if found is None:
-            near = ", ".join(truncate(each, 80) for each in sections.nearest(heading, note.markup))
+            near = ", ".join(truncate(each, 80) for each in sections.similar_headings(heading, note.markup))
             raise VaultError(f"{path} has no heading {name}", f"Nearest: {near}" if near else "Read the note.")
         return found
 
@@ -247,7 +247,7 @@ class NoteEditor:
 
 def _require_headings_below(change: Change, note: ParsedNote, line: int) -> Change:
     """The change, if the headings from `line` on are still headings in the new text. Raises VaultError."""
-    edited = note_parser.parse(note.relative_path, BytePreservingText.of(change.files[0].after).text)
+    edited = note_parser.parse_note(note.relative_path, BytePreservingText.of(change.files[0].after).text)
     if not section_edit.keeps_headings_below(note, line, edited):
         raise VaultError("the text below would become part of the new text", "Does it have a code block or a comment that is not closed?")
     return change

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from zkchat_cli.vault.edit.byte_preserving import Edit
 from zkchat_cli.vault.note_parser import ParsedNote
-from zkchat_cli.vault.sections import meant
+from zkchat_cli.vault.sections import matching_headings
 
 _ATX = re.compile(r" {0,3}#{1,6}(?=[ \t]|$)")
 _ROW = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]|[ \t]*\|")
@@ -26,9 +26,9 @@ def find_section(note: ParsedNote, heading: str) -> NoteSection | None:
     """The section that `Heading`, `Heading#Subheading` or `Heading (line 7)` names. Raises ValueError with their lines if several match."""
     if "^" in heading.rpartition("#")[2]:
         return None
-    found, with_line = [*meant(heading, note.markup)], _WITH_LINE.fullmatch(heading)
+    found, with_line = [*matching_headings(heading, note.markup)], _WITH_LINE.fullmatch(heading)
     if not found and with_line:
-        found = [h for h in meant(with_line[1], note.markup) if h.line == int(with_line[2])]
+        found = [h for h in matching_headings(with_line[1], note.markup) if h.line == int(with_line[2])]
     if len(found) > 1:
         raise ValueError(f"lines {', '.join(str(h.line) for h in found)}")
     if not found:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from zkchat_cli.text import words
 from zkchat_cli.vault import filesystem, note_parser
-from zkchat_cli.vault.chunking import BYTES_A_TOKEN
+from zkchat_cli.vault.chunking import BYTES_PER_TOKEN
 from zkchat_cli.vault.filesystem import Listing, NoteBytes
 from zkchat_cli.vault.index.database import INDEXES, IndexDatabase, Sizes
 from zkchat_cli.vault.links.name_suggestions import pairs
@@ -187,7 +187,7 @@ class _Refresh:
     def _fill(self, note_id: int, path: str, note: NoteBytes) -> None:
         """Everything that the note says, except what it takes other notes to know."""
         text, problem = filesystem.decode(note)
-        parsed = note_parser.parse(path, text)
+        parsed = note_parser.parse_note(path, text)
         readable = note.raw or not note.problem
         self.connection.execute(
             "UPDATE notes SET mtime_ns = ?, ctime_ns = ?, size = ?, hash = ?, title = ?, aliases = ?, tags = ? WHERE id = ?",
@@ -206,10 +206,10 @@ class _Refresh:
         self.fresh.add(note_id)
 
     def _gather_chunks(self, note_id: int, parsed: ParsedNote) -> None:
-        for p in parsed.passages:
+        for p in parsed.chunks:
             headings = "\n".join(p.headings)
             self.chunk_rows.append((self.next_chunk, note_id, p.heading, headings, p.start_line, p.end_line, p.text))
-            self.word_rows.append((self.next_chunk, words.indexed(headings), words.indexed(p.text)))
+            self.word_rows.append((self.next_chunk, words.to_index_text(headings), words.to_index_text(p.text)))
             self.next_chunk += 1
             self.more["chunks"] += 1
             self.more["tokens"] += _bytes(p.text)
@@ -230,7 +230,7 @@ class _Refresh:
         chunks = self.connection.execute("SELECT id, headings, text FROM chunks WHERE note_id = ?", (note_id,)).fetchall()
         self.connection.executemany(
             "INSERT INTO words (words, rowid, headings, body) VALUES ('delete', ?, ?, ?)",
-            [(id_, words.indexed(headings), words.indexed(text)) for id_, headings, text in chunks],
+            [(id_, words.to_index_text(headings), words.to_index_text(text)) for id_, headings, text in chunks],
         )
         self.more["chunks"] -= len(chunks)
         self.more["tokens"] -= sum(_bytes(text) for *_, text in chunks)
@@ -350,7 +350,7 @@ class _Refresh:
     def _erase_name_words(self, note_id: int, names: Sequence[str]) -> None:
         self.connection.execute(
             "INSERT INTO note_words (note_words, rowid, title, aliases, tags, anchors) VALUES ('delete', ?, ?, ?, ?, ?)",
-            (note_id, *map(words.indexed, names)),
+            (note_id, *map(words.to_index_text, names)),
         )
 
     def _write_names(self) -> None:
@@ -358,7 +358,7 @@ class _Refresh:
         named = self.connection.execute("SELECT id, title, aliases, tags, anchors FROM notes WHERE id IN (SELECT value FROM fresh)")
         self.connection.executemany(
             "INSERT INTO note_words (rowid, title, aliases, tags, anchors) VALUES (?, ?, ?, ?, ?)",
-            [(note_id, *map(words.indexed, names)) for note_id, *names in named],
+            [(note_id, *map(words.to_index_text, names)) for note_id, *names in named],
         )
 
     def _count_link(self, status: str | None, more: int) -> None:
@@ -367,7 +367,7 @@ class _Refresh:
 
     def _update_sizes(self) -> None:
         for name in Sizes._fields:
-            more = self.more[name] / BYTES_A_TOKEN if name == "tokens" else self.more[name]
+            more = self.more[name] / BYTES_PER_TOKEN if name == "tokens" else self.more[name]
             self.connection.execute("UPDATE meta SET value = value + ? WHERE key = ?", (more, name))
 
     def _stage(self, table: str, values: Iterable[tuple[object, ...]]) -> None:

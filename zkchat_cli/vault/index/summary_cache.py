@@ -109,7 +109,7 @@ class SummaryCache:
         if len(raw) == READ:
             raw = filesystem.trim_to_whole_lines(raw)
         text, _ = filesystem.decode(NoteBytes(raw))
-        properties = front_matter.read(text)
+        properties = front_matter.read_front_matter(text)
         body = text.split("\n", properties.lines)[-1] if properties.lines else text
         return NoteOpening(properties.text("title") or stem(relative_path), properties.text("description", "summary"), body)
 

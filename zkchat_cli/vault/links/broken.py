@@ -101,7 +101,7 @@ def _missing_headings(parse: Callable[[str], ParsedNote], target: str, names: se
     except VaultError:
         return {}
     return {
-        heading: tuple(f"{target}#{near}" for near in sections.nearest(heading, note.markup))
+        heading: tuple(f"{target}#{near}" for near in sections.similar_headings(heading, note.markup))
         for heading in names
-        if sections.lines_of(heading, note.text, note.markup) is None
+        if sections.find_section(heading, note.text, note.markup) is None
     }

@@ -14,7 +14,7 @@ from typing import Any
 
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text.words import STOPWORDS
-from zkchat_cli.vault.chunking import BYTES_A_TOKEN, tokens
+from zkchat_cli.vault.chunking import BYTES_PER_TOKEN, estimate_tokens
 from zkchat_cli.vault.index.database import IndexDatabase, make_chunk
 from zkchat_cli.vault.search import ranking
 from zkchat_cli.vault.search.query import SearchQuery, all_of, any_of, quoted, word
@@ -208,4 +208,6 @@ class _Search:
 
 
 def _row(id_: int, note: int, title: str, aliases: str, tags: str, anchors: str, headings: str, text: str, size: int, *place: Any) -> _Row:
-    return _Row(RankingCandidate(id_, note, title, aliases, tags, anchors, headings, text, tokens(text), size / BYTES_A_TOKEN), *place)
+    return _Row(
+        RankingCandidate(id_, note, title, aliases, tags, anchors, headings, text, estimate_tokens(text), size / BYTES_PER_TOKEN), *place
+    )

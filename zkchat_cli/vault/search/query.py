@@ -106,7 +106,7 @@ def word(term: str) -> str:
 
 def is_part(term: str) -> bool:
     """Whether it is a single CJK character, which may stand anywhere in a word."""
-    return len(term) == 1 and not term.isascii() and bool(words.cjk().match(term))
+    return len(term) == 1 and not term.isascii() and bool(words.cjk_pattern().match(term))
 
 
 def any_of(terms: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""`zkchat context compact`, `clear`: make less of what the model sees; the log stays."""
+"""`zkchat context compact` and `clear`: reduce what the model sees; the log stays."""
 
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 COMMANDS = command_group()
 
-PreviewOption = Annotated[bool, typer.Option("--preview", help="Only say what would happen; the model may be asked for that.")]
+PreviewOption = Annotated[bool, typer.Option("--preview", help="Only print what would happen; this may call the model.")]
 
 
 @command(
@@ -36,55 +36,55 @@ def compact(
     id_: options.ConversationArgument = None,
     instructions: Annotated[str | None, typer.Option("--instructions", metavar="TEXT", help="What the summary should keep.")] = None,
     target: Annotated[int | None, typer.Option("--target", metavar="TOKENS", min=1, help="Largest size of the summary.")] = None,
-    keep: Annotated[int | None, typer.Option("--keep", metavar="N", min=0, help="Newest messages to leave whole.")] = None,
+    keep: Annotated[int | None, typer.Option("--keep", metavar="N", min=0, help="Number of newest messages to keep verbatim.")] = None,
     preview: PreviewOption = False,
-    undo: Annotated[bool, typer.Option("--undo", help="Take the last compaction back.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Undo the last compaction.")] = False,
 ) -> None:
-    """Summarise older turns now; nothing is deleted."""
-    from zkchat_cli.chat.command_hints import IN_SHELL
+    """Summarize older turns now; nothing is deleted."""
     from zkchat_cli.chat.compactor import CompactionRequest
-    from zkchat_cli.views import context_usage
+    from zkchat_cli.views.command_hints import IN_SHELL
+    from zkchat_cli.views.compaction import describe_compaction
 
     with ctx.open_session(id_) as session:
         if undo:
             undone = session.undo_compaction()
             if undone is None:
-                raise UsageError("there is no compaction to take back", "zkchat context summary shows the one that holds.")
-            done, text = undone, "Taken back: the prompt is what it was before."
+                raise UsageError("there is no compaction to undo", "zkchat context summary shows the current one.")
+            done, text = undone, "Undone: the prompt is what it was before."
         else:
-            wish = CompactionRequest(instructions=instructions, target=target, keep=keep, preview=preview)
-            done = _told(session.compaction_events(wish), ctx.screen, session.model.name if session.can_summarize else "")
-            text = context_usage.describe(done, IN_SHELL) + (f"\n\n{done.summary}" if preview and done.summary else "")
+            request = CompactionRequest(instructions=instructions, target=target, keep=keep, preview=preview)
+            done = _run_compaction(session.compaction_events(request), ctx.screen, session.model.name if session.can_summarize else "")
+            text = describe_compaction(done, IN_SHELL) + (f"\n\n{done.summary}" if preview and done.summary else "")
     if ctx.as_json:
         ctx.screen.json(done)
     else:
         ctx.screen.print(text)
 
 
-def _told(climbing: "Generator[Event, None, Compaction]", screen: Screen, model: str) -> "Compaction":
-    """The compaction, and meanwhile, if a model is asked for it, a word on what takes its time."""
+def _run_compaction(steps: "Generator[Event, None, Compaction]", screen: Screen, model: str) -> "Compaction":
+    """Run a compaction, and report progress while a model summarizes."""
     from zkchat_cli.events import CompactionStarted, Waiting
 
     while True:
         try:
-            event = next(climbing)
+            event = next(steps)
         except StopIteration as end:
             done: Compaction = end.value
             return done
         if model and isinstance(event, CompactionStarted):
-            screen.progress(f"{model} is asked for a summary …")
+            screen.progress(f"{model} is writing a summary …")
         elif isinstance(event, Waiting):
-            screen.progress(f"waiting for {event.seconds:.0f} s: {event.reason}")
+            screen.progress(f"retrying in {event.seconds:.0f} s: {event.reason}")
 
 
 @command(COMMANDS, *options.NOTES)
 def clear(ctx: CommandContext, id_: options.ConversationArgument = None, yes: options.ConfirmOption = False) -> None:
-    """Start the conversation's context afresh; the log stays."""
+    """Clear the conversation's context; the log stays."""
     with ctx.open_app() as app:
         conversation = app.find(id_)
-        confirm(f"Start {conversation.id} afresh? The log stays.", "context clear", yes=yes)
+        confirm(f"Clear the context of {conversation.id}? The log stays.", "context clear", yes=yes)
         app.store.move_head(conversation.id, None)
     if ctx.as_json:
         ctx.screen.json({"conversation_id": conversation.id, "cleared": True})
     else:
-        ctx.screen.print(f"{conversation.id} starts afresh; its log is kept.")
+        ctx.screen.print(f"Cleared the context of {conversation.id}; its log is kept.")

@@ -1,4 +1,4 @@
-"""`zkchat context export`, `import`: conversations out to a file, and in again."""
+"""`zkchat context export` and `import`: conversations to and from files."""
 
 import json
 from pathlib import Path
@@ -34,20 +34,22 @@ def export(
     id_: options.ConversationArgument = None,
     format_: Annotated[
         str,
-        typer.Option("--format", metavar="F", help="md, html, json (lossless) or context (next call).", autocompletion=complete_formats),
+        typer.Option("--format", metavar="F", help="md, html, json or context (the next call).", autocompletion=complete_formats),
     ] = "md",
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of --format json instead.")] = False,
-    next_: Annotated[str | None, typer.Option("--next", metavar="TEXT", help="With --format context: the call for this message.")] = None,
+    next_: Annotated[
+        str | None, typer.Option("--next", metavar="TEXT", help="With --format context: the request for this message.")
+    ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to this file instead, whole or not at all.")
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to this file, completely or not at all.")
     ] = None,
 ) -> None:
-    """Write a conversation out: as Markdown, a page of HTML, lossless JSON, or as the request of the next model ctx."""
+    """Export a conversation as Markdown, HTML or JSON (lossless), or export the request of the next model call."""
     from zkchat_cli import exporters
 
     exporter = exporters.exporter(format_)
     if next_ is not None and exporter.of != "call":
-        raise UsageError("--next asks for the call of a message", "Say --format context with it.")
+        raise UsageError("--next needs --format context", "Add --format context, or leave out --next.")
     if output is not None:
         output_file.check(output)
     from zkchat_cli.exporters.base import schema as json_schema
@@ -55,11 +57,11 @@ def export(
     text = json.dumps(json_schema(), indent=2) + "\n" if schema else _exported(ctx, id_, exporter, next_)
     if output is not None:
         output_file.save(output, text)
-        ctx.screen.progress(f"Written to {output}")
+        ctx.screen.progress(f"Wrote {output}")
     elif ctx.screen.out.isatty():
         ctx.screen.write(text)
     else:
-        ctx.screen.out.write(text)  # a pipe gets the bytes as they are, a terminal harmless ones
+        ctx.screen.out.write(text)  # a pipe gets the text as it is, a terminal sanitized text
 
 
 def _exported(ctx: CommandContext, id_: str | None, exporter: "Exporter", next_: str | None) -> str:
@@ -71,7 +73,7 @@ def _exported(ctx: CommandContext, id_: str | None, exporter: "Exporter", next_:
     root = factory.vault_root(ctx.config, Path.cwd())
     if root is None and id_ is None:
         raise factory.no_vault_error(Path.cwd())
-    store = factory.open_store(ctx.config)  # the notes may be gone: what was said of them is not
+    store = factory.open_store(ctx.config)  # works even if the vault is gone
     try:
         return exporter.export(store.archive(store.find(id_, root).id, prompts=exporter.prompts))
     finally:
@@ -88,15 +90,15 @@ def import_(
     ctx: CommandContext,
     file: Annotated[Path, typer.Option("--file", metavar="FILE", help="An export of zkchat or llm, or a list of messages; - for a pipe.")],
 ) -> None:
-    """Bring conversations in; all of the file or, with a clear error, nothing."""
+    """Import conversations: the whole file or, on an error, nothing."""
     from zkchat_cli.app import factory
-    from zkchat_cli.importers.chat_log import LARGEST, read_file
+    from zkchat_cli.importers.conversation_file import LARGEST_FILE, read_conversations
 
-    data = _bytes(file, LARGEST + 1)
+    data = _read_at_most(file, LARGEST_FILE + 1)
     with ctx.open_app() as app:
         root = str(app.vault.root)
-        imported = read_file(data, vault=root, new_id=factory.new_id, now=factory.now())
-        archives = [_at_home(a, root) if imported.is_own else _referring(a, app.vault) for a in imported.archives]
+        imported = read_conversations(data, vault=root, new_id=factory.new_id, now=factory.now())
+        archives = [_with_existing_vault(a, root) if imported.is_own else _with_references(a, app.vault) for a in imported.archives]
         stored = app.store.restore_all(archives, factory.new_id)
     document = [
         {
@@ -115,42 +117,45 @@ def import_(
         ctx.screen.json({**document[-1], "format": imported.kind, "conversations": document})
         return
     for entry in document:
-        copy = "  (a copy: it is there already)" if entry["copy"] else ""
+        copy = "  (imported as a copy: the id already exists)" if entry["copy"] else ""
         ctx.screen.print(
             f"{entry['conversation_id']}  {entry['messages']} message{'s' * (entry['messages'] != 1)}  {entry['title'] or ''}{copy}"
         )
 
 
-def _bytes(file: Path, most: int) -> bytes:
-    """What the file holds, or what is piped in, up to a byte more than an import may have."""
+def _read_at_most(file: Path, most: int) -> bytes:
+    """The first bytes of a file or a pipe."""
     try:
         if str(file) == "-":
             return standard_input().buffer.read(most)
         with file.open("rb") as opened:
             return opened.read(most)
     except (OSError, ValueError) as e:
-        raise UsageError(f"{file} cannot be read: {reason(e)}", "--file names a JSON file, or - for a pipe.") from e
+        raise UsageError(f"cannot read {file}: {reason(e)}", "--file takes a JSON file, or - for a pipe.") from e
 
 
-def _referring(archive: "ConversationArchive", vault: "Vault") -> "ConversationArchive":
-    """Questions that link to notes, and that another program kept without references, get them from the vault at hand."""
+def _with_references(archive: "ConversationArchive", vault: "Vault") -> "ConversationArchive":
+    """Add references to questions that link to notes but were stored without references by another program."""
     from zkchat_cli.references.document_summaries import DocumentSummaryService
-    from zkchat_cli.references.mentions import linked
+    from zkchat_cli.references.mentions import linked_notes
 
-    if not any(_refers(message) for message in archive.messages):
+    if not any(_needs_references(message) for message in archive.messages):
         return archive
     vault.refresh()
     summary = DocumentSummaryService(vault).summary
-    messages = (m.model_copy(update={"references": linked(m.content, vault, summary)}) if _refers(m) else m for m in archive.messages)
+    messages = (
+        m.model_copy(update={"references": linked_notes(m.content, vault, summary)}) if _needs_references(m) else m
+        for m in archive.messages
+    )
     return archive.model_copy(update={"messages": tuple(messages)})
 
 
-def _refers(message: "ZkChatMessage") -> bool:
+def _needs_references(message: "ZkChatMessage") -> bool:
     return message.role == "user" and not message.references and "[[" in message.content
 
 
-def _at_home(archive: "ConversationArchive", vault: str) -> "ConversationArchive":
-    """An export names the vault it came from; where that folder does not exist (another machine), it belongs to the vault at hand."""
+def _with_existing_vault(archive: "ConversationArchive", vault: str) -> "ConversationArchive":
+    """Assign the conversation to this vault if the one it names does not exist (an export from another machine)."""
     if Path(archive.conversation.vault).is_dir():
         return archive
     return archive.model_copy(update={"conversation": archive.conversation.model_copy(update={"vault": vault})})

@@ -1,4 +1,4 @@
-"""`zkchat context show`, `diff`, `stats`, `summary`, `memory`: what the model sees, or has seen."""
+"""`zkchat context show`, `diff`, `stats`, `summary` and `memory`: what the model sees, or saw in past calls."""
 
 import shutil
 from dataclasses import asdict
@@ -15,6 +15,7 @@ from zkchat_cli.terminal.external_programs import paged
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.context.prompt_history import SentPrompts
+    from zkchat_cli.views.text import StyledLine
 
 COMMANDS = command_group()
 
@@ -24,16 +25,16 @@ def show(
     ctx: CommandContext,
     id_: options.ConversationArgument = None,
     next_: Annotated[str | None, typer.Option("--next", metavar="TEXT", help="Show the prompt for this message.")] = None,
-    turn: Annotated[int | None, typer.Option("--turn", metavar="N", help="Show what was sent then, for your N-th message.")] = None,
-    call_number: Annotated[int | None, typer.Option("--call", metavar="K", help="Of that turn, its K-th call alone.")] = None,
+    turn: Annotated[int | None, typer.Option("--turn", metavar="N", help="Show what was sent for your N-th message.")] = None,
+    call_number: Annotated[int | None, typer.Option("--call", metavar="K", help="Only the K-th call of that turn.")] = None,
 ) -> None:
-    """The exact messages and tools the next call would send, or an earlier one has sent."""
+    """The exact messages and tools that the next call would send, or that an earlier one sent."""
     from zkchat_cli.views import prompts
 
     if turn is not None and next_ is not None:
-        raise UsageError("--turn shows the past, --next what is to come", "Leave out one of them.")
+        raise UsageError("--turn and --next cannot be combined", "--turn shows a past call, --next the next one.")
     if call_number is not None and turn is None:
-        raise UsageError("--call needs a --turn", "Say which turn's ctx, as --turn 3 --call 1.")
+        raise UsageError("--call needs --turn", "For example: --turn 3 --call 1")
     if turn is not None:
         _show_past(ctx, id_, turn, call_number)
         return
@@ -43,84 +44,94 @@ def show(
         ctx.screen.json(prompt)
     else:
         with paged(ctx.screen) as pager:
-            pager.print(prompts.text(prompt))
+            pager.print(prompts.prompt_text(prompt))
 
 
 def _show_past(ctx: CommandContext, id_: str | None, turn: int, number: int | None) -> None:
     from zkchat_cli.views import prompts
 
-    conversation, [one] = _pasts(ctx, id_, turn)
+    conversation, [one] = _sent_prompts(ctx, id_, turn)
     if ctx.as_json:
-        ctx.screen.json({"conversation_id": conversation, **one.document(number)})
+        ctx.screen.json({"conversation_id": conversation, **one.to_json(number)})
     else:
         with paged(ctx.screen) as pager:
-            pager.print(prompts.past(one, number))
+            pager.print(prompts.sent_prompts_text(one, number))
 
 
-def _pasts(ctx: CommandContext, id_: str | None, *turns: int) -> "tuple[str, list[SentPrompts]]":
-    """What was sent in some turns of a conversation, and its id."""
+def _sent_prompts(ctx: CommandContext, id_: str | None, *turns: int) -> "tuple[str, list[SentPrompts]]":
+    """A conversation's id, and what was sent in the given turns."""
     from zkchat_cli.context import prompt_history
 
     with ctx.open_app() as app:
         conversation = app.find(id_)
         history = app.store.history(conversation.id)
-        found = [prompt_history.past(history, turn, app.store.prompts(prompt_history.asked(history, turn).id)) for turn in turns]
+        found = [
+            prompt_history.restore_sent_prompts(history, turn, app.store.prompts(prompt_history.find_question(history, turn).id))
+            for turn in turns
+        ]
     return conversation.id, found
 
 
 @command(COMMANDS, *options.NOTES, epilog=examples("zkchat context diff 3 4"))
 def diff(
     ctx: CommandContext,
-    a: Annotated[int, typer.Argument(metavar="A", help="A turn, counted by your messages.")],
-    b: Annotated[int, typer.Argument(metavar="B", help="Another one.")],
+    a: Annotated[int, typer.Argument(metavar="A", help="A turn, numbered by your messages.")],
+    b: Annotated[int, typer.Argument(metavar="B", help="Another turn.")],
     id_: options.ConversationArgument = None,
 ) -> None:
-    """What came into the prompt from turn A to turn B, and what left it."""
+    """What was added to the prompt between turns A and B, and what was removed."""
     from zkchat_cli.context import prompt_history
     from zkchat_cli.views import prompts
 
-    conversation, [before, after] = _pasts(ctx, id_, a, b)
-    found = prompt_history.changes(before.last, after.last)
+    conversation, [before, after] = _sent_prompts(ctx, id_, a, b)
+    found = prompt_history.diff_prompts(before.last, after.last)
     if ctx.as_json:
         turns = {name: {"turn": one.number, "tokens": one.tokens} for name, one in (("a", before), ("b", after))}
-        ctx.screen.json({"conversation_id": conversation, **turns, **found.document})
+        ctx.screen.json({"conversation_id": conversation, **turns, **found.to_json()})
         return
     with paged(ctx.screen) as pager:
-        pager.print(prompts.changed(before, after, found))
+        pager.print(prompts.prompt_diff_text(before, after, found))
 
 
 @command(COMMANDS, *options.PROMPT, epilog=examples("zkchat context stats --watch"))
 def stats(
     ctx: CommandContext,
     id_: options.ConversationArgument = None,
-    watch: Annotated[bool, typer.Option("--watch", "-w", help="Show them again whenever they change, until Ctrl-C.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", "-w", help="Print again whenever the figures change, until Ctrl-C.")] = False,
 ) -> None:
-    """Tokens per component against budgets, and what to do about the largest."""
+    """Tokens per component against the budgets, and how to reduce the largest."""
     with ctx.open_session(id_) as session:
         if watch:
             _watch(ctx, session, id_)
         else:
-            ctx.screen.print(_stats(ctx, session))
+            _print_stats(ctx, _stats(ctx, session))
 
 
-def _stats(ctx: CommandContext, session: "ZkChatSession") -> str:
-    from zkchat_cli.chat.command_hints import IN_SHELL
+def _stats(ctx: CommandContext, session: "ZkChatSession") -> "str | list[StyledLine]":
     from zkchat_cli.views import context_usage
+    from zkchat_cli.views.command_hints import IN_SHELL
 
     prompt = session.prompt()
     if ctx.as_json:
         return ctx.screen.as_json(prompt.usage)
     filtered = session.settings.context.tool_filter == "auto"
-    return context_usage.table(prompt, _columns(), context_usage.pinned(session.history), IN_SHELL, filtered=filtered)
+    return context_usage.usage_lines(prompt, _columns(), context_usage.pinned_turns(session.history), IN_SHELL, filtered=filtered)
+
+
+def _print_stats(ctx: CommandContext, stats: "str | list[StyledLine]") -> None:
+    if isinstance(stats, str):
+        ctx.screen.print(stats)
+    else:
+        ctx.screen.fitted().show(stats)
 
 
 def _watch(ctx: CommandContext, session: "ZkChatSession", id_: str | None) -> None:
-    """Of the conversation that is named, or of whichever is the vault's latest, until Ctrl-C."""
+    """Print the figures of the named or the latest conversation until Ctrl-C."""
 
-    def look() -> str:
+    def look() -> "str | list[StyledLine]":
         return _stats(ctx, session.open_conversation(session.store.find(id_, str(session.vault.root)).id))
 
-    redrawing.watch(lambda: (session.store.facts_version(), _columns()), look, ctx.screen)
+    redrawing.watch(lambda: (session.store.facts_version(), _columns()), look, lambda stats: _print_stats(ctx, stats), ctx.screen)
 
 
 def _columns() -> int:
@@ -131,19 +142,19 @@ def _columns() -> int:
 
 @command(COMMANDS, *options.NOTES)
 def summary(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
-    """The summary that stands for older turns, if there is one."""
-    from zkchat_cli.context.compaction_policy import covered
-    from zkchat_cli.views import context_usage
+    """The summary that replaces older turns, if there is one."""
+    from zkchat_cli.context.compaction_policy import summary_coverage
+    from zkchat_cli.views.compaction import describe_active_compaction
 
     with ctx.open_session(id_) as session:
         compaction = session.compaction
-        covers = covered(compaction, session.turns) if compaction else None
+        covers = summary_coverage(compaction, session.turns) if compaction else None
     if ctx.as_json:
         ctx.screen.json([{**compaction.model_dump(mode="json"), "covers": asdict(covers)}] if compaction and covers else [])
     elif compaction is None or covers is None:
-        ctx.screen.remark("No summary: every turn is sent as it is.")
+        ctx.screen.remark("No summary: all turns are sent verbatim.")
     else:
-        ctx.screen.print(context_usage.standing(compaction, covers), "bold")
+        ctx.screen.print(describe_active_compaction(compaction, covers), "bold")
         ctx.screen.print(compaction.summary or "")
 
 
@@ -153,21 +164,21 @@ def memory(
     id_: options.ConversationArgument = None,
     next_: Annotated[str, typer.Option("--next", metavar="TEXT", help="For this message.")] = "",
 ) -> None:
-    """What of memory the next prompt would hold, and why."""
-    from zkchat_cli.views.memory import NONE, included
+    """The memory that the next prompt would include, and why."""
+    from zkchat_cli.views.memory import NONE, memory_item_lines
 
     with ctx.open_app() as app:
         if next_:
             app.vault.refresh()
-        there = id_ is not None or app.store.conversations(str(app.vault.root), 1)  # project memory is there before anything was said
-        session = app.session(app.find(id_) if there else None)
+        stored = id_ is not None or app.store.conversations(str(app.vault.root), 1)  # project memory exists before any conversation
+        session = app.session(app.find(id_) if stored else None)
         items = session.memory_items(next_)
-        for message, hint in session.memory.take_notices():
+        for message, hint in session.memory.pop_notices():
             ctx.screen.warn(message, hint)
     if ctx.as_json:
         values = ({f: getattr(item, f) for f in item.__dataclass_fields__} for item in items)
         ctx.screen.json([{**value, "relative_path": value["relative_path"] or None} for value in values])
         return
-    ctx.screen.show([*included(items)])
+    ctx.screen.show([*memory_item_lines(items)])
     if not items:
         ctx.screen.remark(NONE.format('zkchat memory add "…"'))

@@ -1,4 +1,4 @@
-"""Index the notes, search them, and see how links join them and which answers used them."""
+"""The notes: index, search, links, and the answers that used them."""
 
 from zkchat_cli.cli.command import command_group
 from zkchat_cli.cli.commands.vault import graph, index, links, search

@@ -1,4 +1,4 @@
-"""`zkchat vault orphans`, `hubs`, `path`, `neighbours`: the notes joined by their links."""
+"""`zkchat vault orphans`, `hubs`, `path` and `neighbours`: the graph of links."""
 
 from typing import Annotated
 
@@ -14,9 +14,9 @@ COMMANDS = command_group()
 @command(COMMANDS, *options.NOTES)
 def orphans(
     ctx: CommandContext,
-    linking: Annotated[bool, typer.Option("--linking", help="Also notes that link to others, if nothing links to them.")] = False,
+    linking: Annotated[bool, typer.Option("--linking", help="Include notes with outgoing links that nothing links to.")] = False,
 ) -> None:
-    """The notes that neither link to others nor are linked to."""
+    """Notes without links to or from other notes."""
     from zkchat_cli.tools.base import plural
 
     with ctx.indexed_vault() as (notes, _):
@@ -26,12 +26,12 @@ def orphans(
         return
     for path in found:
         ctx.screen.print(path)
-    ctx.screen.remark(plural(len(found), "note") if found else "No note stands alone.")
+    ctx.screen.remark(plural(len(found), "note") if found else "No orphans.")
 
 
 @command(COMMANDS, *options.NOTES)
 def hubs(ctx: CommandContext, limit: options.LimitOption = 10) -> None:
-    """The notes that most others link to."""
+    """The notes with the most links to them."""
     with ctx.indexed_vault() as (notes, _):
         found = notes.hubs(limit)
     if ctx.as_json:
@@ -40,17 +40,17 @@ def hubs(ctx: CommandContext, limit: options.LimitOption = 10) -> None:
     for hub in found:
         ctx.screen.print(f"{hub.linked_from:>5} in {hub.links_to:>5} out   {hub.path}")
     if not found:
-        ctx.screen.remark("No note links to another.")
+        ctx.screen.remark("No links between notes.")
 
 
 @command(COMMANDS, *options.NOTES, epilog=examples('zkchat vault path "Roof" "Heat pump"'))
 def path(
     ctx: CommandContext,
     source: Annotated[str, typer.Argument(metavar="SOURCE", help="Path or name of a note.")],
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="Path or name of the other.")],
-    directed: Annotated[bool, typer.Option("--directed", help="Follow links only the way they point.")] = False,
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="Path or name of the other note.")],
+    directed: Annotated[bool, typer.Option("--directed", help="Follow links only in their direction.")] = False,
 ) -> None:
-    """The shortest way over links from one note to another."""
+    """The shortest path of links from one note to another."""
     with ctx.indexed_vault() as (notes, _):
         ends = path_of(notes, source), path_of(notes, target)
         found = notes.shortest_path(*ends, directed=directed)
@@ -59,7 +59,7 @@ def path(
         ctx.screen.json({"source": ends[0], "target": ends[1], "notes": found and found.notes, "links": steps})
         return
     if found is None:
-        ctx.screen.remark(f"No links lead from {ends[0]} to {ends[1]}.")
+        ctx.screen.remark(f"No path of links from {ends[0]} to {ends[1]}.")
         return
     ctx.screen.print(found.notes[0])
     for here, link, there in zip(found.notes, found.links, found.notes[1:], strict=False):
@@ -70,10 +70,10 @@ def path(
 def neighbours(
     ctx: CommandContext,
     note: NoteArgument,
-    depth: Annotated[int, typer.Option("--depth", metavar="N", min=1, max=100, help="How many links away.")] = 1,
-    limit: Annotated[int, typer.Option("-k", "--limit", metavar="N", min=1, help="How many results.")] = 1000,
+    depth: Annotated[int, typer.Option("--depth", metavar="N", min=1, max=100, help="Largest distance in links.")] = 1,
+    limit: Annotated[int, typer.Option("-k", "--limit", metavar="N", min=1, help="Number of results.")] = 1000,
 ) -> None:
-    """The notes around a note, nearest first."""
+    """The notes linked with a note, nearest first."""
     with ctx.indexed_vault() as (notes, _):
         found = notes.neighbours(path_of(notes, note), depth, limit=limit + 1)
     if ctx.as_json:
@@ -81,6 +81,6 @@ def neighbours(
     for near in [] if ctx.as_json else found[:limit]:
         ctx.screen.print(f"{near.distance:>3}  {near.path}")
     if not ctx.as_json and not found:
-        ctx.screen.remark("No links join it with another note.")
+        ctx.screen.remark("It has no links to or from other notes.")
     if len(found) > limit:
-        ctx.screen.warn(f"these are the nearest {limit}, there are more", "-k N shows N")
+        ctx.screen.warn(f"only the nearest {limit} are shown", "Use -k N for more")

@@ -1,4 +1,4 @@
-"""`zkchat vault index`, `status`: what the index holds."""
+"""`zkchat vault index` and `status`: update the index, and show what it contains."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,42 +15,42 @@ COMMANDS = command_group()
 
 
 @command(COMMANDS, *options.NOTES)
-def index(ctx: CommandContext, full: Annotated[bool, typer.Option("--full", help="Build the index anew.")] = False) -> None:
-    """Bring the index up to date, and the vectors, if notes are searched by meaning."""
+def index(ctx: CommandContext, full: Annotated[bool, typer.Option("--full", help="Rebuild the index.")] = False) -> None:
+    """Update the index, and the vectors if search by meaning is on."""
     with ctx.indexed_vault(full=full) as (notes, report):
         with ctx.screen.progress_bar("Embedding") as progress:
             notes.embed(progress, verify=full)
         now = notes.status()
-        _tell(ctx, notes, report.model_copy(update={"semantic": now.semantic, "vectors": now.vectors}))
+        _print_report(ctx, notes, report.model_copy(update={"semantic": now.semantic, "vectors": now.vectors}))
 
 
 @command(COMMANDS, *options.NOTES)
 def status(ctx: CommandContext) -> None:
-    """What the index holds, and which notes gave trouble."""
+    """What the index contains, and which notes have problems."""
     with ctx.open_vault() as notes:
         report = notes.status() if notes.has_index else notes.refresh()
         ctx.warn_if_rebuilt(report)
-        _tell(ctx, notes, report)
+        _print_report(ctx, notes, report)
 
 
-def _tell(ctx: CommandContext, notes: "Vault", report: "IndexReport") -> None:
+def _print_report(ctx: CommandContext, notes: "Vault", report: "IndexReport") -> None:
     if ctx.as_json:
         ctx.screen.json(report)
     else:
-        _print(ctx, report)
+        _print_figures(ctx, report)
     for warning in notes.take_warnings():
         ctx.screen.warn(warning.message, warning.hint)
 
 
-def _print(ctx: CommandContext, report: "IndexReport") -> None:
+def _print_figures(ctx: CommandContext, report: "IndexReport") -> None:
     from zkchat_cli.tools.base import plural
 
     screen = ctx.screen
-    held = (plural(report.notes, "note"), plural(report.chunks, "chunk"), plural(report.links, "link"))
-    screen.print(", ".join(held) + (f", {report.broken_links} of them broken" if report.links else ""))
+    counts = (plural(report.notes, "note"), plural(report.chunks, "chunk"), plural(report.links, "link"))
+    screen.print(", ".join(counts) + (f", {report.broken_links} of them broken" if report.links else ""))
     if report.added or report.changed or report.removed:
         screen.print(f"{report.added} added, {report.changed} changed, {report.removed} removed in {report.seconds:.2f} s")
     if report.vectors is not None:
-        screen.print(f"{report.vectors} of {report.chunks} chunks have a vector and are found by their meaning")
+        screen.print(f"{report.vectors} of {report.chunks} chunks have a vector for search by meaning")
     for problem in report.problems:
         screen.print(f"  ! {problem}", "yellow")

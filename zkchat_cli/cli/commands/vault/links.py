@@ -1,4 +1,4 @@
-"""`zkchat vault links`, `backlinks`, `mentions`, `broken`: what leads where, and which answers came by."""
+"""`zkchat vault links`, `backlinks`, `mentions` and `broken`."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 COMMANDS = command_group()
 
 NoteArgument = Annotated[str, typer.Argument(metavar="NOTE", help="Path or name of a note.")]
-_HOW: "dict[MentionKind, str]" = {
+_USES: "dict[MentionKind, str]" = {
     "named": "named by you",
     "import": "imported",
     "link": "linked from a note you named",
@@ -33,27 +33,27 @@ _HOW: "dict[MentionKind, str]" = {
 def links(ctx: CommandContext, note: NoteArgument) -> None:
     """The links in a note."""
     with ctx.indexed_vault() as (notes, _):
-        at = path_of(notes, note)
-        _print(ctx, notes.links(at), f"{at} links to nothing.")
+        path = path_of(notes, note)
+        _print_links(ctx, notes.links(path), f"{path} has no links.")
 
 
 @command(COMMANDS, *options.NOTES)
 def backlinks(ctx: CommandContext, note: NoteArgument) -> None:
     """The links that point to a note."""
     with ctx.indexed_vault() as (notes, _):
-        at = path_of(notes, note)
-        _print(ctx, notes.backlinks(at), f"Nothing links to {at}.")
+        path = path_of(notes, note)
+        _print_links(ctx, notes.backlinks(path), f"Nothing links to {path}.")
 
 
 @command(COMMANDS, *options.NOTES)
 def mentions(ctx: CommandContext, note: NoteArgument) -> None:
-    """The conversations and answers that used a note, the newest first."""
+    """The conversations and answers that used a note, newest first."""
     from zkchat_cli.views import conversation_list
 
     screen = ctx.screen
     with ctx.open_app() as app:
         app.vault.refresh()
-        found = _mentions(app, note)
+        found = _find_mentions(app, note)
     if ctx.as_json:
         screen.json([mention.model_dump(mode="json") for mention in found])
         return
@@ -63,14 +63,14 @@ def mentions(ctx: CommandContext, note: NoteArgument) -> None:
             conversation = mention.conversation_id
             screen.print(sanitize_name(f"{conversation}  {mention.title or 'untitled'}"), "bold")
         asked = f"  {mention.question}" if mention.question else ""
-        screen.print(sanitize_name(f"  {conversation_list.day(mention.timestamp)}{asked}"))
-        screen.print(f"      {_used(mention)}", "dim")
+        screen.print(sanitize_name(f"  {conversation_list.format_time(mention.timestamp)}{asked}"))
+        screen.print(f"      {_use_text(mention)}", "dim")
     if not found:
         screen.remark("No answer has used this note.")
 
 
-def _mentions(app: "App", note: str) -> "tuple[Mention, ...]":
-    """Of a note that is gone the path is enough, if an answer has used it."""
+def _find_mentions(app: "App", note: str) -> "tuple[Mention, ...]":
+    """Mentions of a note; its path is enough if the note was deleted after an answer used it."""
     root = str(app.vault.root)
     try:
         path = path_of(app.vault, note)
@@ -81,29 +81,31 @@ def _mentions(app: "App", note: str) -> "tuple[Mention, ...]":
     return app.store.mentions(root, path)
 
 
-def _used(mention: "Mention") -> str:
-    how = ", ".join(_HOW[kind] for kind in mention.how)
+def _use_text(mention: "Mention") -> str:
+    how = ", ".join(_USES[kind] for kind in mention.how)
     numbers = f" {' '.join(f'[{number}]' for number in mention.numbers)}" if mention.numbers else ""
-    held = f", {mention.held} of {mention.citations} citation{'s' if mention.citations > 1 else ''} held" if mention.citations else ""
-    return f"{how}{numbers}{held}"
+    verified = (
+        f", {mention.held} of {mention.citations} citation{'s' if mention.citations > 1 else ''} verified" if mention.citations else ""
+    )
+    return f"{how}{numbers}{verified}"
 
 
 @command(COMMANDS, *options.NOTES, epilog=examples("zkchat vault broken --fix"))
 def broken(
     ctx: CommandContext,
-    headings: Annotated[bool, typer.Option("--headings", help="Also links to headings and blocks that their notes do not have.")] = False,
-    fix: Annotated[bool, typer.Option("--fix", help="Show how links that surely meant a note would be mended, and ask.")] = False,
-    unsure: Annotated[bool, typer.Option("--unsure", help="With --fix: the others too, with the nearest name.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --fix: mend them without asking.")] = False,
+    headings: Annotated[bool, typer.Option("--headings", help="Include links to headings and blocks that do not exist.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Show repairs for links with one possible target, and ask.")] = False,
+    unsure: Annotated[bool, typer.Option("--unsure", help="With --fix: repair the others too, with the nearest name.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --fix: repair without asking.")] = False,
 ) -> None:
-    """The links that lead nowhere, and what they may have meant."""
+    """Links without a target, and the nearest names."""
     from zkchat_cli.tools.base import plural
 
     if fix:
-        _mend(ctx, unsure=unsure, yes=yes)
+        _fix(ctx, unsure=unsure, yes=yes)
         return
     if yes or unsure:
-        raise UsageError(f"{'--yes' if yes else '--unsure'} goes with --fix", "zkchat vault broken --fix shows what would be mended.")
+        raise UsageError(f"{'--yes' if yes else '--unsure'} needs --fix", "zkchat vault broken --fix shows the repairs.")
     with ctx.indexed_vault() as (notes, _):
         found = notes.broken_links()
         links = [*found.links, *(notes.broken_headings() if headings else ())]
@@ -115,32 +117,32 @@ def broken(
     if not ctx.as_json:
         ctx.screen.remark(plural(len(links), "broken link") if links else "No broken links.")
     if found.looked_up < found.names:
-        hint = "zkchat vault resolve '[[NAME]]' looks for those of any other"
-        ctx.screen.warn(f"nearest notes are given for the first {found.looked_up} of {found.names} names", hint)
+        hint = "zkchat vault resolve '[[NAME]]' finds those of another name"
+        ctx.screen.warn(f"nearest notes are listed for the first {found.looked_up} of {found.names} names only", hint)
 
 
-def _mend(ctx: CommandContext, *, unsure: bool, yes: bool) -> None:
-    from zkchat_cli.cli.commands.vault.fix_links import fix_links, somebody
+def _fix(ctx: CommandContext, *, unsure: bool, yes: bool) -> None:
+    from zkchat_cli.cli.commands.vault.fix_links import ask_at_terminal, fix_links
 
     with ctx.indexed_vault() as (notes, _):
-        git, says = ctx.config.values.vault.git, somebody(ctx.screen)
-        agreed = fix_links(notes, ctx.screen, git=git, unsure=unsure, yes=yes, as_json=ctx.as_json, says=says)
+        git, ask = ctx.config.values.vault.git, ask_at_terminal(ctx.screen)
+        agreed = fix_links(notes, ctx.screen, git=git, unsure=unsure, yes=yes, as_json=ctx.as_json, ask=ask)
     if not agreed:
         raise typer.Exit(DECLINED)
 
 
 def path_of(notes: "Vault", note: str) -> str:
-    """The note that a path or a name means. Raises VaultError that names the nearest ones."""
+    """The path of a note named by its path, name or link. Raises VaultError with the nearest ones."""
     if path := notes.find_file(note):
         return path
     link = notes.resolve(note.strip().removeprefix("[[").removesuffix("]]"))
     if link.target is None:
         near = ", ".join(link.candidates)
-        raise VaultError(f"there is no note {note}", f"Nearest: {near}" if near else "zkchat vault search finds notes by their words.")
+        raise VaultError(f"there is no note {note}", f"Nearest: {near}" if near else "zkchat vault search finds notes by words.")
     return link.target
 
 
-def _print(ctx: CommandContext, rows: "Sequence[LinkRow]", none: str) -> None:
+def _print_links(ctx: CommandContext, rows: "Sequence[LinkRow]", none: str) -> None:
     if ctx.as_json:
         ctx.screen.json([row(each) for each in rows])
         return
@@ -151,5 +153,5 @@ def _print(ctx: CommandContext, rows: "Sequence[LinkRow]", none: str) -> None:
 
 
 def row(link: "LinkRow") -> dict[str, Any]:
-    """A link of a note as JSON."""
+    """A link as JSON."""
     return {name: getattr(link, name) for name in ("source", "target", "raw", "line", "context_snippet")}

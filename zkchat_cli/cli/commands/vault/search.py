@@ -1,4 +1,4 @@
-"""`zkchat vault search`, `resolve`: excerpts by their words, notes by links."""
+"""`zkchat vault search` and `resolve`: find excerpts by a query, notes by a link."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,7 +18,7 @@ COMMANDS = command_group()
 @command(COMMANDS, *options.NOTES, epilog=examples("zkchat vault search '\"due before\" -sorting tag:project path:Archive/'"))
 def search(
     ctx: CommandContext,
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="Words, or - to read one query per line.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="A query, or - to read one per line.")],
     limit: options.LimitOption = 10,
 ) -> None:
     """Search the notes; best excerpts first."""
@@ -28,28 +28,28 @@ def search(
             for warning in notes.take_warnings():
                 ctx.screen.warn(warning.message, warning.hint)
             if ctx.as_json:
-                documents = [_result(chunk) for chunk in found]
+                documents = [_result_document(chunk) for chunk in found]
                 ctx.screen.json({"query": line, "results": documents} if query == "-" else documents)
             else:
-                _print(ctx, notes, line, found)
+                _print_results(ctx, notes, line, found)
 
 
-def _print(ctx: CommandContext, notes: "Vault", query: str, found: "list[ContentChunk]") -> None:
+def _print_results(ctx: CommandContext, notes: "Vault", query: str, found: "list[ContentChunk]") -> None:
     for chunk in found:
         heading, snippet = notes.snippet(chunk, query)
         where = f"{chunk.title} › {heading}" if heading and heading != chunk.title else chunk.title
         ctx.screen.print(f"{where}   {chunk.relative_path}:{snippet.line}", "bold")
         ctx.screen.print(f"  {snippet.text}")
     if not found:
-        ctx.screen.remark("Nothing found: try fewer or other words.")
+        ctx.screen.remark("Nothing found. Try fewer or other words.")
 
 
-def _result(chunk: "ContentChunk") -> dict[str, Any]:
+def _result_document(chunk: "ContentChunk") -> dict[str, Any]:
     return chunk.model_dump(mode="json", include={"relative_path", "title", "heading", "start_line", "end_line", "score", "text"})
 
 
 def _lines(argument: str) -> Iterator[str]:
-    """The argument itself, or with `-` each line of standard input as it comes."""
+    """The argument, or for `-` each line of standard input as it arrives."""
     if argument != "-":
         yield argument
         return
@@ -61,31 +61,31 @@ def _lines(argument: str) -> Iterator[str]:
 def resolve(
     ctx: CommandContext,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="Text with links, or - to read one text per line.")],
-    source: Annotated[str | None, typer.Option("--from", metavar="NOTE", help="Resolve as if the text stood in this note.")] = None,
+    source: Annotated[str | None, typer.Option("--from", metavar="NOTE", help="Resolve as if the text were in this note.")] = None,
 ) -> None:
-    """Say where each link of a text points."""
+    """Show the target of each link in a text."""
     with ctx.indexed_vault() as (notes, _):
-        at = _source(ctx, notes, source) if source else None
+        source_path = _source_path(ctx, notes, source) if source else None
         for line in _lines(text):
-            links = notes.resolve_links(line, at)
+            links = notes.resolve_links(line, source_path)
             if ctx.as_json:
-                ctx.screen.json([_link(link) for link in links])
+                ctx.screen.json([_link_document(link) for link in links])
                 continue
             for link in links:
                 target = link.target or f"not found{'; nearest: ' + ', '.join(link.candidates) if link.candidates else ''}"
-                lost = f", {link.reason} (not {', '.join(link.candidates)})" if link.status == "ambiguous" else ""
-                ctx.screen.print(f"{link.raw} → {target}{lost}")
+                rejected = f", {link.reason} (not {', '.join(link.candidates)})" if link.status == "ambiguous" else ""
+                ctx.screen.print(f"{link.raw} → {target}{rejected}")
             if not links:
-                ctx.screen.remark("There is no link in it.")
+                ctx.screen.remark("No links in the text.")
 
 
-def _link(link: "LinkResolution") -> dict[str, Any]:
+def _link_document(link: "LinkResolution") -> dict[str, Any]:
     return link.model_dump(mode="json", exclude={"text", "line"})
 
 
-def _source(ctx: CommandContext, notes: "Vault", note: str) -> str:
-    """The note that a path or a name means; where there is none, the path of one that could be."""
+def _source_path(ctx: CommandContext, notes: "Vault", note: str) -> str:
+    """The path of a note named by its path or name; `note` itself if there is no such note."""
     source = notes.find_file(note) or notes.resolve(note).target
     if source is None:
-        ctx.screen.warn(f"there is no note {note}", "links are resolved as if there were")
+        ctx.screen.warn(f"there is no note {note}", "links are resolved as if it existed")
     return source or note

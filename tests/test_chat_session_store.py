@@ -1,0 +1,354 @@
+"""The store as the session uses it: a log that only grows, a tree with a head, summaries that can be taken back."""
+
+import itertools
+import stat
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from zkchat_cli.errors import StoreError
+from zkchat_cli.models import Compaction, Conversation, ConversationArchive, DocumentReference, ZkChatMessage
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+
+NOON = "2025-05-08T12:00:00+00:00"
+ONE = "2025-05-08T13:00:00+00:00"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[ChatSessionStore]:
+    opened = ChatSessionStore.open(tmp_path / "data" / "conversations.db")
+    yield opened
+    opened.close()
+
+
+def conversation(name: str = "c1", vault: str = "/notes", **more: str) -> Conversation:
+    return Conversation(**{"id": name, "vault": vault, "created_at": NOON, "updated_at": NOON, **more})
+
+
+def said(name: str, parent: str | None = None, role: str = "user", **more: object) -> ZkChatMessage:
+    return ZkChatMessage.model_validate(
+        {"id": name, "parent_id": parent, "role": role, "content": f"text of {name}", "timestamp": NOON, **more}
+    )
+
+
+def summary(name: str, last: str | None) -> Compaction:
+    return Compaction(
+        id=name, created_at=NOON, last_id=last, tokens_before=900, tokens_after=100, messages_folded=2, summary="So far", mode="full"
+    )
+
+
+def ids(messages: tuple[ZkChatMessage, ...]) -> list[str]:
+    return [message.id for message in messages]
+
+
+def two_turns(store: ChatSessionStore) -> None:
+    store.start(conversation())
+    for number, parent in (("1", None), ("2", "a1")):
+        question = said(f"q{number}", parent, status="pending")
+        store.add("c1", question)
+        store.commit(
+            "c1", question.model_copy(update={"status": "complete"}), [said(f"a{number}", f"q{number}", "assistant")], updated_at=ONE
+        )
+
+
+def test_a_question_is_safe_before_the_model_is_called(tmp_path: Path) -> None:
+    store = ChatSessionStore.open(tmp_path / "c.db")
+    store.start(conversation())
+    store.add("c1", said("q1", status="pending"))
+    again = ChatSessionStore.open(tmp_path / "c.db")
+    assert again.history("c1") == (said("q1", status="pending"),)
+    assert again.conversation("c1").head_id == "q1"
+    again.close()
+    store.close()
+
+
+def test_a_committed_turn_completes_the_question_and_moves_the_head(store: ChatSessionStore) -> None:
+    store.start(conversation())
+    store.add("c1", said("q1", status="pending"))
+    asked = said("q1", token_count=5, augmented_token_count=9)
+    answer = said("a1", "q1", "assistant", model="offline", token_count=40)
+    store.commit("c1", asked, [answer], updated_at=ONE, title="First words")
+    assert store.history("c1") == (asked, answer)
+    assert store.conversation("c1") == conversation(updated_at=ONE, title="First words", head_id="a1")
+
+
+def test_a_failed_turn_keeps_its_question(store: ChatSessionStore) -> None:
+    store.start(conversation())
+    store.add("c1", said("q1", status="pending"))
+    store.commit("c1", said("q1", status="failed"), [], updated_at=ONE)
+    assert store.history("c1") == (said("q1", status="failed"),)
+
+
+def test_a_title_once_given_stays_until_it_is_renamed(store: ChatSessionStore) -> None:
+    two_turns(store)
+    store.rename("c1", "Filters")
+    store.add("c1", said("q3", "a2"))
+    store.commit("c1", said("q3", "a2"), [], updated_at=ONE, title="Another")
+    assert store.conversation("c1").title == "Filters"
+
+
+def test_what_was_said_does_not_change_when_its_turn_ends(store: ChatSessionStore) -> None:
+    store.start(conversation())
+    store.add("c1", said("q1", status="pending"))
+    store.commit("c1", said("q1", content="other words"), [], updated_at=ONE)
+    assert store.history("c1")[0].content == "text of q1"
+
+
+def test_undo_and_another_answer_make_a_branch_and_lose_nothing(store: ChatSessionStore) -> None:
+    two_turns(store)
+    store.move_head("c1", "a1")
+    assert ids(store.history("c1")) == ["q1", "a1"]
+    store.add("c1", said("q3", "a1"))
+    assert ids(store.history("c1")) == ["q1", "a1", "q3"]
+    assert ids(store.log("c1")) == ["q1", "a1", "q2", "a2", "q3"]
+    store.move_head("c1", "a2")
+    assert ids(store.history("c1")) == ["q1", "a1", "q2", "a2"]
+
+
+def test_the_head_may_go_back_to_the_beginning(store: ChatSessionStore) -> None:
+    two_turns(store)
+    store.move_head("c1", None)
+    assert store.history("c1") == ()
+    assert len(store.log("c1")) == 4
+
+
+def test_every_field_of_a_message_comes_back(store: ChatSessionStore) -> None:
+    reference = DocumentReference(wikilink="[[Ü]]", reference_type="direct", status="broken", candidates=("Über",))
+    full = said(
+        "q1", content="a\0b 中文 \N{GRINNING FACE}", references=(reference,), tool_tokens=3, pinned=True, priority=9, reasoning="hm"
+    )
+    store.start(conversation())
+    store.add("c1", full)
+    assert store.log("c1") == (full,)
+
+
+def test_a_lone_surrogate_is_stored_as_a_replacement_character(store: ChatSessionStore) -> None:
+    store.start(conversation(title="\ud800"))
+    store.add("c1", said("q1", content="half \ud83d", reasoning="\udc00"))
+    assert store.history("c1")[0].content == "half \ufffd"
+    assert store.history("c1")[0].reasoning == "\ufffd"
+    assert store.conversation("c1").title == "\ufffd"
+
+
+def nested(levels: int) -> dict[str, object]:
+    return {"a": nested(levels - 1)} if levels else {}
+
+
+def test_what_could_be_written_can_be_read(store: ChatSessionStore) -> None:
+    deep = said("a1", role="assistant", tool_calls=[{"id": "t", "name": "find", "arguments": nested(240)}])
+    store.start(conversation())
+    store.add("c1", deep)
+    assert store.history("c1") == (deep,)
+    with pytest.raises(StoreError, match="A value cannot be stored"):
+        store.add("c1", said("a2", tool_calls=[{"id": "t", "name": "find", "arguments": nested(300)}]))
+    assert store.history("c1") == (deep,)
+
+
+def test_a_summary_deletes_nothing_and_can_be_taken_back(store: ChatSessionStore) -> None:
+    two_turns(store)
+    before = store.archive("c1")
+    store.compact("c1", summary("s1", "a1"))
+    store.compact("c1", summary("s2", "a2"))
+    assert store.compactions("c1") == (summary("s1", "a1"), summary("s2", "a2"))
+    assert len(store.log("c1")) == 4
+    assert store.undo_compaction("c1") == summary("s2", "a2")
+    assert store.compactions("c1") == (summary("s1", "a1"),)
+    assert store.undo_compaction("c1") == summary("s1", "a1")
+    assert store.undo_compaction("c1") is None
+    assert store.archive("c1") == before
+
+
+def test_a_new_summary_after_an_undo_stands_alone(store: ChatSessionStore) -> None:
+    two_turns(store)
+    store.compact("c1", summary("s1", "a1"))
+    store.undo_compaction("c1")
+    store.compact("c1", summary("s2", "a2"))
+    assert [compaction.id for compaction in store.compactions("c1")] == ["s2"]
+
+
+def test_a_unique_beginning_of_an_id_finds_its_conversation_in_any_vault(store: ChatSessionStore) -> None:
+    store.start(conversation("abc1"))
+    store.start(conversation("abd2", vault="/elsewhere"))
+    assert store.find("abd", "/notes").id == "abd2"
+    assert store.find("abc1", None).id == "abc1"
+
+
+def test_an_ambiguous_beginning_names_the_candidates(store: ChatSessionStore) -> None:
+    for number in range(7):
+        store.start(conversation(f"abc{number}", title=f"Talk {number}"))
+    with pytest.raises(StoreError, match=r"'abc' is the beginning of 7 conversations: abc6 \(Talk 6, 2025-05-08\), .* and 2 more"):
+        store.find("abc", None)
+
+
+def test_a_whole_id_is_never_ambiguous(store: ChatSessionStore) -> None:
+    store.start(conversation("abc"))
+    store.start(conversation("abcd"))
+    assert store.find("abc", None).id == "abc"
+
+
+@pytest.mark.parametrize("wrong", ["xyz", "", "a%", "a_c", "\ud800"])
+def test_an_unknown_beginning_is_an_error_that_names_the_recent_ones(store: ChatSessionStore, wrong: str) -> None:
+    store.start(conversation("abc", title="Filters"))
+    with pytest.raises(StoreError) as e:
+        store.find(wrong, None)
+    assert "The most recent ones: abc (Filters, 2025-05-08)" in e.value.hint
+
+
+def test_without_an_id_the_vaults_most_recently_updated_one_is_found(store: ChatSessionStore) -> None:
+    store.start(conversation("old", updated_at="2025-05-08T12:00:00+00:00"))
+    store.start(conversation("new", updated_at="2025-05-08T11:30:00-01:00"))
+    store.start(conversation("other", vault="/elsewhere", updated_at="2026-01-01T00:00:00Z"))
+    assert store.find(None, "/notes").id == "new"
+    assert store.find(None, None).id == "other"
+    assert [c.id for c in store.conversations("/notes")] == ["new", "old"]
+    assert [c.id for c in store.conversations(limit=2)] == ["other", "new"]
+
+
+def test_a_new_message_makes_its_conversation_the_most_recent(store: ChatSessionStore) -> None:
+    store.start(conversation("c1"))
+    store.start(conversation("c2"))
+    store.add("c1", said("q1", timestamp=ONE))
+    assert store.find(None, "/notes").id == "c1"
+
+
+def test_an_empty_store_says_how_to_start(store: ChatSessionStore) -> None:
+    with pytest.raises(StoreError, match="there is no conversation with /notes yet") as e:
+        store.find(None, "/notes")
+    assert "zkchat ask" in e.value.hint
+
+
+@pytest.mark.parametrize("act", ["conversation", "history", "log", "compactions", "archive", "undo_compaction"])
+def test_reading_an_unknown_conversation_is_an_error(store: ChatSessionStore, act: str) -> None:
+    with pytest.raises(StoreError, match="there is no conversation nobody"):
+        getattr(store, act)("nobody")
+
+
+def test_writing_to_an_unknown_conversation_is_an_error(store: ChatSessionStore) -> None:
+    for act in (
+        lambda: store.add("nobody", said("q1")),
+        lambda: store.commit("nobody", said("q1"), [], updated_at=NOON),
+        lambda: store.rename("nobody", "x"),
+        lambda: store.move_head("nobody", None),
+        lambda: store.compact("nobody", summary("s", None)),
+    ):
+        with pytest.raises(StoreError, match="there is no conversation nobody"):
+            act()
+
+
+def test_a_branch_never_leaves_its_conversation(store: ChatSessionStore) -> None:
+    two_turns(store)
+    store.start(conversation("c2"))
+    for act in (
+        lambda: store.add("c2", said("x", "a1")),
+        lambda: store.move_head("c2", "a1"),
+        lambda: store.compact("c2", summary("s", "a1")),
+        lambda: store.add("c1", said("q1")),
+        lambda: store.commit("c1", said("not asked"), [], updated_at=NOON),
+        lambda: store.start(conversation("c2")),
+    ):
+        with pytest.raises(StoreError):
+            act()
+    assert store.log("c2") == () and len(store.log("c1")) == 4
+
+
+def test_a_turn_is_stored_whole_or_not_at_all(store: ChatSessionStore) -> None:
+    two_turns(store)
+    question = said("q3", "a2", status="pending")
+    store.add("c1", question)
+    before = store.archive("c1")
+    with pytest.raises(StoreError):
+        store.commit("c1", said("q3", "a2"), [said("a3", "q3", "assistant"), said("a4", "nowhere", "assistant")], updated_at=ONE)
+    assert store.archive("c1") == before
+
+
+def test_a_restored_conversation_keeps_its_ids_where_they_are_free(store: ChatSessionStore) -> None:
+    two_turns(store)
+    store.move_head("c1", "a1")
+    store.compact("c1", summary("s1", "a1"))
+    archive = store.archive("c1")
+    elsewhere = ChatSessionStore.open(None)
+    assert elsewhere.restore(archive, lambda: "never asked") == archive.conversation
+    assert elsewhere.archive("c1") == archive
+    elsewhere.close()
+
+
+def test_a_conversation_restored_beside_itself_is_a_copy_with_new_ids(store: ChatSessionStore) -> None:
+    two_turns(store)
+    store.compact("c1", summary("s1", "a1"))
+    fresh = (f"new{number}" for number in itertools.count())
+    copy = store.archive(store.restore(store.archive("c1"), lambda: next(fresh)).id)
+    assert [message.content for message in copy.messages] == [message.content for message in store.log("c1")]
+    assert [message.parent_id for message in copy.messages] == [None, *ids(copy.messages)[:-1]]
+    assert copy.conversation.head_id == copy.messages[-1].id
+    assert copy.compactions[0].last_id == copy.messages[1].id
+    assert not {copy.conversation.id, *ids(copy.messages), copy.compactions[0].id} & {"c1", "s1", *ids(store.log("c1"))}
+
+
+def test_one_taken_summary_id_is_enough_for_a_copy(store: ChatSessionStore) -> None:
+    two_turns(store)
+    store.compact("c1", summary("s1", None))
+    archive = ConversationArchive(conversation=conversation("c9"), messages=(), compactions=(summary("s1", None),))
+    fresh = iter(["f1", "f2"])
+    assert store.restore(archive, lambda: next(fresh)).id == "f2"
+
+
+@pytest.mark.parametrize(
+    ("messages", "head", "compactions", "problem"),
+    [
+        ((said("b", "a"), said("a")), None, (), r"messages\[0\].parent_id: 'a' is not an earlier message"),
+        ((said("a"), said("a")), None, (), r"messages\[1\].id: 'a' is used twice"),
+        ((said("a"),), "z", (), r"conversation.head_id: 'z' is not one of the messages"),
+        ((said("a"),), "a", (summary("s", "z"),), r"compactions\[0\].last_id: 'z' is not one of the messages"),
+        ((said("a"),), "a", (summary("s", "a"), summary("s", "a")), r"compactions\[1\].id: 's' is used twice"),
+    ],
+)
+def test_an_archive_that_does_not_fit_together_is_refused(
+    store: ChatSessionStore,
+    messages: tuple[ZkChatMessage, ...],
+    head: str | None,
+    compactions: tuple[Compaction, ...],
+    problem: str,
+) -> None:
+    archive = ConversationArchive(
+        conversation=conversation().model_copy(update={"head_id": head}), messages=messages, compactions=compactions
+    )
+    with pytest.raises(StoreError, match=problem):
+        store.restore(archive, lambda: "new")
+    assert store.conversations() == []
+
+
+def test_a_store_in_memory_leaves_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    store = ChatSessionStore.open(None)
+    two_turns(store)
+    assert len(store.history("c1")) == 4
+    assert list(tmp_path.iterdir()) == []
+    store.close()
+
+
+def test_only_its_user_may_read_the_store(tmp_path: Path) -> None:
+    file = tmp_path / "a" / "b" / "conversations.db"
+    store = ChatSessionStore.open(file)
+    two_turns(store)
+    assert {stat.S_IMODE(folder.stat().st_mode) for folder in (file.parent, file.parent.parent)} == {0o700}
+    assert {each.name: oct(stat.S_IMODE(each.stat().st_mode)) for each in file.parent.iterdir()} == {
+        "conversations.db": "0o600",
+        "conversations.db-wal": "0o600",
+        "conversations.db-shm": "0o600",
+    }
+    store.close()
+    assert [each.name for each in file.parent.iterdir()] == ["conversations.db"]
+
+
+def test_a_store_in_memory_can_be_reopened_by_another_thread() -> None:
+    with closing(ChatSessionStore.open(None)) as store, ThreadPoolExecutor() as elsewhere:
+        store.start(conversation())
+
+        def ids() -> list[str]:
+            with closing(store.reopen()) as copy:
+                return [each.id for each in copy.conversations()]
+
+        assert elsewhere.submit(ids).result() == ["c1"]

@@ -1,0 +1,316 @@
+"""The token usage of a prompt, what a compaction did, and the overview of a prompt, as people read them."""
+
+from collections.abc import Sequence
+from io import StringIO
+from typing import Any
+
+import pytest
+from building import COUNTER, a_compaction, chunk, prompt_message, said, talk
+
+from zkchat_cli import tools
+from zkchat_cli.config.schema import ContextSettings
+from zkchat_cli.context import strategies
+from zkchat_cli.context.budget import Budget
+from zkchat_cli.context.compaction_policy import SummaryCoverage
+from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
+from zkchat_cli.context.tool_filter import CORE
+from zkchat_cli.context.turns import split_into_turns
+from zkchat_cli.memory.project import MemoryItem
+from zkchat_cli.models import Compaction, DocumentReference, Prompt, TokenUsage, ToolCall, ZkChatMessage
+from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.views import context_usage
+from zkchat_cli.views.budget_bar import BudgetBar, short_count
+from zkchat_cli.views.command_hints import IN_SHELL, UNSTORED
+from zkchat_cli.views.compaction import compaction_line, describe_active_compaction, describe_compaction
+from zkchat_cli.views.prompt_overview import overview_lines
+from zkchat_cli.views.text import plain_text
+
+DESCRIPTORS = tuple(tool.descriptor for tool in tools.load_tools())
+MEMORY = (MemoryItem("ZKCHAT.md", "Be brief. " * 30, 60, "in the root"),)
+SMART = (MemoryItem("", "Her favourite colour is green. " * 30, 60, "it shares words with the message", kind="fact", key="colour"),)
+CHATTER = talk(*((f"Chatter number {i}? " * 40, "Indeed. " * 40) for i in range(12)))
+
+
+def prompt_of(
+    history: Sequence[ZkChatMessage] = (), question: str = "", window: int = 32768, strategy: str = "hybrid", **more: Any
+) -> Prompt:
+    current = (said("user", question, "now", status="pending"),) if question else ()
+    inputs = PromptInputs(**{"instructions": "Cite.", "history": split_into_turns(history, COUNTER), "current": current, **more})
+    return assemble_prompt(inputs, Budget.from_settings(ContextSettings(), window), strategies.load_strategy(strategy), COUNTER)
+
+
+def usage_text(prompt: Prompt, width: int = 80, **pinned: int) -> str:
+    return plain_text(context_usage.usage_lines(prompt, width, pinned))
+
+
+def largest(text: str) -> list[str]:
+    return text.partition("Largest:\n")[2].splitlines()[:-1]
+
+
+def estimated(prompt: Prompt, calibration: float = 1.0) -> Prompt:
+    return prompt.model_copy(update={"usage": prompt.usage.model_copy(update={"estimated": True, "calibration": calibration})})
+
+
+# token usage
+
+
+def test_the_usage_names_every_component_and_how_to_reduce_the_largest() -> None:
+    text = usage_text(prompt_of(CHATTER, "And?", window=3000, tool_descriptors=DESCRIPTORS, memory=MEMORY))
+    for part in ("instructions", "tools", "messages", "memory", "conversation", "Largest:", "Not sent:", "Compaction is due:"):
+        assert part in text
+    assert "/compact summarizes older turns" in text
+    assert len(largest(usage_text(prompt_of(CHATTER)))) == context_usage.MAX_ITEMS
+
+
+@pytest.mark.parametrize(
+    ("prompt", "sentence"),
+    [
+        (prompt_of(), "Compacts at 19,667 tokens (19,660 left)."),
+        (prompt_of(), "Tokens spent on content 3, overhead 4."),
+        (prompt_of(strategy="discard"), "No compaction: the strategy discard drops the oldest turns instead."),
+        (prompt_of(question="Why?"), "Counted with the model's own tokenizer."),
+        (estimated(prompt_of(question="Why?")), "~ estimated: the provider has not reported any usage yet"),
+        (estimated(prompt_of(question="Why?"), 1.25), "~ estimated, calibrated with the usage that the provider reported (× 1.25)"),
+    ],
+)
+def test_the_usage_ends_with_the_facts_in_sentences(prompt: Prompt, sentence: str) -> None:
+    assert sentence in usage_text(prompt).splitlines()
+
+
+def test_the_largest_items_come_with_advice() -> None:
+    named = DocumentReference(wikilink="[[A]]", relative_path="A.md", reference_type="direct", summary="About A. " * 20)
+    call = ToolCall(id="1", name="find_excerpts", arguments={"query": "anvil " * 40})
+    history = (
+        *talk(("Why? " * 20, "So. " * 20)),
+        said("user", "And [[A]]? " * 10, "u", references=(named,)),
+        said("assistant", "", "c", tool_calls=(call,)),
+        said("tool", "Found. " * 100, "r", tool_call_id="1"),
+        said("assistant", "Yes. " * 70, "a"),
+    )
+    prompt = prompt_of(
+        history,
+        "Next? " * 40,
+        memory=MEMORY,
+        contextual_memory=SMART,
+        tool_descriptors=DESCRIPTORS,
+        compaction=a_compaction("Talk. " * 50, "t1-a"),
+    )
+    items = largest(usage_text(prompt, 200, a=4))
+    assert [int(line.split()[0].replace(",", "")) for line in items] == sorted(
+        (int(line.split()[0].replace(",", "")) for line in items), reverse=True
+    )
+    for kind, advice in (
+        (f"{len(DESCRIPTORS)} tool descriptions", "an agent can have fewer: /agent"),
+        ("tool results: Found.", "/compact shortens old results"),
+        ("conversation: Yes.", "/unpin 4"),
+        ("conversation: find_excerpts", "/compact summarizes older turns"),
+        ("documents: The message below", "/compact; name fewer documents at once"),
+        ("memory: <project-memory", "shorten ZKCHAT.md, or set context.memory_integration = false"),
+        ("memory: <smart-memory", "/forget colour"),
+        ("summary: <conversation-summary>", "lower context.summary_ratio; /new starts without it"),
+    ):
+        [line] = [line for line in items if kind in line]
+        assert line.endswith(f"({advice})"), line
+    in_shell = plain_text(context_usage.usage_lines(prompt, 200, {"a": 4}, IN_SHELL))
+    assert "(zkchat context compact summarizes older turns)" in in_shell and "(zkchat memory forget colour)" in in_shell
+    assert "/new starts without it" in usage_text(prompt_of(question="word " * 500)), "one turn alone cannot be summarized"
+
+
+def test_advice_on_tools_depends_on_the_tool_filter() -> None:
+    large = prompt_of(CHATTER, tool_descriptors=DESCRIPTORS, window=3000)
+    unfiltered = plain_text(context_usage.usage_lines(large, 200, filtered=False))
+    assert "tool_filter" not in usage_text(large, 200)
+    assert '(context.tool_filter = "auto" offers fewer)' in unfiltered
+    core = [each for each in DESCRIPTORS if each["function"]["name"] in CORE]
+    [line] = [line for line in usage_text(prompt_of(CHATTER, tool_descriptors=core), 200).splitlines() if "tool descriptions" in line]
+    assert line.endswith("descriptions"), "core tools are always offered"
+    alone = usage_text(prompt_of(question="Why?", window=1500, tool_descriptors=DESCRIPTORS), 200)
+    assert str(prompt_of(tool_descriptors=DESCRIPTORS).usage.tool_tokens) in alone.replace(",", "")
+
+
+def test_pinned_turns_are_counted_by_questions() -> None:
+    first, answer, second, other = talk(("Why?", "So."), ("Who?", "She."))
+    pinned = second.model_copy(update={"pinned": True})
+    assert context_usage.pinned_turns((first, answer.model_copy(update={"pinned": True}), pinned, other)) == {answer.id: 1, second.id: 2}
+
+
+def test_messages_that_are_not_sent_are_counted_by_reason() -> None:
+    history = (*CHATTER, said("user", "Again?", "f", status="failed"))
+    text = usage_text(prompt_of(history, "And?", window=3000, compaction=a_compaction("Talk.", "t1-a"), strategy="summarize"), 200)
+    (line,) = [line for line in text.splitlines() if line.startswith("Not sent: ")]
+    assert "1 the model call failed" in line and "2 in the summary" in line and "no room" in line
+
+
+@pytest.mark.parametrize("width", [40, 59, 60, 80, 200])
+@pytest.mark.parametrize("text", ["Chatter. ", "汉字", "e\u0301😀", "x" * 300])
+def test_no_line_is_wider_than_the_screen(width: int, text: str) -> None:
+    from wcwidth import wcswidth
+
+    named = DocumentReference(wikilink="[[A]]", relative_path="A.md", reference_type="direct", delivery="offered", delivery_reason=text * 9)
+    history = [said("user", text * 40, "u", references=(named,)), *CHATTER[:6], said("assistant", text * 60, "a")]
+    prompt = prompt_of(
+        history, text, memory=MEMORY, tool_descriptors=DESCRIPTORS, filter_tools=True, compaction=a_compaction(text * 9, "t1-a")
+    )
+    out = StringIO()
+    screen = Screen(out, out, colour=False, err_is_terminal=False, columns=lambda: width)
+    screen.show(context_usage.usage_lines(estimated(prompt), width))
+    assert max(map(wcswidth, out.getvalue().splitlines())) <= width
+
+
+def test_the_bars_fit_the_screen() -> None:
+    cells = [sum(c in "█░" for c in usage_text(prompt_of(), width).splitlines()[1]) for width in (40, 60, 80, 200)]
+    assert cells == [10, 20, 20, 20]
+    assert "budget" not in usage_text(prompt_of(), 40).splitlines()[0]
+
+
+def test_a_budget_of_zero_is_no_error() -> None:
+    none = Budget.from_settings(ContextSettings(tool_budget_ratio=0), 32768)
+    usage_text(assemble_prompt(PromptInputs("Cite.", (), tool_descriptors=DESCRIPTORS), none, strategies.load_strategy("hybrid"), COUNTER))
+
+
+# the budget bar
+
+
+@pytest.mark.parametrize(
+    ("used", "bar", "percent", "color"),
+    [
+        (0, "░░░░", "0%", "green"),
+        (1, "█░░░", "0%", "green"),
+        (699, "███░", "70%", "green"),
+        (700, "███░", "70%", "yellow"),
+        (900, "████", "90%", "red"),
+        (7000, "████", "700%", "red"),
+    ],
+)
+def test_a_budget_bar_shows_the_share_in_cells_and_color(used: int, bar: str, percent: str, color: str) -> None:
+    drawn = BudgetBar(used, 1000, 4)
+    assert (drawn.bar.text, drawn.bar.style, drawn.percent) == (bar, color, percent)
+
+
+def test_a_budget_bar_is_a_rich_renderable() -> None:
+    from rich.console import Console
+
+    out = StringIO()
+    Console(file=out, width=60).print(BudgetBar(21_500, 29_491, 10, estimated=True))
+    assert out.getvalue().rstrip() == "███████░░░ 73%  ~21.5k / 29.5k"
+
+
+@pytest.mark.parametrize(("tokens", "short"), [(0, "0"), (999, "999"), (1000, "1.0k"), (12_149, "12.1k"), (128_000, "128k")])
+def test_large_counts_are_short(tokens: int, short: str) -> None:
+    assert short_count(tokens) == short
+
+
+# compactions
+
+
+def compaction(**more: object) -> Compaction:
+    return a_compaction("So.", "x", tokens_before=1000, tokens_after=400, messages_folded=8).model_copy(update=more)
+
+
+@pytest.mark.parametrize(
+    ("done", "text", "line"),
+    [
+        (
+            compaction(),
+            "Summarized 8 messages in 2 tokens (extractive). Prompt: 1,000 → 400 tokens.",
+            "summarized 8 messages (extractive), 600",
+        ),
+        (
+            compaction(mode="full", model_calls=1, usage=TokenUsage(prompt_tokens=90, completion_tokens=9)),
+            "(by the model, 1 model call, 99 tokens)",
+            "600 tokens saved; to undo: /compact undo",
+        ),
+        (
+            compaction(mode="simple", model_calls=2, problem="it failed."),
+            "The model's summary failed: it failed. Nothing is deleted. To undo: /compact undo",
+            "(by the model, from a shortened conversation, 2 model calls), 600 tokens saved; the model's summary failed: it failed.",
+        ),
+        (
+            compaction(mode="masked", results_masked=3, messages_folded=0),
+            "Shortened 3 old tool results and documents. P",
+            "shortened 3 old",
+        ),
+        (compaction(preview=True, results_masked=3), "Would summarize 8 messages in 2 tokens (extractive) and shorten 3 old", "600"),
+        (compaction(preview=True), "Nothing was changed.", "600"),
+        (compaction(mode="truncated"), "Dropped 8 messages.", "dropped 8 messages, 600 tokens saved"),
+        (compaction(mode="none", messages_folded=0, problem="too slow"), "Nothing to compact: a summary", "nothing to compact: too slow"),
+    ],
+)
+def test_a_compaction_is_described(done: Compaction, text: str, line: str) -> None:
+    assert text in describe_compaction(done)
+    assert line in compaction_line(done)
+    assert "undo" not in compaction_line(done, UNSTORED)
+
+
+def test_the_active_compaction_is_described() -> None:
+    covers = SummaryCoverage(3, 6, "2025-05-02", "2025-05-04")
+    summary = "3 turns (6 messages), 2025-05-02 to 2025-05-04, summarized in 2 tokens (extractive)"
+    assert describe_active_compaction(compaction(), covers) == f"{summary}:"
+    masked = compaction(summary=None, masked=("r", "s"))
+    assert describe_active_compaction(masked, covers) == "No summary; 2 old tool results and documents shortened."
+
+
+# the overview of a prompt (`ask --show-context`)
+
+
+def short_prompt(**inputs: Any) -> Prompt:
+    return prompt_of(talk(("Hi", "Hello"), ("And?", "So.")), **inputs)
+
+
+def test_a_bare_prompt() -> None:
+    prompt = short_prompt(current=(said("user", "Now?", "n1"),))
+    first, *rest = overview_lines(prompt)
+    usage = prompt.usage
+    assert first == f"Context: 5 messages ({usage.message_tokens} tokens); in all {usage.total_tokens} of 29491 tokens, strategy hybrid"
+    assert rest == [
+        f"  - instructions ({usage.system_tokens} tokens)",
+        f"  - 5 messages of the conversation ({usage.message_tokens} tokens)",
+    ]
+
+
+def test_each_thing_is_named_with_its_tokens() -> None:
+    items = (
+        MemoryItem("ZKCHAT.md", "Answer briefly.", 3, "in the root"),
+        MemoryItem("", "The user hates hedging.", 5, "own", kind="agent", key="critic"),
+    )
+    facts = (MemoryItem("", "- The roof is red.", 5, "shares roof", kind="fact", key="roof"),)
+    tool = {"type": "function", "function": {"name": "find", "description": "finds", "parameters": {}}}
+    prompt = short_prompt(
+        memory=items,
+        contextual_memory=facts,
+        compaction=a_compaction("They greeted.", "t1-a"),
+        tool_descriptors=(tool,),
+        current=(said("user", "Roof?", "n"),),
+    )
+    lines = list(overview_lines(prompt))
+    tokens = {m.source_ids[0] if m.source_ids else m.kind: m.tokens for m in prompt.messages}
+    assert f"  - ZKCHAT.md project memory ({tokens['ZKCHAT.md']} tokens)" in lines
+    assert f"  - critic agent memory ({tokens['agent:critic']} tokens)" in lines
+    assert f"  - smart memory: fact:roof ({tokens['fact:roof']} tokens)" in lines
+    assert f"  - 1 summary ({prompt.usage.message_breakdown.summary} tokens)" in lines
+    assert f"  - 1 tool ({prompt.usage.tool_tokens} tokens)" in lines
+
+
+def test_documents_that_are_named_are_told_by_how() -> None:
+    references = (
+        DocumentReference(wikilink="@README.md", relative_path="README.md", reference_type="import"),
+        DocumentReference(wikilink="[[Roof]]", relative_path="Roof.md", reference_type="direct"),
+        DocumentReference(wikilink="[[Gone]]", reference_type="direct", status="broken"),
+        *(DocumentReference(wikilink=f"[[n{i}]]", relative_path=f"n{i}.md", reference_type="link") for i in range(9)),
+    )
+    message = said("user", "Roof?", "n", references=references, chunks=(chunk(),))
+    lines = list(overview_lines(short_prompt(current=(message,)), references, {"README.md": 1234}))
+    assert "  - 1 imported file (@README.md 1.2k tokens)" in lines
+    assert "  - 10 named notes ([[Roof]], [[n0]], [[n1]], [[n2]], [[n3]], [[n4]], [[n5]], [[n6]], …)" in lines
+    assert any(line.startswith("  - 1 message about documents (") for line in lines)
+
+
+def test_estimates_are_marked() -> None:
+    prompt = short_prompt(current=(said("user", "Now?", "n1"),))
+    rough = prompt.model_copy(update={"usage": prompt.usage.model_copy(update={"estimated": True})})
+    assert all("~" in line for line in overview_lines(rough))
+
+
+def test_large_figures_are_short() -> None:
+    message = prompt_message("tool", "x", "tool_results", tokens=12_345)
+    assert "  - 1 tool result (12.3k tokens)" in list(overview_lines(short_prompt().model_copy(update={"messages": (message,)})))

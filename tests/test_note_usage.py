@@ -1,0 +1,236 @@
+"""Which conversations and answers used a note: asked of the store, and on the command line."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from building import NOON, said
+from conftest import Program
+
+from zkchat_cli.models import Citation, Conversation, ConversationArchive, DocumentReference, Mention, ZkChatMessage
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.database import connect
+
+FILTERS = "Filters.md"
+
+
+@pytest.fixture
+def store() -> Iterator[ChatSessionStore]:
+    opened = ChatSessionStore.open(None)
+    yield opened
+    opened.close()
+
+
+def reference(kind: str, path: str | None = FILTERS, **more: object) -> DocumentReference:
+    return DocumentReference.model_validate({"wikilink": "[[Filters]]", "relative_path": path, "reference_type": kind, **more})
+
+
+def cited(number: int, path: str | None = FILTERS, **more: object) -> Citation:
+    return Citation.model_validate({"number": number, "relative_path": path, "valid": True, "status": "verified", **more})
+
+
+def question(id_: str = "q1", parent: str | None = None, **more: object) -> ZkChatMessage:
+    return said("user", f"What of {id_}?", id_, parent_id=parent, **more)
+
+
+def answer(id_: str = "a1", parent: str | None = "q1", **more: object) -> ZkChatMessage:
+    return said("assistant", "So it is.", id_, parent_id=parent, **more)
+
+
+def tell(store: ChatSessionStore, *messages: ZkChatMessage, id_: str = "c1", vault: str = "/notes") -> None:
+    """A conversation of these messages."""
+    store.start(Conversation(id=id_, vault=vault, title=f"Talk {id_}", created_at=NOON, updated_at=NOON))
+    for message in messages:
+        store.add(id_, message)
+
+
+def test_an_answer_that_cites_a_note_is_found_with_its_question_and_what_held(store: ChatSessionStore) -> None:
+    tell(
+        store,
+        question(references=(reference("direct"),)),
+        answer("call"),
+        said("tool", "…", "t1", parent_id="call", tool_call_id="x"),
+        answer(
+            "a1",
+            "t1",
+            references=(reference("search", number=3), reference("search", "Other.md", number=4)),
+            citations=(cited(3), cited(3, quote="capital letters", valid=False, status="misquoted"), cited(7), cited(4, "Other.md")),
+        ),
+    )
+    assert store.mentions("/notes", FILTERS) == (
+        Mention(
+            conversation_id="c1",
+            title="Talk c1",
+            message_id="a1",
+            timestamp=NOON,
+            question="What of q1?",
+            how=("named", "found", "cited"),
+            numbers=(3, 7),
+            citations=3,
+            held=2,
+        ),
+    )
+
+
+def test_a_note_that_was_named_and_not_used_is_found_by_the_question(store: ChatSessionStore) -> None:
+    tell(store, question(references=(reference("direct"),)), answer(references=(reference("search", "Other.md"),)))
+    [mention] = store.mentions("/notes", FILTERS)
+    assert (mention.message_id, mention.question, mention.how, mention.citations) == ("q1", "What of q1?", ("named",), 0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "how"), [("direct", "named"), ("import", "import"), ("link", "link"), ("memory", "memory"), ("search", "found")]
+)
+def test_it_says_how_the_note_came_in(store: ChatSessionStore, kind: str, how: str) -> None:
+    tell(store, question(), answer(references=(reference(kind),)))
+    assert [mention.how for mention in store.mentions("/notes", FILTERS)] == [(how,)]
+
+
+def test_two_answers_to_one_question_are_two_and_the_newest_is_first(store: ChatSessionStore) -> None:
+    tell(store, question(references=(reference("direct"),)), answer("a1", citations=(cited(1),)))
+    store.add("c1", answer("a2", "q1", citations=(cited(2),), timestamp="2025-05-08T13:00:00+00:00"))
+    store.add("c1", answer("a0", "q1", citations=(cited(3),), timestamp="2025-05-08T14:30:00+02:00"))
+    mentions = store.mentions("/notes", FILTERS)
+    assert [(mention.message_id, mention.how) for mention in mentions] == [
+        ("a2", ("named", "cited")),
+        ("a0", ("named", "cited")),
+        ("a1", ("named", "cited")),
+    ]
+
+
+def test_other_notes_vaults_broken_links_and_speakers_do_not_count(store: ChatSessionStore) -> None:
+    tell(
+        store,
+        question(references=(reference("direct", None, status="broken"), reference("direct", "filters.md"))),
+        said("system", "be brief", "s1", parent_id="q1", references=(reference("direct"),)),
+        answer(citations=(cited(9, None, valid=False, status="missing"),)),
+    )
+    tell(store, question("q2"), answer("a2", "q2", citations=(cited(1),)), id_="c2", vault="/elsewhere")
+    assert store.mentions("/notes", FILTERS) == ()
+    assert [mention.conversation_id for mention in store.mentions("/elsewhere", FILTERS)] == ["c2"]
+
+
+def test_an_answer_that_nobody_asked_for_has_no_question(store: ChatSessionStore) -> None:
+    tell(store, answer("a1", None, citations=(cited(1),)))
+    assert [mention.question for mention in store.mentions("/notes", FILTERS)] == [None]
+
+
+def test_a_long_question_is_shortened(store: ChatSessionStore) -> None:
+    tell(store, said("user", "why " * 100_000, "q1"), answer(citations=(cited(1),)))
+    [mention] = store.mentions("/notes", FILTERS)
+    assert mention.question is not None
+    assert mention.question.endswith("why…")
+    assert len(mention.question) <= 121
+
+
+def test_what_a_question_names_is_known_anew_when_its_turn_ends(store: ChatSessionStore) -> None:
+    asked = question(status="pending", references=(reference("direct"),))
+    tell(store, asked)
+    store.commit(
+        "c1",
+        asked.model_copy(update={"status": "complete", "references": (reference("direct", "Other.md"),)}),
+        [answer(citations=(cited(1, "Third.md"),))],
+        updated_at=NOON,
+    )
+    assert store.mentions("/notes", FILTERS) == ()
+    assert [mention.how for mention in store.mentions("/notes", "Other.md")] == [("named",)]
+    assert [mention.how for mention in store.mentions("/notes", "Third.md")] == [("cited",)]
+
+
+def test_a_restored_conversation_mentions_what_it_mentioned(store: ChatSessionStore) -> None:
+    talk = Conversation(id="c1", vault="/notes", created_at=NOON, updated_at=NOON)
+    store.restore(ConversationArchive(conversation=talk, messages=(question(), answer(citations=(cited(2),)))), lambda: "never asked")
+    assert [mention.numbers for mention in store.mentions("/notes", FILTERS)] == [(2,)]
+
+
+@pytest.mark.parametrize("number", [0, -3, 10**30])
+def test_a_number_that_no_excerpt_can_have_does_no_harm(store: ChatSessionStore, number: int) -> None:
+    tell(store, question(), answer(citations=(cited(number), cited(5))))
+    [mention] = store.mentions("/notes", FILTERS)
+    assert 5 in mention.numbers
+    assert mention.citations == 2
+
+
+def test_mentions_are_deleted_with_their_conversation(tmp_path: Path) -> None:
+    file = tmp_path / "c.db"
+    store = ChatSessionStore.open(file)
+    tell(store, question(), answer(citations=(cited(1),)))
+    tell(store, question("q2"), answer("a2", "q2", citations=(cited(1),)), id_="c2")
+    store.close()
+    database = connect(file)
+    database.execute("DELETE FROM conversation WHERE id = 'c1'")
+    assert database.execute("SELECT count(*) FROM mention").fetchone() == (1,)
+    database.close()
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "{half",
+        "[]",
+        '{"references":["x",1,null,[]],"citations":{"a":{"relative_path":["y"]}}}',
+        '{"references":[{"relative_path":"Filters.md"}],"citations":[{"relative_path":null}],"x":NaN}',
+        '{"references":[{"relative_path":7,"reference_type":[]}]}',
+    ],
+)
+def test_a_damaged_message_does_not_hide_the_others(store: ChatSessionStore, rest: str) -> None:
+    tell(store, question(), answer(citations=(cited(3),)))
+    store._db.execute("UPDATE message SET rest = ? WHERE id = 'q1'", (rest,))
+    assert [mention.message_id for mention in store.mentions("/notes", FILTERS)] == ["a1"]
+
+
+# On the command line
+
+
+def test_the_answers_that_used_a_note_are_listed_by_any_of_its_names(zkchat: Program, script: Callable[..., str]) -> None:
+    find = {"tool_calls": [{"name": "find_excerpts", "arguments": {"query": "joined AND OR"}}]}
+    model = script(find, {"text": 'They "must be written in capitals" [1], or "so it is said" [1].'})
+    asked = zkchat("ask", "How do I join filters? See [[Combining]].", "--model", model, "--json").json
+    [mention] = zkchat("vault", "mentions", "Combining", "--json").json
+    assert mention == {
+        "conversation_id": asked["conversation_id"],
+        "title": "How do I join filters? See [[Combining]].",
+        "message_id": asked["message_id"],
+        "timestamp": mention["timestamp"],
+        "question": "How do I join filters? See [[Combining]].",
+        "how": ["named", "cited"],
+        "numbers": mention["numbers"],
+        "citations": 2,
+        "held": 1,
+    }
+    for name in ("[[Combining]]", "Queries/Combining.md", "combining"):
+        assert zkchat("vault", "mentions", name, "--json").json == [mention]
+    told = zkchat("vault", "mentions", "Combining").out
+    assert told.startswith(f"{asked['conversation_id']}  How do I join filters? See [[Combining]].\n")
+    assert "named by you, cited [1]" in told
+    assert "1 of 2 citations verified" in told
+
+
+def test_a_note_that_no_answer_used_says_so(zkchat: Program) -> None:
+    done = zkchat("vault", "mentions", "Compost")
+    assert (done.exit_status, done.out, done.err) == (0, "", "No answer has used this note.\n")
+    assert zkchat("vault", "mentions", "Compost", "--json").json == []
+
+
+def test_a_note_that_is_gone_is_found_by_the_path_it_had(zkchat: Program, script: Callable[..., str]) -> None:
+    find = {"tool_calls": [{"name": "find_excerpts", "arguments": {"query": "compost heap"}}]}
+    zkchat("ask", "When is compost ready?", "--model", script(find, {"text": "After nine months [1]."}))
+    (zkchat.vault / "Garden" / "Compost.md").unlink()
+    assert [m["how"] for m in zkchat("vault", "mentions", "Garden/Compost.md", "--json").json] == [["found", "cited"]]
+
+
+def test_a_note_that_never_was_is_an_error_with_the_nearest_names(zkchat: Program) -> None:
+    done = zkchat("vault", "mentions", "Compst", "--json")
+    assert done.exit_status == 3
+    assert "Compost" in json.loads(done.out)["error"]["hint"]
+
+
+def test_a_hostile_title_cannot_act_in_the_terminal(zkchat: Program, tmp_path: Path) -> None:
+    entry = {"wikilink": "[[Filters]]", "relative_path": "Filters.md", "reference_type": "direct"}
+    file = tmp_path / "talk.json"
+    file.write_text(json.dumps([{"role": "user", "content": "a\x1b[2Jb \u202e", "references": [entry]}]))
+    assert zkchat("context", "import", "--file", file).exit_status == 0
+    out = zkchat("vault", "mentions", "Filters").out
+    assert "␛[2J" in out
+    assert "\x1b" not in out and "\u202e" not in out

@@ -1,0 +1,305 @@
+"""Project memory: ZKCHAT.md and WILK.md in the root and in folders, their imports, and hostile files."""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from building import COUNTER, Deltas, Room, a_room, calls, chunk, completed, ended, find, said, says
+from conftest import write
+
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.config.schema import Config
+from zkchat_cli.context.prompt_assembly import fence
+from zkchat_cli.events import Notice
+from zkchat_cli.memory.file_reader import MemoryFiles
+from zkchat_cli.memory.project import EXTRA_FILE, ActiveNote, MemoryItem, find_active_notes, load_folder_memory, load_root_memory
+from zkchat_cli.models import DocumentReference
+from zkchat_cli.vault.vault import Vault
+
+NAMES = ("ZKCHAT.md", EXTRA_FILE)
+
+
+class Notes:
+    """A vault with memory files, and the warnings about them."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
+        self.root = folder
+        self._warnings: dict[str, str] = {}
+        self.files = MemoryFiles(Vault.open(folder, folder.parent / "cache").root, self._warnings.__setitem__)
+
+    @property
+    def warnings(self) -> list[str]:
+        return list(self._warnings)
+
+    def write(self, **files: str | bytes) -> None:
+        for name, content in files.items():
+            file = self.root / f"{name.replace('__', '/')}.md"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+    def root_items(self, room: int = 1000) -> tuple[MemoryItem, ...]:
+        return load_root_memory(self.files, NAMES, room, COUNTER)
+
+    def folder_items(self, *notes: str, room: int = 1000, there: Sequence[MemoryItem] = ()) -> tuple[MemoryItem, ...]:
+        return load_folder_memory(self.files, NAMES, [ActiveNote(note, "which you named") for note in notes], room, COUNTER, there)
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Notes:
+    return Notes(tmp_path / "notes")
+
+
+def paths(items: Sequence[MemoryItem]) -> list[str]:
+    return [item.relative_path for item in items]
+
+
+# in folders
+
+
+def test_folder_memory_of_an_active_note_is_loaded_outermost_first(notes: Notes) -> None:
+    notes.write(ZKCHAT="root", Projects__ZKCHAT="all", Projects__Roof__ZKCHAT="roof", Projects__Roof__WILK="too", Garden__ZKCHAT="no")
+    items = notes.folder_items("Projects/Roof/Plan.md")
+    assert paths(items) == ["Projects/ZKCHAT.md", "Projects/Roof/ZKCHAT.md", "Projects/Roof/WILK.md"]
+    assert [item.reason for item in items[:2]] == [
+        "in Projects, above Projects/Roof/Plan.md, which you named",
+        "in the folder of Projects/Roof/Plan.md, which you named",
+    ]
+
+
+def test_a_memory_file_found_by_a_search_is_not_an_active_note(notes: Notes) -> None:
+    notes.write(Roof__ZKCHAT="roof")
+    assert notes.folder_items("Roof/ZKCHAT.md") == ()
+
+
+def test_a_small_budget_goes_to_the_nearest_folder(notes: Notes) -> None:
+    notes.write(a__ZKCHAT="far " * 20, a__b__ZKCHAT="near " * 20)
+    [item] = notes.folder_items("a/b/Note.md", room=22)
+    assert item.relative_path == "a/b/ZKCHAT.md"
+    assert notes.warnings == ["memory: a/ZKCHAT.md is longer than its share of the context window and is left out"]
+
+
+def test_a_file_imported_by_root_memory_is_not_loaded_again(notes: Notes) -> None:
+    notes.write(ZKCHAT="@Roof/style.md", Roof__style="short", Roof__ZKCHAT="see @style.md")
+    root = notes.root_items()
+    assert paths(root) == ["ZKCHAT.md", "Roof/style.md"]
+    assert paths(notes.folder_items("Roof/Plan.md", there=root)) == ["Roof/ZKCHAT.md"]
+
+
+def reference(kind: str, path: str | None) -> DocumentReference:
+    return DocumentReference.model_validate({"wikilink": "[[x]]", "relative_path": path, "reference_type": kind})
+
+
+def test_active_notes_are_named_imported_linked_or_found_in_recent_turns() -> None:
+    named = (reference("direct", "a/A.md"), reference("import", "b/B.md"), reference("link", "c/C.md"), reference("direct", None))
+    current = (said("user", "?", "q", references=named), said("tool", "…", "t", chunks=(chunk(1, relative_path="d/D.md"),)))
+    before = (said("user", "?", "p", references=(reference("direct", "e/E.md"), reference("direct", "d/D.md"))),)
+    answer = said("assistant", "So.", "z", references=(reference("search", "f/F.md"),))
+    assert [(note.relative_path, note.reason) for note in find_active_notes(current, (*before, answer))] == [
+        ("a/A.md", "which you named"),
+        ("b/B.md", "which you imported"),
+        ("c/C.md", "which a note that you named links to"),
+        ("d/D.md", "which was found"),
+        ("e/E.md", "which you named a moment ago"),
+    ]
+
+
+# imports
+
+
+def test_imports_are_relative_to_the_file_or_the_root_and_loaded_once(notes: Notes) -> None:
+    notes.write(
+        ZKCHAT="@Meta/style.md and @Meta/style and again @/Meta/style.md, not me@example.org or `@code.md`.",
+        Meta__style="@words.md @top.md @../top.md",
+        Meta__words="Words.",
+        top="Top.",
+    )
+    items = notes.root_items()
+    assert paths(items) == ["ZKCHAT.md", "Meta/style.md", "Meta/words.md", "top.md"]
+    assert items[2].reason == "imported by Meta/style.md"
+    assert notes.warnings == []
+
+
+def test_circular_imports_end(notes: Notes) -> None:
+    notes.write(ZKCHAT="@a.md @ZKCHAT.md", a="@b.md", b="@a.md @ZKCHAT.md")
+    assert paths(notes.root_items()) == ["ZKCHAT.md", "a.md", "b.md"]
+
+
+def test_imports_stop_at_five_levels_with_a_warning(notes: Notes) -> None:
+    notes.write(ZKCHAT="@n1.md", **{f"n{i}": f"@n{i + 1}.md" for i in range(1, 8)})
+    assert paths(notes.root_items()) == ["ZKCHAT.md", *(f"n{i}.md" for i in range(1, 6))]
+    assert notes.warnings == ["memory: @n6.md in n5.md is left out, 5 imports away from the first file"]
+
+
+def test_a_missing_import_is_a_warning_unless_it_may_be_a_persons_name(notes: Notes) -> None:
+    notes.write(ZKCHAT="Ask @anna. See @nowhere.md and @../secret.md.")
+    assert paths(notes.root_items()) == ["ZKCHAT.md"]
+    assert notes.warnings == [
+        "memory: @nowhere.md in ZKCHAT.md is not a file in the vault",
+        "memory: @../secret.md in ZKCHAT.md is not a file in the vault",
+    ]
+
+
+def test_at_most_fifty_files_are_loaded(notes: Notes) -> None:
+    many = {f"n{i}": "x" for i in range(60)}
+    notes.write(ZKCHAT=" ".join(f"@{name}.md" for name in list(many)[:30]), **many)
+    notes.write(n29=" ".join(f"@{name}.md" for name in many))
+    assert paths(notes.root_items(5000)) == ["ZKCHAT.md", *(f"n{i}.md" for i in range(49))]
+    assert notes.warnings == ["memory: more than 50 files; the others are left out"]
+
+
+def test_only_the_sent_part_of_a_cut_file_imports(notes: Notes) -> None:
+    notes.write(ZKCHAT="First.\n" * 200 + "@late.md", late="Late.")
+    [item] = notes.root_items(60)
+    assert item.cut
+    assert item.content.endswith("longer than its share of the context window]")
+    assert item.tokens <= 60
+
+
+@pytest.mark.parametrize(("text", "room", "kept"), [("=" * 5000, 100, "=" * 4000), ("Be brief. " * 9, 0, ""), ("漢" * 900, 40, "漢")])
+def test_a_file_is_cut_to_its_budget(notes: Notes, text: str, room: int, kept: str) -> None:
+    notes.write(ZKCHAT=text)
+    items = notes.root_items(room)
+    assert [item.content[: len(kept)] for item in items] == ([kept] if kept else [])
+    assert sum(item.tokens for item in items) <= room
+
+
+# hostile files
+
+
+def test_a_binary_file_is_left_out_with_a_warning(notes: Notes) -> None:
+    notes.write(ZKCHAT=b"\x89PNG\0\0\0", WILK="Be kind.")
+    assert paths(notes.root_items()) == ["WILK.md"]
+    assert notes.warnings == ["memory: ZKCHAT.md is not a text file; it is left out"]
+
+
+def test_text_in_another_encoding_is_decoded_with_a_warning(notes: Notes) -> None:
+    notes.write(ZKCHAT="Grüße".encode("latin-1"), WILK="\ufeffGrüße".encode("utf-16-le"))
+    assert [item.content for item in notes.root_items()] == ["Gr\ufffd\ufffde", "Grüße"]
+    assert [warning.partition(" is ")[2] for warning in notes.warnings] == [
+        "not UTF-8, read with replacement characters",
+        "UTF-16, not UTF-8",
+    ]
+
+
+@pytest.mark.parametrize("content", [b"word " * 10_000_000, b"line\n" * 10_000_000], ids=["one line", "lines"])
+def test_the_beginning_of_a_huge_file_is_sent_with_a_mark(notes: Notes, content: bytes) -> None:
+    notes.write(ZKCHAT=content)
+    [item] = notes.root_items()
+    assert item.cut
+    assert item.tokens <= 1000
+    assert "cut: this file is longer" in item.content
+    assert len(notes.warnings) == 1
+
+
+def test_a_symlink_out_of_the_vault_is_not_followed(notes: Notes, tmp_path: Path) -> None:
+    (tmp_path / "secret.md").write_text("The secret is 42.")
+    (notes.root / "ZKCHAT.md").symlink_to(tmp_path / "secret.md")
+    notes.write(WILK="@out.md")
+    (notes.root / "out.md").symlink_to(tmp_path / "secret.md")
+    assert paths(notes.root_items()) == ["WILK.md"]
+    assert len(notes.warnings) == 2
+    assert not any("42" in warning for warning in notes.warnings)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_an_unreadable_file_is_a_warning(notes: Notes) -> None:
+    notes.write(ZKCHAT="x")
+    (notes.root / "ZKCHAT.md").chmod(0)
+    assert notes.root_items() == ()
+    assert notes.warnings == ["memory: ZKCHAT.md cannot be read: permission denied"]
+
+
+@pytest.mark.parametrize("name", ["", "a\0b", "x" * 300, "../secret.md", "Folder"])
+def test_an_invalid_file_name_has_no_memory(notes: Notes, name: str) -> None:
+    (notes.root / "Folder").mkdir()
+    assert load_root_memory(notes.files, [name], 1000, COUNTER) == ()
+
+
+def test_a_named_pipe_does_not_block(notes: Notes) -> None:
+    os.mkfifo(notes.root / "ZKCHAT.md")
+    assert notes.root_items() == ()
+
+
+# in a session
+
+
+@pytest.fixture
+def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
+    write(vault, {"Queries/ZKCHAT.md": "Queries are in capitals.", "Garden/ZKCHAT.md": "We garden in zone 7."})
+    made = a_room(vault, tmp_path / "cache")
+    yield made
+    made.store.close()
+    made.vault.close()
+
+
+def memory_of(session: ZkChatSession, text: str | None = None) -> list[tuple[str, str]]:
+    return [(m.role, m.content) for m in session.prompt(text).messages if m.kind == "memory"]
+
+
+def test_folder_memory_is_sent_with_the_message_that_names_its_note(room: Room) -> None:
+    session = room.session()
+    expected = fence("project-memory", "Queries are in capitals.", ' path="Queries/ZKCHAT.md"')
+    assert memory_of(session, "How do I join? [[Combining]]") == [("user", expected)]
+    assert memory_of(session, "Hello?") == []
+    assert [m.kind for m in session.prompt("How? [[Combining]]").messages] == ["system", "memory", "documents", "conversation"]
+
+
+def test_folder_memory_of_a_note_found_by_a_tool_stays_for_two_turns(room: Room) -> None:
+    model = Deltas([calls(find("compost heap")), says("Air [1].")])
+    session = room.session(model)
+    completed(session.send("What does compost need?"))
+    assert not any("zone 7" in m.content for m in model.requests[0].messages if m.kind == "memory")
+    assert any("zone 7" in m.content for m in model.requests[1].messages if m.kind == "memory")
+    assert "zone 7" in memory_of(session, "Hello?")[0][1]
+    [item] = session.memory_items()
+    assert item.reason == "in the folder of Garden/Compost.md, which was found a moment ago"
+    completed(session.send("Hello?"))
+    completed(session.send("Hello again?"))
+    assert memory_of(session, "And again?") == []
+
+
+def test_folder_memory_does_not_change_the_front_of_the_prompt(room: Room) -> None:
+    write(room.vault.root, {"ZKCHAT.md": "Be brief."})
+    session = room.session(Deltas([says("So.")]))
+    fronts = []
+    for text in ("Hello?", "How? [[Combining]]", "What of [[Compost]]?"):
+        messages = session.prompt(text).messages
+        fronts.append(messages[:2])
+        completed(session.send(text))
+    assert fronts[0] == fronts[1] == fronts[2]
+    assert [m.role for m in fronts[0]] == ["system", "system"]
+
+
+def test_a_memory_warning_is_shown_once(room: Room) -> None:
+    write(room.vault.root, {"ZKCHAT.md": "@nowhere.md"})
+    session = room.session(Deltas([says("So.")]))
+    told = [[e.message for e in ended(session.send(text))[0] if isinstance(e, Notice)] for text in ("One?", "Two?")]
+    assert told == [["memory: @nowhere.md in ZKCHAT.md is not a file in the vault"], []]
+
+
+def test_a_changed_memory_file_is_read_again(room: Room) -> None:
+    session = room.session()
+    assert session.pinned_memory == ()
+    write(room.vault.root, {"ZKCHAT.md": "Be brief. @style.md"})
+    assert paths(session.pinned_memory) == ["ZKCHAT.md"]
+    write(room.vault.root, {"style.md": "Be kind."})
+    assert paths(session.pinned_memory) == ["ZKCHAT.md", "style.md"]
+    (room.vault.root / "ZKCHAT.md").unlink()
+    assert session.pinned_memory == ()
+
+
+def test_memory_off_sends_no_file(room: Room) -> None:
+    write(room.vault.root, {"ZKCHAT.md": "Be brief."})
+    room.settings = Config.model_validate({"context": {"memory_integration": False}})
+    assert memory_of(room.session(), "How? [[Combining]]") == []
+    assert room.session().memory_items("How? [[Combining]]") == ()
+
+
+def test_contextual_memory_is_dropped_first_in_a_small_window(room: Room) -> None:
+    write(room.vault.root, {"Queries/ZKCHAT.md": "Capitals. " * 60})
+    text = "How? [[Combining]] " + "please " * 60
+    sizes = [room.session(max_context=n, tools=()).prompt(text) for n in (4000, 500)]
+    assert [any(m.kind == "memory" for m in prompt.messages) for prompt in sizes] == [True, False]
+    assert sizes[1].usage.total_tokens <= 450

@@ -1,0 +1,354 @@
+"""The store when things go wrong: other versions, damage, a full disk, no permission, a killed process, two processes at once."""
+
+import json
+import random
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from zkchat_cli.errors import StoreError
+from zkchat_cli.models import Conversation, ZkChatMessage
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.database import StoreConnection, connect
+from zkchat_cli.store.migrations import SCRIPTS
+
+NOON = "2025-05-08T12:00:00+00:00"
+TALK = Conversation(id="c1", vault="/notes", created_at=NOON, updated_at=NOON)
+
+KILLER = Path(__file__).with_name("writer_killer.py")
+DEVELOPMENT_LAYOUT = Path(__file__).parent / "stores" / "development-layout.sql"
+TURNS = """
+    import sys
+    from pathlib import Path
+    from zkchat_cli.models import ZkChatMessage
+    from zkchat_cli.store.chat_session_store import ChatSessionStore
+
+    file, name, turns = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    store = ChatSessionStore.open(file)
+    store._db.execute("PRAGMA synchronous = OFF")  # which is for power cuts
+    print("ready", flush=True)
+    input()
+    for number in range(turns):
+        parent = store.conversation("c1").head_id
+        question = ZkChatMessage(
+            id=f"{name}-q{number}", parent_id=parent, role="user", content="why? " * 50, status="pending", timestamp="2025-05-08T12:00:00Z"
+        )
+        store.add("c1", question)
+        print(question.id)
+        call = ZkChatMessage(id=f"{name}-c{number}", parent_id=question.id, role="assistant", content="", timestamp="2025-05-08T12:00:00Z")
+        answer = ZkChatMessage(
+            id=f"{name}-a{number}", parent_id=call.id, role="assistant", content="so. " * 500, timestamp="2025-05-08T12:00:00Z"
+        )
+        store.commit("c1", question.model_copy(update={"status": "complete"}), [call, answer], updated_at="2025-05-08T12:00:01Z")
+        print(answer.id)
+"""
+
+
+def said(name: str, parent: str | None = None, content: str = "words", **more: object) -> ZkChatMessage:
+    return ZkChatMessage.model_validate({"id": name, "parent_id": parent, "role": "user", "content": content, "timestamp": NOON, **more})
+
+
+def python(script: str, *arguments: object) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def said_by(process: "subprocess.Popen[str]") -> str:
+    out, complaints = process.communicate("\n", timeout=120)
+    assert process.returncode == 0, complaints
+    return out
+
+
+def a_store(file: Path, *messages: ZkChatMessage) -> Path:
+    store = ChatSessionStore.open(file)
+    store.start(TALK)
+    for message in messages:
+        store.add("c1", message)
+    store.close()
+    return file
+
+
+def refused(file: Path) -> StoreError:
+    with pytest.raises(StoreError) as e:
+        ChatSessionStore.open(file)
+    assert e.value.hint
+    return e.value
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {each.name: each.read_bytes() for each in folder.iterdir()}
+
+
+def test_a_newer_store_is_refused_and_untouched(tmp_path: Path) -> None:
+    file = a_store(tmp_path / "c.db", said("q1"))
+    newer = sqlite3.connect(file)
+    newer.execute("PRAGMA user_version = 99")
+    newer.close()
+    before = contents(tmp_path)
+    error = refused(file)
+    assert "written by a newer zkchat (layout 99, this version knows 9)" in error.message
+    assert "Update zkchat" in error.hint
+    assert contents(tmp_path) == before
+
+
+def test_a_store_of_a_development_version_is_refused_and_untouched(tmp_path: Path) -> None:
+    file = tmp_path / "c.db"
+    with closing(sqlite3.connect(file)) as older:
+        older.executescript(DEVELOPMENT_LAYOUT.read_text(encoding="utf-8"))
+    before = contents(tmp_path)
+    error = refused(file)
+    assert "was written by a development version of zkchat (layout 8); it was not changed" in error.message
+    assert "export them with the version that wrote it" in error.hint and "move the file away" in error.hint
+    assert contents(tmp_path) == before
+
+
+def test_a_store_is_migrated_by_the_scripts_it_has_not_seen(tmp_path: Path) -> None:
+    file = a_store(tmp_path / "c.db", said("q1"))
+    connect(file, (*SCRIPTS, "CREATE TABLE later (x TEXT) STRICT; INSERT INTO later VALUES ('a;b');")).close()
+    with closing(connect(file, (*SCRIPTS, "as many scripts as before, so none runs"))) as migrated:
+        assert migrated.execute("SELECT x FROM later").fetchall() == [("a;b",)]
+        assert migrated.execute("SELECT count(*) FROM message").fetchone() == (1,)
+
+
+def test_a_migration_that_fails_changes_nothing(tmp_path: Path) -> None:
+    file = a_store(tmp_path / "c.db", said("q1"))
+    with pytest.raises(StoreError, match=r"c\.db cannot be opened"):
+        connect(file, (*SCRIPTS, "CREATE TABLE later (x TEXT); INSERT INTO nowhere VALUES (1);"))
+    assert list(contents(tmp_path)) == ["c.db"]
+    store = ChatSessionStore.open(file)
+    assert store.history("c1") == (said("q1"),)
+    store.close()
+
+
+def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
+    (tmp_path / "c.db").touch()
+    a_store(tmp_path / "c.db")
+    assert list(contents(tmp_path)) == ["c.db"]
+
+
+def test_another_programs_database_is_left_alone(tmp_path: Path) -> None:
+    other = sqlite3.connect(tmp_path / "c.db")
+    other.execute("CREATE TABLE bookmarks (url TEXT)")
+    other.close()
+    before = contents(tmp_path)
+    assert "is a database of another program" in refused(tmp_path / "c.db").message
+    assert contents(tmp_path) == before
+
+
+def test_a_file_that_is_no_database_is_refused_and_kept(tmp_path: Path) -> None:
+    (tmp_path / "c.db").write_text("# A note, not a database\n" * 100)
+    before = contents(tmp_path)
+    assert "is damaged or not a zkchat store" in refused(tmp_path / "c.db").message
+    assert contents(tmp_path) == before
+
+
+def test_damage_found_while_reading_is_an_error(tmp_path: Path) -> None:
+    file = a_store(tmp_path / "c.db", *[said(f"q{n}", f"q{n - 1}" if n else None, "x" * 3000) for n in range(50)])
+    damaged = bytearray(file.read_bytes())
+    for start in range(len(damaged) // 8192 * 4096, len(damaged), 4096):
+        damaged[start : start + 4096] = random.Random(start).randbytes(4096)
+    file.write_bytes(damaged)
+    store = ChatSessionStore.open(file)
+    with pytest.raises(StoreError, match="cannot read a conversation: the file is damaged"):
+        store.log("c1")
+    store.close()
+
+
+@pytest.mark.parametrize("rest", ['{"priority": 11}', "{half"])
+def test_a_row_that_is_no_message_is_an_error(tmp_path: Path, rest: str) -> None:
+    file = a_store(tmp_path / "c.db", said("q1"))
+    tampered = sqlite3.connect(file)
+    tampered.execute("UPDATE message SET rest = ?", (rest,))
+    tampered.commit()
+    tampered.close()
+    store = ChatSessionStore.open(file)
+    with pytest.raises(StoreError, match="damaged"):
+        store.history("c1")
+    store.close()
+
+
+def test_a_store_whose_tables_are_gone_is_an_error(tmp_path: Path) -> None:
+    file = a_store(tmp_path / "c.db")
+    tampered = sqlite3.connect(file)
+    tampered.execute("DROP TABLE compaction")
+    tampered.close()
+    store = ChatSessionStore.open(file)
+    with pytest.raises(StoreError, match="damaged"):
+        store.compactions("c1")
+    store.close()
+
+
+def test_a_folder_in_its_place_is_an_error(tmp_path: Path) -> None:
+    assert "it is a folder, not a file" in refused(tmp_path).message
+
+
+def test_a_file_where_its_folder_should_be_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "data").touch()
+    assert "a part of its path is a file" in refused(tmp_path / "data" / "c.db").message
+    assert "a part of its path is a file" in refused(tmp_path / "data" / "deeper" / "c.db").message
+
+
+def test_a_name_the_system_cannot_take_is_an_error(tmp_path: Path) -> None:
+    assert "File name too long" in refused(tmp_path / ("x" * 300)).message
+
+
+def test_a_closed_store_says_so_instead_of_crashing(tmp_path: Path) -> None:
+    store = ChatSessionStore.open(None)
+    store.close()
+    with pytest.raises(StoreError, match="The store in memory cannot read a conversation"):
+        store.history("c1")
+
+
+def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
+    file = a_store(tmp_path / "c.db", said("q1"))
+    connection = connect(file)
+    connection.execute(f"PRAGMA max_page_count = {connection.execute('PRAGMA page_count').fetchone()[0] + 2}")
+    store = ChatSessionStore(StoreConnection(connection, file))
+    with pytest.raises(StoreError, match="cannot store a message: the disk is full") as e:
+        store.add("c1", said("q2", "q1", "x" * 100_000))
+    assert "Free some space" in e.value.hint
+    assert store.history("c1") == (said("q1"),)
+    store.add("c1", said("q3", "q1"))
+    assert [message.id for message in store.history("c1")] == ["q1", "q3"]
+    store.close()
+
+
+def test_a_file_that_may_not_grow_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
+    file = a_store(tmp_path / "c.db", said("q1"))
+    script = """
+        import resource, sys
+        from pathlib import Path
+        from zkchat_cli.errors import StoreError
+        from zkchat_cli.models import ZkChatMessage
+        from zkchat_cli.store.chat_session_store import ChatSessionStore
+
+        store = ChatSessionStore.open(Path(sys.argv[1]))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+        for number in range(100):
+            try:
+                store.add("c1", ZkChatMessage(id=f"m{number}", role="user", content="x" * 20_000, timestamp="t"))
+                print(f"m{number}")
+            except StoreError as e:
+                print(e.message)
+                break
+        store.close()
+    """
+    *safe, told = said_by(python(script, file)).splitlines()
+    assert "cannot store a message: reading or writing the disk failed" in told
+    store = ChatSessionStore.open(file)
+    assert [message.id for message in store.log("c1")] == ["q1", *safe]
+    store.close()
+
+
+def test_a_store_that_may_not_be_written_is_an_error_at_once() -> None:
+    script = """
+        import os, sys
+        from pathlib import Path
+        from zkchat_cli.errors import StoreError
+        from zkchat_cli.store.chat_session_store import ChatSessionStore
+
+        folder = Path(sys.argv[1])
+        ChatSessionStore.open(folder / "c.db").close()
+        (folder / "c.db").chmod(0o444)
+        folder.chmod(0o555)
+        if os.geteuid() == 0:
+            os.setuid(65534)
+        for name in ("c.db", "new.db", "new/c.db"):
+            try:
+                ChatSessionStore.open(folder / name)
+            except StoreError as e:
+                print(e.message, e.hint)
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        told = said_by(python(script, folder)).splitlines()
+        assert len(told) == 3
+        assert all("it may not be written" in line and "--no-store" in line for line in told)
+
+
+def test_a_lock_that_stays_is_an_error(tmp_path: Path) -> None:
+    file = a_store(tmp_path / "c.db")
+    holder = sqlite3.connect(file, isolation_level=None)
+    connection = connect(file)
+    connection.execute("PRAGMA busy_timeout = 20")
+    store = ChatSessionStore(StoreConnection(connection, file))
+    holder.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreError, match="another program keeps it locked"):
+        store.add("c1", said("q1"))
+    holder.execute("ROLLBACK")
+    store.add("c1", said("q1"))
+    store.close()
+    holder.close()
+
+
+def test_a_store_that_is_locked_while_it_is_opened_is_waited_for(tmp_path: Path) -> None:
+    file = a_store(tmp_path / "c.db")
+    holder = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+    holder.execute("PRAGMA journal_mode = DELETE")
+    holder.execute("BEGIN IMMEDIATE")
+    release = threading.Timer(0.1, holder.execute, ["ROLLBACK"])
+    release.start()
+    ChatSessionStore.open(file).close()
+    release.join()
+    holder.close()
+
+
+def test_a_killed_process_loses_nothing_it_had_acknowledged(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, KILLER, tmp_path / "c.db", "204"], capture_output=True, text=True, check=True)
+    told = json.loads(done.stdout)
+    assert told["problems"] == []
+    assert told["killed"] >= 200
+    assert min(told["after a question"], told["after a turn"], told["after a summary"]) > 0, "it was not killed everywhere"
+
+
+def test_a_question_that_nobody_answered_is_unfinished_once_the_conversation_goes_on(tmp_path: Path) -> None:
+    store = ChatSessionStore.open(a_store(tmp_path / "c.db", said("q1", status="pending")))
+    assert store.history("c1")[0].status == "pending", "another zkchat may be answering it"
+    store.add("c1", said("q2", "q1", status="pending"))
+    assert [message.status for message in store.history("c1")] == ["unfinished", "pending"]
+    store.commit("c1", said("q1", status="complete"), [said("a1", "q1")], updated_at=NOON)
+    assert [message.status for message in store.log("c1")] == ["complete", "pending", "complete"], "it was only slow"
+    store.close()
+
+
+def test_two_processes_in_one_conversation_lose_nothing(tmp_path: Path) -> None:
+    file = a_store(tmp_path / "c.db")
+    processes = [python(TURNS, file, name, 500) for name in ("left", "right")]
+    for process in processes:
+        assert process.stdout and process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin
+        process.stdin.write("\n")
+        process.stdin.flush()
+    told = [said_by(process).split() for process in processes]
+    store = ChatSessionStore.open(file)
+    log = store.log("c1")
+    assert [len(lines) for lines in told] == [1000, 1000]
+    assert {message.id for message in log} >= {*told[0], *told[1]}
+    assert len(log) == 3000
+    branch = {message.id for message in store.history("c1")}
+    assert store.conversation("c1").head_id in branch
+    assert len(branch) < len(log), "they took turns, so this proved nothing"
+    store.close()
+
+
+def test_many_processes_may_make_the_store_at_the_same_moment(tmp_path: Path) -> None:
+    script = """
+        import sys, time
+        from pathlib import Path
+        from zkchat_cli.store.chat_session_store import ChatSessionStore
+
+        time.sleep(max(0, float(sys.argv[2]) - time.time()))
+        ChatSessionStore.open(Path(sys.argv[1])).close()
+    """
+    start = time.time() + 1.5
+    for process in [python(script, tmp_path / "new" / "c.db", start) for _ in range(6)]:
+        said_by(process)
+    assert list(contents(tmp_path / "new")) == ["c.db"]

@@ -1,0 +1,60 @@
+"""The budget bar: how much of a token budget is used, as cells, color, figures and percentage.
+
+One value, computed without a screen, for the toolbar of the chat, `/context`, `context stats` and Rich.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from zkchat_cli.views.text import StyledSpan
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions
+    from rich.text import Text
+
+CELLS = 20
+YELLOW_FROM, RED_FROM = 0.7, 0.9
+
+
+def short_count(tokens: int) -> str:
+    """`812`, `12.1k`, `128k`: short enough for a toolbar."""
+    if tokens < 1000:
+        return str(tokens)
+    return f"{tokens / 1000:.1f}k" if tokens < 100_000 else f"{tokens / 1000:.0f}k"
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetBar:
+    """`used` of `limit` tokens. Any use at all fills one cell; over the limit the bar is full."""
+
+    used: int
+    limit: int
+    cells: int = CELLS
+    estimated: bool = False
+
+    @property
+    def share(self) -> float:
+        return self.used / self.limit if self.limit else float(self.used > 0)
+
+    @property
+    def color(self) -> str:
+        return "green" if self.share < YELLOW_FROM else "yellow" if self.share < RED_FROM else "red"
+
+    @property
+    def bar(self) -> StyledSpan:
+        filled = min(self.cells, max(1 if self.used > 0 else 0, round(self.share * self.cells)))
+        return StyledSpan("█" * filled + "░" * (self.cells - filled), self.color)
+
+    @property
+    def percent(self) -> str:
+        return f"{min(self.share, 9.99):.0%}"
+
+    @property
+    def figures(self) -> str:
+        return f"{'~' if self.estimated else ''}{short_count(self.used)} / {short_count(self.limit)}"
+
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "Iterator[Text]":
+        from rich.text import Text  # 20 ms, paid only where a Rich console draws
+
+        yield Text.assemble((self.bar.text, self.bar.style), f" {self.percent}  {self.figures}")
