@@ -43,7 +43,7 @@ def test_without_unsafe_there_is_nothing_to_approve_and_no_tool_that_writes(zkch
     assert (refused.exit_status, "--unsafe" in refused.err) == (2, True)
     done = zkchat("ask", "write it", "--json", "--model", script(CREATE, SAID))
     assert (done.json["tools"][0]["ok"], (zkchat.vault / "New.md").exists()) == (False, False)
-    assert "create_note changes notes, which takes --unsafe" in done.json["tools"][0]["outcome"]
+    assert "create_note changes notes, which needs --unsafe" in done.json["tools"][0]["outcome"]
     assert "offline cannot change notes" in zkchat("ask", "what is a filter?", "--unsafe", "--yes").err
 
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.vault.links.wikilinks import Name, WrittenLink, key, resolve, split_target, stem
+from zkchat_cli.vault.links.resolver import Name, resolve
+from zkchat_cli.vault.links.wikilinks import WrittenLink, key, split_target, stem
 from zkchat_cli.vault.markup import read_markup
 
 
