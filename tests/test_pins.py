@@ -103,8 +103,8 @@ def test_pins_that_do_not_fit_are_an_error_that_says_how_to_unpin(strategy: str)
     with pytest.raises(PromptTooLarge) as e:
         prompt_of(history, strategy, window=1000)
     assert "the limit is 900" in e.value.message
-    assert "kept of turn 2 (/unpin 2): " in e.value.hint
-    assert "/unpin 2 first" in e.value.hint
+    assert "pinned in turn 2 (/unpin 2): " in e.value.hint
+    assert "first /unpin 2" in e.value.hint
 
 
 def test_a_text_with_the_tag_in_it_gets_tags_of_another_name() -> None:
