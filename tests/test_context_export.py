@@ -89,7 +89,7 @@ def test_an_export_is_valid_by_the_schema_and_a_changed_one_is_not(zkchat: Progr
     export = zkchat("context", "export", "--format", "json").json
     jsonschema.validate(export, schema)
     assert schema["$id"].endswith(f":{export['version']}")
-    for wrong in ({"version": 3}, {"messages": [{"role": "user"}]}, {"mood": "good"}):
+    for wrong in ({"version": 2}, {"messages": [{"role": "user"}]}, {"mood": "good"}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(export | wrong, schema)
 

@@ -5,19 +5,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from building import Deltas, Room, a_compaction, a_room, calls, completed, failed, find, said, says, stored, talk
+from building import Deltas, Room, a_compaction, a_room, calls, completed, failed, find, says, stored, talk, with_compaction
 from conftest import Program
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from older_stores import older
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context import prompt_history
 from zkchat_cli.context.system_prompt import INSTRUCTIONS
 from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.llm.base import Request, StreamFailed, TextPart
-from zkchat_cli.models import Dropped, Prompt, PromptMessage, SentPrompt
-from zkchat_cli.store import prompt_codec, sent_prompts
+from zkchat_cli.models import Dropped, Prompt, SentPrompt
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.database import connect
 from zkchat_cli.views import prompts
@@ -130,15 +126,11 @@ def test_prompts_go_with_their_conversation(room: Room, tmp_path: Path) -> None:
     assert len(sent_in(room.store, kept)) == 2
 
 
-def test_turns_of_which_no_prompt_was_kept_say_so(room: Room, tmp_path: Path) -> None:
+def test_turns_without_stored_prompts_say_so(room: Room) -> None:
     session = stored(room, talk(("Hi", "Hello")))
     assert room.store.prompts(session.history[0].id) == () == room.store.prompts("nobody")
     with pytest.raises(UsageError, match="no prompt of turn 1 was stored: it was imported"):
         prompt_history.restore_sent_prompts(session.history, 1, ())
-    older(tmp_path / "old.db", 4, said("user", "Hi", "q1")).close()
-    old = ChatSessionStore.open(tmp_path / "old.db")
-    assert old.prompts("q1") == ()
-    old.close()
 
 
 def test_prompts_take_room_by_the_turn_not_by_its_square(room: Room, tmp_path: Path) -> None:
@@ -180,7 +172,7 @@ def test_what_was_left_out_is_told_from_the_log(room: Room) -> None:
 
 def test_the_summary_of_then_is_told_although_it_was_taken_back(room: Room) -> None:
     session = stored(room, talk(("One?", "1."), ("Two?", "2."), ("Three?", "3.")), model=Deltas([says("So.")]))
-    session.take(a_compaction("They counted to two.", session.history[3].id))
+    session = with_compaction(session, a_compaction("They counted to two.", session.history[3].id))
     completed(session.send("And?"))
     session.undo_compaction()
     prompt = whole(session, 4, room)
@@ -237,7 +229,7 @@ def test_what_changed_between_two_turns(room: Room) -> None:
 def test_why_a_message_was_lost_is_told(room: Room) -> None:
     session = stored(room, talk(("One?", "1."), ("Two?", "2.")), model=Deltas([says("So.")]))
     completed(session.send("Three?"))
-    session.take(a_compaction("They counted.", session.history[3].id))
+    session = with_compaction(session, a_compaction("They counted.", session.history[3].id))
     completed(session.send("Four?"))
     a, b = whole(session, 3, room), whole(session, 4, room)
     assert {why for _, why in prompt_history.diff_prompts(a, b).removed} == {"in the summary"}
@@ -285,45 +277,6 @@ def test_a_turn_is_shown_call_by_call(room: Room) -> None:
     assert "m29" in prompts.prompt_text(long)
 
 
-# packing
-
-LONG = st.text(alphabet="ab\n :é\ud800[…]", max_size=200)
-
-
-@settings(max_examples=60, deadline=None)
-@given(LONG, st.lists(LONG, min_size=1, max_size=4), st.integers(0, 3), st.integers(0, 60))
-def test_whatever_was_sent_comes_out_of_a_piece_as_it_was(text: str, sources: list[str], quoted: int, start: int) -> None:
-    sources = [prompt_codec.storable(source) for source in sources]
-    content = prompt_codec.storable(text) + "\nuser: " + sources[quoted % len(sources)][start:] * 2
-    ids = tuple(f"m{i}" for i in range(len(sources)))
-    message = PromptMessage(role="user", content=content, tokens=3, kind="conversation", source_ids=(*ids, "Note.md"))
-    body = prompt_codec.pack_message(
-        message, 9, {id_: (int(id_[1:]), sources[int(id_[1:])]) if id_ in ids else None for id_ in message.source_ids}
-    )
-    assert prompt_codec.unpack_message(body, lambda n: (f"m{n}", sources[n]) if isinstance(n, int) else (n, None)) == message
-
-
-NUMBERS = st.lists(st.integers(0, 12), max_size=30)
-
-
-@settings(max_examples=60, deadline=None)
-@given(NUMBERS, NUMBERS)
-def test_a_list_comes_out_of_its_difference_as_it_was(before: list[int], now: list[int]) -> None:
-    assert prompt_codec.applied(before, prompt_codec.difference(before, now)) == now
-
-
-def test_a_long_list_that_grew_is_a_short_difference() -> None:
-    assert len(prompt_codec.difference(range(5000), [0, *range(40, 5000), 6000, 6001])) == 9
-
-
-def test_a_hostile_message_is_packed_in_little_time() -> None:
-    text = "\n".join("user: aaaaaaaaaaaaaaaaaaaaaaaaaaaaab" for _ in range(30_000))
-    source = "a" * 1_000_000
-    message = PromptMessage(role="user", content="x" + text, tokens=3, kind="conversation", source_ids=("m",))
-    body = prompt_codec.pack_message(message, 1, dict.fromkeys(message.source_ids, (1, source)))
-    assert prompt_codec.unpack_message(body, lambda _: ("m", source)) == message
-
-
 # as a command
 
 
@@ -346,13 +299,8 @@ def test_the_command_shows_what_was_sent_then(zkchat: Program, script: Callable[
         (("show", "--turn", 3), "there is no turn 3"),
         (("show", "--turn", 1, "--call", 2), "turn 1 has no call 2"),
         (("show", "--call", 1), "--call needs --turn"),
-        (("show", "--turn", 1, "--next", "x"), "--turn shows the past"),
+        (("show", "--turn", 1, "--next", "x"), "--turn and --next cannot be combined"),
         (("diff", 1, 9), "there is no turn 9"),
     ):
         refused = zkchat("context", *wrong)
         assert refused.exit_status == 2 and why in refused.err
-
-
-def test_what_a_prompt_quotes_is_looked_up_by_its_ids_however_long_the_conversation() -> None:
-    plan = connect(None).execute(f"EXPLAIN QUERY PLAN {sent_prompts._SAID}", ("[]", 1)).fetchall()
-    assert any("message USING INDEX sqlite_autoindex_message_1 (id=?)" in step for *_, step in plan), plan

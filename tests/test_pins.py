@@ -23,7 +23,7 @@ from zkchat_cli.context.tool_result_masking import find_maskable
 from zkchat_cli.context.turns import FIXED_TAG, fence_verbatim, split_into_turns
 from zkchat_cli.errors import PromptTooLarge, StoreError, UsageError
 from zkchat_cli.exporters.json import export
-from zkchat_cli.importers.chat_log import read_archive
+from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.models import Prompt, ZkChatMessage
 from zkchat_cli.slash import base
 from zkchat_cli.views.text import plain_text
@@ -266,7 +266,7 @@ def test_what_was_marked_is_in_an_export_and_back_from_an_import(room: Room) -> 
     answer("/pin 1", session)
     answer("/priority 2 9", session)
     text = export(room.store.archive(session.conversation.id))
-    (archive,) = read_archive(text, vault="/elsewhere", new_id=room.new_id, now="2025-05-08T12:00:00Z")
+    (archive,) = read_conversations(text.encode(), vault="/elsewhere", new_id=room.new_id, now="2025-05-08T12:00:00Z").archives
     copy = room.session(conversation=room.store.restore(archive, room.new_id))
     marks = [(m.pinned, m.priority, m.priority_set) for m in copy.history]
     assert marks == [(True, 5, False)] * 2 + [(False, 9, True)] * 2
@@ -283,10 +283,10 @@ def test_a_conversation_that_began_with_an_answer_has_a_turn_zero(room: Room) ->
     ("line", "problem"),
     [
         ("/pin 9", "there is no turn 9"),
-        ("/pin x", "'x' is no turn"),
-        ("/pin ²", "'²' is no turn"),
-        ("/pin 1 everything", "'1 everything' is no turn"),
-        ("/pin " + "9" * 5000, "is no turn"),
+        ("/pin x", "'x' is not a turn"),
+        ("/pin ²", "'²' is not a turn"),
+        ("/pin 1 everything", "'1 everything' is not a turn"),
+        ("/pin " + "9" * 5000, "is not a turn"),
         ("/unpin", "which turn?"),
         ("/unpin 0", "there is no turn 0"),
         ("/priority", "which turn?"),

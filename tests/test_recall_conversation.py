@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from building import NOON, Deltas, Room, a_compaction, a_room, calls, completed, find, said, says, stored, talk
-from older_stores import older
 
 from zkchat_cli import tools
 from zkchat_cli.config.schema import Config, ContextSettings
@@ -101,19 +100,11 @@ def test_what_was_said_is_gone_with_its_conversation(store: ChatSessionStore, tm
     store.add("c1", said("user", "slate again", "c"))
     database = connect(tmp_path / "s.db")
     database.execute("DELETE FROM conversation WHERE id = 'c1'")
-    assert database.execute("SELECT count(*) FROM spoken_docsize").fetchone() == (1,)
-    assert database.execute("SELECT count(*) FROM unspoken").fetchone() == (0,)
+    assert database.execute("SELECT count(*) FROM message_index_docsize").fetchone() == (1,)
+    assert database.execute("SELECT count(*) FROM unindexed").fetchone() == (0,)
     database.close()
     tell(store, "c3", said("user", "wood", "d"))
     assert found(store, "slate") == ["b"]
-
-
-def test_a_store_from_before_is_searched_like_any_other(tmp_path: Path) -> None:
-    older(tmp_path / "old.db", 3, *(said("user", f"slate {i}", f"m{i}") for i in range(1100)), said("assistant", "", "none")).close()
-    store = ChatSessionStore.open(tmp_path / "old.db")
-    assert len(found(store, "slate", limit=5000)) == 1100
-    assert found(store, "1034") == ["m1034"]
-    store.close()
 
 
 def test_two_processes_index_each_message_once(store: ChatSessionStore, tmp_path: Path) -> None:
@@ -131,22 +122,23 @@ def test_a_message_of_a_megabyte_is_found_by_how_it_begins(store: ChatSessionSto
 
 def test_a_store_that_cannot_be_searched_says_so(store: ChatSessionStore, tmp_path: Path) -> None:
     database = connect(tmp_path / "s.db")
-    database.execute("DROP TABLE spoken")
+    database.execute("DROP TABLE message_index")
     database.close()
     tell(store, "c1", said("user", "slate", "a"))
-    with pytest.raises(StoreError, match="cannot search what was said"):
+    with pytest.raises(StoreError, match="cannot search messages"):
         found(store, "slate")
 
 
 def test_among_very_many_messages_common_words_only_order_what_rare_ones_find(tmp_path: Path) -> None:
-    database = older(tmp_path / "s.db", 3, said("user", "a wales of slate", "first"))
+    store = ChatSessionStore.open(tmp_path / "s.db")
+    tell(store, "c1", said("user", "a wales of slate", "first"))
+    database = connect(tmp_path / "s.db")
     values = ((f"m{n}", "slate tile" if n % 2 else "slate roof tile", NOON) for n in range(2 * MOST_RANKED + 10))
     columns = "(id, conversation_id, role, content, status, timestamp, rest)"
     database.execute("BEGIN")
     database.executemany(f"INSERT INTO message {columns} VALUES (?, 'c1', 'user', ?, 'complete', ?, '{{}}')", values)
     database.execute("COMMIT")
     database.close()
-    store = ChatSessionStore.open(tmp_path / "s.db")
     tell(store, "c2", said("user", "wales and nothing else", "second"), said("user", "slate, tile and roof", "third"))
     assert found(store, "wales slate tile") == ["first", "second"], "the rare word finds both, the common one puts the older one first"
     assert found(store, "slate tile", limit=2) == ["third", f"m{2 * MOST_RANKED + 9}"], "the newest that have both"
@@ -159,7 +151,7 @@ def test_among_very_many_messages_common_words_only_order_what_rare_ones_find(tm
 def test_storing_a_turn_does_not_wait_for_the_index(store: ChatSessionStore, tmp_path: Path) -> None:
     tell(store, "c1", said("user", "slate", "a"))
     database = connect(tmp_path / "s.db")
-    assert database.execute("SELECT count(*) FROM spoken_docsize").fetchone() == (0,)
+    assert database.execute("SELECT count(*) FROM message_index_docsize").fetchone() == (0,)
     database.close()
 
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.exporters import exporter
-from zkchat_cli.importers.chat_log import read_file
+from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.models import Conversation, ConversationArchive, Prompt, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 
@@ -40,7 +40,7 @@ def an_archive(room: Room, history: Sequence[ZkChatMessage], head: int, summary:
 
 def imported(room: Room, text: str) -> tuple[Room, str]:
     """A room whose store holds just that, and the conversation's id."""
-    read = read_file(text.encode(), vault="/elsewhere", new_id=Ids("x"), now=NOON)
+    read = read_conversations(text.encode(), vault="/elsewhere", new_id=Ids("x"), now=NOON)
     there = Room(room.vault, ChatSessionStore.open(None))
     return there, there.store.restore_all(read.archives, Ids("y"))[0].id
 
@@ -75,7 +75,7 @@ def test_any_history_comes_back_as_it_was_and_makes_the_same_prompt(
     assert told(prompt_of(there, id_, question, strategy)) == told(before)
 
     # once more into the same store: a copy under new ids, which says the same
-    [copy] = there.store.restore_all(read_file(text.encode(), vault="/elsewhere", new_id=Ids("x"), now=NOON).archives, Ids("z"))
+    [copy] = there.store.restore_all(read_conversations(text.encode(), vault="/elsewhere", new_id=Ids("x"), now=NOON).archives, Ids("z"))
     assert copy.id != id_
     assert told(prompt_of(there, copy.id, question, strategy)) == told(before)
     here.store.close()
@@ -99,6 +99,6 @@ def test_messages_are_read_alike_from_json_and_lines_in_every_unicode_encoding(
     entries: list[dict[str, str]], encoding: str, lines: bool
 ) -> None:
     text = "\n".join(json.dumps(entry) for entry in entries) if lines else json.dumps(entries, ensure_ascii=encoding == "utf-8")
-    [archive] = read_file(text.encode(encoding, "surrogatepass"), vault="/notes", new_id=Ids(), now=NOON).archives
+    [archive] = read_conversations(text.encode(encoding, "surrogatepass"), vault="/notes", new_id=Ids(), now=NOON).archives
     expected = [(entry["role"], entry["content"].replace("\0", "\ufffd")) for entry in entries]
     assert [(message.role, message.content) for message in archive.messages] == expected

@@ -12,7 +12,7 @@ from zkchat_cli.app import factory, startup_options
 from zkchat_cli.events import TurnCompleted
 from zkchat_cli.exporters import exporter
 from zkchat_cli.exporters.base import Exporter
-from zkchat_cli.importers.chat_log import read_file
+from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.models import Conversation, ConversationArchive, Role, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.database import connect
@@ -49,7 +49,7 @@ def fill(file: Path, ground: Ground, messages: int) -> None:
     database = connect(file)
     database.execute("PRAGMA synchronous = OFF")
     database.execute("BEGIN")
-    database.execute("DROP TRIGGER message_listed")  # as if they had been stored one by one
+    database.execute("DROP TRIGGER message_counts")  # as if they had been stored one by one
     insert = "INSERT INTO conversation (id, vault, title, created_at, updated_at) VALUES (?, '/notes', 'a title', ?, ?)"
     database.executemany(insert, ((f"c{n}", NOON, NOON) for n in range(CONVERSATIONS)))
     said = ground.words.common(WORDS * min(messages, 200_000)).split(" ")
@@ -144,7 +144,7 @@ def _imports(ground: Ground, store: ChatSessionStore, id_: str) -> Iterator[Row]
 
     def taken(_: object) -> None:
         elsewhere = ChatSessionStore.open(ground.fresh())
-        elsewhere.restore_all(read_file(data, vault="/notes", new_id=new_id, now=NOON).archives, new_id)
+        elsewhere.restore_all(read_conversations(data, vault="/notes", new_id=new_id, now=NOON).archives, new_id)
         elsewhere.close()
 
     yield Row(f"import {ground.turns} turns", [timed(taken)(0) for _ in ground.times(3)][1:])

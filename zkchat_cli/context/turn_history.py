@@ -14,7 +14,7 @@ from typing import overload
 
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import ZkChatMessage
-from zkchat_cli.store.rows import uncollected
+from zkchat_cli.store.rows import paused_gc
 
 MANY_OBJECTS = 50_000
 """So many new objects at once mean that a long conversation is being opened."""
@@ -169,7 +169,7 @@ class TurnHistory(Sequence[Turn]):
 def long_lived_allocation() -> Iterator[None]:
     """Create objects that live as long as the conversation without garbage collection: with 10 000 turns the collector takes half a second
     while they are opened, and again during some later message."""
-    with uncollected():
+    with paused_gc():
         yield
         if gc.get_count()[0] > MANY_OBJECTS:
             gc.freeze()

@@ -1,1 +1,1 @@
-"""Chat logs of other programs, and our own exports, read into a conversation."""
+"""Conversations from files: our own JSON exports and the chat logs of other programs."""

@@ -5,7 +5,7 @@ way in and dumped on the way out. Missing is `None`, never absent. Line numbers 
 """
 
 from zkchat_cli.models.base import Value
-from zkchat_cli.models.conversation_archive import ArchivedCall, ArchivedPiece, ArchivedPrompts, ConversationArchive
+from zkchat_cli.models.conversation_archive import ArchivedCall, ArchivedPrompts, ConversationArchive
 from zkchat_cli.models.conversations import (
     Compaction,
     CompactionMode,
@@ -59,7 +59,6 @@ from zkchat_cli.models.reports import RunReport, TurnReport
 __all__ = [
     "CONTINUE_PROMPT",
     "ArchivedCall",
-    "ArchivedPiece",
     "ArchivedPrompts",
     "BudgetStatus",
     "BudgetStatuses",

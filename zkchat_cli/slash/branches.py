@@ -56,7 +56,7 @@ def _segment_line(segment: BranchSegment, turns: int) -> StyledLine:
 def _complete(session: ZkChatSession) -> list[str]:
     if not session.history:
         return []
-    with closing(session.store.beside()) as store:  # completion has its own thread
+    with closing(session.store.reopen()) as store:  # completion has its own thread
         log = store.log(session.conversation.id)
     branches = [segment for segment in BranchTree(log).segments(None) if segment.leaf_number is not None]
     return [CompletionValue(str(branch.leaf_number), truncate(branch.first_question.display_text, 60)) for branch in branches]

@@ -6,7 +6,7 @@ from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:  # noqa: ARG001  every command has this signature
     id_ = session.conversation.id
-    where = f"is stored as {id_}" if session.store.lasting else f"({id_}) is lost when you quit: this chat is not stored"
+    where = f"is stored as {id_}" if session.store.persistent else f"({id_}) is lost when you quit: this chat is not stored"
     previous = f" The previous one {where}." if session.history else ""
     return CommandResult(f"Started a new conversation.{previous}", session=session.open_conversation())
 

@@ -27,7 +27,7 @@ def _other_conversations(session: ZkChatSession, store: ChatSessionStore) -> lis
 
 
 def _complete(session: ZkChatSession) -> list[str]:
-    with closing(session.store.beside()) as store:  # completion has its own thread
+    with closing(session.store.reopen()) as store:  # completion has its own thread
         return [CompletionValue(each.id, conversation_list.display_title(each)) for each in _other_conversations(session, store)]
 
 

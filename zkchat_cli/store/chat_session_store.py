@@ -1,11 +1,10 @@
-"""ChatSessionStore: every conversation, in one SQLite file that several zkchats may use at once.
+"""ChatSessionStore: every conversation, in one SQLite file that several zkchat processes may use at once.
 
-A conversation is an append-only log whose messages form a tree; its head says which branch is the current one, so undo, retry and edit
-lose nothing, and two processes that answer in the same conversation make two branches instead of overwriting each other. A turn is
-written twice, each time in one transaction: the question before the model is called, everything else when it is over.
+A conversation is an append-only log whose messages form a tree; its head is the end of the current branch, so undo, retry and edit lose
+nothing, and two processes that answer in the same conversation make two branches instead of overwriting each other. A turn is written in
+two transactions: the question before the model is called, everything else at the end.
 """
 
-import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
@@ -25,27 +24,14 @@ from zkchat_cli.models import (
     TurnMetrics,
     ZkChatMessage,
 )
-from zkchat_cli.store import (
-    compactions,
-    conversation_archive,
-    conversations,
-    facts,
-    message_search,
-    note_usage,
-    prompt_archive,
-    rows,
-    secure_delete,
-    sent_prompts,
-)
-from zkchat_cli.store.database import by_and_by, connect_to_copy, transaction
-from zkchat_cli.store.prompt_codec import storable
-from zkchat_cli.store.sqlite_errors import translate_errors
-from zkchat_cli.store.store_connection import StoreConnection
+from zkchat_cli.store import archive as archives
+from zkchat_cli.store import compactions, conversations, facts, message_search, note_usage, rows, secure_delete, sent_prompts
+from zkchat_cli.store.database import StoreConnection, connect, connect_to_copy, copy_to_memory, transaction
+from zkchat_cli.text.words import replace_surrogates
 
-_MESSAGE = f"SELECT {', '.join((*rows.MESSAGE, *rows.ASIDE))} FROM message"
-
-_CHANGED = "UPDATE message SET rest = :rest, packed = :packed"
-_OF_A_CONVERSATION = "WHERE id = :id AND conversation_id = :conversation_id"
+_MESSAGE = f"SELECT {', '.join(rows.MESSAGE)} FROM message"
+_UPDATE_MESSAGE = "UPDATE message SET rest = :rest, packed = :packed"
+_IN_CONVERSATION = "WHERE id = :id AND conversation_id = :conversation_id"
 
 _BRANCH = f"""
     WITH RECURSIVE branch (seq, parent_id) AS (
@@ -54,159 +40,194 @@ _BRANCH = f"""
         UNION
         SELECT message.seq, message.parent_id FROM branch JOIN message ON message.id = branch.parent_id
     )
-    SELECT {", ".join(f"message.{column}" for column in (*rows.MESSAGE, *rows.ASIDE))}
+    SELECT {", ".join(f"message.{column}" for column in rows.MESSAGE)}
     FROM branch CROSS JOIN message ON message.seq = branch.seq ORDER BY branch.seq
 """
-"""From root to head: a parent is always written before its children, so the order of writing is the order of the branch."""
+"""From root to head: a parent is written before its children, so the order of writing is the order of the branch."""
+
+CALIBRATION_CALLS = 10
+"""A model's calibration is the running mean of about this many provider reports."""
 
 
-CALIBRATED_BY = 10
-"""Reports of a provider after which an older one hardly counts: a model's calibration is the mean of about so many."""
+class ChatSessionStore:
+    """The stored conversations. Every method raises StoreError with what failed, why and what to do next."""
 
-
-class ChatSessionStore(StoreConnection):
-    """Conversations, stored. Every method raises StoreError (what, why, what next) and nothing else of the store's own."""
-
-    def __init__(self, connection: sqlite3.Connection, file: Path | None = None, unwritable: StoreUnwritable | None = None) -> None:
-        super().__init__(connection, file, unwritable)
+    def __init__(self, connection: StoreConnection) -> None:
+        self._connection = connection
+        self._db = connection.db
+        self._reading, self._writing = connection.reading, connection.writing
         self._facts_written = 0
-        self._newest_prompt: sent_prompts.Newest | None = None
+        self._piece_cache = sent_prompts.PieceCache()
+
+    # Opening and closing
+
+    @classmethod
+    def open(cls, file: Path | None) -> "ChatSessionStore":
+        """The store at `file`, created if it is missing; None: a store in memory. A deletion that was killed is finished first."""
+        connection = StoreConnection(connect(file), file)
+        secure_delete.finish_interrupted(connection)
+        return cls(connection)
+
+    @classmethod
+    def open_to_read(cls, file: Path) -> "ChatSessionStore":
+        """The same; of a store that cannot be written (full or read-only disk, another user's file) a copy in memory. Writing to the copy
+        raises StoreUnwritable."""
+        try:
+            return cls.open(file)
+        except StoreUnwritable as e:
+            try:
+                return cls(StoreConnection(connect_to_copy(file), file, e))
+            except StoreUnwritable:
+                raise e from None
+
+    def reopen(self) -> "ChatSessionStore":
+        """The same store through another connection, for another thread; of a store in memory a copy of its current content."""
+        if self._connection.file is not None:
+            return self.open_to_read(self._connection.file)
+        with self._reading("be copied"):
+            return ChatSessionStore(StoreConnection(copy_to_memory(self._db)))
+
+    def close(self) -> None:
+        self._connection.close()
+
+    @property
+    def write_error(self) -> StoreUnwritable | None:
+        """Why nothing can be stored, if so."""
+        return self._connection.write_error
+
+    @property
+    def persistent(self) -> bool:
+        """Whether what is stored outlasts the program."""
+        return self._connection.file is not None and self.write_error is None
 
     # Conversations
 
     def start(self, conversation: Conversation) -> None:
-        with self._writing("take a new conversation"):
-            self._insert_conversation(conversation)
+        with self._writing("store a new conversation"):
+            self._insert("conversation", rows.from_conversation(conversation))
 
     def conversation(self, conversation_id: str) -> Conversation:
         with self._reading("read a conversation"):
             return conversations.read(self._db, conversation_id)
 
     def find(self, prefix: str | None, vault: str | None) -> Conversation:
-        """The conversation with this id or the only one whose id begins so, of any vault; None: `vault`'s most recently updated."""
+        """The conversation with this id or unique prefix of it, in any vault; None: the most recently updated one of `vault`."""
         with self._reading("find a conversation"):
             return conversations.find(self._db, prefix, vault)
 
     def conversations(self, vault: str | None = None, limit: int | None = None) -> list[Conversation]:
-        """Those of `vault` (None: of all), the most recently updated first."""
+        """Those of `vault` (None: of all vaults), the most recently updated first."""
         with self._reading("list conversations"):
             return conversations.newest_first(self._db, vault, limit)
+
+    def overviews(self, vault: str | None = None, limit: int | None = None) -> list[ConversationSummary]:
+        """`conversations`, each with the figures that a list shows."""
+        with self._reading("list conversations"):
+            return conversations.overviews(self._db, vault, limit)
+
+    def overview(self, conversation_id: str) -> ConversationSummary:
+        with self._reading("read a conversation"):
+            return conversations.overview(self._db, conversation_id)
 
     def untouched_since(self, before: str) -> tuple[str, ...]:
         """The ids of the conversations that were last updated before a time (ISO 8601 with zone)."""
         with self._reading("list conversations"):
             return conversations.untouched_since(self._db, before)
 
-    def delete(self, *conversation_ids: str) -> None:
-        """Delete conversations for good: no file of the store, no backup beside it holds a word of them afterwards, nor do the lines that
-        were typed in chats. What was remembered stays, but no longer says where. Raises StoreError when there is none of that id, or when
-        words of it are left somewhere."""
-        with secure_delete.apart(self._db), self._writing("delete a conversation"):
-            for conversation_id in conversation_ids:
-                self._known(conversation_id)
-            secure_delete.begin(self._db, [storable(conversation_id) for conversation_id in conversation_ids])
-        with translate_errors(self._file, "be cleared of a deleted conversation"):
-            secure_delete.finish(self._db, self._file)
-
-    def overviews(self, vault: str | None = None, limit: int | None = None) -> list[ConversationSummary]:
-        """`conversations`, with what a list shows of each besides."""
-        with self._reading("list conversations"):
-            return conversations.overviews(self._db, vault, limit)
-
-    def overview(self, conversation_id: str) -> ConversationSummary:
-        """The same of one conversation. Raises StoreError when there is none of that id."""
-        with self._reading("read a conversation"):
-            return conversations.overview(self._db, conversation_id)
-
-    def mentions(self, vault: str, relative_path: str) -> tuple[Mention, ...]:
-        """The answers in `vault`'s conversations, of every branch, that used the note, the newest first."""
-        with self._reading("look for a note"):
-            return note_usage.read(self._db, storable(vault), storable(relative_path))
-
     def rename(self, conversation_id: str, title: str) -> None:
         with self._writing("rename a conversation"):
-            self._change(conversation_id, "title = ?", storable(title))
+            self._update_conversation(conversation_id, "title = ?", replace_surrogates(title))
 
-    # Memory
+    def delete(self, *conversation_ids: str) -> None:
+        """Delete conversations for good: neither the store's files nor the input history contain a word of them afterwards.
+
+        Facts stay, without their link to the conversation. Raises StoreError for an unknown id, before anything is deleted, and if words
+        remain in some file.
+        """
+        for conversation_id in conversation_ids:
+            self.conversation(conversation_id)
+        secure_delete.delete(self._connection, list(dict.fromkeys(map(replace_surrogates, conversation_ids))))
+
+    # Notes and facts
+
+    def mentions(self, vault: str, relative_path: str) -> tuple[Mention, ...]:
+        """The answers of all branches in `vault`'s conversations that used the note, newest first."""
+        with self._reading("look for a note"):
+            return note_usage.read(self._db, replace_surrogates(vault), replace_surrogates(relative_path))
+
+    def often_cited(self, vault: str) -> tuple[MostCitedNote, ...]:
+        """The notes that more than one conversation cited, most conversations first."""
+        with self._reading("look for notes that are often cited"):
+            return note_usage.often_cited(self._db, replace_surrogates(vault))
 
     def remember(self, vault: str, fact: Fact) -> Fact | None:
-        """Let a fact about `vault` hold from now on; returns the one of the same key that it replaces, which stays as history."""
+        """Store a fact about `vault`; returns the one with the same key that it replaces, which stays as history."""
         self._facts_written += 1
         with self._writing("remember"):
-            return facts.remember(self._db, storable(vault), fact)
+            return facts.remember(self._db, replace_surrogates(vault), fact)
 
     def facts(self, vault: str) -> tuple[Fact, ...]:
-        """The facts that hold, the newest first."""
+        """The current facts, newest first."""
         with self._reading("read what was remembered"):
-            return facts.read(self._db, storable(vault))
+            return facts.read(self._db, replace_surrogates(vault))
 
     def facts_version(self) -> tuple[int, int]:
-        """Another value whenever the facts may be others: this store has written some, or another process anything."""
-        with self._reading("see whether it has changed"):
+        """Changes whenever the facts may have changed: this store has written facts, or another process anything."""
+        with self._reading("be checked for changes"):
             return self._facts_written, int(self._db.execute("PRAGMA data_version").fetchone()[0])
 
     def fact_history(self, vault: str, key: str) -> tuple[Fact, ...]:
-        """Every fact that ever had the key, the newest first."""
+        """Every fact that ever had the key, newest first."""
         with self._reading("read what was remembered"):
-            return facts.history(self._db, storable(vault), key)
+            return facts.history(self._db, replace_surrogates(vault), key)
 
     def forget(self, vault: str, key: str) -> Fact | None:
-        """Delete a fact with its history, and return it; None when there is none of that key."""
+        """Delete a fact with its history, and return it; None for an unknown key."""
         self._facts_written += 1
         with self._writing("forget"):
-            return facts.forget(self._db, storable(vault), key)
+            return facts.forget(self._db, replace_surrogates(vault), key)
 
-    def often_cited(self, vault: str) -> tuple[MostCitedNote, ...]:
-        """The notes that the answers of more than one conversation cited, most conversations first."""
-        with self._reading("look for notes that are often cited"):
-            return note_usage.often_cited(self._db, storable(vault))
+    # Search
 
     def indexing(self) -> Iterator[tuple[int, int]]:
-        """Make searchable what was said since the last search, some at a time: how much of how many messages is done. It takes no time,
-        but once a minute a million: after an older zkchat's store was taken over. What cannot be written down is left to `search`."""
+        """Index the messages stored since the last search in batches; yields how many of how many are done. It usually takes no time, but
+        a minute for a million imported messages. If the store cannot be written, `search` uses a copy."""
         with suppress(StoreUnwritable):
-            yield from self._indexing()
-
-    def _indexing(self) -> Iterator[tuple[int, int]]:
-        with translate_errors(self._file, "search what was said"):
-            total, done = message_search.waiting(self._db), 0
-            for made in by_and_by(self._db, message_search.index):
-                done += made
-                yield min(done, total), total
+            yield from self._index_messages()
 
     def search(self, vault: str | None, text: str, *, conversation_id: str | None = None, limit: int = 10) -> tuple[FoundMessage, ...]:
-        """The messages that bear most on `text`, best first: of one conversation, or of all with `vault` (None: of all). What waits for it
-        is made searchable first, on a full disk in a copy in memory."""
+        """The messages most relevant to `text`, best first: of one conversation, or of all in `vault` (None: in any vault).
+
+        New messages are indexed first; on a full disk in a copy in memory.
+        """
         try:
-            list(self._indexing())
+            list(self._index_messages())
         except StoreUnwritable as e:
-            if self._file is None:
+            file = self._connection.file
+            if file is None:
                 raise
-            with closing(ChatSessionStore(connect_to_copy(self._file), self._file, e)) as copy:
+            with closing(ChatSessionStore(StoreConnection(connect_to_copy(file), file, e))) as copy:
                 return copy.search(vault, text, conversation_id=conversation_id, limit=limit)
-        with translate_errors(self._file, "search what was said"):
+        with self._reading("search messages"):
             return message_search.search(self._db, _text(vault), text, _text(conversation_id), limit)
 
-    # Models
-
-    def calibration(self, model: str) -> float:
-        """How many tokens this model makes of each that zkchat counts, by what its provider reported (see CALIBRATED_BY); 1.0 if it
-        never did."""
-        with self._reading("read how a model counts"):
-            row = self._db.execute("SELECT factor FROM calibration WHERE model = ?", (storable(model),)).fetchone()
-            return 1.0 if row is None else float(row[0])
+    def _index_messages(self) -> Iterator[tuple[int, int]]:
+        with self._reading("search messages"):
+            yield from message_search.index_messages(self._db)
 
     # Turns
 
     def add(self, conversation_id: str, message: ZkChatMessage) -> None:
-        """Append one message and make it the head. A question above it that nobody has answered is unfinished from now on: the process that
-        should have was killed, or is slower than its user."""
-        with self._writing("take a message"):
-            self._known(conversation_id)
-            left = "UPDATE message SET status = 'unfinished' WHERE id = ? AND conversation_id = ? AND status = 'pending'"
-            self._db.execute(left, (_text(message.parent_id), _text(conversation_id)))
+        """Append one message and make it the head. If its parent is a question that is still pending, that becomes unfinished: the process
+        that should answer it was killed, or is slower than its user."""
+        with self._writing("store a message"):
+            conversations.read(self._db, conversation_id)
+            unfinished = "UPDATE message SET status = 'unfinished' WHERE id = ? AND conversation_id = ? AND status = 'pending'"
+            self._db.execute(unfinished, (_text(message.parent_id), replace_surrogates(conversation_id)))
             self._insert_message(conversation_id, message)
-            self._change(conversation_id, "head_id = ?, updated_at = ?", storable(message.id), storable(message.timestamp))
+            self._update_conversation(
+                conversation_id, "head_id = ?, updated_at = ?", replace_surrogates(message.id), replace_surrogates(message.timestamp)
+            )
 
     def commit(
         self,
@@ -219,144 +240,146 @@ class ChatSessionStore(StoreConnection):
         sent: Sequence[SentPrompt] = (),
         learned: TurnMetrics | None = None,
     ) -> None:
-        """End a turn: the stored question's new status and figures, the new messages, and the last of them as head.
+        """End a turn in one transaction: the stored question's new status and figures, the new messages, and the last of them as head.
 
-        `title` is taken only where the conversation has none. `sent` are the prompts of the turn's model calls.
-        All in one transaction: what a transaction costs is waiting for the disk.
+        `title` is used only if the conversation has none. `sent` are the prompts of the turn's model calls.
         """
-        with self._writing("take a turn"):
-            self._known(conversation_id)
-            question = rows.from_message(user) | {"conversation_id": conversation_id}
-            if self._db.execute(f"{_CHANGED}, status = :status {_OF_A_CONVERSATION}", question).rowcount == 0:
+        with self._writing("store a turn"):
+            conversations.read(self._db, conversation_id)
+            question = rows.from_message(user) | {"conversation_id": replace_surrogates(conversation_id)}
+            if self._db.execute(f"{_UPDATE_MESSAGE}, status = :status {_IN_CONVERSATION}", question).rowcount == 0:
                 raise StoreError(f"The question {user.id} is not in conversation {conversation_id}", "Add it before its turn is committed.")
-            said = {message.id: (self._insert_message(conversation_id, message), storable(message.content)) for message in answer}
+            for message in answer:
+                self._insert_message(conversation_id, message)
             head = answer[-1].id if answer else user.id
-            self._change(conversation_id, "head_id = ?, updated_at = ?, title = coalesce(title, ?)", *map(_text, (head, updated_at, title)))
-            newest = sent_prompts.write(self._db, storable(conversation_id), sent, self._newest_prompt, said)
+            values = map(_text, (head, updated_at, title))
+            self._update_conversation(conversation_id, "head_id = ?, updated_at = ?, title = coalesce(title, ?)", *values)
+            cache = sent_prompts.write(self._db, conversation_id, sent, self._piece_cache)
             if learned is not None:
-                self._learn(conversation_id, learned, updated_at)
-        self._newest_prompt = newest  # not before all of it is stored
+                self._store_metrics(conversation_id, learned, updated_at)
+        self._piece_cache = cache  # only after the commit: a transaction that failed has stored no piece
 
-    def _learn(self, conversation_id: str, learned: TurnMetrics, at: str) -> None:
-        if learned.facts:
+    def _store_metrics(self, conversation_id: str, metrics: TurnMetrics, at: str) -> None:
+        if metrics.facts:
             self._facts_written += 1
-            facts.access(self._db, self.conversation(conversation_id).vault, learned.facts, at)
+            facts.access(self._db, conversations.read(self._db, conversation_id).vault, metrics.facts, at)
         self._db.executemany(
             "INSERT INTO calibration VALUES (:model, :factor, 1) ON CONFLICT (model) DO UPDATE SET"
             " factor = (factor * min(calls, :most) + :factor) / (min(calls, :most) + 1), calls = calls + 1",
-            [{"model": storable(model), "factor": factor, "most": CALIBRATED_BY - 1} for model, factor in learned.factors],
+            [{"model": replace_surrogates(model), "factor": factor, "most": CALIBRATION_CALLS - 1} for model, factor in metrics.factors],
         )
 
+    def calibration(self, model: str) -> float:
+        """How many tokens this model reports for each one that zkchat counts, on average (see CALIBRATION_CALLS); 1.0 if unknown."""
+        with self._reading("read a model's calibration"):
+            row = self._db.execute("SELECT factor FROM calibration WHERE model = ?", (replace_surrogates(model),)).fetchone()
+            return 1.0 if row is None else float(row[0])
+
     def prompts(self, message_id: str) -> tuple[SentPrompt, ...]:
-        """What the model calls of the turn were sent that a message belongs to, in their order; none where none was kept (another program's
-        conversation, a turn from before prompts were). Of the log's messages that were left out, `prompt.dropped` says nothing."""
+        """What the model calls of a message's turn were sent, in order; empty if none were stored, as for an imported conversation.
+        `prompt.dropped` does not list the messages that were left out."""
         with self._reading("read a prompt"):
-            return sent_prompts.read(self._db, storable(message_id))
+            return sent_prompts.read(self._db, replace_surrogates(message_id))
 
     def mark(self, conversation_id: str, messages: Sequence[ZkChatMessage]) -> None:
-        """Take in what was changed in stored messages but not said: a pin, a priority. All of them or none."""
-        with self._writing("mark a message"):
-            self._known(conversation_id)
+        """Update fields of stored messages that are not their words: a pin, a priority. All of them or none."""
+        with self._writing("update a message"):
+            conversations.read(self._db, conversation_id)
             for message in messages:
-                row = rows.from_message(message) | {"conversation_id": conversation_id}
-                if self._db.execute(f"{_CHANGED} {_OF_A_CONVERSATION}", row).rowcount == 0:
+                row = rows.from_message(message) | {"conversation_id": replace_surrogates(conversation_id)}
+                if self._db.execute(f"{_UPDATE_MESSAGE} {_IN_CONVERSATION}", row).rowcount == 0:
                     raise StoreError(f"The message {message.id} is not in conversation {conversation_id}", "Nothing was changed.")
 
     def move_head(self, conversation_id: str, message_id: str | None) -> None:
         """Make another message the end of the current branch; None: the conversation's empty beginning."""
         with self._writing("move in a conversation"):
-            self._change(conversation_id, "head_id = ?", _text(message_id))
+            self._update_conversation(conversation_id, "head_id = ?", _text(message_id))
 
     def history(self, conversation_id: str) -> tuple[ZkChatMessage, ...]:
         """The current branch, from its root to the head."""
-        self.conversation(conversation_id)
         with self._reading("read a conversation"):
-            return rows.to_messages(self._db.execute(_BRANCH, (conversation_id,)))
+            conversations.read(self._db, conversation_id)
+            return rows.to_messages(self._db.execute(_BRANCH, (replace_surrogates(conversation_id),)))
 
     def log(self, conversation_id: str) -> tuple[ZkChatMessage, ...]:
         """Every message of every branch, in the order of writing."""
-        self.conversation(conversation_id)
         with self._reading("read a conversation"):
-            return rows.to_messages(self._db.execute(f"{_MESSAGE} WHERE conversation_id = ? ORDER BY seq", (conversation_id,)))
+            conversations.read(self._db, conversation_id)
+            return rows.to_messages(
+                self._db.execute(f"{_MESSAGE} WHERE conversation_id = ? ORDER BY seq", (replace_surrogates(conversation_id),))
+            )
 
-    # Summaries
+    # Compactions
 
     def compact(self, conversation_id: str, compaction: Compaction) -> None:
-        """Note that from now on this summary stands for the messages it covers; they stay."""
-        with self._writing("take a summary"):
-            self._known(conversation_id)
-            compactions.insert(self._db, storable(conversation_id), compaction)
+        """Store a summary that replaces the messages it covers in prompts; the messages stay."""
+        with self._writing("store a summary"):
+            conversations.read(self._db, conversation_id)
+            compactions.insert(self._db, replace_surrogates(conversation_id), compaction)
 
     def undo_compaction(self, conversation_id: str, compaction_id: str | None = None) -> Compaction | None:
-        """Take back that summary, or the last one of any branch that still holds, and return it; None when there is none."""
+        """Take back this compaction, or the last one in force of any branch, and return it; None if there is none."""
         with self._writing("take a summary back"):
-            self._known(conversation_id)
-            return compactions.undo(self._db, storable(conversation_id), compaction_id)
+            conversations.read(self._db, conversation_id)
+            return compactions.undo(self._db, replace_surrogates(conversation_id), compaction_id)
 
     def compactions(self, conversation_id: str) -> tuple[Compaction, ...]:
-        """The summaries that hold, oldest first."""
-        self.conversation(conversation_id)
+        """The compactions in force, oldest first."""
         with self._reading("read a conversation's summaries"):
-            return compactions.read(self._db, storable(conversation_id))
+            conversations.read(self._db, conversation_id)
+            return compactions.read(self._db, replace_surrogates(conversation_id))
 
-    # Out and in again
+    # Export and import
 
     def archive(self, conversation_id: str, *, prompts: bool = False) -> ConversationArchive:
-        """The conversation as one value, as it was at one moment: what was said, and the summaries that hold. With `prompts` it is all that
-        is stored of it: what the model was sent, too, and the summaries that were taken back."""
-        with translate_errors(self._file, "read a conversation"), transaction(self._db, "DEFERRED"), rows.uncollected():
-            conversation = self.conversation(conversation_id)
-            made = compactions.read(self._db, conversation_id, undone=prompts)
+        """The conversation as one value, from one moment: its messages and the compactions in force. With `prompts` it is all that is
+        stored: also what the model was sent, and the compactions that were taken back."""
+        with self._reading("read a conversation"), transaction(self._db, "DEFERRED"), rows.paused_gc():
+            conversation = conversations.read(self._db, conversation_id)
             return ConversationArchive(
                 conversation=conversation,
                 messages=self.log(conversation_id),
-                compactions=made,
-                prompts=prompt_archive.read(self._db, conversation_id, made) if prompts else None,
+                compactions=compactions.read(self._db, conversation.id, undone=prompts),
+                prompts=sent_prompts.read_archive(self._db, conversation.id) if prompts else None,
             )
 
     def restore(self, archive: ConversationArchive, new_id: Callable[[], str]) -> Conversation:
-        """Store an archive, all of it or nothing; when one of its ids is taken already, as a copy in which all ids are new."""
+        """Store an archive, all of it or nothing; if one of its ids is taken, as a copy with new ids."""
         return self.restore_all([archive], new_id)[0]
 
     def restore_all(self, given: Sequence[ConversationArchive], new_id: Callable[[], str]) -> list[Conversation]:
         """`restore` for several archives in one transaction: all of them or none."""
         for archive in given:
-            if problem := conversation_archive.flaw(archive):
-                raise StoreError(f"The imported conversation does not fit together: {problem}", "Nothing was stored; export it again.")
-        with self._writing("take an imported conversation"), rows.uncollected():
-            return [self._take(conversation_archive.with_fresh_ids(a, new_id) if conversations.is_known(self._db, a) else a) for a in given]
+            if problem := archives.find_problem(archive):
+                raise StoreError(f"The imported conversation is inconsistent: {problem}", "Nothing was stored; export it again.")
+        with self._writing("store an imported conversation"), rows.paused_gc():
+            return [self._insert_archive(archives.with_new_ids(a, new_id) if conversations.has_id_of(self._db, a) else a) for a in given]
 
-    def _take(self, archive: ConversationArchive) -> Conversation:
+    def _insert_archive(self, archive: ConversationArchive) -> Conversation:
         conversation = archive.conversation
-        self._insert_conversation(conversation.model_copy(update={"head_id": None}))
+        self._insert("conversation", rows.from_conversation(conversation.model_copy(update={"head_id": None})))
         for message in archive.messages:
             self._insert_message(conversation.id, message)
         for compaction in archive.compactions:
-            compactions.insert(self._db, storable(conversation.id), compaction)
-        prompt_archive.write(self._db, archive)
-        self._change(conversation.id, "head_id = ?", _text(conversation.head_id))
-        return self.conversation(conversation.id)
+            compactions.insert(self._db, replace_surrogates(conversation.id), compaction)
+        if archive.prompts is not None:
+            sent_prompts.write_archive(self._db, conversation.id, archive.prompts)
+        self._update_conversation(conversation.id, "head_id = ?", _text(conversation.head_id))
+        return conversations.read(self._db, conversation.id)
 
     # Inside a transaction
 
-    def _known(self, conversation_id: str) -> None:
-        self.conversation(conversation_id)
+    def _update_conversation(self, conversation_id: str, assignments: str, *values: str | None) -> None:
+        update = f"UPDATE conversation SET {assignments} WHERE id = ?"
+        if self._db.execute(update, (*values, replace_surrogates(conversation_id))).rowcount == 0:
+            conversations.read(self._db, conversation_id)  # raises the error for an unknown id
 
-    def _change(self, conversation_id: str, assignments: str, *values: str | None) -> None:
-        changed = self._db.execute(f"UPDATE conversation SET {assignments} WHERE id = ?", (*values, _text(conversation_id)))
-        if changed.rowcount == 0:
-            self._known(conversation_id)
+    def _insert_message(self, conversation_id: str, message: ZkChatMessage) -> None:
+        self._insert("message", rows.from_message(message) | {"conversation_id": replace_surrogates(conversation_id)})
 
-    def _insert_conversation(self, conversation: Conversation) -> None:
-        self._insert("conversation", rows.from_conversation(conversation))
-
-    def _insert_message(self, conversation_id: str, message: ZkChatMessage) -> int:
-        return self._insert("message", rows.from_message(message) | {"conversation_id": conversation_id})
-
-    def _insert(self, table: str, row: dict[str, Any]) -> int:
-        """The number of the new row."""
-        return self._db.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES (:{', :'.join(row)})", row).lastrowid or 0
+    def _insert(self, table: str, row: dict[str, Any]) -> None:
+        self._db.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES (:{', :'.join(row)})", row)
 
 
 def _text(text: str | None) -> str | None:
-    return None if text is None else storable(text)
+    return None if text is None else replace_surrogates(text)

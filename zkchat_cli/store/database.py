@@ -1,83 +1,82 @@
-"""Opening the store's database: made if it is missing, checked before it is touched, migrated after a copy was put beside it.
+"""Opening the store's SQLite file, and the connection that the store works with.
 
-A store that a newer zkchat wrote, and a database that is not ours, are refused before the first write. Everything is private to its
-user: new folders 0700, new files 0600 (SQLite gives its -wal and -shm files the database's mode).
+A file of another program, of an older layout or of a newer zkchat is refused before the first write. Everything is private to its user:
+new folders get mode 0700, new files 0600 (SQLite gives its -wal and -shm files the database's mode).
 """
 
 import errno
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Literal
 
-from zkchat_cli.errors import StoreError
+from zkchat_cli.errors import StoreError, StoreUnwritable
 from zkchat_cli.store import migrations
-from zkchat_cli.store.sqlite_errors import place, translate_errors
-from zkchat_cli.store.wal_reader import written_back
+from zkchat_cli.store.sqlite_errors import describe_store, translate_errors
 
-PATIENCE = 10.0
-"""Seconds to wait for another process's write before "locked" is an error; a write takes milliseconds."""
+BUSY_TIMEOUT = 10.0
+"""Seconds to wait for another process's write; a write takes milliseconds."""
+
+
+class StoreConnection:
+    """One SQLite connection to a store; `file` is None for a store in memory."""
+
+    def __init__(self, db: sqlite3.Connection, file: Path | None = None, write_error: StoreUnwritable | None = None) -> None:
+        self.db = db
+        self.file = file
+        self.write_error = write_error
+        """Why the store cannot be written, if so; `db` is then a copy in memory."""
+
+    def close(self) -> None:
+        with translate_errors(self.file, "be closed"):
+            self.db.close()
+
+    @contextmanager
+    def reading(self, action: str) -> Iterator[None]:
+        with translate_errors(self.file, action):
+            yield
+
+    @contextmanager
+    def writing(self, action: str) -> Iterator[None]:
+        """One transaction. Raises StoreUnwritable for a store that can only be read."""
+        if self.write_error is not None:
+            why = self.write_error.message.partition(": ")[2]
+            raise StoreUnwritable(f"{describe_store(self.file)} cannot {action}: {why}", self.write_error.hint)
+        with translate_errors(self.file, action), transaction(self.db):
+            yield
 
 
 def connect(file: Path | None, scripts: Sequence[str] = migrations.SCRIPTS) -> sqlite3.Connection:
-    """A connection to the store at `file` (None: in memory), at the schema's version `len(scripts)`.
+    """A connection to the store at `file`, which is created if it is missing (None: in memory).
 
-    Raises StoreError when it is newer, another program's, damaged, a folder, or not writable.
+    Raises StoreError for a file that is no store of this version, damaged, a folder, or not writable.
     """
     with translate_errors(file, "be opened"):
         if file is not None:
-            _make_room(file)
-        # an interactive chat opens it behind its prompt, in a thread, and uses it in another
-        connection = sqlite3.connect(file or ":memory:", timeout=PATIENCE, isolation_level=None, check_same_thread=False)
-        try:
-            _refuse_what_is_not_ours(connection, file, len(scripts))
-            _set_up(connection)
-            _migrate(connection, file, scripts)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+            _create_file(file)
+        # an interactive chat opens the store in a background thread and uses it in another
+        connection = sqlite3.connect(file or ":memory:", timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
+        return _prepared(connection, file, scripts)
 
 
-def connect_to_copy(file: Path, scripts: Sequence[str] = migrations.SCRIPTS) -> sqlite3.Connection:
-    """A connection to a copy, in memory, of a store that may not be written, migrated if it is older: 30 MB a thousand turns, in 20 ms.
+def connect_to_copy(file: Path) -> sqlite3.Connection:
+    """A connection to a copy in memory of a store that cannot be written: 30 MB per thousand turns, in 20 ms.
 
-    Raises StoreError when it cannot be read either, is newer, another program's or damaged.
+    Raises StoreError if the store cannot be read either.
     """
     with translate_errors(file, "be read"):
-        image = bytearray(_image(file))
-        image[18:20] = b"\1\1"  # the header's word for a log beside the file, which memory has none of
+        image = bytearray(_read_image(file))
+        image[18:20] = b"\1\1"  # the header's journal mode: memory has no write-ahead log
         connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        try:
-            connection.deserialize(image)
-            _refuse_what_is_not_ours(connection, file, len(scripts))
-            _set_up(connection)
-            _migrate(connection, None, scripts)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+        connection.deserialize(image)
+        return _prepared(connection, file)
 
 
-def _image(file: Path) -> bytes:
-    """All that was committed, what waits in the log included."""
-    with suppress(sqlite3.OperationalError):
-        return _read(f"{file.absolute().as_uri()}?mode=ro")
-    log = file.with_name(f"{file.name}-wal")
-    return bytes(written_back(file.read_bytes(), log.read_bytes() if log.exists() else b""))
-
-
-def _read(address: str) -> bytes:
-    with closing(sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None)) as connection:
-        connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # `serialize` does not say what keeps it from reading
-        return connection.serialize()
-
-
-def copied(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """What a store in memory holds now, in another one: for another thread, as a connection is one thread's at a time."""
+def copy_to_memory(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """A copy of a store in memory, for another thread: only one thread at a time can use a connection."""
     copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     connection.backup(copy)
     return copy
@@ -85,112 +84,91 @@ def copied(connection: sqlite3.Connection) -> sqlite3.Connection:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection, kind: Literal["IMMEDIATE", "DEFERRED"] = "IMMEDIATE") -> Iterator[None]:
-    """All or nothing. A writer is IMMEDIATE: a reader that turns writer later can be refused at once, however patient it is."""
+    """All or nothing. A writer is IMMEDIATE: SQLite refuses a reader that becomes a writer at once, without waiting."""
     connection.execute(f"BEGIN {kind}")
     try:
         yield
         connection.execute("COMMIT")
     finally:
-        if connection.in_transaction:  # SQLite itself has rolled back after some errors, a full disk among them
+        if connection.in_transaction:  # after some errors, a full disk among them, SQLite has already rolled back
             connection.execute("ROLLBACK")
 
 
-def by_and_by(connection: sqlite3.Connection, step: Callable[[sqlite3.Connection], int]) -> Iterator[int]:
-    """Work that takes long: `step` again and again, each time in a transaction of its own, until it says that it has done nothing; what
-    each has done. A third of the time is left to others, because SQLite lets who waits for it look only now and then."""
-    while True:
-        begin = time.monotonic()
-        with transaction(connection):
-            done = step(connection)
-        if not done:
-            return
-        took = time.monotonic() - begin
-        yield done
-        time.sleep(took / 2)
-
-
-def _make_room(file: Path) -> None:
+def _create_file(file: Path) -> None:
     missing = [folder for folder in file.parents if not folder.exists()]
-    for folder in reversed(missing):  # one by one: `mkdir(parents=True)` gives its mode to the last one only
+    for folder in reversed(missing):  # one by one, because `mkdir(parents=True)` gives its mode to the last one only
         folder.mkdir(mode=0o700, exist_ok=True)
     if file.is_dir():
-        raise IsADirectoryError(21, "Is a directory")
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not file.exists():
         os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
-    if not os.access(file, os.W_OK):  # SQLite would read it, and refuse the first write: after the question was answered
+    if not os.access(file, os.W_OK):  # SQLite would open it, and refuse the first write after the question was answered
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
-def _version(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+def _read_image(file: Path) -> bytes:
+    """The database's bytes. SQLite reads a write-ahead log only if it may create a file beside it; `immutable` reads without the log,
+    which is correct only if the log is empty.
+    """
+    log = file.with_name(f"{file.name}-wal")
+    modes = ["mode=ro"] if log.exists() and log.stat().st_size else ["mode=ro", "immutable=1"]
+    for mode in modes:
+        try:
+            with closing(sqlite3.connect(f"{file.absolute().as_uri()}?{mode}", uri=True, timeout=BUSY_TIMEOUT)) as connection:
+                connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # `serialize` does not report why it cannot read
+                return connection.serialize()
+        except sqlite3.OperationalError:
+            if mode == modes[-1]:
+                raise
+    raise AssertionError("there is at least one mode")
 
 
-def _is_empty(connection: sqlite3.Connection) -> bool:
-    return connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None
+def _prepared(connection: sqlite3.Connection, file: Path | None, scripts: Sequence[str] = migrations.SCRIPTS) -> sqlite3.Connection:
+    try:
+        _check_version(connection, file, migrations.newest_version(scripts))
+        _set_pragmas(connection)
+        with transaction(connection):  # a write even if the schema is current: a store that cannot be written must fail now
+            migrations.run(connection, scripts)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
-def _refuse_what_is_not_ours(connection: sqlite3.Connection, file: Path | None, newest: int) -> None:
-    version = _version(connection)
-    if _is_empty(connection):
+def _check_version(connection: sqlite3.Connection, file: Path | None, newest: int) -> None:
+    if connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None:
         return
-    if connection.execute("PRAGMA application_id").fetchone()[0] != migrations.APPLICATION_ID:
+    [application] = connection.execute("PRAGMA application_id").fetchone()
+    [version] = connection.execute("PRAGMA user_version").fetchone()
+    if application != migrations.APPLICATION_ID:
         raise StoreError(
-            f"{place(file)} is a database of another program; it was left untouched",
+            f"{describe_store(file)} is a database of another program; it was not changed",
             "Move it away, or set ZKCHAT_HOME to another folder.",
+        )
+    if version < migrations.FIRST_VERSION:
+        raise StoreError(
+            f"{describe_store(file)} was written by a development version of zkchat (layout {version}); it was not changed",
+            "To keep its conversations, export them with the version that wrote it (zkchat context export --format json), move the file "
+            "away, and import them with this version (zkchat context import --file FILE).",
         )
     if version > newest:
         raise StoreError(
-            f"{place(file)} was written by a newer zkchat (version {version}, this one knows {newest}); it was left untouched",
+            f"{describe_store(file)} was written by a newer zkchat (layout {version}, this version knows {newest}); it was not changed",
             "Update zkchat, or set ZKCHAT_HOME to another folder to keep both.",
         )
 
 
-def _set_up(connection: sqlite3.Connection) -> None:
+def _set_pragmas(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten; see erasing
-    connection.execute("PRAGMA synchronous = FULL")  # what was acknowledged outlives a power cut; measured at 0.3 ms a transaction
-    connection.execute("PRAGMA cache_size = -16000")  # KB; SQLite's 2 MB make reading a history of 2 000 messages twice as slow
-    until = time.monotonic() + PATIENCE
+    connection.execute("PRAGMA secure_delete = ON")  # deleted rows are overwritten with zeros; see secure_delete.py
+    connection.execute("PRAGMA synchronous = FULL")  # acknowledged turns survive a power cut; measured at 0.3 ms a transaction
+    connection.execute("PRAGMA cache_size = -16000")  # KB; SQLite's default of 2 MB doubles the time to read 2 000 messages
+    deadline = time.monotonic() + BUSY_TIMEOUT
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             return
-        except sqlite3.OperationalError as e:  # SQLite does not wait here: two processes may be making the store at the same moment
-            if not (e.sqlite_errorname or "").startswith("SQLITE_BUSY") or time.monotonic() > until:
+        except sqlite3.OperationalError as e:  # SQLite does not wait here, and two processes may create the store at the same moment
+            if not (e.sqlite_errorname or "").startswith("SQLITE_BUSY") or time.monotonic() > deadline:
                 raise
             time.sleep(0.005)
-
-
-def _migrate(connection: sqlite3.Connection, file: Path | None, scripts: Sequence[str]) -> None:
-    """Up to date or not, this begins a write: a store that may not be written is found out now, not after the first question."""
-    copy = None
-    try:
-        with transaction(connection):
-            version = _version(connection)
-            if version < len(scripts):
-                if file is not None and not _is_empty(connection):
-                    copy = _copy(file, version)
-                migrations.run(connection, scripts, version)
-    except BaseException:
-        if copy is not None:
-            copy.unlink(missing_ok=True)  # the store is as it was, so the copy says nothing new
-        raise
-    if copy is not None and version < migrations.SECURE_SINCE:
-        with suppress(sqlite3.Error):  # no room, or another process is at work: only gaps in pages are left as they were
-            connection.execute("VACUUM")
-
-
-def _copy(file: Path, version: int) -> Path:
-    """A backup beside `file`, through a connection of its own: that sees what was committed, the -wal file included."""
-    names = (file.with_name(f"{file.name}.v{version}{suffix}.bak") for suffix in ("", *(f".{n}" for n in range(2, 1000))))
-    copy = next(name for name in names if not name.exists())
-    os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    source = sqlite3.connect(file, timeout=PATIENCE, isolation_level=None)
-    try:
-        source.execute("VACUUM INTO ?", (str(copy),))
-    except BaseException:
-        copy.unlink(missing_ok=True)
-        raise
-    finally:
-        source.close()
-    return copy

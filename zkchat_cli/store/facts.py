@@ -1,59 +1,60 @@
-"""What somebody asked to remember: the table `fact`, by vault and key. Of each key one fact holds; those it replaced are its history."""
+"""The table `fact`: what the user asked to remember, by vault and key. One fact per key is current; those it replaced are its history."""
 
 import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
 from zkchat_cli.models import Fact
-from zkchat_cli.store.prompt_codec import storable
+from zkchat_cli.text.words import replace_surrogates
 
 _COLUMNS = ("key", "content", "source", "conversation_id", "message_id", "created_at", "last_accessed", "ended_at")
 _FACT = f"""
     SELECT {", ".join(f"CAST(fact.{column} AS BLOB)" for column in _COLUMNS)}, conversation.title
     FROM fact LEFT JOIN conversation ON conversation.id = fact.conversation_id
 """
-"""As bytes, because one row that is no UTF-8 would else keep all others from being read."""
+"""Read as bytes: one row that is not UTF-8 would prevent reading all others."""
 
 
 def remember(connection: sqlite3.Connection, vault: str, fact: Fact) -> Fact | None:
-    """Let `fact` hold from now on; the one it replaces, if there was one."""
-    replaced = _holding(connection, vault, fact.key)
+    """Make `fact` the current one of its key; returns the one it replaces."""
+    replaced = _current(connection, vault, fact.key)
     end = "UPDATE fact SET ended_at = ? WHERE vault = ? AND key = ? AND ended_at IS NULL"
-    connection.execute(end, (storable(fact.created_at), vault, storable(fact.key)))
-    values = [storable(value) if isinstance(value := getattr(fact, column), str) else value for column in _COLUMNS]
+    connection.execute(end, (replace_surrogates(fact.created_at), vault, replace_surrogates(fact.key)))
+    values = [replace_surrogates(value) if isinstance(value := getattr(fact, column), str) else value for column in _COLUMNS]
     marks = ", ".join("?" * len(_COLUMNS))
     connection.execute(f"INSERT INTO fact (vault, {', '.join(_COLUMNS)}) VALUES (?, {marks})", (vault, *values))
     return replaced
 
 
 def read(connection: sqlite3.Connection, vault: str) -> tuple[Fact, ...]:
-    """The facts that hold, the newest first."""
+    """The current facts, newest first."""
     found = connection.execute(f"{_FACT} WHERE fact.vault = ? AND fact.ended_at IS NULL ORDER BY fact.seq DESC", (vault,))
     return tuple(_fact(row) for row in found)
 
 
 def history(connection: sqlite3.Connection, vault: str, key: str) -> tuple[Fact, ...]:
-    """Every fact that ever had the key, the newest first."""
-    found = connection.execute(f"{_FACT} WHERE fact.vault = ? AND fact.key = ? ORDER BY fact.seq DESC", (vault, storable(key)))
+    """Every fact that ever had the key, newest first."""
+    found = connection.execute(f"{_FACT} WHERE fact.vault = ? AND fact.key = ? ORDER BY fact.seq DESC", (vault, replace_surrogates(key)))
     return tuple(_fact(row) for row in found)
 
 
 def forget(connection: sqlite3.Connection, vault: str, key: str) -> Fact | None:
-    """Delete the key with its history: who asks to forget means all of it. The fact that held, if there was one."""
-    held = _holding(connection, vault, key)
-    connection.execute("DELETE FROM fact WHERE vault = ? AND key = ?", (vault, storable(key)))
-    return held
+    """Delete the key with its history; returns the fact that was current."""
+    fact = _current(connection, vault, key)
+    connection.execute("DELETE FROM fact WHERE vault = ? AND key = ?", (vault, replace_surrogates(key)))
+    return fact
 
 
 def access(connection: sqlite3.Connection, vault: str, keys: Sequence[str], at: str) -> None:
     connection.executemany(
-        "UPDATE fact SET last_accessed = ? WHERE vault = ? AND key = ? AND ended_at IS NULL", [(at, vault, storable(key)) for key in keys]
+        "UPDATE fact SET last_accessed = ? WHERE vault = ? AND key = ? AND ended_at IS NULL",
+        [(at, vault, replace_surrogates(key)) for key in keys],
     )
 
 
-def _holding(connection: sqlite3.Connection, vault: str, key: str) -> Fact | None:
+def _current(connection: sqlite3.Connection, vault: str, key: str) -> Fact | None:
     query = f"{_FACT} WHERE fact.vault = ? AND fact.key = ? AND fact.ended_at IS NULL"
-    row = connection.execute(query, (vault, storable(key))).fetchone()
+    row = connection.execute(query, (vault, replace_surrogates(key))).fetchone()
     return None if row is None else _fact(row)
 
 

@@ -1,36 +1,40 @@
-"""The schema's history. Scripts are only ever appended: a store that some release wrote must be openable by all later ones.
+"""The schema, as a list of scripts that only ever grows: a released store file can be opened by every later version.
 
-`PRAGMA user_version` says how many of them a store has been through. What one queries is a column; the rest of a value is JSON in
-`rest`, so that a new field of a message needs no migration. The log's laws are triggers, because they must hold whoever writes:
-a message never changes but in its status and figures, and its parent stands earlier in the same conversation, so a branch has no cycle.
+`PRAGMA user_version` is FIRST_VERSION for a store that has been through the first script, and one more for each further script. The
+fields that are queried are columns; the rest of a value is JSON in `rest`, so a new field of a message needs no migration. Triggers
+guard the log whoever writes: a message's words never change, and its parent is an earlier message of the same conversation.
 """
 
 import sqlite3
 from collections.abc import Iterator, Sequence
 
 APPLICATION_ID = 0x7A6B6368
-"""`zkch`, in the database's header: tells our store from some other program's database."""
+"""`zkch`, in the file's header: a store of ours, not another program's database."""
 
-SECURE_SINCE = 5
-"""The version since which what is deleted is overwritten: a store that comes from before it is written anew once."""
+FIRST_VERSION = 9
+"""Versions 1 to 8 were layouts of development versions before 0.1.0, and are refused."""
 
 _TOKENS = """(CASE WHEN json_valid({0}.rest)
     THEN max(0, min(1000000000, CAST(coalesce(json_extract({0}.rest, '$.token_count'), 0) AS INTEGER))) ELSE 0 END)"""
-"""What a message says it counts; an import may say anything, and the sum must stay a number of 64 bits."""
-_SPOKEN = """{0}.role = 'user' OR {0}.role = 'assistant' AND {0}.content <> '' AND instr({0}.rest, '"tool_calls":') = 0"""
-"""Whether a message is a question or an answer; a model that calls tools answers after them. Inside a text of `rest` a `"` is escaped."""
-_BLANK = "' ' || char(9, 10, 13)"
+"""A message's token count; an imported one may be any number, and the sum must fit into 64 bits."""
+_IS_CHAT = """NEW.role = 'user' OR NEW.role = 'assistant' AND NEW.content <> '' AND instr(NEW.rest, '"tool_calls":') = 0"""
+"""Whether a message is a question or an answer, not a tool call or its result. A `"` within a text of `rest` is escaped."""
 
 SCRIPTS: tuple[str, ...] = (
-    """
+    # `messages`, `tokens` and `question` of a conversation are kept by triggers, so a list of conversations reads no message. Conversation
+    # and piece numbers are never reused (AUTOINCREMENT), because a process caches them.
+    f"""
     CREATE TABLE conversation (
-        seq INTEGER PRIMARY KEY,
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
         id TEXT NOT NULL UNIQUE,
         vault TEXT NOT NULL,
         title TEXT,
         created_at TEXT NOT NULL,
         updated_at TEXT NOT NULL,
-        head_id TEXT
+        head_id TEXT,
+        messages INTEGER NOT NULL DEFAULT 0,
+        tokens INTEGER NOT NULL DEFAULT 0,
+        question TEXT
     ) STRICT;
     CREATE INDEX conversation_vault ON conversation (vault);
 
@@ -43,7 +47,8 @@ SCRIPTS: tuple[str, ...] = (
         content TEXT NOT NULL,
         status TEXT NOT NULL,
         timestamp TEXT NOT NULL,
-        rest TEXT NOT NULL
+        rest TEXT NOT NULL,
+        packed BLOB
     ) STRICT;
     CREATE INDEX message_conversation ON message (conversation_id);
 
@@ -54,7 +59,7 @@ SCRIPTS: tuple[str, ...] = (
         created_at TEXT NOT NULL,
         last_id TEXT,
         undone INTEGER NOT NULL DEFAULT 0,
-        rest TEXT NOT NULL
+        packed BLOB NOT NULL
     ) STRICT;
     CREATE INDEX compaction_conversation ON compaction (conversation_id);
 
@@ -64,7 +69,7 @@ SCRIPTS: tuple[str, ...] = (
     BEGIN SELECT RAISE(ABORT, 'a message''s parent is not in its conversation'); END;
 
     CREATE TRIGGER message_append_only BEFORE UPDATE OF seq, id, conversation_id, parent_id, role, content, timestamp ON message
-    BEGIN SELECT RAISE(ABORT, 'what was said does not change'); END;
+    BEGIN SELECT RAISE(ABORT, 'a stored message does not change'); END;
 
     CREATE TRIGGER conversation_head BEFORE UPDATE OF head_id ON conversation
     WHEN NEW.head_id IS NOT NULL
@@ -74,18 +79,42 @@ SCRIPTS: tuple[str, ...] = (
     CREATE TRIGGER compaction_last BEFORE INSERT ON compaction
     WHEN NEW.last_id IS NOT NULL
         AND NOT EXISTS (SELECT 1 FROM message WHERE id = NEW.last_id AND conversation_id = NEW.conversation_id)
-    BEGIN SELECT RAISE(ABORT, 'the last message a summary covers is not in the conversation'); END;
-    """,
-    """
+    BEGIN SELECT RAISE(ABORT, 'the last message of a summary is not in its conversation'); END;
+
+    CREATE TRIGGER message_counts AFTER INSERT ON message
+    BEGIN
+        UPDATE conversation SET messages = messages + ({_IS_CHAT}), tokens = tokens + {_TOKENS.format("NEW")},
+            question = coalesce(question, CASE NEW.role WHEN 'user' THEN substr(ltrim(NEW.content, ' ' || char(9, 10, 13)), 1, 240) END)
+        WHERE id = NEW.conversation_id;
+    END;
+
+    CREATE TRIGGER message_counts_updated AFTER UPDATE OF rest ON message WHEN NEW.rest <> OLD.rest
+    BEGIN
+        UPDATE conversation SET tokens = tokens - {_TOKENS.format("OLD")} + {_TOKENS.format("NEW")} WHERE id = NEW.conversation_id;
+    END;
+
     CREATE TABLE calibration (
         model TEXT PRIMARY KEY,
         factor REAL NOT NULL,
         calls INTEGER NOT NULL
     ) STRICT;
-    """,
-    # Which message used which note, so that no question about a note has to read every conversation. Kept by triggers from what is in
-    # `rest` (which leaves out what is at its default), so that it is the same for messages of then and of now. A `rest` that is no JSON,
-    # or no message's, mentions nothing: it is told when the message is read. STRICT tables take no number beyond 64 bits, hence the CAST.
+
+    CREATE TABLE fact (
+        seq INTEGER PRIMARY KEY,
+        vault TEXT NOT NULL,
+        key TEXT NOT NULL,
+        content TEXT NOT NULL,
+        source TEXT NOT NULL,
+        conversation_id TEXT,  -- no foreign key: a fact outlasts its conversation
+        message_id TEXT,
+        created_at TEXT NOT NULL,
+        last_accessed TEXT,
+        ended_at TEXT
+    ) STRICT;
+    CREATE UNIQUE INDEX fact_current ON fact (vault, key) WHERE ended_at IS NULL;
+    """
+    # Which message used which note, so that a question about a note does not read every conversation. Triggers derive it from `rest`. A
+    # `rest` that is not valid JSON mentions nothing; reading the message reports it. STRICT tables take 64-bit numbers only, hence CAST.
     """
     CREATE TABLE mention (
         message_seq INTEGER NOT NULL REFERENCES message (seq) ON DELETE CASCADE,
@@ -98,7 +127,7 @@ SCRIPTS: tuple[str, ...] = (
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX mention_path ON mention (relative_path);
 
-    CREATE VIEW mentioned (message_seq, relative_path, how, number, citations, held) AS
+    CREATE VIEW mention_of_message (message_seq, relative_path, how, number, citations, held) AS
     WITH source (seq, list, value) AS (
         SELECT message.seq, list.value, CASE item.type WHEN 'object' THEN item.value ELSE '{}' END
         FROM message, json_each('["references","citations"]') AS list,
@@ -115,73 +144,31 @@ SCRIPTS: tuple[str, ...] = (
     FROM entry WHERE path IS NOT NULL AND how IS NOT NULL GROUP BY seq, path, how, number;
 
     CREATE TRIGGER message_mentions AFTER INSERT ON message WHEN instr(NEW.rest, '"relative_path"')
-    BEGIN INSERT INTO mention SELECT * FROM mentioned WHERE message_seq = NEW.seq; END;
+    BEGIN INSERT INTO mention SELECT * FROM mention_of_message WHERE message_seq = NEW.seq; END;
 
-    CREATE TRIGGER message_mentions_again AFTER UPDATE OF rest ON message
+    CREATE TRIGGER message_mentions_updated AFTER UPDATE OF rest ON message
     WHEN NEW.rest <> OLD.rest AND instr(NEW.rest || OLD.rest, '"relative_path"')
     BEGIN
         DELETE FROM mention WHERE message_seq = NEW.seq;
-        INSERT INTO mention SELECT * FROM mentioned WHERE message_seq = NEW.seq;
+        INSERT INTO mention SELECT * FROM mention_of_message WHERE message_seq = NEW.seq;
     END;
-
-    INSERT INTO mention SELECT * FROM mentioned;
-    """,
-    # What somebody asked to remember: a fact outlasts the conversation it comes from, hence no foreign key; of each key one holds. And the
-    # words of what was said, as `words.indexed` makes them, which SQL cannot: `unspoken` are the messages that wait for it until somebody
-    # searches, so that storing a turn costs no more than it did.
     """
-    CREATE TABLE fact (
-        seq INTEGER PRIMARY KEY,
-        vault TEXT NOT NULL,
-        key TEXT NOT NULL,
-        content TEXT NOT NULL,
-        source TEXT NOT NULL,
-        conversation_id TEXT,
-        message_id TEXT,
-        created_at TEXT NOT NULL,
-        last_accessed TEXT,
-        ended_at TEXT
-    ) STRICT;
-    CREATE UNIQUE INDEX fact_holding ON fact (vault, key) WHERE ended_at IS NULL;
-
-    CREATE VIRTUAL TABLE spoken USING fts5 (words, tokenize = 'ascii');
-    CREATE TABLE unspoken (message_seq INTEGER PRIMARY KEY REFERENCES message (seq) ON DELETE CASCADE) STRICT;
-    INSERT INTO unspoken SELECT seq FROM message WHERE content <> '';
-
-    CREATE TRIGGER message_unspoken AFTER INSERT ON message WHEN NEW.content <> ''
-    BEGIN INSERT INTO unspoken VALUES (NEW.seq); END;
-
-    CREATE TRIGGER message_gone AFTER DELETE ON message
-    BEGIN DELETE FROM spoken WHERE rowid = OLD.seq; END;
-    """,
-    # What a list of conversations shows of each, kept by triggers, so that a list reads one short row a conversation and no message. The
-    # tokens are those of what was said; a `rest` that is no JSON has none.
-    f"""
-    ALTER TABLE conversation ADD COLUMN messages INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE conversation ADD COLUMN tokens INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE conversation ADD COLUMN question TEXT;
-
-    CREATE TRIGGER message_listed AFTER INSERT ON message
-    BEGIN
-        UPDATE conversation SET messages = messages + 1, tokens = tokens + {_TOKENS.format("NEW")},
-            question = coalesce(question, CASE NEW.role WHEN 'user' THEN substr(ltrim(NEW.content, {_BLANK}), 1, 240) END)
-        WHERE id = NEW.conversation_id;
-    END;
-
-    CREATE TRIGGER message_listed_again AFTER UPDATE OF rest ON message WHEN NEW.rest <> OLD.rest
-    BEGIN
-        UPDATE conversation SET tokens = tokens - {_TOKENS.format("OLD")} + {_TOKENS.format("NEW")} WHERE id = NEW.conversation_id;
-    END;
-
-    UPDATE conversation SET
-        messages = (SELECT count(*) FROM message WHERE conversation_id = conversation.id),
-        tokens = (SELECT coalesce(sum({_TOKENS.format("message")}), 0) FROM message WHERE conversation_id = conversation.id),
-        question = (SELECT substr(ltrim(content, {_BLANK}), 1, 240) FROM message
-            WHERE conversation_id = conversation.id AND role = 'user' ORDER BY seq LIMIT 1);
-    """,
-    # What the model was sent, by pieces; see prompts. Numbers are never given twice, because a process remembers the newest. And the
-    # words of what was said stand in `message` already: only where they are others than the content (see words.indexed) are they kept.
+    # Full-text search; see message_search. `unindexed` messages wait for the next search, so that storing a turn stays cheap. The indexed
+    # words are stored only if they differ from the content (`index_words`).
     """
+    CREATE TABLE index_words (message_seq INTEGER PRIMARY KEY REFERENCES message (seq) ON DELETE CASCADE, words TEXT NOT NULL) STRICT;
+    CREATE VIEW indexed_message (seq, words) AS SELECT message.seq, coalesce(index_words.words, message.content)
+        FROM message LEFT JOIN index_words ON index_words.message_seq = message.seq;
+    CREATE VIRTUAL TABLE message_index USING fts5 (words, tokenize = 'ascii', content = 'indexed_message', content_rowid = 'seq');
+    CREATE TABLE unindexed (message_seq INTEGER PRIMARY KEY REFERENCES message (seq) ON DELETE CASCADE) STRICT;
+
+    CREATE TRIGGER message_unindexed AFTER INSERT ON message WHEN NEW.content <> ''
+    BEGIN INSERT INTO unindexed VALUES (NEW.seq); END;
+
+    CREATE TRIGGER message_deleted BEFORE DELETE ON message
+    WHEN OLD.content <> '' AND NOT EXISTS (SELECT 1 FROM unindexed WHERE message_seq = OLD.seq)
+    BEGIN DELETE FROM message_index WHERE rowid = OLD.seq; END;
+
     CREATE TABLE piece (
         seq INTEGER PRIMARY KEY AUTOINCREMENT,
         conversation_seq INTEGER NOT NULL REFERENCES conversation (seq) ON DELETE CASCADE,
@@ -194,60 +181,32 @@ SCRIPTS: tuple[str, ...] = (
         seq INTEGER PRIMARY KEY AUTOINCREMENT,
         conversation_seq INTEGER NOT NULL REFERENCES conversation (seq) ON DELETE CASCADE,
         question_seq INTEGER NOT NULL,
-        whole INTEGER NOT NULL,
         body BLOB NOT NULL
     ) STRICT;
     CREATE INDEX prompt_conversation ON prompt (conversation_seq);
     CREATE INDEX prompt_question ON prompt (question_seq);
 
-    ALTER TABLE compaction ADD COLUMN packed BLOB;
-    ALTER TABLE message ADD COLUMN packed BLOB;
-
-    CREATE TABLE spelling (message_seq INTEGER PRIMARY KEY REFERENCES message (seq) ON DELETE CASCADE, words TEXT NOT NULL) STRICT;
-    CREATE VIEW spelled (seq, words) AS SELECT message.seq, coalesce(spelling.words, message.content)
-        FROM message LEFT JOIN spelling ON spelling.message_seq = message.seq;
-
-    DROP TRIGGER message_gone;
-    DROP TABLE spoken;
-    CREATE VIRTUAL TABLE spoken USING fts5 (words, tokenize = 'ascii', content = 'spelled', content_rowid = 'seq');
-    INSERT OR IGNORE INTO unspoken SELECT seq FROM message WHERE content <> '';
-
-    CREATE TRIGGER message_gone BEFORE DELETE ON message
-    WHEN OLD.content <> '' AND NOT EXISTS (SELECT 1 FROM unspoken WHERE message_seq = OLD.seq)
-    BEGIN DELETE FROM spoken WHERE rowid = OLD.seq; END;
-    """,
-    # A list counts what a person would: questions and answers, not what tools were asked and returned between them.
-    f"""
-    DROP TRIGGER message_listed;
-    CREATE TRIGGER message_listed AFTER INSERT ON message
-    BEGIN
-        UPDATE conversation SET messages = messages + ({_SPOKEN.format("NEW")}), tokens = tokens + {_TOKENS.format("NEW")},
-            question = coalesce(question, CASE NEW.role WHEN 'user' THEN substr(ltrim(NEW.content, {_BLANK}), 1, 240) END)
-        WHERE id = NEW.conversation_id;
-    END;
-
-    UPDATE conversation SET
-        messages = (SELECT count(*) FROM message WHERE conversation_id = conversation.id AND ({_SPOKEN.format("message")}));
-    """,
-    # Deletions that are not over: a process that is killed meanwhile leaves words that the next one has to clear. `lines` are hashes of
-    # what was asked, as the words themselves may stand nowhere any more; see erasing.
-    """
-    CREATE TABLE erased (conversation_id TEXT PRIMARY KEY, typed_in TEXT NOT NULL, lines BLOB NOT NULL) STRICT;
+    CREATE TABLE pending_cleanup (seq INTEGER PRIMARY KEY AUTOINCREMENT) STRICT;
     """,
 )
 
 
-def run(connection: sqlite3.Connection, scripts: Sequence[str], start: int) -> None:
-    """Bring a store of version `start` up to `len(scripts)`, inside the caller's transaction."""
-    for script in scripts[start:]:
+def run(connection: sqlite3.Connection, scripts: Sequence[str] = SCRIPTS) -> None:
+    """Bring a store that is empty or of a released version up to date, inside the caller's transaction."""
+    [version] = connection.execute("PRAGMA user_version").fetchone()
+    for script in scripts[version - FIRST_VERSION + 1 if version else 0 :]:
         for statement in _statements(script):
             connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    connection.execute(f"PRAGMA user_version = {len(scripts)}")
+    connection.execute(f"PRAGMA user_version = {newest_version(scripts)}")
+
+
+def newest_version(scripts: Sequence[str] = SCRIPTS) -> int:
+    return FIRST_VERSION + len(scripts) - 1
 
 
 def _statements(script: str) -> Iterator[str]:
-    """One at a time, because `executescript` commits the transaction it finds, and a half migrated store would stay."""
+    """One statement at a time, because `executescript` commits the open transaction, and half a migration would remain."""
     statement = ""
     for part in script.split(";"):
         statement += part + ";"

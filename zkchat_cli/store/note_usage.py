@@ -1,7 +1,7 @@
-"""Which answers used a note: the rows of the table `mention` (see migrations), put together by answer.
+"""Which answers used a note: the rows of the table `mention` (see migrations), grouped by answer.
 
-A note that the user named counts for the answers to that question, because the answers are what one looks for; where no answer used the
-note itself, the question stands alone.
+A note that a question names counts for the answers to that question, because readers look for answers. A question is listed by itself only
+if no answer to it used the note.
 """
 
 import sqlite3
@@ -12,37 +12,37 @@ from typing import get_args
 from zkchat_cli.models import Mention, MentionKind, MostCitedNote
 from zkchat_cli.text.truncate import truncate
 
-LONGEST_QUESTION = 120
-_READ = 4 * LONGEST_QUESTION
-"""Characters of a question that are read: enough to shorten it, and never a whole pasted book."""
+QUESTION_LENGTH = 120
+_READ_LENGTH = 4 * QUESTION_LENGTH
+"""Characters of a question that are read, so that a pasted book is not."""
 
 _USES = f"""
-    WITH RECURSIVE used (seq, parent_id, role, at) AS (
+    WITH RECURSIVE above (seq, parent_id, role, ancestor_seq) AS (
         SELECT DISTINCT message.seq, message.parent_id, message.role, message.seq
         FROM mention JOIN message ON message.seq = mention.message_seq
             JOIN conversation ON conversation.id = message.conversation_id
         WHERE mention.relative_path = :path AND conversation.vault = :vault
         UNION
-        SELECT used.seq, parent.parent_id, parent.role, parent.seq
-        FROM used JOIN message AS parent ON parent.id = used.parent_id WHERE used.role <> 'user'
+        SELECT above.seq, parent.parent_id, parent.role, parent.seq
+        FROM above JOIN message AS parent ON parent.id = above.parent_id WHERE above.role <> 'user'
     )
     SELECT message.seq, conversation.id, conversation.title, message.id, message.timestamp, question.seq,
-        substr(question.content, 1, {_READ}), mention.how, mention.number, mention.citations, mention.held
+        substr(question.content, 1, {_READ_LENGTH}), mention.how, mention.number, mention.citations, mention.held
     FROM mention JOIN message ON message.seq = mention.message_seq
         JOIN conversation ON conversation.id = message.conversation_id
-        LEFT JOIN used ON used.seq = message.seq AND used.role = 'user'
-        LEFT JOIN message AS question ON question.seq = used.at
+        LEFT JOIN above ON above.seq = message.seq AND above.role = 'user'
+        LEFT JOIN message AS question ON question.seq = above.ancestor_seq
     WHERE mention.relative_path = :path AND conversation.vault = :vault
     ORDER BY julianday(message.timestamp) DESC, message.seq DESC, mention.how, mention.number
 """
-"""The uses of a note, newest first, each with the question above it: the nearest message on the way up that is the user's."""
+"""The uses of a note, newest first, each with its question: the nearest user's message above it."""
 
 
-MOST_OFTEN = 30
+MOST_NOTES = 30
 RECENT_MESSAGES = 20_000
-"""Messages that are looked through for notes that are often cited: what was cited before them is no longer often."""
+"""Only this many of the newest messages count for the notes that are often cited."""
 
-_OFTEN = """
+_OFTEN_CITED = """
     SELECT mention.relative_path, count(DISTINCT message.conversation_id) AS conversations, count(DISTINCT message.seq),
         max(message.timestamp)
     FROM message JOIN mention ON mention.message_seq = message.seq JOIN conversation ON conversation.id = message.conversation_id
@@ -53,7 +53,7 @@ _OFTEN = """
 
 @dataclass
 class _Answer:
-    """A message while its uses are gathered."""
+    """A message and its uses of the note."""
 
     conversation_id: str
     title: str | None
@@ -71,15 +71,15 @@ class _Answer:
     def is_question(self) -> bool:
         return self.seq == self.question_seq
 
-    def mention(self, named: Iterable[str]) -> Mention:
-        how = self.how.union(named)
+    def to_mention(self, named: Iterable[str]) -> Mention:
+        kinds = self.how.union(named)
         return Mention(
             conversation_id=self.conversation_id,
             title=self.title,
             message_id=self.message_id,
             timestamp=self.timestamp,
-            question=None if self.question is None else truncate(self.question, LONGEST_QUESTION),
-            how=tuple(kind for kind in get_args(MentionKind) if kind in how),
+            question=None if self.question is None else truncate(self.question, QUESTION_LENGTH),
+            how=tuple(kind for kind in get_args(MentionKind) if kind in kinds),
             numbers=tuple(sorted(self.numbers)),
             citations=self.citations,
             held=self.held,
@@ -87,7 +87,7 @@ class _Answer:
 
 
 def read(connection: sqlite3.Connection, vault: str, path: str) -> tuple[Mention, ...]:
-    """The uses of the note `path` in conversations with `vault`, the newest first."""
+    """The uses of the note `path` in conversations with `vault`, newest first."""
     found: dict[int, _Answer] = {}
     for seq, id_, title, message_id, timestamp, question_seq, question, how, number, citations, held in connection.execute(
         _USES, {"vault": vault, "path": path}
@@ -99,10 +99,10 @@ def read(connection: sqlite3.Connection, vault: str, path: str) -> tuple[Mention
         answer.held += held
     named = {answer.seq: answer.how for answer in found.values() if answer.is_question}
     answered = {answer.question_seq for answer in found.values() if not answer.is_question}
-    return tuple(a.mention(named.get(a.question_seq or 0, ())) for a in found.values() if not (a.is_question and a.seq in answered))
+    return tuple(a.to_mention(named.get(a.question_seq or 0, ())) for a in found.values() if not (a.is_question and a.seq in answered))
 
 
 def often_cited(connection: sqlite3.Connection, vault: str) -> tuple[MostCitedNote, ...]:
     """The notes that more than one conversation with `vault` cited, most conversations first."""
-    found = connection.execute(_OFTEN, {"vault": vault, "recent": RECENT_MESSAGES, "most": MOST_OFTEN})
+    found = connection.execute(_OFTEN_CITED, {"vault": vault, "recent": RECENT_MESSAGES, "most": MOST_NOTES})
     return tuple(MostCitedNote(relative_path=path, conversations=n, answers=answers, last_cited=last) for path, n, answers, last in found)

@@ -1,7 +1,7 @@
-"""How long conversations are kept (`store.keep_days`): those that nobody has gone on with for longer are deleted, for good."""
+"""How long conversations are kept (`store.keep_days`): those that were last updated longer ago are deleted for good."""
 
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import datetime, timedelta
 
 from zkchat_cli.config.schema import Config
@@ -10,25 +10,24 @@ from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 
 class Retention:
-    """What is to be deleted of a store, `now` (ISO 8601); never the conversation `but`, which is being gone on with."""
+    """The conversations that are too old at the time `now` (ISO 8601), without `current`, which the user is continuing."""
 
-    def __init__(self, store: ChatSessionStore, settings: Config, now: str, but: str | None = None) -> None:
+    def __init__(self, store: ChatSessionStore, settings: Config, now: str, current: str | None = None) -> None:
         self._store = store
         self._days = settings.store.keep_days
         self.ids: tuple[str, ...] = ()
-        if self._days and store.unwritable is None:
+        if self._days and store.write_error is None:
             before = datetime.fromisoformat(now) - timedelta(days=self._days)
-            self.ids = tuple(id_ for id_ in store.untouched_since(before.isoformat()) if id_ != but)
+            self.ids = tuple(id_ for id_ in store.untouched_since(before.isoformat()) if id_ != current)
 
     @property
     def notice(self) -> tuple[str, str] | None:
-        """What to tell of it, and the way out; None when nothing is to be deleted."""
+        """What to tell the user, and how to avoid it; None if nothing is deleted."""
         if not self.ids:
             return None
-        many = len(self.ids) != 1
-        what = f"{len(self.ids)} conversations that were" if many else "1 conversation that was"
+        conversations = f"{len(self.ids)} conversations" if len(self.ids) != 1 else "1 conversation"
         days = f"{self._days} day{'s' * (self._days != 1)}"
-        return f"{what} not gone on with for {days} {'are' if many else 'is'} deleted", "zkchat config set store.keep_days 0 keeps all"
+        return f"Deleting {conversations} last used more than {days} ago", "zkchat config set store.keep_days 0 keeps all"
 
     def run(self) -> None:
         """Delete them. Raises StoreError."""
@@ -36,16 +35,12 @@ class Retention:
             self._store.delete(*self.ids)
 
     def start(self) -> threading.Thread:
-        """Delete them meanwhile, through a connection of its own; what goes wrong is found again by the next start."""
-        thread = threading.Thread(target=self._run_apart, name="delete old conversations")
+        """Delete them in a thread, through another connection; after an error the next start tries again."""
+        thread = threading.Thread(target=self._run_in_thread, name="delete old conversations")
         if self.ids:
             thread.start()
         return thread
 
-    def _run_apart(self) -> None:
-        with suppress(StoreError):
-            apart = self._store.beside()
-            try:
-                apart.delete(*self.ids)
-            finally:
-                apart.close()
+    def _run_in_thread(self) -> None:
+        with suppress(StoreError), closing(self._store.reopen()) as store:
+            store.delete(*self.ids)

@@ -1,71 +1,20 @@
-"""What each model call was sent: the tables `piece` and `prompt` (see packing for how little of that is written).
+"""The tables `piece` and `prompt`: what each model call was sent.
 
-A piece is a message or a tool of a prompt, stored once a conversation, by a hash of what it says. A prompt is a list of pieces, told by
-how it differs from the conversation's prompt before it; from time to time one is told as a whole, so that no reader has to go far back.
+A piece is one message or tool of a prompt, compressed and stored once per conversation under the hash of its JSON. A prompt is a list of
+piece numbers, so its size grows with the number of messages and not with their text. The text of the log's message or of the summary that
+a piece was made from is not stored again: that saves 10 MB of 45 in a conversation of 1000 turns with tools.
 """
 
-import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from itertools import accumulate, pairwise
 from typing import Any
 
-from zkchat_cli.models import Prompt, PromptMessage, PromptTool, SentPrompt
-from zkchat_cli.store import compactions, prompt_codec
-from zkchat_cli.store.prompt_codec import storable
-
-WHOLE_EACH = 64
-"""Prompts after which one is told as a whole."""
-
-
-@dataclass(frozen=True, slots=True)
-class Newest:
-    """A conversation's newest prompt, kept from turn to turn: most of what the next one has is in it."""
-
-    conversation: int
-    seq: int
-    since_whole: int
-    pieces: tuple[int, ...]
-    tools: tuple[int, ...]
-    sent: Prompt | None = None
-    """The prompt itself, where this process stored it: the next one has most of the same objects."""
-
-
-def write(
-    connection: sqlite3.Connection,
-    conversation_id: str,
-    sent: Sequence[SentPrompt],
-    known: Newest | None,
-    logged: Mapping[str, prompt_codec.Logged],
-) -> Newest | None:
-    """Store the prompts of a turn whose messages are stored, inside the caller's transaction; what to know for the next turn. `logged` are
-    messages of which the caller knows how they are stored."""
-    if not sent:
-        return known
-    [conversation] = connection.execute("SELECT seq FROM conversation WHERE id = ?", (conversation_id,)).fetchone()
-    newest = _newest(connection, conversation, known)
-    said: dict[str, prompt_codec.Logged | None] = {**logged}
-    for call in sent:
-        newest = _Writer(connection, newest, call, said).write()
-    return newest
-
-
-def read(connection: sqlite3.Connection, message_id: str) -> tuple[SentPrompt, ...]:
-    """The prompts of the turn that a message belongs to, in the order of its calls; none when none were kept."""
-    found = connection.execute(_QUESTION, (message_id,)).fetchone()
-    if found is None:
-        return ()
-    question, question_id = found
-    wanted = connection.execute("SELECT seq, conversation_seq FROM prompt WHERE question_seq = ? ORDER BY seq", (question,)).fetchall()
-    return tuple(_read(connection, conversation, seq, question_id, call) for call, (seq, conversation) in enumerate(wanted, 1))
-
-
-def insert(connection: sqlite3.Connection, conversation: int, question: int, document: dict[str, Any], *, whole: bool) -> int:
-    """Store a prompt as it is told, and return its number; `whole`: by pieces alone, not by the prompt before."""
-    row = (conversation, question, whole, prompt_codec.packed(document))
-    return connection.execute("INSERT INTO prompt (conversation_seq, question_seq, whole, body) VALUES (?, ?, ?, ?)", row).lastrowid or 0
-
+from zkchat_cli.models import ArchivedCall, ArchivedPrompts, Prompt, PromptMessage, PromptTool, SentPrompt, Value
+from zkchat_cli.store import codec, compactions
+from zkchat_cli.text.words import replace_surrogates
 
 _QUESTION = """
     WITH RECURSIVE above (seq, id, parent_id, role) AS (
@@ -76,153 +25,200 @@ _QUESTION = """
     )
     SELECT seq, id FROM above WHERE role = 'user'
 """
-
-_CHAIN = """
-    SELECT body FROM prompt
-    WHERE conversation_seq = :conversation AND seq <= :seq AND seq >= (
-        SELECT max(seq) FROM prompt WHERE conversation_seq = :conversation AND seq <= :seq AND whole
-    ) ORDER BY seq
-"""
-
-
-_SAID = """
-    SELECT id, seq, content FROM message
-    WHERE id IN (SELECT value FROM json_each(?)) AND +conversation_id = (SELECT id FROM conversation WHERE seq = ?)
-"""
-"""Of the conversation's own messages alone: what quotes another one's would be lost with that. The `+` keeps SQLite from walking through
-all of them for a few: 3 ms a turn after 10 000 messages."""
-
-
-class _Writer:
-    """`logged` are messages that were looked up for another call of the turn: its prompts quote most of the same ones."""
-
-    def __init__(
-        self, connection: sqlite3.Connection, newest: Newest, sent: SentPrompt, logged: dict[str, prompt_codec.Logged | None]
-    ) -> None:
-        self._db = connection
-        self._newest = newest
-        self._sent = sent
-        self._known = logged
-        row = connection.execute("SELECT seq FROM message WHERE id = ?", (storable(sent.question_id),)).fetchone()
-        self._question: int = row[0]
-
-    def write(self) -> Newest:
-        before, prompt = self._newest, self._sent.prompt
-        pieces = self._numbers(prompt.messages)
-        same = before.sent is not None and before.sent.tools == prompt.tools
-        tools = before.tools if same else tuple(map(self._number, prompt.tools))
-        whole = before.since_whole >= WHOLE_EACH
-        document = {
-            "pieces": prompt_codec.difference(() if whole else before.pieces, pieces),
-            "tools": prompt_codec.difference(() if whole else before.tools, tools),
-            "model": self._sent.model,
-            "usage": self._sent.usage and prompt_codec.dumped(self._sent.usage),
-            "strategy": prompt.strategy,
-            "dropped": [prompt_codec.dumped(each) for each in prompt.dropped],
-            "figures": prompt_codec.dumped(prompt.usage),
-        }
-        seq = insert(self._db, before.conversation, self._question, document, whole=whole)
-        return Newest(before.conversation, seq, 1 if whole else before.since_whole + 1, pieces, tools, prompt)
-
-    def _numbers(self, messages: Sequence[PromptMessage]) -> tuple[int, ...]:
-        """Nine in ten stood in the prompt before: most of them as the same objects, some made anew with the same words."""
-        before = self._newest
-        had = list(zip(before.sent.messages, before.pieces, strict=True)) if before.sent else []
-        same = {id(message): number for message, number in had}
-        alike = {(message.content, message.source_ids): (message, number) for message, number in had}
-        new = [message for message in messages if id(message) not in same]
-        for message in new:
-            held, number = alike.get((message.content, message.source_ids), (None, 0))
-            if held == message:
-                same[id(message)] = number
-        self._look_up(source for message in new if id(message) not in same for source in message.source_ids)
-        return tuple(same.get(id(message)) or self._number(message) for message in messages)
-
-    def _number(self, piece: PromptMessage | PromptTool) -> int:
-        """The number of a piece, which is stored if it is new."""
-        key = (self._newest.conversation, prompt_codec.fingerprint(piece))
-        found = self._db.execute("SELECT seq FROM piece WHERE conversation_seq = ? AND hash = ?", key).fetchone()
-        if found:
-            return int(found[0])
-        body = (
-            prompt_codec.pack_message(piece, self._question, self._known)
-            if isinstance(piece, PromptMessage)
-            else prompt_codec.packed(prompt_codec.dumped(piece))
-        )
-        return self._db.execute("INSERT INTO piece (conversation_seq, hash, body) VALUES (?, ?, ?)", (*key, body)).lastrowid or 0
-
-    def _look_up(self, ids: Iterable[str]) -> None:
-        """Know these messages and summaries, all at once: what recall quotes names a hundred of them."""
-        wanted = {storable(id_): id_ for id_ in ids if id_ not in self._known}
-        conversation = self._newest.conversation
-        for stored, seq, content in self._db.execute(_SAID, (json.dumps([*wanted]), conversation)) if wanted else ():
-            self._known[wanted.pop(stored)] = seq, content
-        for stored, id_ in wanted.items():
-            held = compactions.standing(self._db, conversation, stored)
-            self._known[id_] = (None, held.summary) if held is not None and held.summary else None
-
-
-def _newest(connection: sqlite3.Connection, conversation: int, known: Newest | None) -> Newest:
-    [seq] = connection.execute("SELECT max(seq) FROM prompt WHERE conversation_seq = ?", (conversation,)).fetchone()
-    if known is not None and (known.conversation, known.seq) == (conversation, seq):
-        return known
-    if seq is None:
-        return Newest(conversation, 0, WHOLE_EACH, (), ())
-    told = _told(connection, conversation, seq)
-    return Newest(conversation, seq, told.since_whole, tuple(told.pieces), tuple(told.tools))
+"""The user's message of the turn that a message belongs to."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """A prompt as it is written: its own document, and the pieces and tools that this and those before it come to."""
+class PieceCache:
+    """The pieces of a conversation's last prompt by object identity: nine in ten are in the next prompt again, as the same objects."""
 
-    document: dict[str, Any]
-    pieces: list[int]
-    tools: list[int]
-    since_whole: int
+    conversation: int = -1
+    pieces: Mapping[int, tuple[Value, int]] = field(default_factory=dict)
 
 
-def _told(connection: sqlite3.Connection, conversation: int, seq: int) -> _Told:
-    told = _Told({}, [], [], 0)
-    for (body,) in connection.execute(_CHAIN, {"conversation": conversation, "seq": seq}):
-        document = prompt_codec.unpacked(body)
-        pieces, tools = prompt_codec.applied(told.pieces, document["pieces"]), prompt_codec.applied(told.tools, document["tools"])
-        told = _Told(document, pieces, tools, told.since_whole + 1)
-    return told
+def write(connection: sqlite3.Connection, conversation_id: str, sent: Sequence[SentPrompt], cache: PieceCache) -> PieceCache:
+    """Store the prompts of a turn, inside the caller's transaction. Keep the returned cache only if that is committed."""
+    if not sent:
+        return cache
+    writer = _Writer(connection, conversation_id, cache)
+    for call in sent:
+        prompt = call.prompt
+        writer.insert(
+            call.question_id,
+            [writer.number(message) for message in prompt.messages],
+            [writer.number(tool) for tool in prompt.tools],
+            {
+                "model": call.model,
+                "usage": call.usage and _dump(call.usage),
+                "strategy": prompt.strategy,
+                "dropped": [_dump(each) for each in prompt.dropped],
+                "figures": _dump(prompt.usage),
+            },
+        )
+    return writer.cache_of(sent[-1].prompt)
 
 
-def _read(connection: sqlite3.Connection, conversation: int, seq: int, question_id: str, call: int) -> SentPrompt:
-    told = _told(connection, conversation, seq)
-    document, log = told.document, partial(_said, connection, conversation)
-    messages = tuple(prompt_codec.unpack_message(_body(connection, piece), log) for piece in told.pieces)
-    summary = next((m.source_ids[0] for m in messages if m.kind == "summary" and m.source_ids), None)
-    held = None if summary is None else compactions.standing(connection, conversation, summary)
-    prompt = Prompt.model_validate(
-        {
-            "messages": messages,
-            "tools": tuple(PromptTool.model_validate(prompt_codec.unpacked(_body(connection, tool))) for tool in told.tools),
-            "usage": document["figures"],
-            "dropped": document["dropped"],
-            "strategy": document["strategy"],
-        }
-    )
-    values = {"model": document["model"], "usage": document["usage"], "summarised_through": held and held.last_id}
-    return SentPrompt.model_validate({"question_id": question_id, "call": call, "prompt": prompt, **values})
-
-
-def _body(connection: sqlite3.Connection, piece: int) -> bytes:
-    found = connection.execute("SELECT body FROM piece WHERE seq = ?", (piece,)).fetchone()
+def read(connection: sqlite3.Connection, message_id: str) -> tuple[SentPrompt, ...]:
+    """The prompts of the turn that a message belongs to, in the order of its calls; empty if none were stored."""
+    found = connection.execute(_QUESTION, (message_id,)).fetchone()
     if found is None:
-        raise ValueError(f"piece {piece} of a prompt is missing")
-    body: bytes = found[0]
-    return body
+        return ()
+    question, question_id = found
+    reader = _Reader(connection)
+    found = connection.execute("SELECT conversation_seq, body FROM prompt WHERE question_seq = ? ORDER BY seq", (question,)).fetchall()
+    return tuple(reader.prompt(conversation, question_id, call, body) for call, (conversation, body) in enumerate(found, 1))
 
 
-def _said(connection: sqlite3.Connection, conversation: int, source: int | str) -> tuple[str, str | None]:
-    if isinstance(source, str):
-        held = compactions.standing(connection, conversation, source)
-        return source, None if held is None else held.summary
-    found: tuple[str, str] | None = connection.execute("SELECT id, content FROM message WHERE seq = ?", (source,)).fetchone()
-    if found is None:
-        raise ValueError(f"message {source} of a prompt is missing")
-    return found
+def read_archive(connection: sqlite3.Connection, conversation_id: str) -> ArchivedPrompts | None:
+    """All prompts of a conversation; None if none were stored."""
+    [conversation] = connection.execute("SELECT seq FROM conversation WHERE id = ?", (conversation_id,)).fetchone()
+    query = """SELECT message.id, prompt.body FROM prompt LEFT JOIN message ON message.seq = prompt.question_seq
+        WHERE prompt.conversation_seq = ? ORDER BY prompt.seq"""
+    calls = [(question_id, codec.decompress(body)) for question_id, body in connection.execute(query, (conversation,))]
+    if not calls:
+        return None
+    lists: dict[str, list[dict[str, Any]]] = {"messages": [], "tools": []}
+    index: dict[int, int] = {}
+    query = "SELECT seq, body FROM piece WHERE conversation_seq = ? ORDER BY seq"
+    for seq, body in connection.execute(query, (conversation,)):
+        piece = _unpack(connection, conversation, body)
+        target = lists["tools" if "descriptor" in piece else "messages"]
+        index[seq] = len(target)
+        target.append(piece)
+    for question_id, document in calls:
+        document["question_id"] = question_id
+        for name in lists:
+            document[name] = [index[seq] for seq in accumulate(document[name])]
+    return ArchivedPrompts.model_validate({**lists, "calls": [document for _, document in calls]})
+
+
+def write_archive(connection: sqlite3.Connection, conversation_id: str, prompts: ArchivedPrompts) -> None:
+    """Store the prompts of a valid archive, after its messages."""
+    writer = _Writer(connection, conversation_id, PieceCache())
+    messages = [writer.number(message) for message in prompts.messages]
+    tools = [writer.number(tool) for tool in prompts.tools]
+    for call in prompts.calls:
+        document = call.model_dump(mode="json", exclude={"question_id", "messages", "tools"}, exclude_defaults=True)
+        writer.insert(call.question_id, [messages[n] for n in call.messages], [tools[n] for n in call.tools], document)
+
+
+def find_archive_problem(prompts: ArchivedPrompts, question_ids: set[str]) -> str | None:
+    """What a call names that is not in the archive."""
+
+    def missing(call: ArchivedCall) -> str | None:
+        if call.question_id not in question_ids:
+            return f"the question {call.question_id!r} is not one of the user's messages"
+        for name, numbers, count in (("message", call.messages, len(prompts.messages)), ("tool", call.tools, len(prompts.tools))):
+            if (wrong := next((number for number in numbers if number >= count), None)) is not None:
+                return f"there is no {name} {wrong}; the prompts have {count}"
+        return None
+
+    problems = ((number, missing(call)) for number, call in enumerate(prompts.calls))
+    return next((f"prompts.calls[{number}]: {problem}" for number, problem in problems if problem), None)
+
+
+class _Writer:
+    """Numbers the pieces of one conversation; a piece that is new is stored."""
+
+    def __init__(self, connection: sqlite3.Connection, conversation_id: str, cache: PieceCache) -> None:
+        self._db = connection
+        [self._conversation] = connection.execute(
+            "SELECT seq FROM conversation WHERE id = ?", (replace_surrogates(conversation_id),)
+        ).fetchone()
+        self._pieces = dict(cache.pieces) if cache.conversation == self._conversation else {}
+
+    def number(self, piece: PromptMessage | PromptTool) -> int:
+        known = self._pieces.get(id(piece))
+        if known is None:
+            known = self._pieces[id(piece)] = piece, self._stored_number(piece)
+        return known[1]
+
+    def _stored_number(self, piece: PromptMessage | PromptTool) -> int:
+        document = _dump(piece)
+        key = (self._conversation, blake2b(codec.encode(document), digest_size=16).digest())
+        found = self._db.execute("SELECT seq FROM piece WHERE conversation_seq = ? AND hash = ?", key).fetchone()
+        if found:
+            return int(found[0])
+        if isinstance(piece, PromptMessage) and piece.source_ids:
+            source = _source_text(self._db, self._conversation, replace_surrogates(piece.source_ids[0]))
+            if source and source in piece.content:
+                document["content"] = piece.content.split(source, maxsplit=1)
+        insert = "INSERT INTO piece (conversation_seq, hash, body) VALUES (?, ?, ?)"
+        return self._db.execute(insert, (*key, codec.compress(document))).lastrowid or 0
+
+    def insert(self, question_id: str, messages: Sequence[int], tools: Sequence[int], document: dict[str, Any]) -> None:
+        """Store a prompt. Piece numbers are written as differences, which compress to a tenth."""
+        body = codec.compress({**document, "messages": _differences(messages), "tools": _differences(tools)})
+        insert = "INSERT INTO prompt (conversation_seq, question_seq, body) VALUES (?, (SELECT seq FROM message WHERE id = ?), ?)"
+        self._db.execute(insert, (self._conversation, replace_surrogates(question_id), body))
+
+    def cache_of(self, prompt: Prompt) -> PieceCache:
+        return PieceCache(self._conversation, {id(piece): self._pieces[id(piece)] for piece in (*prompt.messages, *prompt.tools)})
+
+
+class _Reader:
+    """Reads each piece once, however many prompts have it."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._db = connection
+        self._pieces: dict[int, dict[str, Any]] = {}
+
+    def prompt(self, conversation: int, question_id: str, call: int, body: bytes) -> SentPrompt:
+        document = codec.decompress(body)
+        messages = tuple(PromptMessage.model_validate(self._piece(seq)) for seq in accumulate(document["messages"]))
+        summary = next((m.source_ids[0] for m in messages if m.kind == "summary" and m.source_ids), None)
+        compaction = compactions.with_summary(self._db, conversation, summary) if summary else None
+        prompt = Prompt.model_validate(
+            {
+                "messages": messages,
+                "tools": tuple(PromptTool.model_validate(self._piece(seq)) for seq in accumulate(document["tools"])),
+                "usage": document["figures"],
+                "dropped": document.get("dropped", ()),
+                "strategy": document["strategy"],
+            }
+        )
+        return SentPrompt(
+            question_id=question_id,
+            call=call,
+            model=document["model"],
+            prompt=prompt,
+            usage=document.get("usage"),
+            summarised_through=compaction.last_id if compaction else None,
+        )
+
+    def _piece(self, seq: int) -> dict[str, Any]:
+        if seq not in self._pieces:
+            found = self._db.execute("SELECT conversation_seq, body FROM piece WHERE seq = ?", (seq,)).fetchone()
+            if found is None:
+                raise ValueError(f"piece {seq} of a prompt is missing")
+            self._pieces[seq] = _unpack(self._db, *found)
+        return self._pieces[seq]
+
+
+def _unpack(connection: sqlite3.Connection, conversation: int, body: bytes) -> dict[str, Any]:
+    """A piece's document with its whole content."""
+    document: dict[str, Any] = codec.decompress(body)
+    if isinstance(document.get("content"), list):
+        source = _source_text(connection, conversation, document["source_ids"][0])
+        if source is None:
+            raise ValueError(f"the source {document['source_ids'][0]} of a prompt's message is missing")
+        document["content"] = source.join(document["content"])
+    return document
+
+
+def _source_text(connection: sqlite3.Connection, conversation: int, source_id: str) -> str | None:
+    """The text of the conversation's message or summary with this id. Another conversation's could be deleted."""
+    query = "SELECT content FROM message WHERE id = ? AND conversation_id = (SELECT id FROM conversation WHERE seq = ?)"
+    found = connection.execute(query, (source_id, conversation)).fetchone()
+    if found:
+        return str(found[0])
+    compaction = compactions.with_summary(connection, conversation, source_id)
+    return compaction.summary if compaction else None
+
+
+def _differences(numbers: Sequence[int]) -> list[int]:
+    return [*numbers[:1], *(b - a for a, b in pairwise(numbers))]
+
+
+def _dump(value: Value) -> dict[str, Any]:
+    return value.model_dump(mode="json", exclude_defaults=True)

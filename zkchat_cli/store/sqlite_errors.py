@@ -1,6 +1,6 @@
-"""What SQLite's and the system's errors mean to a person: what could not be done, why, and what to do next.
+"""SQLite's and the system's errors as StoreError: what could not be done, why, and what to do next.
 
-Nobody outside the store sees an `sqlite3.Error`; each operation runs inside `told`, which turns one into a StoreError.
+Nobody outside the store sees an `sqlite3.Error`: each operation runs inside `translate_errors`.
 """
 
 import errno
@@ -22,7 +22,7 @@ _DAMAGED = (
     "Move it away, with its -wal file, to start afresh, or put a backup in its place; `sqlite3 FILE .recover` saves what can be read.",
 )
 _BROKEN_DISK = ("reading or writing the disk failed", "Check the disk's space, your quota and its health, then try again.")
-_MISFIT = ("it does not fit together with what is stored", "Nothing was changed.")
+_CONFLICT = ("it contradicts what is stored", "Nothing was changed.")
 
 _CAUSES = (
     ("SQLITE_FULL", _FULL),
@@ -34,9 +34,9 @@ _CAUSES = (
     ("SQLITE_PROTOCOL", _LOCKED),
     ("SQLITE_CORRUPT", _DAMAGED),
     ("SQLITE_NOTADB", _DAMAGED),
-    ("SQLITE_IOERR_SHMSIZE", _FULL),  # no room for the log's memory
+    ("SQLITE_IOERR_SHMSIZE", _FULL),  # no space for the -shm file
     ("SQLITE_IOERR", _BROKEN_DISK),
-    ("SQLITE_CONSTRAINT", _MISFIT),
+    ("SQLITE_CONSTRAINT", _CONFLICT),
 )
 
 _NO_FOLDER = ("a part of its path is a file, not a folder", "Move that file away, or set ZKCHAT_HOME to another folder.")
@@ -51,32 +51,32 @@ _SYSTEM_CAUSES = {
     errno.EISDIR: ("it is a folder, not a file", "Move that folder away, or set ZKCHAT_HOME to another folder."),
 }
 
-_UNKNOWN = ("an unexpected error", "Run `zkchat doctor`; if it finds nothing, please report this.")
+_UNEXPECTED = ("an unexpected error", "Run `zkchat doctor`; if it finds nothing, please report this.")
 
 
-def place(file: Path | None) -> str:
+def describe_store(file: Path | None) -> str:
     return f"The store {file}" if file else "The store in memory"
 
 
 @contextmanager
-def translate_errors(file: Path | None, doing: str) -> Iterator[None]:
-    """Raise StoreError for whatever goes wrong inside; `doing` completes "The store FILE cannot …"."""
+def translate_errors(file: Path | None, action: str) -> Iterator[None]:
+    """Raise StoreError for any error inside; `action` completes "The store FILE cannot …"."""
     try:
         yield
     except sqlite3.Error as e:
         name = getattr(e, "sqlite_errorname", None) or ""
-        why, hint = next((cause for prefix, cause in _CAUSES if name.startswith(prefix)), _UNKNOWN)
+        why, hint = next((cause for prefix, cause in _CAUSES if name.startswith(prefix)), _UNEXPECTED)
         if name == "SQLITE_ERROR" and "no such" in str(e):
             why, hint = _DAMAGED
-        raise _error(why)(f"{place(file)} cannot {doing}: {why} ({e})", hint) from e
-    except ValueError as e:  # a row that is no value
+        raise _error(why)(f"{describe_store(file)} cannot {action}: {why} ({e})", hint) from e
+    except ValueError as e:  # a row that is not a valid value
         why, hint = _DAMAGED
-        raise StoreError(f"{place(file)} cannot {doing}: {why} ({str(e).splitlines()[0]})", hint) from e
+        raise StoreError(f"{describe_store(file)} cannot {action}: {why} ({str(e).splitlines()[0]})", hint) from e
     except OSError as e:
-        why, hint = _SYSTEM_CAUSES.get(e.errno or 0, _UNKNOWN)
-        raise _error(why)(f"{place(file)} cannot {doing}: {why} ({e.strerror or e})", hint) from e
+        why, hint = _SYSTEM_CAUSES.get(e.errno or 0, _UNEXPECTED)
+        raise _error(why)(f"{describe_store(file)} cannot {action}: {why} ({e.strerror or e})", hint) from e
 
 
 def _error(why: str) -> type[StoreError]:
-    passing = (_FULL[0], _UNWRITABLE[0], _BROKEN_DISK[0], _NO_FOLDER[0])
-    return StoreUnwritable if why in passing else StoreError
+    cannot_write = (_FULL[0], _UNWRITABLE[0], _BROKEN_DISK[0], _NO_FOLDER[0])
+    return StoreUnwritable if why in cannot_write else StoreError

@@ -302,10 +302,10 @@ def decode(note: NoteBytes) -> tuple[str, str | None]:
 
 def printable(path: str) -> str:
     """A path for a message: one line, and text even where the file's name is not."""
-    return encodable(path).replace("\n", "\\n").replace("\r", "\\r")
+    return replace_surrogates(path).replace("\n", "\\n").replace("\r", "\\r")
 
 
-def encodable(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """`text` without the halves of surrogate pairs that a command line or a file name may bring, character for character."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from zkchat_cli.errors import VaultError
-from zkchat_cli.vault.filesystem import encodable, printable
+from zkchat_cli.vault.filesystem import printable, replace_surrogates
 
 COMMIT_IT = "The change itself is made; commit it yourself."
 SECONDS = 60
@@ -62,7 +62,7 @@ def commit(root: Path, paths: Sequence[str], message: str, env: Mapping[str, str
         wanted = [path for path in paths if path in known or path in new]
         if not wanted:
             raise VaultError("git ignores what was changed", "Nothing was committed; the change itself is made.")
-        done = git("commit", "--quiet", "--only", "-m", encodable(message), "--", *wanted)
+        done = git("commit", "--quiet", "--only", "-m", replace_surrogates(message), "--", *wanted)
         if done.returncode:
             said = (done.stderr.strip() or done.stdout.strip() or "git did not say why").splitlines()
             raise VaultError(f"git did not commit: {printable(' '.join(said[-3:]))[:300]}", COMMIT_IT)

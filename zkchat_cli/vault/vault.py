@@ -173,7 +173,7 @@ class Vault(NoteReader):
         if "\0" in written:
             return None
         inside = os.path.relpath(os.path.realpath(written), self.root) if Path(written).is_absolute() else written
-        path = posixpath.normpath(filesystem.encodable(inside.replace(os.sep, "/")))
+        path = posixpath.normpath(filesystem.replace_surrogates(inside.replace(os.sep, "/")))
         return self._ask(lambda index: next((p for p in (path, *(path + suffix for suffix in NOTE_SUFFIXES)) if index.has_file(p)), None))
 
     def resolve_links(self, text: str, source: str | None = None) -> list[LinkResolution]:
@@ -193,7 +193,7 @@ class Vault(NoteReader):
 
         It does not wait for a refresh that is under way, but answers from what was there before.
         """
-        return self._names_now().find(filesystem.encodable(typed), limit)
+        return self._names_now().find(filesystem.replace_surrogates(typed), limit)
 
     def cached_paths(self) -> list[str]:
         """`notes`, as `complete` knows them: at once, whatever is going on."""
@@ -243,7 +243,7 @@ class Vault(NoteReader):
         Raises VaultError for a path that leads out of the vault, for what means nothing, and for what may mean several notes: the hint
         says which ones.
         """
-        text = filesystem.encodable(text.strip())
+        text = filesystem.replace_surrogates(text.strip())
         if os.path.isfile(filesystem.resolve_inside(self.root, text)):  # noqa: PTH113 - Path.is_file raises for names that are too long
             return posixpath.normpath(text), None
         link = self.resolve(text)
@@ -255,7 +255,7 @@ class Vault(NoteReader):
 
         Raises VaultError for a folder or tag that no note has; the hint names the nearest.
         """
-        return self._ask(lambda index: listing.entries(index, filesystem.encodable(folder), filesystem.encodable(tag)))
+        return self._ask(lambda index: listing.entries(index, filesystem.replace_surrogates(folder), filesystem.replace_surrogates(tag)))
 
     def neighbours(self, relative_path: str, depth: int = 1, direction: Direction = "both", limit: int = 1000) -> list[Neighbour]:
         """The notes at most `depth` links away, nearest first and then by path, `limit` at most; not the note itself.

@@ -78,7 +78,7 @@ def chat(
             )
             app = replace(resources.enter_context(open_app(choices)), approve=approve)
             session = app.session(_conversation(app, resume, continue_=continue_))
-            retention = Retention(app.store, app.loaded.values, factory.now(), but=session.conversation.id)
+            retention = Retention(app.store, app.loaded.values, factory.now(), current=session.conversation.id)
             retention.start()
             unstored = app.unstored
             warnings = ((f"this chat is not stored: {unstored.message}", unstored.hint),) if unstored is not None else ()

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.fileio import SCRATCH_PREFIX, scratch_file
-from zkchat_cli.vault.filesystem import encodable, printable, resolve_inside
+from zkchat_cli.vault.filesystem import printable, replace_surrogates, resolve_inside
 
 LEFT_BEHIND = 3600.0
 """Seconds after which a scratch file is nobody's: the program that wrote it was killed."""
@@ -34,7 +34,7 @@ def create(root: Path, relative_path: str, text: str) -> None:
     file = resolve_inside(root, relative_path)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        _write(file, encodable(text))
+        _write(file, replace_surrogates(text))
     except FileExistsError as e:
         what = (
             f"{printable(relative_path)} exists already" if os.path.lexists(file) else f"{printable(relative_path)}: a file is in the way"

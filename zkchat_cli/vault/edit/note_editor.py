@@ -19,7 +19,7 @@ from zkchat_cli.vault.edit import file_names, link_rewrite, section_edit, transa
 from zkchat_cli.vault.edit.byte_preserving import BytePreservingText, Edit
 from zkchat_cli.vault.edit.link_rewrite import Move
 from zkchat_cli.vault.edit.transaction import TRASH, Change, FileChange
-from zkchat_cli.vault.filesystem import LARGEST_NOTE, encodable, printable
+from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable, replace_surrogates
 from zkchat_cli.vault.index.manager import IndexManager
 from zkchat_cli.vault.links.bulk_resolver import BulkLinkResolver
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, Name, key
@@ -88,7 +88,7 @@ class NoteEditor:
     def create(self, path: str, text: str) -> Change:
         """A new note; `.md` is added to its name."""
         path = self._new_path(path)
-        text = encodable(text).replace("\r\n", "\n").replace("\r", "\n").rstrip("\n") + "\n"
+        text = replace_surrogates(text).replace("\r\n", "\n").replace("\r", "\n").rstrip("\n") + "\n"
         others = [name.path for name in self._names([key(path)])[key(path)] if name.kind == "note"]
         notes = [f"There is {others[0]} of the same name: links need the path."] if others else []
         return Change(f"create {path}", (FileChange(None, path, b"", text.encode()),), self._told_of(path, notes))
@@ -97,7 +97,7 @@ class NoteEditor:
         """Text at the end of a note, or at the end of what stands under a heading."""
         raw, note, verbatim = self._read(path)
         place = self._section(path, note, heading) if heading else None
-        edit = section_edit.appended(note, place, encodable(text))
+        edit = section_edit.appended(note, place, replace_surrogates(text))
         change = self._edited(f"append to {path}{f' › {heading}' if heading else ''}", path, raw, verbatim, [edit])
         return _keeping(change, note, place.own) if place else change
 
@@ -105,7 +105,7 @@ class NoteEditor:
         """Another text under a heading; the heading stays."""
         raw, note, verbatim = self._read(path)
         place = self._section(path, note, heading)
-        edit = section_edit.replaced(note, place, encodable(text))
+        edit = section_edit.replaced(note, place, replace_surrogates(text))
         change = self._edited(f"edit {path} › {heading}", path, raw, verbatim, [edit])
         change = _keeping(change, note, place.after)
         return replace(change, replaced_text="\n".join(note.text.split("\n")[place.first - 1 : place.after - 1]).strip())
@@ -186,7 +186,7 @@ class NoteEditor:
 
     def _new_path(self, path: str, old: str | None = None) -> str:
         """Where a note is to be: in the vault, not hidden, free, and to be reached by links."""
-        path = encodable(path)
+        path = replace_surrogates(path)
         if old is not None and path.endswith("/"):
             path += posixpath.basename(old)
         if not path.lower().endswith(NOTE_SUFFIXES):

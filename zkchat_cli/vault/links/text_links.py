@@ -13,13 +13,13 @@ MOST_NEAREST = 100
 def of_text(index: IndexDatabase, text: str, source: str | None) -> list[LinkResolution]:
     """The links of `text`, in its order, as if it stood in the note `source`; those that mean no note or file are left out."""
     near: dict[str, tuple[str, ...]] = {}
-    links = note_parser.parse_note(source or "", filesystem.encodable(text)).markup.links
+    links = note_parser.parse_note(source or "", filesystem.replace_surrogates(text)).markup.links
     return [found for link in links if (found := _resolved(index, link, source, near))]
 
 
 def of_target(index: IndexDatabase, target: str, source: str | None) -> LinkResolution:
     """What `[[target]]` points to; brackets are not needed."""
-    target = filesystem.encodable(target)
+    target = filesystem.replace_surrogates(target)
     bare = target.strip().removeprefix("!").removeprefix("[[").removesuffix("]]")
     found = _resolved(index, WrittenLink(target, "wikilink", *split_target(bare), False), source, {})
     assert found  # only Markdown links can mean no note

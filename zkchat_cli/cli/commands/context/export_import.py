@@ -92,12 +92,12 @@ def import_(
 ) -> None:
     """Import conversations: the whole file or, on an error, nothing."""
     from zkchat_cli.app import factory
-    from zkchat_cli.importers.chat_log import LARGEST, read_file
+    from zkchat_cli.importers.conversation_file import LARGEST_FILE, read_conversations
 
-    data = _read_at_most(file, LARGEST + 1)
+    data = _read_at_most(file, LARGEST_FILE + 1)
     with ctx.open_app() as app:
         root = str(app.vault.root)
-        imported = read_file(data, vault=root, new_id=factory.new_id, now=factory.now())
+        imported = read_conversations(data, vault=root, new_id=factory.new_id, now=factory.now())
         archives = [_with_existing_vault(a, root) if imported.is_own else _with_references(a, app.vault) for a in imported.archives]
         stored = app.store.restore_all(archives, factory.new_id)
     document = [

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from building import NOON, said
 from conftest import Program
-from older_stores import older
 
 from zkchat_cli.models import Citation, Conversation, ConversationArchive, DocumentReference, Mention, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
@@ -165,24 +164,6 @@ def test_mentions_are_deleted_with_their_conversation(tmp_path: Path) -> None:
     database.close()
 
 
-def test_a_store_from_before_is_filled_from_what_its_messages_say(tmp_path: Path) -> None:
-    file = tmp_path / "c.db"
-    old = older(
-        file,
-        2,
-        question(references=(reference("direct"),)),
-        answer(references=(reference("search", number=3),), citations=(cited(3), cited(4, valid=False, status="missing"))),
-    )
-    assert old.execute("SELECT count(*) FROM sqlite_master WHERE name = 'mention'").fetchone() == (0,)
-    old.close()
-    store = ChatSessionStore.open(file)
-    [mention] = store.mentions("/notes", FILTERS)
-    assert (mention.how, mention.numbers, mention.citations, mention.held) == (("named", "found", "cited"), (3, 4), 2, 1)
-    store.add("c1", answer("a2", "a1", citations=(cited(8),)))
-    assert [m.message_id for m in store.mentions("/notes", FILTERS)] == ["a2", "a1"]
-    store.close()
-
-
 @pytest.mark.parametrize(
     "rest",
     [
@@ -193,14 +174,10 @@ def test_a_store_from_before_is_filled_from_what_its_messages_say(tmp_path: Path
         '{"references":[{"relative_path":7,"reference_type":[]}]}',
     ],
 )
-def test_a_damaged_message_hinders_neither_the_migration_nor_the_others(tmp_path: Path, rest: str) -> None:
-    file = tmp_path / "c.db"
-    old = older(file, 2, question(), answer(citations=(cited(3),)))
-    old.execute("UPDATE message SET rest = ? WHERE id = 'q1'", (rest,))
-    old.close()
-    store = ChatSessionStore.open(file)
+def test_a_damaged_message_does_not_hide_the_others(store: ChatSessionStore, rest: str) -> None:
+    tell(store, question(), answer(citations=(cited(3),)))
+    store._db.execute("UPDATE message SET rest = ? WHERE id = 'q1'", (rest,))
     assert [mention.message_id for mention in store.mentions("/notes", FILTERS)] == ["a1"]
-    store.close()
 
 
 # On the command line

@@ -1,4 +1,4 @@
-"""A store whose writers are killed: `python killing.py FILE LIVES` forks a writer for each life, which is killed at some moment with
+"""A store whose writers are killed: `python writer_killer.py FILE LIVES` forks a writer for each life, which is killed at some moment with
 SIGKILL, looks at what is left, and prints one JSON document: how many lives ended where, and what was wrong.
 
 A life talks turn by turn, folding and searching between. One in three is killed before a statement, one between two instructions of
@@ -117,7 +117,7 @@ def wrong(file: Path, acknowledged: set[str], thorough: bool) -> list[str]:
     if thorough:
         database = store._db
         found += [row for (row,) in database.execute("PRAGMA integrity_check") if row != "ok"]
-        database.execute("INSERT INTO spoken (spoken) VALUES ('integrity-check')")
+        database.execute("INSERT INTO message_index (message_index) VALUES ('integrity-check')")
     store.close()
     return found
 

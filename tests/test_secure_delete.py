@@ -1,0 +1,160 @@
+"""Deleting a conversation for good: the proof is in the bytes of every file of the store."""
+
+import json
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from building import NOON, said
+from prompt_toolkit.history import FileHistory
+
+from zkchat_cli.errors import StoreError
+from zkchat_cli.models import Compaction, ContentChunk, Conversation, DocumentReference, Fact
+from zkchat_cli.store import input_history, secure_delete
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+
+SECRET = "zymurgist"
+KILLER = Path(__file__).with_name("deletion_killer.py")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[ChatSessionStore]:
+    with closing(ChatSessionStore.open(tmp_path / "c.db")) as opened:
+        yield opened
+
+
+def talk(store: ChatSessionStore, id_: str, word: str, turns: int = 20) -> None:
+    """A conversation with the word in every field that has text, in short and long messages, updated after they were stored."""
+    store.start(Conversation(id=id_, vault="/notes", created_at=NOON, updated_at=NOON))
+    parent = None
+    for n in range(turns):
+        path = f"{word}.md"
+        piece = ContentChunk(id="c", relative_path=path, title=word, start_line=1, end_line=1, text=f"{word} " * 900, number=1)
+        reference = DocumentReference(wikilink=f"[[{word}]]", relative_path=path, reference_type="direct")
+        question = said(
+            "user", f"the {word} {n}? " * (1 + n * 50), f"{id_}-q{n}", parent_id=parent, status="pending", references=(reference,)
+        )
+        found = said("tool", f"{word} found", f"{id_}-t{n}", parent_id=question.id, tool_name="read", chunks=(piece,))
+        answer = said("assistant", f"about {word} " * 30, f"{id_}-a{n}", parent_id=found.id, reasoning=f"hm, {word}")
+        store.add(id_, question)
+        done = question.model_copy(update={"status": "complete"})
+        store.commit(id_, done, [found, answer], updated_at=NOON, title=f"All about {word}")
+        store.mark(id_, [answer.model_copy(update={"pinned": True, "model": word * 9})])
+        parent = answer.id
+    summary = f"They spoke of {word}"
+    store.compact(
+        id_, Compaction(id=f"{id_}-s", created_at=NOON, tokens_before=2, tokens_after=1, messages_folded=2, summary=summary, mode="full")
+    )
+
+
+def files_with(folder: Path, word: str) -> list[str]:
+    return sorted(file.name for file in folder.rglob("*") if file.is_file() and word.encode() in file.read_bytes().lower())
+
+
+def test_no_file_contains_a_word_of_a_deleted_conversation(store: ChatSessionStore, tmp_path: Path) -> None:
+    talk(store, "kept", "philatelist")
+    talk(store, "gone", SECRET)
+    store.search(None, SECRET)  # indexes it
+    talk(store, "later", SECRET, turns=2)  # not indexed yet
+    other = ChatSessionStore.open(tmp_path / "c.db")
+    assert other.history("gone"), "another process has the same store open"
+    assert files_with(tmp_path, SECRET)
+    before = store.archive("kept")
+    store.delete("gone", "later", "gone")
+    assert files_with(tmp_path, SECRET) == []
+    assert [c.id for c in other.conversations()] == ["kept"]
+    assert store.archive("kept") == before
+    assert {found.conversation_id for found in store.search(None, "philatelist", limit=100)} == {"kept"}
+    assert store.mentions("/notes", "philatelist.md") and not store.mentions("/notes", f"{SECRET}.md")
+    other.close()
+
+
+def test_a_fact_outlasts_the_conversation_it_comes_from(store: ChatSessionStore) -> None:
+    talk(store, "gone", SECRET, turns=1)
+    store.remember("/notes", Fact(key="k", content="kept", source="user", conversation_id="gone", message_id="gone-q0", created_at=NOON))
+    store.delete("gone")
+    [fact] = store.facts("/notes")
+    assert (fact.content, fact.conversation_id, fact.message_id, fact.title) == ("kept", None, None, None)
+
+
+def test_an_unknown_id_deletes_nothing(store: ChatSessionStore) -> None:
+    talk(store, "kept", "philatelist", turns=1)
+    with pytest.raises(StoreError, match="there is no conversation nobody"):
+        store.delete("kept", "nobody")
+    assert [c.id for c in store.conversations()] == ["kept"]
+
+
+def test_a_log_file_in_use_is_reported_and_emptied_at_the_next_opening(
+    store: ChatSessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(secure_delete, "LOG_TIMEOUT", 0.05)
+    talk(store, "gone", SECRET, turns=1)
+    with closing(sqlite3.connect(tmp_path / "c.db", isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM message").fetchone()
+        with pytest.raises(StoreError, match=r"is deleted, but .*c\.db-wal still contains its words"):
+            store.delete("gone")
+        ChatSessionStore.open(tmp_path / "c.db").close()
+        assert files_with(tmp_path, SECRET) == ["c.db-wal"]
+        reader.execute("COMMIT")
+        ChatSessionStore.open(tmp_path / "c.db").close()
+        assert files_with(tmp_path, SECRET) == []
+
+
+def test_a_deletion_that_is_killed_at_any_moment_is_finished_by_the_next_command(tmp_path: Path) -> None:
+    program = subprocess.run([sys.executable, KILLER, tmp_path], capture_output=True, text=True, timeout=120, check=True)
+    result = json.loads(program.stdout)
+    assert result["killed"] > 30 and result["words left behind"] > 5
+    assert (result["words after reopening"], result["lost"]) == ([], 0)
+
+
+@pytest.fixture
+def lines(tmp_path: Path) -> FileHistory:
+    file = input_history.history_file(tmp_path, "/notes")
+    file.parent.mkdir()
+    return FileHistory(str(file))
+
+
+def test_the_questions_of_a_deleted_conversation_leave_the_input_history(
+    store: ChatSessionStore, tmp_path: Path, lines: FileHistory
+) -> None:
+    for id_, *asked in (("c1", f"what is a {SECRET}?", f"first\n\n+{SECRET}\r\nlast"), ("c2", "and a roof?")):
+        store.start(Conversation(id=id_, vault="/notes", created_at=NOON, updated_at=NOON))
+        for number, question in enumerate(asked):
+            store.add(id_, said("user", question, f"{id_}-{number}"))
+    for line in (f"what is a {SECRET}? ", "/search what is it?", f"first\n\n+{SECRET}\r\nlast", "and a roof?", "# +x"):
+        lines.store_string(line)
+
+    store.delete("c1")
+
+    assert [*lines.load_history_strings()] == ["# +x", "and a roof?", "/search what is it?"]
+    assert files_with(tmp_path, SECRET) == []
+    assert stat.S_IMODE(Path(lines.filename).stat().st_mode) == 0o600
+    store.delete("c2")
+    lines.store_string("one more")
+    assert [*lines.load_history_strings()] == ["one more", "# +x", "/search what is it?"]
+
+
+@pytest.mark.parametrize("line", ["/edit 1 {}", "/e 12  {}", "/solve {}", "/solve 3 {}", "/rename {}"])
+def test_commands_with_a_question_or_the_title_leave_the_input_history(store: ChatSessionStore, lines: FileHistory, line: str) -> None:
+    store.start(Conversation(id="c", vault="/notes", created_at=NOON, updated_at=NOON, title=f"a {SECRET}\nat work"))
+    store.add("c", said("user", "a roof!" if "rename" in line else f"a {SECRET}\nat work", "q"))
+    for each in (line.format(f"a {SECRET}\nat work"), "/edit 1 a roof", "/undo", "/solve"):
+        lines.store_string(each)
+    store.delete("c")
+    assert [*lines.load_history_strings()] == ["/solve", "/undo", "/edit 1 a roof"]
+
+
+def test_an_input_history_that_cannot_be_changed_is_named(store: ChatSessionStore, tmp_path: Path) -> None:
+    store.start(Conversation(id="c1", vault="/notes", created_at=NOON, updated_at=NOON))
+    store.add("c1", said("user", SECRET, "q"))
+    file = input_history.history_file(tmp_path, "/notes")
+    file.mkdir(parents=True)
+    with pytest.raises(StoreError, match=f"deleted, but {file} may still contain what you typed in it: Is a directory"):
+        store.delete("c1")
+    assert store.conversations() == []
