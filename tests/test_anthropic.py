@@ -324,7 +324,7 @@ def test_thinking_goes_back_during_its_turn_only(vault: Path, tmp_path: Path, se
 def test_empty_answer_fails_the_turn(vault: Path, tmp_path: Path, server: ModelServer) -> None:
     server.says(Reply(anthropic_text()))
     session = a_room(vault, tmp_path / "cache").session(a_model("anthropic", server.address))
-    assert failed(session.send("what is a filter?")).error.message == "anthropic/m answered with nothing"
+    assert failed(session.send("what is a filter?")).error.message == "anthropic/m sent an empty answer"
 
 
 def test_rejected_key_is_reported_and_written_nowhere(zkchat: Program, server: ModelServer) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from zkchat_cli import __version__
-from zkchat_cli.citations.marks.marks import cited_marks
+from zkchat_cli.citations.marks import cited_marks
 from zkchat_cli.exporters.base import (
     SPEAKERS,
     UNANSWERED,

@@ -11,8 +11,8 @@ from itertools import count
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from zkchat_cli.citations.marks.marks import split_at_marks
-from zkchat_cli.citations.marks.patterns import CitationMark
+from zkchat_cli.citations.mark_syntax import CitationMark
+from zkchat_cli.citations.marks import split_at_marks
 from zkchat_cli.exporters.html.elements import element, harmless, text
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from zkchat_cli.citations.marks.patterns import CitationMark
+from zkchat_cli.citations.mark_syntax import CitationMark
 from zkchat_cli.exporters.base import came_in
 from zkchat_cli.exporters.html.elements import element, folded, text
 from zkchat_cli.models import Citation, CitationStatus, ContentChunk, DocumentReference
