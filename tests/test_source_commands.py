@@ -18,7 +18,6 @@ from zkchat_cli.config.schema import Config, ContextSettings, VaultSettings
 from zkchat_cli.errors import UsageError, VaultError, ZkchatError
 from zkchat_cli.models import Citation, DocumentReference, ToolCall, ZkChatMessage
 from zkchat_cli.references.chunk_format import CUT_MARK
-from zkchat_cli.vault.approval import ApprovalPolicy
 from zkchat_cli.vault.vault import Vault
 from zkchat_cli.views.text import plain_text
 
@@ -355,7 +354,8 @@ def test_a_saved_answer_links_its_sources_and_is_found_by_the_next_question(sess
 
 
 def test_a_saved_answer_is_a_commit_where_each_change_is_one(session: ZkChatSession) -> None:
-    session.parts = replace(session.parts, changing=ApprovalPolicy(git=True))
+    settings = session.settings.model_copy(update={"vault": session.settings.vault.model_copy(update={"git": True})})
+    session = ZkChatSession(session.services, replace(session.runtime, settings=settings), session.conversation)
     root = session.vault.root
     assert answer("/save --yes One", session).startswith(f"Saved as One.md, not committed: {root} is in no git repository")
     for command in (["init", "-q"], ["config", "user.name", "A"], ["config", "user.email", "a@b.c"]):

@@ -33,15 +33,7 @@ from zkchat_cli.errors import ConfigError, ProviderError, StoreError, UsageError
 from zkchat_cli.llm.base import Model, Request, Window, request_body
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.memory.project import MemoryItem
-from zkchat_cli.models import (
-    CONTINUE_PROMPT,
-    Compaction,
-    ContextUsage,
-    Conversation,
-    IndexReport,
-    Prompt,
-    ZkChatMessage,
-)
+from zkchat_cli.models import CONTINUE_PROMPT, Compaction, ContextUsage, Conversation, IndexReport, Prompt, ZkChatMessage
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.references.file_imports import ImportRoots
 from zkchat_cli.references.manager import ReferenceManager
