@@ -347,17 +347,17 @@ class ConversationState(ActiveModel):
         bare = bare.model_copy(update={"token_count": tokens, "augmented_token_count": tokens})
         try:
             named = find_mentioned_documents(text, self.places, self._summaries.summary, typed) if documents else MentionedDocuments()
-            delivered = inject(named, text, self._means(bare)) if named.references else Injection(told=tuple(named.warnings))
+            delivered = inject(named, text, self._means(bare)) if named.references else Injection(warnings=tuple(named.warnings))
         except VaultError:  # gone: `_refresh` has said so, and the message counts for more than its links
             return UserMessage(bare, ())
         chunks = manager.extract_referenceable_chunks(bare.id, delivered.chunks)
-        references = delivered.numbered(chunks)
+        references = delivered.number_references(chunks)
         update = {
             "references": references,
             "chunks": chunks,
             "augmented_token_count": tokens + count(describe_documents(references, chunks)),
         }
-        return UserMessage(bare.model_copy(update=update), delivered.told)
+        return UserMessage(bare.model_copy(update=update), delivered.warnings)
 
     @property
     def places(self) -> ImportRoots:
@@ -379,7 +379,7 @@ class ConversationState(ActiveModel):
             cost=lambda chunk: chunk_tokens(chunk, self.parts.counter.count),
             text=self._text,
             summary=self._summaries.summary,
-            there=there,
+            in_prompt=there,
         )
 
     def _there(self, prompt: Prompt) -> dict[str, ContentChunk]:
