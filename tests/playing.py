@@ -127,9 +127,10 @@ class Stage:
         self._bench = factory.open_app(startup_options.StartupOptions(vault=self._vault, model=model), self._env, self._vault)
         self._bench.vault.refresh()
         with chdir(self._vault):
-            parts = self._bench.session().parts
-        parts.model.name = parts.model.name.partition("/")[0]
-        self._session: ZkChatSession | None = ZkChatSession(replace(parts, now=_clock(), clock=Clock(), new_id=_ids()))
+            opened = self._bench.session()
+        opened.model.name = opened.model.name.partition("/")[0]
+        services = replace(opened.services, now=_clock(), clock=Clock(), new_id=_ids())
+        self._session: ZkChatSession | None = ZkChatSession(services, opened.runtime)
         for setting in transcript.values.get("set", ()):
             key, _, value = setting.partition("=")
             self._session.override_setting(key.strip(), value.strip())

@@ -470,7 +470,7 @@ def test_thinking_goes_back_while_the_turn_goes_on_and_no_longer(vault: Path, tm
 def test_an_empty_answer_is_an_error_of_the_turn(vault: Path, tmp_path: Path, server: ModelServer) -> None:
     server.says(Reply(anthropic_text()))
     session = a_room(vault, tmp_path / "cache").session(a_model(server.address))
-    assert failed(session.send("what is a filter?")).error.message == "anthropic/m answered with nothing"
+    assert failed(session.send("what is a filter?")).error.message == "anthropic/m sent an empty answer"
 
 
 def test_the_program_says_what_is_wrong_and_nothing_else_and_writes_the_key_nowhere(zkchat: Program, server: ModelServer) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from building import COUNTER, Deltas, Room, a_compaction, a_room, calls, completed, says
+from building import COUNTER, Deltas, Room, a_compaction, a_room, calls, completed, says, with_compaction
 from conftest import Program, write
 from hypothesis import given
 from hypothesis import strategies as st
@@ -232,7 +232,7 @@ def test_a_named_note_that_is_gone_since_the_index_saw_it_is_told(room: Room) ->
 
 def test_an_imported_file_is_in_the_prompt_up_to_half_of_what_is_left(room: Room, tmp_path: Path) -> None:
     folder = write(tmp_path / "code", {"main.py": "\n\n".join(f"line {n}: {'word ' * 60}" for n in range(60)), "none.txt": ""})
-    session = room.session(deltas(), folder=folder)
+    session = room.session(deltas(), working_folder=folder)
     told = [f"{e.message}; {e.hint}" for e in session.send("what does @main.py do?") if isinstance(e, events.Notice)]
     assert told[0].startswith("only lines 1 to ")
     assert told[0].endswith(" of 119 of @main.py went to the model; name a smaller file, or raise context.max_tokens")
@@ -245,7 +245,7 @@ def test_an_imported_file_is_in_the_prompt_up_to_half_of_what_is_left(room: Room
 def test_an_imported_file_for_which_there_is_no_room_at_all_is_told(room: Room, tmp_path: Path) -> None:
     room.max_context = 700
     folder = write(tmp_path / "code", {"main.py": "word " * 900})
-    told = [e.message for e in room.session(deltas(), folder=folder, tools=()).send("@main.py?") if isinstance(e, events.Notice)]
+    told = [e.message for e in room.session(deltas(), working_folder=folder, tools=()).send("@main.py?") if isinstance(e, events.Notice)]
     assert "@main.py does not fit, and the model cannot read it with a tool" in told
 
 
@@ -314,9 +314,9 @@ def test_a_note_is_given_again_when_it_was_changed_shortened_or_folded(room: Roo
     room.vault.refresh()
     assert "something else" in [m for m in session.prompt("[[Combining]]?").messages if m.kind == "documents"][-1].content
     completed(session.send("[[Filters]]?"))
-    session.take(a_compaction(None, session.history[2].id, mode="masked", masked=(session.history[2].id,)))
+    session = with_compaction(session, a_compaction(None, session.history[2].id, mode="masked", masked=(session.history[2].id,)))
     assert "Excerpts of them" in [m for m in session.prompt("[[Filters]]?").messages if m.kind == "documents"][-1].content
-    session.take(a_compaction("They spoke.", session.history[3].id, id="s2"))
+    session = with_compaction(session, a_compaction("They spoke.", session.history[3].id, id="s2"))
     assert "Excerpts of them" in [m for m in session.prompt("[[Filters]]?").messages if m.kind == "documents"][-1].content
 
 

@@ -316,7 +316,7 @@ def test_why_of_a_name_that_several_have_asks_for_a_path(room: Room) -> None:
 
 def test_why_answers_even_where_no_prompt_can_be_made(room: Room) -> None:
     one = a_log(room, said("user", "What?", "u", references=[named("direct")]), max_context=100)
-    assert "the prompt cannot be built now: what must be sent takes" in answer("/why Filters", one)
+    assert "the prompt cannot be built now: the prompt needs at least" in answer("/why Filters", one)
 
 
 def test_documents_are_offered_while_typing(session: ZkChatSession) -> None:

@@ -56,7 +56,7 @@ def _write(session: ZkChatSession, answer: ZkChatMessage, question: str, path: s
 
 def _commit_message(session: ZkChatSession, path: str) -> str:
     """What to say about the git commit, if each change is committed."""
-    if not session.approval.git:
+    if not session.settings.vault.git:
         return ""
     commit = commit_files(session.vault, (path,), f"save {path}")
     return commit.message.removeprefix("done") + (f": {commit.problem.message}" if commit.problem is not None else "")

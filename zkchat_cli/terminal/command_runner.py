@@ -77,7 +77,7 @@ def _hand_over(result: CommandResult, chat: Chat) -> None:
         screen.print(_copied(result.clipboard, external_programs.copy(result.clipboard, screen)), "dim")
     if result.open_note is not None:
         note = result.open_note
-        command = external_programs.editing(note.file, note.line, chat.session.parts.settings.terminal.open_command)
+        command = external_programs.editing(note.file, note.line, chat.session.settings.terminal.open_command)
         if command is None:
             external_programs.page(external_programs.note_text(note.text), screen)
         else:

@@ -143,7 +143,7 @@ class ChatCompleter(Completer):
         from zkchat_cli.references import file_imports
 
         def files() -> list[str]:
-            folder = session.working_folder
+            folder = session.services.working_folder
             inside = file_imports.list_files(folder) if folder is not None and folder != session.vault.root else ()
             return list(dict.fromkeys(path for path in (*inside, *file_imports.list_files(session.vault.root)) if _harmless(path)))
 

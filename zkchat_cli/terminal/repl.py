@@ -141,7 +141,7 @@ class Repl:
         """Run a command or a turn; False when the chat is to end."""
         self._asked_model = False
         from zkchat_cli import slash  # the session has loaded it
-        from zkchat_cli.chat.agent_run import unfinished
+        from zkchat_cli.chat.agent_run import unfinished_goal
         from zkchat_cli.terminal import command_runner
         from zkchat_cli.terminal.turn_renderer import show_error
 
@@ -153,7 +153,7 @@ class Repl:
                 with interruptions.stoppable():
                     self.take_turn(self._session.send(line))
         except KeyboardInterrupt:
-            in_run = "/solve".startswith(line.split()[0]) and unfinished(self._session.history)
+            in_run = "/solve".startswith(line.split()[0]) and unfinished_goal(self._session.history)
             on = "; what came is kept, and /solve goes on" if in_run else self._way_on() if self._asked_model else ""
             self._screen.print(f"  stopped{on}", "yellow")
         except ZkchatError as e:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from zkchat_cli import events
-from zkchat_cli.chat.command_hints import IN_CHAT, CommandHints
 from zkchat_cli.context import prompt_history
 from zkchat_cli.errors import UsageError, ZkchatError, on_one_line
 from zkchat_cli.models import RunReport, ToolRun, TurnReport
@@ -17,6 +16,7 @@ from zkchat_cli.terminal.turn_view import Aside, PlainTurnView, TurnView
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.budget_bar import short_count
+from zkchat_cli.views.command_hints import IN_CHAT, CommandHints
 from zkchat_cli.views.compaction import compaction_line
 from zkchat_cli.views.context_usage import omitted_lines
 from zkchat_cli.views.sources import source_lines
@@ -137,7 +137,7 @@ def _show(turn: Iterable[events.Event], stage: TurnView, screen: Screen, how: Ve
                 last = event
                 stage.end()
                 if report.finish_reason == "length":
-                    more = f"; {how.ways.goes_on} goes on" if how.ways.goes_on else ""
+                    more = f"; {how.ways.continue_answer} goes on" if how.ways.continue_answer else ""
                     stage.aside(f"  the answer was cut: the model reached its length limit{more}", "yellow")
                 for told in details(report) if how.detail else ():
                     stage.aside(told, "dim")
@@ -171,7 +171,7 @@ def unmet_line(run: RunReport, ways: CommandHints = IN_CHAT) -> str:
         case "repeated":
             return f"not met: after {rounds} it only repeated itself"
         case "rounds":
-            return f"not met: {rounds} did not do{f'; {ways.run_goes_on} goes on' if ways.run_goes_on else ''}"
+            return f"not met: {rounds} did not do{f'; {ways.resume_run} goes on' if ways.resume_run else ''}"
 
 
 def tool_line(run: ToolRun, excerpts: int, *, whole: bool = False) -> str:

@@ -108,8 +108,8 @@ def stats(
 
 
 def _stats(ctx: CommandContext, session: "ZkChatSession") -> "str | list[StyledLine]":
-    from zkchat_cli.chat.command_hints import IN_SHELL
     from zkchat_cli.views import context_usage
+    from zkchat_cli.views.command_hints import IN_SHELL
 
     prompt = session.prompt()
     if ctx.as_json:
