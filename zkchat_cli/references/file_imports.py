@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from zkchat_cli.citations import marks
 from zkchat_cli.errors import VaultError
 from zkchat_cli.models import ContentChunk
+from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.vault import Vault
 
@@ -131,7 +132,7 @@ def _read_file(file: Path, base: Path, roots: ImportRoots) -> ImportedFile:
     if path is not None and path.lower().endswith(_SUFFIXES):
         chunks = vault.chunks(path)
         return ImportedFile(path, chunks[0].title if chunks else file.stem, tuple(chunks), is_note=True)
-    relative = filesystem.replace_surrogates(os.path.relpath(file, vault.root).replace(os.sep, "/"))
+    relative = replace_surrogates(os.path.relpath(file, vault.root).replace(os.sep, "/"))
     text = filesystem.read_text(base, os.path.relpath(file, base))
     return ImportedFile(relative, filesystem.printable(file.name), tuple(vault.chunk_text(relative, file.name, text)), is_note=False)
 
@@ -165,7 +166,7 @@ def list_files(base: Path) -> Iterator[str]:
         folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in ("node_modules", "__pycache__"))
         for name in sorted(files):
             if not name.startswith("."):
-                yield filesystem.replace_surrogates(os.path.relpath(os.path.join(folder, name), base).replace(os.sep, "/"))  # noqa: PTH118
+                yield replace_surrogates(os.path.relpath(os.path.join(folder, name), base).replace(os.sep, "/"))  # noqa: PTH118
                 count += 1
         if count > MAX_FILES:
             return
