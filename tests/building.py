@@ -1,7 +1,7 @@
 """Values and sessions for tests: a real vault, a real store, a scripted or offline model, a clock that ticks and ids that count."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from zkchat_cli import tools
-from zkchat_cli.chat.runtime import Runtime
+from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config
 from zkchat_cli.context import strategies
@@ -24,6 +24,7 @@ from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault.vault import Vault
 
 NOON = "2025-05-08T12:00:00+00:00"
+SERVICES = {field.name for field in fields(SessionServices)}
 COUNTER = TokenCounter()
 """One for all tests: loading the vocabulary takes a quarter of a second."""
 
@@ -101,21 +102,27 @@ class Room:
     clock: Clock = field(default_factory=Clock)
 
     def session(self, model: Model | None = None, conversation: Conversation | None = None, **changes: Any) -> ZkChatSession:
-        parts = {
-            "vault": self.vault,
-            "store": self.store,
-            "model": model or OfflineModel(),
-            "strategy": strategies.load_strategy(changes.pop("strategy", self.strategy)),
+        return ZkChatSession(self.services(**changes), self.runtime(model, **changes), conversation)
+
+    def services(self, **changes: Any) -> SessionServices:
+        values = {"vault": self.vault, "store": self.store, "now": lambda: NOON, "clock": self.clock, "new_id": self.new_id}
+        return SessionServices(**values | {name: value for name, value in changes.items() if name in SERVICES})
+
+    def runtime(self, model: Model | None = None, **changes: Any) -> Runtime:
+        """`max_context` is the setting, `strategy` a name; the other changes are fields of the runtime."""
+        settings = changes.get("settings", self.settings)
+        max_context = changes.get("max_context", self.max_context)
+        model = model or OfflineModel()
+        values = {
+            "model": model,
             "tools": tuple(tool for tool in tools.load_tools() if tool.scope == "notes"),  # room in small windows
-            "settings": self.settings,
-            "max_context": self.max_context,
+            "settings": settings.model_copy(update={"context": settings.context.model_copy(update={"max_tokens": max_context})}),
             "counter": COUNTER,
-            "now": lambda: NOON,
-            "clock": self.clock,
-            "new_id": self.new_id,
-            "summarizes": lambda name: name != "offline",
+            "can_summarize": model.name != "offline",
+            "can_describe": model.name != "offline",
         }
-        return ZkChatSession(Runtime(**{**parts, **changes}), conversation)
+        values |= {name: value for name, value in changes.items() if name not in {*SERVICES, "settings", "max_context"}}
+        return Runtime(**values | {"strategy": strategies.load_strategy(changes.get("strategy", self.strategy))})
 
     def resumed(self, session: ZkChatSession, model: Model | None = None, **changes: Any) -> ZkChatSession:
         """The same conversation as another process would find it."""
@@ -217,6 +224,12 @@ def a_compaction(summary: str | None, last_id: str, **more: Any) -> Compaction:
     tokens = COUNTER.count(summary or "")
     values = {"id": "s1", "created_at": NOON, "last_id": last_id, "tokens_before": 9, "tokens_after": 8, "messages_folded": 2}
     return Compaction.model_validate({**values, "summary": summary, "summary_tokens": tokens, "mode": "extractive", **more})
+
+
+def with_compaction(session: ZkChatSession, compaction: Compaction) -> ZkChatSession:
+    """The conversation as it is opened again after this compaction was stored."""
+    session.store.compact(session.conversation.id, compaction)
+    return session.open_conversation(session.conversation.id)
 
 
 def prompt_message(role: str, content: str, kind: str = "conversation", **more: Any) -> PromptMessage:

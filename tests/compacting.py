@@ -100,7 +100,7 @@ def every_prompt_is_sound_and_an_import_gives_the_identical_one(
         done = session.compact(keep=keep)
         assert (done.mode == "none" and done.tokens_after == done.tokens_before) or done.tokens_after < done.tokens_before
         assert done.model_calls == len(model.asked) - asked
-        assert done.summary_tokens <= session.largest_summary
+        assert done.summary_tokens <= session.runtime.largest_summary
         again, calls = session.prompt(), len(model.asked)
         assert session.compact(keep=keep).mode == "none"
         assert (session.prompt(), len(model.asked)) == (again, calls)

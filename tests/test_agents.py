@@ -22,7 +22,7 @@ from zkchat_cli.paths import AppPaths
 
 
 def flat(table: dict[str, Any]) -> dict[str, Any]:
-    return dict(loader._flatten(table))
+    return dict(loader._flatten_tables(table))
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_a_model_that_is_left_empty_is_the_settings(where: Path) -> None:
         ('memory = "perhaps"', 'memory = "perhaps"', "true or false"),
         ("model = 5", "model = 5", "a text"),
         ("context.max_tokens = 3", "context.max_tokens = 3", "from 512"),
-        ("context.message_budget_ratio = 0.9", "context", "together they may take at most 1"),
+        ("context.message_budget_ratio = 0.9", "context", "more than 1"),
         ('strategy = "discard"\ncontext.strategy = "hybrid"', "strategy and context.strategy", "keep one"),
         ('system_prompt = "a"\nsystem_prompt_file = "b"', "system_prompt and system_prompt_file", "keep one"),
         ("memory = true\ncontext.memory_integration = true", "memory and context.memory_integration", "keep one"),
@@ -184,7 +184,7 @@ def test_an_agent_counts_for_more_than_files_and_for_less_than_environment_and_f
     places.config_file.write_text("context.max_tokens = 1000\ncontext.injection_ratio = 0.3")
     (vault / ".zkchat.toml").write_text("context.max_tokens = 2000")
     env = {"ZKCHAT_MODEL": "ollama/b"}
-    loaded = loader.load({"context.summary_ratio": 0.1}, env, places, vault, agent=agent.settings_layer)
+    loaded = loader.load_config({"context.summary_ratio": 0.1}, env, places, vault, agent=agent.settings_layer)
     values = loaded.values
     assert (values.model, values.llm.temperature, values.context.max_tokens) == ("ollama/b", 0.5, 4096)
     assert (values.context.summary_ratio, values.context.injection_ratio) == (0.1, 0.3)
@@ -230,9 +230,9 @@ def test_what_is_written_is_read_again(given: dict[str, Any]) -> None:
 def test_a_new_file_has_a_comment_at_each_key(where: Path) -> None:
     text = editor.render_agent_file("critic", {})
     assert flat(tomllib.loads(text)) == {}
-    for key in loader.keys(AgentProfile):
+    for key in loader.default_values(AgentProfile):
         if not key.startswith("context."):
-            assert f"# {loader.describe(key, AgentProfile)}\n# {key} = " in text
+            assert f"# {loader.describe_setting(key, AgentProfile)}\n# {key} = " in text
     uncommented = [
         line.removeprefix("# ") for line in text.splitlines() if (" = " in line and "system_prompt" not in line) or line == "[context]"
     ]

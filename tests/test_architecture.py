@@ -158,14 +158,14 @@ def test_every_file_of_a_drawer_declares_its_constant_and_says_what_it_is(packag
 
 def test_the_example_settings_are_the_defaults() -> None:
     text = (ROOT / "config.example.toml").read_text(encoding="utf-8")
-    written = dict(loader._flatten(tomllib.loads(text)))
-    assert written == loader.keys(factory.settings_schema())
+    written = dict(loader._flatten_tables(tomllib.loads(text)))
+    assert written == loader.default_values(factory.settings_schema())
 
 
 def test_every_setting_is_described_in_the_example() -> None:
     text = (ROOT / "config.example.toml").read_text(encoding="utf-8")
-    for key in loader.keys(factory.settings_schema()):
-        assert f"# {loader.describe(key, factory.settings_schema())}" in text
+    for key in loader.default_values(factory.settings_schema()):
+        assert f"# {loader.describe_setting(key, factory.settings_schema())}" in text
 
 
 def test_the_example_says_which_settings_a_vault_cannot_make() -> None:

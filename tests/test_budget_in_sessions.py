@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from building import Deltas, Room, a_room, completed, failed, says, stored, talk
 
+from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.events import Notice
@@ -31,8 +33,8 @@ def test_tools_beyond_their_share_are_warned_of_once(room: Room) -> None:
     room.settings = Config(context=ContextSettings(tool_filter="off", tool_budget_ratio=0.01))
     session = room.session(Deltas([says("Yes.")]))
     (told,) = notices(session, "Is it so?")
-    assert told.startswith("tools alone take ")
-    assert "of their budget of 327; messages have " in told
+    assert told.startswith("tools use ")
+    assert " of 327 tokens; " in told
     assert notices(session, "And now?") == []
 
 
@@ -85,11 +87,10 @@ def test_a_conversation_that_cannot_be_sent_is_made_ready_all_the_same(room: Roo
 def test_after_a_change_of_the_branch_the_turns_that_are_still_the_same_are_taken_over(room: Room) -> None:
     session = stored(room, talk(("Why?", "So."), ("Who?", "She."), ("When?", "Now.")))
     before = session.turns
-    changed = session.history[2].model_copy(update={"content": "Who else?"})
-    session.history = (*session.history[:2], changed, session.history[3])
+    session.pin("2 question")
     after = session.turns
-    assert [[m.content for m in turn.messages] for turn in after] == [["Why?", "So."], ["Who else?", "She."]]
-    assert after[0] is before[0]
+    assert [turn.messages[0].pinned for turn in after] == [False, True, False]
+    assert after[0] is before[0] and after[2] is before[2]
 
 
 def test_what_a_provider_reports_again_and_again_does_not_have_the_conversation_counted_anew(room: Room) -> None:
@@ -109,9 +110,11 @@ def test_what_a_provider_reports_again_and_again_does_not_have_the_conversation_
     assert session.turns[0] is not kept[5]  # twice as much is another matter
 
 
-def test_with_a_prompt_nobody_has_changed_nothing_is_assembled_twice(room: Room) -> None:
-    session = stored(room, talk(("Why?", "So.")))
-    assert session.assembled(()) is session.assembled(())
-    first = session.assembled(())
-    completed(session.send("What does compost need?"))
-    assert session.assembled(()) is not first
+def test_an_unchanged_prompt_is_assembled_once(room: Room) -> None:
+    services, runtime = room.services(), room.runtime()
+    state = ConversationState(services)
+    prompts = PromptBuilder(services, state)
+    first = prompts.build(runtime)
+    assert prompts.build(runtime) is first
+    state.append(talk(("Why?", "So.")))
+    assert prompts.build(runtime) is not first

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from test_marks import AWKWARD
 
 from zkchat_cli.citations.citable_sources import CitableSources
-from zkchat_cli.citations.marks.marks import find_marks, read_marks
-from zkchat_cli.citations.marks.patterns import CitationMark
-from zkchat_cli.citations.marks.stream_parser import CitationMarkParser
-from zkchat_cli.citations.quotes import locate_quote
+from zkchat_cli.citations.mark_syntax import CitationMark
+from zkchat_cli.citations.marks import CitationMarkParser, find_marks, read_marks
+from zkchat_cli.citations.quotes import QuotableChunk
 from zkchat_cli.citations.verify import verify_citations
 
 FILTERS = """# Filters
@@ -327,7 +326,7 @@ def test_any_answer_about_any_note_gets_the_same_verdict_twice(answer: str, text
 @given(awkward.map("".join), st.data())
 def test_words_out_of_a_note_stand_in_it(text: str, data: st.DataObject) -> None:
     start, end = sorted(data.draw(st.tuples(st.integers(0, len(text)), st.integers(0, len(text)))))
-    place = locate_quote(text[start:end], chunk(1, text, start_line=3))
+    place = QuotableChunk(chunk(1, text, start_line=3)).locate(text[start:end])
     if any(c.isalnum() for c in text[start:end]):
         assert place is not None
         assert 3 <= place[0] <= place[1] <= 3 + text.count("\n")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.citations.citable_sources import CitableSources
-from zkchat_cli.citations.quotes import MIN_QUOTE, locate_quote
+from zkchat_cli.citations.quotes import MIN_QUOTE, QuotableChunk
 from zkchat_cli.citations.verify import VerificationResult, verify_citations
 from zkchat_cli.models import ContentChunk
 
@@ -258,21 +258,21 @@ def test_a_quote_shorter_than_ten_characters_is_not_checked() -> None:
 
 def test_quoted_words_may_stand_anywhere_in_the_lines_of_a_chunk() -> None:
     text = "one two\n\n\nthree four\n   five six"
-    assert locate_quote("two three", chunk(1, text, start_line=10)) == (10, 13)
-    assert locate_quote("six", chunk(1, text, start_line=10)) == (14, 14)
-    assert locate_quote("one", chunk(1, text, start_line=10)) == (10, 10)
-    assert locate_quote("seven", chunk(1, text, start_line=10)) is None
+    assert QuotableChunk(chunk(1, text, start_line=10)).locate("two three") == (10, 13)
+    assert QuotableChunk(chunk(1, text, start_line=10)).locate("six") == (14, 14)
+    assert QuotableChunk(chunk(1, text, start_line=10)).locate("one") == (10, 10)
+    assert QuotableChunk(chunk(1, text, start_line=10)).locate("seven") is None
 
 
 def test_an_empty_chunk_holds_no_quote() -> None:
-    assert locate_quote("anything at all", chunk(1, "")) is None
+    assert QuotableChunk(chunk(1, "")).locate("anything at all") is None
 
 
 @settings(deadline=None)
 @given(st.lists(st.text("abc XYZ.é", min_size=1, max_size=20), min_size=1, max_size=8), st.data())
 def test_the_words_of_any_line_are_found_on_that_line_or_an_equal_one(lines: list[str], data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(lines) - 1))
-    found = locate_quote(lines[place], chunk(1, "\n".join(lines), start_line=3))
+    found = QuotableChunk(chunk(1, "\n".join(lines), start_line=3)).locate(lines[place])
     if any(c.isalnum() for c in lines[place]):
         assert found is not None
         assert 3 <= found[0] <= found[1] <= 2 + len(lines)

@@ -104,7 +104,7 @@ def test_ctrl_c_in_the_middle_of_a_summary_changes_nothing_and_the_next_try_work
 ) -> None:
     with Chat(zkchat, "--resume", imported, "--model", script(ENDLESS), columns=120) as chat:
         chat.say("/compact keep thing3")
-        chat.wait_for("making older turns smaller: as you wish")
+        chat.wait_for("making older turns smaller: requested by you")
         chat.type(CTRL_C)
         chat.wait_for("  stopped\n\n")
         chat.ask("/model offline", "offline")

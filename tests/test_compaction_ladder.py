@@ -181,7 +181,7 @@ def test_after_two_faults_the_summary_is_extracted_and_the_conversation_goes_on(
     assert done is not None
     assert (done.mode, done.model_calls, len(model.asked)) == ("extractive", 2, 2)
     assert done.tokens_after < done.tokens_before
-    assert 0 < done.summary_tokens <= session.largest_summary
+    assert 0 < done.summary_tokens <= session.runtime.largest_summary
     assert report.answer == "Noted."
     sound(session.prompt())
     assert prompt(room.resumed(session)) == prompt(session)
@@ -409,7 +409,7 @@ def test_a_summary_from_a_larger_window_is_made_anew_by_the_model(room: Room) ->
     large = stored(room, talk(*things(40, 5)), model=Summariser([summary("A fact, and another. " * 150)]))
     assert large.compact(keep=2).summary_tokens > 540
     model = Summariser([summary()])
-    small = room.resumed(large, model, window=Window(2000, "test"))
+    small = room.resumed(large, model, configured_window=Window(2000, "test"))
     done = compaction_in(list(small.send("And now?")))
     assert done.mode in ("full", "simple")
     assert "A fact" not in model.asked[0].messages[-1].content

@@ -42,7 +42,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
 @pytest.fixture
 def completer(room: Room) -> ChatCompleter:
     session = room.session(
-        offers=lambda: (AvailableModels("offline", ("offline",)), AvailableModels("ollama", ("ollama/qwen3", "ollama/llama\x1b[31m")))
+        list_models=lambda: (AvailableModels("offline", ("offline",)), AvailableModels("ollama", ("ollama/qwen3", "ollama/llama\x1b[31m")))
     )
     made = ChatCompleter(lambda: session)
     made.ready.set()
@@ -154,7 +154,7 @@ def test_what_cannot_be_found_out_is_not_offered(room: Room) -> None:
         raise StoreError("gone")
 
     completer = ChatCompleter(lambda: session)
-    session = room.session(offers=broken)
+    session = room.session(list_models=broken)
     completer.ready.set()
     assert completions(completer, "/model ") == []
 
@@ -189,7 +189,7 @@ def test_who_types_before_there_is_a_session_waits_for_it(room: Room) -> None:
 
 
 def test_where_a_message_begins_agents_are_offered_before_files(room: Room) -> None:
-    session = room.session(agents=lambda: ("planner", "researcher"))
+    session = room.session(agent_names=lambda: ("planner", "researcher"))
     completer = ChatCompleter(lambda: session)
     completer.ready.set()
 

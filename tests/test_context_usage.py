@@ -8,7 +8,6 @@ import pytest
 from building import COUNTER, a_compaction, chunk, prompt_message, said, talk
 
 from zkchat_cli import tools
-from zkchat_cli.chat.command_hints import IN_SHELL, UNSTORED
 from zkchat_cli.config.schema import ContextSettings
 from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget
@@ -21,6 +20,7 @@ from zkchat_cli.models import Compaction, DocumentReference, Prompt, TokenUsage,
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.views import context_usage
 from zkchat_cli.views.budget_bar import BudgetBar, short_count
+from zkchat_cli.views.command_hints import IN_SHELL, UNSTORED
 from zkchat_cli.views.compaction import compaction_line, describe_active_compaction, describe_compaction
 from zkchat_cli.views.prompt_overview import overview_lines
 from zkchat_cli.views.text import plain_text

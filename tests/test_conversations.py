@@ -189,7 +189,7 @@ def test_settings_change_what_the_session_does_from_now_on(room: Room) -> None:
 
 
 def test_the_model_is_a_setting_too(room: Room) -> None:
-    session = room.session(use=lambda name: OpenedModel(Deltas([says("I am new.")], name=name), ()))
+    session = room.session(open_model=lambda name: OpenedModel(Deltas([says("I am new.")], name=name), ()))
     session.override_setting("model", "big/one")
     assert (session.model.name, session.settings.model) == ("big/one", "big/one")
 

@@ -166,7 +166,7 @@ def test_the_links_show_all_that_a_link_can_do(links: dict[str, list[LinkResolut
 
 
 def test_every_setting_the_notes_name_exists(notes: dict[str, str]) -> None:
-    settings = loader.keys(factory.settings_schema())
+    settings = loader.default_values(factory.settings_schema())
     sections = {key.partition(".")[0] for key in settings}
     named = {code for code in code_in(notes) if re.fullmatch(r"[a-z]+\.[a-z_]+", code) and code.partition(".")[0] in sections}
     assert len(named) >= 5
@@ -176,14 +176,14 @@ def test_every_setting_the_notes_name_exists(notes: dict[str, str]) -> None:
 def test_the_settings_shown_as_an_example_are_valid(notes: dict[str, str], tmp_path: Path) -> None:
     [example] = re.findall(r"```toml\n(.*?)```", notes["Using zkchat/Settings.md"], re.DOTALL)
     (tmp_path / loader.PROJECT_FILE).write_text(example, encoding="utf-8")
-    values = loader.load({}, {}, paths.app_paths({"ZKCHAT_HOME": str(tmp_path / "home")}), vault=tmp_path).values
+    values = loader.load_config({}, {}, paths.app_paths({"ZKCHAT_HOME": str(tmp_path / "home")}), vault=tmp_path).values
     assert (values.model, values.vault.ignore, values.references.max_displayed) == ("offline", ("Templates/*", "Archive/*"), 5)
 
 
 def test_the_defaults_in_the_table_of_settings_are_the_real_ones(notes: dict[str, str]) -> None:
     rows = dict(re.findall(r"^\| `([a-z_.]+)` \| `?([^`|]*?)`? \|", notes["Using zkchat/Settings.md"], re.MULTILINE))
     assert len(rows) >= 5
-    assert rows == {key: str(loader.keys(factory.settings_schema())[key]) or "empty" for key in rows}
+    assert rows == {key: str(loader.default_values(factory.settings_schema())[key]) or "empty" for key in rows}
 
 
 def test_every_slash_command_the_notes_name_exists(notes: dict[str, str]) -> None:

@@ -128,7 +128,7 @@ def test_nothing_is_described_unless_it_was_asked_for(room: Room) -> None:
 
 def test_a_model_that_has_no_words_of_its_own_is_not_asked(room: Room) -> None:
     model = Deltas([says("An answer.")], name="offline")
-    session = room.session(model, describes=lambda name: name != "offline")
+    session = room.session(model, can_describe=False)
     completed(session.send("see [[List]]"))
     session.start_background_tasks()
     session.stop_background_tasks(5)

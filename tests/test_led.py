@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -104,8 +105,8 @@ def test_which_model_the_flag_then_the_environment_then_the_agent_then_the_setti
 def test_a_tool_that_is_not_there_is_not_offered(house: House) -> None:
     session = house.session(agent="editor", model="offline")
     assert [tool.name for tool in session.tools] == ["find_excerpts", "read_zk_document"]
-    assert "but they are not here: find_backlinks" in answer(session, "/agent")
-    assert "with --unsafe, and a model that can, also: append_to_note" in answer(session, "/agent")
+    assert "not available here: find_backlinks" in answer(session, "/agent")
+    assert "with --unsafe and a model that can call tools, also: append_to_note" in answer(session, "/agent")
 
 
 def test_the_editor_may_write_where_writing_is_allowed_and_nothing_but_one_note(house: House) -> None:
@@ -169,16 +170,16 @@ def test_memory_stays_within_its_share_with_an_agents(house: House) -> None:
 def test_switching_changes_what_follows_and_back(house: House) -> None:
     house.agent("critic", CRITIC, memory="Be kind.")
     session = house.session()
-    assert "No agent leads this conversation." in answer(session, "/agent")
-    assert "From here on:\ncritic" in answer(session, "/agent critic")
+    assert "No agent is active." in answer(session, "/agent")
+    assert "Switched to:\ncritic" in answer(session, "/agent critic")
     assert sent(ask(session, "Is it sound?")[0])[0].endswith("Find faults.")
     shown = answer(session, "/agent")
-    assert "a window of 5000 tokens" in shown
+    assert "context window 5,000 tokens" in shown
     assert "strategy discard" in shown
     assert "Be kind" not in shown
     assert f"memory of the agent critic, {house.agents / 'critic.md'}" in shown
-    assert "There is: editor, researcher." in shown
-    assert "No agent leads" in answer(session, "/agent none")
+    assert "Other agents: editor, researcher." in shown
+    assert "No agent is active" in answer(session, "/agent none")
     report, _ = ask(session, "And now?")
     assert "Find faults" not in sent(report)[0]
     assert (report.agent, report.context.max_context) == (None, 32768)
@@ -200,7 +201,7 @@ def test_a_model_that_was_picked_in_the_chat_stays_with_whom_one_goes_on(house: 
     slash.run("/model offline", session)
     shown = answer(session, "/agent critic")
     assert session.model.name == "offline"
-    assert "gives way to the one that you chose" in shown
+    assert "is overridden by the one you chose" in shown
 
 
 def test_what_was_settled_in_the_chat_stays_with_whom_one_goes_on(house: House) -> None:
@@ -238,10 +239,8 @@ def test_agents_are_completed(house: House) -> None:
 
 
 def test_a_conversation_that_cannot_change_its_agent_says_so(house: House) -> None:
-    from dataclasses import replace
-
-    session = house.session()
-    session.parts = replace(session.parts, become=None)
+    found = house.session()
+    session = ZkChatSession(found.services, replace(found.runtime, open_agent=None))
     with pytest.raises(UsageError, match="cannot change its agent"):
         session.use_agent("editor")
 
@@ -279,7 +278,7 @@ def test_a_file_called_like_an_agent_is_imported_instead_and_that_is_said(house:
     assert "Find faults" not in sent(report)[0]
     assert sent(report)[2] == "@critic what is it?"
     assert report.references[0].relative_path == "critic.md"
-    assert notices == ["@critic is taken for the file critic.md, not for the agent"]
+    assert notices == ["@critic imports the file critic.md; the agent is not asked"]
 
 
 def test_a_folder_or_a_name_that_nobody_has_is_no_call(house: House) -> None:
@@ -294,7 +293,7 @@ def test_a_folder_or_a_name_that_nobody_has_is_no_call(house: House) -> None:
 def test_a_name_that_is_nearly_an_agents_is_told(house: House) -> None:
     session = house.session()
     _, notices = ask(session, "@reseacher is it sound?")
-    assert notices == ["there is neither an agent nor a file @reseacher: it is sent as it stands"]
+    assert notices == ["no agent and no file is called @reseacher; the message is sent as it is"]
     (house.vault / "reseacher.md").write_text("# Mine")
     for called in ("@reseacher is it sound?", "@anna says it is sound", "anna@researcher.org says so"):
         assert not any("neither an agent" in told for told in ask(session, called)[1])
@@ -313,7 +312,7 @@ def test_only_what_was_typed_calls_an_agent(house: House) -> None:
 def test_a_call_with_nothing_to_ask_is_refused_and_stores_nothing(house: House) -> None:
     house.agent("critic", CRITIC)
     session = house.session()
-    with pytest.raises(UsageError, match="nothing to ask the agent critic"):
+    with pytest.raises(UsageError, match="no question for the agent critic"):
         list(session.send("@critic"))
     assert session.history == ()
 
@@ -326,12 +325,21 @@ def test_a_called_agent_that_is_broken_ends_the_turn_before_it_begins(house: Hou
     assert session.history == ()
 
 
-def test_who_leads_is_back_when_a_turn_is_stopped(house: House) -> None:
+def test_an_observer_in_the_middle_of_a_mentioned_agents_turn_sees_the_usual_agent(house: House) -> None:
+    house.agent("critic", CRITIC)
+    session = house.session()
+    before = session.runtime
+    for event in session.send("@critic is it sound?"):
+        assert session.runtime is before, event
+        assert session.speaker_label == house.model
+    assert session.history[0].agent == "critic"
+
+
+def test_after_a_stopped_turn_of_a_mentioned_agent_the_usual_one_continues(house: House) -> None:
     house.agent("critic", CRITIC)
     session = house.session()
     turn = session.send("@critic is it sound?")
     next(turn)
-    assert session.speaker_label.startswith("critic")
     turn.close()
     assert session.speaker_label == house.model
     assert session.history[0].agent == "critic"
@@ -383,7 +391,7 @@ def test_from_one_conversation_to_another_each_has_its_own_agent(house: House) -
     ask(plain_, "Is it sound?")
     bench = house.bench()
     first = bench.session(bench.store.conversation(led.conversation.id))
-    second = ZkChatSession(first.parts, bench.store.conversation(plain_.conversation.id))
+    second = ZkChatSession(first.services, first.runtime, bench.store.conversation(plain_.conversation.id))
     assert (first.speaker_label, second.speaker_label) == (f"critic · {house.model}", house.model)
 
 
@@ -394,4 +402,4 @@ def test_an_agent_that_is_gone_is_told_and_the_conversation_goes_on(house: House
     (house.agents / "critic.toml").unlink()
     report, notices = ask(house.resumed(session), "And now?")
     assert report.agent is None
-    assert notices == ["this conversation was led by the agent critic, and goes on without it: there is no agent 'critic'"]
+    assert notices == ["this conversation used the agent critic and continues without it: there is no agent 'critic'"]

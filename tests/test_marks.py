@@ -4,9 +4,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.citations.marks.marks import cited_marks, find_marks, read_marks, split_at_marks
-from zkchat_cli.citations.marks.patterns import CitationMark
-from zkchat_cli.citations.marks.stream_parser import CitationMarkParser
+from zkchat_cli.citations.mark_syntax import CitationMark
+from zkchat_cli.citations.marks import CitationMarkParser, cited_marks, find_marks, read_marks, split_at_marks
 from zkchat_cli.models import Citation
 
 AWKWARD = [

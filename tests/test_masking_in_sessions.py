@@ -69,14 +69,14 @@ def test_the_front_of_the_prompt_stays_the_same_between_compactions(room: Room) 
 def test_masked_results_stay_masked_in_another_process_and_come_back_with_undo(room: Room) -> None:
     room.max_context = 8000
     session = stored(room, searches(12), model=Summariser())
-    before = session.shown(None)
+    before = session.turns
     list(session.send("And now?"))
     assert prompt(room.resumed(session)) == prompt(session)
     undone = session.undo_compaction()
     assert undone is not None
     assert undone.mode == "masked"
     assert session.compaction is None
-    assert session.shown(session.compaction)[: len(before)] == tuple(before)
+    assert session.turns[: len(before)] == tuple(before)
 
 
 def test_what_was_masked_can_be_masked_further_and_folded_later(room: Room) -> None:

@@ -244,7 +244,7 @@ def test_a_question_outlasts_a_failure(room: Room, server: ModelServer, protocol
 def test_an_empty_answer_is_said_to_be_one(room: Room, server: ModelServer, protocol: Protocol, pieces: tuple[str, ...]) -> None:
     error = failed(talking(room, protocol, server, says(protocol, *pieces)).send("What?")).error
     assert getattr(error, "kind", "") == "empty"
-    assert "answered with nothing" in error.message
+    assert "sent an empty answer" in error.message
 
 
 @BOTH

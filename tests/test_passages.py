@@ -7,8 +7,8 @@ from building import chunk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.citations.quotes import locate_quote
-from zkchat_cli.llm.offline.quotable import LONGEST, QuotablePassage, quotable_passages
+from zkchat_cli.citations.quotes import QuotableChunk
+from zkchat_cli.llm.offline.passages import LONGEST, QuotablePassage, quotable_passages
 
 
 def quotable(text: str, heading: str | None = None) -> list[tuple[str, str]]:
@@ -105,4 +105,4 @@ def test_what_is_too_long_is_cut_and_marked() -> None:
 @given(st.text(st.sampled_from("aB .:!?\n>-#|`~*[]()<!%1“”漢。\0\t"), max_size=120))
 def test_every_piece_stands_in_the_text_word_for_word(text: str) -> None:
     for piece in quotable_passages(text, "H"):
-        assert locate_quote(piece.text, chunk(text=text)) or not piece.text.strip(" \n.…*`"), json.dumps(text)
+        assert QuotableChunk(chunk(text=text)).locate(piece.text) or not piece.text.strip(" \n.…*`"), json.dumps(text)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from building import Deltas, Room, a_compaction, a_room, calls, completed, failed, find, says, stored, talk
+from building import Deltas, Room, a_compaction, a_room, calls, completed, failed, find, says, stored, talk, with_compaction
 from conftest import Program
 
 from zkchat_cli.chat.session import ZkChatSession
@@ -129,7 +129,7 @@ def test_prompts_go_with_their_conversation(room: Room, tmp_path: Path) -> None:
 def test_turns_without_stored_prompts_say_so(room: Room) -> None:
     session = stored(room, talk(("Hi", "Hello")))
     assert room.store.prompts(session.history[0].id) == () == room.store.prompts("nobody")
-    with pytest.raises(UsageError, match="no prompt of turn 1 was kept: it was imported"):
+    with pytest.raises(UsageError, match="no prompt of turn 1 was stored: it was imported"):
         prompt_history.restore_sent_prompts(session.history, 1, ())
 
 
@@ -162,17 +162,17 @@ def test_what_was_left_out_is_told_from_the_log(room: Room) -> None:
     completed(session.send("Where was the anvil on day 3? [[Filters]]"))
     asked = session.history[-4]
     prompt = prompt_history.restore_prompt(room.store.prompts(asked.id)[0], session.history)
-    there = {id_ for m in prompt.messages for id_ in m.source_ids if not m.content.startswith(prompt_history.RECALLED)}
+    there = {id_ for m in prompt.messages for id_ in m.source_ids if not m.content.startswith(prompt_history.RECALLED_TAG)}
     above = [m.id for m in session.history[:-4]]
     assert {d.id for d in prompt.dropped if not d.id.startswith("tool:")} == {id_ for id_ in above if id_ not in there}
     assert {d.reason.partition(";")[0] for d in prompt.dropped if d.id in above} <= {"no room", "in the summary"}
-    assert any("quoted because it bears on the message" in d.reason for d in prompt.dropped)
+    assert any("quoted because it is relevant to the message" in d.reason for d in prompt.dropped)
     assert [d.relative_path for d in prompt.documents] == [asked.references[0].relative_path]
 
 
 def test_the_summary_of_then_is_told_although_it_was_taken_back(room: Room) -> None:
     session = stored(room, talk(("One?", "1."), ("Two?", "2."), ("Three?", "3.")), model=Deltas([says("So.")]))
-    session.take(a_compaction("They counted to two.", session.history[3].id))
+    session = with_compaction(session, a_compaction("They counted to two.", session.history[3].id))
     completed(session.send("And?"))
     session.undo_compaction()
     prompt = whole(session, 4, room)
@@ -229,7 +229,7 @@ def test_what_changed_between_two_turns(room: Room) -> None:
 def test_why_a_message_was_lost_is_told(room: Room) -> None:
     session = stored(room, talk(("One?", "1."), ("Two?", "2.")), model=Deltas([says("So.")]))
     completed(session.send("Three?"))
-    session.take(a_compaction("They counted.", session.history[3].id))
+    session = with_compaction(session, a_compaction("They counted.", session.history[3].id))
     completed(session.send("Four?"))
     a, b = whole(session, 3, room), whole(session, 4, room)
     assert {why for _, why in prompt_history.diff_prompts(a, b).removed} == {"in the summary"}

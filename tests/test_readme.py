@@ -206,7 +206,7 @@ def test_every_export_format_is_there_and_no_other() -> None:
 
 
 def test_every_built_in_agent_and_every_key_of_one_is_there_and_no_other() -> None:
-    keys = {key.partition(".")[0] for key in loader.keys(agents.profile.AgentProfile)}
+    keys = {key.partition(".")[0] for key in loader.default_values(agents.profile.AgentProfile)}
     told = {each.removesuffix(".…") for each in first_column("## Agents")}
     assert told == {*registry.names(builtin), *keys}
 
@@ -230,11 +230,13 @@ def test_every_way_to_write_a_query_means_what_it_says() -> None:
 def test_every_setting_is_there_with_its_default_and_description() -> None:
     schema = factory.settings_schema()
     told = {code(row[0])[0]: row[1:] for row in rows(section("## Settings")) if len(row) == 3}
-    assert told == {key: [f"`{json.dumps(value)}`", loader.describe(key, schema)] for key, value in loader.keys(schema).items()}
+    assert told == {
+        key: [f"`{json.dumps(value)}`", loader.describe_setting(key, schema)] for key, value in loader.default_values(schema).items()
+    }
 
 
 def test_every_setting_that_the_text_names_exists() -> None:
-    known = loader.keys(factory.settings_schema())
+    known = loader.default_values(factory.settings_schema())
     tables = {key.partition(".")[0] for key in known if "." in key}
     named = {each.split()[0] for each in code(PROSE) if re.match(rf"(?:{'|'.join(tables)})\.[a-z_]+(?: |$)", each)}
     assert named - set(known) == set()
@@ -247,7 +249,7 @@ def test_every_environment_variable_is_there_and_no_other() -> None:
     )  # what it reads a shell sets
     assert {name for name in read if not name.startswith("_")} - told == set()
     named = {node.value for tree in parsed().values() for node in ast.walk(tree) if _is_text(node)}
-    settings = {f"ZKCHAT_{key.upper().replace('.', '__')}" for key in loader.keys(factory.settings_schema())}
+    settings = {f"ZKCHAT_{key.upper().replace('.', '__')}" for key in loader.default_values(factory.settings_schema())}
     assert told - named - settings == set()
 
 
@@ -261,7 +263,7 @@ def _read_from_the_environment(trees: Iterable[ast.Module]) -> Iterator[str]:
                     yield name
                 case ast.Subscript(value=where, slice=ast.Constant(value=str(name))) if _is_environment(where):
                     yield name
-    yield from (default for key, default in loader.keys(factory.settings_schema()).items() if key.endswith(".key_variable"))
+    yield from (default for key, default in loader.default_values(factory.settings_schema()).items() if key.endswith(".key_variable"))
 
 
 def _is_environment(node: ast.expr) -> bool:

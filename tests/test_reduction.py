@@ -9,7 +9,7 @@ from building import COUNTER, Clock, chunk
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.chat.tool_executor import ToolExecutor, ToolOutcome, ToolResult, TruncatedFinding, fit
+from zkchat_cli.chat.tool_executor import ToolExecutor, ToolOutcome, ToolResult, TruncatedFinding, fit_findings
 from zkchat_cli.models import ContentChunk, ToolCall
 from zkchat_cli.references.chunk_format import CUT_MARK, FRAME_TOKENS, MAX_NUMBER, chunk_tokens, format_tool_result, min_chunk_tokens
 from zkchat_cli.references.fit_to_budget import rank_chunks, reduce_to_fit, share_evenly
@@ -248,7 +248,7 @@ def test_results_are_whole_while_they_fit() -> None:
 
 def test_what_fits_by_a_token_is_not_reduced() -> None:
     findings = [ToolOutput(found("a", "b", "c"), note="More."), ToolOutput(found("d"))]
-    exact = next(room for room in range(2000) if [len(f.chunks) for f in fit(findings, room, COUNT)] == [3, 1])
+    exact = next(room for room in range(2000) if [len(f.chunks) for f in fit_findings(findings, room, COUNT)] == [3, 1])
     assert not any("Left out" in note(r) for r in results(findings, exact))
     assert any("Left out" in note(r) for r in results(findings, exact - 1))
 
@@ -278,7 +278,7 @@ def test_what_is_left_out_is_told_with_where_to_go_on() -> None:
 def test_what_another_result_shows_is_left_out_first_and_named_by_its_number() -> None:
     long = "Filters say which tasks you want to see. " * 10
     findings = [ToolOutput(found("a", "b", text=long)), ToolOutput(found("c", "d", "b", text=long))]
-    all_but_one = next(room for room in range(2000) if sum(len(fitted.chunks) for fitted in fit(findings, room, COUNT)) == 4)
+    all_but_one = next(room for room in range(2000) if sum(len(fitted.chunks) for fitted in fit_findings(findings, room, COUNT)) == 4)
     first, second = results(findings, all_but_one)
     assert [c.id for c in first.chunks] == ["a", "b"]
     assert [c.id for c in second.chunks] == ["c", "d"]
@@ -288,7 +288,7 @@ def test_what_another_result_shows_is_left_out_first_and_named_by_its_number() -
 def test_of_many_that_another_result_shows_some_are_named() -> None:
     many = found(*map(str, range(1, 41)), text="Filters say which tasks you want to see. " * 5)
     findings = [ToolOutput(many), ToolOutput((*found("x"), *many))]
-    each_once = next(room for room in range(0, 9000, 10) if len(fit(findings, room, COUNT)[0].chunks) == 40)
+    each_once = next(room for room in range(0, 9000, 10) if len(fit_findings(findings, room, COUNT)[0].chunks) == 40)
     [_, second] = results(findings, each_once)
     assert note(second).endswith("40 excerpts that another result shows as source 1, 2, 3, 4, 5, 6, ….")
 
@@ -344,7 +344,7 @@ def test_less_room_for_results_never_shows_more(calls: Calls, lists: list[int], 
         return set(map(whole, (c for c in fitted.chunks))), sum(len(c.text.removesuffix(CUT_MARK)) for c in fitted.chunks), len(listed)
 
     findings = findings_of(calls, lists)
-    for small, large in zip(*(map(shown, fit(findings, r, COUNT)) for r in (room, room + more)), strict=True):
+    for small, large in zip(*(map(shown, fit_findings(findings, r, COUNT)) for r in (room, room + more)), strict=True):
         assert small[0] <= large[0]
         assert small[1] <= large[1]
         assert small[2] <= large[2]
@@ -353,7 +353,7 @@ def test_less_room_for_results_never_shows_more(calls: Calls, lists: list[int], 
 @settings(deadline=None)
 @given(replies(), LISTS, st.integers(0, 1500))
 def test_what_is_shown_and_what_is_told_to_be_left_out_is_all_there_is(calls: Calls, lists: list[int], room: int) -> None:
-    for finding, fitted in zip(findings := findings_of(calls, lists), fit(findings, room, COUNT), strict=True):
+    for finding, fitted in zip(findings := findings_of(calls, lists), fit_findings(findings, room, COUNT), strict=True):
         assert len(fitted.chunks) + len(fitted.dropped) == len(finding.chunks)
         assert sorted([*map(whole, fitted.chunks), *(c.id for c in fitted.dropped)]) == sorted(c.id for c in finding.chunks)
 

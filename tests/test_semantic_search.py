@@ -16,7 +16,7 @@ from conftest import Program, write
 from meaning import Meaning, Servers
 
 from zkchat_cli.errors import ProviderError, VaultError
-from zkchat_cli.vault.search.semantic import FEW, REST_SECONDS, Semantic
+from zkchat_cli.vault.search.semantic import FEW, REST_SECONDS, SemanticSearch
 from zkchat_cli.vault.search.vector_store import LONGEST_TEXT, VectorStore, cut, embedded
 from zkchat_cli.vault.vault import Vault
 
@@ -337,7 +337,7 @@ def test_a_model_that_failed_is_left_alone_for_a_while(tmp_path: Path) -> None:
     present = [0.0]
     embedder = Meaning(fails=lambda: DOWN)
     vault = Vault.open(write(tmp_path / "notes", NOTES), tmp_path / "cache")
-    semantic = Semantic(embedder, VectorStore(tmp_path / "vectors.db"), vault._ask, lambda: present[0])
+    semantic = SemanticSearch(embedder, VectorStore(tmp_path / "vectors.db"), vault._ask, lambda: present[0])
     for moment, asked in ((0, 1), (1, 1), (REST_SECONDS - 1, 1), (REST_SECONDS + 1, 2)):
         present[0] = moment
         assert semantic.nearest("car", 5) == []
@@ -513,7 +513,7 @@ def test_a_file_that_another_writes_too_long_is_a_warning(notes: Notes) -> None:
     notes.vault.refresh()
     other = sqlite3.connect(notes.vectors, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    impatient = Semantic(notes.embedder, VectorStore(notes.vectors, busy_seconds=0.05), notes.vault._ask)
+    impatient = SemanticSearch(notes.embedder, VectorStore(notes.vectors, busy_seconds=0.05), notes.vault._ask)
     impatient.embed()
     assert "another zkchat" in impatient.take_warnings()[0].message
     other.close()

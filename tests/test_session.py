@@ -287,7 +287,7 @@ def test_an_unknown_tool_is_answered_and_the_turn_goes_on(room: Room) -> None:
     model = Deltas([calls(ToolCall(id="1", name="rm_rf")), says("Sorry.")])
     report = completed(room.session(model).send("What?"))
     assert [run.ok for run in report.tools] == [False]
-    assert "there is no tool rm_rf" in model.requests[1].messages[-1].content
+    assert "unknown tool rm_rf" in model.requests[1].messages[-1].content
 
 
 def test_wrong_arguments_are_answered_and_the_turn_goes_on(room: Room) -> None:
@@ -306,7 +306,7 @@ def test_the_last_round_offers_no_tools(room: Room) -> None:
 def test_a_model_that_never_stops_asking_for_tools_is_stopped(room: Room) -> None:
     room.settings = Config(llm=LlmSettings(max_tool_rounds=2))
     error = failed(room.session(Deltas([calls(find("compost"))])).send("What?")).error
-    assert "asked for tools 3 times in a row" in error.message
+    assert "called tools 3 times in a row" in error.message
     assert "llm.max_tool_rounds" in error.hint
 
 
@@ -390,9 +390,9 @@ def test_an_empty_answer_is_a_failure(room: Room, nothing: list[Delta]) -> None:
 @pytest.mark.parametrize(
     ("reason", "kind", "told"),
     [
-        ("stop", "empty", "deltas answered with nothing"),
-        ("length", "empty", "deltas reached its length limit before it said a word"),
-        ("content_filter", "content_filter", "deltas: the answer was held back by a content filter"),
+        ("stop", "empty", "deltas sent an empty answer"),
+        ("length", "empty", "deltas reached its length limit before it answered"),
+        ("content_filter", "content_filter", "deltas: a content filter blocked the answer"),
     ],
 )
 def test_it_is_told_why_an_answer_is_empty(room: Room, reason: FinishReason, kind: str, told: str) -> None:
@@ -743,7 +743,7 @@ def test_an_answer_that_cannot_be_stored_is_told_and_not_lost(room: Room) -> Non
     events, last = ended(turn)
     assert isinstance(last, TurnCompleted) and last.report.answer == LONG
     [told] = [e for e in events if isinstance(e, Notice)]
-    assert told.message.startswith("what is said now is not stored yet: The store ") and "full" in told.message and told.hint
+    assert told.message.startswith("this conversation is not stored for now: The store ") and "full" in told.message and told.hint
     assert log(session) == [("user", "pending", "Is it so?")]
 
 
@@ -755,7 +755,7 @@ def test_an_answer_that_could_not_be_stored_is_stored_with_the_next_turn(room: R
     completed(turn)
     make_room(room.store)
     events, _ = ended(session.send("And now?"))
-    assert any("is stored now" in e.message for e in events if isinstance(e, Notice))
+    assert any("stored again" in e.message for e in events if isinstance(e, Notice))
     assert [content for _, _, content in log(session)] == ["Is it so?", LONG, "And now?", "Short."]
     assert room.store.conversation(session.conversation.id).title == "Is it so?"
     assert room.resumed(session).prompt() == session.prompt()
@@ -767,12 +767,12 @@ def test_the_conversation_goes_on_in_memory_while_the_disk_is_full(room: Room) -
     step_to(turn, MessageStored)
     fill(room.store)
     told = [e.message for e in turn if isinstance(e, Notice)]
-    assert LONG in contents(session) and len(told) == 1 and "not stored yet: " in told[0]
+    assert LONG in contents(session) and len(told) == 1 and "not stored for now: " in told[0]
     events, last = ended(session.send("Is there room? " * 2000))
     assert isinstance(last, TurnCompleted) and not any(isinstance(e, Notice) for e in events), "it has been told"
     make_room(room.store)
     events, _ = ended(session.send("And now?"))
-    assert [e.message for e in events if isinstance(e, Notice)] == ["what could not be stored before is stored now"]
+    assert [e.message for e in events if isinstance(e, Notice)] == ["everything is stored again"]
     kept = [content for _, _, content in log(session)]
     assert kept == ["Is it so?", LONG, "Is there room? " * 2000, "Perhaps.", "And now?", "Short."]
     session.flush()

@@ -205,13 +205,13 @@ def offering(room: Room, *offers: AvailableModels) -> ZkChatSession:
             raise ProviderError("unknown_model", f"there is no {name}", "Choose another.")
         return OpenedModel(Deltas([says(f"I am {name}.")], name=name, window=Window(5000, "a test")), ())
 
-    return room.session(Deltas([says("Hello.")]), use=use, offers=lambda: offers)
+    return room.session(Deltas([says("Hello.")]), open_model=use, list_models=lambda: offers)
 
 
 def test_model_says_which_it_is_how_large_its_window_and_what_else_there_is(room: Room) -> None:
     session = offering(room, AvailableModels("big", ("big/one", "big/two")), AvailableModels("down", problem="down cannot be reached"))
     said = answer("/model", session)
-    assert said.startswith(f"{session.model.name}, context window 32,768 tokens (the default")
+    assert said.startswith(f"{session.model.name}, context window 32,768 tokens (default")
     assert "\n  big/one\n  big/two\n  down: down cannot be reached\n" in said
 
 

@@ -10,14 +10,15 @@ from building import Deltas, Room, a_room, calls, completed, ended, find, says
 from conftest import Program
 
 from zkchat_cli import slash
-from zkchat_cli.chat.agent_run import run_goal, unfinished
-from zkchat_cli.chat.command_hints import IN_SHELL, UNSTORED, CommandHints
+from zkchat_cli.chat.agent_run import run_goal, unfinished_goal
 from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.chat.user_message import UserInput
 from zkchat_cli.context.system_prompt import INSTRUCTIONS
 from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.events import Cited, Event, IterationFinished, IterationStarted, Notice, ReasoningDelta, TextDelta, TurnFailed
 from zkchat_cli.llm.base import Delta, StreamFailed, TextPart
 from zkchat_cli.models import RunReport, ToolCall
+from zkchat_cli.views.command_hints import IN_SHELL, UNSTORED, CommandHints
 
 GOAL = "Say how filters are joined."
 
@@ -85,7 +86,7 @@ def test_documents_that_the_goal_names_come_once_and_only_what_was_typed_imports
 
 def test_a_conversation_that_begins_in_the_middle_of_a_run_is_called_by_its_goal(room: Room) -> None:
     session = room.session(Deltas([says("One.")]))
-    completed(session.send(f"{GOAL}\n\n(Round 2 of 3: take this goal up where you left it.)", goal=GOAL))
+    completed(session.run_turn(UserInput(f"{GOAL}\n\n(Round 2 of 3: take this goal up where you left it.)", goal=GOAL)))
     assert room.store.conversation(session.conversation.id).title == GOAL
 
 
@@ -177,7 +178,7 @@ def test_every_iteration_keeps_within_the_budget(vault: Path, tmp_path: Path) ->
     long = "x1 " * 400
     room = a_room(vault, tmp_path / "cache", max_context=2500)
     model = Deltas([each for i in range(12) for each in (calls(find(f"filters {i}", f"c{i}")), says(f"{i} {long}"))])
-    session = room.session(model, summarizes=lambda _: False)
+    session = room.session(model, can_summarize=False)
     events, _ = ended(run_goal(session, GOAL, 12))
     limit = session.budget.effective_limit
     assert len(iterations_in(events)) > 2
@@ -197,13 +198,13 @@ def test_a_stopped_run_keeps_what_came_and_is_taken_up_again(room: Room) -> None
     assert session.history[-1].content == "half of"
     assert session.history[-1].status == "unfinished"
     assert "finish" not in [tool.name for tool in session.tools]
-    assert unfinished(session.history) == GOAL
+    assert unfinished_goal(session.history) == GOAL
     model = Deltas([finish("Done.")])
     again = room.resumed(session, model)
     run = run_of(again, goal="")
     assert (run.goal, run.met) == (GOAL, True)
     assert model.requests[0].messages[-1].content.startswith(f"{GOAL}\n\n(Round 1 of 5: ")
-    assert unfinished(again.history) is None
+    assert unfinished_goal(again.history) is None
 
 
 def test_at_whatever_event_a_run_is_stopped_it_can_be_taken_up_again(room: Room) -> None:
@@ -218,7 +219,7 @@ def test_at_whatever_event_a_run_is_stopped_it_can_be_taken_up_again(room: Room)
         turn.close()
         assert "finish" not in [tool.name for tool in session.tools]
         assert room.store.history(session.conversation.id) == session.history if session.history else True
-        came.add(left := unfinished(session.history))
+        came.add(left := unfinished_goal(session.history))
         if left is not None:
             assert run_of(room.resumed(session, Deltas([finish("Done.")])), goal="").met
     assert many > 15
@@ -239,22 +240,22 @@ def test_a_run_in_which_the_model_fails_shows_what_it_had_and_says_how_to_go_on(
     session = room.session(Deltas([calls(find("filters")), says("One [1]."), broken]))
     *_, text, notice, end = run_goal(session, GOAL)
     assert text == TextDelta(shown)
-    assert notice == Notice("the run ended in iteration 2 of 5", "/solve goes on")
+    assert notice == Notice("the run ended in iteration 2 of 5", "/solve resumes it")
     assert isinstance(end, TurnFailed)
     assert end.partial == shown.strip()
 
 
-@pytest.mark.parametrize(("ways", "hint"), [(IN_SHELL, "zkchat ask -c --iterations N goes on"), (UNSTORED, "")])
+@pytest.mark.parametrize(("ways", "hint"), [(IN_SHELL, "zkchat ask -c --iterations N resumes it"), (UNSTORED, "")])
 def test_in_a_shell_a_run_that_failed_names_what_goes_on_there_if_anything_does(room: Room, ways: CommandHints, hint: str) -> None:
     session = room.session(Deltas([[StreamFailed(ProviderError("server", "it burns", "Wait."))]]))
-    assert Notice("the run ended in iteration 1 of 5", hint) in list(run_goal(session, GOAL, ways=ways))
+    assert Notice("the run ended in iteration 1 of 5", hint) in list(run_goal(session, GOAL, resume_hint=ways.resume_run))
 
 
 def test_which_goal_is_taken_up_again_is_told(room: Room) -> None:
     session = room.session(Deltas([finish("Half.", "the rest"), finish("All.")]))
     run_of(session)
     told = [event.message for event in run_goal(session) if isinstance(event, Notice)]
-    assert told == [f"going on with the goal “{GOAL}”"]
+    assert told == [f"resuming the goal “{GOAL}”"]
 
 
 def test_what_was_unmet_can_be_taken_up_again_also_after_other_turns(room: Room) -> None:
@@ -362,7 +363,7 @@ def test_an_agent_that_was_called_for_a_run_goes_on_with_it_and_leads_nothing_el
     again = zkchat("ask", "-c", "--iterations", 2, "--model", echo, "--json")
     assert again.json["agent"] == "critic"
     assert again.json["run"]["goal"] == GOAL
-    assert "the agent critic goes on with its goal" in again.err
+    assert "the agent critic resumes its goal" in again.err
     prompt = json.loads(again.json["answer"])["messages"]
     assert "Find faults." in prompt[0]["content"]
     assert not any("@critic" in message["content"] for message in prompt)

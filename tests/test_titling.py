@@ -78,7 +78,7 @@ def test_nothing_is_asked_where_it_is_switched_off_or_nothing_was_answered(room:
     off = Config(chat=ChatSettings(model_titles=False))
     cases = [
         (replace(room, settings=off), [says("It needs air.")], {}),
-        (room, [says("It needs air.")], {"describes": lambda _: False}),
+        (room, [says("It needs air.")], {"can_describe": False}),
         (room, [[StreamFailed(ProviderError("timeout", "too slow", "Wait."))]], {}),
     ]
     for where, answers, parts in cases:

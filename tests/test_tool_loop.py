@@ -115,7 +115,7 @@ def test_more_calls_than_the_window_holds_are_the_models_fault_and_the_chat_goes
     session = room.session(Deltas([calls(*many), says("A filter.")]))
     error = failed(session.send("What is a filter?")).error
     assert isinstance(error, ProviderError)
-    assert (error.kind, "asked for more tools than its window has room for" in error.message) == ("bad_answer", True)
+    assert (error.kind, "called more tools than its window has room for" in error.message) == ("bad_answer", True)
     assert completed(session.send("And now?")).answer == "A filter."
 
 
@@ -176,11 +176,11 @@ def test_a_tool_that_fails_is_a_short_error(room: Room) -> None:
 @pytest.mark.parametrize(
     ("call", "expected"),
     [
-        (ToolCall(id="x", name="delete", arguments={}), "there is no tool delete; there are count"),
+        (ToolCall(id="x", name="delete", arguments={}), "unknown tool delete; the tools are count"),
         (count("many"), "count: n must be of type integer"),
         (ToolCall(id="x", name="count", arguments={}), "count needs n"),
         (ToolCall(id="x", name="count", arguments={"n": 1, "m": 2}), "count has no argument 'm'"),
-        (garbled(), "the arguments of count are no JSON object"),
+        (garbled(), "the arguments of count are not a JSON object"),
     ],
 )
 def test_a_wrong_call_is_told_so_and_may_be_made_better(room: Room, call: ToolCall, expected: str) -> None:
@@ -196,7 +196,7 @@ def test_arguments_that_are_no_json_twice_in_a_row_end_the_turn(room: Room) -> N
     error = failed(session.send("Count.")).error
     assert isinstance(error, ProviderError)
     assert error.kind == "bad_answer"
-    assert "arguments that are no JSON" in error.message
+    assert "arguments that are not JSON" in error.message
     assert well_formed(session.history)
 
 
@@ -222,7 +222,7 @@ def test_arguments_nested_without_end_are_no_arguments(room: Room) -> None:
         deep = {"n": deep}
     session = room.session(Deltas([calls(ToolCall(id="x", name="count", arguments=deep)), says("Done.")]), tools=(Counting().tool,))
     assert completed(session.send("Count.")).answer == "Done."
-    assert "no JSON object: 'nested too deeply'" in results(room.resumed(session).history)[0][1]
+    assert "not a JSON object: 'nested too deeply'" in results(room.resumed(session).history)[0][1]
 
 
 def test_a_server_that_finds_every_prompt_too_long_does_not_end_the_conversation(room: Room) -> None:
@@ -259,7 +259,7 @@ def test_going_on_with_an_answer_that_was_cut(room: Room) -> None:
         session.continue_answer()
     assert completed(session.send("Count.")).finish_reason == "length"
     assert completed(session.continue_answer()).answer == " three."
-    assert session.history[-2].content == CONTINUE_PROMPT and session.history[-2].typed == "/continue"
+    assert session.history[-2].content == CONTINUE_PROMPT and session.history[-2].display_text == "/continue"
     assert "“/continue”" in slash.run("/undo", session).text
     assert "“/continue”" in slash.run("/redo", session).text
     with pytest.raises(UsageError, match="was not cut"):

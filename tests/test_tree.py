@@ -173,7 +173,7 @@ def test_retry_asks_again_on_a_branch_of_its_own(room: Room) -> None:
     completed(session.send("What is 2 + 3?"))
     assert turn("/retry", session) == "Five."
     assert contents(session) == contents(room.resumed(session)) == ["What is 2 + 3?", "Five."]
-    assert len(session.log()) == 4
+    assert len(session.store.log(session.conversation.id)) == 4
     assert "Switched to branch 1" in answer("/branches 1", session)
     assert contents(session) == ["What is 2 + 3?", "Four."]
 
@@ -228,7 +228,7 @@ def test_what_could_not_be_stored_yet_is_in_the_tree_and_is_never_left_behind(ro
     room.store._db.execute("PRAGMA query_only = OFF")
     answer("/branches 1", session)
     assert contents(session) == ["What is one?", "1"]
-    assert [message.content for message in session.log()] == ["What is one?", "1", "What is two?", "2"]
+    assert [message.content for message in session.store.log(session.conversation.id)] == ["What is one?", "1", "What is two?", "2"]
 
 
 def test_a_stopped_retry_keeps_what_came_and_both_branches(room: Room) -> None:
@@ -239,7 +239,7 @@ def test_a_stopped_retry_keeps_what_came_and_both_branches(room: Room) -> None:
             break
     events.close()
     assert contents(room.resumed(session)) == ["What is one?", "A "]
-    assert len(session.log()) == 4
+    assert len(session.store.log(session.conversation.id)) == 4
 
 
 def test_clear_starts_afresh_and_redo_brings_all_back(room: Room) -> None:
@@ -248,7 +248,7 @@ def test_clear_starts_afresh_and_redo_brings_all_back(room: Room) -> None:
     assert session.history == room.resumed(session).history == ()
     assert answer("/clear", session) == "The context is already empty."
     assert "beginning" in answer("/branches", session)
-    with pytest.raises(UsageError, match="nothing to take back"):
+    with pytest.raises(UsageError, match="nothing to undo"):
         slash.run("/undo", session)
     assert "ends with turn 2" in answer("/redo", session)
 
@@ -312,11 +312,13 @@ def carried(room: Room, session: ZkChatSession) -> None:
     [read] = read_conversations(text.encode(), vault="/other", new_id=Ids("never"), now=NOON).archives
     elsewhere = replace(room, store=ChatSessionStore.open(None))
     there = elsewhere.session(conversation=elsewhere.store.restore(read, Ids("never")), strategy=session.strategy.name)
-    assert there.log() == session.log() and there.prompt() == session.prompt()
+    assert there.store.log(there.conversation.id) == session.store.log(session.conversation.id) and there.prompt() == session.prompt()
     elsewhere.store.close()
     copy = room.store.restore(read, room.new_id)
     assert copy.id != session.conversation.id
-    assert [message.content for message in room.store.log(copy.id)] == [message.content for message in session.log()]
+    assert [message.content for message in room.store.log(copy.id)] == [
+        message.content for message in session.store.log(session.conversation.id)
+    ]
     assert exporter("json").export(room.store.archive(session.conversation.id, prompts=True)) == text
 
 
@@ -341,7 +343,7 @@ def test_no_way_through_a_conversation_loses_a_message_or_makes_a_wrong_prompt(r
                     list(outcome.turn)
         except UsageError:
             pass  # there is nowhere to go that way
-        log = {message.id: message.content for message in session.log()}
+        log = {message.id: message.content for message in session.store.log(session.conversation.id)}
         assert seen.items() <= log.items()
         seen = log
         assert session.history == room.store.history(session.conversation.id)

@@ -11,12 +11,13 @@ import pytest
 from building import Deltas, Room, a_room, calls, completed, ended, failed, find, says
 
 from zkchat_cli import slash, tools
+from zkchat_cli.config.schema import Config, VaultSettings
 from zkchat_cli.errors import ProviderError, VaultError
 from zkchat_cli.events import ChangeDecided, ChangeProposed, Event
 from zkchat_cli.llm.base import StreamFailed
 from zkchat_cli.models import IndexReport, ToolCall
 from zkchat_cli.vault import approval
-from zkchat_cli.vault.approval import ALLOWED, DECLINED, ApprovalPolicy, Decision
+from zkchat_cli.vault.approval import ALLOWED, DECLINED, Decision
 from zkchat_cli.vault.edit import file_names
 from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.vault.vault import Vault
@@ -36,7 +37,7 @@ def wants(name: str, id_: str = "c1", **arguments: object) -> ToolCall:
 def turn(room: Room, *replies: list, approve: object = lambda _: ALLOWED) -> tuple[list[Event], list[str]]:
     """The events of a turn in which the model does this, and what its tools answered."""
     model = Deltas(replies)
-    session = room.session(model, tools=WRITING, changing=ApprovalPolicy(approve))
+    session = room.session(model, tools=WRITING, approve=approve)
     events, _ = ended(session.send("Please tidy up my notes."))
     return events, [m.content for m in session.history if m.role == "tool"]
 
@@ -199,7 +200,7 @@ def test_a_change_that_cannot_be_made_is_a_mistake_that_nobody_is_asked_about(
 
 def stopped_in(room: Room, *replies: list, git: bool = False, until: type | None = None) -> list[str]:
     """What the log has of the tools of a turn that Ctrl-C stops: by itself, or at the second event of this kind."""
-    session = room.session(Deltas(replies), tools=WRITING, changing=ApprovalPolicy(lambda _: ALLOWED, git))
+    session = room.session(Deltas(replies), tools=WRITING, approve=lambda _: ALLOWED, settings=Config(vault=VaultSettings(git=git)))
     running = session.send("Please tidy up my notes.")
     with pytest.raises(KeyboardInterrupt) if until is None else nullcontext():
         seen = 0
@@ -232,7 +233,7 @@ def test_a_change_that_was_made_is_in_the_log_however_its_turn_is_stopped(room: 
 
 def test_where_nothing_was_changed_a_stopped_turn_keeps_what_was_said(room: Room) -> None:
     model = Deltas([calls(wants("create_note", path="New", content="x"), text="I write it.")])
-    session = room.session(model, tools=WRITING, changing=ApprovalPolicy(lambda _: ALLOWED))
+    session = room.session(model, tools=WRITING, approve=lambda _: ALLOWED)
     running = session.send("Write it.")
     next(event for event in running if isinstance(event, ChangeProposed))
     running.close()
@@ -242,7 +243,7 @@ def test_where_nothing_was_changed_a_stopped_turn_keeps_what_was_said(room: Room
 def test_a_model_that_fails_after_a_change_knows_of_it_when_it_is_asked_again(room: Room) -> None:
     broken = [StreamFailed(ProviderError("server", "it burns", "Wait."))]
     model = Deltas([calls(wants("append_to_note", path="Compost", text="Turn it.")), broken, says("It is there.")])
-    session = room.session(model, tools=WRITING, changing=ApprovalPolicy(lambda _: ALLOWED))
+    session = room.session(model, tools=WRITING, approve=lambda _: ALLOWED)
     failed(session.send("Add that it is turned."))
     completed(room.resumed(session).send("Did you?"))
     assert '"done": "append to Garden/Compost.md"' in [m.content for m in model.requests[-1].messages][-3]
@@ -255,13 +256,14 @@ def test_a_model_that_fails_after_a_change_knows_of_it_when_it_is_asked_again(ro
 
 def test_undo_says_that_notes_stay_changed(room: Room) -> None:
     made = [wants("create_note", f"c{i}", path=f"New {i}", content="x") for i in range(7)]
-    session = room.session(Deltas([calls(find("limit")), says("So."), calls(*made), says("Done.")]), tools=WRITING)
-    session.parts = replace(session.parts, changing=ApprovalPolicy(lambda _: ALLOWED))
+    session = room.session(
+        Deltas([calls(find("limit")), says("So."), calls(*made), says("Done.")]), tools=WRITING, approve=lambda _: ALLOWED
+    )
     completed(session.send("What is the limit?"))
     completed(session.send("Write them."))
     told = slash.run("/undo", session).text
-    assert told.endswith("\nNotes stay as it has changed them: New 0, New 1, New 2, New 3, New 4 and 2 more.")
-    assert "Notes stay" not in slash.run("/undo", session).text
+    assert told.endswith("\nChanges to notes are not undone: New 0, New 1, New 2, New 3, New 4 and 2 more.")
+    assert "not undone" not in slash.run("/undo", session).text
 
 
 def test_ctrl_c_while_git_commits_leaves_a_change_that_is_told_and_logged(room: Room, vault: Path) -> None:

@@ -53,10 +53,10 @@ class Fast:
 def figures(ground: Ground) -> Iterator[Row]:
     bench = factory.open_app(startup_options.StartupOptions(vault=ground.vault, model="offline", store=False), ground.env, ground.vault)
     count = 200 if ground.quick else TOKENS
-    plain = bench.session().parts
+    plain = bench.session()
 
     def looped() -> float:
-        return _between_tokens(ZkChatSession(replace(plain, model=Fast(count))), count)
+        return _between_tokens(ZkChatSession(plain.services, replace(plain.runtime, model=Fast(count))), count)
 
     def generated() -> float:
         model = Fast(count)
@@ -73,7 +73,7 @@ def figures(ground: Ground) -> Iterator[Row]:
             model.prepare()
 
             def wired(model: Model = model) -> float:
-                return _between_tokens(ZkChatSession(replace(plain, model=model)), count)
+                return _between_tokens(ZkChatSession(plain.services, replace(plain.runtime, model=model)), count)
 
             def read(address: str = address, path: str = path) -> float:
                 return _timed(lambda: _read(address + path), count)

@@ -11,7 +11,10 @@ from ground import Ground
 from measuring import Goal, Row, in_turns, timed
 
 from zkchat_cli.app import factory, startup_options
+from zkchat_cli.chat.prompt_builder import PromptBuilder
+from zkchat_cli.chat.runtime import Runtime
 from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.tool_executor import ToolExecutor
 from zkchat_cli.context import strategies
 from zkchat_cli.events import TurnCompleted
@@ -68,15 +71,20 @@ def repeated(pattern: Sequence[ZkChatMessage], turns: int) -> tuple[ZkChatMessag
 
 def assembling(ground: Ground, bench: factory.App, history: tuple[ZkChatMessage, ...], turns: int, limit: float) -> Iterator[Row]:
     """Prompts for one new message after another; the floor gathers the same messages and adds up their tokens."""
-    parts = bench.session().parts
+    session = bench.session()
     for strategy in strategies.strategy_names():
-        session = ZkChatSession(replace(parts, strategy=strategies.load_strategy(strategy)))
-        session.history = history
-        made = {question: (session.message("user", question),) for question in (ground.words.question() for _ in ground.times(100))}
-        floor = session.assembled(())
+        runtime = replace(session.runtime, strategy=strategies.load_strategy(strategy))
+        state = ConversationState(session.services)
+        state.append(history)
+        prompts = PromptBuilder(session.services, state)
+        questions = (ground.words.question() for _ in ground.times(100))
+        made = {question: (session.services.new_message("user", question),) for question in questions}
+        floor = prompts.build(runtime)
 
-        def assemble(question: str, session: ZkChatSession = session, made: dict[str, tuple[ZkChatMessage]] = made) -> object:
-            return session.assembled(made[question])
+        def assemble(
+            question: str, prompts: PromptBuilder = prompts, runtime: Runtime = runtime, made: dict[str, tuple[ZkChatMessage]] = made
+        ) -> object:
+            return prompts.build(runtime, made[question])
 
         def gather(_: str, messages: Sequence[object] = floor.messages) -> object:
             return sum(message.tokens for message in tuple(messages))  # type: ignore[attr-defined]
@@ -92,8 +100,9 @@ def steadiness(ground: Ground, bench: factory.App, strategy: str) -> Iterator[Ro
     A strategy without summaries leaves turns out instead, in batches: that is its compaction, and so often due where a turn with its tool
     results takes a quarter of the window that no strategy could leave 95 % as they were. What it changes by that is told besides.
     """
+    opened = bench.session()
     model, chosen = Remembering(), strategies.load_strategy(strategy)
-    session = ZkChatSession(replace(bench.session().parts, model=model, strategy=chosen))
+    session = ZkChatSession(opened.services, replace(opened.runtime, model=model, strategy=chosen))
     model.compactions = lambda: len(session.compactions)
     for _ in range(12 if ground.quick else STEADY_TURNS):
         last = list(session.send(ground.words.question()))[-1]

@@ -108,8 +108,12 @@ def talking(ground: Ground, what: str, session: ZkChatSession) -> Iterator[Row]:
     other ones wait for it, as one that was written elsewhere and pasted.
     """
     thought = 0.0
-    parts = replace(session.parts, clock=lambda: time.perf_counter() + thought)
-    session, database, encoder = ZkChatSession(parts, session.conversation), bare(ground, STORE), load_vocabulary("o200k_base")
+    services = replace(session.services, clock=lambda: time.perf_counter() + thought)
+    session, database, encoder = (
+        ZkChatSession(services, session.runtime, session.conversation),
+        bare(ground, STORE),
+        load_vocabulary("o200k_base"),
+    )
 
     def least(report: TurnReport) -> None:
         encoder.encode_ordinary(question + report.answer)

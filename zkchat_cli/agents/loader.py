@@ -86,13 +86,13 @@ def validate_profile(origin: str, given: Mapping[str, object]) -> dict[str, Any]
     for one, other in CONFLICTING_KEYS:
         if one in given and other in given:
             raise ConfigError(f"{origin}: {one} and {other} are both there", "They say the same: keep one of them.")
-    valid = loader.flat(loader.validated(given, dict.fromkeys(given, origin), AgentProfile))
+    valid = loader.flatten(loader.validate(given, dict.fromkeys(given, origin), AgentProfile))
     return {key: valid[key] for key in given}
 
 
 def require_known_key(key: str, origin: str) -> None:
     """Refuse a key that no agent has, naming the nearest ones."""
-    known = loader.keys(AgentProfile)
+    known = loader.default_values(AgentProfile)
     if key not in known:
         near = difflib.get_close_matches(key, known, n=3, cutoff=0.5)
         own = [name for name in known if not name.startswith("context.")]
@@ -106,10 +106,10 @@ def check_names(agent: Agent, *, tools: Collection[str], strategies: Collection[
     if wrong is not None:
         near = difflib.get_close_matches(wrong, tools, n=2, cutoff=0.5)
         hint = f"Nearest: {', '.join(near)}" if near else ""
-        raise loader.wrong_value(agent.origin, "tools", wrong, f"one of {', '.join(sorted(tools))}", hint)
+        raise loader.invalid_value_error(agent.origin, "tools", wrong, f"one of {', '.join(sorted(tools))}", hint)
     for key in ("strategy", "context.strategy"):
         if agent.values.get(key) not in (None, "", *strategies):
-            raise loader.wrong_value(agent.origin, key, agent.values[key], " or ".join(strategies), "")
+            raise loader.invalid_value_error(agent.origin, key, agent.values[key], " or ".join(strategies), "")
     return agent
 
 
@@ -157,7 +157,7 @@ def _is_prompt(file: Path, given: Mapping[str, Any], memory: Path) -> bool:
 
 
 def _wrong_file(file: Path, named: str, valid: str) -> ConfigError:
-    return loader.wrong_value(str(file), "system_prompt_file", named, valid, "Nothing of this agent is used until that is mended.")
+    return loader.invalid_value_error(str(file), "system_prompt_file", named, valid, "Nothing of this agent is used until that is mended.")
 
 
 def find_invalid_file_names(where: Path) -> Iterable[str]:

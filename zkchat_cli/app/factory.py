@@ -14,8 +14,7 @@ from zkchat_cli import credentials, paths, tools
 from zkchat_cli.agents import loader as agents
 from zkchat_cli.agents.profile import Agent
 from zkchat_cli.app.startup_options import StartupOptions
-from zkchat_cli.chat import session_settings
-from zkchat_cli.chat.runtime import AvailableModels, OpenedModel, Runtime
+from zkchat_cli.chat.runtime import AvailableModels, OpenedModel, Runtime, SessionServices, model_options
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config import loader
 from zkchat_cli.config import schema as config_schema
@@ -33,7 +32,7 @@ from zkchat_cli.models import Conversation
 from zkchat_cli.paths import AppPaths
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
-from zkchat_cli.vault.approval import UNASKED, ApprovalPolicy, Approve
+from zkchat_cli.vault.approval import UNASKED, Approve
 from zkchat_cli.vault.index.cache_dir import CacheDir, open_cache_dir
 from zkchat_cli.vault.search.vector_store import Embedder
 from zkchat_cli.vault.vault import Vault
@@ -72,44 +71,48 @@ class App:
 
     def session(self, conversation: Conversation | None = None) -> ZkChatSession:
         """A session on a stored conversation, which goes on with its agent, or a new one; with the agent that was chosen, if one was."""
-        session = ZkChatSession(self._parts(self.loaded, self.using), conversation)
+        session = ZkChatSession(self.services(), self._runtime(self.loaded, self.using), conversation)
         if self.choices.agent is not None:
             session.use_agent(self.choices.agent)
         return session
 
-    def _parts(self, loaded: LoadedConfig, using: OpenedModel, agent: Agent | None = None) -> Runtime:
-        settings = loaded.values
-        return Runtime(
+    def services(self) -> SessionServices:
+        folder = agents.agents_folder(self.loaded.places.config_file)
+        return SessionServices(
             vault=self.vault,
             store=self.store,
-            model=using.model,
-            strategy=strategies.load_strategy(settings.context.strategy),
-            tools=using.tools,
-            settings=settings,
-            max_context=settings.context.max_tokens,
-            window=_window_set(loaded),
-            options=session_settings.model_options(settings),
-            use=lambda name: open_model(check(loaded.with_model(name)), self.env, agent, unsafe=self.choices.unsafe),
-            changing=ApprovalPolicy(self.approve or (lambda _: UNASKED), settings.vault.git),
-            offers=lambda: available_models(loaded, self.env),
-            describes=_is_language_model,
-            summarizes=_summarizes,
-            counter=self.counter,
             now=now,
             clock=time.monotonic,
             new_id=new_id,
-            folder=_current_folder(),
-            instructions=f"{INSTRUCTIONS}\n\n{agent.prompt}" if agent is not None and agent.prompt else INSTRUCTIONS,
-            agent=agent,
-            become=self._led_by,
-            agents=lambda: agents.list_names(agents.agents_folder(loaded.places.config_file)),
+            approve=self.approve or (lambda _: UNASKED),
+            working_folder=_current_folder(),
+            agent_names=lambda: agents.list_names(folder),
         )
 
-    def _led_by(self, name: str | None, settled: Mapping[str, object]) -> Runtime:
-        """The parts of a conversation that this agent leads (None: none does), with what the user has changed in the chat."""
+    def _runtime(self, loaded: LoadedConfig, using: OpenedModel, agent: Agent | None = None) -> Runtime:
+        values = loaded.values
+        return Runtime(
+            model=using.model,
+            tools=using.tools,
+            strategy=strategies.load_strategy(values.context.strategy),
+            settings=values,
+            counter=self.counter,
+            options=model_options(values),
+            instructions=f"{INSTRUCTIONS}\n\n{agent.prompt}" if agent is not None and agent.prompt else INSTRUCTIONS,
+            agent=agent,
+            can_summarize=using.can_summarize,
+            can_describe=using.can_describe,
+            configured_window=_configured_window(loaded),
+            open_model=lambda name: open_model(check(loaded.with_model(name)), self.env, agent, unsafe=self.choices.unsafe),
+            open_agent=self._open_agent_runtime,
+            list_models=lambda: available_models(loaded, self.env),
+        )
+
+    def _open_agent_runtime(self, name: str | None, overrides: Mapping[str, object]) -> Runtime:
+        """The runtime of an agent (None: without one), with the settings that the user has changed in the chat."""
         agent = open_agent(name, self.loaded.places) if name is not None else None
-        loaded = settings(replace(self.choices, settled=settled), self.env, self.cwd, agent)
-        return self._parts(loaded, open_model(loaded, self.env, agent, unsafe=self.choices.unsafe), agent)
+        loaded = settings(replace(self.choices, overrides=overrides), self.env, self.cwd, agent)
+        return self._runtime(loaded, open_model(loaded, self.env, agent, unsafe=self.choices.unsafe), agent)
 
     def close(self) -> None:
         self.store.close()
@@ -156,10 +159,10 @@ def settings(choices: StartupOptions, env: Mapping[str, str], cwd: Path, agent: 
     where = paths.app_paths(env, choices.config_file)
     if choices.config_file is not None and not choices.config_file.is_file():
         raise ConfigError(f"there is no settings file {choices.config_file}", "--config names an existing TOML file.")
-    loaded = loader.load(choices.flags, env, where, schema=settings_schema(), agent=told)
+    loaded = loader.load_config(choices.flags, env, where, schema=settings_schema(), agent=told)
     folder = vault_folder(loaded, cwd)
     if folder is not None:
-        loaded = loader.load(choices.flags, env, where, folder, settings_schema(), told)
+        loaded = loader.load_config(choices.flags, env, where, folder, settings_schema(), told)
     return check(loaded)
 
 
@@ -167,15 +170,15 @@ def check(loaded: LoadedConfig) -> LoadedConfig:
     """Refuse names that no drawer holds: a strategy, a provider, an embedder. They are checked here because config knows no drawers."""
     strategy = loaded.values.context.strategy
     if strategy not in strategies.strategy_names():
-        raise loaded.problem("context.strategy", strategy, " or ".join(strategies.strategy_names()))
+        raise loaded.invalid_value("context.strategy", strategy, " or ".join(strategies.strategy_names()))
     name = loaded.values.model.partition("/")[0]
     if name not in providers.names():
         valid = f"PROVIDER or PROVIDER/NAME with a provider of: {', '.join(providers.names())}"
-        raise loaded.problem("model", loaded.values.model, valid, "zkchat doctor says what each provider is.")
+        raise loaded.invalid_value("model", loaded.values.model, valid, "zkchat doctor says what each provider is.")
     _refuse_to_send(loaded)
     embedder = loaded.values.semantic.provider
     if embedder not in (NO_EMBEDDER, *embedders.names()):
-        raise loaded.problem("semantic.provider", embedder, " or ".join((NO_EMBEDDER, *embedders.names())))
+        raise loaded.invalid_value("semantic.provider", embedder, " or ".join((NO_EMBEDDER, *embedders.names())))
     return loaded
 
 
@@ -190,7 +193,7 @@ def _refuse_to_send(loaded: LoadedConfig) -> None:
         raise ConfigError(f"{loaded.origins[wrong[0]]}: a vault's own file cannot say where notes are sent ({wrong[0]})", hint)
 
 
-def _window_set(loaded: LoadedConfig) -> Window | None:
+def _configured_window(loaded: LoadedConfig) -> Window | None:
     """The context window that somebody set, with who did."""
     origin = loaded.origins.get("context.max_tokens")
     return Window(loaded.values.context.max_tokens, f"context.max_tokens, {origin}") if origin else None
@@ -246,7 +249,8 @@ def open_model(loaded: LoadedConfig, env: Mapping[str, str], agent: Agent | None
     known = [tool for tool in tools.load_tools(unsafe=unsafe) if tool.scope != "memory" or loaded.values.context.memory_integration]
     known = [tool for tool in known if agent is None or agent.tools is None or tool.name in agent.tools]
     callable_ = tuple(tool for tool in known if provider.tools is None or tool.name in provider.tools)
-    return OpenedModel(provider.open(model_config(provider, loaded, env, model)), callable_)
+    opened = provider.open(model_config(provider, loaded, env, model))
+    return OpenedModel(opened, callable_, provider.summarizes, can_describe=provider.server_info is not None)
 
 
 def available_models(loaded: LoadedConfig, env: Mapping[str, str], seconds: float | None = None) -> tuple[AvailableModels, ...]:
@@ -281,15 +285,6 @@ def _offered(name: str, server: ServerInfo) -> AvailableModels:
         return AvailableModels(name, problem=e.message if server.configured_by else "")
 
 
-def _is_language_model(name: str) -> bool:
-    """Whether a model is behind a server: the offline provider quotes as the notes' own summaries do, a script has no words for it."""
-    return providers.provider(name.partition("/")[0]).server_info is not None
-
-
-def _summarizes(name: str) -> bool:
-    return providers.provider(name.partition("/")[0]).summarizes
-
-
 def server_info(name: str, loaded: LoadedConfig, env: Mapping[str, str]) -> ServerInfo | None:
     """How a provider's server is reached; None for one without a server."""
     provider = providers.provider(name)
@@ -307,7 +302,7 @@ def key_variables(env: Mapping[str, str]) -> dict[str, str]:
     """The providers that take a key, each with the environment variable that holds it; where settings are wrong, the usual one."""
     tables = {name: table for name in providers.names() if "key_variable" in (table := providers.provider(name).settings).model_fields}
     try:
-        values = loader.load({}, env, paths.app_paths(env), schema=settings_schema()).values
+        values = loader.load_config({}, env, paths.app_paths(env), schema=settings_schema()).values
     except ConfigError:
         values = settings_schema()()
     return {name: getattr(values, name).key_variable for name in tables}

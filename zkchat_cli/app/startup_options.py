@@ -16,7 +16,7 @@ class StartupOptions:
     max_context: int | None = None
     store: bool = True
     agent: str | None = None
-    settled: Mapping[str, object] = field(default_factory=dict)
+    overrides: Mapping[str, object] = field(default_factory=dict)
     """Settings that were changed in the chat, by their keys."""
     unsafe: bool = False
     """Whether the model may propose changes of notes."""
@@ -31,4 +31,4 @@ class StartupOptions:
             "context.strategy": self.strategy,
             "context.max_tokens": self.max_context,
         }
-        return {**{key: value for key, value in named.items() if value is not None}, **self.settled}
+        return {**{key: value for key, value in named.items() if value is not None}, **self.overrides}

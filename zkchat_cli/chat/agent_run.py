@@ -1,8 +1,8 @@
-"""Agent runs: several turns of one conversation that work on a goal, until it is met or nothing new comes of it.
+"""Agent runs: several turns of one conversation that work on a goal, until it is met or nothing new comes up.
 
-Each iteration is a turn as any other (stored, within budget, compacted when due), with one tool more: `finish`, by which the model says
-that the goal is met, or what of it is not. The run ends then; when its rounds are used up; or when an iteration only did, or said, what an
-earlier one had. What is known of an unfinished run stands in the log, so that another process can go on with it.
+Each iteration is an ordinary turn (stored, within budget, compacted when due) with one more tool, `finish`: the model calls it when the
+goal is met, or to say what part of it cannot be. The run ends then, when its iterations are used up, or when an iteration only repeated an
+earlier one. The log holds everything that is known of an unfinished run, so another process can resume it.
 """
 
 import json
@@ -11,19 +11,19 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 from zkchat_cli import events
-from zkchat_cli.chat.command_hints import IN_CHAT, CommandHints
-from zkchat_cli.chat.runtime import Runtime
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.citations.marks.stream_parser import CitationMarkParser
+from zkchat_cli.chat.turn import add_optional
+from zkchat_cli.chat.user_message import UserInput
+from zkchat_cli.citations.marks import CitationMarkParser
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import RunReport, Timings, TokenUsage, TurnReport, ZkChatMessage, split_into_exchanges
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.tools import load_finish_tool
 from zkchat_cli.tools.base import FINISH
 
 ITERATIONS, MOST_ITERATIONS = 5, 100
 LONGEST_GOAL = 160
-"""Characters of a goal that are shown when it is taken up again."""
+"""Characters of a goal that are shown when it is resumed."""
+RESUME_IN_CHAT = "/solve"
 INSTRUCTIONS = """You are working on a goal by yourself, in several rounds; nobody answers questions meanwhile.
 In each round: say in a line what is still missing and what you do next, do it with the tools, and check what you have against the goal. \
 Do not repeat a search that you have made.
@@ -32,42 +32,41 @@ with what is unmet."""
 
 
 def run_goal(
-    session: ZkChatSession, goal: str = "", iterations: int = ITERATIONS, *, typed: str | None = None, ways: CommandHints = IN_CHAT
+    session: ZkChatSession, goal: str = "", iterations: int = ITERATIONS, *, typed: str | None = None, resume_hint: str = RESUME_IN_CHAT
 ) -> Generator[events.Event, None, None]:
     """Run turns on a goal and yield their events, the last one TurnCompleted, whose report has the `run`, or TurnFailed.
 
-    Without a goal, go on with the conversation's unfinished one. `typed` is what the user wrote of a goal that came through a pipe besides,
-    as in `ZkChatSession.send`; `ways` says what goes on with a run whose model failed. Closing it stops the turn that is running; what
-    came is stored.
-    Raises UsageError when there is no goal, or the number of iterations is none.
+    Without a goal, resume the conversation's unfinished one. `typed` is what the user typed of a goal of which a part came through a pipe;
+    `resume_hint` is the command that resumes a failed run. Closing the generator stops the turn that is running, which is stored.
+    Raises UsageError when there is no goal, or the number of iterations is out of range.
     """
     if not 1 <= iterations <= MOST_ITERATIONS:
         raise UsageError(f"a run cannot have {iterations} iterations", f"It may have 1 to {MOST_ITERATIONS}.")
     if goal.strip():
-        return _run(session, goal.strip(), iterations, goal if typed is None else typed, ways.run_goes_on)
-    left = _left(session.history)
-    if left is None or left.goal is None:
+        return _run(session, goal.strip(), iterations, goal if typed is None else typed, resume_hint)
+    last = _last_unfinished(session.history)
+    if last is None or last.goal is None:
         raise UsageError("there is no unfinished goal in this conversation", "Name one: /solve GOAL, or zkchat ask --iterations N GOAL")
-    return _run(session, left.goal, iterations, None, ways.run_goes_on, left)
+    return _run(session, last.goal, iterations, None, resume_hint, last)
 
 
-def unfinished(history: Sequence[ZkChatMessage]) -> str | None:
+def unfinished_goal(history: Sequence[ZkChatMessage]) -> str | None:
     """The goal of the last run on this branch of the log, unless it was met."""
-    left = _left(history)
-    return left.goal if left is not None else None
+    last = _last_unfinished(history)
+    return last.goal if last is not None else None
 
 
-def _left(history: Sequence[ZkChatMessage]) -> ZkChatMessage | None:
+def _last_unfinished(history: Sequence[ZkChatMessage]) -> ZkChatMessage | None:
     """The question of the last iteration of a run that did not meet its goal."""
     for turn in reversed(list(split_into_exchanges(history))):
         if turn[0].goal is not None:
-            ended = _finished(turn)
-            return None if ended is not None and not ended[1] else turn[0]
+            finish = _finish_call(turn)
+            return None if finish is not None and not finish[1] else turn[0]
     return None
 
 
-def _finished(turn: Sequence[ZkChatMessage]) -> tuple[str, str] | None:
-    """The answer and what is unmet, if the model has ended the run in this turn."""
+def _finish_call(turn: Sequence[ZkChatMessage]) -> tuple[str, str] | None:
+    """The answer and the unmet part, if the model has finished the run in this turn."""
     for message in turn:
         if message.tool_name == FINISH and message.tool_run is not None and message.tool_run.ok:
             arguments = message.tool_run.arguments
@@ -77,120 +76,117 @@ def _finished(turn: Sequence[ZkChatMessage]) -> tuple[str, str] | None:
 
 @dataclass
 class _RunProgress:
-    """What the iterations so far did, said and found. `goes_on` is what goes on with a run that failed; empty: nothing."""
+    """Calls, chunks and answers of the iterations so far, and their reports."""
 
-    goes_on: str
     calls: set[str] = field(default_factory=set)
     chunks: set[str] = field(default_factory=set)
     answers: set[str] = field(default_factory=set)
     reports: list[TurnReport] = field(default_factory=list)
-    fresh: int = 0
+    new_chunks: int = 0
 
-    def take(self, turn: Sequence[ZkChatMessage], report: TurnReport) -> bool:
-        """Take an iteration in; whether it brought anything that none before it had."""
+    def add(self, turn: Sequence[ZkChatMessage], report: TurnReport) -> bool:
+        """Add an iteration; returns whether it brought anything new."""
         calls = {f"{c.name} {json.dumps(c.arguments, sort_keys=True)}" for m in turn for c in m.tool_calls}
         chunks = {chunk.id for message in turn for chunk in message.chunks}
         answer = " ".join(report.answer.split())
-        self.fresh = len(chunks - self.chunks)
-        again = (bool(calls) and calls <= self.calls) or answer in self.answers
+        self.new_chunks = len(chunks - self.chunks)
+        repeated = (bool(calls) and calls <= self.calls) or answer in self.answers
         self.calls |= calls
         self.chunks |= chunks
         self.answers.add(answer)
         self.reports.append(report)
-        return self.fresh > 0 or not again
+        return self.new_chunks > 0 or not repeated
 
-    def failed(self, last: events.TurnFailed, number: int, of: int) -> Iterator[events.Event]:
-        """The end of a run whose model failed: what there is of an answer, how to go on, and why."""
+    def failure_events(self, last: events.TurnFailed, number: int, of: int, resume_hint: str) -> Iterator[events.Event]:
+        """The end of a run whose model failed: the answer so far, how to resume, and the error."""
         answer = last.partial if last.partial.strip() or not self.reports else self.reports[-1].answer
         if answer.strip():
             yield events.TextDelta(answer if answer.endswith("\n") else f"{answer}\n")
-        yield events.Notice(f"the run ended in iteration {number} of {of}", f"{self.goes_on} goes on" if self.goes_on else "")
+        yield events.Notice(f"the run ended in iteration {number} of {of}", f"{resume_hint} resumes it" if resume_hint else "")
         yield replace(last, partial=answer)
 
     def report(self, run: RunReport) -> TurnReport:
-        """The last turn's report with what all of them cost."""
-        last = self.reports[-1]
+        """The last turn's report with the cost of all turns."""
+        usages, cached = [report.usage for report in self.reports], None
+        for usage in usages:
+            cached = add_optional(cached, usage.cached_tokens)
         timings = {name: round(sum(getattr(r.timings_ms, name) for r in self.reports), 2) for name in Timings.model_fields}
         update = {
             "run": run,
             "tools": tuple(tool for report in self.reports for tool in report.tools),
-            "usage": _sum([report.usage for report in self.reports]),
+            "usage": TokenUsage(
+                prompt_tokens=sum(usage.prompt_tokens for usage in usages),
+                completion_tokens=sum(usage.completion_tokens for usage in usages),
+                estimated=any(usage.estimated for usage in usages),
+                cached_tokens=cached,
+            ),
             "compaction": next((r.compaction for r in reversed(self.reports) if r.compaction is not None), None),
             "timings_ms": Timings(**timings),
         }
-        return last.model_copy(update=update)
+        return self.reports[-1].model_copy(update=update)
 
 
 def _run(
-    session: ZkChatSession, goal: str, iterations: int, typed: str | None, goes_on: str, left: ZkChatMessage | None = None
+    session: ZkChatSession, goal: str, iterations: int, typed: str | None, resume_hint: str, last: ZkChatMessage | None = None
 ) -> Generator[events.Event, None, None]:
-    """`typed` is what the user has just written of the goal; None for one that is taken up again, whose files are not imported again.
-    `left` is where that was left: an agent that was called by `@name` for it goes on with it."""
-    usual, message = session.parts, goal
-    called, notices = session.called(typed or "")
-    addressed = again = None
-    if called is not None and typed is not None:
-        addressed, again = called.locate(goal, typed), called.text
-        goal, typed = goal[: len(goal) - len(typed.strip())] + called.question.strip(), called.question
-        session.use_agent(called.name)
-    elif left is not None and left.addressed and left.agent:
-        addressed = again = left.addressed.strip()
-        notices = [*notices, events.Notice(f"the agent {left.agent} goes on with its goal")]
-        session.use_agent(left.agent)
-    if left is not None:
-        notices = [events.Notice(f"going on with the goal “{truncate(goal, LONGEST_GOAL)}”"), *notices]
-    session.parts = _working(session.parts)
-    progress = _RunProgress(goes_on)
-    try:
-        yield from notices
-        for number in range(1, iterations + 1):
-            yield events.IterationStarted(number, iterations, goal)
-            before = len(session.history)
-            if number > 1 or typed is None:
-                message, addressed = f"{again} {_message(goal, number, iterations)}" if again else _message(goal, number, iterations), again
-            turn = session.send(message, typed=typed or "", goal=goal, documents=number == 1, addressed=addressed)
-            report = yield from _iteration(turn)
-            if isinstance(report, events.TurnFailed):
-                yield from progress.failed(report, number, iterations)
-                return
-            messages = session.history[before:]
-            news, ended = progress.take(messages, report), _finished(messages)
-            yield events.IterationFinished(number, sum(tool.name != FINISH for tool in report.tools), progress.fresh)
-            if ended is not None:
-                run = RunReport(goal=goal, iterations=number, met=not ended[1], unmet=ended[1] or None, stopped="finished")
-                break
-            if not news:
-                run = RunReport(goal=goal, iterations=number, met=False, stopped="repeated")
-                break
-        else:
-            run = RunReport(goal=goal, iterations=iterations, met=False, stopped="rounds")
-        yield from _told(progress.report(run))
-    finally:
-        session.lead(usual)
+    """`typed` is what the user has just typed of the goal; None for a resumed one, whose files are not imported again. `last` is where that
+    stopped: an agent that was mentioned for it resumes it."""
+    message, agent, place = goal, None, None
+    mention, notices = session.find_mention(typed or "")
+    written = ""
+    if mention is not None and typed is not None:
+        agent, place, written = mention.name, mention.locate(goal, typed), f"{mention.text} "
+        goal, typed = goal[: len(goal) - len(typed.strip())] + mention.question.strip(), mention.question
+    elif last is not None and last.addressed and last.agent:
+        agent, written = last.agent, f"{last.addressed.strip()} "
+        notices = [*notices, events.Notice(f"the agent {agent} resumes its goal")]
+    if last is not None:
+        notices = [events.Notice(f"resuming the goal “{truncate(goal, LONGEST_GOAL)}”"), *notices]
+    runtime = session.runtime if agent is None else session.runtime_of_agent(agent)
+    progress = _RunProgress()
+    yield from notices
+    for number in range(1, iterations + 1):
+        yield events.IterationStarted(number, iterations, goal)
+        before = len(session.history)
+        if number > 1 or typed is None:
+            message, place = written + _next_message(goal, number, iterations), written.strip() or None
+        user_input = UserInput(message, typed or "", goal, documents=number == 1, mention=place)
+        runtime = runtime.learn_from(session.runtime)  # what the last turn has found out about the model
+        outcome = yield from _iteration(session.run_turn(user_input, runtime.with_goal(INSTRUCTIONS)))
+        if isinstance(outcome, events.TurnFailed):
+            yield from progress.failure_events(outcome, number, iterations, resume_hint)
+            return
+        messages = session.history[before:]
+        is_new, finish = progress.add(messages, outcome), _finish_call(messages)
+        yield events.IterationFinished(number, sum(tool.name != FINISH for tool in outcome.tools), progress.new_chunks)
+        if finish is not None:
+            run = RunReport(goal=goal, iterations=number, met=not finish[1], unmet=finish[1] or None, stopped="finished")
+            break
+        if not is_new:
+            run = RunReport(goal=goal, iterations=number, met=False, stopped="repeated")
+            break
+    else:
+        run = RunReport(goal=goal, iterations=iterations, met=False, stopped="rounds")
+    yield from _answer_events(progress.report(run))
 
 
-def _working(parts: Runtime) -> Runtime:
-    """The parts of a session while it works on a goal."""
-    return replace(parts, tools=(*parts.tools, load_finish_tool()), instructions=f"{parts.instructions}\n\n{INSTRUCTIONS}")
-
-
-def _message(goal: str, number: int, of: int) -> str:
-    """What the model is asked in an iteration after the first."""
+def _next_message(goal: str, number: int, of: int) -> str:
+    """The message to the model in an iteration after the first."""
     last = " This is the last round: call finish with what you have." if number == of else ""
     return f"{goal}\n\n(Round {number} of {of}: take this goal up where you left it.{last})"
 
 
 def _iteration(running: Generator[events.Event, None, None]) -> Generator[events.Event, None, TurnReport | events.TurnFailed]:
-    """One turn of the run; what is said in it is work, and only at the end of the run an answer."""
+    """One turn of the run. Its text counts as reasoning: only the end of the run has an answer."""
     with closing(running) as turn:
         for event in turn:
             match event:
-                case events.TextDelta(said):
-                    yield events.ReasoningDelta(said, aloud=True)
+                case events.TextDelta(text):
+                    yield events.ReasoningDelta(text, aloud=True)
                 case events.Cited():
                     pass
                 case events.ToolCallStarted(call) | events.ToolCallFinished(call) if call.name == FINISH:
-                    pass  # what it says is the run's end, and told as that
+                    pass  # it is the end of the run and reported as that
                 case events.TurnCompleted(report):
                     return report
                 case events.TurnFailed():
@@ -200,22 +196,12 @@ def _iteration(running: Generator[events.Event, None, None]) -> Generator[events
     raise AssertionError("a turn ends with its outcome")
 
 
-def _told(report: TurnReport) -> Iterator[events.Event]:
-    """The answer of the run, as a turn tells its own."""
+def _answer_events(report: TurnReport) -> Iterator[events.Event]:
+    """The answer of the run, as the events of a turn's answer."""
     text = report.answer if report.answer.endswith("\n") else f"{report.answer}\n"
-    reader = CitationMarkParser()
+    parser = CitationMarkParser()
     yield events.TextDelta(text)
-    for mark in (*reader.feed(text), *reader.close()):
+    for mark in (*parser.feed(text), *parser.close()):
         if not mark.defines:
             yield events.Cited(mark.numbers, mark.name, mark.start, mark.end)
     yield events.TurnCompleted(report)
-
-
-def _sum(usages: Sequence[TokenUsage]) -> TokenUsage:
-    cached = [usage.cached_tokens for usage in usages if usage.cached_tokens is not None]
-    return TokenUsage(
-        prompt_tokens=sum(usage.prompt_tokens for usage in usages),
-        completion_tokens=sum(usage.completion_tokens for usage in usages),
-        estimated=any(usage.estimated for usage in usages),
-        cached_tokens=sum(cached) if cached else None,
-    )

@@ -1,7 +1,7 @@
-"""Moving in the tree of a conversation's messages: back, forward, to another branch, to the beginning. Nothing is deleted by any of it.
+"""Undo, redo, clear and switch branches in the tree of a conversation's messages. Nothing is deleted.
 
-The log knows no undone turns. What was left by going back is remembered as long as the session lasts, until something new is said; after
-that, forward leads to the newest end.
+The log does not record undone turns: the undo stack lasts until the next question or the end of the session. Without it, redo goes towards
+the newest message.
 """
 
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from zkchat_cli.context.branch_tree import BranchSegment, BranchTree, head_befor
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ZkChatMessage
 
-MOST = 10_000
+MOST_TURNS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class BranchMove:
-    """A move: the messages that it took off the branch or brought back, and how many turns the branch has now."""
+    """The messages that were undone or redone, and how many turns the branch has now."""
 
     messages: tuple[ZkChatMessage, ...]
     turns: int
@@ -27,79 +27,75 @@ class BranchMove:
 
 
 def parse_turn_count(text: str) -> int:
-    """How many turns a command's argument means: 1 where it is empty. Raises UsageError."""
+    """The number of turns in a command's argument; 1 when it is empty. Raises UsageError."""
     number = int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else 0
-    if text and not 1 <= number <= MOST:
-        raise UsageError(f"{text[:40]!r} is no number of turns", "Give how many turns, or nothing for one.")
+    if text and not 1 <= number <= MOST_TURNS:
+        raise UsageError(f"{text[:40]!r} is not a number of turns", "Give a number, or nothing for one turn.")
     return number or 1
 
 
-def undo(standing: ConversationState, turns: int = 1) -> BranchMove:
-    """Take the last turns off the branch. Raises UsageError when there is none, and StoreError."""
-    before = standing.history
+def undo(state: ConversationState, turns: int = 1) -> BranchMove:
+    """Undo the last turns. Raises UsageError when there is none, and StoreError."""
+    before = state.history
     if not before:
-        raise UsageError("there is nothing to take back", _forward_hint(standing) or "Ask something first.")
-    standing.move(head_before_turns(before, turns))
-    standing.left.append(before[-1].id)
-    return BranchMove(before[len(standing.history) :], _turns(standing))
+        raise UsageError("there is nothing to undo", "/redo goes forward again." if _all_messages(state) else "Ask something first.")
+    state.checkout(head_before_turns(before, turns))
+    state.undo_stack.append(before[-1].id)
+    return BranchMove(before[len(state.history) :], _count_turns(state))
 
 
-def redo(standing: ConversationState, turns: int = 1) -> BranchMove:
-    """Bring back what was taken back last; else go on towards the newest answer from here. Raises UsageError when nothing follows."""
-    before = standing.history
-    head = before[-1].id if before else None
-    tree, left = BranchTree(_said(standing)), [*standing.left]
+def redo(state: ConversationState, turns: int = 1) -> BranchMove:
+    """Redo what was undone last; else go towards the newest answer from here. Raises UsageError when nothing follows."""
+    before = state.history
+    head = state.head
+    tree, stack = BranchTree(_all_messages(state)), [*state.undo_stack]
     for _ in range(turns):
-        if left:
-            head = left.pop()
+        if stack:
+            head = stack.pop()
         elif ahead := tree.following_turn_ends(head):
             head = ahead[0]
         else:
             break
     if len(tree.branch(head)) <= len(before):
-        raise UsageError("nothing follows here", "/branches shows all that was said in this conversation.")
-    standing.move(head)
-    standing.left[:] = left
-    return BranchMove(standing.history[len(before) :], _turns(standing))
+        raise UsageError("there is nothing to redo", "/branches shows all messages of this conversation.")
+    state.checkout(head)
+    state.undo_stack[:] = stack
+    return BranchMove(state.history[len(before) :], _count_turns(state))
 
 
-def clear(standing: ConversationState) -> BranchMove:
-    """Start afresh: the next message begins a branch of its own."""
-    before = standing.history
+def clear(state: ConversationState) -> BranchMove:
+    """Start with an empty context: the next message begins a new branch."""
+    before = state.history
     if before:
-        standing.move(None)
-        standing.left.append(before[-1].id)
+        state.checkout(None)
+        state.undo_stack.append(before[-1].id)
     return BranchMove(before, 0)
 
 
-def branches(standing: ConversationState) -> list[BranchSegment]:
+def list_branches(state: ConversationState) -> list[BranchSegment]:
     """The whole tree of the conversation, with the branch in use marked."""
-    return BranchTree(_said(standing)).segments(standing.history[-1].id if standing.history else None)
+    return BranchTree(_all_messages(state)).segments(state.head)
 
 
-def switch(standing: ConversationState, text: str) -> BranchSegment:
-    """Go to the end of the branch with this number. Raises UsageError that says which there are."""
-    ends = [stretch for stretch in branches(standing) if stretch.leaf_number is not None]
+def switch_branch(state: ConversationState, text: str) -> BranchSegment:
+    """Go to the end of the branch with this number. Raises UsageError that names the valid ones."""
+    ends = [segment for segment in list_branches(state) if segment.leaf_number is not None]
     number = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
-    found = next((stretch for stretch in ends if stretch.leaf_number == number), None)
+    found = next((segment for segment in ends if segment.leaf_number == number), None)
     if found is None:
-        there = f"Branches are numbered from 1 to {len(ends)}; /branches shows them." if ends else "Ask something first."
-        raise UsageError(f"there is no branch {text[:40]}", there)
-    standing.move(found.last.id)
-    standing.left.clear()
+        hint = f"Branches are numbered from 1 to {len(ends)}; /branches shows them." if ends else "Ask something first."
+        raise UsageError(f"there is no branch {text[:40]}", hint)
+    state.checkout(found.last.id)
+    state.undo_stack.clear()
     return found
 
 
-def _said(standing: ConversationState) -> tuple[ZkChatMessage, ...]:
-    """The log, and what could not be stored yet."""
-    log = standing.log()
-    there = {message.id for message in log}
-    return (*log, *(message for message in standing.history if message.id not in there))
+def _all_messages(state: ConversationState) -> tuple[ZkChatMessage, ...]:
+    """The log, and the messages that could not be stored yet."""
+    log = state.log()
+    stored = {message.id for message in log}
+    return (*log, *(message for message in state.history if message.id not in stored))
 
 
-def _turns(standing: ConversationState) -> int:
-    return sum(message.role == "user" for message in standing.history)
-
-
-def _forward_hint(standing: ConversationState) -> str:
-    return "/redo brings back what was said." if _said(standing) else ""
+def _count_turns(state: ConversationState) -> int:
+    return sum(message.role == "user" for message in state.history)

@@ -1,13 +1,13 @@
-"""The compaction ladder: makes a conversation smaller by the cheapest means that do, and stores what it came to.
+"""Makes a conversation smaller by the cheapest step that suffices, and stores the resulting compaction.
 
-    mask        old results and documents lose their middles                 (context/masking.py)
-    full        the model folds the oldest turns into its rolling summary    (context/summarising.py)
-    simple      if it fails: one request more, with long items cut
-    extractive  if it fails again, or cannot: sentences, word for word       (context/extractive.py)
-    truncated   if there are none: the oldest turns go, and that is said
+    mask        old tool results and documents lose their middles             (context/tool_result_masking.py)
+    full        the model folds the oldest turns into its rolling summary     (summarization/prompt.py)
+    simple      if that fails: one more request, with long items shortened
+    extractive  if that fails too, or no model can: sentences, word for word  (summarization/extractive)
+    truncated   if there are none: the oldest turns are dropped, with a notice
 
-Each step is taken once, and a failure is followed by the next step; so the number of model calls is bounded. What still cannot be sent is
-PromptTooLarge, which names the largest items (context/prompt.py).
+Each step is taken once, and a failure leads to the next one, so the number of model calls is bounded. What still cannot be sent raises
+PromptTooLarge, which names the largest items (context/prompt_assembly.py).
 """
 
 from collections.abc import Generator, Iterator, Sequence
@@ -16,9 +16,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from zkchat_cli import events
+from zkchat_cli.chat.prompt_builder import PromptBuilder
+from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
-from zkchat_cli.context import compaction_policy as decide
+from zkchat_cli.context import compaction_policy as policy
 from zkchat_cli.context.budget import history_budget, turn_budget_after_compaction
 from zkchat_cli.context.compaction_policy import FoldPlan
 from zkchat_cli.context.prompt_assembly import PromptInputs, count_covered_turns
@@ -42,24 +44,26 @@ from zkchat_cli.summarization.prompt import (
 from zkchat_cli.text.words import replace_surrogates
 
 MOST_PARTS = 40
-"""Requests for one summary; a conversation that would take more is summarised in simple mode."""
+"""Requests for one summary; a conversation that would need more is summarized in simple mode."""
 WORTH_ASKING = 0.02
-"""Of the limit, what must be folded for a model to be asked when nobody wished for a summary."""
+"""Share of the limit that must be folded before a model is called for an automatic summary."""
 SMALLEST, LARGEST = 40, 3000
 """Tokens of a summary that a model is asked for."""
 LONGEST_ANSWER = 8192
-"""Tokens that nearly all models can answer in; some servers refuse a call that allows for more."""
-_FOR_ANALYSIS = 1000
-"""Tokens that an answer may take besides the largest summary: a model may think aloud before."""
+"""Output tokens that nearly all models allow; some servers refuse a call that asks for more."""
+ANALYSIS_TOKENS = 1000
+"""Tokens of an answer besides the summary: a model may think aloud first."""
+JOINING = 0.97
+"""Joined texts may have a few more tokens than their parts."""
+MANUAL = "requested by you"
 
 
 @dataclass(frozen=True, slots=True)
 class CompactionRequest:
-    """What is wanted of a compaction.
+    """`target` tokens at most for the summary; the `keep` newest messages are not folded (None: the settings' number, as far as they fit).
 
-    `target` tokens at most for the summary; `keep` newest messages stay whole (None: as many of the settings' number as have room).
-    A `reason` makes it automatic: it may stop at masking, and goes on to dropping turns. `fold`: whether it may do more than mask;
-    `ask`: whether a model may be called for that.
+    A `reason` makes it automatic: it may stop after masking, and may drop turns as a last resort. Without `fold` it only masks; without
+    `ask` no model is called.
     """
 
     reason: str | None = None
@@ -70,39 +74,47 @@ class CompactionRequest:
     fold: bool = True
     ask: bool = True
     current: tuple[ZkChatMessage, ...] = ()
-    """The turn in progress, which takes room too."""
+    """The turn in progress, which needs room too."""
 
 
-def can_summarize(standing: ConversationState) -> bool:
-    """Whether the model in use can summarise a conversation."""
-    return standing.parts.summarizes(standing.parts.model.name)
+@dataclass(frozen=True, slots=True)
+class Compactor:
+    services: SessionServices
+    state: ConversationState
+    prompts: PromptBuilder
 
+    def run(
+        self, runtime: Runtime, request: CompactionRequest, timer: PhaseTimer | None = None
+    ) -> Generator[events.Event, None, Compaction]:
+        """Compact the conversation. Yields CompactionStarted, Waiting and CompactionDone, or nothing when there is nothing to do.
 
-def compact_if_due(
-    standing: ConversationState, turn: TurnInProgress, reason: str, *, fold: bool = True, ask: bool = True
-) -> Iterator[events.Event]:
-    """Compact on the conversation's own account, where the settings allow that. What cannot be stored is told, and the turn goes on.
+        Returns the compaction, stored unless it is a preview; its mode is "none" when nothing is gained. Raises StoreError.
+        """
+        timer = timer or PhaseTimer(self.services.clock)
+        return _CompactionRun(self.services, self.state, self.prompts, runtime, request, timer).run()
 
-    A model is asked for a summary once a turn at most.
-    """
-    if not standing.parts.settings.context.auto_summarize:
-        return
-    asked = turn.compaction is not None and turn.compaction.model_calls > 0
-    current = () if turn.closed else tuple(turn.messages)
-    try:
-        done = yield from Compactor(
-            standing, CompactionRequest(reason, fold=fold, ask=ask and not asked, current=current), turn.timer
-        ).climb()
-    except StoreError as e:
-        yield events.Notice(f"the conversation was not compacted: {e.message}", e.hint)
-        return
-    if done.mode != "none" or done.model_calls:
-        turn.compaction = done
+    def run_if_enabled(self, turn: TurnInProgress, reason: str, *, fold: bool = True, ask: bool = True) -> Iterator[events.Event]:
+        """Compact automatically, where the settings allow that. What cannot be stored is reported, and the turn goes on.
+
+        The model is asked for at most one summary per turn.
+        """
+        if not turn.runtime.settings.context.auto_summarize:
+            return
+        asked = turn.compaction is not None and turn.compaction.model_calls > 0
+        current = () if turn.closed else tuple(turn.messages)
+        request = CompactionRequest(reason, fold=fold, ask=ask and not asked, current=current)
+        try:
+            done = yield from self.run(turn.runtime, request, turn.timer)
+        except StoreError as e:
+            yield events.Notice(f"the conversation was not compacted: {e.message}", e.hint)
+            return
+        if done.mode != "none" or done.model_calls:
+            turn.compaction = done
 
 
 @dataclass(slots=True)
 class _SummaryAttempt:
-    """What the model was asked for one summary, and what came of it."""
+    """The model calls for one summary, and their result."""
 
     summary: str | None = None
     mode: CompactionMode = "full"
@@ -111,11 +123,10 @@ class _SummaryAttempt:
     problem: str | None = None
 
     @property
-    def told(self) -> dict[str, object]:
-        """What a compaction says of it."""
+    def compaction_fields(self) -> dict[str, object]:
         return {"model_calls": self.calls, "usage": self.usage, "problem": self.problem}
 
-    def add(self, usage: TokenUsage) -> None:
+    def add_usage(self, usage: TokenUsage) -> None:
         before = self.usage or TokenUsage(prompt_tokens=0, completion_tokens=0, estimated=False)
         self.usage = TokenUsage(
             prompt_tokens=before.prompt_tokens + usage.prompt_tokens,
@@ -125,265 +136,258 @@ class _SummaryAttempt:
 
 
 @dataclass
-class Compactor:
-    """One compaction of a conversation. `climb` may be used once."""
+class _CompactionRun:
+    """One compaction of a conversation; `run` may be called once."""
 
-    standing: ConversationState
-    wish: CompactionRequest = field(default_factory=CompactionRequest)
+    services: SessionServices
+    state: ConversationState
+    prompts: PromptBuilder
+    runtime: Runtime
+    request: CompactionRequest = field(default_factory=CompactionRequest)
     timer: PhaseTimer = field(default_factory=lambda: PhaseTimer(lambda: 0.0))
 
-    def climb(self) -> Generator[events.Event, None, Compaction]:
-        """Yields that it has begun, that the model is waited for, and what was done, or nothing at all when there is nothing to do.
-
-        Returns the compaction, stored unless it is a preview; its mode is "none" when nothing would be gained. Raises StoreError.
-        """
+    def run(self) -> Generator[events.Event, None, Compaction]:
         with self.timer("prepare"):
-            done, fold = self._without_summary()
+            done, fold = self._mask_or_plan()
         if done is not None:
-            yield events.CompactionStarted(self._why)
-        elif fold is not None and self.wish.fold:
-            yield events.CompactionStarted(self._why)
-            attempt = (yield from self._by_model(fold)) if self._may_ask(fold) else _SummaryAttempt()
+            yield events.CompactionStarted(self.request.reason or MANUAL)
+        elif fold is not None and self.request.fold:
+            yield events.CompactionStarted(self.request.reason or MANUAL)
+            attempt = (yield from self._summarize_by_model(fold)) if self._may_ask(fold) else _SummaryAttempt()
             with self.timer("prepare"):
-                done = self._folded(fold, attempt)
+                done = self._fold(fold, attempt)
         else:
-            return self._before
+            return self._unchanged
         with self.timer("store"):
-            if not self.wish.preview and (done.mode != "none" or done.model_calls):
-                self.standing.take(done)
+            if not self.request.preview and (done.mode != "none" or done.model_calls):
+                self.state.add_compaction(done)
         yield events.CompactionDone(done)
         return done
 
-    @property
-    def _why(self) -> str:
-        return self.wish.reason or "as you wish"
+    def _mask_or_plan(self) -> tuple[Compaction | None, FoldPlan | None]:
+        """The masking, if that suffices; or else the turns to fold."""
+        masking = self._masking
+        if self.request.reason and masking is not None and self._suffices(masking):
+            return masking, None
+        fold = self._plan_fold()
+        return (masking if fold is None and self.request.fold else None), fold
 
-    def _without_summary(self) -> tuple[Compaction | None, FoldPlan | None]:
-        """What masking does, if that is all there is to do; or else what to fold."""
-        masked = self._by_masking
-        if self.wish.reason and masked is not None and self._relieves(masked):
-            return masked, None
-        fold = self._plan()
-        return (masked if fold is None and self.wish.fold else None), fold
-
-    # what stands
+    # the conversation before
 
     @cached_property
-    def _before(self) -> Compaction:
+    def _unchanged(self) -> Compaction:
         """A compaction that changes nothing."""
-        standing = self.standing
-        tokens = standing.whole(self._held, self._beside)
-        newest = standing.history[-1].id if standing.history else None
+        tokens = self.prompts.uncompacted_tokens(self.runtime, self._previous, self._inputs)
         return Compaction(
-            id=standing.parts.new_id(), created_at=standing.parts.now(), tokens_before=tokens, tokens_after=tokens, messages_folded=0,
-            mode="none", instructions=self.wish.instructions, preview=self.wish.preview, made_after=newest,
+            id=self.services.new_id(), created_at=self.services.now(), tokens_before=tokens, tokens_after=tokens, messages_folded=0,
+            mode="none", instructions=self.request.instructions, preview=self.request.preview, made_after=self.state.head,
         )  # fmt: skip
 
     @cached_property
-    def _held(self) -> Compaction | None:
-        return self.standing.compaction
+    def _previous(self) -> Compaction | None:
+        return self.state.compaction
 
     @cached_property
-    def _earlier(self) -> str | None:
-        """The summary that holds; one that is too large is from a larger window, and is made anew."""
-        held = self._held
-        return held.summary if held is not None and held.summary_tokens <= self.standing.largest_summary else None
+    def _previous_summary(self) -> str | None:
+        """The summary in use; one that is too large comes from a larger window, and is made anew."""
+        previous = self._previous
+        return previous.summary if previous is not None and previous.summary_tokens <= self.runtime.largest_summary else None
+
+    @cached_property
+    def _inputs(self) -> PromptInputs:
+        """The other inputs of a prompt, looked up once for all compactions that are compared."""
+        return self.prompts.inputs(self.runtime, (), self._previous)
 
     def _turns(self, compaction: Compaction | None) -> tuple[Turn, ...]:
-        return self.standing.shown(compaction).sendable_turns()
+        return self.prompts.masked_turns(self.runtime, compaction).sendable_turns()
 
-    def _covered(self, turns: Sequence[Turn]) -> int:
-        return count_covered_turns(self._held, turns) if self._held is not None and self._earlier else 0
+    def _count_covered(self, turns: Sequence[Turn]) -> int:
+        return count_covered_turns(self._previous, turns) if self._previous is not None and self._previous_summary else 0
 
-    def _with(self, **changes: object) -> Compaction | None:
+    def _measured(self, **changes: object) -> Compaction | None:
         """A compaction with its figures; None when it would not make the prompt smaller."""
-        made = self._before.model_copy(update=changes)
-        after = self.standing.whole(made, self._beside)
-        return made.model_copy(update={"tokens_after": after}) if after < made.tokens_before else None
+        compaction = self._unchanged.model_copy(update=changes)
+        after = self.prompts.uncompacted_tokens(self.runtime, compaction, self._inputs)
+        return compaction.model_copy(update={"tokens_after": after}) if after < compaction.tokens_before else None
 
     # masking
 
     @cached_property
-    def _by_masking(self) -> Compaction | None:
-        """A compaction that only masks: what is older than the newest messages; if that does not do, all but the last turn; and only then
-        what the user said is critical. Whoever wishes it again without news has had all that."""
-        wished = self.wish.reason is None and self.wish.keep is None
-        if wished and self._held is not None and self._held.made_after == self._before.made_after:
+    def _masking(self) -> Compaction | None:
+        """A compaction that only masks: what is older than the newest messages; if that does not suffice, all but the last turn; and last
+        what the user has marked as critical. A repeated request, without anything new said, has had all that."""
+        keep, previous = self.request.keep, self._previous
+        repeated = previous is not None and previous.made_after == self.state.head
+        if self.request.reason is None and keep is None and repeated:
             return None
-        turns = self._turns(self._held)
-        recent = turns[self._covered(turns) :]
-        keep = self.standing.parts.settings.context.recent_messages_to_keep if self.wish.keep is None else self.wish.keep
-        found: Compaction | None = None
+        turns = self._turns(previous)
+        recent = turns[self._count_covered(turns) :]
+        kept = self.runtime.settings.context.recent_messages_to_keep if keep is None else keep
+        best: Compaction | None = None
         last = len(recent) - 1
-        for border, spare in ((min(decide.first_kept_turn(recent, keep), last), True), (last, True), (last, False)):
-            made = self._masking(find_maskable(recent[: max(border, 0)], self.standing.parts.counter, spare_critical=spare))
-            found = made or found
-            if self.wish.keep is not None or (made is not None and self._relieves(made)):
+        for border, spare_critical in ((min(policy.first_kept_turn(recent, kept), last), True), (last, True), (last, False)):
+            maskable = find_maskable(recent[: max(border, 0)], self.runtime.counter, spare_critical=spare_critical)
+            masking = self._mask(maskable)
+            best = masking or best
+            if keep is not None or (masking is not None and self._suffices(masking)):
                 break
-        return found
+        return best
 
-    def _masking(self, new: tuple[str, ...]) -> Compaction | None:
-        held = self._held
-        if not new:
+    def _mask(self, ids: tuple[str, ...]) -> Compaction | None:
+        if not ids:
             return None
-        already = held.masked if held is not None else ()
-        summary = {"summary": held.summary, "summary_tokens": held.summary_tokens, "last_id": held.last_id} if held is not None else {}
-        measured = self._with(mode="masked", masked=(*already, *new), results_masked=len(new), **summary)
+        previous = self._previous
+        masked = previous.masked if previous is not None else ()
+        summary = previous.model_dump(include={"summary", "summary_tokens", "last_id"}) if previous is not None else {}
+        measured = self._measured(mode="masked", masked=(*masked, *ids), results_masked=len(ids), **summary)
         if measured is None:
             return None
-        return measured.model_copy(update={"summary": None, "summary_tokens": 0, "last_id": new[-1]})
+        return measured.model_copy(update={"summary": None, "summary_tokens": 0, "last_id": ids[-1]})
 
-    def _relieves(self, made: Compaction) -> bool:
-        """Whether the conversation will not be due for compaction again at once."""
-        always, budget = self._always, self.standing.budget
-        room = min(history_budget(always, budget), budget.compaction_threshold - always.total_tokens)
-        return made.tokens_after - self._bare.total_tokens <= decide.RELIEF * room
+    def _suffices(self, compaction: Compaction) -> bool:
+        """Whether compaction will not be due again at once."""
+        fixed, budget = self._fixed_cost, self.runtime.budget
+        room = min(history_budget(fixed, budget), budget.compaction_threshold - fixed.total_tokens)
+        return compaction.tokens_after - self._fixed_cost_without_turn.total_tokens <= policy.RELIEF * room
 
     @cached_property
-    def _always(self) -> ContextUsage:
-        """What is sent without any history, with the turn in progress if it has room at all."""
+    def _fixed_cost(self) -> ContextUsage:
+        """The prompt without any history, with the turn in progress if that fits."""
         try:
-            return self.standing.always(self.wish.current) if self.wish.current else self._bare
+            return self.prompts.fixed_cost(self.runtime, self.request.current) if self.request.current else self._fixed_cost_without_turn
         except PromptTooLarge:
-            return self._bare
+            return self._fixed_cost_without_turn
 
     @cached_property
-    def _bare(self) -> ContextUsage:
-        """What is sent without any history, and without a turn in progress."""
-        return self.standing.always(())
-
-    @cached_property
-    def _beside(self) -> PromptInputs:
-        """What stands in a prompt beside the history, looked up once for all compactions that are weighed."""
-        return self.standing.material((), self._held)
+    def _fixed_cost_without_turn(self) -> ContextUsage:
+        return self.prompts.fixed_cost(self.runtime, ())
 
     # folding
 
     @cached_property
-    def _shown(self) -> tuple[Turn, ...]:
-        """The turns to fold from, and how those that stay are shown."""
-        return self._turns((self._by_masking if self.wish.reason else None) or self._held)
+    def _base(self) -> Compaction | None:
+        """The compaction that folding starts from: an automatic one masks first."""
+        return (self._masking if self.request.reason else None) or self._previous
 
-    def _plan(self) -> FoldPlan | None:
-        turns = self._shown
-        covered = self._covered(turns)
-        if self.wish.keep is not None:
-            return decide.plan_fold(turns, covered, self.wish.keep)
-        fixed = sum(turn.fixed_tokens for _, turn in self.standing.turns.turns_with_fixed())
-        room = turn_budget_after_compaction(self._always, self.standing.largest_summary + fixed, self.standing.budget)
-        return decide.plan_fold(turns, covered, self.standing.parts.settings.context.recent_messages_to_keep, room=room)
+    def _plan_fold(self) -> FoldPlan | None:
+        turns = self._turns(self._base)
+        covered = self._count_covered(turns)
+        if self.request.keep is not None:
+            return policy.plan_fold(turns, covered, self.request.keep)
+        pinned = sum(turn.fixed_tokens for _, turn in self.state.turns(self.runtime.counter).turns_with_fixed())
+        room = turn_budget_after_compaction(self._fixed_cost, self.runtime.largest_summary + pinned, self.runtime.budget)
+        return policy.plan_fold(turns, covered, self.runtime.settings.context.recent_messages_to_keep, room=room)
 
-    def _folded(self, fold: FoldPlan, attempt: _SummaryAttempt) -> Compaction:
+    def _fold(self, fold: FoldPlan, attempt: _SummaryAttempt) -> Compaction:
         """The compaction with the first summary that makes the prompt smaller."""
         for mode, summary in self._summaries(fold, attempt):
-            tokens = self.standing.parts.counter.count(summary)
-            made = self._with(summary=summary, summary_tokens=tokens, mode=mode, **self._folding(fold))
-            if made is not None:
-                return made.model_copy(update=attempt.told)
+            tokens = self.runtime.counter.count(summary)
+            folded = self._measured(summary=summary, summary_tokens=tokens, mode=mode, **self._fold_fields(fold))
+            if folded is not None:
+                return folded.model_copy(update=attempt.compaction_fields)
             if summary is attempt.summary:
                 attempt.problem = "it would not make the prompt smaller"
-        rest = (self._by_masking if self.wish.reason else None) or self._before
-        return rest.model_copy(update=attempt.told)
+        rest = (self._masking if self.request.reason else None) or self._unchanged
+        return rest.model_copy(update=attempt.compaction_fields)
 
-    def _folding(self, fold: FoldPlan) -> dict[str, object]:
-        kept = {message.id for turn in self._shown[len(fold.turns) :] for message in turn.messages}
-        source = (self._by_masking if self.wish.reason else None) or self._held
-        masked = tuple(id_ for id_ in source.masked if id_ in kept) if source is not None else ()
-        new = set(masked) - set(self._held.masked if self._held is not None else ())
+    def _fold_fields(self, fold: FoldPlan) -> dict[str, object]:
+        kept = {message.id for turn in self._turns(self._base)[len(fold.turns) :] for message in turn.messages}
+        masked = tuple(id_ for id_ in self._base.masked if id_ in kept) if self._base is not None else ()
+        new = set(masked) - set(self._previous.masked if self._previous is not None else ())
         return {"last_id": fold.last_id, "messages_folded": fold.messages_folded, "masked": masked, "results_masked": len(new)}
 
     def _summaries(self, fold: FoldPlan, attempt: _SummaryAttempt) -> Iterator[tuple[CompactionMode, str]]:
         if attempt.summary is not None:
             yield attempt.mode, attempt.summary
-        kept = self.standing.extraction if self.wish.target is None else None  # a summary of another size is chosen from all that was said
-        earlier = self._held.summary if self._held is not None else None
-        extracted = extract_summary(fold, self._limit, self.standing.parts.counter, self.wish.instructions, kept, earlier)
+        known = self.state.extraction if self.request.target is None else None  # a summary of another size is chosen from all turns
+        earlier = self._previous.summary if self._previous is not None else None
+        extracted = extract_summary(fold, self._limit, self.runtime.counter, self.request.instructions, known, earlier)
         if extracted is not None:
             yield "extractive", extracted
-        if self.wish.reason:
-            yield "truncated", decide.truncation_notice(fold)
+        if self.request.reason:
+            yield "truncated", policy.truncation_notice(fold)
 
     @property
     def _limit(self) -> int:
-        largest = self.standing.largest_summary
-        return largest if self.wish.target is None else min(self.wish.target, largest)
+        """Tokens that the summary may take."""
+        largest = self.runtime.largest_summary
+        return largest if self.request.target is None else min(self.request.target, largest)
 
-    # asking the model
+    # the model's summary
 
     def _may_ask(self, fold: FoldPlan) -> bool:
-        standing = self.standing
-        if not (self.wish.ask and can_summarize(standing)) or self._limit < SMALLEST:
+        if not (self.request.ask and self.runtime.can_summarize) or self._limit < SMALLEST:
             return False
-        if self.wish.reason and fold.new_tokens < WORTH_ASKING * standing.budget.effective_limit:
+        if self.request.reason and fold.new_tokens < WORTH_ASKING * self.runtime.budget.effective_limit:
             return False
-        return not decide.recently_failed(standing.compactions, standing.turns, automatic=bool(self.wish.reason))
+        turns = self.state.turns(self.runtime.counter)
+        return not policy.recently_failed(self.state.compactions, turns, automatic=bool(self.request.reason))
 
-    def _by_model(self, fold: FoldPlan) -> Generator[events.Event, None, _SummaryAttempt]:
-        """A summary of the turns that are not in the earlier one, which is taken in: part by part, and if that fails in one go."""
-        counter, attempt = self.standing.parts.counter, _SummaryAttempt()
+    def _summarize_by_model(self, fold: FoldPlan) -> Generator[events.Event, None, _SummaryAttempt]:
+        """A summary of the turns that the earlier one does not cover, which is merged in: part by part, or if that fails in one request."""
+        counter, attempt = self.runtime.counter, _SummaryAttempt()
         items = render_transcript(fold.new)
-        replaced = fold.new_tokens + (self._held.summary_tokens if self._held is not None else 0)
+        replaced = fold.new_tokens + (self._previous.summary_tokens if self._previous is not None else 0)
         total = sum(counter.count(item) + 1 for item in items)
-        summary = self._earlier if len(fold.new) < len(fold.turns) else None
+        summary = self._previous_summary if len(fold.new) < len(fold.turns) else None
         while items and attempt.problem is None:
-            wanted = SummaryRequest(self._size, summary, self.wish.instructions)
-            room = self._room(wanted)
+            request = SummaryRequest(self._requested_size, summary, self.request.instructions)
+            room = self._transcript_room(request)
             if room < MIN_PART_TOKENS or total > MOST_PARTS * room:
-                attempt.problem = "the model's window is too small to summarise so much in parts"
+                attempt.problem = "the model's window is too small to summarize this much in parts"
                 break
             part, rest = take_items(items, room, counter)
-            made = yield from self._ask(build_summary_request(part, wanted, counter), attempt)
+            reply = yield from self._ask(build_summary_request(part, request, counter), attempt)
             if attempt.problem is None:
-                attempt.problem = decide.rejection_reason(made, self.standing.largest_summary if rest else self._limit, replaced, counter)
+                limit = self.runtime.largest_summary if rest else self._limit
+                attempt.problem = policy.rejection_reason(reply, limit, replaced, counter)
             if attempt.problem is None:
-                summary, items = made, rest
+                summary, items = reply, rest
         if attempt.problem is None:
             attempt.summary = summary if attempt.calls else None
             return attempt
         problem, attempt.problem, attempt.mode = attempt.problem, None, "simple"
-        wanted = SummaryRequest(self._size, summary, self.wish.instructions)
-        room = min(self._room(wanted) // 2, total // 2)
+        request = SummaryRequest(self._requested_size, summary, self.request.instructions)
+        room = min(self._transcript_room(request) // 2, total // 2)
         if room >= MIN_PART_TOKENS // 2:
-            made = yield from self._ask(build_summary_request(shorten_items(items, room, counter), wanted, counter, simple=True), attempt)
-            if attempt.problem is None and decide.rejection_reason(made, self._limit, replaced, counter) is None:
-                attempt.summary = made
+            short = build_summary_request(shorten_items(items, room, counter), request, counter, simple=True)
+            reply = yield from self._ask(short, attempt)
+            if attempt.problem is None and policy.rejection_reason(reply, self._limit, replaced, counter) is None:
+                attempt.summary = reply
         attempt.problem = problem
         return attempt
 
     @property
-    def _size(self) -> int:
-        """Tokens of the summary that is asked for."""
-        usual = max(SMALLEST, min(LARGEST, int(decide.USUAL_SIZE * self.standing.budget.messages)))
-        return min(self._limit, usual) if self.wish.target is None else self._limit
+    def _requested_size(self) -> int:
+        """Tokens of the summary that the model is asked for."""
+        usual = max(SMALLEST, min(LARGEST, int(policy.USUAL_SIZE * self.runtime.budget.messages)))
+        return min(self._limit, usual) if self.request.target is None else self._limit
 
     @property
-    def _answer(self) -> int:
-        """Tokens that an answer may take."""
-        return min(self.standing.largest_summary + _FOR_ANALYSIS, LONGEST_ANSWER, self.standing.window.tokens // 3)
+    def _max_output(self) -> int:
+        return min(self.runtime.largest_summary + ANALYSIS_TOKENS, LONGEST_ANSWER, self.runtime.window.tokens // 3)
 
-    def _room(self, wanted: SummaryRequest) -> int:
-        """Tokens of conversation that a request may hold."""
-        most = min(self.standing.budget.effective_limit, self.standing.window.tokens - self._answer)
-        return int(
-            0.97 * (most - count_request_overhead(wanted, self.standing.parts.counter))
-        )  # texts that are joined may take a little more
+    def _transcript_room(self, request: SummaryRequest) -> int:
+        """Tokens of conversation that one request may hold."""
+        most = min(self.runtime.budget.effective_limit, self.runtime.window.tokens - self._max_output)
+        return int(JOINING * (most - count_request_overhead(request, self.runtime.counter)))
 
     def _ask(self, messages: tuple[PromptMessage, ...], attempt: _SummaryAttempt) -> Generator[events.Event, None, str | None]:
-        """One request; the summary in its answer."""
-        parts = self.standing.parts
-        effort: Effort | None = "low" if parts.options.reasoning_effort else None
-        options = Options(self._answer, temperature=0.0, reasoning_effort=effort)
+        """One request to the model; returns the summary in its answer."""
+        runtime = self.runtime
+        effort: Effort | None = "low" if runtime.options.reasoning_effort else None
+        options = Options(self._max_output, temperature=0.0, reasoning_effort=effort)
         attempt.calls += 1
-        with closing(collect(parts.model, Request(messages, options=options, window=self.standing.window.tokens))) as stream:
+        with closing(collect(runtime.model, Request(messages, options=options, window=runtime.window.tokens))) as stream:
             while True:
                 with self.timer("model"):
                     try:
                         waiting = next(stream)
                     except StopIteration as end:
-                        said: CollectedAnswer = end.value
+                        answer: CollectedAnswer = end.value
                         break
                 yield events.Waiting(waiting.seconds, replace_surrogates(waiting.reason))
-        attempt.problem = said.problem
-        counted = TokenUsage(prompt_tokens=sum(m.tokens for m in messages), completion_tokens=parts.counter.count(said.text))
-        attempt.add(said.usage or counted)
-        return parse_summary(said.text)
+        attempt.problem = answer.problem
+        counted = TokenUsage(prompt_tokens=sum(m.tokens for m in messages), completion_tokens=runtime.counter.count(answer.text))
+        attempt.add_usage(answer.usage or counted)
+        return parse_summary(answer.text)

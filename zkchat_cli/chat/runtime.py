@@ -1,76 +1,198 @@
-"""What a conversation works with: its vault, store, model, tools, settings, and who leads it. Values, made in wiring.py."""
+"""What one turn works with: model, window and budget, agent, tools, settings, token counter. A frozen value, made anew for each change.
 
+A message to `@agent` gets a Runtime of its own, which is passed to everything in that turn; the session's Runtime stays as it is.
+SessionServices are the long-lived things behind it: the notes, the store, the clock.
+"""
+
+import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
+from zkchat_cli.agents.loader import NO_AGENT
 from zkchat_cli.agents.profile import Agent
+from zkchat_cli.config import loader
 from zkchat_cli.config.schema import Config
+from zkchat_cli.context import strategies
+from zkchat_cli.context.budget import Budget
 from zkchat_cli.context.strategies.base import Strategy
 from zkchat_cli.context.system_prompt import INSTRUCTIONS
+from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.llm.base import Model, Options, Window
+from zkchat_cli.models import Role, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
+from zkchat_cli.tools import load_finish_tool
 from zkchat_cli.tools.base import Tool
-from zkchat_cli.vault.approval import ApprovalPolicy
+from zkchat_cli.vault.approval import UNASKED, Approve
 from zkchat_cli.vault.vault import Vault
+
+STEADY = 0.02
+"""A calibration that moves by less than this share is ignored: counting a conversation anew takes a second for 5,000 turns."""
+DEFAULT_WINDOW = "default: the model's window is unknown"
+ORIGIN = "/config"
+CHANGEABLE = ("model", "llm.", "chat.", "context.", "references.", "memory.", "terminal.open_command")
+"""Settings that a session reads whenever it needs them; the others are read once, when the program starts."""
+READ_AT_START = ("context.memory_integration", "context.show_token_count", "references.link_style")
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedModel:
-    """A model in use, and the tools that it can call."""
+    """A model, the tools that it may call, and what else it is good for."""
 
     model: Model
     tools: tuple[Tool, ...]
+    can_summarize: bool = False
+    """Whether it can summarize a conversation in words of its own."""
+    can_describe: bool = False
+    """Whether it can write titles and describe notes."""
 
 
 @dataclass(frozen=True, slots=True)
 class AvailableModels:
-    """What one provider has: models by the names that `use` takes, or the problem with asking it."""
+    """The models of one provider, by the names that `--model` takes, or the problem with listing them."""
 
     provider: str
     names: tuple[str, ...] = ()
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Runtime:
-    """What a session works with. `now` gives ISO 8601 with zone, `clock` monotonic seconds, `new_id` a fresh random id.
-
-    `window` is the context window that somebody set; without one it is the model's own, or `max_context` tokens while that is not known.
-    `use` opens another model by its name; `offers` asks the servers that the user has chosen, or has on this machine, for theirs.
-    """
+@dataclass(frozen=True)
+class SessionServices:
+    """Long-lived collaborators of a session. `now` gives ISO 8601 with zone, `clock` monotonic seconds, `new_id` a fresh random id."""
 
     vault: Vault
     store: ChatSessionStore
-    model: Model
-    strategy: Strategy
-    tools: tuple[Tool, ...]
-    settings: Config
-    max_context: int
-    counter: TokenCounter
     now: Callable[[], str]
     clock: Callable[[], float]
     new_id: Callable[[], str]
-    window: Window | None = None
+    approve: Approve = lambda _: UNASKED
+    """Decides about the changes of notes that a model proposes."""
+    working_folder: Path | None = None
+    """The current folder, where imported files are looked for first."""
+    agent_names: Callable[[], Sequence[str]] = tuple
+
+    def new_message(self, role: Role, content: str, parent: str | None = None, **fields: object) -> ZkChatMessage:
+        values = {"id": self.new_id(), "parent_id": parent, "role": role, "content": content, "timestamp": self.now()}
+        return ZkChatMessage.model_validate({**values, **fields})
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """See the module. `open_model`, `open_agent` and `list_models` come from the composition root; without them nothing can be switched."""
+
+    model: Model
+    tools: tuple[Tool, ...]
+    strategy: Strategy
+    settings: Config
+    counter: TokenCounter
     options: Options = field(default_factory=Options)
-    use: Callable[[str], OpenedModel] | None = None
-    offers: Callable[[], tuple[AvailableModels, ...]] = tuple
-    describes: Callable[[str], bool] = bool
-    """Whether the model of that name is one that can say in a sentence what a note is about."""
-    summarizes: Callable[[str], bool] = bool
-    """Whether the model of that name can summarise a conversation."""
-    changing: ApprovalPolicy = field(default_factory=ApprovalPolicy)
-    """Who approves the changes of notes that a model proposes."""
-    folder: Path | None = None
-    """The current folder: what a message imports is looked for there first."""
     instructions: str = INSTRUCTIONS
-    """The system prompt."""
     agent: Agent | None = None
-    """Who leads the conversation."""
-    agents: Callable[[], Sequence[str]] = tuple
-    """The names of those who could."""
-    become: "Callable[[str | None, Mapping[str, object]], Runtime] | None" = None
-    """The parts with another agent, or none; what was settled in the chat counts for more than what the agent says."""
-    settled: Mapping[str, object] = field(default_factory=dict)
-    """Settings, by their keys, that were changed since the program started."""
+    can_summarize: bool = False
+    can_describe: bool = False
+    configured_window: Window | None = None
+    """The window that the user set; else it is the model's own, or `context.max_tokens` while that is unknown."""
+    rejected_window: Window | None = None
+    """A window learned when the server refused a prompt as too long."""
+    overrides: Mapping[str, object] = field(default_factory=dict)
+    """Settings changed since the program started, by key. They win over those of an agent."""
+    open_model: Callable[[str], OpenedModel] | None = None
+    open_agent: "Callable[[str | None, Mapping[str, object]], Runtime] | None" = None
+    list_models: Callable[[], tuple[AvailableModels, ...]] = tuple
+
+    @property
+    def window(self) -> Window:
+        """The context window in use, and its source."""
+        known = self.configured_window or self.model.window or Window(self.settings.context.max_tokens, DEFAULT_WINDOW)
+        return min(known, self.rejected_window, key=lambda window: window.tokens) if self.rejected_window else known
+
+    @property
+    def budget(self) -> Budget:
+        window = self.window
+        return Budget.from_settings(self.settings.context, window.tokens, window.source)
+
+    @property
+    def largest_summary(self) -> int:
+        """Tokens that a summary may take."""
+        return int(self.settings.context.summary_ratio * self.budget.effective_limit)
+
+    @property
+    def speaker_label(self) -> str:
+        """The name shown before an answer: the model, with the agent before it if there is one."""
+        return f"{self.agent.name} · {self.model.name}" if self.agent is not None else self.model.name
+
+    def with_agent(self, name: str | None) -> "Runtime":
+        """Use another agent: its instructions, tools, strategy, model and budget; None or "none" for no agent.
+
+        Overridden settings stay. Raises ConfigError, ProviderError, and UsageError when agents cannot be changed.
+        """
+        if self.open_agent is None:
+            raise UsageError("this conversation cannot change its agent", "Start another with --agent.")
+        opened = self.open_agent(None if name == NO_AGENT else name, self.overrides)
+        return replace(opened, counter=self.counter, overrides=self.overrides).learn_from(self)
+
+    def with_model(self, name: str) -> "Runtime":
+        """Use another model. Raises ConfigError, ProviderError, and UsageError when models cannot be changed."""
+        if self.open_model is None:
+            raise UsageError("this conversation cannot change its model", "Start another with --model.")
+        opened = self.open_model(name)
+        return replace(
+            self,
+            model=opened.model,
+            tools=opened.tools,
+            can_summarize=opened.can_summarize,
+            can_describe=opened.can_describe,
+            rejected_window=None,
+            overrides={**self.overrides, "model": name},
+        )
+
+    def with_setting(self, key: str, value: str) -> "Runtime":
+        """Override a setting for this session. The files stay unchanged. Raises ConfigError, UsageError and ProviderError."""
+        settings = loader.with_value(self.settings, key, value, ORIGIN)
+        checked = loader.flatten(settings)[key]
+        if key in READ_AT_START or not key.startswith(CHANGEABLE):
+            raise UsageError(f"{key} is read when zkchat starts", f"To change it from the next start on: zkchat config set {key} {value}")
+        changes: dict[str, Any] = {}
+        if key == "context.strategy":
+            if checked not in strategies.strategy_names():
+                raise ConfigError(f"{ORIGIN}: unknown strategy {checked}", f"Strategies: {', '.join(strategies.strategy_names())}")
+            changes["strategy"] = strategies.load_strategy(checked)
+        elif key == "context.max_tokens":
+            changes["configured_window"] = Window(checked, f"{key}, {ORIGIN}")
+        runtime = self.with_model(checked) if key == "model" else self
+        overrides = {**self.overrides, key: checked}
+        return replace(runtime, settings=settings, options=model_options(settings), overrides=overrides, **changes)
+
+    def learn_from(self, used: "Runtime") -> "Runtime":
+        """This runtime with what a turn has found out about the same model: how it counts, and its window."""
+        if used.model.name != self.model.name:
+            return self
+        return replace(self, counter=used.counter, rejected_window=used.rejected_window)
+
+    def with_goal(self, instructions: str) -> "Runtime":
+        """For an agent run: these further instructions, and the tool that ends the run."""
+        return replace(self, tools=(*self.tools, load_finish_tool()), instructions=f"{self.instructions}\n\n{instructions}")
+
+    def calibrated(self, factor: float) -> "Runtime":
+        """Count as this model is known to count, with `factor` tokens for each of ours; itself when that changes nothing."""
+        used, exact = self.counter.factor, self.model.exact
+        if exact == self.counter.exact and abs(factor - used) <= STEADY * used:
+            return self
+        return replace(self, counter=self.counter.calibrated(factor, exact=exact))
+
+
+def model_options(settings: Config) -> Options:
+    llm = settings.llm
+    return Options(llm.max_output_tokens or None, llm.temperature if llm.temperature >= 0 else None, llm.reasoning_effort or None)  # type: ignore[arg-type]
+
+
+def prepare_model(model: Model, seconds: float | None = None) -> None:
+    """Wait (so many seconds at most) until the model is loaded and its window is known, as far as that is possible.
+
+    It works on another thread, so that the user can stop waiting without harm.
+    """
+    thread = threading.Thread(target=model.prepare, name="prepare model", daemon=True)
+    thread.start()
+    thread.join(seconds)

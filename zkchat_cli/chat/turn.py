@@ -1,9 +1,12 @@
-"""A turn while it runs: its messages so far, its cost, and its time by phase. The session's scratch paper."""
+"""A turn while it runs: its runtime, its messages so far, its cost, and its time by phase."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
+from zkchat_cli.chat.runtime import Runtime
 from zkchat_cli.models import (
     Compaction,
     ContentChunk,
@@ -13,16 +16,20 @@ from zkchat_cli.models import (
     ThinkingBlocks,
     Timings,
     TokenUsage,
+    ToolCall,
     ToolRun,
     TurnMetrics,
     ZkChatMessage,
 )
-from zkchat_cli.tokens.counter import TokenCounter
+from zkchat_cli.text.words import replace_surrogates
+
+DEEPEST = 50
+"""Levels of JSON accepted from a model: the store and servers read few more, and no tool's arguments have more than one."""
 
 
 @dataclass
 class PhaseTimer:
-    """Seconds by phase, measured only while the session itself works: what a consumer does between two events is not its time."""
+    """Seconds by phase, counted only while zkchat works: what a consumer does between two events does not count."""
 
     clock: Callable[[], float]
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(("prepare", "model", "tools", "store"), 0.0))
@@ -42,20 +49,22 @@ class PhaseTimer:
 
 @dataclass(frozen=True)
 class CompletedTurn:
-    """A turn that is over, as it is stored."""
+    """A finished turn, as it is stored."""
 
     user: ZkChatMessage
     answer: Sequence[ZkChatMessage]
     sent: Sequence[SentPrompt]
-    learned: TurnMetrics
+    metrics: TurnMetrics
 
 
 @dataclass
 class TurnInProgress:
-    """A turn in progress: the messages so far (the user's first) and the text of the answer being streamed."""
+    """The messages so far (the user's first) and the text of the answer being streamed. The runtime is replaced when the turn learns how
+    the model counts, or how large its window really is."""
 
-    messages: list[ZkChatMessage]
+    runtime: Runtime
     timer: PhaseTimer
+    messages: list[ZkChatMessage] = field(default_factory=list)
     text: str = ""
     reasoning: str = ""
     thinking: ThinkingBlocks | None = None
@@ -63,11 +72,11 @@ class TurnInProgress:
     prompt: Prompt | None = None
     compaction: Compaction | None = None
     factors: list[tuple[str, float]] = field(default_factory=list)
-    """Of each call whose provider reported how much it was: the model, and how many tokens that makes of each that zkchat counts."""
+    """For each call with reported usage: the model, and its tokens for each token that zkchat counts."""
     sent: list[SentPrompt] = field(default_factory=list)
     """The prompts of its model calls so far."""
     closed: bool = False
-    """Whether it has been taken into the history; that happens once."""
+    """Whether it has been added to the history; that happens once."""
 
     @property
     def user(self) -> ZkChatMessage:
@@ -75,12 +84,12 @@ class TurnInProgress:
 
     @property
     def chunks(self) -> list[ContentChunk]:
-        """All chunks that the user's message and tools brought into this turn, in order."""
+        """All chunks that the user's message and the tools brought into this turn, in order."""
         return [chunk for message in self.messages for chunk in message.chunks]
 
     @property
     def injected(self) -> tuple[DocumentReference, ...]:
-        """The documents that the user named and whose text was in the prompt from the start."""
+        """The documents that the user named and that were in the prompt from the start."""
         paths = {chunk.relative_path for chunk in self.user.chunks}
         return tuple(reference for reference in self.user.references if reference.above or reference.relative_path in paths)
 
@@ -88,21 +97,46 @@ class TurnInProgress:
     def runs(self) -> tuple[ToolRun, ...]:
         return tuple(message.tool_run for message in self.messages if message.tool_run is not None)
 
-    def asking(self, model: str, prompt: Prompt) -> None:
-        """Note that the model is called with this prompt."""
+    def record_call(self, model: str, prompt: Prompt) -> None:
+        """Remember the prompt of a model call."""
         self.sent.append(SentPrompt(question_id=self.user.id, call=len(self.sent) + 1, model=model, prompt=prompt))
 
-    def add_usage(self, reported: TokenUsage | None, prompt: Prompt, counter: TokenCounter) -> None:
-        """Add up what a model call cost, as the provider says or, where it does not, as zkchat counts."""
+    def add_usage(self, reported: TokenUsage | None, prompt: Prompt) -> None:
+        """Add the cost of a model call, as reported by the provider or else as counted by zkchat."""
         self.sent[-1] = self.sent[-1].model_copy(update={"usage": reported})
-        call = reported or TokenUsage(prompt_tokens=prompt.usage.total_tokens, completion_tokens=counter.count(self.text))
+        call = reported or TokenUsage(prompt_tokens=prompt.usage.total_tokens, completion_tokens=self.runtime.counter.count(self.text))
         self.usage = TokenUsage(
             prompt_tokens=self.usage.prompt_tokens + call.prompt_tokens,
             completion_tokens=self.usage.completion_tokens + call.completion_tokens,
             estimated=self.usage.estimated or call.estimated,
-            cached_tokens=_sum(self.usage.cached_tokens, call.cached_tokens),
+            cached_tokens=add_optional(self.usage.cached_tokens, call.cached_tokens),
         )
 
 
-def _sum(a: int | None, b: int | None) -> int | None:
+def add_optional(a: int | None, b: int | None) -> int | None:
     return None if a is None and b is None else (a or 0) + (b or 0)
+
+
+def storable_thinking(thinking: ThinkingBlocks) -> ThinkingBlocks | None:
+    """Reasoning as the store holds it and as it is sent back; None when it cannot be stored."""
+    if _is_deeper([*thinking.blocks], DEEPEST):
+        return None
+    return thinking.model_copy(update={"blocks": tuple(_storable_json([*thinking.blocks]))})
+
+
+def storable_call(call: ToolCall, id_: str) -> ToolCall:
+    """A model's tool call under another id, without text that cannot be stored."""
+    malformed = None if call.malformed is None else replace_surrogates(call.malformed)
+    if _is_deeper(call.arguments, DEEPEST):
+        return ToolCall(id=id_, name=replace_surrogates(call.name), malformed="nested too deeply")
+    return ToolCall(id=id_, name=replace_surrogates(call.name), arguments=_storable_json(call.arguments), malformed=malformed)
+
+
+def _storable_json(value: Any) -> Any:
+    """The value without what Python reads and JSON does not have ("NaN", "Infinity", lone surrogates): no provider would accept it."""
+    return json.loads(replace_surrogates(json.dumps(value, ensure_ascii=False)), parse_constant=lambda _: None)
+
+
+def _is_deeper(value: object, levels: int) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return inner is not None and (levels == 0 or any(_is_deeper(each, levels - 1) for each in inner))

@@ -1,21 +1,24 @@
-"""The tool loop of a turn: ask the model, run the tools it wants, ask again with what they found, until it answers.
+"""Runs the model and its tools in a loop: call the model, run the tools that it calls, call it again with the results, until it answers.
 
-The prompt is assembled anew, within budget, before each call. Whatever a model does (unknown tools, arguments that are no JSON, the same
-call over and over, tools without end), the turn's messages stay well-formed: each tool call has its result, right behind it.
+The prompt is built within budget before each call. Whatever a model does (unknown tools, arguments that are not JSON, the same call over
+and over, endless tool calls), the turn's messages stay well-formed: each tool call is followed by its result.
 """
 
 import json
 import logging
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 
 from zkchat_cli import events
-from zkchat_cli.chat.compactor import compact_if_due
-from zkchat_cli.chat.state import ConversationState, storable_thinking
+from zkchat_cli.chat.compactor import Compactor
+from zkchat_cli.chat.prompt_builder import PromptBuilder
+from zkchat_cli.chat.runtime import Runtime, SessionServices
+from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.tool_executor import ToolExecutor, ToolOutcome, ToolResult
-from zkchat_cli.chat.turn import TurnInProgress
-from zkchat_cli.citations.marks.patterns import CitationMark
-from zkchat_cli.citations.marks.stream_parser import CitationMarkParser
+from zkchat_cli.chat.turn import TurnInProgress, storable_call, storable_thinking
+from zkchat_cli.citations.mark_syntax import CitationMark
+from zkchat_cli.citations.marks import CitationMarkParser
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
 from zkchat_cli.context.turns import count_call_tokens, render_turn
 from zkchat_cli.errors import PromptTooLarge, ProviderError
@@ -37,91 +40,98 @@ from zkchat_cli.tools.base import ToolOutput
 from zkchat_cli.vault.approval import mark_memory_file
 
 _log = logging.getLogger(__name__)
-LEAST_ROOM = 300
+MIN_TOOL_TOKENS = 300
 """Tokens below which another round of tools is not worth it: describing them takes as many."""
-SMALLER = 0.7
-"""Of a prompt that was refused as too long, what is sent the second time, where the server does not say how much it takes."""
+RETRY_SIZE = 0.7
+"""Share of a prompt refused as too long that is sent the second time, where the server does not tell its limit."""
 MOST_MALFORMED = 2
-"""Replies in a row in which no tool call could be read, after which the model will not learn it."""
+"""Replies in a row without a readable tool call after which the turn fails: the model will not learn it."""
+PLAUSIBLE_FACTORS = (0.25, 10.0)
+"""Reported usage outside of this is no measure: some servers count only what was not in their cache."""
+MIN_FACTOR, MAX_FACTOR = 0.5, 5.0
 _STOPPED = ToolOutput(data={"error": "not done: the turn was stopped"})
 
 
 class TurnRunner:
     """One turn's conversation with the model. `run` may be used once."""
 
-    def __init__(self, standing: ConversationState, turn: TurnInProgress) -> None:
-        self._standing = standing
-        self._turn = turn
+    def __init__(
+        self, services: SessionServices, state: ConversationState, prompts: PromptBuilder, compactor: Compactor, turn: TurnInProgress
+    ) -> None:
+        self._services, self._state, self._prompts, self._compactor, self._turn = services, state, prompts, compactor, turn
         self._answered: dict[tuple[str, str], ToolOutcome] = {}
-        self._looked: dict[str, ToolOutcome] = {}
-        """What the calls of the reply that is worked on came to so far, by their ids."""
-        self._changed = False
+        self._outcomes: dict[str, ToolOutcome] = {}
+        """Outcomes of the current reply's calls so far, by call id."""
+        self._notes_changed = False
         """Whether one of them has changed notes."""
         self._malformed = 0
         self._shrunk = False
 
+    @property
+    def _runtime(self) -> Runtime:
+        return self._turn.runtime
+
     def run(self) -> Generator[events.Event, None, FinishReason]:
-        """Yields what happens; returns why the answer ended, which `turn.text` has. Raises the ProviderError of a call that failed, and
-        PromptTooLarge if the message itself is too much.
+        """Yields events; returns why the answer ended, and leaves it in `turn.text`. Raises the ProviderError of a call that failed, and
+        PromptTooLarge if the message itself is too large.
 
-        A tool of a run ends the turn: its answer is the turn's, and no event has said it.
-
-        The model gets no tools any more after `llm.max_tool_rounds` rounds of them, or when results have filled the window.
+        The tool that finishes an agent run ends the turn: its answer is the turn's, without a TextDelta.
+        The model gets no more tools after `llm.max_tool_rounds` rounds, or when results have filled the window.
         """
         turn, rounds, offered = self._turn, 1, True
         while True:
-            calls, finish = yield from self._ask(offer_tools=offered)
+            calls, finish = yield from self._call(offer_tools=offered)
             if not calls or not offered:
                 break
-            self._watch(calls)
+            self._check_malformed(calls)
             room = yield from self._run_tools(calls)
-            if (answer := self._final()) is not None:
+            if (answer := self._final_answer()) is not None:
                 turn.text = answer
                 return "stop"
             rounds += 1
-            offered = rounds <= self._standing.parts.settings.llm.max_tool_rounds and room >= LEAST_ROOM
+            offered = rounds <= self._runtime.settings.llm.max_tool_rounds and room >= MIN_TOOL_TOKENS
         if not turn.text.strip():
-            raise self._no_answer(rounds if calls else 0, finish)
+            raise self._no_answer_error(rounds if calls else 0, finish)
         return finish
 
-    def _final(self) -> str | None:
-        """The answer that a call, which went well, declares to be the last word."""
-        ending = {tool.name for tool in self._standing.parts.tools if tool.scope == "run"}
+    def _final_answer(self) -> str | None:
+        """The answer given to the tool that finishes an agent run."""
+        ending = {tool.name for tool in self._runtime.tools if tool.scope == "run"}
         runs = (run for run in self._turn.runs if run.name in ending and run.ok)
         return next((str(run.arguments["answer"]).strip() for run in runs), None)
 
-    def _no_answer(self, rounds: int, finish: FinishReason) -> ProviderError:
-        name = self._standing.parts.model.name
+    def _no_answer_error(self, rounds: int, finish: FinishReason) -> ProviderError:
+        name = self._runtime.model.name
         if rounds:
             hint = "Ask in other words, or raise llm.max_tool_rounds or context.max_tokens."
-            return ProviderError("empty", f"{name} asked for tools {rounds} times in a row and never answered", hint)
+            return ProviderError("empty", f"{name} called tools {rounds} times in a row and never answered", hint)
         if finish == "content_filter":
-            return ProviderError("content_filter", f"{name}: the answer was held back by a content filter", "Ask in other words.")
+            return ProviderError("content_filter", f"{name}: a content filter blocked the answer", "Ask in other words.")
         if finish == "length":
             hint = "Raise llm.max_output_tokens, or lower llm.reasoning_effort."
-            return ProviderError("empty", f"{name} reached its length limit before it said a word", hint)
-        return ProviderError("empty", f"{name} answered with nothing", "Try again, or ask in other words.")
+            return ProviderError("empty", f"{name} reached its length limit before it answered", hint)
+        return ProviderError("empty", f"{name} sent an empty answer", "Try again, or ask in other words.")
 
-    def _watch(self, calls: Sequence[ToolCall]) -> None:
-        """Raises ProviderError when the model goes on asking in a way that nobody can read."""
+    def _check_malformed(self, calls: Sequence[ToolCall]) -> None:
+        """Raises ProviderError when the model keeps sending calls that cannot be read."""
         self._malformed = self._malformed + 1 if all(call.malformed is not None for call in calls) else 0
         if self._malformed >= MOST_MALFORMED:
-            problem = f"{self._standing.parts.model.name} keeps asking for tools with arguments that are no JSON"
+            problem = f"{self._runtime.model.name} keeps calling tools with arguments that are not JSON"
             raise ProviderError("bad_answer", problem, "Try again, or use a model that is better with tools.")
 
-    # asking the model
+    # calling the model
 
-    def _ask(self, *, offer_tools: bool) -> Generator[events.Event, None, tuple[tuple[ToolCall, ...], FinishReason]]:
-        """One model call; if it finds the prompt too long, once more with a smaller one."""
+    def _call(self, *, offer_tools: bool) -> Generator[events.Event, None, tuple[tuple[ToolCall, ...], FinishReason]]:
+        """One model call; if the server refuses the prompt as too long, a second one with a smaller prompt."""
         try:
-            prompt = self._prompt(offer_tools=offer_tools)
-            if len(self._turn.messages) > 1 and prompt.usage.compaction.due:  # what tools found may have filled the window
-                yield from compact_if_due(self._standing, self._turn, prompt.usage.compaction.reason or "")
-                prompt = self._prompt(offer_tools=offer_tools)
+            prompt = self._build_prompt(offer_tools=offer_tools)
+            if len(self._turn.messages) > 1 and prompt.usage.compaction.due:  # tool results may have filled the window
+                yield from self._compactor.run_if_enabled(self._turn, prompt.usage.compaction.reason or "")
+                prompt = self._build_prompt(offer_tools=offer_tools)
         except PromptTooLarge as e:
             if len(self._turn.messages) == 1:
                 raise
-            problem = f"{self._standing.parts.model.name} asked for more tools than its window has room for: {e.message}"
+            problem = f"{self._runtime.model.name} called more tools than its window has room for: {e.message}"
             raise ProviderError("bad_answer", problem, "Ask in other words, or raise context.max_tokens.") from e
         try:
             return (yield from self._call_model(prompt))
@@ -129,48 +139,44 @@ class TurnRunner:
             if refused.kind != "context_length" or self._shrunk or self._turn.text:
                 raise
             self._shrunk = True
-            before = self._standing.refusal
+            before = self._runtime
             try:
                 yield from self._shrink(refused)
-                prompt = self._prompt(offer_tools=offer_tools)
+                prompt = self._build_prompt(offer_tools=offer_tools)
             except PromptTooLarge:
-                self._standing.refusal = before  # a guess that leaves room for nothing would end every further turn, too
+                self._turn.runtime = before  # a guess that leaves no room would end every further turn, too
                 raise refused from None
             return (yield from self._call_model(prompt))
 
-    def _prompt(self, *, offer_tools: bool) -> Prompt:
+    def _build_prompt(self, *, offer_tools: bool) -> Prompt:
         with self._turn.timer("prepare"):
-            prompt = self._turn.prompt = self._standing.assembled(tuple(self._turn.messages), offer_tools=offer_tools)
+            prompt = self._turn.prompt = self._prompts.build(self._runtime, tuple(self._turn.messages), offer_tools=offer_tools)
         return prompt
 
     def _shrink(self, refused: ProviderError) -> Iterator[events.Event]:
-        """Take the window for as large as the server says, or for smaller than the refused prompt, and fold what can be folded.
+        """Assume the window that the server tells, or one smaller than the refused prompt, and compact.
 
-        Without asking the model, which has just refused to read so much, and whose window is a guess for now.
+        The model is not asked for a summary: it has just refused to read so much, and its window is a guess for now.
         """
-        standing, turn = self._standing, self._turn
+        turn, runtime = self._turn, self._runtime
         assert turn.prompt is not None
-        used = standing.window.tokens
-        said = parse_context_limit(refused.message)
-        guess = int(SMALLER * turn.prompt.usage.total_tokens / turn.prompt.usage.effective_limit * used)
-        standing.refusal = Window(said if said and said < used else guess, "a refusal of the server")
-        yield from compact_if_due(standing, turn, refused.message, ask=False)
+        used = runtime.window.tokens
+        told = parse_context_limit(refused.message)
+        guess = int(RETRY_SIZE * turn.prompt.usage.total_tokens / turn.prompt.usage.effective_limit * used)
+        window = Window(told if told and told < used else guess, "a refusal of the server")
+        turn.runtime = replace(runtime, rejected_window=window)
+        yield from self._compactor.run_if_enabled(turn, refused.message, ask=False)
 
     def _call_model(self, prompt: Prompt) -> Generator[events.Event, None, tuple[tuple[ToolCall, ...], FinishReason]]:
         """Stream one model call; returns its tool calls and finish reason. Raises the ProviderError it ends with."""
-        parts, turn = self._standing.parts, self._turn
+        runtime, turn = self._runtime, self._turn
         calls: tuple[ToolCall, ...] = ()
-        _log.info(
-            "asking %s: %d messages, %d tools, %d tokens",
-            parts.model.name,
-            len(prompt.messages),
-            len(prompt.tools),
-            prompt.usage.total_tokens,
-        )
-        request = Request(prompt.messages, prompt.tools, parts.options, self._standing.window.tokens)
+        name, usage = runtime.model.name, prompt.usage
+        _log.info("asking %s: %d messages, %d tools, %d tokens", name, len(prompt.messages), len(prompt.tools), usage.total_tokens)
+        request = Request(prompt.messages, prompt.tools, runtime.options, runtime.window.tokens)
         reader = CitationMarkParser()
-        turn.asking(parts.model.name, prompt)
-        with closing(parts.model.stream(request)) as stream:
+        turn.record_call(name, prompt)
+        with closing(runtime.model.stream(request)) as stream:
             while True:
                 with turn.timer("model"):
                     delta = next(stream, None)
@@ -185,156 +191,155 @@ class TurnRunner:
                     case ThinkingPart(blocks):
                         turn.thinking = storable_thinking(blocks)
                     case ToolCallsPart(new):
-                        calls += tuple(self._standing.distinct(call) for call in new)
+                        calls += tuple(storable_call(call, self._state.make_call_id_unique(replace_surrogates(call.id))) for call in new)
                     case RetryDelay(seconds, reason):
                         yield events.Waiting(seconds, replace_surrogates(reason))
-                    case StreamFinished(reason, usage):
+                    case StreamFinished(reason, reported):
                         yield from _cited(reader.close())
-                        turn.add_usage(usage, prompt, parts.counter)
-                        self._learn(prompt, usage)
-                        _log.info("%s ended with %s, %d tool calls, %s", parts.model.name, reason, len(calls), usage)
+                        turn.add_usage(reported, prompt)
+                        self._calibrate(prompt, reported)
+                        _log.info("%s ended with %s, %d tool calls, %s", name, reason, len(calls), reported)
                         return calls, reason
                     case StreamFailed(error):
-                        _log.info("%s failed: %s: %s", parts.model.name, error.kind, error.message)
+                        _log.info("%s failed: %s: %s", name, error.kind, error.message)
                         raise error
                     case None:
-                        raise ProviderError("cut", f"{parts.model.name}: the stream broke off", "Ask again for the rest.")
+                        raise ProviderError("cut", f"{name}: the stream broke off", "Ask again for the rest.")
 
-    def _learn(self, prompt: Prompt, usage: TokenUsage | None) -> None:
-        factor = self._standing.learned(prompt, usage.prompt_tokens) if usage is not None else None
-        if factor is not None:
-            self._turn.factors.append((self._standing.parts.model.name, factor))
+    def _calibrate(self, prompt: Prompt, usage: TokenUsage | None) -> None:
+        """Note how many tokens the model makes of each that zkchat counts, by what its provider reports."""
+        if usage is None:
+            return
+        overhead = MESSAGE_OVERHEAD * len(prompt.messages)
+        raw = (prompt.usage.total_tokens - overhead) / self._runtime.counter.factor
+        factor = (usage.prompt_tokens - overhead) / raw if raw else 0.0
+        if PLAUSIBLE_FACTORS[0] <= factor <= PLAUSIBLE_FACTORS[1]:
+            self._turn.factors.append((self._runtime.model.name, max(MIN_FACTOR, min(MAX_FACTOR, factor))))
 
     # running tools
 
     def _run_tools(self, calls: tuple[ToolCall, ...]) -> Generator[events.Event, None, int]:
-        """Run the calls of one reply. Calls and results enter the turn together, in order, so that neither is ever alone in the log.
+        """Run the calls of one reply. Calls and results enter the turn together and in order, so that neither is ever alone in the log.
 
         Returns the tokens that are left for more of them.
         """
-        standing, turn = self._standing, self._turn
-        counter = standing.parts.counter
+        turn, runtime = self._turn, self._runtime
+        counter = runtime.counter
         assert turn.prompt is not None
-        asked = standing.message(
+        request = self._services.new_message(
             "assistant",
             turn.text,
-            parent=turn.messages[-1].id,
+            turn.messages[-1].id,
             tool_calls=calls,
             reasoning=turn.reasoning or None,
             thinking=turn.thinking,
             finish_reason="tool_calls",
-            model=standing.parts.model.name,
+            model=runtime.model.name,
             token_count=counter.count_raw(turn.text),
             tool_tokens=count_call_tokens(calls, counter),
         )
-        fixed = sum(tool.tokens for tool in turn.prompt.tools) + sum(
-            m.tokens for m in turn.prompt.messages if m.kind in ("system", "memory", "summary")
+        fixed = sum(tool.tokens for tool in turn.prompt.tools)
+        fixed += sum(m.tokens for m in turn.prompt.messages if m.kind in ("system", "memory", "summary"))
+        reply = counter.count(turn.text) + count_call_tokens(calls, counter) + MESSAGE_OVERHEAD * (1 + len(calls))
+        limit = runtime.budget.effective_limit - fixed
+        room = max(0, (limit - self._count(turn.messages) - reply) // 2)
+        executor = ToolExecutor(
+            runtime.tools, self._services.vault, self._state.references, counter, self._services.clock, self._prompts.memory(runtime)
         )
-        said = counter.count(turn.text) + count_call_tokens(calls, counter)
-        spent = self._tokens(turn.messages) + said + MESSAGE_OVERHEAD * (1 + len(calls))
-        room = max(0, (standing.budget.effective_limit - fixed - spent) // 2)
         try:
-            found = yield from self._results(calls, room)
+            results = yield from self._results(calls, room, executor)
         except BaseException:
-            if self._changed:  # the log must know of it, whatever stopped the turn
-                came = [self._looked.get(call.id) or ToolOutcome(call, _STOPPED, False, 0.0) for call in calls]
-                self._take(asked, zip(calls, self._toolbox().results(came, room), strict=True))
+            if self._notes_changed:  # the log must tell that, whatever stopped the turn
+                outcomes = [self._outcomes.get(call.id) or ToolOutcome(call, _STOPPED, False, 0.0) for call in calls]
+                self._add_results(request, zip(calls, executor.results(outcomes, room), strict=True))
             raise
-        self._take(asked, found)
-        return standing.budget.effective_limit - fixed - self._tokens(turn.messages)
+        self._add_results(request, results)
+        return limit - self._count(turn.messages)
 
-    def _take(self, asked: ZkChatMessage, found: Iterable[tuple[ToolCall, ToolResult]]) -> None:
-        """Calls and their results enter the turn."""
-        standing, turn = self._standing, self._turn
-        results: list[ZkChatMessage] = []
-        for call, result in found:
-            parent = (results or [asked])[-1].id
-            results.append(
-                standing.message(
-                    "tool",
-                    result.content,
-                    parent=parent,
-                    tool_call_id=call.id,
-                    tool_name=call.name,
-                    tool_run=result.run,
-                    chunks=result.chunks,
-                    token_count=standing.parts.counter.count_raw(result.content),
-                )
+    def _add_results(self, request: ZkChatMessage, results: Iterable[tuple[ToolCall, ToolResult]]) -> None:
+        """Add a reply's calls and their results to the turn."""
+        turn, messages = self._turn, [request]
+        for call, result in results:
+            message = self._services.new_message(
+                "tool",
+                result.content,
+                messages[-1].id,
+                tool_call_id=call.id,
+                tool_name=call.name,
+                tool_run=result.run,
+                chunks=result.chunks,
+                token_count=self._runtime.counter.count_raw(result.content),
             )
-        turn.messages += [asked, *results]
-        turn.text = turn.reasoning = ""  # not before: a turn that is stopped while a tool runs keeps what was said
+            messages.append(message)
+        turn.messages += messages
+        turn.text = turn.reasoning = ""  # not before: a turn that is stopped while a tool runs keeps the model's text
         turn.thinking = None
-        self._looked.clear()
-        self._changed = False
+        self._outcomes.clear()
+        self._notes_changed = False
 
-    def _results(self, calls: tuple[ToolCall, ...], room: int) -> Generator[events.Event, None, list[tuple[ToolCall, ToolResult]]]:
-        """The result of each call, in their order, in `room` tokens together.
-
-        A call that was made before in this turn is answered from what it found then.
-        """
-        parts, timer, toolbox = self._standing.parts, self._turn.timer, self._toolbox()
-        fresh = self._fresh(calls, toolbox)
-        looking = toolbox.look(fresh)
+    def _results(
+        self, calls: tuple[ToolCall, ...], room: int, executor: ToolExecutor
+    ) -> Generator[events.Event, None, list[tuple[ToolCall, ToolResult]]]:
+        """The result of each call in order, in `room` tokens together. A call repeated in this turn gets the first one's result."""
+        memory, timer = self._prompts.memory(self._runtime), self._turn.timer
+        new = self._new_calls(calls, executor)
+        running = executor.run_calls(new)
         for call in calls:
             yield events.ToolCallStarted(call)
         for call in calls:
-            if call in fresh:
+            if call in new:
                 with timer("tools"):
-                    found_now = next(looking)
-                if found_now.finding.change is not None:
-                    found_now = yield from self._decide(found_now, toolbox)
-                self._answered[_same(call)] = found_now
-                yield from (events.Notice(w.message, w.hint) for w in parts.vault.take_warnings())
-                yield from (events.Notice(*each) for each in self._standing.memory.pop_notices())
-            self._looked[call.id] = self._answered[_same(call)].for_call(call)
+                    outcome = next(running)
+                if outcome.finding.change is not None:
+                    outcome = yield from self._decide(outcome, executor)
+                self._answered[_call_key(call)] = outcome
+                yield from (events.Notice(w.message, w.hint) for w in self._services.vault.take_warnings())
+                yield from (events.Notice(*each) for each in memory.pop_notices())
+            self._outcomes[call.id] = self._answered[_call_key(call)].for_call(call)
         with timer("tools"):
-            found = list(zip(calls, toolbox.results([self._looked[call.id] for call in calls], room), strict=True))
-        for call, result in found:
+            results = list(zip(calls, executor.results([self._outcomes[call.id] for call in calls], room), strict=True))
+        for call, result in results:
             yield events.ToolCallFinished(call, result.run, len(result.chunks))
-        return found
+        return results
 
-    def _toolbox(self) -> ToolExecutor:
-        parts = self._standing.parts
-        return ToolExecutor(parts.tools, parts.vault, self._standing.references, parts.counter, parts.clock, self._standing.memory)
-
-    def _fresh(self, calls: Sequence[ToolCall], toolbox: ToolExecutor) -> list[ToolCall]:
-        """Those that have to be run: not one that asks again for the same, unless a change of the notes may lie between."""
-        known, fresh = set(self._answered), []
+    def _new_calls(self, calls: Sequence[ToolCall], executor: ToolExecutor) -> list[ToolCall]:
+        """The calls that have to be run: not a repeated one, unless a change of the notes may lie in between."""
+        known, new = set(self._answered), []
         for call in calls:
-            if _same(call) not in known:
-                fresh.append(call)
-                if toolbox.changes(call):
+            if _call_key(call) not in known:
+                new.append(call)
+                if executor.writes(call):
                     known.clear()
-                known.add(_same(call))
-        return fresh
+                known.add(_call_key(call))
+        return new
 
-    def _decide(self, looked: ToolOutcome, toolbox: ToolExecutor) -> Generator[events.Event, None, ToolOutcome]:
-        """A proposed change shown, approved or not, and made. What the notes said before it does not answer a later call."""
-        proposed, call, policy = looked.finding.change, looked.call, self._standing.parts.changing
+    def _decide(self, outcome: ToolOutcome, executor: ToolExecutor) -> Generator[events.Event, None, ToolOutcome]:
+        """Show a proposed change, get it approved or declined, and make it. Results from before it do not answer later calls."""
+        proposed, call = outcome.finding.change, outcome.call
         assert proposed is not None
-        change = mark_memory_file(proposed, self._standing.memory.memory_file_among(proposed.paths))
+        change = mark_memory_file(proposed, self._prompts.memory(self._runtime).memory_file_among(proposed.paths))
         yield events.ChangeProposed(call, change.summary, change.diff, change.note)
-        verdict = policy.approve(change)  # the user's time, not the tools'
+        decision = self._services.approve(change)  # the user's time, not the tools'
         with self._turn.timer("tools"):
-            decided, made = toolbox.decide(looked, verdict, git=policy.git)
-        if made is not None:
-            self._looked[call.id], self._changed = decided, True
+            decided, applied = executor.apply_decision(outcome, decision, git=self._runtime.settings.vault.git)
+        if applied is not None:
+            self._outcomes[call.id], self._notes_changed = decided, True
             self._answered.clear()
-            self._standing.notes_changed()
-        told = made.message if made else str(decided.finding.data["error"])
-        yield events.ChangeDecided(call, made is not None, told)
-        if made is not None and made.problem is not None:
-            yield events.Notice(made.problem.message, made.problem.hint)
-        if made is not None and made.interrupted:
+            self._prompts.forget_summaries()
+        message = applied.message if applied else str(decided.finding.data["error"])
+        yield events.ChangeDecided(call, applied is not None, message)
+        if applied is not None and applied.problem is not None:
+            yield events.Notice(applied.problem.message, applied.problem.hint)
+        if applied is not None and applied.interrupted:
             raise KeyboardInterrupt
         return decided
 
-    def _tokens(self, messages: Sequence[ZkChatMessage]) -> int:
-        return sum(m.tokens for m in render_turn(messages, self._standing.parts.counter, thinking=True))
+    def _count(self, messages: Sequence[ZkChatMessage]) -> int:
+        return sum(m.tokens for m in render_turn(messages, self._runtime.counter, thinking=True))
 
 
-def _same(call: ToolCall) -> tuple[str, str]:
-    """What two calls that ask for the same have in common."""
+def _call_key(call: ToolCall) -> tuple[str, str]:
+    """Equal for calls of the same tool with the same arguments."""
     return call.name, call.malformed or json.dumps(call.arguments, sort_keys=True)
 
 

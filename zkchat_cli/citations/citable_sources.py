@@ -1,4 +1,4 @@
-"""What was in the prompt for an answer to cite: by number, and by the names of the notes it came from."""
+"""The chunks that were in the prompt of an answer, by number and by the names of their notes."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -6,58 +6,58 @@ from functools import cached_property
 
 from zkchat_cli.citations.quotes import QuotableChunk
 from zkchat_cli.models import ContentChunk
-from zkchat_cli.vault.links.wikilinks import Name, WrittenLink, fold_name, key, resolve, stem
+from zkchat_cli.vault.links.resolver import Name, resolve
+from zkchat_cli.vault.links.wikilinks import WrittenLink, fold_name, key, stem
 
 MAX_NAME_WORDS = 12
-"""Words of a file's name that an answer may spell out without brackets."""
+"""Words of a file name that an answer may write without brackets."""
 
 
 @dataclass(frozen=True)
 class CitableSources:
-    """The chunks that were in the prompt. Make it with `of`; it remembers what it had to look up, and is for one answer."""
+    """Made with `from_chunks` for one answer; remembers what was looked up."""
 
     by_number: Mapping[int, ContentChunk]
-    _excerpts: dict[int, QuotableChunk] = field(default_factory=dict, compare=False, repr=False)
-    _found: dict[str, tuple[str, ...]] = field(default_factory=dict, compare=False, repr=False)
+    _chunks: dict[int, QuotableChunk] = field(default_factory=dict, compare=False, repr=False)
+    _notes: dict[str, tuple[str, ...]] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def from_chunks(cls, chunks: Iterable[ContentChunk]) -> "CitableSources":
-        """Of chunks without a number nothing can be cited; of several with one number the last counts."""
+        """Chunks without a number cannot be cited; of several with the same number the last counts."""
         return cls({chunk.number: chunk for chunk in chunks if chunk.number is not None})
 
     @cached_property
-    def highest(self) -> int:
+    def highest_number(self) -> int:
         return max(self.by_number, default=0)
 
-    def excerpt(self, number: int) -> QuotableChunk | None:
-        """The chunk with that number, ready to be searched."""
-        if number not in self._excerpts and number in self.by_number:
-            self._excerpts[number] = QuotableChunk(self.by_number[number])
-        return self._excerpts.get(number)
+    def chunk(self, number: int) -> QuotableChunk | None:
+        if number not in self._chunks and number in self.by_number:
+            self._chunks[number] = QuotableChunk(self.by_number[number])
+        return self._chunks.get(number)
 
-    def notes(self, name: str) -> tuple[str, ...]:
-        """The paths of the notes that a link or a path may mean, the likeliest first; compared as wikilinks are, then by title."""
-        if name not in self._found:
+    def matching_notes(self, name: str) -> tuple[str, ...]:
+        """The paths of the notes that a link or path may mean, the likeliest first; matched as wikilinks are, then by title."""
+        if name not in self._notes:
             resolved = resolve(WrittenLink("", "wikilink", name, None, None, embed=False), None, lambda of: self._names.get(of, ()))
-            self._found[name] = (resolved.target, *resolved.losers) if resolved.target else ()
-        return self._found[name]
+            self._notes[name] = (resolved.target, *resolved.losers) if resolved.target else ()
+        return self._notes[name]
 
-    def may_end_a_name(self, word: str) -> bool:
-        """Whether the file name of some note, if it has several words, ends with this one."""
+    def has_name_ending_with(self, word: str) -> bool:
+        """Whether some note's file name has several words and ends with this one."""
         return fold_name(stem(word)) in self._last_words
 
-    def number_of(self, notes: Iterable[str], quote: str | None, heading: str | None, line: int | None) -> int:
-        """The chunk of these notes that is meant: with the quoted words, else under the heading, else with the line, else the first."""
+    def choose_chunk(self, notes: Iterable[str], quote: str | None, heading: str | None, line: int | None) -> int:
+        """The number of the chunk of these notes with the quoted words, else under the heading, else with the line, else the first."""
         numbers = [number for note in notes for number in self._numbers[note]]
-        excerpts = [excerpt for number in numbers if (excerpt := self.excerpt(number))]
+        chunks = [chunk for number in numbers if (chunk := self.chunk(number))]
         wanted = fold_name(heading.rpartition("#")[2].strip()) if heading else None
-        for fits in (
-            lambda e: quote is not None and e.locate(quote) is not None,
-            lambda e: wanted is not None and wanted in (fold_name(e.chunk.heading or ""), *(fold_name(h) for _, h in e.headings)),
-            lambda e: line is not None and e.chunk.start_line <= line <= e.chunk.end_line,
+        for matches in (
+            lambda c: quote is not None and c.locate(quote) is not None,
+            lambda c: wanted is not None and wanted in (fold_name(c.chunk.heading or ""), *(fold_name(h) for _, h in c.headings)),
+            lambda c: line is not None and c.chunk.start_line <= line <= c.chunk.end_line,
         ):
-            for number, excerpt in zip(numbers, excerpts, strict=True):
-                if fits(excerpt):
+            for number, chunk in zip(numbers, chunks, strict=True):
+                if matches(chunk):
                     return number
         return numbers[0]
 
@@ -75,7 +75,7 @@ class CitableSources:
             path, title = chunk.relative_path, chunk.title
             names.setdefault(key(path), {})[Name(path, "note", path.rpartition("/")[2])] = None
             names.setdefault(key(title), {})[Name(path, "alias", title)] = None
-        return {of: list(found) for of, found in names.items()}
+        return {name: list(found) for name, found in names.items()}
 
     @cached_property
     def _last_words(self) -> frozenset[str]:

@@ -1,8 +1,7 @@
-"""Quoted words: where an answer quotes, and where in a note these words stand.
+"""Quotations: where an answer quotes, and where a note contains these words.
 
-A model quotes what it reads, not how it is written: so the words are compared without white space, case, emphasis and the difference
-between one kind of quotation mark or dash and another, first as the note is written, then as a reader sees it, without the marks of lists,
-tables, headings and links.
+Models quote the words they read, not the markup. So words are compared without white space, case, emphasis and kinds of quotation marks or
+dashes: first with the note as it is written, then as a reader sees it, without the markup of lists, tables, headings and links.
 """
 
 import re
@@ -17,16 +16,16 @@ from zkchat_cli.text.words import CJK, cjk_pattern, fold
 from zkchat_cli.vault.markup import read_markup
 
 MIN_QUOTE = 10
-"""Characters from which on words in quotation marks are taken for a quotation and checked."""
+"""Characters from which on words in quotation marks count as a quotation."""
 
 _QUOTE_MARK = re.compile('[“”„‟«»「」『』﹁﹂"＂]')
 _NESTING = {"“": "”", "«": "»", "「": "」", "『": "』", "﹁": "﹂"}
 _CLOSING = {closing: opening for opening, closing in _NESTING.items()}
 _FLAT = {'"': '"', "＂": "＂", "„": "“”‟", "‟": "”", "»": "«"}
-"""Marks that may open what one of the others closes, as in German and Danish; none of them nests."""
-_BLANK_LINE = re.compile(r"\n[ \t>]*+(?=\n)")
+"""Opening marks with the marks that close them, as in German and Danish; these do not nest."""
+BLANK_LINE = re.compile(r"\n[ \t>]*+(?=\n)")
 _GAP = re.compile(r"\[(?:…|\.{3,4})\]|\((?:…|\.{3,4})\)|…|\.{3,}|\. \. \.")
-"""Where words were left out."""
+"""An omission in a quotation."""
 _ENDS = " \t\r\n.…,;:，。；：、"
 
 _ALIKE = {
@@ -46,13 +45,13 @@ _NO_HEADING = re.compile(r"^(?![ \t>]*+#).++", re.MULTILINE)
 
 
 @cache
-def _beside_cjk() -> re.Pattern[str]:
-    """A space that a CJK text may have or not; compiled when first needed, as so large a class takes milliseconds."""
+def _space_next_to_cjk() -> re.Pattern[str]:
+    """A space next to a CJK character, which is optional. Compiled when first needed: so large a class takes milliseconds."""
     return re.compile(f"(?<=[{CJK}]) | (?=[{CJK}])")
 
 
 class Quotation(NamedTuple):
-    """Quoted words and where they stand in the answer, quotation marks included."""
+    """Quoted words and their span in the answer, including the quotation marks."""
 
     start: int
     end: int
@@ -60,9 +59,9 @@ class Quotation(NamedTuple):
 
 
 def find_quotations(answer: str, text: str) -> list[Quotation]:
-    """The quotations long enough to be checked, of nested ones the outermost. `text` is the answer with its code blanked out.
+    """The quotations long enough to be checked; of nested ones the outermost. `text` is the answer with spaces in place of its code.
 
-    They may hold `code`, but quotation marks within code are none.
+    A quotation may contain `code`, but quotation marks inside code do not count.
     """
     marks = [(m.start(), m[0]) for m in _QUOTE_MARK.finditer(text)]
     found: list[Quotation] = []
@@ -76,7 +75,7 @@ def find_quotations(answer: str, text: str) -> list[Quotation]:
 
 
 def _nested(marks: Sequence[tuple[int, str]]) -> Iterator[tuple[int, int]]:
-    """Pairs of marks that differ; each closing one closes the last of its kind that is open. What nothing closes is no quotation."""
+    """Pairs of different marks. Each closing mark closes the last open one of its kind; an unclosed mark is no quotation."""
     open_: dict[str, list[int]] = {opening: [] for opening in _NESTING}
     for at, mark in marks:
         if mark in open_:
@@ -86,8 +85,8 @@ def _nested(marks: Sequence[tuple[int, str]]) -> Iterator[tuple[int, int]]:
 
 
 def _flat(marks: Sequence[tuple[int, str]], text: str) -> Iterator[tuple[int, int]]:
-    """Pairs of marks that look alike or may also close: one that opens stands before a word, one that closes behind it."""
-    blank = [m.start() for m in _BLANK_LINE.finditer(text)]
+    """Pairs of marks that can open and close: an opening mark is before a word, a closing mark after one."""
+    blank = [m.start() for m in BLANK_LINE.finditer(text)]
     for opening, closings in _FLAT.items():
         first = -1
         for at, mark in marks:
@@ -103,123 +102,115 @@ def _flat(marks: Sequence[tuple[int, str]], text: str) -> Iterator[tuple[int, in
 
 
 def _in_word(text: str, at: int) -> bool:
-    """Whether there is a Latin letter or a digit; CJK text has no spaces around its quotation marks."""
+    """Whether there is a Latin letter or digit. CJK letters do not count: CJK text has no spaces around quotation marks."""
     c = text[at : at + 1]
     return c.isascii() and (c.isalnum() or c == "_")
 
 
-class _Wording(NamedTuple):
-    """A text for comparing, on one line, and where in it each line of the text begins."""
+class _NormalizedText(NamedTuple):
+    """A text normalized for comparison on one line, and where each line of the original begins in it."""
 
     text: str
     starts: list[int]
 
 
-def _wording(text: str) -> _Wording:
+def _normalize(text: str) -> _NormalizedText:
     plain = fold(_TYPOGRAPHY.sub(lambda found: _ALIKE[found[0]], text))
-    unspaced = not plain.isascii() and cjk_pattern().search(plain) is not None
+    has_cjk = not plain.isascii() and cjk_pattern().search(plain) is not None
     lines: list[str] = []
     starts: list[int] = []
     length = 0
     for line in plain.split("\n"):
         bare = " ".join(line.split())
-        if unspaced:
-            bare = _beside_cjk().sub("", bare)
+        if has_cjk:
+            bare = _space_next_to_cjk().sub("", bare)
         if bare and lines:
-            lines.append("" if unspaced and (cjk_pattern().match(lines[-1][-1]) or cjk_pattern().match(bare)) else " ")
+            lines.append("" if has_cjk and (cjk_pattern().match(lines[-1][-1]) or cjk_pattern().match(bare)) else " ")
             length += len(lines[-1])
         starts.append(length)
         if bare:
             lines.append(bare)
             length += len(bare)
-    return _Wording("".join(lines), starts)
+    return _NormalizedText("".join(lines), starts)
 
 
-def _as_written(text: str) -> _Wording:
-    return _wording(_QUOTED_LINE.sub("", text) if ">" in text else text)
+def _normalize_source(text: str) -> _NormalizedText:
+    return _normalize(_QUOTED_LINE.sub("", text) if ">" in text else text)
 
 
-def _as_read(text: str) -> _Wording:
-    shown = _BLOCK.sub("", text)
-    if "|" in shown:
-        shown = _WIKILINK.sub(r"\1", shown)
-        shown = _ROW.sub(" ", shown)
-    if "[" in shown:
-        shown = _FOOTNOTE.sub("", _LINK.sub(r"\1", _WIKILINK.sub(r"\1", shown)))
-    return _wording(shown.replace("==", ""))
+def _normalize_rendered(text: str) -> _NormalizedText:
+    rendered = _BLOCK.sub("", text)
+    if "|" in rendered:
+        rendered = _WIKILINK.sub(r"\1", rendered)
+        rendered = _ROW.sub(" ", rendered)
+    if "[" in rendered:
+        rendered = _FOOTNOTE.sub("", _LINK.sub(r"\1", _WIKILINK.sub(r"\1", rendered)))
+    return _normalize(rendered.replace("==", ""))
 
 
 @dataclass(frozen=True)
 class QuotableChunk:
-    """A chunk that quotations are looked for in; what that takes is made once."""
+    """A chunk to search for quotations; its normalized text is computed once."""
 
     chunk: ContentChunk
 
     @cached_property
-    def _written(self) -> _Wording:
-        return _as_written(self.chunk.text)
+    def _source(self) -> _NormalizedText:
+        return _normalize_source(self.chunk.text)
 
     @cached_property
-    def _read(self) -> _Wording:
-        return _as_read(self.chunk.text)
+    def _rendered(self) -> _NormalizedText:
+        return _normalize_rendered(self.chunk.text)
 
     @cached_property
     def headings(self) -> list[tuple[int, str]]:
-        """The headings in the chunk, each with its line in the note."""
+        """The headings in the chunk with their lines in the note."""
         text, first = self.chunk.text, self.chunk.start_line
         if not _HIDES_HEADINGS.search(text):
-            text = _NO_HEADING.sub("", text)  # as nothing else matters, it need not be read
+            text = _NO_HEADING.sub("", text)  # other lines need not be read
         return [(first + h.line - 1, h.text) for h in read_markup(text).headings]
 
-    def heading_over(self, line: int) -> str | None:
+    def heading_above(self, line: int) -> str | None:
         """The last heading in the chunk at or above the note's `line`."""
         above = bisect_right(self.headings, line, key=lambda heading: heading[0])
         return self.headings[above - 1][1] or None if above else None
 
     def locate(self, quote: str) -> tuple[int, int] | None:
-        """The lines of the note on which the quoted words begin and end; None when they do not stand in the chunk.
+        """The lines of the note where the quoted words begin and end; None if the chunk does not contain them.
 
-        Of words with gaps (`…`, `[...]`) each part must stand there, in order.
+        A quotation with omissions (`…`, `[...]`) must have all its parts in the chunk, in order.
         """
         for gaps in (False, True):
-            for as_read in (False, True):
-                parts = _parts(quote, as_read, gaps)
-                place = _place(self._read if as_read else self._written, parts) if parts else None
-                if place:
-                    return self.chunk.start_line + place[0], self.chunk.start_line + place[1]
+            for rendered in (False, True):
+                parts = _parts(quote, rendered, gaps)
+                lines = _find_parts(self._rendered if rendered else self._source, parts) if parts else None
+                if lines:
+                    return self.chunk.start_line + lines[0], self.chunk.start_line + lines[1]
         return None
 
 
 @lru_cache(maxsize=8)
-def _parts(quote: str, as_read: bool, gaps: bool) -> tuple[str, ...]:
-    """What to look for, in order; cut at its `gaps`, and nothing where it has none.
-
-    Remembered, because one quotation may be looked for in many chunks.
-    """
+def _parts(quote: str, rendered: bool, gaps: bool) -> tuple[str, ...]:
+    """The normalized parts to search for, split at omissions if `gaps`; empty if there are none. Cached for searches in many chunks."""
     if gaps and not _GAP.search(quote.strip(_ENDS)):
         return ()
-    wording = _as_read if as_read else _as_written
-    parts = (wording(part.strip(_ENDS)).text for part in (_GAP.split(quote) if gaps else [quote]))
+    normalize = _normalize_rendered if rendered else _normalize_source
+    parts = (normalize(part.strip(_ENDS)).text for part in (_GAP.split(quote) if gaps else [quote]))
     return tuple(part for part in parts if part)
 
 
-def locate_quote(quote: str, chunk: ContentChunk) -> tuple[int, int] | None:
-    """The lines of the note on which the quoted words begin and end; None when they do not stand in the chunk."""
-    return QuotableChunk(chunk).locate(quote)
-
-
-def _place(wording: _Wording, parts: Sequence[str]) -> tuple[int, int] | None:
-    """The lines, from 0, on which the first of the parts begins and the last ends; several must be a quotation's length together."""
+def _find_parts(normalized: _NormalizedText, parts: Sequence[str]) -> tuple[int, int] | None:
+    """The lines, from 0, where the first part begins and the last ends; several parts must have the length of a quotation together."""
     if len(parts) > 1 and sum(map(len, parts)) < MIN_QUOTE:
         return None
     first = end = 0
     for number, part in enumerate(parts):
-        at = wording.text.find(part, end)
+        at = normalized.text.find(part, end)
         if at < 0:
             return None
         if number == 1:
-            first = wording.text.rfind(parts[0], first, at)  # the nearest to what follows it
+            first = normalized.text.rfind(parts[0], first, at)  # the last one before the second part
         elif number == 0:
             first = at
         end = at + len(part)
-    return bisect_right(wording.starts, first) - 1, bisect_right(wording.starts, end - 1) - 1
+    return bisect_right(normalized.starts, first) - 1, bisect_right(normalized.starts, end - 1) - 1

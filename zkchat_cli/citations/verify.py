@@ -1,6 +1,6 @@
-"""Does the answer say where it comes from, and is it true? Looks up each of its citations in what was in the prompt.
+"""Verification: looks up each citation of an answer in the chunks that were in the prompt.
 
-Deterministic and cheap: one reading of the answer, one search per quotation in a chunk made comparable once. No second model call.
+Deterministic and cheap: one reading of the answer and one search per quotation, without a second model call.
 """
 
 import re
@@ -8,52 +8,47 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from zkchat_cli.citations import mark_syntax, marks
 from zkchat_cli.citations.citable_sources import MAX_NAME_WORDS, CitableSources
-from zkchat_cli.citations.marks import marks, patterns
-from zkchat_cli.citations.marks.patterns import CitationMark
-from zkchat_cli.citations.quotes import MIN_QUOTE, QuotableChunk, Quotation, find_quotations, locate_quote
+from zkchat_cli.citations.mark_syntax import CitationMark
+from zkchat_cli.citations.quotes import BLANK_LINE, QuotableChunk, Quotation, find_quotations
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models import Citation, CitationStatus
 from zkchat_cli.text.words import cjk_pattern
 
-__all__ = ["MIN_QUOTE", "CitableSources", "VerificationResult", "locate_quote", "verify_citations"]
-
-_BLANK_LINE = re.compile(r"\n[ \t>]*+(?=\n)")
 _NOT_NEWLINE = re.compile(r"[^\n]")
 _BETWEEN = re.compile(r"[\s.,;:!?。，(（]{0,3}")
-"""What may stand between a quotation and the mark that cites it, if the quotation may hold a mark of its own."""
-_INTRODUCES = re.compile(r"[)\]*_]*+(?:\s*+[\w'’-]++){0,5}+\s*+[,:，：]?\s*+")
-"""What stands between a mark and a quotation that it introduces: `[[Filters]] says that “…”`."""
+"""Text between a quotation and its mark, if the quotation itself contains marks."""
+_INTRODUCTION = re.compile(r"[)\]*_]*+(?:\s*+[\w'’-]++){0,5}+\s*+[,:，：]?\s*+")
+"""Text between a mark and a quotation that it introduces: `[[Filters]] says that “…”`."""
 _LONGEST_INTRODUCTION = 60
 _SENTENCE_ENDS = re.compile(r"[.!?…][\"'”’»)\]*_]*+\s|[。！？]")
 _YEARS = range(1000, 3000)
 _NUMBERED, _NAMED, _END = "\ue000", "[", "\ue001"
-"""What a mark is replaced with while sentences are told apart: one of the first two, its place among the marks, and the third. A name may
-begin a sentence, as a bracket may."""
+"""While sentences are split, a mark is replaced with one of the first two, its index and the third. A name may begin a sentence, as a
+bracket may."""
 _RESERVED = str.maketrans(dict.fromkeys((_NUMBERED, _END), " "))
 _REPLACED = re.compile(rf"[{_NUMBERED}\[]([0-9]+){_END}")
-_BEHIND_END = re.compile(rf"""([.!?…。！？]["'”’»」』*_)）]*+)[ \t]*+((?:{_NUMBERED}[0-9]+{_END}[ \t,]{{0,3}})+)""")
-"""A number behind a full stop belongs to the sentence before it."""
-
-
-@dataclass(frozen=True, slots=True)
-class VerificationResult:
-    """`citations` in the answer's order, each (number, quote) once; `uncited` sentences that state something without a source."""
-
-    citations: tuple[Citation, ...]
-    uncited: int
-
-
-_SILENT = re.compile(r"(?:your|the) notes (?:don['’]t|do not) (?:say|mention)\b", re.IGNORECASE)
-_LABEL = 12
-"""Characters before a label on its line: marks of a list, a quote, a heading, of emphasis."""
+_AFTER_SENTENCE = re.compile(rf"""([.!?…。！？]["'”’»」』*_)）]*+)[ \t]*+((?:{_NUMBERED}[0-9]+{_END}[ \t,]{{0,3}})+)""")
+"""Numbers after a full stop belong to the sentence before it."""
+_SILENCE = re.compile(r"(?:your|the) notes (?:don['’]t|do not) (?:say|mention)\b", re.IGNORECASE)
+_LABEL_MARGIN = 12
+"""Characters before a label on its line: markers of a list, quote or heading, and emphasis."""
 _LABEL_BEGINS = re.compile(r"(?:\A|\n)[ \t*_#>-]*\Z")
 _LABEL_ENDS = re.compile(r"[*_]{0,3}[ \t]?:[*_]{0,3}[ \t]{0,3}(?:\n|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
-class _CitationVerifier:
-    """A mark that cites, and, if it does so by name, the `notes` from the prompt that it may mean."""
+class VerificationResult:
+    """`citations` in the answer's order, each (number, quote) once; `uncited`: how many sentences state something without a source."""
+
+    citations: tuple[Citation, ...]
+    uncited: int
+
+
+@dataclass(frozen=True, slots=True)
+class _CitingMark:
+    """A mark that cites; if it cites by name, the `notes` from the prompt that may be meant."""
 
     mark: CitationMark
     notes: tuple[str, ...] = ()
@@ -62,33 +57,33 @@ class _CitationVerifier:
 def verify_citations(answer: str, sources: CitableSources) -> VerificationResult:
     """Check every citation of `answer` against `sources`.
 
-    A citation is `verified` when its chunk was in the prompt and the words quoted with it (10 or more characters in quotation marks) stand
-    in that chunk, white space, case, emphasis and typography aside; its lines are then the quotation's own. The words may stand before
-    the mark, in the same paragraph, or be introduced by it.
+    A citation is `verified` if its chunk was in the prompt and contains the words quoted with it (10 or more characters in quotation
+    marks), apart from white space, case, emphasis and typography; its lines are then those of the quotation. The quotation precedes the
+    mark in the same paragraph, or the mark introduces it.
 
-    A year in brackets cites nothing: a number of four digits from 1000 to 2999, higher than any that was in the prompt. Nor does a number
-    that only the answer itself defines (`[^1]: …`), unless what it says there names a note from the prompt.
+    A year in brackets cites nothing: a number from 1000 to 2999 above all numbers in the prompt. Nor does a number that only the answer
+    itself defines (`[^1]: …`), unless its definition names a note from the prompt.
     """
     reading = marks.read_marks(answer)
-    text = _without(reading.code, answer)
-    quoted = find_quotations(answer, text)
+    text = _without_code(answer, reading.code)
+    quotations = find_quotations(answer, text)
     written = [mark for mark in reading.marks if not mark.defines]
-    own = _own_marks_of_notes(written, quoted, answer)
+    quoted = _quoted_marks(written, quotations, answer)
     footnotes = _footnotes(reading, answer, sources)
-    citing = list(_citing([mark for mark in written if mark not in own], answer, sources, footnotes))
-    citing, uncited = _told_apart(citing, text, sources)
-    quotes = _quotes(citing, quoted, text)
-    found: dict[tuple[int, str | None], list[tuple[int, int]]] = {}
+    citing = list(_citing_marks([mark for mark in written if mark not in quoted], answer, sources, footnotes))
+    citing, uncited = _split_by_sentence(citing, text, sources)
+    quotes = _assign_quotes(citing, quotations, text)
+    spans: dict[tuple[int, str | None], list[tuple[int, int]]] = {}
     for cited, quote in zip(citing, quotes, strict=True):
         mark = cited.mark
-        for number in mark.numbers or (sources.number_of(cited.notes, quote, mark.heading, mark.line),):
-            found.setdefault((number, quote), []).append(mark.span)
-    citations = tuple(_cite(number, quote, sources.excerpt(number), tuple(spans)) for (number, quote), spans in found.items())
+        for number in mark.numbers or (sources.choose_chunk(cited.notes, quote, mark.heading, mark.line),):
+            spans.setdefault((number, quote), []).append(mark.span)
+    citations = tuple(_citation(number, quote, sources.chunk(number), tuple(where)) for (number, quote), where in spans.items())
     return VerificationResult(citations, uncited)
 
 
-def _without(code: Iterable[tuple[int, int]], text: str) -> str:
-    """The text with its code blanked out; every other character and every line where it was."""
+def _without_code(text: str, code: Iterable[tuple[int, int]]) -> str:
+    """The text with spaces in place of its code, so that all positions stay the same."""
     pieces: list[str] = []
     at = 0
     for start, end in code:
@@ -97,70 +92,71 @@ def _without(code: Iterable[tuple[int, int]], text: str) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def _own_marks_of_notes(written: Sequence[CitationMark], quoted: Sequence[Quotation], answer: str) -> set[CitationMark]:
-    """The marks that stand within a quotation which another mark follows: these are the quoted note's."""
+def _quoted_marks(written: Sequence[CitationMark], quotations: Sequence[Quotation], answer: str) -> set[CitationMark]:
+    """The marks inside a quotation that another mark follows: they belong to the quoted note."""
     starts = [mark.start for mark in written]
-    own: set[CitationMark] = set()
-    for quotation in quoted:
+    quoted: set[CitationMark] = set()
+    for quotation in quotations:
         first, following = bisect_left(starts, quotation.start), bisect_left(starts, quotation.end)
         if first < following < len(starts) and _BETWEEN.fullmatch(answer, quotation.end, starts[following]):
-            own.update(written[first:following])
-    return own
+            quoted.update(written[first:following])
+    return quoted
 
 
 def _footnotes(reading: marks.MarkedText, answer: str, sources: CitableSources) -> dict[int, tuple[str, ...]]:
-    """The numbers that the answer defines and that no source has, with the notes from the prompt that they are said to be."""
+    """The numbers that the answer defines and no source has, with the notes from the prompt that the definitions name."""
     found: dict[int, tuple[str, ...]] = {}
     for mark in reading.marks:
         if mark.defines and not sources.by_number.keys() & set(mark.numbers):
-            ends = answer.find("\n", mark.end)
-            said = marks.find_marks(answer[mark.end + 1 : ends if ends >= 0 else len(answer)])
-            notes = tuple(dict.fromkeys(note for each in said if each.name for note in sources.notes(each.name)))
+            end = answer.find("\n", mark.end)
+            defining = marks.find_marks(answer[mark.end + 1 : end if end >= 0 else len(answer)])
+            notes = tuple(dict.fromkeys(note for each in defining if each.name for note in sources.matching_notes(each.name)))
             found |= dict.fromkeys(mark.numbers, notes)
     return found
 
 
-def _citing(
+def _citing_marks(
     written: Sequence[CitationMark], answer: str, sources: CitableSources, footnotes: Mapping[int, tuple[str, ...]]
-) -> Iterator[_CitationVerifier]:
-    """Those of the marks that cite, a path with all its words. A link to a note that was not in the prompt is just a link."""
+) -> Iterator[_CitingMark]:
+    """The marks that cite, paths with all their words. A link to a note that was not in the prompt is only a link."""
     end = 0
     for mark in written:
         numbers = tuple(number for number in mark.numbers if number not in footnotes)
         if mark.numbers and not numbers:
             if notes := tuple(note for number in mark.numbers for note in footnotes[number]):
-                yield _CitationVerifier(replace(mark, numbers=()), notes)
+                yield _CitingMark(replace(mark, numbers=()), notes)
         elif mark.name is None:
-            if not all(number in _YEARS and number > sources.highest for number in mark.numbers) and not _is_index(mark, answer, sources):
-                yield _CitationVerifier(replace(mark, numbers=numbers))
+            is_year = all(number in _YEARS and number > sources.highest_number for number in mark.numbers)
+            if not is_year and not _is_array_index(mark, answer, sources):
+                yield _CitingMark(replace(mark, numbers=numbers))
         elif answer[mark.start] == "[":
-            if not _is_label(mark, answer) and (notes := sources.notes(mark.name)):
-                yield _CitationVerifier(mark, notes)
+            if not _is_label(mark, answer) and (notes := sources.matching_notes(mark.name)):
+                yield _CitingMark(mark, notes)
         else:
             for start in _possible_starts(mark, answer, end, sources):
-                if notes := sources.notes(answer[start : mark.start + len(mark.name)]):
-                    yield _CitationVerifier(replace(mark, start=start), notes)
+                if notes := sources.matching_notes(answer[start : mark.start + len(mark.name)]):
+                    yield _CitingMark(replace(mark, start=start), notes)
                     break
         end = mark.end
 
 
-def _is_index(mark: CitationMark, answer: str, sources: CitableSources) -> bool:
-    """Whether a number that nothing stands under, right behind a word, is that of an array's item."""
+def _is_array_index(mark: CitationMark, answer: str, sources: CitableSources) -> bool:
+    """Whether an unknown number directly after a word is an array index."""
     before = answer[mark.start - 1 : mark.start] if mark.start else ""
-    behind_word = answer[mark.start] == "[" and answer[mark.start + 1].isdigit() and before.isascii() and before.isalpha()
-    return behind_word and not sources.by_number.keys() & set(mark.numbers)
+    after_word = answer[mark.start] == "[" and answer[mark.start + 1].isdigit() and before.isascii() and before.isalpha()
+    return after_word and not sources.by_number.keys() & set(mark.numbers)
 
 
 def _is_label(mark: CitationMark, answer: str) -> bool:
-    """Whether a link has a line for itself that ends with a colon: it says what the lines below it are about, and cites nothing."""
-    return bool(_LABEL_ENDS.match(answer, mark.end) and _LABEL_BEGINS.search(answer[max(0, mark.start - _LABEL) : mark.start]))
+    """Whether a link is a line of its own with a colon: it names the subject of the lines below and cites nothing."""
+    return bool(_LABEL_ENDS.match(answer, mark.end) and _LABEL_BEGINS.search(answer[max(0, mark.start - _LABEL_MARGIN) : mark.start]))
 
 
 def _possible_starts(mark: CitationMark, answer: str, earliest: int, sources: CitableSources) -> Iterator[int]:
-    """Where a path may begin: words before it if a file's name may have several, where it stands, and behind CJK text before it."""
+    """Where a path may begin: at a word before it if file names have several words, at the mark, or after CJK text before it."""
     assert mark.name is not None
-    if sources.may_end_a_name(mark.name):
-        line = max(earliest, mark.start - patterns.LONGEST_PATH, 0)
+    if sources.has_name_ending_with(mark.name):
+        line = max(earliest, mark.start - mark_syntax.MAX_PATH_LENGTH, 0)
         line = max(line, answer.rfind("\n", line, mark.start) + 1)
         words = [found.start() + line for found in re.finditer(r"\S+", answer[line : mark.start])]
         yield from words[-MAX_NAME_WORDS:]
@@ -169,71 +165,71 @@ def _possible_starts(mark: CitationMark, answer: str, earliest: int, sources: Ci
         yield found.end()
 
 
-def _told_apart(citing: Sequence[_CitationVerifier], text: str, sources: CitableSources) -> tuple[list[_CitationVerifier], int]:
-    """The citing marks without names beside a number of the same note, in one sentence; and how many sentences cite nothing."""
+def _split_by_sentence(citing: Sequence[_CitingMark], text: str, sources: CitableSources) -> tuple[list[_CitingMark], int]:
+    """The marks, without names that accompany a number of the same note in one sentence; and the number of sentences without marks."""
     replaced: list[str] = []
-    by_span = {cited.mark.span: number for number, cited in enumerate(citing)}
+    index_of = {cited.mark.span: index for index, cited in enumerate(citing)}
     for piece, mark in marks.split_at_marks(text, (cited.mark for cited in citing)):
-        replaced.append(f"{_NUMBERED if mark.numbers else _NAMED}{by_span[mark.span]}{_END}" if mark else piece.translate(_RESERVED))
+        replaced.append(f"{_NUMBERED if mark.numbers else _NAMED}{index_of[mark.span]}{_END}" if mark else piece.translate(_RESERVED))
     uncited = 0
-    beside: set[int] = set()
-    for sentence in sentences(_BEHIND_END.sub(r" \2\1 ", "".join(replaced))):
-        places = [int(number) for number in _REPLACED.findall(sentence)]
-        uncited += not places and _states_something(sentence)
-        numbered = {number for place in places for number in citing[place].mark.numbers}
-        paths = {sources.by_number[number].relative_path for number in numbered if number in sources.by_number}
-        beside.update(place for place in places if not paths.isdisjoint(citing[place].notes))
-    return [cited for place, cited in enumerate(citing) if place not in beside], uncited
+    redundant: set[int] = set()
+    for sentence in sentences(_AFTER_SENTENCE.sub(r" \2\1 ", "".join(replaced))):
+        indexes = [int(index) for index in _REPLACED.findall(sentence)]
+        uncited += not indexes and _states_something(sentence)
+        numbers = {number for index in indexes for number in citing[index].mark.numbers}
+        paths = {sources.by_number[number].relative_path for number in numbers if number in sources.by_number}
+        redundant.update(index for index in indexes if not paths.isdisjoint(citing[index].notes))
+    return [cited for index, cited in enumerate(citing) if index not in redundant], uncited
 
 
-def _quotes(citing: Sequence[_CitationVerifier], quoted: Sequence[Quotation], text: str) -> list[str | None]:
-    """The words that each mark is given for: those quoted before it, behind the mark before; else those that it introduces.
+def _assign_quotes(citing: Sequence[_CitingMark], quotations: Sequence[Quotation], text: str) -> list[str | None]:
+    """The quoted words of each mark: the quotation between it and the mark before, else the one that it introduces.
 
-    Marks side by side share them.
+    Adjacent marks share a quotation.
     """
-    starts, ends = [q.start for q in quoted], [q.end for q in quoted]
-    introduced = {place: at for at, cited in enumerate(citing) if (place := _introduced(cited.mark, starts, text)) is not None}
-    paragraphs = [found.start() for found in _BLANK_LINE.finditer(text)]
+    starts, ends = [q.start for q in quotations], [q.end for q in quotations]
+    introduced = {index: at for at, cited in enumerate(citing) if (index := _introduced_quotation(cited.mark, starts, text)) is not None}
+    paragraphs = [found.start() for found in BLANK_LINE.finditer(text)]
     quotes: list[str | None] = []
     since = 0
-    taken: set[int] = set()
+    assigned: set[int] = set()
     for at, cited in enumerate(citing):
         mark = cited.mark
         paragraph = bisect_right(paragraphs, mark.start)
-        place = bisect_right(ends, mark.start) - 1
-        here = place >= 0 and ends[place] > max(since, paragraphs[paragraph - 1] if paragraph else 0)
-        if here and not (place in introduced and _SENTENCE_ENDS.search(text, ends[place] - 2, mark.start)):
-            quotes.append(quoted[place].words)
-            taken.add(place)
+        index = bisect_right(ends, mark.start) - 1
+        is_near = index >= 0 and ends[index] > max(since, paragraphs[paragraph - 1] if paragraph else 0)
+        if is_near and not (index in introduced and _SENTENCE_ENDS.search(text, ends[index] - 2, mark.start)):
+            quotes.append(quotations[index].words)
+            assigned.add(index)
         else:
             quotes.append(None)
         if not (quotes[-1] and at + 1 < len(citing) and citing[at + 1].mark.start == mark.end):
             since = mark.end
-    for place, at in introduced.items():
-        if place not in taken and quotes[at] is None:
-            quotes[at] = quoted[place].words
+    for index, at in introduced.items():
+        if index not in assigned and quotes[at] is None:
+            quotes[at] = quotations[index].words
     return quotes
 
 
-def _introduced(mark: CitationMark, starts: Sequence[int], text: str) -> int | None:
-    """The place among the quotations, which begin at `starts`, of the one that follows the mark after a few words."""
-    place = bisect_left(starts, mark.end)
-    if place < len(starts) and starts[place] - mark.end <= _LONGEST_INTRODUCTION and not _BLANK_LINE.search(text, mark.end, starts[place]):
-        return place if _INTRODUCES.fullmatch(text, mark.end, starts[place]) else None
+def _introduced_quotation(mark: CitationMark, starts: Sequence[int], text: str) -> int | None:
+    """The index of the quotation that follows the mark after a few words; quotations begin at `starts`."""
+    index = bisect_left(starts, mark.end)
+    if index < len(starts) and starts[index] - mark.end <= _LONGEST_INTRODUCTION and not BLANK_LINE.search(text, mark.end, starts[index]):
+        return index if _INTRODUCTION.fullmatch(text, mark.end, starts[index]) else None
     return None
 
 
-def _cite(number: int, quote: str | None, excerpt: QuotableChunk | None, spans: tuple[tuple[int, int], ...]) -> Citation:
-    if excerpt is None:
+def _citation(number: int, quote: str | None, source: QuotableChunk | None, spans: tuple[tuple[int, int], ...]) -> Citation:
+    if source is None:
         return Citation(number=number, quote=quote, spans=spans)
-    chunk = excerpt.chunk
-    lines = excerpt.locate(quote) if quote else None
+    chunk = source.chunk
+    lines = source.locate(quote) if quote else None
     start, end = lines or (chunk.start_line, chunk.end_line)
     status: CitationStatus = "cited" if quote is None else "verified" if lines else "misquoted"
     return Citation(
         number=number,
         relative_path=chunk.relative_path,
-        heading=(excerpt.heading_over(start) if lines else None) or chunk.heading,
+        heading=(source.heading_above(start) if lines else None) or chunk.heading,
         start_line=start,
         end_line=end,
         quote=quote,
@@ -244,13 +240,12 @@ def _cite(number: int, quote: str | None, excerpt: QuotableChunk | None, spans: 
 
 
 def _states_something(sentence: str) -> bool:
-    """Questions, lead-ins that end in a colon and scraps of up to three words claim nothing that would need a source; nor does it take one
-    to say that the notes are silent.
+    """Whether a sentence needs a source. Questions, lead-ins with a colon, up to three words, and "the notes do not say" do not.
 
-    Two CJK characters are taken for a word.
+    Two CJK characters count as one word.
     """
     bare = sentence.strip(" *_\"'”")
-    if _SILENT.match(bare):
+    if _SILENCE.match(bare):
         return False
     size = max(len(bare.split()), len(cjk_pattern().findall(bare)) // 2)
     return size > 3 and not bare.endswith((":", "?", "：", "？"))

@@ -63,7 +63,7 @@ def complete_settings(incomplete: str) -> list[tuple[str, str]]:
     from zkchat_cli.config import loader
 
     schema = factory.settings_schema()
-    return [(key, _harmless(loader.describe(key, schema))) for key in _matching(list(loader.keys(schema)), incomplete)]
+    return [(key, _harmless(loader.describe_setting(key, schema))) for key in _matching(list(loader.default_values(schema)), incomplete)]
 
 
 def complete_agent_settings(incomplete: str) -> list[tuple[str, str]]:
@@ -71,8 +71,8 @@ def complete_agent_settings(incomplete: str) -> list[tuple[str, str]]:
     from zkchat_cli.agents.profile import AgentProfile
     from zkchat_cli.config import loader
 
-    keys = _matching(list(loader.keys(AgentProfile)), incomplete)
-    return [(key, _harmless(loader.describe(key, AgentProfile))) for key in keys]
+    keys = _matching(list(loader.default_values(AgentProfile)), incomplete)
+    return [(key, _harmless(loader.describe_setting(key, AgentProfile))) for key in keys]
 
 
 def complete_conversations(incomplete: str) -> list[tuple[str, str]]:

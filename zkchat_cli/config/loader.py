@@ -1,9 +1,7 @@
 """Settings in layers: defaults < user file < `.zkchat.toml` in the vault < the agent in use < environment < flags.
 
-Each layer is flattened to dotted keys before it is merged, so that every value still knows where it came from: an error can name the
-file, the key, the wrong value and the valid ones, and `config show` can say who set what.
-
-A drawer's things may have tables of their own, declared in their files: who knows the drawers passes the whole as `schema`.
+Each layer is flattened to dotted keys before merging, so that the origin of every value is known: an error names the file, the key, the
+invalid value and the valid ones, and `config show` prints where each value was set.
 """
 
 import difflib
@@ -20,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from zkchat_cli.config.schema import Config, S, Section
 from zkchat_cli.errors import ConfigError, reason
-from zkchat_cli.paths import AppPaths as Places
+from zkchat_cli.paths import AppPaths
 
 PROJECT_FILE = ".zkchat.toml"
 
@@ -33,26 +31,26 @@ NOT_FOR_A_VAULT = {
     "store.keep_days": "which conversations are deleted",
     "terminal.open_command": "which program is run",
 }
-"""Settings that a vault's own file cannot make: whoever shares a vault must not decide where another person's notes are sent, or what that
-costs (a model's name alone can do it, as some of Ollama's run elsewhere), nor what is deleted of theirs."""
+"""Settings that a vault's own file must not change: someone who shares a vault must not decide where other people's notes are sent, what
+that costs (a model's name is enough: some of Ollama's models run elsewhere), or what is deleted."""
 
-LARGEST_FILE = 500_000
-"""Bytes of a settings file: a vault brings one, and may be anybody's."""
+MAX_FILE_BYTES = 500_000
+"""Limit for a settings file: a vault from someone else may contain one."""
 
 _DEEP_KEY = re.compile(r"""(?:^|[\[{,])[ \t]*(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){20}""", re.MULTILINE)
-"""More parts than any key has. The parser's time and room grow with their square: 100 000 of them take the whole machine."""
+"""Matches keys of 20 or more parts. The parser's time and memory grow with their square: 100,000 parts exhaust the machine."""
 
 Entry = tuple[str, str, object]
-"""Who sets what to which value: origin, dotted key, value."""
+"""Origin, dotted key, value."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedConfig:
-    """The merged settings and, for each key somebody set, who did (`origins`: dotted key -> file, variable or flag)."""
+    """The merged settings, and where each key was set (`origins`: dotted key -> file, variable or flag)."""
 
     values: Config
     origins: dict[str, str]
-    places: Places
+    places: AppPaths
     vault_file: Path | None = None
     """The vault's own settings file, if one was looked for."""
 
@@ -67,15 +65,15 @@ class LoadedConfig:
         """Whether the value comes from the vault's own file."""
         return self.vault_file is not None and self.origins.get(key) == str(self.vault_file)
 
-    def problem(self, key: str, wrong: object, valid: str, hint: str = "") -> ConfigError:
+    def invalid_value(self, key: str, wrong: object, valid: str, hint: str = "") -> ConfigError:
         """An error about a value that only its user can judge (a strategy's or a provider's name), with the setting's origin."""
-        return wrong_value(self.origins.get(key, "defaults"), key, wrong, valid, hint or _default(key, type(self.values)))
+        return invalid_value_error(self.origins.get(key, "defaults"), key, wrong, valid, hint or _default(key, type(self.values)))
 
 
-def load(
+def load_config(
     flags: Mapping[str, object],
     env: Mapping[str, str],
-    where: Places,
+    where: AppPaths,
     vault: Path | None = None,
     schema: type[Config] = Config,
     agent: Sequence[Entry] = (),
@@ -97,22 +95,22 @@ def load(
     origins: dict[str, str] = {}
     for layer in layers:
         for origin, key, value in layer:
-            require(key, origin, schema)
+            require_known_key(key, origin, schema)
             merged[key], origins[key] = value, origin
-    return LoadedConfig(validated(merged, origins, schema), origins, where, vault / PROJECT_FILE if vault is not None else None)
+    return LoadedConfig(validate(merged, origins, schema), origins, where, vault / PROJECT_FILE if vault is not None else None)
 
 
-def keys(schema: type[Section] = Config) -> dict[str, Any]:
+def default_values(schema: type[Section] = Config) -> dict[str, Any]:
     """Every setting's dotted key with its default, in the order of the settings file."""
-    return flat(schema())
+    return flatten(schema())
 
 
-def flat(values: Section) -> dict[str, Any]:
+def flatten(values: Section) -> dict[str, Any]:
     """Settings as dotted keys with JSON values."""
-    return dict(_flatten(values.model_dump(mode="json")))
+    return dict(_flatten_tables(values.model_dump(mode="json")))
 
 
-def describe(key: str, schema: type[Section] = Config) -> str:
+def describe_setting(key: str, schema: type[Section] = Config) -> str:
     """What a setting is for, in a few words."""
     section: type[BaseModel] = schema
     *path, name = key.split(".")
@@ -121,26 +119,26 @@ def describe(key: str, schema: type[Section] = Config) -> str:
     return section.model_fields[name].description or ""
 
 
-def checked(key: str, value: object, origin: str, schema: type[Config] = Config) -> Any:
-    """`value` as the setting's own type, for `config set`. Raises ConfigError as `load` does."""
-    require(key, origin, schema)
-    valid = validated({key: value}, {key: origin}, schema)
-    return flat(valid)[key]
+def parse_value(key: str, value: object, origin: str, schema: type[Config] = Config) -> Any:
+    """`value` as the setting's own type, for `config set`. Raises ConfigError as `load_config` does."""
+    require_known_key(key, origin, schema)
+    valid = validate({key: value}, {key: origin}, schema)
+    return flatten(valid)[key]
 
 
-def changed(values: Config, key: str, value: object, origin: str) -> Config:
-    """The same settings with another value for `key`, checked together with the others. Raises ConfigError as `load` does."""
+def with_value(values: Config, key: str, value: object, origin: str) -> Config:
+    """The same settings with another value for `key`, checked together with the others. Raises ConfigError as `load_config` does."""
     schema = type(values)
-    require(key, origin, schema)
-    defaults = keys(schema)
-    merged = {k: v for k, v in flat(values).items() if v != defaults[k]} | {key: value}
-    return validated(merged, dict.fromkeys(merged, origin), schema)
+    require_known_key(key, origin, schema)
+    defaults = default_values(schema)
+    merged = {k: v for k, v in flatten(values).items() if v != defaults[k]} | {key: value}
+    return validate(merged, dict.fromkeys(merged, origin), schema)
 
 
-def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def _flatten_tables(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in table.items():
         if isinstance(value, Mapping):
-            yield from _flatten(value, f"{prefix}{key}.")
+            yield from _flatten_tables(value, f"{prefix}{key}.")
         else:
             yield prefix + key, value
 
@@ -151,9 +149,9 @@ def read_toml(file: Path) -> list[Entry]:
         if file.is_fifo():  # it could be waited for without end
             raise ConfigError(f"{file} cannot be read: it is no file", "It must be a UTF-8 file that you may read.")
         with file.open("rb") as opened:
-            raw = opened.read(LARGEST_FILE + 1)
-        if len(raw) > LARGEST_FILE:
-            raise ConfigError(f"{file} is larger than {LARGEST_FILE // 1000} kB", "No settings file is that long: move it away.")
+            raw = opened.read(MAX_FILE_BYTES + 1)
+        if len(raw) > MAX_FILE_BYTES:
+            raise ConfigError(f"{file} is larger than {MAX_FILE_BYTES // 1000} kB", "No settings file is that long: move it away.")
         text = raw.decode("utf-8-sig").replace("\r\n", "\n")
         if _DEEP_KEY.search(text):
             raise ConfigError(f"{file} has a key of more than 20 parts", "No setting has so many: take it out.")
@@ -166,7 +164,7 @@ def read_toml(file: Path) -> list[Entry]:
         raise ConfigError(f"{file} cannot be read: {reason(e)}", "It must be a UTF-8 file that you may read.") from e
     if isinstance(table.get("vault"), str):
         table["vault"] = {"path": table["vault"]}
-    return [(str(file), key, value) for key, value in _flatten(table)]
+    return [(str(file), key, value) for key, value in _flatten_tables(table)]
 
 
 def _from_environment(env: Mapping[str, str]) -> Iterator[tuple[str, str, object]]:
@@ -179,15 +177,15 @@ def _from_environment(env: Mapping[str, str]) -> Iterator[tuple[str, str, object
             yield name, name.removeprefix("ZKCHAT_").lower().replace("__", "."), value
 
 
-def require(key: str, origin: str, schema: type[Config] = Config) -> None:
+def require_known_key(key: str, origin: str, schema: type[Config] = Config) -> None:
     """Refuse a key that is no setting, naming the nearest ones."""
-    known = keys(schema)
+    known = default_values(schema)
     if key not in known:
         near = difflib.get_close_matches(key, known, n=3, cutoff=0.5) or list(known)
         raise ConfigError(f"{origin}: {_short(key)} is not a setting", f"Nearest: {', '.join(near)}. All of them: zkchat config show")
 
 
-def validated(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type[S]) -> S:
+def validate(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type[S]) -> S:
     """Values by their dotted keys as a `schema`. Raises ConfigError that names the origin, the key, the value and what would be valid."""
     tree: dict[str, Any] = {}
     for key, value in merged.items():
@@ -202,7 +200,7 @@ def validated(merged: Mapping[str, Any], origins: Mapping[str, str], schema: typ
         first = e.errors()[0]
         key = ".".join(str(part) for part in first["loc"] if not isinstance(part, int))
         if key in merged:
-            raise wrong_value(origins[key], key, merged[key], _valid_values(key, schema), _default(key, schema)) from e
+            raise invalid_value_error(origins[key], key, merged[key], _valid_values(key, schema), _default(key, schema)) from e
         culprits = [k for k in merged if k.startswith(key + ".")]
         raise ConfigError(
             f"{', '.join(dict.fromkeys(origins[k] for k in culprits))}: {key}: {first['msg'].removeprefix('Value error, ')}",
@@ -226,7 +224,7 @@ def _valid_values(key: str, schema: type[Section]) -> str:
     return " ".join([kind.get(section.get("type", ""), "another value"), *limits])
 
 
-def wrong_value(origin: str, key: str, wrong: object, valid: str, hint: str) -> ConfigError:
+def invalid_value_error(origin: str, key: str, wrong: object, valid: str, hint: str) -> ConfigError:
     """The error about a value, as all settings tell it."""
     shown = _short(json.dumps(wrong, ensure_ascii=False, default=str))
     return ConfigError(f"{origin}: {key} = {shown} is not valid; it must be {valid}", hint)
@@ -237,7 +235,7 @@ def _short(text: str) -> str:
 
 
 def _default(key: str, schema: type[Section]) -> str:
-    return f"Default: {json.dumps(keys(schema)[key])}"
+    return f"Default: {json.dumps(default_values(schema)[key])}"
 
 
 def environment() -> Mapping[str, str]:

@@ -35,7 +35,7 @@ def silence_libraries() -> None:
 
 
 class HasTimeouts(Protocol):
-    """Settings with the seconds to wait for the first word and for each further one."""
+    """Settings with the seconds to wait for the first token and for each further one."""
 
     @property
     def timeout(self) -> float: ...

@@ -15,7 +15,8 @@ BlockKind = Literal["paragraph", "item", "heading", "callout", "table", "code", 
 GAP = "\0"
 """Stands in a line where a comment was."""
 _CLOSING = {"<!--": "-->", "%%": "%%", "<%": "%>", "<style": "</style>", "<script": "</script>", "$$": "$$"}
-_HIDDEN = re.compile(r"(`++)|<!--|%%|<%|<style\b|<script\b|\$\$")
+_HIDDEN = re.compile(r"<!--|%%|<%|<style\b|<script\b|\$\$")
+_HIDDEN_OR_CODE = re.compile(rf"(`++)|{_HIDDEN.pattern}")
 _CONTAINER = re.compile(r"[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)?")
 _INDENT = re.compile(r"[ \t>]*+")
 _CALLOUT = re.compile(r"\[![^\[\]]*\][+-]?[ \t]*(.*)")
@@ -93,13 +94,18 @@ class _BlockReader:
 
     def read(self) -> Iterator[Block]:
         begin, number = 0, 0
+        may_hide = _HIDDEN.search(self._text) is not None
         while begin <= len(self._text):
             end = self._text.find("\n", begin)
             end = len(self._text) if end < 0 else end
             number += 1
-            line = self._text[begin:end] if self._scanner.fence else self._visible(begin, end)
+            line = self._visible(begin, end) if may_hide and not self._scanner.fence else self._text[begin:end]
             if line is not None:
-                yield from self._add(line, self._scanner.scan(line), number)
+                scanned = self._scanner.scan(line)
+                if scanned.kind == "paragraph" and self._continues(scanned):
+                    self._append(line[scanned.start :].strip())
+                else:
+                    yield from self._add(line, scanned, number)
             begin = end + 1
         yield from self._close()
 
@@ -118,7 +124,7 @@ class _BlockReader:
                     yield from self._open("indented", number, scanned)
                 self._append(text)
             case "paragraph":
-                yield from self._add_paragraph_line(text, scanned, number)
+                yield from self._open_paragraph(text, scanned, number)
             case "item":
                 yield from self._open("item", number, scanned)
                 checkbox = _CHECKBOX.match(text)
@@ -141,12 +147,13 @@ class _BlockReader:
             case _:  # blank, rule, fence_end
                 yield from self._close()
 
-    def _add_paragraph_line(self, text: str, scanned: ScannedLine, number: int) -> Iterator[Block]:
-        continues = self._lines is not None and self._kind in ("paragraph", "item") and self._quoted >= bool(scanned.quotes)
-        if not continues:
-            kind: BlockKind = "item" if scanned.in_list and self._lines is None else "paragraph"
-            yield from self._open(kind, number, scanned)
-        if scanned.quotes and not self._lines and (callout := _CALLOUT.match(text)):
+    def _continues(self, scanned: ScannedLine) -> bool:
+        """Whether a paragraph line belongs to the open block: a quote may continue without its marker, but not the other way round."""
+        return self._lines is not None and self._kind in ("paragraph", "item") and self._quoted >= bool(scanned.quotes)
+
+    def _open_paragraph(self, text: str, scanned: ScannedLine, number: int) -> Iterator[Block]:
+        yield from self._open("item" if scanned.in_list and self._lines is None else "paragraph", number, scanned)
+        if scanned.quotes and (callout := _CALLOUT.match(text)):
             if callout[1]:
                 yield Block("callout", (callout[1],), number, quoted=True)
         else:
@@ -176,7 +183,7 @@ class _BlockReader:
         at = begin = max(begin, self._visible_from)
         pieces: list[str] = []
         unclosed_code: set[str] = set()
-        while at < end and (mark := _HIDDEN.search(self._text, at, end)):
+        while at < end and (mark := _HIDDEN_OR_CODE.search(self._text, at, end)):
             opening, at = mark[0], mark.end()
             if mark[1]:
                 closing = -1 if opening in unclosed_code else self._text.find(opening, at, end)

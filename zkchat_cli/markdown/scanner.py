@@ -91,23 +91,22 @@ class BlockScanner:
         self._in_table = False
 
     def scan(self, line: str) -> ScannedLine:
-        if not self.fence and not self._in_table:
-            if not line:
-                self._in_paragraph = self._may_be_heading = False
-                return _BLANK
-            if line[0] not in _MAY_BEGIN_BLOCK:
-                if not self._in_paragraph:
-                    self._item = 0
-                self._in_paragraph = self._may_be_heading = True
-                return _PARAGRAPH
-            if line[0] not in _CONTAINER_BEGINS:
-                return self._remembered(self._scan_text(line, 0, 0, 0, 0))
-        return self._remembered(self._scan(line))
-
-    def _remembered(self, scanned: ScannedLine) -> ScannedLine:
-        kind = scanned[0]
-        self._may_be_heading = kind == "paragraph" and not scanned[2]
-        self._in_table = kind == "table" or kind == "delimiter"
+        if self.fence or self._in_table:
+            scanned = self._scan_container(line)
+        elif not line:
+            self._in_paragraph = self._may_be_heading = False
+            return _BLANK
+        elif line[0] not in _MAY_BEGIN_BLOCK:
+            if not self._in_paragraph:
+                self._item = 0
+            self._in_paragraph = self._may_be_heading = True
+            return _PARAGRAPH
+        elif line[0] in _CONTAINER_BEGINS:
+            scanned = self._scan_container(line)
+        else:
+            scanned = self._scan_text(line, 0, 0, 0, 0)
+        self._may_be_heading = scanned.kind == "paragraph" and not scanned.quotes
+        self._in_table = scanned.kind in ("table", "delimiter")
         return scanned
 
     def scan_prefix(self, prefix: str) -> ScannedLine | None:
@@ -115,7 +114,8 @@ class BlockScanner:
         needs_end = self.fence or (self._in_table and not prefix.lstrip().startswith("|"))
         return None if needs_end or _UNDECIDED.match(prefix) else self.scan(prefix)
 
-    def _scan(self, line: str) -> ScannedLine:
+    def _scan_container(self, line: str) -> ScannedLine:
+        """Scan a line that may begin with white space or quote markers, or be in a code block."""
         end, quotes = len(line), 0
         at = end - len(line.lstrip(" \t\r"))
         content, indent = 0, _columns(line, 0, at)

@@ -2,7 +2,7 @@
 
 import re
 
-from zkchat_cli.citations.marks.marks import cited_marks, split_at_marks
+from zkchat_cli.citations.marks import cited_marks, split_at_marks
 from zkchat_cli.models import FoundMessage, ZkChatMessage
 from zkchat_cli.text.words import stem, terms
 

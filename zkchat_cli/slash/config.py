@@ -16,17 +16,19 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
         changed = session.override_setting(key, value)
         return CommandResult(f"{key} = {_to_json(changed)} until this chat ends. To make it permanent: zkchat config set {key} {value}")
     settings = session.settings
-    schema, values = type(settings), loader.flat(settings)
+    schema, values = type(settings), loader.flatten(settings)
     if key in values:
-        return CommandResult(lines=[_setting_line(key, values[key], schema), styled_line(f"  {loader.describe(key, schema)}", "dim")])
+        return CommandResult(
+            lines=[_setting_line(key, values[key], schema), styled_line(f"  {loader.describe_setting(key, schema)}", "dim")]
+        )
     selected = [each for each in values if each.startswith(key.rstrip(".") + ".")] if key else list(values)
     if not selected:
-        loader.require(key, "/config", schema)
+        loader.require_known_key(key, "/config", schema)
     return CommandResult(lines=[_setting_line(each, values[each], schema) for each in selected], paged=True)
 
 
 def _setting_line(key: str, value: Any, schema: type[config_schema.Config]) -> StyledLine:
-    default = loader.keys(schema)[key]
+    default = loader.default_values(schema)[key]
     changed = () if value == default else (StyledSpan(f"default: {_to_json(default)}", "dim"),)
     return StyledLine((StyledSpan(key, "cyan" if changed else ""), StyledSpan(f" = {_to_json(value)}")), changed)
 
@@ -37,7 +39,7 @@ def _to_json(value: Any) -> str:
 
 def _complete(session: ZkChatSession) -> list[str]:
     schema = type(session.settings)
-    return [CompletionValue(key, loader.describe(key, schema)) for key in loader.keys(schema)]
+    return [CompletionValue(key, loader.describe_setting(key, schema)) for key in loader.default_values(schema)]
 
 
 COMMAND = SlashCommand(

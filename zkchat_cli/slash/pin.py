@@ -38,7 +38,7 @@ def _overview(session: ZkChatSession) -> Iterable[StyledLine]:
 def _part_lines(parts: Sequence[TurnPart], session: ZkChatSession) -> Iterable[StyledLine]:
     for each in parts:
         tokens = session.counter.count(each.message.content)
-        prefix = f"{each.turn:>4} {each.part:<8} {tokens:>6,} tokens, {pins.because(each.message)}: "
+        prefix = f"{each.turn:>4} {each.part:<8} {tokens:>6,} tokens, {pins.priority_reason(each.message)}: "
         yield styled_line(f"{prefix}{truncate(each.message.display_text, 60)}", indent=5)
 
 

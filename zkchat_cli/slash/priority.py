@@ -17,7 +17,7 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
         parts = pins.resolve_turn(session.history, which)
     else:
         parts = session.set_priority(which, None if priority.lower() == AUTO else _parse_priority(priority))
-    return CommandResult("\n".join(f"turn {each.turn}, {each.part}: {pins.because(each.message)}" for each in parts))
+    return CommandResult("\n".join(f"turn {each.turn}, {each.part}: {pins.priority_reason(each.message)}" for each in parts))
 
 
 def _parse_priority(text: str) -> int:

@@ -65,7 +65,7 @@ class Repl:
         self._history = VaultHistory(pastes.unfold)
         self._completer = ChatCompleter(self.current)
         self._prompt = InputLine(
-            PromptStyle(screen.colour, screen.said),
+            PromptStyle(screen.colour, screen.symbols),
             PromptHelpers(self._completer, self._history, pastes),
             line_changed=self._line_changed,
             heading=f"zkchat {__version__}",
@@ -141,7 +141,7 @@ class Repl:
         """Run a command or a turn; False when the chat is to end."""
         self._asked_model = False
         from zkchat_cli import slash  # the session has loaded it
-        from zkchat_cli.chat.agent_run import unfinished
+        from zkchat_cli.chat.agent_run import unfinished_goal
         from zkchat_cli.terminal import command_runner
         from zkchat_cli.terminal.turn_renderer import show_error
 
@@ -153,7 +153,7 @@ class Repl:
                 with interruptions.stoppable():
                     self.take_turn(self._session.send(line))
         except KeyboardInterrupt:
-            in_run = "/solve".startswith(line.split()[0]) and unfinished(self._session.history)
+            in_run = "/solve".startswith(line.split()[0]) and unfinished_goal(self._session.history)
             on = "; what came is kept, and /solve goes on" if in_run else self._way_on() if self._asked_model else ""
             self._screen.print(f"  stopped{on}", "yellow")
         except ZkchatError as e:
@@ -309,9 +309,9 @@ class Repl:
         bench, self._session = opened.bench, opened.session
         settings = bench.loaded.values
         self._begun = True
-        dressed = self._screen.dressed(settings.terminal)
+        dressed = self._screen.with_settings(settings.terminal)
         self._screen = replace(dressed, address=opener(bench.vault.root, settings.references.link_style))
-        self._prompt.dress(PromptStyle(dressed.colour, dressed.said))
+        self._prompt.dress(PromptStyle(dressed.colour, dressed.symbols))
         history = input_history.history_file(bench.loaded.places.data_dir, str(bench.vault.root))
         self._history.keep_in(history if self._keep_history else None)
         if settings.terminal.editing_mode == "vi":

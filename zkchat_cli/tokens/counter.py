@@ -53,6 +53,8 @@ class TokenCounter:
     """
 
     factor = 1.0
+    exact = True
+    """Whether the vocabulary is the model's own."""
 
     def __init__(self, encoding: str = "o200k_base", load: Callable[[str], Encoder] = load_vocabulary) -> None:
         self.encoding = encoding
@@ -135,7 +137,7 @@ class _Calibrated(TokenCounter):
 
     def __init__(self, plain: TokenCounter, factor: float, *, exact: bool) -> None:
         self._plain: TokenCounter = plain._plain if isinstance(plain, _Calibrated) else plain
-        self._exact = exact
+        self.exact = exact
         self.factor = factor
         self.encoding = plain.encoding
 
@@ -145,7 +147,7 @@ class _Calibrated(TokenCounter):
 
     @property
     def estimated(self) -> bool:
-        return self._plain.estimated or not self._exact
+        return self._plain.estimated or not self.exact
 
     @property
     def problem(self) -> str | None:

@@ -13,7 +13,7 @@ from itertools import count
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
-from zkchat_cli.citations.marks import marks
+from zkchat_cli.citations import marks
 from zkchat_cli.models import Citation
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.sources import citation_status, line_range

@@ -1,8 +1,8 @@
 """What a compaction did, in words."""
 
-from zkchat_cli.chat.command_hints import IN_CHAT, CommandHints
 from zkchat_cli.context.compaction_policy import SummaryCoverage
 from zkchat_cli.models import Compaction
+from zkchat_cli.views.command_hints import IN_CHAT, CommandHints
 
 _METHODS = {"full": "by the model", "simple": "by the model, from a shortened conversation", "extractive": "extractive"}
 

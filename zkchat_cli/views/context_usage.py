@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from zkchat_cli.chat.command_hints import IN_CHAT, CommandHints
 from zkchat_cli.context.budget import budget_warnings
 from zkchat_cli.context.tool_filter import CORE
 from zkchat_cli.models import ContextUsage, Prompt, PromptMessage, ZkChatMessage
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.budget_bar import CELLS, BudgetBar
+from zkchat_cli.views.command_hints import IN_CHAT, CommandHints
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 MIN_CELLS = 4
@@ -179,9 +179,9 @@ class _Advice:
             key = source.removeprefix("fact:")
             return hints.forget.format(key) if key != source else f"shorten {source}, or set context.memory_integration = false"
         if message.kind == "summary":
-            return f"lower context.summary_ratio; {hints.afresh} starts without it"
+            return f"lower context.summary_ratio; {hints.new_conversation} starts without it"
         if only_turn:
-            return f"{hints.afresh} starts without it"
+            return f"{hints.new_conversation} starts without it"
         if message.kind == "documents":
             return f"{hints.compact}; name fewer documents at once"
         return f"{hints.compact} {'shortens old results' if message.kind == 'tool_results' else 'summarizes older turns'}"

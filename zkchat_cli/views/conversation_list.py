@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
-from zkchat_cli.chat.command_hints import IN_SHELL
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ConversationSummary, FoundMessage, ZkChatMessage
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import content_terms, fold, terms
 from zkchat_cli.vault.search.snippets import snippet
+from zkchat_cli.views.command_hints import IN_SHELL
 from zkchat_cli.views.sources import source_lines
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 

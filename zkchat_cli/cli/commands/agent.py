@@ -174,7 +174,7 @@ def _check_model(ctx: CommandContext, model: str | None) -> None:
     if model:
         usual = paths.app_paths(os.environ, ctx.shared["config_file"])
         no_file = paths.AppPaths(Path(os.devnull), usual.data_dir, usual.cache_dir)
-        factory.check(loader.load({"model": model}, {}, no_file, schema=factory.settings_schema()))
+        factory.check(loader.load_config({"model": model}, {}, no_file, schema=factory.settings_schema()))
 
 
 @command(COMMAND, *options.SETTINGS, name="config", epilog=examples("zkchat agent config critic model ollama/qwen3"))

@@ -20,9 +20,9 @@ from zkchat_cli.terminal.screen import Screen
 if TYPE_CHECKING:
     from zkchat_cli import events
     from zkchat_cli.app.factory import App
-    from zkchat_cli.chat.command_hints import CommandHints
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.models import Conversation, TurnReport
+    from zkchat_cli.views.command_hints import CommandHints
 
 COMMAND = command_group()
 GOAL_NOT_MET = 1
@@ -64,12 +64,12 @@ def ask(
 ) -> None:
     """Ask one question about your notes; print the answer and its sources."""
     from zkchat_cli.chat.agent_run import run_goal
-    from zkchat_cli.chat.background_tasks import made_of
-    from zkchat_cli.chat.command_hints import IN_SHELL, UNSTORED
+    from zkchat_cli.chat.turn_recorder import default_title
     from zkchat_cli.terminal.change_approval import ApprovalPrompt, policy, tell_unable
     from zkchat_cli.terminal.hyperlinks import opener
     from zkchat_cli.terminal.turn_renderer import Verbosity, show
-    from zkchat_cli.terminal.turn_view import to_stderr
+    from zkchat_cli.terminal.turn_view import note_printer
+    from zkchat_cli.views.command_hints import IN_SHELL, UNSTORED
 
     as_json, hints = ctx.as_json, UNSTORED if no_store else IN_SHELL
     continuing = continue_ or cid is not None
@@ -90,7 +90,7 @@ def ask(
         tell_unable(session, screen, unsafe=unsafe)
         vocabulary.join()
         if iterations:
-            turn = run_goal(session, text, iterations, typed=typed, ways=hints)
+            turn = run_goal(session, text, iterations, typed=typed, resume_hint=hints.resume_run)
         else:
             turn = session.send(text, typed=typed) if text else session.continue_answer()
         try:
@@ -101,14 +101,14 @@ def ask(
                     max_sources = 0 if answer_only else app.loaded.values.references.max_displayed
                     verbosity = Verbosity(max_sources, ways=hints)
                     attended = app.approve.attending(turn) if isinstance(app.approve, ApprovalPrompt) else turn
-                    report = _report(show(attended, screen, to_stderr(screen), verbosity))
+                    report = _report(show(attended, screen, note_printer(screen), verbosity))
                     session.flush()
             if typed != text and not continuing:
                 with suppress(StoreError):  # a title is not worth an error
-                    session.rename(made_of(typed))  # the question is a better title than the piped text before it
+                    session.rename(default_title(typed))  # the question is a better title than the piped text before it
         except KeyboardInterrupt:
-            if iterations and hints.run_goes_on:
-                screen.warn("the run was stopped; what it did is stored", f"continue with {hints.run_goes_on}")
+            if iterations and hints.resume_run:
+                screen.warn("the run was stopped; what it did is stored", f"continue with {hints.resume_run}")
             raise
         finally:
             if show_context:

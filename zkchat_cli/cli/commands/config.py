@@ -75,7 +75,7 @@ def get(ctx: CommandContext, key: KeyArgument, describe: DescribeOption = False,
     from zkchat_cli.app import factory
     from zkchat_cli.config import loader
 
-    loader.require(key, "command line", factory.settings_schema())
+    loader.require_known_key(key, "command line", factory.settings_schema())
     loaded, screen = ctx.config, ctx.screen
     value = _values(loaded)[key]
     if ctx.as_json:
@@ -102,9 +102,9 @@ def set_(
     from zkchat_cli.app import factory
     from zkchat_cli.config import loader
 
-    checked = loader.checked(key, value, "command line", factory.settings_schema())
+    checked = loader.parse_value(key, value, "command line", factory.settings_schema())
     where = _paths(ctx)
-    factory.check(loader.load({key: value}, {}, where, schema=factory.settings_schema()))
+    factory.check(loader.load_config({key: value}, {}, where, schema=factory.settings_schema()))
 
     def change(table: Any, name: str) -> None:
         table[name] = checked
@@ -119,7 +119,7 @@ def unset(ctx: CommandContext, key: KeyArgument) -> None:
     from zkchat_cli.app import factory
     from zkchat_cli.config import loader
 
-    loader.require(key, "command line", factory.settings_schema())
+    loader.require_known_key(key, "command line", factory.settings_schema())
 
     def change(table: Any, name: str) -> None:
         table.pop(name, None)
@@ -127,14 +127,14 @@ def unset(ctx: CommandContext, key: KeyArgument) -> None:
     file = _paths(ctx).config_file
     if file.is_file():
         _edit(file, key, change)
-    _print_setting(ctx, key, loader.keys(factory.settings_schema())[key], None)
+    _print_setting(ctx, key, loader.default_values(factory.settings_schema())[key], None)
 
 
 def _description(key: str) -> dict[str, str]:
     from zkchat_cli.app import factory
     from zkchat_cli.config import loader
 
-    return {"description": loader.describe(key, factory.settings_schema())}
+    return {"description": loader.describe_setting(key, factory.settings_schema())}
 
 
 def _print_setting(ctx: CommandContext, key: str, value: object, file: Path | None) -> None:
@@ -155,7 +155,7 @@ def edit(ctx: CommandContext) -> None:
     where = _paths(ctx)
 
     def check(file: Path) -> None:
-        factory.check(loader.load({}, {}, replace(where, config_file=file), schema=factory.settings_schema()))
+        factory.check(loader.load_config({}, {}, replace(where, config_file=file), schema=factory.settings_schema()))
 
     if config_editor.edit(config_editor.SettingsDraft(where.config_file, NEW_FILE, check, _replace), ctx.screen):
         ctx.screen.print(f"Changed {where.config_file}.")
@@ -210,7 +210,7 @@ def _origin_text(loaded: "LoadedConfig", key: str) -> str:
 def _values(loaded: "LoadedConfig") -> dict[str, Any]:
     from zkchat_cli.config import loader
 
-    return loader.flat(loaded.values)
+    return loader.flatten(loaded.values)
 
 
 def _as_toml(value: object) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from zkchat_cli import __version__
-from zkchat_cli.citations.marks.marks import cited_marks
+from zkchat_cli.citations.marks import cited_marks
 from zkchat_cli.exporters import base
 from zkchat_cli.exporters.html import sources
 from zkchat_cli.exporters.html.markdown import render_markdown

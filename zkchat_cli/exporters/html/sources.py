@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from zkchat_cli.citations.marks.patterns import CitationMark
+from zkchat_cli.citations.mark_syntax import CitationMark
 from zkchat_cli.exporters.base import note_name
 from zkchat_cli.models import Citation, CitationStatus, ContentChunk
 from zkchat_cli.text.words import fold

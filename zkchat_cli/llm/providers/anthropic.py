@@ -26,12 +26,10 @@ MIN_WINDOW = Window(200_000, "the minimum of all Claude models; the server does 
 
 
 class AnthropicSettings(Section):
-    base_url: str = Field(
-        "", description="address of Anthropic or a server that speaks its Messages API; empty: ANTHROPIC_BASE_URL, else Anthropic"
-    )
-    key_variable: str = Field("ANTHROPIC_API_KEY", description="environment variable with the key")
-    timeout: float = Field(120, gt=0, le=86_400, description="seconds to wait for the first word")
-    stall_timeout: float = Field(60, gt=0, le=86_400, description="seconds to wait for each further word")
+    base_url: str = Field("", description="URL of Anthropic or a server with its Messages API; empty: ANTHROPIC_BASE_URL, else Anthropic")
+    key_variable: str = Field("ANTHROPIC_API_KEY", description="environment variable with the API key")
+    timeout: float = Field(120, gt=0, le=86_400, description="seconds to wait for the first token")
+    stall_timeout: float = Field(60, gt=0, le=86_400, description="seconds to wait for each further token")
 
 
 @dataclass

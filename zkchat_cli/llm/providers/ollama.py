@@ -22,9 +22,9 @@ DEFAULT_MAX_WINDOW = 32768
 
 
 class OllamaSettings(Section):
-    host: str = Field("", description="address of the Ollama server; empty: OLLAMA_HOST, else http://127.0.0.1:11434")
-    timeout: float = Field(300, gt=0, le=86_400, description="seconds to wait for the first word, while the model may be loading")
-    stall_timeout: float = Field(60, gt=0, le=86_400, description="seconds to wait for each further word")
+    host: str = Field("", description="URL of the Ollama server; empty: OLLAMA_HOST, else http://127.0.0.1:11434")
+    timeout: float = Field(300, gt=0, le=86_400, description="seconds to wait for the first token, while the model may be loading")
+    stall_timeout: float = Field(60, gt=0, le=86_400, description="seconds to wait for each further token")
 
 
 @dataclass

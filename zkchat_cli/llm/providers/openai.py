@@ -24,11 +24,11 @@ _O200K_MODELS = ("gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "chatgpt", "o1", "o3",
 
 class OpenAISettings(Section):
     base_url: str = Field(
-        "", description="address of OpenAI or a compatible server, such as http://localhost:8080/v1; empty: OPENAI_BASE_URL, else OpenAI"
+        "", description="URL of OpenAI or a compatible server, such as http://localhost:8080/v1; empty: OPENAI_BASE_URL, else OpenAI"
     )
-    key_variable: str = Field("OPENAI_API_KEY", description="environment variable with the key")
-    timeout: float = Field(120, gt=0, le=86_400, description="seconds to wait for the first word")
-    stall_timeout: float = Field(60, gt=0, le=86_400, description="seconds to wait for each further word")
+    key_variable: str = Field("OPENAI_API_KEY", description="environment variable with the API key")
+    timeout: float = Field(120, gt=0, le=86_400, description="seconds to wait for the first token")
+    stall_timeout: float = Field(60, gt=0, le=86_400, description="seconds to wait for each further token")
 
 
 @dataclass

@@ -23,7 +23,7 @@ from zkchat_cli.models import ContentChunk
 from zkchat_cli.text import words
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.index.file_lock import opening, replacing
-from zkchat_cli.vault.links.wikilinks import Name
+from zkchat_cli.vault.links.resolver import Name
 
 VERSION = 5
 """Raise it whenever the tables, the chunks, the links or `words.indexed` change."""
@@ -325,7 +325,7 @@ class IndexDatabase:
                FROM json_each(?) AS wanted JOIN chunks ON chunks.id = wanted.value JOIN notes ON notes.id = note_id ORDER BY wanted.key""",
             json.dumps(ids),
         )
-        return [chunk(*row) for row in rows]
+        return [make_chunk(*row) for row in rows]
 
     def links_from(self, path: str) -> list[LinkRow]:
         return self.link_rows("notes.path = ?", path)
@@ -362,7 +362,7 @@ def snippet(line: str, raw: str, width: int = 200) -> str:
     return ("…" if begin else "") + truncate(around, 2 * width) + ("…" if begin + width < len(line) else "")
 
 
-def chunk(path: str, title: str, heading: str | None, start: int, end: int, text: str, score: float | None = None) -> ContentChunk:
+def make_chunk(path: str, title: str, heading: str | None, start: int, end: int, text: str, score: float | None = None) -> ContentChunk:
     """A chunk with an id made of its place and its text."""
     return ContentChunk(
         id=blake2b(f"{path}\0{start}\0{text}".encode("utf-8", "replace"), digest_size=6).hexdigest(),

@@ -20,9 +20,9 @@ from zkchat_cli.vault import filesystem, note_parser
 from zkchat_cli.vault.chunking import BYTES_PER_TOKEN
 from zkchat_cli.vault.filesystem import Listing, NoteBytes
 from zkchat_cli.vault.index.database import INDEXES, IndexDatabase, Sizes
-from zkchat_cli.vault.links.bulk_resolver import BulkLinkResolver
 from zkchat_cli.vault.links.name_suggestions import pairs
-from zkchat_cli.vault.links.wikilinks import Name, WrittenLink, key, stem
+from zkchat_cli.vault.links.resolver import BulkLinkResolver, Name
+from zkchat_cli.vault.links.wikilinks import WrittenLink, key, stem
 from zkchat_cli.vault.note_parser import ParsedNote
 
 Progress = Callable[[int, int], None]

@@ -27,7 +27,7 @@ _LEFTOVER_SECONDS = 3600
 T = TypeVar("T")
 
 
-class Refreshed(NamedTuple):
+class IndexRefresh(NamedTuple):
     """What a refresh did; `rebuilt` says why the whole index was made anew since the last one, if it was."""
 
     changes: IndexChanges = IndexChanges()
@@ -61,7 +61,7 @@ class IndexManager:
         """Whether the index passes over what stands at this path (`vault.ignore`)."""
         return filesystem.is_ignored(self._ignore, path)
 
-    def refresh(self, *, full: bool, progress: Progress | None, only: Collection[str] | None) -> Refreshed:
+    def refresh(self, *, full: bool, progress: Progress | None, only: Collection[str] | None) -> IndexRefresh:
         """Make the index say what the files say: all of them, or `only` those that are known to have changed."""
         begin = time.perf_counter()
         of_some = only if self.exists and not full else None
@@ -81,7 +81,7 @@ class IndexManager:
                     "Choose a folder with .md files by --vault, ZKCHAT_VAULT or the configuration.",
                 )
             changes = self._rebuild(listing, progress) if full or not self.exists else self._update(listing, progress)
-            return Refreshed(changes, time.perf_counter() - begin, self.take_rebuilt())
+            return IndexRefresh(changes, time.perf_counter() - begin, self.take_rebuilt())
 
     def take_rebuilt(self) -> str | None:
         """Why the index was made anew since this was last asked, if it was."""

@@ -16,7 +16,7 @@ from zkchat_cli.errors import VaultError
 from zkchat_cli.vault import filesystem, front_matter
 from zkchat_cli.vault.filesystem import NoteBytes
 from zkchat_cli.vault.index.database import IndexDatabase
-from zkchat_cli.vault.index.manager import IndexManager, Refreshed
+from zkchat_cli.vault.index.manager import IndexManager, IndexRefresh
 from zkchat_cli.vault.index.sidecar_db import SidecarDatabase, T
 from zkchat_cli.vault.links.wikilinks import stem
 
@@ -123,7 +123,7 @@ class SummaryCache:
         if content := self._content(relative_path):
             self._store.put(content, summary)
 
-    def prune(self, refreshed: Refreshed, *, full: bool) -> None:
+    def prune(self, refreshed: IndexRefresh, *, full: bool) -> None:
         """Drop what is kept of texts that no note has any more, when the index was made anew or notes have gone from it."""
         if (full or refreshed.rebuilt or refreshed.changes.removed) and (kept := self._store.contents()):
             there = self._upkeep.ask(lambda index: index.rows("SELECT hash FROM notes WHERE hash IS NOT NULL"))

@@ -15,7 +15,7 @@ from typing import Any
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text.words import STOPWORDS
 from zkchat_cli.vault.chunking import BYTES_PER_TOKEN, estimate_tokens
-from zkchat_cli.vault.index.database import IndexDatabase, chunk
+from zkchat_cli.vault.index.database import IndexDatabase, make_chunk
 from zkchat_cli.vault.search import ranking
 from zkchat_cli.vault.search.query import SearchQuery, all_of, any_of, quoted, word
 from zkchat_cli.vault.search.ranking import RANKING, Corpus, Ranking, RankingCandidate
@@ -60,7 +60,7 @@ def _best(found: Sequence[tuple[float, _Row]], limit: int, most_of_a_note: int) 
         taken[row.path] = taken.get(row.path, 0) + 1
         if taken[row.path] <= most_of_a_note:
             c = row.candidate
-            best.append(chunk(row.path, c.title, row.heading, row.start_line, row.end_line, c.body, round(score, 4)))
+            best.append(make_chunk(row.path, c.title, row.heading, row.start_line, row.end_line, c.body, round(score, 4)))
             if len(best) == limit:
                 break
     return best

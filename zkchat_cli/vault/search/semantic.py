@@ -7,7 +7,7 @@ is read, never while a model computes: a slow server must not keep completion wa
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Generic, NamedTuple, Protocol, TypeVar
@@ -17,7 +17,6 @@ from zkchat_cli.models import ContentChunk
 from zkchat_cli.vault.index.database import IndexDatabase
 from zkchat_cli.vault.index.indexer import Progress
 from zkchat_cli.vault.search import vector_store
-from zkchat_cli.vault.search.rank_fusion import fuse
 from zkchat_cli.vault.search.vector_store import Embedder, Matrix, VectorStore, batches
 
 FEW = 64
@@ -26,6 +25,10 @@ REST_SECONDS = 60.0
 """How long a model that failed is left alone: a chat should not wait for a dead server's time-out with every question."""
 SAME_MODEL = 0.9
 """Cosine of two vectors of one text from which on one model made both: rounding costs it a thousandth, another model far more."""
+
+FUSION_CONSTANT = 60
+"""How much less the later ranks count: the constant of Cormack, Clarke and Büttcher, "Reciprocal rank fusion outperforms Condorcet and
+individual rank learning methods" (SIGIR 2009)."""
 
 T = TypeVar("T")
 
@@ -56,7 +59,7 @@ class _Coverage(NamedTuple):
     missing: list[int]
 
 
-class Semantic:
+class SemanticSearch:
     """Search by meaning in one vault. `clock` gives monotonic seconds."""
 
     def __init__(self, embedder: Embedder, store: VectorStore, ask: Ask, clock: Callable[[], float] = time.monotonic) -> None:
@@ -197,15 +200,27 @@ class Semantic:
             self._warnings.append(ZkchatError(message, hint))
 
 
-def fused(by_words: list[ContentChunk], by_meaning: list[ContentChunk], limit: int, most_of_a_note: int) -> list[ContentChunk]:
-    """The best of both rankings, at most `most_of_a_note` from one note; `score` is that of their fusion."""
+def fuse(rankings: Iterable[Iterable[str]], k: int = FUSION_CONSTANT) -> list[tuple[str, float]]:
+    """Reciprocal rank fusion: all items with the sum of 1 / (k + rank) over their rankings, highest first; equal sums in first order.
+
+    Ranks begin at 1; an item that is in a ranking twice counts once. Scores of different kinds cannot be compared, ranks can.
+    """
+    scores: dict[str, float] = {}
+    for ranking in rankings:
+        for rank, item in enumerate(dict.fromkeys(ranking), 1):
+            scores[item] = scores.get(item, 0.0) + 1 / (k + rank)
+    return sorted(scores.items(), key=lambda pair: -pair[1])
+
+
+def fuse_results(by_words: list[ContentChunk], by_meaning: list[ContentChunk], limit: int, most_of_a_note: int) -> list[ContentChunk]:
+    """The best of both rankings, at most `most_of_a_note` from one note, with their fused scores."""
     chunks = {chunk.id: chunk for chunk in (*by_meaning, *by_words)}
-    taken: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     best: list[ContentChunk] = []
     for id_, score in fuse([[chunk.id for chunk in ranking] for ranking in (by_words, by_meaning)]):
         path = chunks[id_].relative_path
-        taken[path] += 1
-        if taken[path] <= most_of_a_note and len(best) < limit:
+        counts[path] += 1
+        if counts[path] <= most_of_a_note and len(best) < limit:
             best.append(chunks[id_].model_copy(update={"score": score}))
     return best
 

@@ -41,8 +41,8 @@ def compact(
     undo: Annotated[bool, typer.Option("--undo", help="Undo the last compaction.")] = False,
 ) -> None:
     """Summarize older turns now; nothing is deleted."""
-    from zkchat_cli.chat.command_hints import IN_SHELL
     from zkchat_cli.chat.compactor import CompactionRequest
+    from zkchat_cli.views.command_hints import IN_SHELL
     from zkchat_cli.views.compaction import describe_compaction
 
     with ctx.open_session(id_) as session:

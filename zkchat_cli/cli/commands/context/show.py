@@ -108,8 +108,8 @@ def stats(
 
 
 def _stats(ctx: CommandContext, session: "ZkChatSession") -> "str | list[StyledLine]":
-    from zkchat_cli.chat.command_hints import IN_SHELL
     from zkchat_cli.views import context_usage
+    from zkchat_cli.views.command_hints import IN_SHELL
 
     prompt = session.prompt()
     if ctx.as_json:
@@ -122,7 +122,7 @@ def _print_stats(ctx: CommandContext, stats: "str | list[StyledLine]") -> None:
     if isinstance(stats, str):
         ctx.screen.print(stats)
     else:
-        ctx.screen.fitted().show(stats)
+        ctx.screen.with_width().show(stats)
 
 
 def _watch(ctx: CommandContext, session: "ZkChatSession", id_: str | None) -> None:

@@ -14,7 +14,7 @@ from zkchat_cli.app import factory
 from zkchat_cli.app.startup_options import StartupOptions
 from zkchat_cli.cli.commands.doctor import environment_checks
 from zkchat_cli.cli.commands.doctor.environment_checks import EnvironmentCheck
-from zkchat_cli.config.loader import LoadedConfig, environment, load
+from zkchat_cli.config.loader import LoadedConfig, environment, load_config
 from zkchat_cli.errors import ConfigError, ProviderError, StoreUnwritable, VaultError, ZkchatError
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import Model, Options, Request, ServerInfo, StreamFailed
@@ -69,7 +69,7 @@ def _load_settings(choices: StartupOptions) -> tuple[LoadedConfig, ZkchatError |
         vault = choices.vault or environment().get("ZKCHAT_VAULT")
         flags = {"vault.path": str(vault)} if vault else {}
         nothing = replace(where, config_file=where.config_file / "none")
-        return replace(load(flags, {}, nothing, schema=factory.settings_schema()), places=where), e
+        return replace(load_config(flags, {}, nothing, schema=factory.settings_schema()), places=where), e
 
 
 def _check(name: str, run: Callable[[], str | EnvironmentCheck]) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def _agents(loaded: LoadedConfig) -> EnvironmentCheck:
     for name in names:
         try:
             agent = factory.open_agent(name, loaded.places)
-            factory.check(load({}, {}, no_file, schema=factory.settings_schema(), agent=agent.settings_layer))
+            factory.check(load_config({}, {}, no_file, schema=factory.settings_schema(), agent=agent.settings_layer))
         except ConfigError as e:
             invalid.append(e)
     if invalid:

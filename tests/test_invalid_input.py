@@ -1,0 +1,265 @@
+"""What bad input gets: a clear message (what, why, what next), the documented exit code, and nothing lost."""
+
+import os
+import resource
+import shlex
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Done, Program
+
+from zkchat_cli.app import factory, startup_options
+from zkchat_cli.errors import VaultError, on_one_line
+
+
+def refused(done: Done, exit_status: int, *words: str) -> None:
+    """A refusal: the exit code, one or two lines on stderr with these words, no traceback, nothing on stdout."""
+    assert done.exit_status == exit_status, done
+    assert done.out == ""
+    assert "Traceback" not in done.err
+    assert 1 <= len(done.err.strip().splitlines()) <= 2, done.err
+    for word in words:
+        assert word in done.err
+
+
+def test_no_vault_names_the_four_ways_to_have_one(zkchat: Program, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    refused(zkchat("ask", "hello", cwd=tmp_path / "empty"), 3, "--vault", "ZKCHAT_VAULT", "config set", ".md")
+
+
+def test_an_empty_folder(zkchat: Program, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    refused(zkchat("ask", "hello", "--vault", tmp_path / "empty"), 3, "empty", "Markdown")
+
+
+def test_a_file_instead_of_a_folder(zkchat: Program) -> None:
+    refused(zkchat("ask", "hello", "--vault", zkchat.vault / "Filters.md"), 3, "Filters.md", "folder")
+
+
+def test_a_vault_that_does_not_exist(zkchat: Program, tmp_path: Path) -> None:
+    refused(zkchat("ask", "hello", "--vault", tmp_path / "nowhere"), 3, "nowhere")
+
+
+def test_a_note_that_cannot_be_opened_is_skipped_and_named(zkchat: Program) -> None:
+    (zkchat.vault / "Gone.md").symlink_to(zkchat.vault / "missing.md")
+    os.mkfifo(zkchat.vault / "Pipe.md")
+    done = zkchat("ask", "How are filters joined?")
+    assert done.exit_status == 0
+    assert "capitals" in done.out
+    status = zkchat("vault", "status", "--json").json
+    assert status["notes"] == 4
+
+
+def test_a_note_that_is_not_utf8_is_read_with_replacement_and_reported_once(zkchat: Program) -> None:
+    (zkchat.vault / "Latin.md").write_bytes("Das Gerät heißt Rührwerk und steht im Keller.\n".encode("latin-1"))
+    first = zkchat("ask", "Was steht im Keller?")
+    assert first.exit_status == 0
+    assert "im Keller" in first.out
+    assert first.err.count("Latin.md") == 1
+    assert "Latin.md" not in zkchat("ask", "Was steht im Keller?").err
+
+
+def test_a_note_of_50_megabytes(zkchat: Program) -> None:
+    with (zkchat.vault / "Huge.md").open("w") as huge:
+        huge.write("# Huge\n\nThe zebra number one opens this note.\n\n")
+        for i in range(50):
+            huge.write(f"{i} lorem ipsum dolor sit amet consetetur\n" * 25_000)
+    done = zkchat("ask", "What does the zebra open?", "--json")
+    assert done.exit_status == 0
+    assert done.json["citations"][0]["relative_path"] == "Huge.md"
+    assert "Huge.md" in done.err
+
+
+def test_an_unknown_model_of_a_provider(zkchat: Program) -> None:
+    refused(zkchat("ask", "hello", "--model", "offline/gpt"), 4, "gpt")
+
+
+def test_a_store_of_a_newer_version_is_refused_and_left_alone(zkchat: Program) -> None:
+    zkchat("ask", "How are filters joined?")
+    store = zkchat.home / "data" / "conversations.db"
+    with sqlite3.connect(store) as connection:
+        connection.execute("PRAGMA user_version = 999")
+    connection.close()
+    before = store.read_bytes()
+    refused(zkchat("ask", "hello"), 3, str(store), "newer")
+    assert store.read_bytes() == before
+
+
+def test_looking_at_notes_needs_no_store(zkchat: Program) -> None:
+    store = zkchat.home / "data" / "conversations.db"
+    store.parent.mkdir(parents=True)
+    store.write_text("no database")
+    assert zkchat("vault", "search", "compost", "--json").json
+
+
+def test_a_damaged_index_is_rebuilt_and_says_so(zkchat: Program) -> None:
+    zkchat("vault", "index")
+    for index in (zkchat.home / "cache").rglob("*.db"):
+        index.write_bytes(b"rubbish" * 1000)
+    done = zkchat("ask", "How are filters joined?")
+    assert done.exit_status == 0
+    assert "rebuilt" in done.err
+    assert "capitals" in done.out
+
+
+def full_disk(program: Program, *arguments: str, room: int) -> Done:
+    """Run with files limited to `room` bytes: a real write error of the real file system."""
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))  # noqa: E731
+    done = subprocess.run(
+        [sys.executable, "-m", "zkchat_cli", *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env=program.environment,
+        cwd=program.vault,
+        preexec_fn=limit,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def test_a_full_disk_while_storing_an_answer_still_shows_the_answer(zkchat: Program, script: Callable[..., str]) -> None:
+    zkchat("ask", "How are filters joined?")
+    size = max(file.stat().st_size for file in zkchat.home.rglob("*") if file.is_file())
+    answer = "A long answer. " * 40_000
+    done = full_disk(zkchat, "ask", "Tell me all.", "--model", script({"text": answer}), room=size + 120_000)
+    assert done.exit_status == 3
+    assert answer in done.out
+    assert "zkchat: " in done.err
+    assert "Traceback" not in done.err
+    kept = zkchat("context", "export", "--format", "json").json["messages"]
+    assert [m["content"] for m in kept if m["role"] == "user"][-1] == "Tell me all."
+
+
+def test_a_full_disk_before_the_model_is_called_says_so(zkchat: Program) -> None:
+    zkchat("vault", "index")
+    done = full_disk(zkchat, "ask", "Tell me all.", room=1000)
+    assert done.exit_status == 3
+    assert "Traceback" not in done.err
+
+
+def test_a_chat_that_cannot_be_stored_is_one_all_the_same(zkchat: Program, script: Callable[..., str]) -> None:
+    zkchat("vault", "index")
+    (zkchat.home / "data").write_text("a file where the folder should be")
+    chat = zkchat("chat", "--model", script({"text": "So it is."}), stdin="Is it?\n")
+    assert "So it is." in chat.out and chat.exit_status == 0
+    assert "this chat is not stored: The store " in chat.err and "cannot be opened" in chat.err
+    resumed = zkchat("chat", "-c", stdin="Is it?\n")
+    assert resumed.exit_status == 3 and "So it is." not in resumed.out
+
+
+def test_a_chat_whose_index_cannot_be_kept_is_one_all_the_same(zkchat: Program) -> None:
+    zkchat.home.mkdir(exist_ok=True)
+    (zkchat.home / "cache").write_text("a file where the folder should be")
+    chat = zkchat("chat", stdin="What do filters say?\n")
+    assert "[1]" in chat.out and chat.exit_status == 0
+    assert "cannot be written (File exists): the notes are indexed for this run alone" in chat.err
+    assert zkchat("sessions", "list", "--json").json[0]["messages"] == 2
+
+
+def test_a_scratch_index_goes_when_there_are_no_notes_to_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scratch, home = tmp_path / "scratch", tmp_path / "home"
+    scratch.mkdir()
+    home.mkdir()
+    (home / "cache").write_text("a file where the folder should be")
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    with pytest.raises(VaultError) as refusal:
+        factory.open_app(startup_options.StartupOptions(tmp_path / "missing"), {"ZKCHAT_HOME": str(home)}, tmp_path)
+    assert "missing" in refusal.value.message and list(scratch.iterdir()) == []
+
+
+@pytest.mark.parametrize("stdin", ["", " \n\n"])
+def test_asking_nothing(zkchat: Program, stdin: str) -> None:
+    refused(zkchat("ask", stdin=stdin), 2, "nothing to ask")
+
+
+HOSTILE = "\x1b]0;owned\x07\x1b[31mred\x9b2J [bold]rich[/bold] <|endoftext|> \u202egnp.exe \x00 \x08"
+
+
+def test_special_tokens_control_characters_and_markup_in_a_question_are_text(zkchat: Program, script: Callable[..., str]) -> None:
+    question = HOSTILE.replace("\x00", "")
+    document = zkchat("ask", question, "--model", script({"text": "Fine."}), "--json").json
+    assert document["answer"] == "Fine."
+    exported = zkchat("context", "export", "--format", "json").json["messages"]
+    assert exported[0]["content"] == question
+
+
+def test_nothing_in_a_note_runs_in_the_terminal(zkchat: Program) -> None:
+    (zkchat.vault / "Evil \x1b[31m.md").write_text(f"# Evil\n\nThe wombat sleeps here {HOSTILE} in peace.\n")
+    for arguments in (["ask", "Where does the wombat sleep?"], ["vault", "search", "wombat"], ["context", "show"], ["context", "stats"]):
+        done = zkchat(*arguments)
+        assert done.exit_status == 0
+        assert not {"\x1b", "\x07", "\x08", "\x9b", "\u202e", "\x00"} & set(done.out + done.err), arguments
+
+
+def test_nothing_in_an_answer_runs_in_the_terminal(zkchat: Program, script: Callable[..., str]) -> None:
+    done = zkchat("ask", "Hello?", "--model", script({"text": HOSTILE, "deltas": []}))
+    assert "\x1b" not in done.out
+    assert "[bold]rich[/bold] <|endoftext|>" in done.out
+
+
+def test_json_for_a_terminal_escapes_what_terminals_act_on(zkchat: Program, script: Callable[..., str]) -> None:
+    done = zkchat("ask", "Hello?", "--model", script({"text": HOSTILE}), "--json")
+    assert not {"\x1b", "\x07", "\x9b"} & set(done.out)
+    assert done.json["answer"] == HOSTILE
+
+
+def test_a_pipe_gets_no_escape_byte(zkchat: Program) -> None:
+    for arguments in (["ask", "How are filters joined?"], ["vault", "search", "filters"], ["doctor"], ["config", "show"], ["--help"]):
+        assert "\x1b" not in zkchat(*arguments).out
+
+
+def test_a_closed_pipe_is_silent(zkchat: Program) -> None:
+    command = f"{sys.executable} -m zkchat_cli config show | head -n 1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=zkchat.environment, cwd=zkchat.vault, check=False)
+    assert done.stderr == ""
+
+
+def test_an_unknown_command_and_an_unknown_option_name_the_help(zkchat: Program) -> None:
+    refused(zkchat("aks"), 2, "aks", "--help")
+    refused(zkchat("ask", "--jsn", "hello"), 2, "--jsn", "zkchat ask --help")
+
+
+def test_an_error_in_json_is_a_document_too(zkchat: Program, tmp_path: Path) -> None:
+    done = zkchat("ask", "hello", "--vault", tmp_path / "nowhere", "--json")
+    assert done.exit_status == 3
+    assert done.json["error"]["code"] == "vault"
+    assert done.json["error"]["message"]
+    assert done.json["error"]["hint"]
+
+
+def test_a_message_larger_than_the_window_names_what_is_large(zkchat: Program) -> None:
+    done = zkchat("ask", "word " * 2000, "--max-context", 1000)
+    refused(done, 2, "tokens", "limit", "word")
+    kept = zkchat("context", "export", "--format", "json").json["messages"]
+    assert kept[0]["content"].startswith("word word")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a limit of memory is not kept")
+def test_a_text_for_which_there_is_no_memory_ends_with_a_clear_line(tmp_path: Path) -> None:
+    with (tmp_path / "large.txt").open("wb") as file:
+        file.truncate(2**30)
+    command = f"ulimit -v 700000; exec {shlex.quote(sys.executable)} -m zkchat_cli tokens large.txt"
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (
+        1,
+        "zkchat: there is not enough memory\n  Close other programs, or process less at a time.\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("hint", "line"),
+    [("", "it is large"), ("nearest: Small", "it is large; nearest: Small"), ("Make it small.", "it is large. Make it small.")],
+)
+def test_a_hint_that_is_a_sentence_stands_as_one_behind_its_message(hint: str, line: str) -> None:
+    assert on_one_line("it is large", hint) == line
+
+
+def test_a_traceback_is_shown_only_when_asked_for(zkchat: Program, tmp_path: Path) -> None:
+    assert "Traceback" not in zkchat("ask", "hello", "--vault", tmp_path / "nowhere").err
+    assert "Traceback" in zkchat("ask", "hello", "--vault", tmp_path / "nowhere", "--verbose").err

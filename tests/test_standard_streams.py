@@ -1,0 +1,123 @@
+"""How the program behaves among others: closed and full streams, endless input, a wrong name, a question that is answered with no."""
+
+import subprocess
+import sys
+from io import StringIO
+
+import pytest
+from conftest import Program, write
+
+from zkchat_cli.cli import app
+from zkchat_cli.cli import command as cli_command
+from zkchat_cli.errors import UsageError
+from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.views.text import StyledLine, StyledSpan
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["tokens"], ["memory", "add", "-"], ["context", "import", "--file", "-"], ["vault", "search", "-"], ["keys", "set", "openai"]],
+)
+def test_who_asks_for_standard_input_where_there_is_none_is_told(
+    zkchat: Program, command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ZKCHAT_HOME", str(zkchat.home))
+    monkeypatch.chdir(zkchat.vault)
+    monkeypatch.setattr(sys, "stdin", None)
+    assert app._run_command(command) == 2
+    assert "there is no standard input" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("closed", "left"), [(">&-", "err"), ("2>&-", "out")])
+def test_a_closed_stream_takes_nothing_and_breaks_nothing(zkchat: Program, closed: str, left: str) -> None:
+    shell = ["sh", "-c", f'"$0" -m zkchat_cli vault status --vault nowhere --json {closed}', sys.executable]
+    done = subprocess.run(shell, capture_output=True, text=True, env=zkchat.environment, cwd=zkchat.vault, check=False)
+    assert done.returncode == 3
+    assert "there is no folder" in (done.stderr if left == "err" else done.stdout)
+
+
+def test_a_full_disk_behind_standard_output_is_named(zkchat: Program) -> None:
+    shell = ["sh", "-c", '"$0" -m zkchat_cli config path > /dev/full', sys.executable]
+    done = subprocess.run(shell, capture_output=True, text=True, env=zkchat.environment, cwd=zkchat.vault, check=False)
+    assert (done.returncode, done.stderr.splitlines()[0]) == (1, "zkchat: the output cannot be written: no space left on device")
+
+
+def test_input_without_an_end_is_not_read_to_it(zkchat: Program) -> None:
+    shell = ["sh", "-c", '"$0" -m zkchat_cli ask what < /dev/zero', sys.executable]
+    done = subprocess.run(shell, capture_output=True, text=True, env=zkchat.environment, cwd=zkchat.vault, check=False, timeout=60)
+    assert (done.returncode, "more than 10,000,000 characters" in done.stderr) == (2, True)
+    with pytest.raises(UsageError):
+        cli_command.refuse_oversized("x" * (cli_command.MAX_PIPED + 1))
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("contxt", "'context'"),
+        ("index", "'vault index'"),
+        ("search", "'sessions search' or 'vault search' or 'memory search'"),
+    ],
+)
+def test_a_wrong_command_names_what_may_have_been_meant(zkchat: Program, said: str, meant: str) -> None:
+    done = zkchat(said, "x")
+    assert (done.exit_status, done.err) == (2, f"zkchat: no such command '{said}'. Did you mean {meant}?\n  See zkchat --help\n")
+
+
+def test_a_group_alone_shows_its_commands(zkchat: Program) -> None:
+    done = zkchat("vault")
+    assert (done.exit_status, done.out, "backlinks" in done.err) == (2, "", True)
+
+
+class Typed(StringIO):
+    """Standard input at a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("said", "code"), [("n", cli_command.DECLINED), ("y", 0)])
+def test_a_no_changes_nothing_and_ends_as_no_success(
+    zkchat: Program, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], said: str, code: int
+) -> None:
+    monkeypatch.setenv("ZKCHAT_HOME", str(zkchat.home))
+    assert app._run_command(["agent", "create", "helper"]) == 0
+    monkeypatch.setattr(sys, "stdin", Typed(f"{said}\n"))
+    assert app._run_command(["agent", "delete", "helper"]) == code
+    assert ("Nothing was changed." in capsys.readouterr().err) == (said == "n")
+    assert (zkchat.home / "config/agents/helper.toml").exists() == (said == "n")
+
+
+def test_what_is_said_about_a_result_is_no_part_of_it(zkchat: Program) -> None:
+    write(zkchat.vault, {"Alone.md": "No links."})
+    for command in (
+        ("vault", "links", "Alone"),
+        ("vault", "backlinks", "Alone"),
+        ("vault", "search", "zeppelin"),
+        ("vault", "resolve", "none"),
+        ("sessions", "list"),
+        ("sessions", "search", "zeppelin"),
+        ("memory", "list"),
+    ):
+        done = zkchat(*command)
+        assert (done.exit_status, done.out, done.err.count("\n")) == (0, "", 1), command
+
+
+def test_a_list_in_columns_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = Typed()
+    monkeypatch.setenv("COLUMNS", "40")
+    Screen(shown, shown, colour=False, err_is_terminal=False).with_width().show(
+        [StyledLine((StyledSpan("67a035daf51a  A rather long title"),), (StyledSpan("2026-11-21 21:13, 4 messages"),))]
+    )
+    assert shown.getvalue().splitlines() == ["67a035daf51a  A rather long title", "    2026-11-21 21:13, 4 messages"]
+
+
+def test_a_tab_whose_shell_has_gone_says_nothing(zkchat: Program) -> None:
+    env = {
+        **zkchat.environment,
+        "_ZKCHAT_COMPLETE": "complete_fish",
+        "_TYPER_COMPLETE_ARGS": "zkchat ",
+        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+    }
+    shell = ["sh", "-c", '("$0" -m zkchat_cli; echo $? >&2) | true', sys.executable]
+    done = subprocess.run(shell, capture_output=True, text=True, env=env, cwd=zkchat.vault, check=False)
+    assert done.stderr in ("141\n", "0\n")  # it may have written before its reader went

@@ -1,0 +1,106 @@
+"""Turn histories: their running totals equal what reading all turns gives."""
+
+import gc
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from building import COUNTER, said, turns
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zkchat_cli.context.turn_history import MANY_OBJECTS, TurnHistory, long_lived_allocation
+from zkchat_cli.context.turns import Turn, split_into_turns
+from zkchat_cli.models import ToolCall
+
+
+def make_turns(*kinds: str) -> tuple[Turn, ...]:
+    """A turn of each kind: `f` failed, `t` with a tool call, else without."""
+    messages = []
+    for i, kind in enumerate(kinds):
+        messages.append(said("user", f"Question {i}?", f"u{i}", status="failed" if kind == "f" else "complete"))
+        if kind == "t":
+            messages.append(said("assistant", "", f"c{i}", tool_calls=(ToolCall(id=f"k{i}", name=f"tool_{i}"),)))
+            messages.append(said("tool", "Found.", f"r{i}", tool_call_id=f"k{i}"))
+        messages.append(said("assistant", f"Answer {i}.", f"a{i}"))
+    return split_into_turns(messages, COUNTER)
+
+
+def check_totals(history: TurnHistory, known: Sequence[Turn]) -> None:
+    """Compare everything a history answers with its turns."""
+    good = [turn for turn in known if not turn.failed]
+    assert (len(history), list(history), history[:]) == (len(known), list(known), tuple(known))
+    assert history.failed_turns == tuple(turn for turn in known if turn.failed)
+    assert history.called_tools == {call.name for turn in known for m in turn.messages for call in m.tool_calls}
+    for first in range(len(known) + 1):
+        after = tuple(turn for turn in known[first:] if not turn.failed)
+        assert history.sendable_turns(first) == after
+        assert history.count_sendable(first) == sum(not turn.failed for turn in known[:first])
+        assert history.tokens(first) == sum(turn.tokens for turn in after)
+    assert history.tokens() == sum(turn.tokens for turn in good)
+    for i, turn in enumerate(known):
+        assert all(history.count_through(m.id) == i + 1 and history.find_message(m.id) is m for m in turn.messages)
+    assert history.count_through(None) == history.count_through("elsewhere") == 0
+    assert history.find_message("elsewhere") is None
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from("fts"), max_size=12), st.lists(st.integers(0, 3), max_size=4))
+def test_totals_are_right_while_a_history_grows(kinds: list[str], pieces: list[int]) -> None:
+    known = make_turns(*kinds)
+    history, at, earlier = TurnHistory(), 0, []
+    for piece in pieces:
+        earlier.append((history, at))
+        history, at = history.with_turns(known[at : at + piece]), min(at + piece, len(known))
+    check_totals(history.with_turns(known[at:]), known)
+    for each, length in earlier:  # the shorter histories have not changed
+        check_totals(each, known[:length])
+
+
+def test_two_histories_with_one_origin_do_not_share_new_turns() -> None:
+    first, left, right = make_turns("s", "t", "f")
+    trunk = TurnHistory([first])
+    one, other = trunk.with_turns([left]), trunk.with_turns([right])
+    check_totals(one, [first, left])
+    check_totals(other, [first, right])
+
+
+def test_turns_are_found_by_index_and_slice() -> None:
+    one, two = turns(("a?", "b"), ("c?", "d"))
+    history = TurnHistory([one]).with_turns([two])
+    assert (history[0], history[-1], history[1:], history[-1:], history[5:]) == (one, two, (two,), (two,), ())
+    assert (history[::-1], history.with_turns([one])[:-1]) == ((two, one), (one, two))
+    with pytest.raises(IndexError):
+        history[2]
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from("fts"), max_size=10), st.sets(st.integers(0, 9)), st.integers(0, 10))
+def test_turns_can_be_replaced(kinds: list[str], places: set[int], length: int) -> None:
+    known = make_turns(*kinds)
+    history = TurnHistory(known[:length]).with_turns(known[length:])
+    others = {place: replace(turn, prompt=()) for place, turn in enumerate(known) if place in places}
+    instead = [others.get(place, turn) for place, turn in enumerate(known)]
+    check_totals(history.with_replaced(others), instead)
+    check_totals(history, known)
+    check_totals(history.with_replaced(others).with_turns(make_turns("s", "t")[:0]), instead)
+
+
+def test_long_lived_objects_are_frozen_for_the_garbage_collector() -> None:
+    def collected_from() -> int:
+        return len(gc.get_objects())
+
+    try:
+        with long_lived_allocation():
+            few = [[n] for n in range(1000)]
+        known = collected_from()
+        with long_lived_allocation():
+            assert not gc.isenabled()
+            many = [[n] for n in range(MANY_OBJECTS + 1)]
+        assert gc.isenabled()
+        assert collected_from() < len(many)
+        assert known > len(few)
+    finally:
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()  # as it was, see conftest

@@ -1,0 +1,257 @@
+"""`vault`, `config`, `tokens`, `doctor`: the commands around the conversation."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from conftest import Program, write
+
+
+def test_index_reports_what_it_found_and_what_changed(zkchat: Program) -> None:
+    first = zkchat("vault", "index", "--json").json
+    assert (first["notes"], first["added"], first["links"], first["broken_links"]) == (4, 4, 1, 0)
+    assert set(first) >= {"notes", "chunks", "links", "broken_links", "added", "changed", "removed", "seconds", "semantic"}
+    (zkchat.vault / "Filters.md").unlink()
+    (zkchat.vault / "New.md").write_text("[[Nowhere]]\n")
+    second = zkchat("vault", "index", "--json").json
+    assert (second["notes"], second["added"], second["removed"], second["broken_links"]) == (4, 1, 1, 1)
+
+
+def test_status_is_for_people_too(zkchat: Program) -> None:
+    assert "4 notes" in zkchat("vault", "status").out
+
+
+def test_search_finds_the_words_and_shows_the_lines(zkchat: Program) -> None:
+    results = zkchat("vault", "search", "nest brackets", "--json").json
+    assert set(results[0]) == {"relative_path", "title", "heading", "start_line", "end_line", "score", "text"}
+    assert results[0]["relative_path"] == "Queries/Combining.md"
+    lines = zkchat.vault.joinpath("Queries/Combining.md").read_text().split("\n")
+    assert results[0]["text"] == "\n".join(lines[results[0]["start_line"] - 1 : results[0]["end_line"]])
+    shown = zkchat("vault", "search", "nest brackets").out
+    assert "Combining › Nesting   Queries/Combining.md:8\n  You can nest brackets as deep as you like.\n" in shown
+
+
+def test_search_reads_a_query_per_line(zkchat: Program) -> None:
+    answers = zkchat("vault", "search", "-", "--json", "-k", 1, stdin="compost\n\nlimit\n").lines
+    assert [a["query"] for a in answers] == ["compost", "", "limit"]
+    assert [len(a["results"]) for a in answers] == [1, 0, 1]
+    assert answers[0]["results"][0]["relative_path"] == "Garden/Compost.md"
+
+
+def test_resolve_says_where_each_link_points(zkchat: Program) -> None:
+    links = zkchat("vault", "resolve", "[[Combining#Nesting|deep]] ![[nope]] [[Search conditions]]", "--json").json
+    assert [(x["raw"], x["target"], x["heading"], x["alias"], x["embed"], x["status"]) for x in links] == [
+        ("[[Combining#Nesting|deep]]", "Queries/Combining.md", "Nesting", "deep", False, "found"),
+        ("![[nope]]", None, None, None, True, "broken"),
+        ("[[Search conditions]]", "Filters.md", None, None, False, "found"),
+    ]
+    assert links[2]["via"] == "alias"
+
+
+def test_resolve_says_why_one_of_several_notes_is_meant(zkchat: Program, vault: Path) -> None:
+    (vault / "Combining.md").write_text("")
+    [link] = zkchat("vault", "resolve", "[[Combining]]", "--json").json
+    assert (link["target"], link["candidates"]) == ("Combining.md", ["Queries/Combining.md"])
+    assert link["reason"] == "the exact path in the vault"
+    shown = zkchat("vault", "resolve", "[[Combining]] [[Filters]]").out
+    assert "[[Combining]] → Combining.md, the exact path in the vault (not Queries/Combining.md)" in shown
+    assert "[[Filters]] → Filters.md\n" in shown
+
+
+def test_resolve_reads_a_text_per_line(zkchat: Program) -> None:
+    assert [len(line) for line in zkchat("vault", "resolve", "-", "--json", stdin="[[Filters]]\nnone\n").lines] == [1, 0]
+
+
+@pytest.mark.parametrize("written", ["Filters", "./Filters.md", "Garden/../Filters", "/Filters.md", "Search conditions"])
+def test_resolve_takes_the_note_that_the_text_stands_in_as_people_write_it(zkchat: Program, written: str) -> None:
+    source = str(zkchat.vault) + written if written.startswith("/") else written
+    assert zkchat("vault", "resolve", "[[#heading]]", "--from", source).out == "[[#heading]] → Filters.md\n"
+
+
+def test_resolve_says_that_the_note_the_text_stands_in_is_not_there(zkchat: Program) -> None:
+    done = zkchat("vault", "resolve", "[[./Combining]]", "--from", "Queries/New.md")
+    assert (done.out, "there is no note Queries/New.md" in done.err) == ("[[./Combining]] → Queries/Combining.md\n", True)
+
+
+@pytest.mark.parametrize("name", ["C#", "[draft]", " lead", "a|b", "note.md"])
+def test_a_note_is_named_by_its_path_whatever_that_means_in_a_link(zkchat: Program, name: str) -> None:
+    (zkchat.vault / f"{name}.md").write_text("[[Filters]]")
+    for written in (f"{name}.md", name, zkchat.vault / f"{name}.md"):
+        [link] = zkchat("vault", "links", written, "--json").json
+        assert (link["source"], link["target"]) == (f"{name}.md", "Filters.md")
+
+
+def test_links_and_backlinks_know_the_line(zkchat: Program) -> None:
+    links = zkchat("vault", "links", "Filters", "--json").json
+    assert links[0]["target"] == "Queries/Combining.md"
+    assert links[0]["line"] == 7
+    back = zkchat("vault", "backlinks", "Queries/Combining.md", "--json").json
+    assert [row["source"] for row in back] == ["Filters.md"]
+    assert "Filters.md:7" in zkchat("vault", "backlinks", "Combining").out
+
+
+def test_an_unknown_note_names_the_nearest(zkchat: Program) -> None:
+    done = zkchat("vault", "links", "Combinng")
+    assert done.exit_status == 3
+    assert "Combining" in done.err
+
+
+def test_broken_links_are_listed_with_the_nearest_notes(zkchat: Program) -> None:
+    write(zkchat.vault, {"Slips.md": "Of [[Filtrs]] and\n\n![[Combinin|joining]], not [[Filters]].\n"})
+    broken = zkchat("vault", "broken", "--json").json
+    assert [set(row) for row in broken] == [{"source", "target", "raw", "line", "context_snippet", "candidates"}] * 2
+    assert [(row["source"], row["line"], row["raw"], row["target"], row["candidates"][0]) for row in broken] == [
+        ("Slips.md", 1, "[[Filtrs]]", None, "Filters.md"),
+        ("Slips.md", 3, "![[Combinin|joining]]", None, "Queries/Combining.md"),
+    ]
+    assert "Slips.md:1  [[Filtrs]]   nearest: Filters.md\n" in zkchat("vault", "broken").out
+
+
+def test_broken_headings_are_listed_when_asked_for(zkchat: Program) -> None:
+    write(zkchat.vault, {"Slips.md": "[[Filters#Dates]] [[Filters#Datse]] [[Combining#^no]] [[Filtrs]]\n"})
+    broken = zkchat("vault", "broken", "--headings", "--json").json
+    assert [(row["raw"], row["target"], row["candidates"]) for row in broken] == [
+        ("[[Filtrs]]", None, ["Filters.md"]),
+        ("[[Filters#Datse]]", "Filters.md", ["Filters.md#Dates"]),
+        ("[[Combining#^no]]", "Queries/Combining.md", []),
+    ]
+    assert "3 broken links" in zkchat("vault", "broken", "--headings").err
+
+
+def test_very_many_broken_names_are_all_listed_and_the_first_looked_up(zkchat: Program) -> None:
+    write(zkchat.vault, {"Slips.md": "".join(f"[[Filters {i}]] [[Filters {i}]]\n" for i in range(120))})
+    done = zkchat("vault", "broken", "--json")
+    assert len(done.json) == 240
+    assert [bool(row["candidates"]) for row in done.json] == [True] * 200 + [False] * 40
+    assert "first 100 of 120 names" in done.err
+
+
+def test_a_vault_without_broken_links_says_so(zkchat: Program) -> None:
+    assert zkchat("vault", "broken").err == "No broken links.\n"
+    assert zkchat("vault", "broken", "--json").json == []
+
+
+def test_orphans_and_hubs(zkchat: Program) -> None:
+    alone = zkchat("vault", "orphans")
+    assert (alone.out, alone.err) == ("Garden/Compost.md\nQueries/Limiting.md\n", "2 notes\n")
+    assert zkchat("vault", "orphans", "--linking", "--json").json[0] == {"relative_path": "Filters.md"}
+    assert zkchat("vault", "hubs", "-k", 3, "--json").json == [{"relative_path": "Queries/Combining.md", "linked_from": 1, "links_to": 0}]
+    assert "1 in     0 out   Queries/Combining.md" in zkchat("vault", "hubs").out
+
+
+def test_a_vault_all_or_nothing_of_which_is_linked(zkchat: Program) -> None:
+    for note in ("Filters.md", "Queries/Combining.md"):
+        (zkchat.vault / note).unlink()
+    assert zkchat("vault", "hubs").err == "No links between notes.\n"
+    write(zkchat.vault, {"Queries/Limiting.md": "[[Compost]]"})
+    assert zkchat("vault", "orphans").err == "No orphans.\n"
+
+
+def test_the_way_from_note_to_note_shows_each_link(zkchat: Program) -> None:
+    write(zkchat.vault, {"More.md": "See [[Combining|how to join]].\n"})
+    assert zkchat("vault", "path", "Filters", "More").out == (
+        "Filters.md\n  → Queries/Combining.md   [[Combining]] in Filters.md:7\n  ← More.md   [[Combining|how to join]] in More.md:1\n"
+    )
+    way = zkchat("vault", "path", "Filters", "More", "--json").json
+    assert (way["source"], way["target"], way["notes"]) == ("Filters.md", "More.md", ["Filters.md", "Queries/Combining.md", "More.md"])
+    assert [(link["source"], link["line"]) for link in way["links"]] == [("Filters.md", 7), ("More.md", 1)]
+
+
+def test_no_way_is_an_answer_too(zkchat: Program) -> None:
+    done = zkchat("vault", "path", "Combining", "Filters", "--directed")
+    assert (done.exit_status, done.err) == (0, "No path of links from Queries/Combining.md to Filters.md.\n")
+    way = zkchat("vault", "path", "Compost", "Filters", "--json").json
+    assert way == {"source": "Garden/Compost.md", "target": "Filters.md", "notes": None, "links": None}
+    assert zkchat("vault", "path", "Compost", "Nowhere").exit_status == 3
+
+
+def test_neighbours_come_nearest_first(zkchat: Program) -> None:
+    write(zkchat.vault, {"More.md": "See [[Combining]].\n"})
+    assert zkchat("vault", "neighbours", "Filters", "--depth", 2, "--json").json == [
+        {"relative_path": "Queries/Combining.md", "distance": 1},
+        {"relative_path": "More.md", "distance": 2},
+    ]
+    fewer = zkchat("vault", "neighbours", "Filters", "--depth", 2, "-k", 1)
+    assert fewer.out == "  1  Queries/Combining.md\n"
+    assert "only the nearest 1" in fewer.err
+    assert "no links" in zkchat("vault", "neighbours", "Compost").err
+
+
+def test_a_vault_is_chosen_by_flag_then_environment_then_settings_then_folder(zkchat: Program, tmp_path: Path) -> None:
+    for name in ("flag", "environment", "settings"):
+        shutil.copytree(zkchat.vault, tmp_path / name)
+        (tmp_path / name / f"{name}.md").write_text(name)
+    where = lambda *more: json.loads(zkchat("doctor", "--json", *more).out)["checks"][1]["detail"]  # noqa: E731
+    assert where() == str(zkchat.vault)
+    zkchat("config", "set", "vault.path", tmp_path / "settings")
+    assert where().endswith("settings")
+    zkchat.env["ZKCHAT_VAULT"] = str(tmp_path / "environment")
+    assert where().endswith("environment")
+    assert where("--vault", tmp_path / "flag").endswith("flag")
+
+
+def test_tokens_are_counted_exactly_and_offline(zkchat: Program) -> None:
+    counted = zkchat("tokens", "-", "--json", stdin="zkchat counts tokens <|endoftext|>").json
+    assert counted == {"tokens": 11, "encoding": "o200k_base", "estimated": False, "characters": 34}
+    assert zkchat("tokens", zkchat.vault / "Garden/Compost.md", "--encoding", "cl100k_base").out.strip().isdigit()
+
+
+def test_tokens_of_a_missing_file_and_in_an_unknown_encoding_are_refused(zkchat: Program) -> None:
+    assert zkchat("tokens", "nowhere.txt").exit_status == 2
+    assert "cl100k_base" in zkchat("tokens", "--encoding", "p50k_base", stdin="x").err
+
+
+def test_without_a_vocabulary_figures_are_marked_as_estimates(zkchat: Program, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    zkchat.env |= {"TIKTOKEN_CACHE_DIR": str(tmp_path / "empty"), "HTTPS_PROXY": "http://127.0.0.1:1", "https_proxy": "http://127.0.0.1:1"}
+    assert zkchat("tokens", "-", stdin="twelve bytes").out == "~4\n"
+    done = zkchat("doctor", "--json")
+    vocabulary = next(c for c in done.json["checks"] if c["name"] == "vocabulary")
+    assert vocabulary["ok"] is False
+    assert vocabulary["next_step"]
+    assert zkchat("ask", "How are filters joined?", "--json").json["context"]["estimated"] is True
+
+
+def test_doctor_checks_each_part(zkchat: Program) -> None:
+    done = zkchat("doctor", "--json")
+    assert done.exit_status == 0
+    assert [c["name"] for c in done.json["checks"]] == [
+        "settings",
+        "vault",
+        "index",
+        "store",
+        "vocabulary",
+        "provider",
+        "providers",
+        "semantic",
+        "keys",
+        "agents",
+        "permissions",
+        "disk",
+        "git",
+        "editor",
+        "clipboard",
+        "terminal",
+    ]
+    assert done.json["ok"] is True
+    assert "✓ vault" in zkchat("doctor").out
+
+
+def test_doctor_names_the_next_step_of_what_is_wrong(zkchat: Program, tmp_path: Path) -> None:
+    done = zkchat("doctor", "--vault", tmp_path / "nowhere")
+    assert done.exit_status == 3
+    assert "✗ vault" in done.out
+
+
+def test_the_module_is_the_program(zkchat: Program) -> None:
+    assert zkchat("--version").out.startswith("zkchat ")
+    assert "Start with: zkchat chat --demo" in zkchat("--help").out
+    for command in ("chat", "ask", "context", "vault", "config", "tokens", "doctor"):
+        assert zkchat(command, "-h").exit_status == 0
+
+
+def test_without_a_command_it_says_what_there_is(zkchat: Program) -> None:
+    done = zkchat()
+    assert done.exit_status == 2
+    assert "Usage: zkchat" in done.err

@@ -1,0 +1,155 @@
+"""Builds the prompt of a model call from the conversation's state and a Runtime: the same for a call and for `context show`.
+
+Nothing here calls a model. The caches that keep a prompt cheap in a conversation of 10,000 turns are here: masked turns, the recall index,
+the last prompt, memory.
+"""
+
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from zkchat_cli.agents.profile import Agent
+from zkchat_cli.chat.runtime import Runtime, SessionServices
+from zkchat_cli.chat.state import ConversationState
+from zkchat_cli.config.schema import Config
+from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt, count_uncompacted_tokens
+from zkchat_cli.context.recall.index import RecallIndex
+from zkchat_cli.context.tool_result_masking import mask_messages
+from zkchat_cli.context.turn_history import TurnHistory, long_lived_allocation
+from zkchat_cli.errors import PromptTooLarge
+from zkchat_cli.memory.memory import Memory
+from zkchat_cli.memory.project import MemoryItem
+from zkchat_cli.models import Compaction, ContextUsage, Prompt, ZkChatMessage
+from zkchat_cli.references.document_summaries import DocumentSummaryService
+
+RECENT_TURNS = 2
+"""Turns before this one whose notes still choose the folders whose memory is read."""
+MOST_MEMORIES = 2
+
+
+class PromptBuilder:
+    def __init__(self, services: SessionServices, state: ConversationState) -> None:
+        self._services, self._state = services, state
+        self._masked: tuple[TurnHistory, tuple[str, ...], TurnHistory] | None = None
+        self._recall = RecallIndex()
+        self._previous_tools: frozenset[str] = frozenset()
+        self._last: tuple[tuple[object, ...], Prompt] | None = None
+        self._assembling = threading.Lock()
+        self._memories: list[tuple[Config, Agent | None, Memory]] = []
+        self._summaries: dict[bool, DocumentSummaryService] = {}
+
+    # prompts
+
+    def build(self, runtime: Runtime, current: tuple[ZkChatMessage, ...] = (), *, offer_tools: bool = True) -> Prompt:
+        """The prompt of the next call in a turn whose messages so far are `current`. Raises PromptTooLarge."""
+        prompt = self._assemble(runtime, self.inputs(runtime, current, self._state.compaction, offer_tools=offer_tools))
+        if current and offer_tools:
+            self._previous_tools = frozenset(tool.name for tool in prompt.tools)
+        return prompt
+
+    def explain(self, runtime: Runtime, current: tuple[ZkChatMessage, ...] = ()) -> Prompt:
+        """The same prompt for a reader: it names the messages that are left out and the documents that are in it."""
+        return self._assemble(runtime, self.inputs(runtime, current, self._state.compaction), explain=True)
+
+    def inputs(
+        self, runtime: Runtime, current: tuple[ZkChatMessage, ...], compaction: Compaction | None, *, offer_tools: bool = True
+    ) -> PromptInputs:
+        """All values that a prompt is assembled from, under this compaction."""
+        return PromptInputs(
+            instructions=runtime.instructions,
+            history=self.masked_turns(runtime, compaction),
+            current=current,
+            memory=self.pinned_memory(runtime),
+            contextual_memory=self.contextual_memory(runtime, current),
+            compaction=compaction,
+            tool_descriptors=tuple(tool.descriptor for tool in runtime.tools) if offer_tools else (),
+            recall_index=self._recall,
+            filter_tools=runtime.settings.context.tool_filter == "auto",
+            previous_tools=self._previous_tools,
+        )
+
+    def _assemble(self, runtime: Runtime, inputs: PromptInputs, *, explain: bool = False) -> Prompt:
+        """The last prompt again when nothing has changed, which is so between the check for compaction and the call itself."""
+        key = (inputs, runtime.budget, runtime.strategy, runtime.counter, explain)
+        with self._assembling:
+            last = self._last
+            if last is None or last[0] != key:
+                with long_lived_allocation():
+                    prompt = assemble_prompt(inputs, runtime.budget, runtime.strategy, runtime.counter, explain=explain)
+                last = self._last = key, prompt
+        return last[1]
+
+    def warm_up(self, runtime: Runtime) -> None:
+        """Do in advance what the first question of a long conversation would wait for: cutting it into turns and indexing it for recall (a
+        second for 10,000 turns). Meant for another thread than that of the turns, which then only waits for the rest."""
+        inputs = replace(self.inputs(runtime, (), self._state.compaction), current=(self._services.new_message("user", "…"),))
+        with suppress(PromptTooLarge):  # the question itself will report it
+            self._assemble(runtime, inputs)
+
+    # figures for compaction
+
+    def masked_turns(self, runtime: Runtime, compaction: Compaction | None) -> TurnHistory:
+        """The branch's turns as a prompt has them under this compaction: with old tool results masked."""
+        turns = self._state.turns(runtime.counter)
+        if compaction is None or not compaction.masked or not runtime.strategy.summarizes:
+            return turns
+        known = self._masked
+        if known is not None and known[1] == compaction.masked and turns.extends(known[0]):
+            masked = known[2].with_turns(turns[len(known[0]) :])  # masked results are further up
+        else:
+            masked = mask_messages(turns, compaction.masked, runtime.counter)
+        self._masked = turns, compaction.masked, masked
+        return masked
+
+    def uncompacted_tokens(self, runtime: Runtime, compaction: Compaction | None, inputs: PromptInputs) -> int:
+        """Tokens of the prompt with all turns that no summary covers, and the other inputs as they are."""
+        inputs = replace(inputs, history=self.masked_turns(runtime, compaction), compaction=compaction)
+        return count_uncompacted_tokens(inputs, runtime.budget, runtime.strategy, runtime.counter)
+
+    def fixed_cost(self, runtime: Runtime, current: tuple[ZkChatMessage, ...]) -> ContextUsage:
+        """The figures of a prompt without any history. Raises PromptTooLarge."""
+        return self._assemble(runtime, replace(self.inputs(runtime, current, None), history=())).usage
+
+    # memory and document summaries
+
+    def memory(self, runtime: Runtime) -> Memory:
+        """Memory as these settings and this agent have it; the last few are cached."""
+        for settings, agent, memory in self._memories:
+            if settings is runtime.settings and agent is runtime.agent:
+                return memory
+        services = self._services
+        memory = Memory(
+            services.vault,
+            services.store,
+            runtime.settings,
+            services.now,
+            about=lambda path: self.summaries(runtime).summary(path),
+            agent=runtime.agent,
+        )
+        memory.conversation_id = self._state.conversation.id if self._state.is_stored else None
+        self._memories = [*self._memories[1 - MOST_MEMORIES :], (runtime.settings, runtime.agent, memory)]
+        return memory
+
+    def pinned_memory(self, runtime: Runtime) -> tuple[MemoryItem, ...]:
+        """The memory files that go into every prompt, in their order."""
+        return self.memory(runtime).fixed_items(runtime.budget.messages, runtime.counter)
+
+    def contextual_memory(self, runtime: Runtime, current: Sequence[ZkChatMessage]) -> tuple[MemoryItem, ...]:
+        """The memory that goes into the prompt with the messages of this turn alone."""
+        if not current:
+            return ()
+        turns = self._state.turns(runtime.counter)[-RECENT_TURNS:]
+        recent = [message for turn in turns for message in turn.messages]
+        return self.memory(runtime).contextual_items(current, recent, runtime.budget.messages, runtime.counter)
+
+    def summaries(self, runtime: Runtime) -> DocumentSummaryService:
+        """One line about each document, for the vault as it is now."""
+        by_model = runtime.settings.references.model_summaries
+        if by_model not in self._summaries:
+            self._summaries[by_model] = DocumentSummaryService(self._services.vault, by_model=by_model)
+        return self._summaries[by_model]
+
+    def forget_summaries(self) -> None:
+        """Forget the cached lines about documents, after notes have changed."""
+        self._summaries = {}

@@ -1,0 +1,177 @@
+"""One turn from the user's input to the stored answer: store the question, compact if due, run the model, verify, store the turn.
+
+Closing the generator (Ctrl-C) stops the model and stores the partial answer as unfinished; a failure leaves the question stored and marked.
+"""
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
+
+from zkchat_cli import events
+from zkchat_cli.chat.compactor import Compactor
+from zkchat_cli.chat.prompt_builder import PromptBuilder
+from zkchat_cli.chat.runtime import SessionServices, prepare_model
+from zkchat_cli.chat.state import ConversationState
+from zkchat_cli.chat.turn import CompletedTurn, TurnInProgress
+from zkchat_cli.chat.turn_recorder import TurnRecorder
+from zkchat_cli.chat.turn_runner import TurnRunner
+from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder
+from zkchat_cli.citations.citable_sources import CitableSources
+from zkchat_cli.citations.verify import verify_citations
+from zkchat_cli.context.budget import budget_warnings, compaction_due
+from zkchat_cli.errors import StoreError, ZkchatError
+from zkchat_cli.models import ContextUsage, FinishReason, MessageStatus, Prompt, TurnMetrics, TurnReport
+from zkchat_cli.references.aggregate import aggregate_documents, merge_references
+
+
+class TurnPipeline:
+    def __init__(
+        self, services: SessionServices, state: ConversationState, prompts: PromptBuilder, compactor: Compactor, recorder: TurnRecorder
+    ) -> None:
+        self._services, self._state, self._prompts, self._compactor, self._recorder = services, state, prompts, compactor, recorder
+        self._messages = UserMessageBuilder(services, state, prompts)
+        self._warned: set[str] = set()
+        self.last_prompt: Prompt | None = None
+        """The prompt of the last model call."""
+
+    def run(self, turn: TurnInProgress, user_input: UserInput, notices: Sequence[events.Event]) -> Generator[events.Event, None, None]:
+        """Yield the turn's events, the last one TurnCompleted or TurnFailed (see events.py)."""
+        with turn.timer("prepare"):
+            built = self._messages.build(turn.runtime, user_input, self._state.references)
+            user = built.message
+        with turn.timer("store"):
+            problems = self._recorder.begin(user)
+            memory = self._prompts.memory(turn.runtime)
+            memory.begin_turn(self._state.conversation.id, user.id)
+        turn.messages.append(user)
+        try:
+            yield events.MessageStored(user.id, user.references)
+            yield from (*notices, *built.notices, *problems)
+            with turn.timer("model"):
+                prepare_model(turn.runtime.model)
+                turn.runtime = turn.runtime.calibrated(self._services.store.calibration(turn.runtime.model.name))
+            yield from self._compact_before(turn)
+            yield from (events.Notice(*each) for each in memory.pop_notices())
+            yield from self._answer(turn)
+        except (GeneratorExit, KeyboardInterrupt):
+            if not turn.closed:
+                self._close(turn, "unfinished", "cancelled")
+            else:  # closed after the last event, or stopped in the middle of storing
+                with suppress(StoreError):
+                    self._recorder.store_pending()
+            raise
+        except ZkchatError as e:
+            yield from self._close(turn, _failure_status(turn), "error")
+            yield events.TurnFailed(e, user.id, turn.text)
+        except Exception:
+            if not turn.closed:  # a defect of zkchat: the turn is stored as failed before the error is raised
+                self._close(turn, _failure_status(turn), "error")
+            raise
+
+    def _compact_before(self, turn: TurnInProgress) -> Iterator[events.Event]:
+        with turn.timer("prepare"):
+            usage = self._prompts.build(turn.runtime, (turn.user,)).usage
+        yield from self._warn(turn, usage)
+        if usage.compaction.due:
+            yield from self._compactor.run_if_enabled(turn, usage.compaction.reason or "")
+
+    def _warn(self, turn: TurnInProgress, usage: ContextUsage) -> Iterator[events.Event]:
+        """Warn once when the instructions or the tools take more than their share."""
+        for name, warning in budget_warnings(usage, filtered=turn.runtime.settings.context.tool_filter == "auto").items():
+            if name not in self._warned:
+                self._warned.add(name)
+                yield events.Notice(*warning)
+
+    def _compact_after(self, turn: TurnInProgress) -> Iterator[events.Event]:
+        """Do now, while the answer is read, what the next turn would have to do first, as far as it takes no time: without a model.
+
+        A summary by the model waits for the next message, which may never come, or come after the user has looked at the figures.
+        """
+        assert turn.prompt is not None
+        runtime = turn.runtime
+        if not runtime.strategy.summarizes:
+            return
+        with turn.timer("prepare"):
+            usage, compaction = turn.prompt.usage, self._state.compaction
+            turns = self._prompts.masked_turns(runtime, compaction)
+            recent = turns.tokens(turns.count_through(compaction.last_id) if compaction is not None and compaction.summary else 0)
+            messages = usage.message_breakdown.summary + usage.message_breakdown.memory + recent
+            now = compaction_due(messages, usage.system_tokens + usage.tool_tokens + messages, runtime.budget)
+        if now.due:
+            yield from self._compactor.run_if_enabled(turn, now.reason or "", fold=not runtime.can_summarize, ask=False)
+
+    def _answer(self, turn: TurnInProgress) -> Iterator[events.Event]:
+        try:
+            finish = yield from TurnRunner(self._services, self._state, self._prompts, self._compactor, turn).run()
+        finally:
+            self.last_prompt = turn.prompt
+        with turn.timer("prepare"):
+            report = self._report(turn, finish)
+        with turn.timer("store"):
+            notices = self._close(turn, "complete", finish, report)
+        yield from notices
+        if not self._recorder.has_pending:  # a summary of what is not stored could not be stored either
+            yield from self._compact_after(turn)
+        yield events.TurnCompleted(report.model_copy(update={"timings_ms": turn.timer.timings(), "compaction": turn.compaction}))
+
+    def _close(
+        self, turn: TurnInProgress, status: MessageStatus, finish: FinishReason, report: TurnReport | None = None
+    ) -> Sequence[events.Notice]:
+        """Add the turn to the history and store it, in one transaction. Returns what to tell the user: on a full disk the turn stays in
+        memory, and is stored with the next one."""
+        runtime = turn.runtime
+        turn.closed = True
+        messages = list(turn.messages)
+        if turn.text or report is not None:
+            answer = self._services.new_message("assistant", turn.text, messages[-1].id, status=status, finish_reason=finish)
+            update = {
+                "id": report.message_id if report else answer.id,
+                "token_count": runtime.counter.count_raw(turn.text),
+                "tool_tokens": 0,
+                "model": runtime.model.name,
+                "reasoning": turn.reasoning or None,
+                "references": merge_references(turn.injected, aggregate_documents(turn.chunks, self._prompts.summaries(runtime).summary)),
+                "citations": report.citations if report else (),
+                "uncited_statements": report.uncited_statements if report else None,
+                "usage": turn.usage if report else None,
+                "timings_ms": turn.timer.timings(),
+            }
+            messages.append(answer.model_copy(update=update))
+        alone = len(messages) == 1
+        messages[0] = messages[0].model_copy(update={"status": status if status == "failed" or alone else "complete"})
+        self._state.references.add_references(messages[-1].citations)
+        self._state.append(messages)
+        facts = self._prompts.memory(runtime).finish_turn() if report else ()
+        metrics = TurnMetrics(factors=tuple(turn.factors), facts=facts)
+        return self._recorder.commit(CompletedTurn(messages[0], messages[1:], turn.sent, metrics))
+
+    def _report(self, turn: TurnInProgress, finish: FinishReason) -> TurnReport:
+        """Verify the citations, and gather the figures of the turn."""
+        assert turn.prompt is not None
+        runtime = turn.runtime
+        sent = dict.fromkeys(source for m in turn.prompt.messages if m.kind in ("tool_results", "documents") for source in m.source_ids)
+        earlier = (message for source in sent if (message := self._state.find_message(source)))
+        sources = CitableSources.from_chunks(c for m in (*earlier, *(m for m in turn.messages if m.id in sent)) for c in m.chunks)
+        verified = verify_citations(turn.text, sources)
+        return TurnReport(
+            conversation_id=self._state.conversation.id,
+            message_id=self._services.new_id(),
+            answer=turn.text,
+            model=runtime.model.name,
+            strategy=runtime.strategy.name,
+            finish_reason=finish,
+            references=merge_references(turn.user.references, aggregate_documents(turn.chunks, self._prompts.summaries(runtime).summary)),
+            citations=verified.citations,
+            tools=turn.runs,
+            usage=turn.usage,
+            context=turn.prompt.usage,
+            compaction=turn.compaction,
+            timings_ms=turn.timer.timings(),
+            uncited_statements=verified.uncited,
+            agent=runtime.agent.name if runtime.agent is not None else None,
+        )
+
+
+def _failure_status(turn: TurnInProgress) -> MessageStatus:
+    """How a turn that failed is marked. A failed one is not sent again; one that has changed notes is, so that nothing is done twice."""
+    writing = {tool.name for tool in turn.runtime.tools if tool.writes}
+    return "unfinished" if any(run.ok and run.name in writing for run in turn.runs) else "failed"

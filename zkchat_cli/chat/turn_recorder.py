@@ -1,0 +1,95 @@
+"""Stores the questions and turns of a conversation. What cannot be stored (a full disk) is kept in memory and stored with the next turn."""
+
+from collections.abc import Callable
+
+from zkchat_cli.chat.state import ConversationState
+from zkchat_cli.chat.turn import CompletedTurn
+from zkchat_cli.errors import StoreError
+from zkchat_cli.events import Notice
+from zkchat_cli.models import ZkChatMessage
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.text.truncate import truncate
+
+TITLE_LENGTH = 60
+
+
+def default_title(question: str) -> str:
+    """The title of a conversation that nobody has named."""
+    return truncate(question, TITLE_LENGTH)
+
+
+class TurnRecorder:
+    def __init__(self, store: ChatSessionStore, state: ConversationState, now: Callable[[], str]) -> None:
+        self._store, self._state, self._now = store, state, now
+        self._pending: list[CompletedTurn] = []
+        self._pending_questions: set[str] = set()
+        self._reported: StoreError | None = None
+        """The problem that the user was told about last."""
+
+    @property
+    def has_pending(self) -> bool:
+        return bool(self._pending)
+
+    def begin(self, question: ZkChatMessage) -> list[Notice]:
+        """Store the question of a turn that begins. Returns what to tell the user: a problem stops nothing."""
+        self._pending_questions.add(question.id)
+        self._state.undo_stack.clear()
+        try:
+            self._state.store_conversation()
+            self.store_pending()
+            self._store_question(question)
+        except StoreError as e:
+            return self._report(e)
+        return self._report_recovery()
+
+    def commit(self, turn: CompletedTurn) -> list[Notice]:
+        """Store a finished turn in one transaction, after those that could not be stored before. Returns what to tell the user."""
+        try:
+            self.store_pending(turn)
+        except StoreError as e:
+            return self._report(e)
+        return self._report_recovery()
+
+    def store_pending(self, *finished: CompletedTurn) -> None:
+        """Store the turns that could not be stored when they ended, then these. Raises StoreError."""
+        late = bool(self._pending)
+        self._pending += finished
+        stored = {message.id for message in self._state.log()} if late else set()
+        while self._pending:
+            turn = self._pending[0]
+            if not turn.answer or turn.answer[-1].id not in stored:  # one that was stopped while it was stored may be there after all
+                self._store_turn(turn)
+            self._pending.pop(0)
+
+    def flush(self) -> None:
+        """Store what is pending, at the end of a chat. Raises StoreError that says how much is lost."""
+        try:
+            self.store_pending()
+        except StoreError as e:
+            lost = f"{n} turns are" if (n := len(self._pending)) > 1 else "1 turn is"
+            raise StoreError(f"{lost} lost, of {self._state.conversation.id}: {e.message}", e.hint) from e
+
+    def _store_question(self, question: ZkChatMessage) -> None:
+        if question.id in self._pending_questions:
+            self._store.add(self._state.conversation.id, question.model_copy(update={"status": "pending"}))
+            self._pending_questions.discard(question.id)
+
+    def _store_turn(self, turn: CompletedTurn) -> None:
+        title = default_title(turn.user.goal or turn.user.content)
+        now = self._now()
+        self._state.store_conversation()
+        self._store_question(turn.user)
+        self._store.commit(
+            self._state.conversation.id, turn.user, turn.answer, title=title, updated_at=now, sent=turn.sent, learned=turn.metrics
+        )
+
+    def _report(self, problem: StoreError) -> list[Notice]:
+        """Tell the user once, until the problem is another one or over. The hint names the cause, whatever it was that failed."""
+        known, self._reported = self._reported, problem
+        if known is not None and known.hint == problem.hint:
+            return []
+        return [Notice(f"this conversation is not stored for now: {problem.message}", problem.hint)]
+
+    def _report_recovery(self) -> list[Notice]:
+        reported, self._reported = self._reported, None
+        return [Notice("everything is stored again")] if reported is not None else []

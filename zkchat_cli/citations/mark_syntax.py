@@ -1,0 +1,187 @@
+"""The syntax of citation marks: one function for each way to cite, given the text and the position where a mark may begin.
+
+Each returns a `Step`: where to continue, and the mark if there is one; or None if only more text can decide, unless the text is `final`.
+They look back at most `LOOKS_BACK` characters.
+"""
+
+import re
+from dataclasses import dataclass
+from string import ascii_letters, digits
+
+from zkchat_cli.text.words import cjk_pattern
+
+
+@dataclass(frozen=True, slots=True)
+class CitationMark:
+    """A citation by `numbers`, or by the `name` or path of a note, perhaps with a `heading` or `line`.
+
+    `defines`: a definition such as `[1]: Filters.md`, which says what a number means and does not cite it.
+    """
+
+    start: int
+    end: int
+    numbers: tuple[int, ...] = ()
+    name: str | None = None
+    heading: str | None = None
+    line: int | None = None
+    defines: bool = False
+
+    @property
+    def span(self) -> tuple[int, int]:
+        return self.start, self.end
+
+
+Step = tuple[int, CitationMark | None] | None
+
+MAX_LENGTH = 500
+"""Characters of a mark. A text that begins like one waits for at most as many."""
+MAX_PATH_LENGTH = 300
+LOOKS_BACK = MAX_PATH_LENGTH + 2
+_MAX_RANGE = 50
+_MAX_DIGITS = 9
+
+_SPACE = r"[ \t\u00a0\u202f]{0,3}"
+_BREAK = rf"{_SPACE}(?:\r?\n)?{_SPACE}"
+_LABEL = r"(?i:sources?|cite|citations?|refs?\.?|references?|excerpts?)"
+"""Words before a number: `[source 2]` as in the prompt, `[cite: 2]` and `[citation:2]` as some models were trained to write."""
+_NUMBER = rf"(?:<{_SPACE})?(?:{_LABEL}[ \t\u00a0_:#-]{{0,3}})?[*_]{{0,3}}\^?(\d{{1,9}})[*_]{{0,3}}(?:{_SPACE}>)?"
+_ITEM = re.compile(rf"{_BREAK}{_NUMBER}(?:{_SPACE}(?:--?|[–—]){_SPACE}{_NUMBER})?{_BREAK}")
+_SEPARATOR = re.compile(r"[,;，、；](?:\s{0,3}(?:and(?=\s)|&))?|&|(?<=[\d*_>\s])and(?=[\s\d*_<])")
+_LIST = r"[\d\s,;，、；&.\-–—*_<>^:#A-Za-zſ]*+"
+"""All characters of a list of numbers."""
+_SQUARE = re.compile(rf"\[({_LIST})\]")
+_SQUARE_BEGINS = re.compile(rf"\[{_LIST}\Z")
+_WIDE = re.compile(rf"[【［]({_LIST})(?:†[^【】［］\[\]\n`]*+)?[】］]")
+_WIDE_BEGINS = re.compile(rf"[【［]{_LIST}(?:†[^【】［］\[\]\n`]*+)?\Z")
+_PART = re.compile(r"(?<=\d):\d{1,9}\Z")
+"""In `【4:0†source】` the number of a passage within a source, which ours do not have."""
+_WIKILINK = re.compile(r"\[\[([^\[\]\n`]++)\]\]")
+_WIKILINK_BEGINS = re.compile(r"\[\[[^\[\]\n`]*+\]?\Z")
+_NEVER_BEFORE = frozenset(ascii_letters + digits + "_[!")
+"""Characters before `[1]` that make it an array index or an image, unless it begins with one of `_NO_INDEX`."""
+_NO_INDEX = frozenset("^<*sScC")
+_WORD = re.compile(r"(?<![\w.])[A-Z]?[a-z]{3,}\Z")
+_WORD_SEEN = 30
+"""Characters to look back for a word of prose: models put marks right behind it. `rowIds[1]` and `my.list[1]` are not prose."""
+
+RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_LOWERED = str.maketrans(RAISED, "0123456789")
+_SUPERSCRIPT = re.compile(rf"([{RAISED}]++)(?:[⁻–]([{RAISED}]++))?")
+_CONTINUES_POWER = frozenset("⁺⁻⁄⁽ⁿ")
+"""Characters that continue a power or a fraction after raised digits."""
+_POWER = frozenset("⁺⁻⁄⁾₀₁₂₃₄₅₆₇₈₉=/^")
+_LETTERS = re.compile(rf"[^\W\d_{RAISED}]++\Z")
+_LETTERS_SEEN = 5
+_UNITS = frozenset("sec min mol rad deg sin cos tan log exp chi yds kwh".split())
+"""Units and functions of three letters that take a power. All words of two letters count as units: `cm²`, `ft³`, `mc²`."""
+
+_PATH_ENDS = re.compile(r"(\.md|\.markdown)(?![\w/@-]|\.\w)(?:#([\w-]++))?(?::(\d{1,9})(?:-\d{1,9})?(?!\d))?", re.IGNORECASE)
+_PATH_STOPS = frozenset(' \t\r\n\u00a0\u3000[](){}<>"“”„«»「」『』【】［］（）《》，。、：；;:,|*`!?！？' + RAISED)
+
+
+def parse_bracket(text: str, at: int, *, final: bool) -> Step:
+    """A number or a wikilink."""
+    following = text[at + 1 : at + 2]
+    if not following:
+        return (at + 1, None) if final else None
+    if following == "[":
+        return _parse_wikilink(text, at, final)
+    if at and text[at - 1] in _NEVER_BEFORE and following not in _NO_INDEX and not _WORD.search(text, max(0, at - _WORD_SEEN), at):
+        return at + 1, None
+    found = _SQUARE.match(text, at, at + MAX_LENGTH)
+    if not found:
+        return _no_mark(_SQUARE_BEGINS, text, at, final)
+    end = found.end()
+    if end == len(text) and not final:
+        return None
+    cited = () if text[end : end + 1] in ("(", "]") else _parse_numbers(found[1])  # a link; a bracket too many
+    return (end, CitationMark(at, end, cited)) if cited else (at + 1, None)
+
+
+def parse_wide_bracket(text: str, at: int, *, final: bool) -> Step:
+    """`【1】`, and `【1†source】` as some models are trained to write."""
+    found = _WIDE.match(text, at, at + MAX_LENGTH)
+    if not found:
+        return _no_mark(_WIDE_BEGINS, text, at, final)
+    cited = _parse_numbers(_PART.sub("", found[1]))
+    return (found.end(), CitationMark(at, found.end(), cited)) if cited else (at + 1, None)
+
+
+def parse_definition(text: str, at: int) -> CitationMark | None:
+    """The definition of a number, whose `[` is at `at`."""
+    found = _SQUARE.match(text, at, at + MAX_LENGTH)
+    cited = _parse_numbers(found[1]) if found else ()
+    return CitationMark(at, text.index("]", at) + 1, cited, defines=True) if cited else None
+
+
+def _parse_wikilink(text: str, at: int, final: bool) -> Step:
+    link = _WIKILINK.match(text, at, at + MAX_LENGTH)
+    if not link:
+        return _no_mark(_WIKILINK_BEGINS, text, at, final)
+    name, _, heading = link[1].partition("|")[0].removesuffix("\\").partition("#")
+    mark = CitationMark(at, link.end(), name=name.strip(), heading=heading.strip() or None) if name.strip() else None
+    return link.end(), mark
+
+
+def _no_mark(begins: re.Pattern[str], text: str, at: int, final: bool) -> Step:
+    """No mark, unless more text may complete one."""
+    return None if not final and len(text) - at < MAX_LENGTH and begins.match(text, at) else (at + 1, None)
+
+
+def _parse_numbers(written: str) -> tuple[int, ...]:
+    """The numbers of a list such as `1, source 3-5`, each once; none if it is not such a list."""
+    found: list[int] = []
+    for item in _SEPARATOR.split(written):
+        if not (ends := _ITEM.fullmatch(item)):
+            return ()
+        found += _range(int(ends[1]), int(ends[2] or ends[1]))
+    return tuple(dict.fromkeys(found))
+
+
+def _range(first: int, last: int) -> tuple[int, ...]:
+    """All from `first` to `last`; only the two ends of a range that runs backwards or is implausibly long."""
+    return tuple(range(first, last + 1)) if first <= last < first + _MAX_RANGE else (first, last)
+
+
+def parse_superscript(text: str, at: int, *, final: bool, first_in_line: bool) -> Step:
+    """Raised digits. At the start of a line they number a footnote and cite nothing."""
+    found = _SUPERSCRIPT.match(text, at)
+    assert found
+    end = found.end()
+    following = text[end : end + 1]
+    if not final and (not following or (following in "⁻–" and end + 1 == len(text))):
+        return None
+    first, last = found[1], found[2] or found[1]
+    if max(len(first), len(last)) > _MAX_DIGITS or following in _CONTINUES_POWER or first_in_line or _is_power(text, at, first):
+        return end, None
+    return end, CitationMark(at, end, _range(int(first.translate(_LOWERED)), int(last.translate(_LOWERED))))
+
+
+def _is_power(text: str, at: int, raised: str) -> bool:
+    """Whether raised digits are a power or part of a unit: m², x², 10³."""
+    before = text[at - 1]
+    word = _LETTERS.search(text, max(0, at - _LETTERS_SEEN), at)
+    if not word or cjk_pattern().match(before):
+        return before.isdigit() or before in _POWER or (before in ")]}" and raised in "²³")
+    letters = word[0].lower()
+    return len(letters) == 1 or letters in _UNITS or (len(letters) == 2 and raised in "²³")
+
+
+def parse_path(text: str, at: int, *, final: bool, earliest: int) -> Step:
+    """The path of a note whose suffix begins at `at`; it begins at `earliest` or later, where the previous mark ends."""
+    found = _PATH_ENDS.match(text, at)
+    if not final and (found.end() + 2 > len(text) if found else ".markdown".startswith(text[at : at + 9].lower())):
+        return None
+    if not found:
+        return at + 1, None
+    start, limit = at, max(earliest, at - MAX_PATH_LENGTH, 0)
+    while start > limit and text[start - 1] not in _PATH_STOPS:
+        start -= 1
+    cut = start == at - MAX_PATH_LENGTH
+    name = text[start:at].lstrip("'’‘")
+    start = at - len(name)
+    linked = text[max(0, start - 2) : start] in ("](", "(<") or text.startswith("](", found.end())
+    if not name or cut or linked or name.startswith("//") or "@" in name or "\\" in name:
+        return found.end(), None
+    line = int(found[3]) if found[3] else None
+    return found.end(), CitationMark(start, found.end(), name=name + found[1], heading=found[2], line=line)

@@ -1,1 +1,0 @@
-"""Citation marks in an answer, as they are written."""

@@ -1,0 +1,33 @@
+"""Names of the commands to suggest: in the chat, in the shell, and in a shell that stores nothing."""
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True)
+class CommandHints:
+    """{} stands for the argument; empty where there is no such command."""
+
+    compact: str = "/compact"
+    undo: str = "/compact undo"
+    continue_answer: str = "/continue"
+    resume_run: str = "/solve"
+    unpin: str = "/unpin {}"
+    forget: str = "/forget {}"
+    new_conversation: str = "/new"
+    agent: str = "/agent"
+    all_sources: str = "/refs"
+
+
+IN_CHAT = CommandHints()
+IN_SHELL = CommandHints(
+    compact="zkchat context compact",
+    undo="zkchat context compact --undo",
+    continue_answer="zkchat ask -c",
+    resume_run="zkchat ask -c --iterations N",
+    unpin="/unpin {} in the chat",
+    forget="zkchat memory forget {}",
+    new_conversation="zkchat ask without -c",
+    agent="zkchat agent",
+    all_sources="references.max_displayed",
+)
+UNSTORED = replace(IN_SHELL, undo="", continue_answer="", resume_run="")
