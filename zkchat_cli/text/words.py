@@ -88,8 +88,8 @@ _TYPOGRAPHY = str.maketrans({**dict.fromkeys("“”„‘‚«»‹›–—―
 def to_index_text(text: str) -> str:
     """`text` for an index whose tokenizer splits ASCII at all but letters and digits and folds only ASCII.
 
-    The indexed words are then those of `terms`, except that "don't" is two words. ASCII lines, most of many vaults, are not changed and cost
-    nothing. The last characters of CJK runs are appended once each, so that a prefix search for one character finds it anywhere and
+    The indexed words are then those of `terms`, except that "don't" is two words. ASCII lines, most of many vaults, stay unchanged at no
+    cost. The last characters of CJK runs are appended once each, so that a prefix search for one character finds it anywhere and
     phrases stay together.
     """
     if text.isascii():
