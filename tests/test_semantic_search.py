@@ -606,7 +606,7 @@ def test_doctor_tries_the_embedder(program: Program) -> None:
     assert (failed["ok"], failed["code"]) == (False, "provider")
     assert "ollama serve" in failed["next_step"]
     program.env["ZKCHAT_SEMANTIC__PROVIDER"] = "none"
-    assert check()["detail"].startswith("off, search goes by words")
+    assert check()["detail"].startswith("off: search by words only")
 
 
 def running(program: Program) -> "subprocess.Popen[bytes]":

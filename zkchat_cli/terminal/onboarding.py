@@ -53,7 +53,7 @@ def guide(
 
     Raises EOFError when the input ends.
     """
-    home, screen = Path.home(), screen.fitted()
+    home, screen = Path.home(), screen.with_width()
     offered: list[AvailableModels] = []
 
     def ask_servers() -> None:

@@ -122,7 +122,7 @@ def _print_stats(ctx: CommandContext, stats: "str | list[StyledLine]") -> None:
     if isinstance(stats, str):
         ctx.screen.print(stats)
     else:
-        ctx.screen.fitted().show(stats)
+        ctx.screen.with_width().show(stats)
 
 
 def _watch(ctx: CommandContext, session: "ZkChatSession", id_: str | None) -> None:
