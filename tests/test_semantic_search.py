@@ -595,10 +595,7 @@ def test_an_unknown_provider_is_refused_with_those_there_are(program: Program) -
 
 def test_doctor_tries_the_embedder(program: Program) -> None:
     check = lambda: next(c for c in program("doctor", "--json").json["checks"] if c["name"] == "semantic")  # noqa: E731
-    assert (
-        check()["detail"]
-        == "ollama/nomic-embed-text, 64 dimensions; 0 of 4 chunks have a vector: zkchat vault index computes the rest"
-    )
+    assert check()["detail"] == "ollama/nomic-embed-text, 64 dimensions; 0 of 4 chunks have a vector: zkchat vault index computes the rest"
     program("vault", "index")
     assert check()["detail"].endswith("4 of 4 chunks have a vector")
     program.env["OLLAMA_HOST"] = "127.0.0.1:1"
