@@ -98,14 +98,6 @@ def test_keys_are_changed_and_taken_out_and_comments_kept(zkchat: Program, folde
     assert "# mine" in file.read_text()
 
 
-def test_a_wrong_value_can_be_replaced(zkchat: Program, folder: Path) -> None:
-    created(zkchat)
-    (folder / "critic.toml").write_text("temperature = 9\n")
-    assert zkchat("agent", "config", "critic", "model", "offline").exit_status == 2
-    assert zkchat("agent", "config", "critic", "temperature", "1").exit_status == 0
-    assert (folder / "critic.toml").read_text() == "temperature = 1.0\n"
-
-
 def test_a_built_in_agent_is_overridden_and_comes_back(zkchat: Program, folder: Path) -> None:
     changed = zkchat("agent", "config", "editor", "model", "offline")
     assert "editor is built in" in changed.err
@@ -208,14 +200,3 @@ def test_an_agent_is_edited_and_checked_before_it_counts(zkchat: Program, folder
     assert zkchat("agent", "edit", "editor").out == "Nothing was changed.\n"
     assert "there is no agent 'nobody'" in zkchat("agent", "edit", "nobody").err
     assert {file.name for file in folder.iterdir()} == {"editor.toml", kept.name}
-
-
-def test_what_an_agent_is_for_is_its_prompt_where_it_does_not_say(zkchat: Program) -> None:
-    created(zkchat, "--prompt", "Find faults.\nAll of them.")
-    created_too = zkchat("agent", "create", "small", "--max-context", "4096", "--json")
-    assert created_too.json["context"] == {"max_tokens": 4096}
-    assert "critic      yours     Find faults. All of them.\n" in zkchat("agent", "list").out
-
-
-def test_which_of_its_tools_take_unsafe_is_shown(zkchat: Program) -> None:
-    assert "only with --unsafe: append_to_note, create_note, edit_section\n" in zkchat("agent", "show", "editor").out

@@ -95,7 +95,7 @@ def asking(*words: str) -> tuple[ApprovalPrompt, Answers, Screen]:
 def test_the_whole_of_a_long_diff_can_be_seen_before_it_is_approved() -> None:
     ask, question, screen = asking("v", "n", "v")
     assert ask(change("\n".join(map(str, range(1000))))) is DECLINED
-    assert "v: view the whole" in question.choices[-1]
+    assert "v: view all" in question.choices[-1]
     assert "+999" in screen.out.getvalue()  # type: ignore[attr-defined]
     assert ask(change("short")) is DECLINED
     assert "v:" not in question.choices[-1]

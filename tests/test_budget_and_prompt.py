@@ -51,12 +51,12 @@ def test_shares_are_of_the_whole_window() -> None:
 
 
 def test_a_prompt_is_due_for_compaction_when_messages_pass_their_budget() -> None:
-    assert compaction_due(6001, 6001, budget(10_000)).reason == "messages take 6001 tokens of their budget of 6000"
+    assert compaction_due(6001, 6001, budget(10_000)).reason == "messages use 6001 of 6000 tokens"
     assert not compaction_due(6000, 6000, budget(10_000)).due
 
 
 def test_a_prompt_is_due_for_compaction_when_it_passes_the_threshold() -> None:
-    assert compaction_due(100, 7201, budget(10_000)).reason == "7201 tokens are over 80% of the limit of 9000"
+    assert compaction_due(100, 7201, budget(10_000)).reason == "the prompt uses 7201 tokens, over 80% of the limit of 9000"
     assert not compaction_due(100, 7200, budget(10_000)).due
 
 
@@ -94,7 +94,7 @@ def test_instructions_and_tools_beyond_their_share_are_warned_of_with_the_figure
     usage = prompt_of(question="Why?", window=1000, instructions="word " * 200, tool_descriptors=DESCRIPTORS[:4]).usage
     told = budget_warnings(usage, filtered=True)
     assert set(told) == {"instructions", "tools"}
-    assert told["instructions"][0].startswith(f"instructions alone take {usage.system_tokens} tokens of their budget of 100;")
+    assert told["instructions"][0].startswith(f"instructions use {usage.system_tokens} of 100 tokens;")
     assert not budget_warnings(prompt_of(question="Why?", tool_descriptors=DESCRIPTORS).usage, filtered=True)
 
 
@@ -316,7 +316,7 @@ def test_what_was_said_long_ago_comes_back_when_a_question_bears_on_it() -> None
     prompt = prompt_of(history, "Where is the anvil?", window=2000)
     (recalled,) = [m for m in prompt.messages if m.content.startswith("<recalled-conversation>")]
     assert "Friday, 2 May 2025:\nuser: My anvil stands on shelf seven." in recalled.content
-    assert "no room; quoted because it bears on the message" in {d.reason for d in prompt.dropped if d.id == "t1-u"}
+    assert "no room; quoted because it is relevant to the message" in {d.reason for d in prompt.dropped if d.id == "t1-u"}
     assert prompt.messages[-1].content == "Where is the anvil?"
 
 

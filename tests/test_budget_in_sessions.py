@@ -33,8 +33,8 @@ def test_tools_beyond_their_share_are_warned_of_once(room: Room) -> None:
     room.settings = Config(context=ContextSettings(tool_filter="off", tool_budget_ratio=0.01))
     session = room.session(Deltas([says("Yes.")]))
     (told,) = notices(session, "Is it so?")
-    assert told.startswith("tools alone take ")
-    assert "of their budget of 327; messages have " in told
+    assert told.startswith("tools use ")
+    assert " of 327 tokens; " in told
     assert notices(session, "And now?") == []
 
 

@@ -414,7 +414,7 @@ def test_a_summary_from_a_larger_window_is_made_anew_for_a_smaller_one(room: Roo
     room.max_context = 2000
     resumed = room.resumed(session, Deltas([says("Fine.")]))
     usage = resumed.usage
-    assert f"tokens of their budget of {usage.budget_status.messages.budget}" in (usage.compaction.reason or "")
+    assert f"of {usage.budget_status.messages.budget} tokens" in (usage.compaction.reason or "")
     report = completed(resumed.send("And now?"))
     assert report.compaction is not None
     assert report.compaction.summary_tokens <= 540 < large.summary_tokens

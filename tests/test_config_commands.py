@@ -134,3 +134,38 @@ def test_the_editor_is_the_users(tmp_path: Path) -> None:
     (tmp_path / "nano").chmod(0o755)
     with pytest.raises(ZkchatError, match="could not edit"):
         Editor.find({"PATH": str(tmp_path)}).edit("x", ".toml")
+
+
+def test_setting_a_value_keeps_the_comments_of_the_file(zkchat: Program) -> None:
+    file = Path(zkchat("config", "path").out.strip())
+    file.parent.mkdir(parents=True)
+    file.write_text("# mine\n[context]\nmax_tokens = 4096 # small machine\n")
+    assert zkchat("config", "set", "context.strategy", "discard").exit_status == 0
+    assert zkchat("config", "set", "context.max_tokens", "8192").exit_status == 0
+    text = file.read_text()
+    assert "# mine" in text
+    assert "max_tokens = 8192 # small machine" in text
+    assert zkchat("config", "get", "context.strategy").out == "discard\n"
+
+
+def test_a_wrong_value_is_refused_and_the_file_left_alone(zkchat: Program) -> None:
+    for key, value in (("context.max_tokens", "many"), ("context.strategy", "hybird"), ("model", "oracle"), ("context.nope", "1")):
+        done = zkchat("config", "set", key, value)
+        assert done.exit_status == 2
+        assert key in done.err
+    assert not Path(zkchat("config", "path").out.strip()).exists()
+
+
+def test_show_says_who_set_what(zkchat: Program) -> None:
+    (zkchat.vault / ".zkchat.toml").write_text("[context]\nmax_tokens = 4096\n")
+    zkchat.env["ZKCHAT_CONTEXT__AUTO_SUMMARIZE"] = "false"
+    out = zkchat("config", "show").out
+    assert f"context.max_tokens = 4096   # {zkchat.vault / '.zkchat.toml'}" in out
+    assert "context.auto_summarize = false   # ZKCHAT_CONTEXT__AUTO_SUMMARIZE" in out
+    assert zkchat("config", "show", "--json").json["context.max_tokens"] == 4096
+
+
+def test_unset_brings_the_default_back(zkchat: Program) -> None:
+    zkchat("config", "set", "context.max_tokens", "4096")
+    zkchat("config", "unset", "context.max_tokens")
+    assert zkchat("config", "get", "context.max_tokens", "--json").json["value"] == 32768

@@ -82,16 +82,6 @@ def test_memory_shows_what_would_be_sent_and_why_and_all_that_is_remembered(room
     assert "In the prompt for your last message:" in answer("/memory", session)
 
 
-def test_memory_without_any_says_how_to_begin(room: Room) -> None:
-    session = room.session()
-    assert "/remember TEXT saves a fact" in answer("/memory", session)
-    session.memory.remember("cat: Tom")
-    assert answer("/memory", session).startswith("No memory in the prompt for your first message.\n\nRemembered facts: 1")
-    session.memory.forget("cat")
-    write(room.vault.root, {"ZKCHAT.md": "Be brief."})
-    assert "Remembered" not in answer("/memory", session)
-
-
 def test_memory_that_is_off_says_how_to_switch_it_on(room: Room) -> None:
     room.settings = Config.model_validate({"context": {"memory_integration": False}})
     session = room.session()
@@ -199,14 +189,6 @@ def test_relevance_says_how_far_each_thing_bears_on_the_conversation(zkchat: Pro
     assert ranked[-1]["included"] is False
     assert "not relevant enough" in zkchat("memory", "relevance").out
     assert zkchat("memory", "relevance", "--next", "Do cats garden?", "--json").json == []
-
-
-def test_context_memory_is_that_of_the_latest_conversation_or_of_none_yet(zkchat: Program) -> None:
-    (zkchat.vault / "Garden/ZKCHAT.md").write_text("Compost is turned in spring.\n")
-    (zkchat.vault / "ZKCHAT.md").write_text("Be brief.\n")
-    assert [item["relative_path"] for item in zkchat("context", "memory", "--json").json] == ["ZKCHAT.md"]
-    zkchat("ask", "What of [[Compost]]?")
-    assert [item["relative_path"] for item in zkchat("context", "memory", "--json").json] == ["ZKCHAT.md", "Garden/ZKCHAT.md"]
 
 
 def test_context_memory_says_what_the_next_message_would_bring(zkchat: Program) -> None:

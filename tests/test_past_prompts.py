@@ -129,7 +129,7 @@ def test_prompts_go_with_their_conversation(room: Room, tmp_path: Path) -> None:
 def test_turns_without_stored_prompts_say_so(room: Room) -> None:
     session = stored(room, talk(("Hi", "Hello")))
     assert room.store.prompts(session.history[0].id) == () == room.store.prompts("nobody")
-    with pytest.raises(UsageError, match="no prompt of turn 1 was kept: it was imported"):
+    with pytest.raises(UsageError, match="no prompt of turn 1 was stored: it was imported"):
         prompt_history.restore_sent_prompts(session.history, 1, ())
 
 
@@ -162,11 +162,11 @@ def test_what_was_left_out_is_told_from_the_log(room: Room) -> None:
     completed(session.send("Where was the anvil on day 3? [[Filters]]"))
     asked = session.history[-4]
     prompt = prompt_history.restore_prompt(room.store.prompts(asked.id)[0], session.history)
-    there = {id_ for m in prompt.messages for id_ in m.source_ids if not m.content.startswith(prompt_history.RECALLED)}
+    there = {id_ for m in prompt.messages for id_ in m.source_ids if not m.content.startswith(prompt_history.RECALLED_TAG)}
     above = [m.id for m in session.history[:-4]]
     assert {d.id for d in prompt.dropped if not d.id.startswith("tool:")} == {id_ for id_ in above if id_ not in there}
     assert {d.reason.partition(";")[0] for d in prompt.dropped if d.id in above} <= {"no room", "in the summary"}
-    assert any("quoted because it bears on the message" in d.reason for d in prompt.dropped)
+    assert any("quoted because it is relevant to the message" in d.reason for d in prompt.dropped)
     assert [d.relative_path for d in prompt.documents] == [asked.references[0].relative_path]
 
 

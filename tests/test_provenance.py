@@ -162,12 +162,12 @@ def test_an_imported_log_may_begin_with_an_answer() -> None:
 
 
 def test_a_message_is_in_the_prompt_or_it_is_said_why_not() -> None:
-    gone = (Dropped(id="u1", reason="in the summary"), Dropped(id="u3", reason="no room; quoted because it bears on the message"))
+    gone = (Dropped(id="u1", reason="in the summary"), Dropped(id="u3", reason="no room; quoted because it is relevant to the message"))
     sent = (prompt_message("user", "What?", source_ids=("u2", "u3")),)
     tell = prompt_status(Prompt.model_construct(messages=sent, dropped=gone))
     assert tell("u2") == "in the prompt now"
     assert tell("u1") == "not in the prompt now: in the summary"
-    assert tell("u3").endswith("quoted because it bears on the message")
+    assert tell("u3").endswith("quoted because it is relevant to the message")
     assert tell("elsewhere") == "not in the prompt now"
 
 

@@ -1,29 +1,31 @@
-"""What the model saw then: prompts as they were sent, made complete from the log, and what changed from one to another.
+"""Past prompts: what each model call was sent, restored from the store and the log, and the difference between two of them.
 
-Stored is what was sent; what was left out, and what the messages name, follows from the log, which is only added to.
+The store keeps what was sent; dropped messages and named documents follow from the log, which is append-only.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from zkchat_cli.context.prompt_assembly import explain_dropped
 from zkchat_cli.context.turns import is_failed
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import Dropped, Prompt, PromptMessage, SentPrompt, ZkChatMessage, split_into_exchanges
 
-RECALLED = "<recalled-conversation>"
+RECALLED_TAG = "<recalled-conversation>"
 
 
 @dataclass(frozen=True, slots=True)
 class SentPrompts:
-    """The calls of a turn, in their order; `number` counts the questions of the branch, from 1."""
+    """The calls of a turn in order. `number` is the turn's, from 1."""
 
     number: int
     calls: tuple[SentPrompt, ...]
 
     @property
     def last(self) -> Prompt:
-        """What the call was sent that answered."""
+        """The prompt of the call that answered."""
         return self.calls[-1].prompt
 
     @property
@@ -31,69 +33,64 @@ class SentPrompts:
         return self.last.usage.total_tokens
 
     def call(self, number: int) -> SentPrompt:
-        """That call. Raises UsageError."""
+        """Raises UsageError if there is no such call."""
         if not 0 < number <= len(self.calls):
             calls = "1 call" if len(self.calls) == 1 else f"{len(self.calls)} calls"
             raise UsageError(f"turn {self.number} has no call {number}", f"It made {calls}; leave out the call to see all.")
         return self.calls[number - 1]
 
     def to_json(self, call: int | None = None) -> dict[str, Any]:
-        """For `--json`: all calls, or one. Raises UsageError."""
-        shown = self.calls if call is None else (self.call(call),)
-        calls = [sent.model_dump(mode="json", exclude={"question_id", "summarised_through"}) for sent in shown]
-        return {"turn": self.number, "question_id": self.calls[0].question_id, "calls": calls}
+        """All calls, or one. Raises UsageError if there is no such call."""
+        calls = self.calls if call is None else (self.call(call),)
+        documents = [sent.model_dump(mode="json", exclude={"question_id", "summarised_through"}) for sent in calls]
+        return {"turn": self.number, "question_id": self.calls[0].question_id, "calls": documents}
 
 
 def find_question(history: Sequence[ZkChatMessage], number: int) -> ZkChatMessage:
-    """The question of that turn. Raises UsageError when the branch has none of that number."""
+    """The question of a turn. Raises UsageError if the branch has no such turn."""
     questions = [message for message in history if message.role == "user"]
     if not 0 < number <= len(questions):
-        has = f"has {len(questions)} turn{'s' * (len(questions) != 1)}"
-        raise UsageError(f"there is no turn {number}", f"The conversation {has}, counted by your messages.")
+        turns = f"{len(questions)} turn{'s' * (len(questions) != 1)}"
+        raise UsageError(f"there is no turn {number}", f"The conversation has {turns}, counted by your messages.")
     return questions[number - 1]
 
 
 def restore_sent_prompts(history: Sequence[ZkChatMessage], number: int, sent: Sequence[SentPrompt]) -> SentPrompts:
-    """What the calls of a turn were sent, complete. Raises UsageError when nothing of it was kept."""
+    """The complete prompts of a turn. Raises UsageError if none was stored."""
     if not sent:
-        why = "it was imported without, came to no call, or an earlier zkchat stored it"
-        raise UsageError(f"no prompt of turn {number} was kept: {why}", "zkchat context show prints what the next call would send.")
+        problem = f"no prompt of turn {number} was stored: it was imported without, or made no model call"
+        raise UsageError(problem, "zkchat context show prints what the next call would send.")
     return SentPrompts(number, tuple(each.model_copy(update={"prompt": restore_prompt(each, history)}) for each in sent))
 
 
 def restore_prompt(sent: SentPrompt, history: Sequence[ZkChatMessage]) -> Prompt:
-    """The prompt with what it left out of the branch `history`, and the documents that its messages name."""
-    above = _above(history, sent.question_id)
-    quoted = {id_ for m in sent.prompt.messages if m.content.startswith(RECALLED) for id_ in m.source_ids}
-    there = {id_ for m in sent.prompt.messages for id_ in m.source_ids if not m.content.startswith(RECALLED)}
+    """The prompt with the messages of the branch that it dropped, and the documents that its messages name."""
+    question = next((i for i, message in enumerate(history) if message.id == sent.question_id), len(history))
+    quoted = {id_ for m in sent.prompt.messages if m.content.startswith(RECALLED_TAG) for id_ in m.source_ids}
+    sent_ids = {id_ for m in sent.prompt.messages if not m.content.startswith(RECALLED_TAG) for id_ in m.source_ids}
     dropped = [
-        Dropped(id=message.id, reason=f"{reason}; quoted because it bears on the message" if message.id in quoted else reason)
-        for message, reason in _reasons(above, sent.summarised_through)
-        if message.id not in there
+        Dropped(id=message.id, reason=explain_dropped(reason, quoted=message.id in quoted))
+        for message, reason in _possible_reasons(history[:question], sent.summarised_through)
+        if message.id not in sent_ids
     ]
-    named = {(r.relative_path or r.wikilink, r.heading): r for m in history if m.role == "user" and m.id in there for r in m.references}
+    named = {(r.relative_path or r.wikilink, r.heading): r for m in history if m.role == "user" and m.id in sent_ids for r in m.references}
     return sent.prompt.model_copy(update={"dropped": (*dropped, *sent.prompt.dropped), "documents": tuple(named.values())})
 
 
-def _above(history: Sequence[ZkChatMessage], question_id: str) -> Sequence[ZkChatMessage]:
-    place = next((i for i, message in enumerate(history) if message.id == question_id), len(history))
-    return history[:place]
-
-
-def _reasons(above: Sequence[ZkChatMessage], through: str | None) -> list[tuple[ZkChatMessage, str]]:
-    """Each message with why it would not be in the prompt; the summary stands for those up to `through`."""
-    summarised = any(message.id == through for message in above)
-    found: list[tuple[ZkChatMessage, str]] = []
-    for turn in split_into_exchanges(above):
-        reason = "the model call failed" if is_failed(turn) else "in the summary" if summarised else "no room"
-        found += ((message, reason) for message in turn)
-        summarised = summarised and all(message.id != through for message in turn)
-    return found
+def _possible_reasons(history: Sequence[ZkChatMessage], summarized_through: str | None) -> list[tuple[ZkChatMessage, str]]:
+    """Each message with the reason why it would not be in the prompt."""
+    in_summary = any(message.id == summarized_through for message in history)
+    reasons: list[tuple[ZkChatMessage, str]] = []
+    for turn in split_into_exchanges(history):
+        reason = "the model call failed" if is_failed(turn) else "in the summary" if in_summary else "no room"
+        reasons += ((message, reason) for message in turn)
+        in_summary = in_summary and all(message.id != summarized_through for message in turn)
+    return reasons
 
 
 @dataclass(frozen=True, slots=True)
 class PromptDiff:
-    """What one prompt has that another had not, and what it lost; of the lost ones why, where that is known."""
+    """What a prompt has that an earlier one had not, and what it lacks; each removed message with the reason if known."""
 
     added: tuple[PromptMessage, ...]
     removed: tuple[tuple[PromptMessage, str], ...]
@@ -101,45 +98,43 @@ class PromptDiff:
     tools_removed: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """For `--json`."""
         return {
             "added": [message.model_dump(mode="json") for message in self.added],
-            "lost": [{**message.model_dump(mode="json"), "reason": why or None} for message, why in self.removed],
+            "lost": [{**message.model_dump(mode="json"), "reason": reason or None} for message, reason in self.removed],
             "tools_added": self.tools_added,
             "tools_lost": self.tools_removed,
         }
 
 
 def diff_prompts(before: Prompt, after: Prompt) -> PromptDiff:
-    """Messages are the same that say the same; a masked result is another than the whole one."""
+    """Messages are compared by what they say: a masked tool result differs from the full one."""
     reasons = {dropped.id: dropped.reason for dropped in after.dropped}
-    shortened = {id_: m.kind for m in after.messages for id_ in m.source_ids[:1]}
-    tools = {tool.name: tool for tool in before.tools}, {tool.name: tool for tool in after.tools}
+    kinds = {id_: m.kind for m in after.messages for id_ in m.source_ids[:1]}
+    tools_before, tools_after = ({tool.name: tool for tool in prompt.tools} for prompt in (before, after))
 
-    def why(lost: PromptMessage) -> str:
-        source = lost.source_ids[0] if lost.source_ids else ""
-        return reasons.get(source) or ("sent in another form" if shortened.get(source) == lost.kind else "")
+    def explain(removed: PromptMessage) -> str:
+        source = removed.source_ids[0] if removed.source_ids else ""
+        return reasons.get(source) or ("sent in another form" if kinds.get(source) == removed.kind else "")
 
     return PromptDiff(
-        added=_without(after.messages, before.messages),
-        removed=tuple((message, why(message)) for message in _without(before.messages, after.messages)),
-        tools_added=tuple(name for name, tool in tools[1].items() if tools[0].get(name) != tool),
-        tools_removed=tuple(name for name in tools[0] if name not in tools[1]),
+        added=_subtract(after.messages, before.messages),
+        removed=tuple((message, explain(message)) for message in _subtract(before.messages, after.messages)),
+        tools_added=tuple(name for name, tool in tools_after.items() if tools_before.get(name) != tool),
+        tools_removed=tuple(name for name in tools_before if name not in tools_after),
     )
 
 
-def _without(messages: Sequence[PromptMessage], others: Sequence[PromptMessage]) -> tuple[PromptMessage, ...]:
-    there: dict[str, int] = {}
-    for message in others:
-        there[_said(message)] = there.get(_said(message), 0) + 1
-    left = []
+def _subtract(messages: Sequence[PromptMessage], others: Sequence[PromptMessage]) -> tuple[PromptMessage, ...]:
+    """The messages without the others; equal ones are removed as often as they occur there."""
+    counts = Counter(map(_identity, others))
+    rest = []
     for message in messages:
-        if there.get(_said(message), 0):
-            there[_said(message)] -= 1
+        if counts[_identity(message)]:
+            counts[_identity(message)] -= 1
         else:
-            left.append(message)
-    return tuple(left)
+            rest.append(message)
+    return tuple(rest)
 
 
-def _said(message: PromptMessage) -> str:
+def _identity(message: PromptMessage) -> str:
     return message.model_dump_json(include={"role", "content", "tool_calls", "tool_call_id", "kind"})

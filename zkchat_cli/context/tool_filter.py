@@ -24,7 +24,7 @@ SMALL_WINDOW = 8192
 """Tokens up to which a window is small. A turn with a search takes 1 100 tokens (measured on the demo notes) to 3 600 (on the benchmark's),
 so only two to six of them fit, and the descriptions of all tools (about 900 tokens without those of memory) cost nearly one more. In twice
 that window they are less than a tenth of what is sent, and a provider's cache holds them."""
-RECENT = 3
+RECENT_TURNS = 3
 """Turns before the message whose words count, too."""
 K1, B = 1.2, 0.75
 MESSAGE, BEFORE = 2.0, 1.0

@@ -1,8 +1,7 @@
-"""The finished turns of a conversation, with what every prompt asks of them: which can be sent, how many tokens they take together, in
-which turn a message stands, which tools were called.
+"""The finished turns of a branch with running totals: tokens, sendable turns, called tools, the turn of each message.
 
-A conversation of ten thousand turns is asked with each message, so nothing here is worked out over all of them: it is noted when a turn is
-added. A history never changes; the one that comes of adding a turn shares its storage and sees one turn more of it.
+Every prompt of a conversation with ten thousand turns asks for them, so totals are updated when a turn is added. A history never changes;
+a longer one shares its storage.
 """
 
 import gc
@@ -10,111 +9,106 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import overload
 
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.store.rows import paused_gc
 
-MANY = 50_000
-"""Values that are made at once only where a long conversation is opened."""
+MANY_OBJECTS = 50_000
+"""So many new objects at once mean that a long conversation is being opened."""
 
 
 @dataclass(slots=True)
-class _Notes:
-    """What is known of the turns of a branch, oldest first. Only ever added to."""
+class _TurnLog:
+    """Append-only lists over the turns of a branch, oldest first. Entry n of a `_before` list is about the first n turns."""
 
     turns: list[Turn] = field(default_factory=list)
-    sent: list[Turn] = field(default_factory=list)
-    """Those that can be sent."""
+    sendable: list[Turn] = field(default_factory=list)
     failed: list[Turn] = field(default_factory=list)
-    before: list[int] = field(default_factory=lambda: [0])
-    """How many of the first n turns can be sent."""
-    tokens: list[int] = field(default_factory=lambda: [0])
-    """How many tokens the first n turns that can be sent take."""
-    places: dict[str, int] = field(default_factory=dict)
-    """The turn of each message, by its id."""
-    fixed: list[int] = field(default_factory=list)
-    """The turns of which something is in every prompt."""
-    tools: dict[str, int] = field(default_factory=dict)
-    """The first turn in which each tool was called."""
+    sendable_before: list[int] = field(default_factory=lambda: [0])
+    tokens_before: list[int] = field(default_factory=lambda: [0])
+    """Of the first n sendable turns."""
+    positions: dict[str, int] = field(default_factory=dict)
+    """The turn of each message id."""
+    with_fixed: list[int] = field(default_factory=list)
+    """The turns with fixed messages."""
+    first_calls: dict[str, int] = field(default_factory=dict)
+    """The first turn that called each tool."""
 
     def add(self, turn: Turn) -> None:
-        place = len(self.turns)
+        position = len(self.turns)
         self.turns.append(turn)
         if turn.failed:
             self.failed.append(turn)
         else:
-            self.sent.append(turn)
-            self.tokens.append(self.tokens[-1] + turn.tokens)
-        self.before.append(len(self.sent))
+            self.sendable.append(turn)
+            self.tokens_before.append(self.tokens_before[-1] + turn.tokens)
+        self.sendable_before.append(len(self.sendable))
         if turn.fixed:
-            self.fixed.append(place)
+            self.with_fixed.append(position)
         for message in turn.messages:
-            self.places[message.id] = place
+            self.positions[message.id] = position
             for call in message.tool_calls:
-                self.tools.setdefault(call.name, place)
+                self.first_calls.setdefault(call.name, position)
 
-    def upto(self, length: int) -> "_Notes":
-        """A copy of what is known of the first turns. The lists are cut; no turn before that is looked at."""
-        sent = self.before[length]
-        return _Notes(
+    def copy(self, length: int) -> "_TurnLog":
+        """A copy of the first `length` turns; no turn is read again."""
+        sendable = self.sendable_before[length]
+        return _TurnLog(
             turns=self.turns[:length],
-            sent=self.sent[:sent],
-            failed=self.failed[: length - sent],
-            before=self.before[: length + 1],
-            tokens=self.tokens[: sent + 1],
-            places=self._upto(self.places, length),
-            fixed=self.fixed[: bisect_left(self.fixed, length)],
-            tools=self._upto(self.tools, length),
+            sendable=self.sendable[:sendable],
+            failed=self.failed[: length - sendable],
+            sendable_before=self.sendable_before[: length + 1],
+            tokens_before=self.tokens_before[: sendable + 1],
+            positions=dict(takewhile(lambda item: item[1] < length, self.positions.items())),  # in the order of the turns
+            with_fixed=self.with_fixed[: bisect_left(self.with_fixed, length)],
+            first_calls={name: position for name, position in self.first_calls.items() if position < length},
         )
-
-    def _upto(self, places: dict[str, int], length: int) -> dict[str, int]:
-        kept = places.copy()
-        while kept and kept[last := next(reversed(kept))] >= length:  # they were noted in the order of the turns
-            del kept[last]
-        return kept
 
 
 class TurnHistory(Sequence[Turn]):
-    """Finished turns, oldest first; see the module. A slice of it is a tuple."""
+    """Finished turns, oldest first. A slice is a tuple."""
 
-    __slots__ = ("_length", "_notes")
+    __slots__ = ("_length", "_log")
 
     def __init__(self, turns: Iterable[Turn] = ()) -> None:
-        self._notes = _Notes()
+        self._log = _TurnLog()
         for turn in turns:
-            self._notes.add(turn)
-        self._length = len(self._notes.turns)
+            self._log.add(turn)
+        self._length = len(self._log.turns)
 
     @classmethod
     def from_turns(cls, turns: Sequence[Turn]) -> "TurnHistory":
-        """These turns as a history; one that is a history already is itself."""
+        """The turns as a history; a history is returned as it is."""
         return turns if isinstance(turns, TurnHistory) else cls(turns)
 
     def with_turns(self, turns: Iterable[Turn]) -> "TurnHistory":
-        """This history with newer turns behind it, itself when there are none. Costs what those cost, unless others were added to this one
-        before."""
+        """This history followed by newer turns. The storage is copied only if another history continued this one before."""
         turns = tuple(turns)
         if not turns:
             return self
-        notes = self._notes if len(self._notes.turns) == self._length else self._notes.upto(self._length)
+        log = self._log if len(self._log.turns) == self._length else self._log.copy(self._length)
         for turn in turns:
-            notes.add(turn)
-        longer = TurnHistory()
-        longer._notes, longer._length = notes, len(notes.turns)
-        return longer
+            log.add(turn)
+        return self._from_log(log)
 
-    def with_replaced(self, others: Mapping[int, Turn]) -> "TurnHistory":
-        """This history with other turns at some places. Costs what the turns from the first of those on cost, and a copy of the lists."""
-        if not others:
+    def with_replaced(self, replacements: Mapping[int, Turn]) -> "TurnHistory":
+        """This history with other turns at some positions. Costs a copy, and adding the turns from the first replaced one on."""
+        if not replacements:
             return self
-        first, other = min(others), TurnHistory()
-        other._notes = self._notes.upto(first)
-        for place in range(first, self._length):
-            other._notes.add(others.get(place, self._notes.turns[place]))
-        other._length = self._length
-        return other
+        first = min(replacements)
+        log = self._log.copy(first)
+        for position in range(first, self._length):
+            log.add(replacements.get(position, self._log.turns[position]))
+        return self._from_log(log)
+
+    @staticmethod
+    def _from_log(log: _TurnLog) -> "TurnHistory":
+        history = TurnHistory()
+        history._log, history._length = log, len(log.turns)
+        return history
 
     def __len__(self) -> int:
         return self._length
@@ -125,58 +119,57 @@ class TurnHistory(Sequence[Turn]):
     def __getitem__(self, at: slice) -> tuple[Turn, ...]: ...
     def __getitem__(self, at: int | slice) -> Turn | tuple[Turn, ...]:
         if isinstance(at, slice):
-            return tuple(map(self._notes.turns.__getitem__, range(self._length)[at]))
-        return self._notes.turns[range(self._length)[at]]
+            return tuple(map(self._log.turns.__getitem__, range(self._length)[at]))
+        return self._log.turns[range(self._length)[at]]
 
     def __iter__(self) -> Iterator[Turn]:
-        return iter(self._notes.turns[: self._length])
+        return iter(self._log.turns[: self._length])
 
     def extends(self, other: "TurnHistory") -> bool:
-        """Whether this history is that one with newer turns behind it, or that one itself."""
-        return self._notes is other._notes and len(self) >= len(other)
+        """Whether this is the other history, or that one with newer turns."""
+        return self._log is other._log and len(self) >= len(other)
 
     def turns_with_fixed(self) -> tuple[tuple[int, Turn], ...]:
-        """The turns of which something is in every prompt, each with its place."""
-        return tuple((place, self._notes.turns[place]) for place in self._notes.fixed if place < self._length)
+        """The turns with fixed messages, each with its position."""
+        return tuple((position, self._log.turns[position]) for position in self._log.with_fixed if position < self._length)
 
     def count_through(self, message_id: str | None) -> int:
-        """How many turns there are from the first through the one that holds this message; 0 when none does."""
-        place = -1 if message_id is None else self._notes.places.get(message_id, -1)
-        return place + 1 if place < self._length else 0
+        """The number of turns through the one with this message; 0 if there is none."""
+        position = -1 if message_id is None else self._log.positions.get(message_id, -1)
+        return position + 1 if position < self._length else 0
 
     def find_message(self, message_id: str) -> ZkChatMessage | None:
-        place = self.count_through(message_id)
-        return next((m for m in self._notes.turns[place - 1].messages if m.id == message_id), None) if place else None
+        count = self.count_through(message_id)
+        return next((m for m in self._log.turns[count - 1].messages if m.id == message_id), None) if count else None
 
-    def sendable_turns(self, first: int = 0, last: int | None = None) -> tuple[Turn, ...]:
-        """Of the turns from `first` on, before `last`, those that can be sent: that have not failed."""
-        before = self._notes.before
-        return tuple(self._notes.sent[before[first] : before[self._length if last is None else last]])
+    def sendable_turns(self, start: int = 0) -> tuple[Turn, ...]:
+        """The turns from `start` on that can be sent: those that have not failed."""
+        before = self._log.sendable_before
+        return tuple(self._log.sendable[before[start] : before[self._length]])
 
-    def count_sendable(self, first: int) -> int:
-        """How many of the `first` turns can be sent."""
-        return self._notes.before[first]
+    def count_sendable(self, length: int) -> int:
+        """How many of the first `length` turns can be sent."""
+        return self._log.sendable_before[length]
 
-    def tokens(self, first: int = 0) -> int:
-        """Tokens of the turns that can be sent, from `first` on."""
-        before, tokens = self._notes.before, self._notes.tokens
-        return tokens[before[self._length]] - tokens[before[first]]
+    def tokens(self, start: int = 0) -> int:
+        """Tokens of the sendable turns from `start` on."""
+        before, tokens = self._log.sendable_before, self._log.tokens_before
+        return tokens[before[self._length]] - tokens[before[start]]
 
     @property
     def failed_turns(self) -> tuple[Turn, ...]:
-        return tuple(self._notes.failed[: self._length - self._notes.before[self._length]])
+        return tuple(self._log.failed[: self._length - self._log.sendable_before[self._length]])
 
     @property
     def called_tools(self) -> frozenset[str]:
-        """The names of the tools that were called."""
-        return frozenset(name for name, place in self._notes.tools.items() if place < self._length)
+        return frozenset(name for name, position in self._log.first_calls.items() if position < self._length)
 
 
 @contextmanager
 def long_lived_allocation() -> Iterator[None]:
-    """For making what lasts as long as the conversation: nobody looks for garbage among it, neither now nor, where it is much, later. With
-    10 000 turns that takes half a second while they are opened, and again with some message later."""
+    """Create objects that live as long as the conversation without garbage collection: with 10 000 turns the collector takes half a second
+    while they are opened, and again during some later message."""
     with paused_gc():
         yield
-        if gc.get_count()[0] > MANY:
+        if gc.get_count()[0] > MANY_OBJECTS:
             gc.freeze()

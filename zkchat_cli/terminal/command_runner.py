@@ -18,7 +18,7 @@ from zkchat_cli.terminal.editor import open_note, open_note_command
 from zkchat_cli.terminal.pager import page, paged
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.turn_renderer import Verbosity, show, unsent
-from zkchat_cli.terminal.turn_view import Aside
+from zkchat_cli.terminal.turn_view import NotePrinter
 from zkchat_cli.text.sanitize import sanitize
 
 
@@ -124,7 +124,7 @@ def print_result(result: CommandResult, screen: Screen) -> None:
         screen.show(result.render(screen.columns()) if result.render is not None and screen.columns is not None else result.lines)
 
 
-def run_piped(line: str, session: ZkChatSession, screen: Screen, aside: Aside, max_sources: int) -> ZkChatSession | None:
+def run_piped(line: str, session: ZkChatSession, screen: Screen, aside: NotePrinter, max_sources: int) -> ZkChatSession | None:
     """Run a command or send a message without a terminal. Returns the session to continue with, None at the end of the chat.
 
     Raises the error of a turn that failed.

@@ -90,12 +90,12 @@ class ChatCompleter(Completer):
     def _completions(self, before: str, after: str, session: "ZkChatSession") -> Iterator[Completion]:
         from zkchat_cli import slash  # the session has loaded them
         from zkchat_cli.slash.base import CompletionValue
-        from zkchat_cli.vault.links.fuzzy import best
+        from zkchat_cli.vault.links.fuzzy import best_matches
 
         if (command := command_prefix(before)) is not None:
             known = {each.name: each for each in slash.commands()}
             matches = [name for name in known if name.startswith(command.lower())]
-            for name in matches or best(list(known), command, MAX_COMPLETIONS):
+            for name in matches or best_matches(list(known), command, MAX_COMPLETIONS):
                 yield Completion(f"/{name}", -len(before), display_meta=known[name].help)
         elif (link := link_prefix(before)) is not None:
             closing = "" if after.startswith("]]") else "]]"
@@ -104,7 +104,7 @@ class ChatCompleter(Completer):
             else:
                 yield from self._notes(link, closing, session)
         elif (argument := command_argument(before)) is not None and (values := _argument_values(slash.commands(), argument[0], session)):
-            for value in best(values, argument[1], MAX_COMPLETIONS):
+            for value in best_matches(values, argument[1], MAX_COMPLETIONS):
                 meta = sanitize_name(value.description) if isinstance(value, CompletionValue) else ""
                 yield Completion(value, -len(argument[1]), display_meta=meta)
         elif (path := file_prefix(before)) is not None:
@@ -112,7 +112,7 @@ class ChatCompleter(Completer):
                 for name in session.agent_names():
                     if name.startswith(agent.lower()):
                         yield Completion(f"{name} ", -len(agent), display=f"@{name}", display_meta="answers this message")
-            for found in best(self._files(session), path.lstrip('"'), MAX_COMPLETIONS):
+            for found in best_matches(self._files(session), path.lstrip('"'), MAX_COMPLETIONS):
                 yield Completion(_quote_path(found), -len(path), display=found)
 
     def _notes(self, typed: str, closing: str, session: "ZkChatSession") -> Iterator[Completion]:
@@ -124,7 +124,7 @@ class ChatCompleter(Completer):
 
     def _headings(self, link: str, closing: str, session: "ZkChatSession") -> Iterator[Completion]:
         """The headings of the note before the first `#`, in order, or those that match the text after the last `#`."""
-        from zkchat_cli.vault.links.fuzzy import best
+        from zkchat_cli.vault.links.fuzzy import best_matches
 
         name, _, typed = link.partition("#")
         heading = typed.rpartition("#")[2]
@@ -136,7 +136,7 @@ class ChatCompleter(Completer):
                 text for text in dict.fromkeys(each.text for each in found) if text and _is_printable(text) and not _UNLINKABLE.search(text)
             ]
 
-        for text in best(self._cached(f"#{name}", headings), heading, MAX_COMPLETIONS):
+        for text in best_matches(self._cached(f"#{name}", headings), heading, MAX_COMPLETIONS):
             yield Completion(text + closing, -len(heading), display=text)
 
     def _files(self, session: "ZkChatSession") -> list[str]:

@@ -16,7 +16,7 @@ from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name
-from zkchat_cli.vault.discovery import candidates, home_of
+from zkchat_cli.vault.discovery import abbreviate_home, find_vaults
 
 SERVER_TIMEOUT = 2.0
 """Seconds that servers have to list their models, counted from the first question: usually they answer before the user does."""
@@ -36,7 +36,7 @@ def run_onboarding(
     loaded: LoadedConfig, env: Mapping[str, str], here: Path, screen: Screen, write: Callable[[str, str], None]
 ) -> tuple[Path, str | None]:
     """The chosen vault and model (None: as configured). `write` saves a setting. Raises EOFError when the input ends."""
-    screen = screen.fitted()
+    screen = screen.with_width()
     available: list[AvailableModels] = []
 
     def list_models() -> None:
@@ -59,9 +59,9 @@ def _ask_vault(screen: Screen, here: Path, env: Mapping[str, str]) -> str:
     """A folder; empty for the demo."""
     home = Path.home()
     choices = []
-    for found in candidates(home, here, env):
+    for found in find_vaults(home, here, env):
         count = f"{'more than ' if found.more else ''}{found.notes} note{'s' if found.notes > 1 or found.more else ''}"
-        choices.append((str(found.path), f"{home_of(found.path, home)}   {', '.join(filter(None, (count, found.why)))}"))
+        choices.append((str(found.path), f"{abbreviate_home(found.path, home)}   {', '.join(filter(None, (count, found.why)))}"))
     screen.print("\nWhich notes do you want to chat with?")
     while True:
         answer = _ask(screen, [*choices, ("", "the built-in demo notes, to try it out")], "or type the path of a folder")

@@ -65,7 +65,7 @@ class Repl:
         self._history = VaultHistory(pastes.unfold)
         self._completer = ChatCompleter(self.current)
         self._prompt = InputLine(
-            PromptStyle(screen.colour, screen.said),
+            PromptStyle(screen.colour, screen.symbols),
             PromptHelpers(self._completer, self._history, pastes),
             line_changed=self._on_line_changed,
             heading=f"zkchat {__version__}",
@@ -302,9 +302,9 @@ class Repl:
         app, self._session = opened.app, opened.session
         settings = app.loaded.values
         self._has_session = True
-        screen = self._screen.dressed(settings.terminal)
+        screen = self._screen.with_settings(settings.terminal)
         self._screen = replace(screen, address=opener(app.vault.root, settings.references.link_style))
-        self._prompt.set_style(PromptStyle(screen.colour, screen.said))
+        self._prompt.set_style(PromptStyle(screen.colour, screen.symbols))
         self._history.set_file(input_history.history_file(app.loaded.places.data_dir, str(app.vault.root)) if self._keep_history else None)
         if settings.terminal.editing_mode == "vi":
             self._prompt.use_vi_keys()

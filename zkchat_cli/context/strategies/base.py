@@ -29,7 +29,7 @@ class HistoryWindow:
     counter: TokenCounter
     asked_at: str
     """ISO 8601; empty where nobody asks."""
-    index: RecallIndex
+    recall_index: RecallIndex
     recent_tokens: int
     """Those of all recent turns together."""
     fixed_tokens: int

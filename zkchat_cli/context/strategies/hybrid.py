@@ -26,10 +26,10 @@ def choose(offer: HistoryWindow) -> Selection:
     room = offer.budget - (int(BUFFER_SHARE * offer.budget) if offer.counter.estimated else 0)
     share = NEWEST_SHARE_BESIDE_A_SUMMARY if offer.folded_count else NEWEST_SHARE
     least = select_newest(offer.recent, offer.fixed_tokens + int(share * (room - offer.fixed_tokens)), offer.fixed_tokens) or kept[-1:]
-    offer.index.sync(offer.history)
+    offer.recall_index.sync(offer.history)
     turns = offer.folded_count + len(offer.recent)
     left = min(room - sum(turn.tokens for turn in least) - offer.other_fixed_tokens(least), MOST_RECALLED)
-    recalled = recall_passages(offer.index, offer.question, offer.asked_at, turns - len(least), left, offer.counter)
+    recalled = recall_passages(offer.recall_index, offer.question, offer.asked_at, turns - len(least), left, offer.counter)
     kept = select_newest(offer.recent, room - estimate_passage_tokens(recalled, offer.counter), offer.fixed_tokens)  # what recall leaves
     kept = max(kept, least, key=len)
     return Selection(kept, tuple(passage for passage in recalled if passage.turn < turns - len(kept)))

@@ -46,14 +46,6 @@ def test_what_is_not_there_is_a_key_error(shelf: ModuleType, name: str) -> None:
         registry.load(shelf, name, "FRUIT")
 
 
-def test_everything_comes_in_the_order_of_the_names(shelf: ModuleType) -> None:
-    assert registry.load_all(shelf, "FRUIT") == ["apple", "pear"]
-
-
-def test_a_label_is_the_first_line_of_the_files_docstring(shelf: ModuleType) -> None:
-    assert registry.summary_line(shelf, "pear") == "A green fruit."
-
-
 def test_a_thing_may_have_rooms_of_its_own(shelf: ModuleType) -> None:
     rooms = Path(shelf.__path__[0]) / "melon"
     rooms.mkdir()
@@ -62,8 +54,3 @@ def test_a_thing_may_have_rooms_of_its_own(shelf: ModuleType) -> None:
     assert registry.names(shelf) == ["apple", "melon", "pear"]
     assert registry.summary_line(shelf, "melon") == "A large fruit."
     assert registry.load(shelf, "melon", "FRUIT") == "melon"
-
-
-@pytest.mark.parametrize("name", ["apple", "plum"])
-def test_no_docstring_or_no_file_is_an_empty_label(shelf: ModuleType, name: str) -> None:
-    assert registry.summary_line(shelf, name) == ""

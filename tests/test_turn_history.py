@@ -1,21 +1,21 @@
-"""The history of a conversation: what is noted of its turns is what looking through all of them would find."""
+"""Turn histories: their running totals equal what reading all turns gives."""
 
 import gc
 from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from building import COUNTER, said, talk, turns
+from building import COUNTER, said, turns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.context.turn_history import MANY, TurnHistory, long_lived_allocation
+from zkchat_cli.context.turn_history import MANY_OBJECTS, TurnHistory, long_lived_allocation
 from zkchat_cli.context.turns import Turn, split_into_turns
 from zkchat_cli.models import ToolCall
 
 
-def some(*kinds: str) -> tuple[Turn, ...]:
-    """A turn each: `f` one that failed, `t` one with a tool call, anything else one without."""
+def make_turns(*kinds: str) -> tuple[Turn, ...]:
+    """A turn of each kind: `f` failed, `t` with a tool call, else without."""
     messages = []
     for i, kind in enumerate(kinds):
         messages.append(said("user", f"Question {i}?", f"u{i}", status="failed" if kind == "f" else "complete"))
@@ -26,8 +26,8 @@ def some(*kinds: str) -> tuple[Turn, ...]:
     return split_into_turns(messages, COUNTER)
 
 
-def looked_through(history: TurnHistory, known: Sequence[Turn]) -> None:
-    """Everything that a history says, beside what its turns say."""
+def check_totals(history: TurnHistory, known: Sequence[Turn]) -> None:
+    """Compare everything a history answers with its turns."""
     good = [turn for turn in known if not turn.failed]
     assert (len(history), list(history), history[:]) == (len(known), list(known), tuple(known))
     assert history.failed_turns == tuple(turn for turn in known if turn.failed)
@@ -35,8 +35,7 @@ def looked_through(history: TurnHistory, known: Sequence[Turn]) -> None:
     for first in range(len(known) + 1):
         after = tuple(turn for turn in known[first:] if not turn.failed)
         assert history.sendable_turns(first) == after
-        before = tuple(turn for turn in known[:first] if not turn.failed)
-        assert (history.sendable_turns(last=first), history.count_sendable(first)) == (before, len(before))
+        assert history.count_sendable(first) == sum(not turn.failed for turn in known[:first])
         assert history.tokens(first) == sum(turn.tokens for turn in after)
     assert history.tokens() == sum(turn.tokens for turn in good)
     for i, turn in enumerate(known):
@@ -47,26 +46,26 @@ def looked_through(history: TurnHistory, known: Sequence[Turn]) -> None:
 
 @settings(deadline=None)
 @given(st.lists(st.sampled_from("fts"), max_size=12), st.lists(st.integers(0, 3), max_size=4))
-def test_a_history_knows_what_looking_through_its_turns_would_find(kinds: list[str], pieces: list[int]) -> None:
-    known = some(*kinds)
+def test_totals_are_right_while_a_history_grows(kinds: list[str], pieces: list[int]) -> None:
+    known = make_turns(*kinds)
     history, at, earlier = TurnHistory(), 0, []
     for piece in pieces:
         earlier.append((history, at))
         history, at = history.with_turns(known[at : at + piece]), min(at + piece, len(known))
-    looked_through(history.with_turns(known[at:]), known)
-    for each, length in earlier:  # those it grew from have not changed
-        looked_through(each, known[:length])
+    check_totals(history.with_turns(known[at:]), known)
+    for each, length in earlier:  # the shorter histories have not changed
+        check_totals(each, known[:length])
 
 
-def test_two_histories_that_grew_from_one_do_not_see_each_others_turns() -> None:
-    first, left, right = some("s", "t", "f")
+def test_two_histories_with_one_origin_do_not_share_new_turns() -> None:
+    first, left, right = make_turns("s", "t", "f")
     trunk = TurnHistory([first])
     one, other = trunk.with_turns([left]), trunk.with_turns([right])
-    looked_through(one, [first, left])
-    looked_through(other, [first, right])
+    check_totals(one, [first, left])
+    check_totals(other, [first, right])
 
 
-def test_turns_are_found_by_their_place() -> None:
+def test_turns_are_found_by_index_and_slice() -> None:
     one, two = turns(("a?", "b"), ("c?", "d"))
     history = TurnHistory([one]).with_turns([two])
     assert (history[0], history[-1], history[1:], history[-1:], history[5:]) == (one, two, (two,), (two,), ())
@@ -75,25 +74,19 @@ def test_turns_are_found_by_their_place() -> None:
         history[2]
 
 
-def test_a_history_of_a_history_is_itself() -> None:
-    history = TurnHistory(split_into_turns(talk(("a?", "b")), COUNTER))
-    assert TurnHistory.from_turns(history) is history
-    assert list(TurnHistory.from_turns(tuple(history))) == list(history)
-
-
 @settings(deadline=None)
 @given(st.lists(st.sampled_from("fts"), max_size=10), st.sets(st.integers(0, 9)), st.integers(0, 10))
-def test_other_turns_may_stand_at_some_places(kinds: list[str], places: set[int], length: int) -> None:
-    known = some(*kinds)
+def test_turns_can_be_replaced(kinds: list[str], places: set[int], length: int) -> None:
+    known = make_turns(*kinds)
     history = TurnHistory(known[:length]).with_turns(known[length:])
     others = {place: replace(turn, prompt=()) for place, turn in enumerate(known) if place in places}
     instead = [others.get(place, turn) for place, turn in enumerate(known)]
-    looked_through(history.with_replaced(others), instead)
-    looked_through(history, known)
-    looked_through(history.with_replaced(others).with_turns(some("s", "t")[:0]), instead)
+    check_totals(history.with_replaced(others), instead)
+    check_totals(history, known)
+    check_totals(history.with_replaced(others).with_turns(make_turns("s", "t")[:0]), instead)
 
 
-def test_much_that_lasts_is_not_looked_through_for_garbage_again() -> None:
+def test_long_lived_objects_are_frozen_for_the_garbage_collector() -> None:
     def collected_from() -> int:
         return len(gc.get_objects())
 
@@ -103,7 +96,7 @@ def test_much_that_lasts_is_not_looked_through_for_garbage_again() -> None:
         known = collected_from()
         with long_lived_allocation():
             assert not gc.isenabled()
-            many = [[n] for n in range(MANY + 1)]
+            many = [[n] for n in range(MANY_OBJECTS + 1)]
         assert gc.isenabled()
         assert collected_from() < len(many)
         assert known > len(few)

@@ -63,10 +63,6 @@ def test_a_wrong_command_names_what_may_have_been_meant(zkchat: Program, said: s
     assert (done.exit_status, done.err) == (2, f"zkchat: no such command '{said}'. Did you mean {meant}?\n  See zkchat --help\n")
 
 
-def test_a_command_like_no_other_is_only_refused(zkchat: Program) -> None:
-    assert zkchat("xyzzy", "--json").json["error"]["message"] == "no such command 'xyzzy'"
-
-
 def test_a_group_alone_shows_its_commands(zkchat: Program) -> None:
     done = zkchat("vault")
     assert (done.exit_status, done.out, "backlinks" in done.err) == (2, "", True)
@@ -106,14 +102,10 @@ def test_what_is_said_about_a_result_is_no_part_of_it(zkchat: Program) -> None:
         assert (done.exit_status, done.out, done.err.count("\n")) == (0, "", 1), command
 
 
-def test_the_tokens_of_nothing_are_counted_exactly(zkchat: Program) -> None:
-    assert zkchat("tokens", stdin="").out == "0\n"
-
-
 def test_a_list_in_columns_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = Typed()
     monkeypatch.setenv("COLUMNS", "40")
-    Screen(shown, shown, colour=False, err_is_terminal=False).fitted().show(
+    Screen(shown, shown, colour=False, err_is_terminal=False).with_width().show(
         [StyledLine((StyledSpan("67a035daf51a  A rather long title"),), (StyledSpan("2026-11-21 21:13, 4 messages"),))]
     )
     assert shown.getvalue().splitlines() == ["67a035daf51a  A rather long title", "    2026-11-21 21:13, 4 messages"]

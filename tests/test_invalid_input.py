@@ -1,6 +1,5 @@
 """What bad input gets: a clear message (what, why, what next), the documented exit code, and nothing lost."""
 
-import json
 import os
 import resource
 import shlex
@@ -12,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Done, Program, write
+from conftest import Done, Program
 
 from zkchat_cli.app import factory, startup_options
 from zkchat_cli.errors import VaultError, on_one_line
@@ -56,17 +55,6 @@ def test_a_note_that_cannot_be_opened_is_skipped_and_named(zkchat: Program) -> N
     assert status["notes"] == 4
 
 
-def test_a_note_without_permission_is_skipped_and_named(zkchat: Program) -> None:
-    write(zkchat.vault, {"Secret.md": "Nobody may read this.\n"})
-    (zkchat.vault / "Secret.md").chmod(0)
-    # root may read everything, unless it is taken from it
-    limited = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
-    command = [*limited, sys.executable, "-m", "zkchat_cli", "vault", "index", "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, env=zkchat.environment, cwd=zkchat.vault, check=False)
-    assert done.returncode == 0, done.stderr
-    assert any("Secret.md" in problem for problem in json.loads(done.stdout)["problems"])
-
-
 def test_a_note_that_is_not_utf8_is_read_with_replacement_and_reported_once(zkchat: Program) -> None:
     (zkchat.vault / "Latin.md").write_bytes("Das Gerät heißt Rührwerk und steht im Keller.\n".encode("latin-1"))
     first = zkchat("ask", "Was steht im Keller?")
@@ -87,58 +75,8 @@ def test_a_note_of_50_megabytes(zkchat: Program) -> None:
     assert "Huge.md" in done.err
 
 
-def test_a_link_out_of_the_vault_is_not_followed(zkchat: Program, tmp_path: Path) -> None:
-    (tmp_path / "outside").mkdir()
-    (tmp_path / "outside" / "Private.md").write_text("The password is swordfish.\n")
-    (zkchat.vault / "Private.md").symlink_to(tmp_path / "outside" / "Private.md")
-    (zkchat.vault / "folder").symlink_to(tmp_path / "outside")
-    done = zkchat("ask", "What is the password? [[Private]]", "--json")
-    assert "swordfish" not in done.out
-
-
-def test_a_loop_of_folders_ends(zkchat: Program) -> None:
-    (zkchat.vault / "Garden" / "loop").symlink_to(zkchat.vault)
-    assert zkchat("vault", "index", "--json").json["notes"] == 4
-
-
-def test_an_unknown_provider_names_those_there_are(zkchat: Program) -> None:
-    refused(zkchat("ask", "hello", "--model", "oracle/delphi"), 2, "oracle/delphi", "offline", "scripted")
-
-
 def test_an_unknown_model_of_a_provider(zkchat: Program) -> None:
     refused(zkchat("ask", "hello", "--model", "offline/gpt"), 4, "gpt")
-
-
-def test_a_script_that_is_not_there(zkchat: Program) -> None:
-    refused(zkchat("ask", "hello", "--model", "scripted/nowhere.jsonl"), 4, "nowhere.jsonl")
-
-
-def test_a_script_with_a_wrong_line_names_the_line(zkchat: Program, tmp_path: Path) -> None:
-    (tmp_path / "bad.jsonl").write_text('{"text": "fine"}\n{"txet": "typo"}\n')
-    refused(zkchat("ask", "hello", "--model", f"scripted/{tmp_path / 'bad.jsonl'}"), 4, "line 2", "txet")
-
-
-def test_a_settings_file_that_is_no_toml_names_file_and_line(zkchat: Program) -> None:
-    file = zkchat.home / "config" / "config.toml"
-    file.parent.mkdir(parents=True)
-    file.write_text("model = \n")
-    refused(zkchat("ask", "hello"), 2, str(file), "line 1")
-
-
-def test_a_wrong_value_names_the_file_the_key_the_value_and_the_valid_ones(zkchat: Program) -> None:
-    file = zkchat.vault / ".zkchat.toml"
-    file.write_text('[context]\nstrategy = "hybird"\n')
-    refused(zkchat("ask", "hello"), 2, str(file), "context.strategy", "hybird", "hybrid", "discard", "summarize")
-
-
-def test_an_unknown_key_names_the_nearest(zkchat: Program) -> None:
-    (zkchat.vault / ".zkchat.toml").write_text("[context]\nmax_token = 3\n")
-    refused(zkchat("ask", "hello"), 2, "context.max_token", "context.max_tokens")
-
-
-def test_a_wrong_environment_variable_is_named(zkchat: Program) -> None:
-    zkchat.env["ZKCHAT_CONTEXT__MAX_TOKENS"] = "lots"
-    refused(zkchat("ask", "hello"), 2, "ZKCHAT_CONTEXT__MAX_TOKENS", "lots", "whole number")
 
 
 def test_a_store_of_a_newer_version_is_refused_and_left_alone(zkchat: Program) -> None:
@@ -150,14 +88,6 @@ def test_a_store_of_a_newer_version_is_refused_and_left_alone(zkchat: Program) -
     before = store.read_bytes()
     refused(zkchat("ask", "hello"), 3, str(store), "newer")
     assert store.read_bytes() == before
-
-
-def test_a_store_that_is_no_database_is_refused_and_left_alone(zkchat: Program) -> None:
-    store = zkchat.home / "data" / "conversations.db"
-    store.parent.mkdir(parents=True)
-    store.write_text("these are my conversations\n" * 100)
-    refused(zkchat("ask", "hello"), 3, str(store))
-    assert store.read_text().startswith("these are my conversations")
 
 
 def test_looking_at_notes_needs_no_store(zkchat: Program) -> None:
@@ -333,31 +263,3 @@ def test_a_hint_that_is_a_sentence_stands_as_one_behind_its_message(hint: str, l
 def test_a_traceback_is_shown_only_when_asked_for(zkchat: Program, tmp_path: Path) -> None:
     assert "Traceback" not in zkchat("ask", "hello", "--vault", tmp_path / "nowhere").err
     assert "Traceback" in zkchat("ask", "hello", "--vault", tmp_path / "nowhere", "--verbose").err
-
-
-def test_a_script_that_never_stops_calling_tools_is_stopped(zkchat: Program, script: Callable[..., str]) -> None:
-    endless = script({"tool_calls": [{"name": "find_excerpts", "arguments": {"query": "filters"}}]})
-    done = zkchat("ask", "Hello?", "--model", endless, "--json")
-    assert done.exit_status == 4
-    assert done.json["error"]["code"] == "provider"
-
-
-def test_a_tool_that_does_not_exist_and_wrong_arguments_go_back_to_the_model(zkchat: Program, script: Callable[..., str]) -> None:
-    model = script(
-        {"tool_calls": [{"name": "delete_everything"}, {"name": "find_excerpts", "arguments": {"query": 7}}]},
-        {"text": "I will not."},
-    )
-    document = zkchat("ask", "Hello?", "--model", model, "--json").json
-    assert document["answer"] == "I will not."
-    assert [run["ok"] for run in document["tools"]] == [False, False]
-
-
-@pytest.mark.parametrize("path", ["../outside.md", "/etc/passwd", "Garden/../../outside.md", "a" * 4096, "nul\u0000.md"])
-def test_a_tool_never_reads_outside_the_vault(zkchat: Program, script: Callable[..., str], path: str) -> None:
-    (zkchat.vault.parent / "outside.md").write_text("swordfish\n")
-    model = script({"tool_calls": [{"name": "read_zk_document", "arguments": {"relative_path": path}}]}, {"echo": True})
-    done = zkchat("ask", "Read it.", "--model", model, "--json")
-    assert done.exit_status == 0
-    assert done.json["tools"][0]["ok"] is False
-    assert "swordfish" not in done.out
-    assert "root:" not in done.out
