@@ -53,7 +53,7 @@ def test_ctrl_z_stops_the_job_and_fg_goes_on_at_the_prompt_and_in_an_answer(zkch
         chat.type(f"fg{ENTER}")
         chat.wait_until(lambda: chat.everything().count("then word") > said + 1, "more of the answer")
         chat.type(CTRL_C)
-        chat.wait_for("stopped; what came is kept")
+        chat.wait_for("stopped; the partial answer is kept")
         chat.wait_for_prompt()
         chat.type(f"/quit{ENTER}")
         chat.wait_for_shell()

@@ -150,7 +150,7 @@ def test_the_setting_comes_before_the_environment() -> None:
     assert editors.open_note_command(NOTE, 3, "subl {path}:{line}", env) == ["subl", "/notes/A b.md:3"]
     assert editors.open_note_command(NOTE, 3, "gedit", env) == ["gedit", "/notes/A b.md"]
     assert editors.open_note_command(NOTE, 3, "", {}) is None
-    with pytest.raises(ConfigError, match="is no command"):
+    with pytest.raises(ConfigError, match="is not a command"):
         editors.open_note_command(NOTE, 3, "gedit '", env)
 
 

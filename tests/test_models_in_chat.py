@@ -181,7 +181,7 @@ def test_ctrl_c_ends_the_wait(zkchat: Program, server: ModelServer) -> None:
         chat.wait_for("again in")
         began = time.monotonic()
         chat.type(CTRL_C)
-        chat.wait_for("stopped before a word came; /retry asks again")
+        chat.wait_for("stopped before the answer began; /retry asks again")
         assert time.monotonic() - began < 5  # of the 60 s
         chat.ask("Now?", "Here I am.")
 

@@ -226,6 +226,6 @@ def unsent(session: "ZkChatSession") -> list[str]:
 
 def show_error(error: ZkchatError, print_note: NotePrinter, partial: str = "") -> None:
     """What went wrong and what to do next, in two lines."""
-    print_note(f"✗ {error.message}{'; what came is kept' if partial else ''}", "red")
+    print_note(f"✗ {error.message}{'; the partial answer is kept' if partial else ''}", "red")
     if error.hint:
         print_note(f"  {error.hint}", "yellow")
