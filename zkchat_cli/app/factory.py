@@ -213,7 +213,7 @@ def vault_root(loaded: LoadedConfig, cwd: Path) -> str | None:
 
 
 def no_vault_error(cwd: Path) -> VaultError:
-        return VaultError(
+    return VaultError(
         f"no vault: {cwd} holds no Markdown files, and none is named",
         "Name one by --vault DIR, ZKCHAT_VAULT, or `zkchat config set vault.path DIR`; or start in a folder with .md files. "
         "`zkchat chat --demo` brings its own.",
