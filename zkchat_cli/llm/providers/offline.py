@@ -22,9 +22,9 @@ class OfflineModel:
         from zkchat_cli.llm.offline import answer  # noqa: F401
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
-        from zkchat_cli.llm.offline.answer import reply
+        from zkchat_cli.llm.offline.answer import answer_request
 
-        return reply(request)
+        return answer_request(request)
 
 
 def _open(setup: ModelConfig) -> Model:
