@@ -8,6 +8,10 @@ from typing import Any
 from speaking import (
     ModelServer,
     Reply,
+    anthropic_begun,
+    anthropic_calls,
+    anthropic_error,
+    anthropic_text,
     ndjson,
     ollama_calls,
     ollama_error,
@@ -86,7 +90,13 @@ class Answer:
 def a_model(provider: str, address: str, name: str = "m", *, key: str = KEY, first_delay: float = 0.01, **settings: Any) -> Model:
     """The provider's model at an address, impatient."""
     declared = providers.provider(provider)
-    env = {"OPENAI_BASE_URL": address, "OPENAI_API_KEY": key, "OLLAMA_HOST": address}
+    env = {
+        "OPENAI_BASE_URL": address,
+        "OPENAI_API_KEY": key,
+        "OLLAMA_HOST": address,
+        "ANTHROPIC_BASE_URL": address,
+        "ANTHROPIC_API_KEY": key,
+    }
     patient = {"timeout": 5.0, "stall_timeout": 5.0, **settings}
     model: Any = declared.open(ModelConfig(name, declared.settings(**patient), env))
     model.first_delay = first_delay
@@ -150,5 +160,15 @@ OLLAMA = Protocol(
     lambda *calls: ollama_calls(*calls),
     "/api/tags",
     lambda names: {"models": [{"name": name} for name in names]},
+    path="",
+)
+ANTHROPIC = Protocol(
+    "anthropic",
+    anthropic_text,
+    anthropic_begun,
+    anthropic_error,
+    anthropic_calls,
+    "/v1/models?limit=1000",
+    lambda names: {"data": [{"id": name} for name in names]},
     path="",
 )

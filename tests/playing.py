@@ -44,7 +44,7 @@ from zkchat_cli.errors import ZkchatError
 from zkchat_cli.terminal.command_runner import run_piped
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.turn_renderer import show_error
-from zkchat_cli.terminal.turn_view import Aside, to_stderr
+from zkchat_cli.terminal.turn_view import NotePrinter, note_printer
 
 DEMO = Path(factory.__file__).parent.with_name("demo")
 TYPED, MORE, SHELL, ANY = "› ", "… ", "$ ", "⋮"
@@ -146,7 +146,7 @@ class Stage:
         out = StringIO()
         width = self._columns
         screen = Screen(out, out, colour=False, err_is_terminal=False, columns=(lambda: width) if width else None)
-        aside: Aside = screen.print if width else to_stderr(screen, lambda: self._session is not None and self._session.verbose)
+        aside: NotePrinter = screen.print if width else note_printer(screen, lambda: self._session is not None and self._session.verbose)
         try:
             self._session = run_piped(line, self._session, screen, aside, max_sources=10)
         except ZkchatError as e:

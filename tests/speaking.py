@@ -252,6 +252,11 @@ def anthropic_start(**usage: int) -> dict[str, Any]:
     }
 
 
+def anthropic_begun(text: str) -> bytes:
+    """Some text, with more to come."""
+    return anthropic_events(anthropic_start(), *anthropic_block(0, {"type": "text", "text": ""}, {"type": "text_delta", "text": text})[:2])
+
+
 def anthropic_block(index: int, block: dict[str, Any], *deltas: dict[str, Any]) -> list[dict[str, Any]]:
     """A block of content, begun, written and ended."""
     return [

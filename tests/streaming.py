@@ -13,7 +13,7 @@ from zkchat_cli.terminal.hyperlinks import NOTHING, LinkTargets
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.streaming_view import StreamingView
 
-SEQUENCES = re.compile(r"\x1b(?:\[[\d;]*[mKJGA]|\]8;;[!-~]*\x1b\\)")
+SEQUENCES = re.compile(r"\x1b(?:\[[\d;]*[mKJGAB]|\]8;(?:id=\d+)?;[!-~]*\x1b\\)")
 """All that may be written besides text."""
 
 
@@ -102,7 +102,7 @@ class Streaming:
     def say(self, deltas: Iterable[str], each: Callable[[], None] = lambda: None) -> "Streaming":
         for delta in deltas:
             self.now += self._pace
-            self.live.answer(delta)
+            self.live.add_answer(delta)
             each()
         return self
 

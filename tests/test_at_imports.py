@@ -110,19 +110,19 @@ def test_a_text_of_at_signs_is_read_in_one_pass() -> None:
 
 def test_a_file_is_imported_from_the_current_folder(places: ImportRoots) -> None:
     found = file("what does @main.py do?", places)
-    assert (found.title, found.readable) == ("main.py", False)
+    assert (found.title, found.is_note) == ("main.py", False)
     assert [(c.text, c.start_line, c.end_line) for c in found.chunks] == [("def main():\n    return 1", 1, 2)]
     assert (places.vault.root / found.relative_path).resolve() == (places.folder or Path()).resolve() / "main.py"
 
 
 def test_a_file_of_the_vault_is_imported_by_its_path_there(places: ImportRoots) -> None:
     found = file("@data/rows.csv", places)
-    assert (found.relative_path, found.chunks[0].text, found.readable) == ("data/rows.csv", "name,price\nhoe,12", False)
+    assert (found.relative_path, found.chunks[0].text, found.is_note) == ("data/rows.csv", "name,price\nhoe,12", False)
 
 
 def test_a_note_is_imported_with_its_headings_and_md_may_be_left_out(places: ImportRoots) -> None:
     found = file("@Queries/Combining", places)
-    assert (found.relative_path, found.readable) == ("Queries/Combining.md", True)
+    assert (found.relative_path, found.is_note) == ("Queries/Combining.md", True)
     assert found.chunks == tuple(places.vault.chunks("Queries/Combining.md"))
 
 
@@ -143,13 +143,13 @@ def test_an_absolute_path_is_fine_where_it_leads_to_either(places: ImportRoots) 
 
 
 def test_without_a_current_folder_the_vault_is_all_there_is(places: ImportRoots) -> None:
-    alone = ImportRoots(places.vault, None, places.limit)
+    alone = ImportRoots(places.vault, None, places.max_bytes)
     assert file("@Filters.md", alone).relative_path == "Filters.md"
     assert "not found" in why_not("@main.py", alone)
 
 
 def test_a_current_folder_that_is_gone_is_none(places: ImportRoots, tmp_path: Path) -> None:
-    assert file("@Filters.md", ImportRoots(places.vault, tmp_path / "gone", places.limit)).relative_path == "Filters.md"
+    assert file("@Filters.md", ImportRoots(places.vault, tmp_path / "gone", places.max_bytes)).relative_path == "Filters.md"
 
 
 # what is refused
@@ -222,7 +222,7 @@ def test_an_import_is_a_reference_with_its_text(places: ImportRoots) -> None:
         ("@Filters.md", "import", "found"),
         ("@main.py", "import", "found"),
     ]
-    assert [len(text) for text in found.texts.values()] == [len(places.vault.chunks("Filters.md")), 1]
+    assert [len(text) for text in found.chunks.values()] == [len(places.vault.chunks("Filters.md")), 1]
     assert found.warnings == []
 
 

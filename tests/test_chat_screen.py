@@ -91,12 +91,12 @@ def test_commands_are_completed_with_their_help(zkchat: Program) -> None:
         chat.wait_for_prompt()
         chat.type("/co")
         chat.wait_for("/context")
-        chat.wait_for("summarise older turns now")
+        chat.wait_for("summarize older turns now")
         chat.wait_for("tokens per component")
         chat.type(TAB)
         chat.wait_for("you › /context")
         chat.enter()
-        chat.wait_for("compaction is not due")
+        chat.wait_for("Compacts at ")
 
 
 def test_notes_are_completed_in_brackets(zkchat: Program, script: Script) -> None:

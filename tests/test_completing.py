@@ -8,8 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.text.words import fold
-from zkchat_cli.vault.links.completion import Completion, Completions
-from zkchat_cli.vault.links.fuzzy import MOST_HITS, FuzzyMatcher, best
+from zkchat_cli.vault.links.completion import Completion, NoteCompleter
+from zkchat_cli.vault.links.fuzzy import MOST_HITS, FuzzyMatcher, best_matches
 from zkchat_cli.vault.vault import Vault
 
 NOTES = {
@@ -100,7 +100,6 @@ def test_nothing_typed_yet_is_completed_with_the_newest_notes(tmp_path):
     notes.refresh(only=["4.md", "New.md"])
     assert {completion.name for completion in notes.complete("", 2)} == {"4", "New"}
     assert [completion.name for completion in notes.complete("new")] == ["New"]
-    assert "New.md" in notes.cached_paths()
     notes.close()
 
 
@@ -129,16 +128,16 @@ def test_who_completes_does_not_wait_for_a_refresh(vault, tmp_path):
 
 def test_a_word_beginning_beats_the_middle_of_one_and_both_beat_scattered_letters():
     texts = ["Recap", "My cap", "Compass and pen", "Cap", "A capital", "Camp"]
-    assert best(texts, "cap", 10) == ["Cap", "My cap", "A capital", "Compass and pen", "Recap", "Camp"]
+    assert best_matches(texts, "cap", 10) == ["Cap", "My cap", "A capital", "Compass and pen", "Recap", "Camp"]
 
 
 def test_which_mark_stands_between_two_words_does_not_count():
-    assert best(["due-date_filter", "due date", "duedate"], "due date", 9) == ["due date", "due-date_filter", "duedate"]
+    assert best_matches(["due-date_filter", "due date", "duedate"], "due date", 9) == ["due date", "due-date_filter", "duedate"]
 
 
 def test_letters_at_beginnings_of_words_and_side_by_side_come_first():
-    assert best(["xa xlxpxhxa", "x alpha", "xx al xx pha"], "xalpha", 9)[0] == "x alpha"
-    assert best(["xa1cb c", "xa cb"], "acb", 9) == ["xa cb", "xa1cb c"]
+    assert best_matches(["xa xlxpxhxa", "x alpha", "xx al xx pha"], "xalpha", 9)[0] == "x alpha"
+    assert best_matches(["xa1cb c", "xa cb"], "acb", 9) == ["xa cb", "xa1cb c"]
 
 
 @example("a", 3)
@@ -175,7 +174,7 @@ def test_odd_characters_are_characters(vault, typed):
 def test_tens_of_thousands_of_notes_are_completed_while_typing():
     words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "theta", "kappa", "lambda", "sigma"]
     notes = [(f"Folder {i % 100}/{words[i % 10]} {words[i // 10 % 10]} {i}.md", f"{words[i % 7]} {i}") for i in range(20_000)]
-    many = Completions(notes, [], [])
+    many = NoteCompleter(notes, [], [])
     took = []
     for typed in ("alp", "19999", "lam sig 8", "ls9", "zgm77", "nosuchname", "folder 7/kap", "q"):
         began = time.thread_time()

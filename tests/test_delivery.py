@@ -126,7 +126,7 @@ def test_the_decision_and_its_reason_are_kept_with_the_message(room: Room) -> No
     assert " left for messages" in str(kept["[[Combining]]"][1])
     assert kept["[[Big]]"][0] == "offered"
     assert "all of it takes" in str(kept["[[Big]]"][1])
-    assert kept["[[pic.png]]"] == ("offered", "it holds no text that can be put into a prompt")
+    assert kept["[[pic.png]]"] == ("offered", "it has no text to put into a prompt")
     assert kept["[[Nope]]"] == (None, None)
     prompt = room.resumed(session).prompt()
     assert {r.wikilink: r.delivery for r in prompt.documents}["[[Big]]"] == "offered"
@@ -210,7 +210,7 @@ def test_no_more_than_a_hundred_links_are_followed(room: Room) -> None:
     write(room.vault.root, {f"n/{n}.md": "x" for n in range(120)} | {"Index.md": " ".join(f"[[n/{n}]]" for n in range(120))})
     room.vault.refresh()
     told = [e for e in room.session(deltas()).send("[[Index]]>1") if isinstance(e, events.Notice)]
-    assert (told[0].message, told[0].hint) == ("[[Index]]>1 leads to more than 100 notes", "the first 100 are taken")
+    assert (told[0].message, told[0].hint) == ("[[Index]]>1 leads to more than 100 notes", "only the first 100 are used")
 
 
 def test_a_linked_note_that_is_gone_since_the_index_saw_it_is_offered(room: Room) -> None:
@@ -234,8 +234,8 @@ def test_an_imported_file_is_in_the_prompt_up_to_half_of_what_is_left(room: Room
     folder = write(tmp_path / "code", {"main.py": "\n\n".join(f"line {n}: {'word ' * 60}" for n in range(60)), "none.txt": ""})
     session = room.session(deltas(), working_folder=folder)
     told = [f"{e.message}; {e.hint}" for e in session.send("what does @main.py do?") if isinstance(e, events.Notice)]
-    assert told[0].startswith("of @main.py, only lines 1 to ")
-    assert told[0].endswith(" of 119 went to the model; name a smaller file, or raise context.max_tokens")
+    assert told[0].startswith("only lines 1 to ")
+    assert told[0].endswith(" of 119 of @main.py went to the model; name a smaller file, or raise context.max_tokens")
     [reference] = session.history[0].references
     assert (reference.delivery, reference.reference_type) == ("partly", "import")
     told = [e.message for e in session.send("and @none.txt?") if isinstance(e, events.Notice)]
@@ -246,7 +246,7 @@ def test_an_imported_file_for_which_there_is_no_room_at_all_is_told(room: Room, 
     room.max_context = 700
     folder = write(tmp_path / "code", {"main.py": "word " * 900})
     told = [e.message for e in room.session(deltas(), working_folder=folder, tools=()).send("@main.py?") if isinstance(e, events.Notice)]
-    assert "@main.py does not fit, and the model cannot read it by itself" in told
+    assert "@main.py does not fit, and the model cannot read it with a tool" in told
 
 
 # the rule by itself
@@ -260,7 +260,7 @@ def piece(n: int, size: int, heading: str | None = None, text: str = "") -> Cont
 def delivered(text: tuple[ContentChunk, ...], left: int, ratio: float = 0.2, message: str = "w?", again: int = 1) -> Injection:
     reference = DocumentReference(wikilink="[[N]]", relative_path="N.md", reference_type="direct")
     sections = [reference.model_copy(update={"heading": str(i) if i else None}) for i in range(again)]
-    named = MentionedDocuments(references=sections, texts={reference_key(r): text for r in sections})
+    named = MentionedDocuments(references=sections, chunks={reference_key(r): text for r in sections})
     return inject(named, message, InjectionBudget(left, ratio, lambda c: len(c.text) // 2, lambda _: (), lambda _: None))
 
 
@@ -290,7 +290,7 @@ def test_documents_together_take_at_most_half_of_what_is_left() -> None:
     text = tuple((piece(n, 300),) for n in range(15))
     named = [DocumentReference(wikilink=f"[[N{n}]]", relative_path=f"N{n}.md", reference_type="direct") for n in range(15)]
     means = InjectionBudget(3000, 0.2, lambda c: len(c.text) // 2, lambda _: (), lambda _: None)
-    found = inject(MentionedDocuments(references=named, texts=dict(zip(map(reference_key, named), text, strict=True))), "w?", means)
+    found = inject(MentionedDocuments(references=named, chunks=dict(zip(map(reference_key, named), text, strict=True))), "w?", means)
     assert sum(len(c.text) // 2 for c in found.chunks) == 1500
     assert [r.delivery for r in found.references] == ["injected"] * 5 + ["offered"] * 10
 
@@ -299,7 +299,7 @@ def test_a_note_that_is_in_the_prompt_already_is_referred_to(room: Room) -> None
     session = room.session(deltas())
     completed(session.send("[[Combining]]?"))
     message = [m for m in session.prompt("And [[Combining]]?").messages if m.kind == "documents"][-1]
-    assert "[its text stands above: source 1; to be read again if it does not]" in message.content
+    assert "[its text is above: source 1; read it again if it is not]" in message.content
     assert "Excerpts of them" not in message.content
     assert "Read " not in message.content
     report = completed(session.send("What of [[Combining]]?"))
@@ -329,7 +329,7 @@ def test_a_word_of_all_sections_tells_none_from_another() -> None:
 
 def test_with_no_document_there_is_nothing_to_introduce() -> None:
     assert describe_documents(()) == ""
-    assert delivered((), 100).references[0].delivery_reason == "it holds no text that can be put into a prompt"
+    assert delivered((), 100).references[0].delivery_reason == "it has no text to put into a prompt"
     assert COUNTER.count(describe_documents(delivered((), 100).references)) > 0
 
 
@@ -339,9 +339,9 @@ def test_with_no_document_there_is_nothing_to_introduce() -> None:
 def test_the_decisions_are_visible(zkchat: Program) -> None:
     zkchat("ask", "How do conditions nest in [[Combining]]?")
     stats = zkchat("context", "stats").out
-    assert "documents:\n  whole       [[Combining]]  Queries/Combining.md: " in stats
+    assert "Documents:\n  full text   [[Combining]]  Queries/Combining.md: " in stats
     shown = zkchat("context", "show", "--next", "[[Limiting]]", "--max-context", 1050).out
-    assert "  to be read  [[Limiting]]  Queries/Limiting.md: all of it takes " in shown
+    assert "  summary     [[Limiting]]  Queries/Limiting.md: all of it takes " in shown
     [first, second] = zkchat("context", "show", "--next", "[[Limiting]]", "--json").json["documents"]
     assert (first["relative_path"], first["delivery"], second["delivery"]) == ("Queries/Combining.md", "injected", "injected")
     assert "[[Combining]]  Queries/Combining.md: its text is in the prompt already, source 1" in (
@@ -361,4 +361,4 @@ def test_a_chat_imports_what_a_message_names(zkchat: Program, vault: Path) -> No
     write(vault, {"data.txt": "The price is 12."})
     done = zkchat("chat", stdin="what is the price? @data.txt\n/context\n", cwd=vault)
     assert "“The price is 12.” [1]" in done.out
-    assert "whole       @data.txt  data.txt" in done.out
+    assert "full text   @data.txt  data.txt" in done.out

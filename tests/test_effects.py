@@ -268,7 +268,7 @@ def test_what_is_picked_is_gone_on_with(room: Room) -> None:
     chat.run("/resume")
     assert chat.session.conversation.id == first.conversation.id
     assert [row[:5] for row in chat.asked[0]] == ["resum", "What "]
-    assert written(chat.screen) == "Going on with “" + first.conversation.id + "”, 2 messages.\n"
+    assert written(chat.screen) == "Resumed “" + first.conversation.id + "” (2 messages).\n"
     staying = Hands(session, picks=None)
     staying.run("/sessions")
     assert staying.session is session

@@ -14,7 +14,7 @@ from terminal_screen import CTRL_C, CTRL_D, Chat
 
 from zkchat_cli.app import factory
 from zkchat_cli.app.startup_options import StartupOptions
-from zkchat_cli.vault.discovery import VaultCandidate, candidates, home_of
+from zkchat_cli.vault.discovery import VaultCandidate, abbreviate_home, find_vaults
 
 
 @pytest.fixture
@@ -44,12 +44,12 @@ def config(program: Program) -> Path:
 
 
 def test_the_likeliest_folders_come_first_with_their_notes(home: Path) -> None:
-    found = candidates(home, home / "empty", {}, seconds=10)
+    found = find_vaults(home, home / "empty", {}, seconds=10)
     assert found == [VaultCandidate(home / "Documents/Garden", 2, why="Obsidian"), VaultCandidate(home / "notes", 1)]
-    assert candidates(home, home / "Documents/Letters", {}, seconds=10)[1] == VaultCandidate(
+    assert find_vaults(home, home / "Documents/Letters", {}, seconds=10)[1] == VaultCandidate(
         home / "Documents/Letters", 1, why="the current folder"
     )
-    assert [home_of(each.path, home) for each in found] == ["~/Documents/Garden", "~/notes"]
+    assert [abbreviate_home(each.path, home) for each in found] == ["~/Documents/Garden", "~/notes"]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_the_likeliest_folders_come_first_with_their_notes(home: Path) -> None:
 )
 def test_a_list_of_vaults_that_nobody_can_read_is_left_aside(home: Path, listed: str) -> None:
     (home / ".config/obsidian/obsidian.json").write_text(listed)
-    assert [each.path.name for each in candidates(home, home / "empty", {}, seconds=10)] == ["Garden", "notes"]
+    assert [each.path.name for each in find_vaults(home, home / "empty", {}, seconds=10)] == ["Garden", "notes"]
 
 
 def test_the_search_ends_in_time_however_much_there_is(home: Path) -> None:
@@ -66,9 +66,9 @@ def test_the_search_ends_in_time_however_much_there_is(home: Path) -> None:
         for note in range(30):
             (home / f"notes/{folder}/{note}.md").touch()
     began = time.monotonic()
-    assert [(each.notes, each.more) for each in candidates(home, home / "empty", {}, seconds=10)][1] == (1000, True)
-    candidates(home, home / "empty", {}, seconds=0.01)
-    assert candidates(home, home / "empty", {}, seconds=0) == []
+    assert [(each.notes, each.more) for each in find_vaults(home, home / "empty", {}, seconds=10)][1] == (1000, True)
+    find_vaults(home, home / "empty", {}, seconds=0.01)
+    assert find_vaults(home, home / "empty", {}, seconds=0) == []
     assert time.monotonic() - began < 5
 
 

@@ -19,10 +19,8 @@ from zkchat_cli.config.schema import TerminalSettings
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ToolCall, ToolRun
 from zkchat_cli.terminal import theme
-from zkchat_cli.terminal.markdown.pieces import Piece
-from zkchat_cli.terminal.painting import Painter
-from zkchat_cli.terminal.plain_view import SlowTerminalView
-from zkchat_cli.terminal.screen import PROGRESS_AFTER, Screen
+from zkchat_cli.terminal.plain_view import PlainTurnView
+from zkchat_cli.terminal.screen import PROGRESS_DELAY, Screen
 from zkchat_cli.terminal.turn_renderer import Verbosity, show, tool_line, unsent
 from zkchat_cli.views.text import StyledLine, StyledSpan
 
@@ -55,15 +53,11 @@ def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
     ],
 )
 def test_a_theme_is_what_the_setting_or_the_background_says(setting: str, background: str, expected: theme.Theme) -> None:
-    assert theme.chosen(setting, {"COLORFGBG": background}) is expected
-
-
-def test_every_theme_has_every_look() -> None:
-    assert theme.DARK.looks.keys() == theme.LIGHT.looks.keys() == theme.EITHER.looks.keys()
+    assert theme.choose_theme(setting, {"COLORFGBG": background}) is expected
 
 
 def test_without_a_known_background_no_colour_is_used_that_one_of_them_swallows() -> None:
-    assert not {"30", "34", "37", "94", "97"} & {code for look in theme.EITHER.looks.values() for code in look.split(";")}
+    assert not {"30", "34", "37", "94", "97"} & {code for look in theme.EITHER.styles.values() for code in look.split(";")}
 
 
 def test_a_screen_goes_by_what_the_terminal_says_of_its_background() -> None:
@@ -72,16 +66,9 @@ def test_a_screen_goes_by_what_the_terminal_says_of_its_background() -> None:
 
 def test_a_plain_theme_is_a_screen_without_colours() -> None:
     screen, out = a_screen()
-    screen.dressed(TerminalSettings(theme="plain"), {}).print("plain", "bold")
-    screen.dressed(TerminalSettings(theme="light"), {}).print("dark yellow", "yellow")
+    screen.with_settings(TerminalSettings(theme="plain"), {}).print("plain", "bold")
+    screen.with_settings(TerminalSettings(theme="light"), {}).print("dark yellow", "yellow")
     assert out.getvalue() == "plain\n\x1b[38;5;130mdark yellow\x1b[0m\n"
-
-
-def test_looks_change_with_as_few_bytes_as_will_do() -> None:
-    painter = Painter(theme.EITHER)
-    pieces = [Piece("a", "bold"), Piece("b", "bold"), Piece(" "), Piece("c", "dim"), Piece("d"), Piece("e", "link", "u:e"), Piece("\n")]
-    assert painter.paint(pieces) == "\x1b[1mab \x1b[;2mc\x1b[md\x1b[4m\x1b]8;;u:e\x1b\\e\x1b]8;;\x1b\\\x1b[m\n"
-    assert painter.paint([Piece("f", "link", "u:f")]).endswith("f\x1b]8;;\x1b\\\x1b[m")
 
 
 # ASCII
@@ -89,11 +76,17 @@ def test_looks_change_with_as_few_bytes_as_will_do() -> None:
 
 def test_signs_are_ascii_by_setting_or_where_the_encoding_has_no_others() -> None:
     screen, out = a_screen()
-    plain = screen.dressed(TerminalSettings(ascii=True), {})
+    plain = screen.with_settings(TerminalSettings(ascii=True), {})
     plain.print("✓ Filters › Dates … │")
     plain.show([StyledLine((StyledSpan("[1] ✓ a › b", "bold", "Größe.md"),), (StyledSpan("“c”"),))])
     assert out.getvalue() == '+ Filters > Dates ... |\n\x1b[1m[1] + a > b\x1b[0m   "c"\n'
-    assert [theme.can_say(encoding) for encoding in ("utf-8", "latin-1", "ascii", None, "no such")] == [True, False, False, False, False]
+    assert [theme.can_encode_symbols(encoding) for encoding in ("utf-8", "latin-1", "ascii", None, "no such")] == [
+        True,
+        False,
+        False,
+        False,
+        False,
+    ]
 
 
 # what a turn tells
@@ -126,7 +119,7 @@ def test_without_escape_sequences_progress_is_a_line_that_goes_again() -> None:
     with Screen(io.StringIO(), told, False, err_is_terminal=True, plain=True).progress_bar("Indexing") as progress:
         progress(1, 9)
         assert told.getvalue() == ""
-        time.sleep(PROGRESS_AFTER + 0.01)
+        time.sleep(PROGRESS_DELAY + 0.01)
         progress(8, 9)
         assert told.getvalue() == "\rIndexing  8/9"
     assert told.getvalue().endswith(f"\r{' ' * 13}\r") and "\x1b" not in told.getvalue()
@@ -146,11 +139,11 @@ def test_without_colours_a_line_says_that_something_goes_on_and_leaves_nothing()
     terminal = Terminal(60, 10)
     stream, out, now = pyte.Stream(terminal), io.StringIO(), [0.0]
     screen = Screen(out, io.StringIO(), False, False, columns=lambda: 60)
-    stage = SlowTerminalView(screen, screen.print, "scripted", clock=lambda: now[0], ticking=False)
+    stage = PlainTurnView(screen, screen.print, "scripted", clock=lambda: now[0], status=True, ticking=False)
 
     def rows(seconds: float) -> list[str]:
         now[0] += seconds
-        stage.tick()
+        stage.draw_status()
         stream.feed(out.getvalue().replace("\n", "\r\n"))
         assert "\x1b" not in out.getvalue()
         out.seek(0)
@@ -159,18 +152,18 @@ def test_without_colours_a_line_says_that_something_goes_on_and_leaves_nothing()
 
     assert rows(0.3) == []
     assert rows(1.7)[0][2:] == "scripted · 2 s · Ctrl-C stops"
-    stage.doing('find_excerpts "heap"')
+    stage.set_activity('find_excerpts "heap"')
     assert rows(0.1) == []
     assert rows(1.0)[0][2:] == 'find_excerpts "heap" · 3 s · Ctrl-C stops'
-    stage.doing("")
-    stage.aside("  found")
-    stage.waiting(3, "busy")
-    assert rows(1.0)[1:] == ["  again in 3 s, Ctrl-C stops: busy"]
-    stage.thought("Hm, so ")
+    stage.set_activity("")
+    stage.print_note("  found")
+    stage.set_waiting(3, "busy")
+    assert rows(1.0)[1][2:] == "again in 3 s, Ctrl-C stops: busy · 4 s"
+    stage.add_reasoning("Hm, so ")
     assert rows(1.0)[1:] == ["  thinking", "Hm, so"]
-    stage.answer("It needs ")
+    stage.add_answer("It needs ")
     assert rows(1.0)[3:] == ["", "It needs"]
-    stage.answer("air.\n")
+    stage.add_answer("air.\n")
     assert rows(1.0)[5][2:] == "scripted · 7 s · ~5 tokens · ~2 tokens/s · Ctrl-C stops"
     stage.pause()
     assert rows(9.0)[4:] == ["It needs air."]
@@ -181,10 +174,10 @@ def test_without_colours_a_line_says_that_something_goes_on_and_leaves_nothing()
 def test_without_colours_that_line_takes_one_row_of_a_screen_that_has_become_narrower() -> None:
     out, now, columns = io.StringIO(), [0.0], [60]
     screen = Screen(out, io.StringIO(), False, False, columns=lambda: columns[0])
-    stage = SlowTerminalView(screen, screen.print, "scripted/模型👨‍👩‍👧", clock=lambda: now[0], ticking=False)
+    stage = PlainTurnView(screen, screen.print, "scripted/模型👨‍👩‍👧", clock=lambda: now[0], status=True, ticking=False)
     for width in (60, 24, 24):
         columns[0], now[0] = width, now[0] + 2
-        stage.tick()
+        stage.draw_status()
     columns[0] = 12
     stage.close()
     assert [get_cwidth(each) <= room for each, room in zip(out.getvalue().split("\r")[1:], (59, 23, 23, 11, 0), strict=True)] == [True] * 5
@@ -222,7 +215,7 @@ def test_verbose_tells_what_of_the_conversation_was_not_sent(room: Room) -> None
     session = stored(room, talk(*((f"question {n} {long}", f"answer {n} {long}") for n in range(6))), max_context=2000)
     assert unsent(session) == []
     list(session.send("when is compost ready?"))
-    assert any("not sent: " in line and " messages" in line for line in unsent(session)), unsent(session)
+    assert any("Not sent: " in line and " messages" in line for line in unsent(session)), unsent(session)
 
 
 # the whole program

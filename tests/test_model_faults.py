@@ -1,16 +1,17 @@
-"""What goes wrong between zkchat and a server, on the wire: what kind of error it is, what is said of it, and how often was called."""
+"""What goes wrong between zkchat and a model server, on the wire: the kind of error, its message, and how many calls are made."""
 
 import json
 import time
 from typing import Any
 
 import pytest
-from asking import KEY, OLLAMA, OPENAI, Protocol, a_model, ask
+from asking import ANTHROPIC, KEY, OLLAMA, OPENAI, Protocol, a_model, ask
 from speaking import RESET, ModelServer, Reply, a_server, nobody_listens, openai_error
 
 from zkchat_cli.llm.base import RetryDelay
 from zkchat_cli.llm.http_errors import parse_context_limit
 
+ALL = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA, ANTHROPIC], ids=lambda protocol: protocol.name)
 BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)
 PAGE = b"<!DOCTYPE html>\n<html><body><h1>502 Bad Gateway</h1></body></html>\n"
 
@@ -22,7 +23,7 @@ def server() -> Any:
 
 
 @pytest.fixture(autouse=True)
-def _unused(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def _reset(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     server.asked.clear()
     server.everything.clear()
     server.gets.clear()
@@ -30,29 +31,27 @@ def _unused(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(variable, raising=False)
 
 
-# nobody there
+# no connection
 
 
-@BOTH
-def test_a_server_that_is_not_there(protocol: Protocol) -> None:
-    error = ask(a_model(protocol.name, nobody_listens() + protocol.path)).error
-    assert error.kind == "connection"
-    assert error.message.endswith("cannot be reached: Connection refused")
-    assert {"openai": "Is it running?", "ollama": "ollama serve"}[protocol.name] in error.hint
+@ALL
+@pytest.mark.parametrize(
+    ("address", "cause"),
+    [("", "cannot be reached: Connection refused"), ("http://nobody.invalid", "its name is not known")],
+)
+def test_unreachable_server_is_called_once(protocol: Protocol, address: str, cause: str) -> None:
+    answer = ask(a_model(protocol.name, (address or nobody_listens()) + protocol.path))
+    assert (answer.error.kind, answer.waits) == ("connection", [])
+    assert cause in answer.error.message
+    hints = {"openai": "Is it running?", "ollama": "ollama serve", "anthropic": "anthropic.base_url"}
+    assert hints[protocol.name] in answer.error.hint
 
 
-@BOTH
-def test_a_name_that_is_nobodys(protocol: Protocol) -> None:
-    error = ask(a_model(protocol.name, "http://nobody.invalid" + protocol.path)).error
-    assert error.kind == "connection"
-    assert "its name is not known" in error.message
-
-
-@BOTH
+@ALL
 @pytest.mark.parametrize(
     "address", ["http://[::1", "http://notes.lan:many", "http://127.0.0.1:99999", "ftp://notes.lan", "http://a b", "http://h\x00"]
 )
-def test_an_address_that_is_none_is_not_called(protocol: Protocol, address: str) -> None:
+def test_invalid_address_is_not_called(protocol: Protocol, address: str) -> None:
     model = a_model(protocol.name, address)
     model.prepare()
     error = ask(model).error
@@ -60,44 +59,39 @@ def test_an_address_that_is_none_is_not_called(protocol: Protocol, address: str)
     assert "has no valid address" in error.message
 
 
-# silence
+# timeouts
 
 
-@BOTH
-def test_silence_before_the_first_word(server: ModelServer, protocol: Protocol) -> None:
-    answer = protocol.ask(server, Reply([5.0]), timeout=0.2)
-    assert answer.error.kind == "timeout"
-    assert "did not answer within 0.2 s" in answer.error.message
+@ALL
+@pytest.mark.parametrize("silence", [Reply([5.0]), Reply([], before=5.0)], ids=["before the body", "before the headers"])
+def test_silence_before_the_first_word_is_a_timeout(server: ModelServer, protocol: Protocol, silence: Reply) -> None:
+    answer = protocol.ask(server, silence, timeout=0.5)
+    assert (answer.error.kind, len(server.asked)) == ("timeout", 1)
+    assert "did not answer within 0.5 s" in answer.error.message
     assert "timeout" in answer.error.hint
-    assert len(server.asked) == 1
 
 
-@BOTH
-def test_silence_before_the_headers(server: ModelServer, protocol: Protocol) -> None:
-    assert protocol.ask(server, Reply([], before=5.0), timeout=0.2).error.kind == "timeout"
-
-
-@BOTH
-def test_silence_in_the_middle(server: ModelServer, protocol: Protocol) -> None:
+@ALL
+def test_silence_within_an_answer_is_a_timeout(server: ModelServer, protocol: Protocol) -> None:
     answer = protocol.ask(server, Reply([protocol.begin("A filter"), 5.0]), stall_timeout=0.2)
-    assert (answer.error.kind, answer.text) == ("timeout", "A filter")
+    assert (answer.error.kind, answer.text, len(server.asked)) == ("timeout", "A filter", 1)
     assert "in the middle of its answer" in answer.error.message
-    assert len(server.asked) == 1
 
 
-def test_a_tool_call_that_comes_slowly_is_no_silence(server: ModelServer) -> None:
-    head, *rest = OPENAI.calls(("a", "find_excerpts", '{"query": "x"}'))
-    pieces = [piece for line in head.splitlines(keepends=True) for piece in (line, 0.06)]
-    answer = OPENAI.ask(server, Reply([*pieces, *rest]), timeout=0.3, stall_timeout=0.3)
+@pytest.mark.parametrize("protocol", [OPENAI, ANTHROPIC], ids=lambda protocol: protocol.name)
+def test_slow_tool_call_is_not_silence(server: ModelServer, protocol: Protocol) -> None:
+    body = b"".join(protocol.calls(("a", "find_excerpts", '{"query": "x"}')))
+    pieces = [piece for line in body.splitlines(keepends=True) for piece in (line, 0.06)]
+    answer = protocol.ask(server, Reply(pieces), timeout=0.4, stall_timeout=0.4)
     assert [call.arguments for call in answer.calls] == [{"query": "x"}]
 
 
-# refusals
+# rejections
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize(
-    ("status", "kind", "said"),
+    ("status", "kind", "message"),
     [
         (400, "bad_request", "rejects the request (400): no good"),
         (401, "auth", "(401)"),
@@ -105,32 +99,30 @@ def test_a_tool_call_that_comes_slowly_is_no_silence(server: ModelServer) -> Non
         (422, "bad_request", "rejects the request (422): no good"),
     ],
 )
-def test_a_refusal_is_not_argued_with(server: ModelServer, protocol: Protocol, status: int, kind: str, said: str) -> None:
+def test_rejected_call_is_made_once(server: ModelServer, protocol: Protocol, status: int, kind: str, message: str) -> None:
     answer = protocol.ask(server, protocol.error(status, "no good"))
-    assert answer.error.kind == kind
-    assert said in answer.error.message
-    assert len(server.asked) == 1
+    assert (answer.error.kind, len(server.asked)) == (kind, 1)
+    assert message in answer.error.message
 
 
-def test_a_key_that_is_refused_says_where_it_is_from(server: ModelServer) -> None:
+def test_rejected_key_names_its_variable(server: ModelServer) -> None:
     error = OPENAI.ask(server, openai_error(401, f"Incorrect API key provided: {KEY}")).error
     assert (error.message.split("/v1 ")[1], error.hint) == ("rejects the key (401)", "Check OPENAI_API_KEY.")
     assert "needs a key" in OPENAI.ask(server, openai_error(401, "no"), key="").error.message
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize("status", [400, 403, 429, 500])
-def test_a_key_that_a_server_repeats_is_not(server: ModelServer, protocol: Protocol, status: int) -> None:
+def test_key_repeated_by_the_server_is_removed(server: ModelServer, protocol: Protocol, status: int) -> None:
     assert "your key …" in protocol.ask(server, protocol.error(status, f"your key {KEY}")).error.message
 
 
-def test_neither_is_one_in_what_is_no_http(server: ModelServer) -> None:
-    error = OPENAI.ask(server, Reply([b"\r\n"], headers={"x-key": f"\x01{KEY}"})).error
-    assert error.kind in ("cut", "bad_answer")
+def test_key_in_an_invalid_header_is_not_shown(server: ModelServer) -> None:
+    assert OPENAI.ask(server, Reply([b"\r\n"], headers={"x-key": f"\x01{KEY}"})).error.kind in ("cut", "bad_answer")
 
 
-@BOTH
-def test_a_model_that_is_not_there_names_those_that_are(server: ModelServer, protocol: Protocol) -> None:
+@ALL
+def test_unknown_model_lists_the_servers_models(server: ModelServer, protocol: Protocol) -> None:
     server.gets[protocol.listing] = protocol.models(["apple", "llama3.2:3b", "llama3.1:8b"])
     error = protocol.ask(server, protocol.error(404, "not found"), name="llama3.1").error
     assert error.kind == "unknown_model"
@@ -138,74 +130,76 @@ def test_a_model_that_is_not_there_names_those_that_are(server: ModelServer, pro
     assert error.hint == "It has llama3.1:8b, llama3.2:3b, apple."
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize("listing", [None, Reply([PAGE]), Reply([b"{}"]), Reply([b"[]"])])
-def test_a_404_whose_models_cannot_be_listed_says_what_to_check(server: ModelServer, protocol: Protocol, listing: Reply | None) -> None:
+def test_404_without_a_model_list_says_what_to_check(server: ModelServer, protocol: Protocol, listing: Reply | None) -> None:
     server.gets |= {protocol.listing: listing} if listing else {}
     error = protocol.ask(server, Reply([PAGE], 404)).error
     assert error.kind == "unknown_model"
     assert "no such model or address (404)" in error.message
 
 
-@BOTH
-def test_a_redirect_is_not_followed(server: ModelServer, protocol: Protocol) -> None:
+@ALL
+def test_redirect_is_not_followed(server: ModelServer, protocol: Protocol) -> None:
     answer = protocol.ask(server, Reply([], 302, {"location": f"{server.address}/elsewhere"}))
-    assert answer.error.kind == "bad_request"
-    assert len(server.everything) == 1
+    assert (answer.error.kind, len(server.everything)) == ("bad_request", 1)
 
 
-# too many, and trouble
+# rate limits and failing servers
 
 
-@pytest.mark.parametrize(("protocol", "seconds", "said"), [(OPENAI, 2, [2.0, 1.0]), (OLLAMA, 1, [1.0])])
-def test_a_server_that_asks_to_wait_is_waited_for(server: ModelServer, protocol: Protocol, seconds: int, said: list[float]) -> None:
+@pytest.mark.parametrize(
+    ("protocol", "seconds", "countdown"),
+    [(OPENAI, 2, [2.0, 1.0]), (OLLAMA, 1, [1.0]), (ANTHROPIC, 1, [1.0])],
+    ids=lambda value: getattr(value, "name", str(value)),
+)
+def test_retry_after_is_counted_down(server: ModelServer, protocol: Protocol, seconds: int, countdown: list[float]) -> None:
     start = time.monotonic()
     answer = protocol.ask(server, protocol.error(429, "slow down", {"retry-after": str(seconds)}), Reply(protocol.text("Hello")))
-    assert (answer.text, answer.waits, len(server.asked)) == ("Hello", said, 2)
+    assert (answer.text, answer.waits, len(server.asked)) == ("Hello", countdown, 2)
     assert time.monotonic() - start >= seconds
-    assert {delta.reason.split(" accepts no ")[1] for delta in answer.deltas if isinstance(delta, RetryDelay)} == {
-        "more calls for now (429)"
-    }
+    reasons = {delta.reason for delta in answer.deltas if isinstance(delta, RetryDelay)}
+    assert all(reason.endswith(" accepts no more calls for now (429)") for reason in reasons)
 
 
-@BOTH
-def test_one_that_does_not_say_how_long_is_asked_three_times(server: ModelServer, protocol: Protocol) -> None:
+@ALL
+def test_rate_limit_without_retry_after_is_tried_three_times(server: ModelServer, protocol: Protocol) -> None:
     answer = protocol.ask(server, protocol.error(429, "slow down"), first_delay=0.1)
     assert (answer.error.kind, answer.waits, len(server.asked)) == ("rate_limit", [0.1, 0.2], 3)
     assert "(429): slow down" in answer.error.message
 
 
-@BOTH
-@pytest.mark.parametrize(("after", "said"), [("121", "in 121 s"), ("7200", "in 2 hours"), ("Wed, 21 Oct 2099 07:28:00 GMT", "days")])
-def test_nobody_waits_longer_than_two_minutes(server: ModelServer, protocol: Protocol, after: str, said: str) -> None:
+@ALL
+@pytest.mark.parametrize(("after", "hint"), [("121", "in 121 s"), ("7200", "in 2 hours"), ("Wed, 21 Oct 2099 07:28:00 GMT", "days")])
+def test_retry_after_more_than_two_minutes_is_an_error(server: ModelServer, protocol: Protocol, after: str, hint: str) -> None:
     answer = protocol.ask(server, protocol.error(429, "slow down", {"retry-after": after}))
     assert (answer.error.kind, answer.waits, len(server.asked)) == ("rate_limit", [], 1)
-    assert said in answer.error.hint
+    assert hint in answer.error.hint
 
 
-def test_a_quota_that_is_used_up_says_so(server: ModelServer) -> None:
+def test_exhausted_quota_is_reported_at_once(server: ModelServer) -> None:
     error = OPENAI.ask(server, openai_error(429, "You exceeded your current quota", code="insufficient_quota")).error
     assert "quota is used up" in error.message
     assert "billing" in error.hint
     assert len(server.asked) == 1
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize(("status", "body"), [(500, b'{"error": "oops"}'), (502, PAGE), (503, b""), (503, b"{")])
-def test_trouble_is_tried_three_times_and_no_more(server: ModelServer, protocol: Protocol, status: int, body: bytes) -> None:
+def test_failing_server_is_tried_three_times(server: ModelServer, protocol: Protocol, status: int, body: bytes) -> None:
     answer = protocol.ask(server, Reply([body], status))
     assert (answer.error.kind, len(answer.waits), len(server.asked)) == ("server", 2, 3)
     assert f"failed ({status})" in answer.error.message
 
 
-@BOTH
-@pytest.mark.parametrize("trouble", [Reply([PAGE], 503), Reply([RESET]), Reply([])])
-def test_trouble_that_passes_is_none(server: ModelServer, protocol: Protocol, trouble: Reply) -> None:
-    answer = protocol.ask(server, trouble, trouble, Reply(protocol.text("Hello")))
+@ALL
+@pytest.mark.parametrize("failure", [Reply([PAGE], 503), Reply([RESET]), Reply([])], ids=["503", "reset", "empty"])
+def test_third_attempt_may_succeed(server: ModelServer, protocol: Protocol, failure: Reply) -> None:
+    answer = protocol.ask(server, failure, failure, Reply(protocol.text("Hello")))
     assert (answer.end.reason, answer.text, len(server.asked)) == ("stop", "Hello", 3)
 
 
-# too long
+# prompts that are too long
 
 TOO_LONG = [
     (
@@ -220,11 +214,7 @@ TOO_LONG = [
     (400, "The decoder prompt (length 5000) is longer than the maximum model length of 4096.", 4096),
     (400, "Input length (5000) exceeds model's maximum context length (4096).", 4096),
     (400, "request (5000 tokens) exceeds the available context size (4096 tokens), try increasing it", 4096),
-    (
-        400,
-        {"message": "the request exceeds the available context size, try increasing it", "n_prompt_tokens": 5000, "n_ctx": 4096},
-        4096,
-    ),
+    (400, {"message": "the request exceeds the available context size, try increasing it", "n_prompt_tokens": 5000, "n_ctx": 4096}, 4096),
     (500, "the request exceeds the available context size. try increasing the context size or enable context shift", None),
     (
         400,
@@ -237,77 +227,83 @@ TOO_LONG = [
     (400, "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", 1048576),
     (400, {"message": "Input tokens exceed the configured limit of 272000 tokens.", "code": "context_length_exceeded"}, 272000),
     (400, "prompt is too long: 212000 tokens > 200000 maximum", 200000),
+    (400, "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length", 200000),
+    (413, "Request exceeds the maximum size", None),
 ]
 
 
 @pytest.mark.parametrize(
-    ("protocol", "status", "said", "limit"), [(OPENAI, *row) for row in TOO_LONG] + [(OLLAMA, *row) for row in TOO_LONG if row[2] is None]
+    ("protocol", "status", "said", "limit"),
+    [*((OPENAI, *row) for row in TOO_LONG), *((OLLAMA, *row) for row in TOO_LONG if row[2] is None), (ANTHROPIC, *TOO_LONG[-3])],
 )
-def test_a_prompt_that_is_too_long(server: ModelServer, protocol: Protocol, status: int, said: Any, limit: int | None) -> None:
+def test_prompt_too_long_is_recognized_in_each_servers_words(
+    server: ModelServer, protocol: Protocol, status: int, said: Any, limit: int | None
+) -> None:
     answer = protocol.ask(server, Reply([json.dumps({"error": said}).encode()], status))
     assert (answer.error.kind, parse_context_limit(answer.error.message), len(server.asked)) == ("context_length", limit, 1)
     assert "/compact" in answer.error.hint
 
 
-# no answer of a model
+# answers that are none
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize("page", [PAGE, b"  \n" + PAGE, PAGE.replace(b"\n", b"")])
-def test_a_web_page(server: ModelServer, protocol: Protocol, page: bytes) -> None:
+def test_web_page_is_recognized(server: ModelServer, protocol: Protocol, page: bytes) -> None:
     answer = protocol.ask(server, Reply([page], headers={"content-type": "text/html"}))
     assert (answer.error.kind, answer.text, len(server.asked)) == ("bad_answer", "", 1)
     assert "a web page instead of JSON" in answer.error.message
 
 
-@BOTH
-@pytest.mark.parametrize("body", [b'{"choices": [{"message": "Hello"}]}\n', b"[]\n"])
-def test_another_language(server: ModelServer, protocol: Protocol, body: bytes) -> None:
-    answer = protocol.ask(server, Reply([body]))
+@ALL
+@pytest.mark.parametrize("body", [b'{"choices": [{"message": "Hello"}]}\n', b"[]\n", b'{"id": "x", "con'])
+def test_other_json_is_a_bad_answer(server: ModelServer, protocol: Protocol, body: bytes) -> None:
+    answer = protocol.ask(server, Reply([body], headers={"content-type": "application/json"}))
     assert answer.error.kind in ("bad_answer", "cut")
     assert answer.text == ""
 
 
 @BOTH
 @pytest.mark.parametrize("end", [b"\n", b""])
-def test_an_error_in_the_place_of_an_answer(server: ModelServer, protocol: Protocol, end: bytes) -> None:
+def test_error_instead_of_an_answer_is_reported(server: ModelServer, protocol: Protocol, end: bytes) -> None:
     answer = protocol.ask(server, Reply([b'{"error": {"message": "the model has crashed"}}' + end]))
     assert (answer.error.kind, len(server.asked)) == ("server", 1)
     assert "failed: the model has crashed" in answer.error.message
 
 
-# half an answer
+# incomplete answers
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize(
-    ("rest", "kind", "said"),
+    ("rest", "kind", "message"),
     [
         ([], "cut", "without a final event"),
         ([0.05, RESET], "cut", "Connection reset by peer"),
-        ([b'data: {"choi'], "cut", "in the middle of a line"),
-        ([b"\x00\xff garbage\n"], "bad_answer", "cannot be read"),
-        ([b'data: {"choices": 7}\n{"message": 7}\n'], "bad_answer", "cannot be read"),
+        ([b'data: {"choi'], "cut", "it ended"),
+        ([b"data: \x00\xff garbage\n\n"], "bad_answer", "cannot be read"),
+        ([b'event: content_block_delta\ndata: {"type": "content_block_delta"}\n\n{"message": 7}\n'], "bad_answer", "cannot be read"),
     ],
 )
-def test_what_came_before_is_kept_and_nothing_tried_again(
-    server: ModelServer, protocol: Protocol, rest: list[Any], kind: str, said: str
+def test_text_before_a_fault_is_kept_and_the_call_is_not_repeated(
+    server: ModelServer, protocol: Protocol, rest: list[Any], kind: str, message: str
 ) -> None:
+    rest = [b"event: content_block_delta\n" + piece if piece == b"data: \x00\xff garbage\n\n" else piece for piece in rest]
     answer = protocol.ask(server, Reply([protocol.begin("A filter"), 0.05, *rest]))
     assert (answer.error.kind, answer.text, len(server.asked)) == (kind, "A filter", 1)
-    assert said in answer.error.message
+    assert message in answer.error.message
     assert "Ask again" in answer.error.hint
 
 
 @BOTH
-def test_so_is_what_came_in_one_piece_with_garbage(server: ModelServer, protocol: Protocol) -> None:
+def test_text_in_one_piece_with_garbage_is_kept(server: ModelServer, protocol: Protocol) -> None:
     answer = protocol.ask(server, Reply([protocol.begin("A ") + protocol.begin("filter") + b"garbage\n" + protocol.begin("!")]))
     assert (answer.error.kind, answer.text, len(server.asked)) == ("bad_answer", "A filter", 1)
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize("body", [[RESET], []])
-def test_a_server_that_never_begins_is_tried_three_times(server: ModelServer, protocol: Protocol, body: list[Any]) -> None:
+def test_connection_closed_before_the_first_word_is_tried_three_times(server: ModelServer, protocol: Protocol, body: list[Any]) -> None:
     answer = protocol.ask(server, Reply(body))
     assert (answer.error.kind, len(server.asked)) == ("cut", 3)
     assert "before its first word" in answer.error.message
@@ -329,7 +325,7 @@ def test_a_server_that_never_begins_is_tried_three_times(server: ModelServer, pr
         ({}, "server"),
     ],
 )
-def test_an_error_in_the_middle(server: ModelServer, protocol: Protocol, error: Any, kind: str) -> None:
+def test_error_within_a_stream_has_its_kind(server: ModelServer, protocol: Protocol, error: Any, kind: str) -> None:
     line = json.dumps({"error": error}).encode() + b"\n"
     answer = protocol.ask(server, Reply([protocol.begin("A filter"), b"data: " + line if protocol is OPENAI else line]))
     assert (answer.error.kind, answer.text, len(server.asked)) == (kind, "A filter", 1)
@@ -345,13 +341,13 @@ def test_an_error_in_the_middle(server: ModelServer, protocol: Protocol, error: 
     ],
     ids=["OpenRouter", "an event", "vLLM", "llama.cpp"],
 )
-def test_an_error_by_another_name(server: ModelServer, line: bytes) -> None:
+def test_error_within_a_stream_is_found_in_each_servers_form(server: ModelServer, line: bytes) -> None:
     answer = OPENAI.ask(server, Reply([OPENAI.begin("A filter"), line + b"\n\n"]))
     assert (answer.error.kind, answer.text, len(server.asked)) == ("server", "A filter", 1)
     assert answer.error.message.endswith("failed (500): out of memory")
 
 
-def test_an_error_in_a_list_of_one(server: ModelServer) -> None:
+def test_error_in_a_list_is_read(server: ModelServer) -> None:
     body = json.dumps([{"error": {"code": 400, "message": "temperature is not for this model", "status": "INVALID_ARGUMENT"}}])
     answer = OPENAI.ask(server, Reply([body.encode()], 400))
     assert (answer.error.kind, len(server.asked)) == ("bad_request", 1)

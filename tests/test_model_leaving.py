@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asking import OLLAMA, OPENAI, REQUEST, Protocol, a_model
+from asking import ANTHROPIC, OLLAMA, OPENAI, REQUEST, Protocol, a_model
 from building import Deltas, a_room, calls, says
 from speaking import ModelServer, Reply, a_black_hole, a_server
 
@@ -18,7 +18,7 @@ from zkchat_cli.models import ToolCall
 from zkchat_cli.tools.base import Tool, ToolOutput
 from zkchat_cli.vault.vault import Vault
 
-BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)
+BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA, ANTHROPIC], ids=lambda protocol: protocol.name)
 AT_ONCE = 0.5
 """Seconds; 0.2 are promised, the rest is for a busy machine."""
 
@@ -32,7 +32,7 @@ def server() -> Iterator[ModelServer]:
 @pytest.fixture(autouse=True, scope="module")
 def _loaded() -> None:
     """mojentic is there already, as it is in a chat whose prompt is up."""
-    for provider in ("openai", "ollama"):
+    for provider in ("openai", "ollama", "anthropic"):
         a_model(provider, "http://127.0.0.1:1").prepare()
 
 

@@ -16,8 +16,8 @@ from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import ModelConfig, Request, StreamFinished, TextPart, ToolCallsPart
-from zkchat_cli.llm.offline.answer import answer_from
-from zkchat_cli.llm.offline.question_analysis import understand
+from zkchat_cli.llm.offline.answer import quote_answer
+from zkchat_cli.llm.offline.question import analyze_message
 from zkchat_cli.llm.providers.offline import OfflineModel
 from zkchat_cli.models import PromptMessage, PromptTool, ToolCall
 
@@ -41,7 +41,7 @@ def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
 
 def said_to(question: str, *results: PromptMessage, named: tuple[PromptMessage, ...] = ()) -> str:
     """The answer to a question without a conversation before it, from tool results."""
-    return answer_from(understand([prompt_message("user", question)], 0), results, named)
+    return quote_answer(analyze_message([prompt_message("user", question)], 0), results, named)
 
 
 def answer(room: Room, question: str) -> str:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.citations.quotes import QuotableChunk
-from zkchat_cli.llm.offline.quotable import LONGEST, QuotablePassage, quotable_passages
+from zkchat_cli.llm.offline.passages import LONGEST, QuotablePassage, quotable_passages
 
 
 def quotable(text: str, heading: str | None = None) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from building import NOON, Deltas, Ids, Room, a_compaction, a_room, calls, completed, find, says
+from building import NOON, Deltas, Ids, Room, a_compaction, a_room, calls, completed, find, says, with_compaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -172,7 +172,7 @@ def test_another_program_reads_what_each_call_was_sent(room: Room) -> None:
 
 def test_other_formats_have_neither_prompts_nor_undone_summaries(room: Room) -> None:
     session = a_talk(room, *LOOKS[:3])
-    session.take(a_compaction("They looked.", session.history[-1].id))
+    session = with_compaction(session, a_compaction("They looked.", session.history[-1].id))
     session.undo_compaction()
     archive = read(export(room.store, session.conversation.id))
     assert [compaction.undone for compaction in archive.compactions] == [True]
@@ -238,12 +238,12 @@ def set_value(*path: str | int, to: Any) -> Callable[[Document], None]:
     [
         (set_value("messages", 1, "mood", to="good"), 'prompts.messages[1].mood is "good"'),
         (set_value("calls", 0, "messages", to=[-1]), "prompts.calls[0].messages[0] is -1"),
-        (set_value("calls", 0, "messages", to=[99]), "prompts.calls[0]: there is no message 99; the prompts have 8"),
+        (set_value("calls", 0, "messages", to=[99]), "prompts.calls[0].messages: index 99 is too large, prompts.messages has 8 entries"),
         (
             set_value("calls", 1, "tools", to=[0, 10**30]),
-            "prompts.calls[1]: there is no tool 1000000000000000000000000000000; the prompts have 3",
+            "prompts.calls[1].tools: index 1000",
         ),
-        (set_value("calls", 1, "question_id", to="x"), "prompts.calls[1]: the question 'x' is not one of the user's messages"),
+        (set_value("calls", 1, "question_id", to="x"), "prompts.calls[1].question_id: 'x' is not one of the user's messages"),
     ],
 )
 def test_an_index_or_id_that_names_nothing_is_refused(room: Room, change: Callable[[Document], None], message: str) -> None:
@@ -257,7 +257,7 @@ def test_an_index_or_id_that_names_nothing_is_refused(room: Room, change: Callab
 def test_a_conversation_never_depends_on_another_one(room: Room) -> None:
     """The ids in a file may be those of another conversation, which may be deleted."""
     other = a_talk(room, *LOOKS[:2])
-    other.take(a_compaction("They looked.", other.history[-1].id, id="other"))
+    other = with_compaction(other, a_compaction("They looked.", other.history[-1].id, id="other"))
     document = json.loads(export(room.store, a_talk(room, *LOOKS[:2]).conversation.id))
     document["prompts"]["messages"][0] |= {"source_ids": ["other"], "content": "They looked."}
     document["prompts"]["messages"][1] |= {"source_ids": [other.history[0].id], "content": other.history[0].content}

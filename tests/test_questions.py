@@ -3,35 +3,17 @@
 import pytest
 from building import prompt_message
 
-from zkchat_cli.llm.offline.question_analysis import AskedParts, Intent, other_forms, points_back, understand
+from zkchat_cli.llm.offline.question import AnalyzedMessage, analyze_message, refers_to_earlier, word_forms
 from zkchat_cli.models import PromptMessage
 
 
-def asked(*messages: str | PromptMessage) -> AskedParts:
+def asked(*messages: str | PromptMessage) -> AnalyzedMessage:
     """The last message in the light of those before it, by turns the user's and the answers."""
     prompt = [m if isinstance(m, PromptMessage) else prompt_message(("user", "assistant")[i % 2], m) for i, m in enumerate(messages)]
-    return understand(prompt, len(prompt) - 1)
+    return analyze_message(prompt, len(prompt) - 1)
 
 
 ANSWER = "From your notes:\n\n“Beans climb poles.” [3][5]\n\n«A “lone ” mark» [4]\n\n“Say “please” twice.” [7]\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "intent"),
-    [
-        ("What is compost?", "definition"),
-        ("什么是堆肥？", "definition"),
-        ("How do I turn it?", "how"),
-        ("why?", "why"),
-        ("when to sow", "when"),
-        ("Where is the spade?", "where"),
-        ("list the tools", "which"),
-        ("Can beans climb?", "whether"),
-        ("beans", "any"),
-    ],
-)
-def test_the_kind_of_answer(text: str, intent: Intent) -> None:
-    assert asked(text).questions[0].intent == intent
 
 
 def test_words_that_questions_are_made_of_weigh_little() -> None:
@@ -73,7 +55,7 @@ def test_several_questions_are_taken_apart() -> None:
     ],
 )
 def test_what_points_back(text: str) -> None:
-    assert points_back(text)
+    assert refers_to_earlier(text)
 
 
 @pytest.mark.parametrize(
@@ -87,31 +69,31 @@ def test_what_points_back(text: str) -> None:
     ],
 )
 def test_what_stands_alone(text: str) -> None:
-    assert not points_back(text)
+    assert not refers_to_earlier(text)
 
 
 def test_a_follow_up_goes_with_the_last_full_question_and_what_came_since() -> None:
     follow = asked("What do tall beans need?", ANSWER, "and in winter?", ANSWER, "why?")
-    assert follow.follows
+    assert follow.is_follow_up
     assert set(follow.questions[0].weights) == {"winter", "tall", "bean"}
     assert follow.questions[0].query == "winter tall beans"
 
 
 def test_a_full_question_forgets_the_topic() -> None:
-    assert not asked("What do tall beans need?", ANSWER, "How do filters combine?").follows
-    assert not asked("why?").follows
+    assert not asked("What do tall beans need?", ANSWER, "How do filters combine?").is_follow_up
+    assert not asked("why?").is_follow_up
 
 
 def test_what_comes_in_addition_is_also_looked_for_alone() -> None:
-    assert asked("What do tall beans need?", ANSWER, "what about lilies?").questions[0].alone == "lilies"
-    assert asked("What do tall beans need?", ANSWER, "how do I cut those?").questions[0].alone == ""
+    assert asked("What do tall beans need?", ANSWER, "what about lilies?").questions[0].query_without_topic == "lilies"
+    assert asked("What do tall beans need?", ANSWER, "how do I cut those?").questions[0].query_without_topic == ""
 
 
 def test_more_means_nothing_that_was_said_before() -> None:
     more = asked("What do tall beans need?", ANSWER, "tell me more")
-    assert more.more
-    assert [s.source for s in more.said] == [3, 4, 7]
-    assert not asked("What do tall beans need?", ANSWER, "more about lilies?").more
+    assert more.wants_more
+    assert [s.source for s in more.earlier_quotes] == [3, 4, 7]
+    assert not asked("What do tall beans need?", ANSWER, "more about lilies?").wants_more
 
 
 @pytest.mark.parametrize(
@@ -127,19 +109,19 @@ def test_more_means_nothing_that_was_said_before() -> None:
     ],
 )
 def test_a_quotation_is_pointed_to(text: str, source: int | None) -> None:
-    assert asked("What do tall beans need?", ANSWER, text).pointed == source
+    assert asked("What do tall beans need?", ANSWER, text).source == source
 
 
 def test_ordinals_of_a_question_with_words_of_its_own_point_nowhere() -> None:
-    assert asked("What do beans need?", ANSWER, "When does the first frost kill tall lilies?").pointed is None
-    assert asked("explain [5]").pointed is None
+    assert asked("What do beans need?", ANSWER, "When does the first frost kill tall lilies?").source is None
+    assert asked("explain [5]").source is None
 
 
 def test_after_a_compaction_the_summary_tells_the_topic() -> None:
     told = "2025-05-08:\n- user: What do tall beans need?\n- assistant: “Beans climb poles.” [3]"
     summary = prompt_message("user", f"<conversation-summary>\n{told}\n</conversation-summary>", "summary")
     assert asked(summary, "", "why?").questions[0].query == "tall beans"
-    assert asked(summary, "", "tell me more").said[0].source == 3
+    assert asked(summary, "", "tell me more").earlier_quotes[0].source == 3
     other = prompt_message("user", "<conversation-summary>\nThey spoke of tall beans.\n</conversation-summary>", "summary")
     assert "beans" in asked(other, "", "why?").questions[0].query
     nothing = prompt_message("user", "“Beans climb poles.” [3]", "summary")
@@ -149,33 +131,33 @@ def test_after_a_compaction_the_summary_tells_the_topic() -> None:
 def test_recalled_turns_are_no_question_but_tell_one() -> None:
     recalled = prompt_message("user", "<recalled-conversation>\n(2025-05-08) user: What is soil?", source_ids=("m1", "m2"))
     messages = [prompt_message("user", "What does compost need?"), recalled, prompt_message("user", "Why?")]
-    assert "compost" in understand(messages, 2).questions[0].query
+    assert "compost" in analyze_message(messages, 2).questions[0].query
 
 
 def test_a_document_as_such_is_told_from_a_question_about_it() -> None:
-    assert asked("summarise [[Beans]]").document
+    assert asked("summarise [[Beans]]").about_document
     assert asked("what is in [[Beans#Soil|it]]?").sections == {"soil"}
-    assert not asked("what does [[Beans]] say about poles?").document
+    assert not asked("what does [[Beans]] say about poles?").about_document
     assert "climbing" not in asked("poles in [[Climbing]]").questions[0].query
 
 
 def test_summaries_are_asked_for_in_several_languages() -> None:
-    assert asked("Summarise it").summary
-    assert asked("总结一下").summary
-    assert asked("x " * 3000 + "Fasse das zusammen").summary
-    assert asked("summarise our conversation").conversation
+    assert asked("Summarise it").wants_summary
+    assert asked("总结一下").wants_summary
+    assert asked("x " * 3000 + "Fasse das zusammen").wants_summary
+    assert asked("summarise our conversation").about_conversation
 
 
 def test_the_question_before_that_only_asked_for_a_document_is_no_topic() -> None:
-    assert not asked("compare [[A]] and [[B]]", ANSWER, "what about [[C]]?").follows
+    assert not asked("compare [[A]] and [[B]]", ANSWER, "what about [[C]]?").is_follow_up
 
 
 def test_other_forms_of_missing_words() -> None:
     question = asked("How are tasks completed with 堆肥 in css?").questions[0]
-    forms = other_forms(question, ("complet", "堆肥", "css")).split()
+    forms = word_forms(question, ("complet", "堆肥", "css")).split()
     assert {"complete", "completes", "completion"} <= set(forms)
     assert not {"completed", "task", "css"} & set(forms)
 
 
 def test_no_message_is_understood_as_nothing() -> None:
-    assert understand([], -1).questions[0].weights == {}
+    assert analyze_message([], -1).questions[0].weights == {}

@@ -2,13 +2,23 @@
 
 from building import prompt_message
 
-from zkchat_cli.llm.offline.question_analysis import AnalyzedQuestion, understand
-from zkchat_cli.llm.offline.quote_ranking import MOST, MOST_SOURCES, QuoteSource, alikeness, chosen, extracted, missing, opening, ranked
+from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_message
+from zkchat_cli.llm.offline.ranking import (
+    MAX_QUOTES,
+    MAX_SOURCES,
+    QuoteSource,
+    first_statements,
+    heading_similarity,
+    missing_words,
+    rank_passages,
+    select_quotes,
+    summarize_excerpts,
+)
 
 
 def question(text: str, *before: str) -> AnalyzedQuestion:
     messages = [prompt_message("user", said) for said in (*before, text)]
-    return understand(messages, len(before)).questions[0]
+    return analyze_message(messages, len(before)).questions[0]
 
 
 def note(text: str, source: int = 1, title: str = "Garden", heading: str | None = None, line: int = 1) -> QuoteSource:
@@ -16,7 +26,7 @@ def note(text: str, source: int = 1, title: str = "Garden", heading: str | None 
 
 
 def best(text: str, *excerpts: QuoteSource) -> str:
-    return ranked(question(text), excerpts)[0][0].text
+    return rank_passages(question(text), excerpts)[0][0].text
 
 
 def test_the_rare_word_decides() -> None:
@@ -40,81 +50,74 @@ def test_the_words_in_their_order_decide_between_the_same_words() -> None:
 
 def test_a_form_of_the_word_counts() -> None:
     assert best("recurring", note("Nothing here. The recurrence is weekly.")) == "The recurrence is weekly."
-    assert ranked(question("recurring"), [note("Records are kept.")]) == ([], 0.0)
-
-
-def test_the_kind_of_question_decides_between_equals() -> None:
-    text = "We like leaf mould a lot.\n\nLeaf mould is rotten leaves."
-    assert best("What is leaf mould?", note(text, heading="Other things")) == "Leaf mould is rotten leaves."
-    assert best("Why do beans climb?", note("Slow beans climb. Beans climb because of light.")) == "Beans climb because of light."
-    assert best("Which beans climb?", note("Some beans climb.\n\n- runner beans climb")) == "runner beans climb"
+    assert rank_passages(question("recurring"), [note("Records are kept.")]) == ([], 0.0)
 
 
 def test_what_covers_little_of_the_question_is_told_by_its_coverage() -> None:
     garden = note("A heap needs air. A heap needs water.")
-    assert ranked(question("What does a heap need?"), [garden])[1] > 0.9
-    assert ranked(question("Which heap did Napoleon conquer in 1806?"), [garden])[1] < 0.4
-    assert missing(question("heap Napoleon"), [garden]) == {"napoleon"}
+    assert rank_passages(question("What does a heap need?"), [garden])[1] > 0.9
+    assert rank_passages(question("Which heap did Napoleon conquer in 1806?"), [garden])[1] < 0.4
+    assert missing_words(question("heap Napoleon"), [garden]) == {"napoleon"}
 
 
 def test_chinese_words_that_only_touch_weigh_less_than_those_that_are_missing() -> None:
     garden = note("堆肥要水。空氣也要。")
-    assert ranked(question("堆肥空氣"), [garden])[1] > ranked(question("堆肥汽車"), [garden])[1]
+    assert rank_passages(question("堆肥空氣"), [garden])[1] > rank_passages(question("堆肥汽車"), [garden])[1]
 
 
 def test_the_same_sentence_of_several_notes_is_one_quotation_with_several_sources() -> None:
     notes = [note("Beans need poles.", n, f"Note {n}") for n in range(1, 7)]
-    (quote,) = chosen(ranked(question("Do beans need poles?"), notes)[0])
-    assert quote.sources == tuple(range(1, MOST_SOURCES + 1))
+    (quote,) = select_quotes(rank_passages(question("Do beans need poles?"), notes)[0])
+    assert quote.sources == tuple(range(1, MAX_SOURCES + 1))
 
 
 def test_what_says_nothing_new_or_is_much_worse_is_left_out() -> None:
     text = "Beans need poles of wood. Beans need poles of wood too. Poles exist."
-    assert [q.text for q in chosen(ranked(question("beans need poles"), [note(text)])[0])] == ["Beans need poles of wood."]
+    assert [q.text for q in select_quotes(rank_passages(question("beans need poles"), [note(text)])[0])] == ["Beans need poles of wood."]
 
 
 def test_quotations_of_one_excerpt_stand_together_in_its_order() -> None:
     text = "Beans love warm soil. The rest. Beans hate cold wind. Beans fear late frost. Beans drink much rain. Beans climb tall poles."
-    quotes = chosen(ranked(question("beans"), [note(text)])[0])
-    assert len(quotes) == MOST
+    quotes = select_quotes(rank_passages(question("beans"), [note(text)])[0])
+    assert len(quotes) == MAX_QUOTES
     assert [text.index(q.text) for q in quotes] == sorted(text.index(q.text) for q in quotes)
 
 
 def test_a_question_that_points_back_wants_the_topic_too() -> None:
     about = question("and how do I water them?", "What do tall beans need?")
-    assert about.bound
+    assert about.needs_topic
     assert about.topic == {"tall", "bean"}
-    assert ranked(about, [note("We water lilies.")])[1] == 0.0
-    quotes, coverage = ranked(about, [note("We water lilies. We water tall beans.")])
+    assert rank_passages(about, [note("We water lilies.")])[1] == 0.0
+    quotes, coverage = rank_passages(about, [note("We water lilies. We water tall beans.")])
     assert quotes[0].text == "We water tall beans."
     assert coverage > 0.9
 
 
 def test_a_question_that_only_adds_may_leave_the_topic() -> None:
     about = question("what about lilies?", "What do tall beans need?")
-    assert not about.bound
-    assert ranked(about, [note("We water lilies.")])[1] > 0.9
+    assert not about.needs_topic
+    assert rank_passages(about, [note("We water lilies.")])[1] > 0.9
 
 
 def test_a_weight_of_nothing_leaves_a_piece_out() -> None:
-    assert ranked(question("beans"), [note("Beans grow.")], lambda _excerpt, _piece: 0.0)[0] == []
+    assert rank_passages(question("beans"), [note("Beans grow.")], lambda _excerpt, _piece: 0.0)[0] == []
 
 
 def test_a_question_without_words_finds_nothing() -> None:
-    assert ranked(question("?!"), [note("Beans grow.")]) == ([], 0.0)
-    assert alikeness(question("?!"), "Beans") == 0.0
+    assert rank_passages(question("?!"), [note("Beans grow.")]) == ([], 0.0)
+    assert heading_similarity(question("?!"), "Beans") == 0.0
 
 
 def test_a_summary_begins_where_the_note_does_and_says_nothing_twice() -> None:
     text = "Beans are fine. Beans are fine.\n\n# Soil\n\nWarm soil helps beans grow. Cold soil kills beans in spring.\n\n# Also\n\n[[Link]]"
-    assert [q.text for q in extracted([note(text)], 3)] == [
+    assert [q.text for q in summarize_excerpts([note(text)], 3)] == [
         "Beans are fine.",
         "Warm soil helps beans grow.",
         "Cold soil kills beans in spring.",
     ]
-    assert extracted([note("Beans grow.")], 5, lambda _excerpt, _piece: 0.0) == []
-    assert extracted([], 3) == []
+    assert summarize_excerpts([note("Beans grow.")], 5, lambda _excerpt, _piece: 0.0) == []
+    assert summarize_excerpts([], 3) == []
 
 
 def test_an_opening_has_no_lead_ins_and_no_code() -> None:
-    assert [q.text for q in opening([note("You need:\n\n```\ncode here\n```\n\nBeans grow fast.")])] == ["Beans grow fast."]
+    assert [q.text for q in first_statements([note("You need:\n\n```\ncode here\n```\n\nBeans grow fast.")])] == ["Beans grow fast."]

@@ -550,7 +550,8 @@ def test_a_named_document_has_its_numbers_and_those_it_was_found_under() -> None
 def test_a_document_that_was_in_the_prompt_because_the_user_named_it_stays_what_it_is_in_the_answer() -> None:
     named = [DocumentReference(wikilink=f"[[{n}]]", relative_path=f"{n}.md", reference_type="direct") for n in ("Filters", "B")]
     asked = said("user", "See [[Filters]] and [[B]].", "u", references=named, chunks=(chunk(1),))
-    turn = TurnInProgress([asked, brought("1", chunk(2, relative_path="B.md"), chunk(3, id="c"))], PhaseTimer(Clock()))
+    messages = [asked, brought("1", chunk(2, relative_path="B.md"), chunk(3, id="c"))]
+    turn = TurnInProgress(None, PhaseTimer(Clock()), messages)  # type: ignore[arg-type]
     references = merge_references(turn.injected, aggregate_documents(turn.chunks, lambda _: None))
     assert [(r.relative_path, r.reference_type, r.numbers) for r in references] == [
         ("Filters.md", "direct", (1, 3)),

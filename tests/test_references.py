@@ -94,9 +94,7 @@ def test_a_broken_link_like_no_note_says_so() -> None:
 
 
 def test_an_ambiguous_link_is_warned_of_with_the_choice_made(notes: Vault) -> None:
-    assert [link_warning(r) for r in named("[[Twin]]", notes)] == [
-        ("[[Twin]] could be several notes; taken: A/Twin.md", "others: B/Twin.md")
-    ]
+    assert [link_warning(r) for r in named("[[Twin]]", notes)] == [("[[Twin]] matches several notes; using A/Twin.md", "others: B/Twin.md")]
 
 
 def test_the_model_is_told_of_documents_with_path_section_and_summary(notes: Vault) -> None:

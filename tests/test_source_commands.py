@@ -18,7 +18,6 @@ from zkchat_cli.config.schema import Config, ContextSettings, VaultSettings
 from zkchat_cli.errors import UsageError, VaultError, ZkchatError
 from zkchat_cli.models import Citation, DocumentReference, ToolCall, ZkChatMessage
 from zkchat_cli.references.chunk_format import CUT_MARK
-from zkchat_cli.vault.approval import ApprovalPolicy
 from zkchat_cli.vault.vault import Vault
 from zkchat_cli.views.text import plain_text
 
@@ -355,7 +354,8 @@ def test_a_saved_answer_links_its_sources_and_is_found_by_the_next_question(sess
 
 
 def test_a_saved_answer_is_a_commit_where_each_change_is_one(session: ZkChatSession) -> None:
-    session.parts = replace(session.parts, changing=ApprovalPolicy(git=True))
+    settings = session.settings.model_copy(update={"vault": session.settings.vault.model_copy(update={"git": True})})
+    session._runtime = replace(session._runtime, settings=settings)
     root = session.vault.root
     assert answer("/save --yes One", session).startswith(f"Saved as One.md, not committed: {root} is in no git repository")
     for command in (["init", "-q"], ["config", "user.name", "A"], ["config", "user.email", "a@b.c"]):
@@ -427,8 +427,8 @@ def test_save_follows_no_link_out_of_the_vault(session: ZkChatSession, tmp_path:
 
 
 def test_a_file_in_the_way_of_a_folder_is_told(session: ZkChatSession) -> None:
-    assert refused("/save --yes Filters.md/x", session).message == "Filters.md/x.md: a file is in the way"
-    assert refused("/save --yes Filters.md/x/y", session).message == "Filters.md/x/y.md cannot be written: not a directory"
+    assert refused("/save --yes Filters.md/x", session).message == "Filters.md is a file, and nothing can be put into it"
+    assert refused("/save --yes Filters.md/x/y", session).message == "Filters.md is a file, and nothing can be put into it"
 
 
 def test_a_note_in_another_format_is_linked_by_its_path(room: Room) -> None:

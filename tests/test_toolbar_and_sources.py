@@ -23,11 +23,10 @@ from zkchat_cli.models import (
     ToolRun,
 )
 from zkchat_cli.terminal.hyperlinks import opener
-from zkchat_cli.terminal.laying import lay_out
+from zkchat_cli.terminal.line_layout import lay_out
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.toolbar import Toolbar, clipped, shortened
 from zkchat_cli.terminal.turn_renderer import tool_line
-from zkchat_cli.terminal.wrapping import Wrapper, fit
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.views.sources import number_ranges, source_lines
 from zkchat_cli.views.text import StyledLine, StyledSpan, plain_text, styled_line
@@ -130,74 +129,6 @@ def test_a_long_name_loses_its_middle() -> None:
 @given(st.text(max_size=40), st.integers(1, 40))
 def test_a_shortened_name_has_its_width(name: str, width: int) -> None:
     assert get_cwidth(shortened(name, width)) <= width
-
-
-# wrapping
-
-
-def wrapped(text: str, width: int, size: int = 3) -> str:
-    """As if it had come in pieces of `size` characters."""
-    wrapper = Wrapper(width)
-    return "".join(wrapper.feed(text[i : i + size]) for i in range(0, len(text), size)) + wrapper.close()
-
-
-def test_lines_break_between_words() -> None:
-    assert wrapped("The quick brown fox jumps over the lazy dog", 16) == "The quick brown\nfox jumps over\nthe lazy dog"
-
-
-def test_a_line_may_be_as_long_as_the_screen_is_wide() -> None:
-    assert wrapped("exactly ten and", 11) == "exactly ten\nand"
-
-
-def test_chinese_breaks_between_any_two_characters_but_not_before_a_comma() -> None:
-    assert wrapped("知识花园，是一座花园。", 10) == "知识花园，\n是一座花\n园。"
-
-
-def test_a_word_longer_than_the_screen_is_left_to_the_terminal() -> None:
-    assert wrapped("x" * 30, 10) == "x" * 30
-
-
-def test_code_and_tables_are_left_as_they_are() -> None:
-    text = "Some words of prose\n```\na long line of code here\n```\n| a | table | row |\nMore words of prose"
-    assert wrapped(text, 12) == "Some words\nof prose\n```\na long line of code here\n```\n| a | table | row |\nMore words\nof prose"
-
-
-def test_indentation_and_empty_lines_stay() -> None:
-    assert wrapped("- a\n  - b\n\n    c\r\nd", 20) == "- a\n  - b\n\n    c\nd"
-
-
-def test_what_a_stream_says_is_neutralised_across_its_pieces() -> None:
-    assert wrapped("a\x1b[31mb\r\nc\rd", 20, size=1) == "a␛[31mb\nc␍d"
-
-
-@given(WORDS, WIDTHS, st.integers(1, 7))
-def test_wrapping_changes_nothing_but_white_space(text: str, width: int, size: int) -> None:
-    assert "".join(wrapped(text, width, size).split()) == "".join(text.split())
-
-
-@given(st.text(st.sampled_from("ab 世、"), max_size=100), st.integers(4, 40), st.integers(1, 7))
-def test_wrapped_lines_fit_unless_a_single_word_does_not(text: str, width: int, size: int) -> None:
-    for each in wrapped(text, width, size).split("\n"):
-        assert get_cwidth(each.rstrip()) <= width or " " not in each.strip() or re.search(r"[^ ]{4,}|^ ", each)
-
-
-@given(WORDS, WIDTHS)
-def test_how_a_text_is_cut_into_pieces_does_not_matter(text: str, width: int) -> None:
-    fitting = " ".join(word for word in text.split(" ") if get_cwidth(word) <= width)
-    assert wrapped(fitting, width, 1) == wrapped(fitting, width, 10_000)
-
-
-def test_a_line_of_ours_goes_on_below_indented() -> None:
-    assert fit("  a warning that is rather long", 20) == "  a warning that is\n      rather long"
-
-
-def test_a_column_of_its_own_goes_below_whole() -> None:
-    assert fit("  [1] ✓ Filters › Dates   Queries/All Filters.md:12", 40) == "  [1] ✓ Filters › Dates\n      Queries/All Filters.md:12"
-
-
-@given(WORDS, WIDTHS)
-def test_fitting_changes_nothing_but_white_space(text: str, width: int) -> None:
-    assert "".join(fit(text, width).split()) == "".join(text.split())
 
 
 # lines with columns, styles and links
@@ -309,7 +240,7 @@ def test_a_path_is_a_link_on_a_terminal_only() -> None:
         assert out.getvalue() == "a.md\n"
     to, out = screen(colour=True, address=opener(Path("/n"), "file"))
     to.show([StyledLine((StyledSpan("a.md", "dim", "a.md"), StyledSpan(":3")))])
-    assert out.getvalue() == "\x1b]8;;file:///n/a.md\x1b\\\x1b[2ma.md\x1b[0m\x1b]8;;\x1b\\:3\n"
+    assert re.fullmatch(r"\x1b\]8;id=\d+;file:///n/a.md\x1b\\\x1b\[2ma.md\x1b\[0m\x1b\]8;;\x1b\\:3\n", out.getvalue())
 
 
 def test_a_broken_link_is_one_on_each_of_its_rows() -> None:
@@ -317,7 +248,7 @@ def test_a_broken_link_is_one_on_each_of_its_rows() -> None:
     to.show([StyledLine((StyledSpan("read "), StyledSpan("A rather long name of a note.md", "", "a.md")))])
     rows = out.getvalue().splitlines()
     assert len(rows) == 3
-    assert all(each.count("\x1b]8;;file:///n/a.md\x1b\\") == 1 and each.endswith("\x1b]8;;\x1b\\") for each in rows)
+    assert all(each.count(";file:///n/a.md\x1b\\") == 1 and each.endswith("\x1b]8;;\x1b\\") for each in rows)
 
 
 # sources

@@ -14,7 +14,7 @@ from zkchat_cli.cli.commands.vault.fix_links import fix_links
 from zkchat_cli.errors import VaultError
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.vault import git as vault_git
-from zkchat_cli.vault.links.broken import surely_meant
+from zkchat_cli.vault.links.broken import certain_target
 from zkchat_cli.vault.vault import Vault
 
 CREATE = {"tool_calls": [{"name": "create_note", "arguments": {"path": "New.md", "content": "# New"}}]}
@@ -43,7 +43,7 @@ def test_without_unsafe_there_is_nothing_to_approve_and_no_tool_that_writes(zkch
     assert (refused.exit_status, "--unsafe" in refused.err) == (2, True)
     done = zkchat("ask", "write it", "--json", "--model", script(CREATE, SAID))
     assert (done.json["tools"][0]["ok"], (zkchat.vault / "New.md").exists()) == (False, False)
-    assert "create_note changes notes, which takes --unsafe" in done.json["tools"][0]["outcome"]
+    assert "create_note changes notes, which needs --unsafe" in done.json["tools"][0]["outcome"]
     assert "offline cannot change notes" in zkchat("ask", "what is a filter?", "--unsafe", "--yes").err
 
 
@@ -121,7 +121,7 @@ def test_ask_on_a_terminal_waits_for_a_yes_too(zkchat: Program, script: Script) 
     ],
 )
 def test_a_broken_link_is_mended_only_when_it_is_sure_what_it_meant(text: str, candidates: tuple[str, ...], meant: str | None) -> None:
-    assert surely_meant(text, candidates) == meant
+    assert certain_target(text, candidates) == meant
 
 
 def test_broken_links_are_shown_first_and_mended_with_yes(zkchat: Program) -> None:
@@ -130,7 +130,7 @@ def test_broken_links_are_shown_first_and_mended_with_yes(zkchat: Program) -> No
     shown = zkchat("vault", "broken", "--fix")
     assert "Slips.md:1  [[Filtrs#Dates|these]] → Filters.md\n" in shown.out
     assert "+Of [[Filters#Dates|these]], [[Composting and gardening]]\n" in shown.out
-    assert "mend 2 links in 1 note: nothing was changed; use --yes" in shown.out
+    assert "fix 2 links in 1 note: nothing was changed; use --yes" in shown.out
     assert (zkchat.vault / "Slips.md").read_bytes() == text.encode()
     done = zkchat("vault", "broken", "--fix", "--yes", "--json").json
     first = done["links"][0]
@@ -144,7 +144,7 @@ def test_broken_links_are_shown_first_and_mended_with_yes(zkchat: Program) -> No
 def test_the_nearest_name_is_taken_when_that_is_wanted(zkchat: Program) -> None:
     write(zkchat.vault, {"Slips.md": "[[Composting and gardening]]\n"})
     out = zkchat("vault", "broken", "--fix", "--unsure", "--yes").out
-    assert "mend 1 link in 1 note: done" in out
+    assert "fix 1 link in 1 note: done" in out
     assert (zkchat.vault / "Slips.md").read_text() == "[[Combining]]\n"
     assert zkchat("vault", "broken", "--fix").out == "No broken links.\n"
     assert zkchat("vault", "broken", "--yes").exit_status == 2
@@ -171,15 +171,15 @@ def mended(vault: Path, cache: Path, *words: str, agreed: bool = True) -> list[s
 def test_of_several_links_each_may_be_asked_for(vault: Path, tmp_path: Path) -> None:
     text = "[[Filtrs]] [[Combinin]] [[Limitin]] [[Compst]]\n"
     write(vault, {"Slips.md": text})
-    assert mended(vault, tmp_path, "no", agreed=False)[-1] == "mend 4 links in 1 note: nothing was changed"
-    assert mended(vault, tmp_path, "e", "q", agreed=False)[-1] == "mend 4 links in 1 note: nothing was changed"
+    assert mended(vault, tmp_path, "no", agreed=False)[-1] == "fix 4 links in 1 note: nothing was changed"
+    assert mended(vault, tmp_path, "e", "q", agreed=False)[-1] == "fix 4 links in 1 note: nothing was changed"
     assert (vault / "Slips.md").read_text() == text
     whole, first, *_, last = mended(vault, tmp_path, "e", "n", "Y", "q")
-    assert whole == "Mend 4 links in 1 note? [y/N, e: ask for each]"
+    assert whole == "Fix 4 links in 1 note? [y/N, e: ask for each]"
     assert first == "Slips.md:1  [[Filtrs]] → Filters.md? [y/N, q: no more]"
-    assert last == "mend 1 link in 1 note: done; 3 declined"
+    assert last == "fix 1 link in 1 note: done; 3 declined"
     assert (vault / "Slips.md").read_text() == text.replace("Combinin", "Combining")
-    assert mended(vault, tmp_path, "y")[-1] == "mend 3 links in 1 note: done"
+    assert mended(vault, tmp_path, "y")[-1] == "fix 3 links in 1 note: done"
 
 
 class Mending(Chat):
@@ -189,7 +189,7 @@ class Mending(Chat):
 def test_a_no_to_mending_ends_as_every_no_does(zkchat: Program, vault: Path) -> None:
     write(vault, {"Slips.md": "[[Filtrs]]\n"})
     with Mending(zkchat, "broken", "--fix") as asking:
-        asking.wait_for("Mend 1 link in 1 note? [y/N, e: ask for each]")
+        asking.wait_for("Fix 1 link in 1 note? [y/N, e: ask for each]")
         asking.type("\r")
         assert asking.wait_for_end() == 1
         assert "nothing was changed" in asking.everything()
@@ -249,7 +249,7 @@ def test_what_git_ignores_or_does_not_know_is_said(vault: Path) -> None:
     write(vault, {".gitignore": ".trash\n", ".trash/A.md": "x"})
     with pytest.raises(VaultError, match="git ignores"):
         vault_git.commit(vault, [".trash/A.md", "gone.md"], "x")
-    with pytest.raises(VaultError, match="no git on this machine"):
+    with pytest.raises(VaultError, match="git is not installed"):
         vault_git.commit(vault, ["Filters.md"], "x", {"PATH": str(vault)})
 
 

@@ -13,7 +13,7 @@ from zkchat_cli.fileio import atomic_write
 from zkchat_cli.models import IndexReport
 from zkchat_cli.vault.edit import transaction
 from zkchat_cli.vault.edit.note_editor import LinkFix
-from zkchat_cli.vault.edit.transaction import Change, FileChange
+from zkchat_cli.vault.edit.transaction import Change, FileChange, FileTransaction
 from zkchat_cli.vault.vault import Vault
 
 ARTICLE = "---\ntags: [x]\n---\n# Top\n\nIntro.\n\n## One\n\nOld text.\n\n### Within\n\nDeep.\n\n## Two\nMore.\n"
@@ -94,7 +94,7 @@ def test_a_text_is_added_at_an_end(notes: Callable[..., Vault], note: str, headi
 def test_an_empty_section_is_filled(notes: Callable[..., Vault], heading: str, text: str, after: str) -> None:
     vault = notes(A="# E\n# F\n\n\n")
     if not text:
-        assert "says just that already" in refused(lambda: vault.editor.edit_section("A.md", heading, text))
+        assert "has exactly this text already" in refused(lambda: vault.editor.edit_section("A.md", heading, text))
         return
     vault.editor.apply(vault.editor.edit_section("A.md", heading, text))
     assert everything(vault)["A.md"].decode() == after
@@ -143,7 +143,7 @@ def test_a_text_that_would_swallow_what_stands_below_is_refused(notes: Callable[
         lambda: vault.editor.edit_section("A.md", "Y", text),
         lambda: vault.editor.append("A.md", text, "X"),
     ):
-        assert "what stands below would become part of the new text" in refused(change)
+        assert "the text below would become part of the new text" in refused(change)
     vault.editor.apply(vault.editor.edit_section("A.md", "X", "```\n# closed\n```"))
     vault.editor.apply(vault.editor.edit_section("A.md", "Z", text))
     assert everything(vault)["A.md"].decode() == f"# X\n```\n# closed\n```\n\n# Z\n{text}\n"
@@ -151,7 +151,7 @@ def test_a_text_that_would_swallow_what_stands_below_is_refused(notes: Callable[
 
 def test_what_is_damaged_too_large_or_no_note_is_not_edited(notes: Callable[..., Vault]) -> None:
     vault = notes.files({"A.md": b"\xff\xfeodd", "B.md": b"x" * 10_000_001, "c.txt": "x", "D.md": "x"})  # type: ignore[attr-defined]
-    assert "begins as UTF-16 and is none" in refused(lambda: vault.editor.append("A.md", "x"))
+    assert "begins like UTF-16 and is not" in refused(lambda: vault.editor.append("A.md", "x"))
     assert "larger than 10 MB" in refused(lambda: vault.editor.append("B.md", "x"))
     assert "is not a note" in refused(lambda: vault.editor.append("c.txt", "x"))
     assert "is hidden" in refused(lambda: vault.editor.rename("D.md", ".md"))
@@ -209,7 +209,7 @@ def test_the_trash_keeps_what_is_in_it(notes: Callable[..., Vault]) -> None:
     vault = notes(A="[[B]] [[B]]", B="new")
     write(vault.root, {".trash/B.md": "old", "F/B.md": "third"})
     change = vault.editor.trash("B.md")
-    assert (change.summary, change.note) == ("move B.md to .trash/B 1.md", "2 links in 1 note will lead nowhere.")
+    assert (change.summary, change.note) == ("move B.md to .trash/B 1.md", "2 links in 1 note will be broken.")
     vault.editor.apply(change)
     vault.refresh()
     vault.editor.apply(vault.editor.trash("F/B.md"))
@@ -234,14 +234,14 @@ def test_nothing_leaves_the_vault_by_a_link(notes: Callable[..., Vault], tmp_pat
 
 def broken_at(vault: Vault, monkeypatch: pytest.MonkeyPatch, step: int, error: BaseException) -> None:
     """The `step`-th exchange of names fails."""
-    real, done = transaction._carry_out, iter(range(100))
+    real, done = transaction._exchange, iter(range(100))
 
     def carry_out(each: transaction._Step) -> None:
         if next(done) == step:
             raise error
         real(each)
 
-    monkeypatch.setattr(transaction, "_carry_out", carry_out)
+    monkeypatch.setattr(transaction, "_exchange", carry_out)
 
 
 @pytest.mark.parametrize("step", [0, 1, 2])
@@ -266,10 +266,10 @@ def test_a_change_that_was_killed_in_the_middle_is_put_back_by_the_next_look_at_
     before = everything(vault)
     change = vault.editor.rename("Old.md", "F/New.md")
     if (child := os.fork()) == 0:
-        real, done = transaction._carry_out, iter(range(100))
-        transaction._carry_out = lambda each: os._exit(9) if next(done) == step else real(each)
+        real, done = transaction._exchange, iter(range(100))
+        transaction._exchange = lambda each: os._exit(9) if next(done) == step else real(each)
         try:
-            transaction.apply(vault.root, change, vault.editor.journal)
+            FileTransaction(vault.root, vault.editor.journal).apply(change)
         finally:
             os._exit(0)
     os.waitpid(child, 0)
@@ -278,7 +278,7 @@ def test_a_change_that_was_killed_in_the_middle_is_put_back_by_the_next_look_at_
         assert set(everything(vault)) == {"A.md", "B.md", "F/New.md"}
         return
     assert everything(vault) == before
-    assert "broken off" in vault.take_warnings()[0].message
+    assert "interrupted" in vault.take_warnings()[0].message
     assert report.notes == 3
     assert vault.take_warnings() == []
 
@@ -292,7 +292,7 @@ def test_a_change_that_was_killed_before_it_began_leaves_no_scratch_files(notes:
         real, done = transaction._prepare, iter(range(100))
         transaction._prepare = lambda each: (real(each), next(done) == step and os._exit(9))  # type: ignore[func-returns-value,assignment]
         try:
-            transaction.apply(vault.root, change, vault.editor.journal)
+            FileTransaction(vault.root, vault.editor.journal).apply(change)
         finally:
             os._exit(0)
     os.waitpid(child, 0)
@@ -317,14 +317,14 @@ def test_a_change_that_the_index_cannot_take_in_is_made_all_the_same_and_told(no
 
 def test_what_was_edited_after_the_program_was_killed_is_left_alone_and_kept(notes: Callable[..., Vault]) -> None:
     vault = notes(A="old", B="x")
-    step = transaction._planned(vault.root, FileChange("A.md", "A.md", b"old", b"new"))
-    transaction._note(vault.editor.journal, vault.root, [step])
+    step = transaction._plan_step(vault.root, FileChange("A.md", "A.md", b"old", b"new"))
+    FileTransaction(vault.root, vault.editor.journal)._write_journal([step])
     (vault.root / "A.md").write_text("mine")
     vault.refresh()
     [told] = vault.take_warnings()
     assert "A.md was edited since and left alone" in told.message
     assert everything(vault) == {"A.md": b"mine", "B.md": b"x"}
-    assert Path(told.hint.removeprefix("What it was stands in ")).is_file()
+    assert Path(told.hint.removeprefix("The old text is in ")).is_file()
 
 
 def test_a_journal_that_nobody_can_read_is_none(notes: Callable[..., Vault]) -> None:
@@ -357,7 +357,7 @@ def test_links_are_made_to_lead_to_the_notes_they_meant(notes: Callable[..., Vau
     change = vault.editor.fix_links(
         [LinkFix("A.md", 1, "[[B1]]", "F/B.md"), LinkFix("A.md", 2, "[[Other]]", "F/B.md"), LinkFix("C.md", 1, "[[C1]]", "A.md")]
     )
-    assert (change.summary, len(change.files)) == ("mend 2 links in 1 note", 1)
+    assert (change.summary, len(change.files)) == ("fix 2 links in 1 note", 1)
     vault.editor.apply(change)
     assert everything(vault)["A.md"] == b"[[B]] [[B]] [[Gone]]\r\n[[B1|x]]"
 
@@ -365,7 +365,7 @@ def test_links_are_made_to_lead_to_the_notes_they_meant(notes: Callable[..., Vau
 def test_a_rename_that_would_make_a_link_lie_is_refused(notes: Callable[..., Vault]) -> None:
     vault = notes.files({"S.md": "[[Sharp]]", "C#.md": "---\naliases: Sharp\n---\n", "A.md": "x"})  # type: ignore[attr-defined]
     before = everything(vault)
-    assert "the links in S.md could not be made to lead where they lead now" in refused(lambda: vault.editor.rename("A.md", "Sharp.md"))
+    assert "the links in S.md could not keep their targets" in refused(lambda: vault.editor.rename("A.md", "Sharp.md"))
     assert everything(vault) == before
 
 
@@ -374,7 +374,7 @@ def test_a_journal_that_cannot_be_put_back_is_told_and_stays(notes: Callable[...
     vault.editor.journal.mkdir()
     vault.refresh()
     [told] = vault.take_warnings()
-    assert "cannot be put back" in told.message
+    assert "cannot be undone" in told.message
     assert str(vault.editor.journal) in told.hint
 
 
@@ -416,7 +416,7 @@ def test_a_disk_that_does_not_even_let_it_be_put_back_is_told_and_it_is_put_back
         assert everything(vault) != before
     vault.refresh()
     assert everything(vault) == before
-    assert "Everything was put back" in vault.take_warnings()[0].hint
+    assert "Everything was restored" in vault.take_warnings()[0].hint
 
 
 @pytest.mark.untraced

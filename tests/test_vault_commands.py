@@ -53,9 +53,9 @@ def test_resolve_says_why_one_of_several_notes_is_meant(zkchat: Program, vault: 
     (vault / "Combining.md").write_text("")
     [link] = zkchat("vault", "resolve", "[[Combining]]", "--json").json
     assert (link["target"], link["candidates"]) == ("Combining.md", ["Queries/Combining.md"])
-    assert link["reason"] == "its path in the vault is just so"
+    assert link["reason"] == "the exact path in the vault"
     shown = zkchat("vault", "resolve", "[[Combining]] [[Filters]]").out
-    assert "[[Combining]] → Combining.md, its path in the vault is just so (not Queries/Combining.md)" in shown
+    assert "[[Combining]] → Combining.md, the exact path in the vault (not Queries/Combining.md)" in shown
     assert "[[Filters]] → Filters.md\n" in shown
 
 

@@ -108,7 +108,7 @@ def test_a_name_that_is_not_utf8_is_listed_as_a_problem(root):
     except OSError:
         pytest.skip("this file system takes only UTF-8")
     vault = open_vault(root)
-    assert vault.refresh().problems == ("b?.md: not indexed: its name is not UTF-8",)
+    assert vault.refresh().problems == ("b\ufffd.md: not indexed: its name is not UTF-8",)
     assert vault.note_paths() == ["a.md"]
     vault.close()
 

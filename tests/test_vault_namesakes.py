@@ -5,8 +5,8 @@ import time
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.vault.links.bulk_resolver import BulkLinkResolver
-from zkchat_cli.vault.links.wikilinks import Name, WrittenLink, key, resolve, stem
+from zkchat_cli.vault.links.resolver import BulkLinkResolver, Name, resolve
+from zkchat_cli.vault.links.wikilinks import WrittenLink, key, stem
 
 PATHS = [
     "a.md",

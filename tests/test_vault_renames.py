@@ -5,11 +5,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.vault import note_parser
-from zkchat_cli.vault.edit import link_rewrite
+from zkchat_cli.vault.edit import file_names
 from zkchat_cli.vault.edit.byte_preserving import BytePreservingText
-from zkchat_cli.vault.edit.link_rewrite import Move
-from zkchat_cli.vault.links.bulk_resolver import BulkLinkResolver
-from zkchat_cli.vault.links.wikilinks import Name, key, stem
+from zkchat_cli.vault.edit.link_rewrite import LinkRewriter, Move, relink
+from zkchat_cli.vault.links.resolver import BulkLinkResolver, Name
+from zkchat_cli.vault.links.wikilinks import key, stem
 
 NAMES = ("A", "a", "B b", "C (1)", "50%", "Ü")
 FOLDERS = ("", "F/", "F/G/", "H i/")
@@ -66,32 +66,26 @@ bodies = st.builds(
 @given(st.dictionaries(paths, bodies, min_size=1, max_size=6), st.data())
 def test_after_a_rename_every_link_leads_where_it_led(notes: dict[str, str], data: st.DataObject) -> None:
     move = Move(data.draw(st.sampled_from(sorted(notes))), data.draw(paths.filter(lambda path: path not in notes)))
-    before, after = BulkLinkResolver(names_of(notes)), BulkLinkResolver(link_rewrite.moved_names(names_of(notes), move))
+    rewriter = LinkRewriter(names_of(notes), move)
     renamed: dict[str, str] = {}
     for path, text in notes.items():
         note = note_parser.parse_note(path, text)
-        found = link_rewrite.rewritten(path, note, before, after, move)
+        found = rewriter.rewrite(path, note)
         assert not found.lost
         verbatim = BytePreservingText.of(text.encode())
-        renamed[move(path)] = verbatim.edited(found.edits).decode()
-        assert link_rewrite.holds(path, note, renamed[move(path)], before, after, move)
+        renamed[move.apply(path)] = verbatim.apply(found.edits).decode()
+        assert rewriter.keeps_targets(path, note, renamed[move.apply(path)])
     now = targets(renamed)
     for path, led in targets(notes).items():
-        assert [move(each) if each else None for each in led] == [
-            there if was or there != move.new else None for was, there in zip(led, now[move(path)], strict=True)
+        assert [move.apply(each) if each else None for each in led] == [
+            there if was or there != move.new else None for was, there in zip(led, now[move.apply(path)], strict=True)
         ], (move, notes, renamed)
 
 
 def note(path: str, text: str, notes: dict[str, str], move: Move) -> str:
     """A note's text after a move."""
-    found = link_rewrite.rewritten(
-        path,
-        note_parser.parse_note(path, text),
-        BulkLinkResolver(names_of(notes)),
-        BulkLinkResolver(link_rewrite.moved_names(names_of(notes), move)),
-        move,
-    )
-    return BytePreservingText.of(text.encode()).edited(found.edits).decode()
+    found = LinkRewriter(names_of(notes), move).rewrite(path, note_parser.parse_note(path, text))
+    return BytePreservingText.of(text.encode()).apply(found.edits).decode()
 
 
 @pytest.mark.parametrize(
@@ -140,24 +134,18 @@ def test_letters_that_were_written_with_percent_signs_are_again() -> None:
 def test_a_link_that_nothing_can_keep_right_is_told() -> None:
     move = Move("A.md", "Nick.md")
     table = {"nick": [Name("C.md", "alias", "Nick")], "a": [Name("A.md", "note", "A")]}
-    found = link_rewrite.rewritten(
-        "S.md",
-        note_parser.parse_note("S.md", "[[Nick]]"),
-        BulkLinkResolver(table),
-        BulkLinkResolver(link_rewrite.moved_names(table, move)),
-        move,
-    )
+    found = LinkRewriter(table, move).rewrite("S.md", note_parser.parse_note("S.md", "[[Nick]]"))
     assert found.lost == ("[[Nick]]",)
-    assert link_rewrite.relinked(note_parser.parse_note("S.md", "[[Nik]]").markup.links[0], "[[Nik]]", "S.md", "D.md", table) is None
+    assert relink(note_parser.parse_note("S.md", "[[Nik]]").markup.links[0], "[[Nik]]", "S.md", "D.md", table) is None
 
 
 def test_a_rewritten_note_is_read_anew_before_it_is_trusted() -> None:
-    before = after = BulkLinkResolver({"a": [Name("A.md", "note", "A")]})
-    was = note_parser.parse_note("S.md", "[[A]]")
-    holds = [link_rewrite.holds("S.md", was, text, before, after, Move("X.md", "Y.md")) for text in ("[[A|x]]", "[[B]]", "`[[A]]`")]
+    rewriter = LinkRewriter({"a": [Name("A.md", "note", "A")]}, Move("X.md", "Y.md"))
+    old = note_parser.parse_note("S.md", "[[A]]")
+    holds = [rewriter.keeps_targets("S.md", old, text) for text in ("[[A|x]]", "[[B]]", "`[[A]]`")]
     assert holds == [True, False, False]
 
 
 @pytest.mark.parametrize(("path", "wrong"), [("a#b^c.md", "#^"), (" a.md", " "), ("F /a.md", " "), ("a\tb.md", "\t"), ("F/a b.c.md", "")])
 def test_a_name_that_no_link_can_say_is_known(path: str, wrong: str) -> None:
-    assert link_rewrite.unlinkable(path) == wrong
+    assert file_names.unlinkable_characters(path) == wrong

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.vault.links.wikilinks import Name, WrittenLink, key, resolve, split_target, stem
+from zkchat_cli.vault.links.resolver import Name, resolve
+from zkchat_cli.vault.links.wikilinks import WrittenLink, key, split_target, stem
 from zkchat_cli.vault.markup import read_markup
 
 
@@ -247,12 +248,12 @@ def test_an_ambiguous_link_names_the_notes_that_lost():
 @pytest.mark.parametrize(
     ("files", "source", "winner", "reason"),
     [
-        (["b/Note.md", "Note.md"], "b/src.md", "Note.md", "its path in the vault is just so"),
+        (["b/Note.md", "Note.md"], "b/src.md", "Note.md", "the exact path in the vault"),
         (["a/Note.md", "long/Note.md"], "long/src.md", "long/Note.md", "in the note's own folder"),
-        (["a/NOTE.md", "long/Note.md"], "src.md", "long/Note.md", "spelled exactly so"),
+        (["a/NOTE.md", "long/Note.md"], "src.md", "long/Note.md", "the exact spelling"),
         (["a/Note.md", "long/Note.md"], "src.md", "a/Note.md", "the shortest path"),
-        (["b/Note.md", "a/Note.md"], "src.md", "a/Note.md", "first in order"),
-        (["long/Note.md", "b/Note.md", "a/Note.md"], "src.md", "a/Note.md", "first in order"),
+        (["b/Note.md", "a/Note.md"], "src.md", "a/Note.md", "the first in order"),
+        (["long/Note.md", "b/Note.md", "a/Note.md"], "src.md", "a/Note.md", "the first in order"),
     ],
 )
 def test_an_ambiguous_link_says_why_its_target_won(files, source, winner, reason):

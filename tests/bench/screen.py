@@ -35,7 +35,7 @@ def figures(ground: Ground) -> Iterator[Row]:
         live = StreamingView(Screen(live_out, live_out, True, False, lambda: 80, lines=lambda: 24))  # type: ignore[arg-type]
         began = time.process_time()
         for delta in deltas:
-            live.answer(delta)
+            live.add_answer(delta)
             time.sleep(0.0005)  # a very fast model; a slower one lets it draw more often
         live.close()
         took = time.process_time() - began

@@ -151,7 +151,7 @@ def _run(
         if number > 1 or typed is None:
             message, place = written + _next_message(goal, number, iterations), written.strip() or None
         user_input = UserInput(message, typed or "", goal, documents=number == 1, mention=place)
-        runtime = session.runtime if agent is None else runtime  # with what the last turn has learned of the model
+        runtime = runtime.learn_from(session.runtime)  # what the last turn has found out about the model
         outcome = yield from _iteration(session.run_turn(user_input, runtime.with_goal(INSTRUCTIONS)))
         if isinstance(outcome, events.TurnFailed):
             yield from progress.failure_events(outcome, number, iterations, resume_hint)

@@ -131,7 +131,7 @@ class Runtime:
         if self.open_agent is None:
             raise UsageError("this conversation cannot change its agent", "Start another with --agent.")
         opened = self.open_agent(None if name == NO_AGENT else name, self.overrides)
-        return replace(opened, counter=self.counter, overrides=self.overrides)
+        return replace(opened, counter=self.counter, overrides=self.overrides).learn_from(self)
 
     def with_model(self, name: str) -> "Runtime":
         """Use another model. Raises ConfigError, ProviderError, and UsageError when models cannot be changed."""
@@ -164,9 +164,6 @@ class Runtime:
         runtime = self.with_model(checked) if key == "model" else self
         overrides = {**self.overrides, key: checked}
         return replace(runtime, settings=settings, options=model_options(settings), overrides=overrides, **changes)
-
-    def with_rejected_window(self, window: Window | None) -> "Runtime":
-        return self if window == self.rejected_window else replace(self, rejected_window=window)
 
     def learn_from(self, used: "Runtime") -> "Runtime":
         """This runtime with what a turn has found out about the same model: how it counts, and its window."""

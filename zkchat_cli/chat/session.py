@@ -33,15 +33,7 @@ from zkchat_cli.errors import ConfigError, ProviderError, StoreError, UsageError
 from zkchat_cli.llm.base import Model, Request, Window, request_body
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.memory.project import MemoryItem
-from zkchat_cli.models import (
-    CONTINUE_PROMPT,
-    Compaction,
-    ContextUsage,
-    Conversation,
-    IndexReport,
-    Prompt,
-    ZkChatMessage,
-)
+from zkchat_cli.models import CONTINUE_PROMPT, Compaction, ContextUsage, Conversation, IndexReport, Prompt, ZkChatMessage
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.references.file_imports import ImportRoots
 from zkchat_cli.references.manager import ReferenceManager
@@ -57,7 +49,8 @@ MODEL_LIST_SECONDS = 60.0
 class ZkChatSession:
     def __init__(self, services: SessionServices, runtime: Runtime, conversation: Conversation | None = None) -> None:
         """A conversation continues with the agent that its last message was for; one that is gone is reported with the next message."""
-        self.services, self._runtime = services, self._calibrated(services, runtime)
+        self.services = services
+        self._runtime = self._calibrated(runtime)
         self._state = ConversationState(services, conversation)
         self._prompts = PromptBuilder(services, self._state)
         self._compactor = Compactor(services, self._state, self._prompts)
@@ -65,8 +58,6 @@ class ZkChatSession:
         self._pipeline = TurnPipeline(services, self._state, self._prompts, self._compactor, self._recorder)
         self._scanner = VaultScanner(services.vault, services.clock, self._prompts)
         self._background = BackgroundTasks(services, self._state, self._prompts)
-        self._rejected_windows: dict[str, Window | None] = {}
-        """Windows learned from refusals, by the model's name."""
         self._models: tuple[float, tuple[AvailableModels, ...]] | None = None
         self.verbose = False
         """Whether the user wants to see the details of each turn."""
@@ -137,17 +128,16 @@ class ZkChatSession:
 
     def use_agent(self, name: str | None) -> None:
         """Switch to another agent; None or "none": to no agent. Raises ConfigError and ProviderError, and then nothing changes."""
-        self._runtime = self._runtime_for(name)
+        self._runtime = self.runtime_of_agent(name)
 
     def use_model(self, name: str) -> None:
         """Switch to another model. Raises ConfigError and ProviderError, and then nothing changes."""
-        self._runtime = self._calibrated(self.services, self._runtime.with_model(name))
-        self._rejected_windows.pop(self._runtime.model.name, None)
+        self._runtime = self._calibrated(self._runtime.with_model(name))
 
     def override_setting(self, key: str, value: str) -> Any:
         """Change a setting for this session, and return its checked value. Raises ConfigError, UsageError and ProviderError, and then
         nothing changes."""
-        self._runtime = self._calibrated(self.services, self._runtime.with_setting(key, value))
+        self._runtime = self._calibrated(self._runtime.with_setting(key, value))
         return loader.flatten(self._runtime.settings)[key]
 
     def list_models(self) -> tuple[AvailableModels, ...]:
@@ -160,23 +150,19 @@ class ZkChatSession:
     def prepare(self, seconds: float | None = None) -> None:
         """Wait (so many seconds at most) until the model is loaded, and count as it does."""
         prepare_model(self._runtime.model, seconds)
-        self._runtime = self._calibrated(self.services, self._runtime)
+        self._runtime = self._calibrated(self._runtime)
 
     def find_window(self, seconds: float) -> None:
         """Wait at most so many seconds until the model's window is known, unless the user has set one."""
         if self._runtime.configured_window is None:
             self.prepare(seconds)
 
-    def _runtime_for(self, agent: str | None) -> Runtime:
-        runtime = self._calibrated(self.services, self._runtime.with_agent(agent))
-        return self._with_rejected_window(runtime)
+    def runtime_of_agent(self, name: str | None) -> Runtime:
+        """A runtime for turns of another agent. Raises ConfigError and ProviderError."""
+        return self._calibrated(self._runtime.with_agent(name))
 
-    @staticmethod
-    def _calibrated(services: SessionServices, runtime: Runtime) -> Runtime:
-        return runtime.calibrated(services.store.calibration(runtime.model.name))
-
-    def _with_rejected_window(self, runtime: Runtime) -> Runtime:
-        return runtime.with_rejected_window(self._rejected_windows.get(runtime.model.name))
+    def _calibrated(self, runtime: Runtime) -> Runtime:
+        return runtime.calibrated(self.store.calibration(runtime.model.name))
 
     def _restore_agent(self) -> None:
         last = next((m for m in reversed(self.history) if m.role == "user" and not m.addressed), None)
@@ -208,10 +194,10 @@ class ZkChatSession:
         own, notices = self._runtime, list[events.Notice]()
         if runtime is None:
             mention, notices = self.find_mention(user_input.text if user_input.typed is None else user_input.typed)
-            runtime = own if mention is None else self._runtime_for(mention.name)
+            runtime = own if mention is None else self.runtime_of_agent(mention.name)
             if mention is not None and user_input.mention is None:
                 user_input = user_input.with_mention(mention)
-        turn = TurnInProgress(self._with_rejected_window(runtime), PhaseTimer(self.services.clock))
+        turn = TurnInProgress(runtime, PhaseTimer(self.services.clock))
         try:
             with turn.timer("prepare"):
                 notices += self._scanner.scan()
@@ -219,17 +205,12 @@ class ZkChatSession:
                     self._state.branch_off(parent.parent_id)
             yield from self._pipeline.run(turn, user_input, notices)
         finally:
-            self._rejected_windows[turn.runtime.model.name] = turn.runtime.rejected_window
             if self._runtime is own:
                 self._runtime = own.learn_from(turn.runtime)
 
     def find_mention(self, text: str) -> tuple[AgentMention | None, list[events.Notice]]:
         """The agent that a message mentions by `@name`, and what to tell the user about it. Raises UsageError."""
         return find_agent_mention(text, self.services.agent_names, self.import_roots)
-
-    def runtime_of_agent(self, name: str) -> Runtime:
-        """A runtime for turns of another agent. Raises ConfigError and ProviderError."""
-        return self._runtime_for(name)
 
     def continue_answer(self) -> Generator[events.Event, None, None]:
         """A turn that continues an answer that was cut by its length or stopped. Raises UsageError when the last one was not."""
@@ -287,7 +268,7 @@ class ZkChatSession:
             return self._runtime, ()
         user_input = UserInput(text).encodable()
         mention, _ = self.find_mention(text)
-        runtime = self._runtime if mention is None else self._runtime_for(mention.name)
+        runtime = self._runtime if mention is None else self.runtime_of_agent(mention.name)
         user_input = user_input if mention is None else user_input.with_mention(mention)
         builder = UserMessageBuilder(self.services, self._state, self._prompts)
         return runtime, (builder.build(runtime, user_input, self.references.copy()).message,)

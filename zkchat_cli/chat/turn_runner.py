@@ -244,12 +244,7 @@ class TurnRunner:
         limit = runtime.budget.effective_limit - fixed
         room = max(0, (limit - self._count(turn.messages) - reply) // 2)
         executor = ToolExecutor(
-            runtime.tools,
-            self._services.vault,
-            self._state.references,
-            counter,
-            self._services.clock,
-            self._prompts.memory(runtime),
+            runtime.tools, self._services.vault, self._state.references, counter, self._services.clock, self._prompts.memory(runtime)
         )
         try:
             results = yield from self._results(calls, room, executor)

@@ -104,15 +104,15 @@ class UserMessageBuilder:
         except VaultError:  # the vault is gone: the scan before has reported it, and the message matters more than its links
             return UserMessage(bare)
         chunks = references.extract_referenceable_chunks(bare.id, injected.chunks)
-        named = injected.numbered(chunks)
+        named = injected.number_references(chunks)
         update = {"references": named, "chunks": chunks, "augmented_token_count": tokens + count(describe_documents(named, chunks))}
-        return UserMessage(bare.model_copy(update=update), tuple(Notice(*each) for each in injected.told))
+        return UserMessage(bare.model_copy(update=update), tuple(Notice(*each) for each in injected.warnings))
 
     def _inject(self, runtime: Runtime, message: ZkChatMessage, text: str, typed: str | None) -> Injection:
         roots, summaries = import_roots(self.services, runtime), self.prompts.summaries(runtime)
         named = find_mentioned_documents(text, roots, summaries.summary, typed)
         if not named.references:
-            return Injection(told=tuple(named.warnings))
+            return Injection(warnings=tuple(named.warnings))
         return inject(named, text, self._injection_budget(runtime, message))
 
     def _injection_budget(self, runtime: Runtime, message: ZkChatMessage) -> InjectionBudget:
@@ -130,7 +130,7 @@ class UserMessageBuilder:
             cost=lambda chunk: chunk_tokens(chunk, runtime.counter.count),
             text=self._read_chunks,
             summary=self.prompts.summaries(runtime).summary,
-            there=in_prompt,
+            in_prompt=in_prompt,
         )
 
     def _chunks_in_prompt(self, prompt: Prompt) -> dict[str, ContentChunk]:

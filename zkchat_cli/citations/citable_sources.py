@@ -6,7 +6,8 @@ from functools import cached_property
 
 from zkchat_cli.citations.quotes import QuotableChunk
 from zkchat_cli.models import ContentChunk
-from zkchat_cli.vault.links.wikilinks import Name, WrittenLink, fold_name, key, resolve, stem
+from zkchat_cli.vault.links.resolver import Name, resolve
+from zkchat_cli.vault.links.wikilinks import WrittenLink, fold_name, key, stem
 
 MAX_NAME_WORDS = 12
 """Words of a file name that an answer may write without brackets."""

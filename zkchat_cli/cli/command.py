@@ -66,7 +66,7 @@ class CommandContext:
         """The screen with the theme from the settings, or the default one if the settings are invalid (the command itself reports that)."""
         screen = Screen.of()
         with suppress(ZkchatError, OSError):
-            screen = screen.dressed(self.config.values.terminal)
+            screen = screen.with_settings(self.config.values.terminal)
         return screen
 
     @contextmanager

@@ -5,7 +5,7 @@ httpx is imported by the first call: it takes 0.1 s that no other command should
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zkchat_cli.llm.http_errors import Endpoint, parse_retry_after, root_cause
@@ -29,7 +29,7 @@ class JsonClient(Endpoint):
     """An endpoint that one thread at a time can call. `headers` replace the bearer key."""
 
     sleep: Callable[[float], None] = time.sleep
-    headers: Mapping[str, str] | None = None
+    headers: Mapping[str, str] | None = field(default=None, repr=False)
     _client: "httpx.Client | None" = None
 
     def close(self) -> None:

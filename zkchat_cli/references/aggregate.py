@@ -1,4 +1,4 @@
-"""The documents an answer rests on: each once, with the numbers of all its chunks, whatever tools brought them in."""
+"""Chunks aggregated to documents, each once with the numbers of all its chunks, whichever tools found them."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -9,21 +9,18 @@ SNIPPET_LENGTH = 160
 
 
 def aggregate_documents(chunks: Iterable[ContentChunk], summary: Callable[[str], str | None]) -> tuple[DocumentReference, ...]:
-    """The documents that chunks come from, each once, as the first of its chunks presents it, with the numbers of all of them.
-
-    `summary` says what a path is about.
-    """
+    """The documents of `chunks`, each with the title and text of its first chunk; `summary` describes a path."""
     firsts: dict[str, ContentChunk] = {}
-    given: dict[str, dict[int, None]] = {}
+    numbers_of: dict[str, dict[int, None]] = {}
     for chunk in chunks:
         firsts.setdefault(chunk.relative_path, chunk)
-        numbers = given.setdefault(chunk.relative_path, {})
+        numbers = numbers_of.setdefault(chunk.relative_path, {})
         if chunk.number is not None:
             numbers[chunk.number] = None
-    return tuple(_found(first, tuple(given[path]), summary(path)) for path, first in firsts.items())
+    return tuple(_reference(first, tuple(numbers_of[path]), summary(path)) for path, first in firsts.items())
 
 
-def _found(first: ContentChunk, numbers: tuple[int, ...], summary: str | None) -> DocumentReference:
+def _reference(first: ContentChunk, numbers: tuple[int, ...], summary: str | None) -> DocumentReference:
     return DocumentReference(
         wikilink=f"[[{first.title}]]",
         relative_path=first.relative_path,
@@ -37,7 +34,7 @@ def _found(first: ContentChunk, numbers: tuple[int, ...], summary: str | None) -
 
 
 def merge_references(named: Sequence[DocumentReference], found: Sequence[DocumentReference]) -> tuple[DocumentReference, ...]:
-    """The documents the user named, then those that only tools brought in, each once; a named one has the numbers it was found under."""
+    """The documents that the user named, then those that only tools found, each once with all its numbers."""
     by_path = {r.relative_path: r for r in found}
     paths = {r.relative_path for r in named}
     return (*(_with_numbers(r, by_path.get(r.relative_path)) for r in named), *(r for r in found if r.relative_path not in paths))

@@ -1,6 +1,6 @@
-"""`@path` in a message: a text file that goes into it, from the vault or from under the current folder, and from nowhere else.
+"""`@path` in a message imports a text file, from the vault or below the current folder and from nowhere else.
 
-An `@` is one only where a word begins, so that an e-mail address, a decorator in code or `user@host` imports nothing.
+The `@` must begin a word, so that an e-mail address, a decorator in code or `user@host` imports nothing.
 """
 
 import difflib
@@ -15,23 +15,24 @@ from pathlib import Path, PurePosixPath
 from zkchat_cli.citations import marks
 from zkchat_cli.errors import VaultError
 from zkchat_cli.models import ContentChunk
+from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.vault import Vault
 
 _IMPORT = re.compile(
     r"""(?<![^\s(\[{"'“‘，。、：；（「])@(?:"([^"\n]{1,1000})"|<([^<>\n]{1,1000})>|((?:\\[ ()]|[^\s\\"'<>|*?;,(){}\[\]`@“”‘’]){1,1000}))"""
 )
-_ENDS = ".,;:!?…。，；：！？"
+_PUNCTUATION = ".,;:!?…。，；：！？"
 _ESCAPED = re.compile(r"\\([ ()])")
-MOST_IMPORTS = 50
-MOST_NAMES = 5_000
-"""Files of a folder tree that are looked through for a name like the one that is missing."""
+MAX_IMPORTS = 50
+MAX_FILES = 5_000
+"""Files of a folder tree that are compared with a missing name."""
 _SUFFIXES = (".md", ".markdown")
 
 
 @dataclass(frozen=True, slots=True)
 class FileImport:
-    """An `@path` as it is written, and where in the text it stands."""
+    """An `@path` as it is written, and where it begins in the text."""
 
     written: str
     path: str
@@ -39,31 +40,31 @@ class FileImport:
 
     @property
     def is_path(self) -> bool:
-        """Whether it can only be meant as a file: `@notes/plan` and `@plan.md` are, `@anna` may be a name."""
+        """Whether it must be a file, such as `@notes/plan` and `@plan.md`; `@anna` may be a person."""
         return "/" in self.path or "." in self.path.strip(".") or self.written.startswith(('@"', "@<"))
 
 
 @dataclass(frozen=True, slots=True)
 class ImportRoots:
-    """Where files may be imported from: the vault and, where there is one, the current folder. `limit` is in bytes."""
+    """The folders that files may be imported from, and the largest size in bytes."""
 
     vault: Vault
     folder: Path | None
-    limit: int
+    max_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedFile:
-    """A file's chunks. `readable`: it is a note, which the model can read by itself."""
+    """A file's chunks. The model can read a note with a tool, other files not."""
 
     relative_path: str
     title: str
     chunks: tuple[ContentChunk, ...]
-    readable: bool
+    is_note: bool
 
 
 def find_imports(text: str) -> tuple[FileImport, ...]:
-    """The `@paths` of a text, in its order; none in code. What ends a sentence does not belong to a path."""
+    """The `@paths` of a text outside of code. Punctuation at the end of a sentence does not belong to a path."""
     if "@" not in text:
         return ()
     found: list[FileImport] = []
@@ -73,32 +74,32 @@ def find_imports(text: str) -> tuple[FileImport, ...]:
         if before and match.start() < code[before - 1][1]:
             continue
         quoted = match[1] or match[2]
-        path = quoted or _ESCAPED.sub(r"\1", match[3].rstrip(_ENDS))
-        written = match[0] if quoted else match[0].rstrip(_ENDS)
+        path = quoted or _ESCAPED.sub(r"\1", match[3].rstrip(_PUNCTUATION))
+        written = match[0] if quoted else match[0].rstrip(_PUNCTUATION)
         if path.strip("./~"):
             found.append(FileImport(written, path, match.start()))
-    return tuple(found[:MOST_IMPORTS])
+    return tuple(found[:MAX_IMPORTS])
 
 
-def read_import(wanted: FileImport, places: ImportRoots) -> ImportedFile:
-    """The file, from the current folder or else from the vault. Raises VaultError for what is not there, may not be read, or is no text."""
-    for base in _roots(places):
-        if (inside := _inside(wanted.path, base)) is not None and (file := _file(base, inside)) is not None:
-            return _read(file, base, places)
-    raise _missing(wanted)
+def read_import(wanted: FileImport, roots: ImportRoots) -> ImportedFile:
+    """The file, from the current folder or else the vault. Raises VaultError if it is missing, outside, unreadable or not text."""
+    for base in _folders(roots):
+        if (inside := _relative_to(wanted.path, base)) is not None and (file := _resolve_file(base, inside)) is not None:
+            return _read_file(file, base, roots)
+    raise _missing_file(wanted)
 
 
-def _roots(places: ImportRoots) -> list[Path]:
-    """Where a file is looked for, in this order. A current folder that was deleted under the program is none."""
-    roots = [places.vault.root]
-    if places.folder:
+def _folders(roots: ImportRoots) -> list[Path]:
+    """The folders to search, in order; without a current folder that was deleted."""
+    folders = [roots.vault.root]
+    if roots.folder:
         with suppress(VaultError):
-            roots.insert(0, filesystem.resolve_root(places.folder))
-    return roots
+            folders.insert(0, filesystem.resolve_root(roots.folder))
+    return folders
 
 
-def _inside(path: str, base: Path) -> str | None:
-    """The path from `base`; None for one that leads elsewhere."""
+def _relative_to(path: str, base: Path) -> str | None:
+    """The path relative to `base`; None if it leads out of it."""
     if "\0" in path:
         return None
     path = os.path.expanduser(path) if path.startswith("~/") else path  # noqa: PTH111 - Path raises where there is no home
@@ -106,8 +107,8 @@ def _inside(path: str, base: Path) -> str | None:
     return None if relative.startswith("..") else relative
 
 
-def _file(base: Path, path: str) -> Path | None:
-    """The file's real path, with `.md` where that is left out; None when there is none. Raises VaultError for one that may not be read."""
+def _resolve_file(base: Path, path: str) -> Path | None:
+    """The file's real path, `.md` being optional; None if it does not exist. Raises VaultError for a folder or a link out of `base`."""
     for name in (path, *(path + suffix for suffix in _SUFFIXES)):
         if os.path.lexists(base / name):
             real = filesystem.resolve_inside(base, name)
@@ -117,41 +118,41 @@ def _file(base: Path, path: str) -> Path | None:
     return None
 
 
-def _read(file: Path, base: Path, places: ImportRoots) -> ImportedFile:
-    vault = places.vault
-    shown = filesystem.printable(os.path.relpath(file, base))
+def _read_file(file: Path, base: Path, roots: ImportRoots) -> ImportedFile:
+    vault = roots.vault
+    name = filesystem.printable(os.path.relpath(file, base))
     try:
         size = file.stat().st_size
     except OSError as e:
-        raise VaultError(f"@{shown} cannot be read: {(e.strerror or str(e)).lower()}", "Check its permissions.") from e
-    if size > places.limit:
+        raise VaultError(f"@{name} cannot be read: {(e.strerror or str(e)).lower()}", "Check its permissions.") from e
+    if size > roots.max_bytes:
         hint = "Put the part you need into a file of its own, or raise references.import_max_kilobytes."
-        raise VaultError(f"@{shown} is too large to import: {size // 1024} kB of at most {places.limit // 1024}", hint)
+        raise VaultError(f"@{name} is too large to import: {size // 1024} kB of at most {roots.max_bytes // 1024}", hint)
     path = vault.find_file(os.path.relpath(file, vault.root)) if file.is_relative_to(vault.root) else None
     if path is not None and path.lower().endswith(_SUFFIXES):
         chunks = vault.chunks(path)
-        return ImportedFile(path, chunks[0].title if chunks else file.stem, tuple(chunks), readable=True)
-    relative = filesystem.replace_surrogates(os.path.relpath(file, vault.root).replace(os.sep, "/"))
+        return ImportedFile(path, chunks[0].title if chunks else file.stem, tuple(chunks), is_note=True)
+    relative = replace_surrogates(os.path.relpath(file, vault.root).replace(os.sep, "/"))
     text = filesystem.read_text(base, os.path.relpath(file, base))
-    return ImportedFile(relative, filesystem.printable(file.name), tuple(vault.chunk_text(relative, file.name, text)), readable=False)
+    return ImportedFile(relative, filesystem.printable(file.name), tuple(vault.chunk_text(relative, file.name, text)), is_note=False)
 
 
-def _missing(wanted: FileImport) -> VaultError:
+def _missing_file(wanted: FileImport) -> VaultError:
     path = filesystem.printable(wanted.path)
     if ".." in Path(wanted.path).parts or wanted.path.startswith(("/", "~")):
         return VaultError(f"@{path} is neither in the vault nor under the current folder", "Only files from there can be imported.")
     return VaultError(f"@{path} not found", "")
 
 
-def similar_paths(wanted: FileImport, places: ImportRoots, limit: int = 3) -> tuple[str, ...]:
-    """The paths that a missing one may have meant, from the current folder and the vault, the nearest first."""
-    suffix = PurePosixPath(wanted.path).suffix.casefold()  # that two names end alike does not make them near
+def similar_paths(wanted: FileImport, roots: ImportRoots, limit: int = 3) -> tuple[str, ...]:
+    """Paths similar to a missing one, from the current folder and the vault, the nearest first."""
+    suffix = PurePosixPath(wanted.path).suffix.casefold()  # a common suffix does not make names similar
     names: dict[str, str] = {}
-    for base in filter(None, (places.folder, places.vault.root)):
+    for base in filter(None, (roots.folder, roots.vault.root)):
         for path in list_files(base):
-            whole = path.casefold().removesuffix(suffix)
-            names.setdefault(whole, path)
-            names.setdefault(whole.rpartition("/")[2], path)
+            folded = path.casefold().removesuffix(suffix)
+            names.setdefault(folded, path)
+            names.setdefault(folded.rpartition("/")[2], path)
     name = wanted.path.casefold().removeprefix("./").removesuffix(suffix)
     close = difflib.get_close_matches(name[:200], names, limit, 0.6)
     close += difflib.get_close_matches(name.rpartition("/")[2][:200], names, limit, 0.7)
@@ -159,13 +160,13 @@ def similar_paths(wanted: FileImport, places: ImportRoots, limit: int = 3) -> tu
 
 
 def list_files(base: Path) -> Iterator[str]:
-    """The files below a folder, by path, hidden ones left out; so many that looking through them is quick."""
+    """The first files below a folder, sorted, without hidden ones."""
     count = 0
     for folder, folders, files in os.walk(base):
         folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in ("node_modules", "__pycache__"))
         for name in sorted(files):
             if not name.startswith("."):
-                yield filesystem.replace_surrogates(os.path.relpath(os.path.join(folder, name), base).replace(os.sep, "/"))  # noqa: PTH118
+                yield replace_surrogates(os.path.relpath(os.path.join(folder, name), base).replace(os.sep, "/"))  # noqa: PTH118
                 count += 1
-        if count > MOST_NAMES:
+        if count > MAX_FILES:
             return

@@ -1,10 +1,9 @@
-"""Which excerpts the model gets when a reply's tool calls found more than the window holds. Pure.
+"""Which excerpts the model gets if the tool calls of one reply found more than the window holds. Pure.
 
-Relevance is a chunk's place within its own call. Every tool puts its best first, and a note is read from where the model asked to; the
-scores of two searches cannot be compared, nor a score with a line of a note, but places can (as vault/fusion.py has it). So excerpts are
-taken round by round: the first of each call, then the second of each, in the order of the calls. What another call shows at a better place
-comes after all that: the model would only read it twice. Whether there is room or not, each result shows its own text and never points to
-another's, for results are stored, folded and sent one by one.
+A chunk's relevance is its rank within its own call: every tool returns its best result first, and scores of different searches cannot be
+compared. So chunks are taken round by round, the first of each call, then the second of each. Chunks that another call ranks better come
+last, because the model would read them twice. Each result contains its own text and never refers to another's, because results are
+stored, folded and sent one by one.
 """
 
 from bisect import bisect_right
@@ -13,16 +12,15 @@ from collections.abc import Sequence
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.references.chunk_format import FRAME_TOKENS, Count, chunk_tokens, min_chunk_tokens, truncate_chunk
 
-MOST_CHARACTERS = 30
-"""Characters per token beyond which a text is taken to be too long without counting it; prose has four."""
+MAX_CHARACTERS_PER_TOKEN = 30
+"""A text with more characters per token of room is too long without counting; prose has about four."""
 
 
 def reduce_to_fit(calls: Sequence[Sequence[ContentChunk]], room: int, count: Count) -> tuple[tuple[ContentChunk, ...], ...]:
-    """What each call of a reply keeps, in its own order, so that the excerpts of all take at most `room` tokens together.
+    """The chunks of each call, in its own order, that take at most `room` tokens together.
 
-    The least relevant go first; with less room what is kept is always a part of what is kept with more. The best of each call stays, cut
-    and marked if there is no room for those best ones as they are. Only when there is not even room for some words of each, the last
-    calls are left without.
+    The least relevant are dropped first; less room always gives a subset. The best chunk of each call stays, truncated if need be. Only if
+    there is no room for a few words of each, the last calls get nothing.
     """
     found = [call for call, chunks in enumerate(calls) if chunks]
     room -= FRAME_TOKENS * len(found)
@@ -40,7 +38,7 @@ def reduce_to_fit(calls: Sequence[Sequence[ContentChunk]], room: int, count: Cou
 
 
 def rank_chunks(calls: Sequence[Sequence[ContentChunk]]) -> list[tuple[int, int]]:
-    """Call and place of every chunk, the most relevant first."""
+    """Call and rank of every chunk, the most relevant first."""
     rounds = sorted((rank, call) for call, chunks in enumerate(calls) for rank in range(len(chunks)))
     seen: set[str] = set()
     first: list[tuple[int, int]] = []
@@ -53,24 +51,24 @@ def rank_chunks(calls: Sequence[Sequence[ContentChunk]]) -> list[tuple[int, int]
 
 
 def share_evenly(wanted: Sequence[int], room: int, least: Sequence[int]) -> list[int]:
-    """Shares of `room`, equal ones except that nobody gets more than is `wanted`, nor less than the `least`, which there is room for.
+    """Equal shares of `room`, but no share above its `wanted` or below its `least`; the sum of `least` must fit.
 
-    More room is nobody's loss.
+    With more room no share gets smaller.
     """
 
-    def shares(height: int) -> list[int]:
-        return [min(want, max(low, height)) for want, low in zip(wanted, least, strict=True)]
+    def shares(level: int) -> list[int]:
+        return [min(want, max(low, level)) for want, low in zip(wanted, least, strict=True)]
 
-    return shares(bisect_right(range(room + 1), room, key=lambda height: sum(shares(height))) - 1)
+    return shares(bisect_right(range(room + 1), room, key=lambda level: sum(shares(level))) - 1)
 
 
 def _cost(chunk: ContentChunk, room: int, count: Count) -> int:
-    """Its tokens; of one that cannot fit, too many."""
-    return chunk_tokens(chunk, count) if len(chunk.text) <= MOST_CHARACTERS * room else max(room, 0) + 1
+    """The chunk's tokens; for a text that cannot fit, any number above `room`."""
+    return chunk_tokens(chunk, count) if len(chunk.text) <= MAX_CHARACTERS_PER_TOKEN * room else max(room, 0) + 1
 
 
 def _share(calls: Sequence[Sequence[ContentChunk]], wanted: dict[int, int], room: int, count: Count) -> dict[int, ContentChunk]:
-    """The best chunk of each call, cut to a share of the room; of the first calls only, when each could not have some words."""
+    """The best chunk of each call, truncated to a share of the room; of the first calls only if a few words of each do not fit."""
     least: dict[int, int] = {}
     spare = room
     for call, want in wanted.items():
@@ -81,8 +79,8 @@ def _share(calls: Sequence[Sequence[ContentChunk]], wanted: dict[int, int], room
         least[call] = words
     served = list(least)
     lows = list(least.values())
-    everybody = len(served) == len(wanted)
-    shares = share_evenly([wanted[call] for call in served], room, lows) if everybody else lows
+    all_fit = len(served) == len(wanted)
+    shares = share_evenly([wanted[call] for call in served], room, lows) if all_fit else lows
     return {
         call: calls[call][0] if wanted[call] <= share else truncate_chunk(calls[call][0], share, count)
         for call, share in zip(served, shares, strict=True)

@@ -1,16 +1,17 @@
 """/save: save the last answer as a note in the vault, with links to its sources. Asks first, and never overwrites a note."""
 
 import os
+from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
-from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.references import provenance
 from zkchat_cli.slash.base import CommandResult, Confirm, SlashCommand
 from zkchat_cli.text.words import replace_surrogates
-from zkchat_cli.vault.approval import commit_files
+from zkchat_cli.vault.approval import apply_change
+from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 from zkchat_cli.vault.vault import Vault
 from zkchat_cli.views import answer_note
@@ -26,13 +27,17 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if last is None:
         raise UsageError("there is no answer to save yet", "Ask something first.")
     question = last.question.content if last.question else ""
-    vault = session.vault
-    path, new_folder = vault.place_for(_path(vault, requested, question))
-    write = partial(_write, session, last.answer, question, path)
+    vault, answer = session.vault, last.answer
+    note = answer_note.AnswerNote(question, answer.content, answer.citations, answer.model, answer.timestamp, session.conversation.id)
+    change = vault.editor.create(_path(vault, requested, question), answer_note.note_text(note, partial(_link_name, vault)))
+    [path] = change.paths
+    save = partial(_save, session, replace(change, summary=f"save {path}"))
     if confirmed:
-        return write()
+        return save()
+    folders = map(str, reversed(PurePosixPath(path).parents))
+    new_folder = next((folder for folder in folders if not (vault.root / folder).exists()), None)
     folder = f", in a new folder {new_folder}" if new_folder else ""
-    return CommandResult(confirm=Confirm(f"Save the last answer as {path}{folder}?", write, f"/save {YES} {requested}".rstrip()))
+    return CommandResult(confirm=Confirm(f"Save the last answer as {path}{folder}?", save, f"/save {YES} {requested}".rstrip()))
 
 
 def _path(vault: Vault, requested: str, question: str) -> str:
@@ -44,22 +49,16 @@ def _path(vault: Vault, requested: str, question: str) -> str:
     return folder + answer_note.file_name(question, lambda name: os.path.lexists(vault.root / folder / name))
 
 
-def _write(session: ZkChatSession, answer: ZkChatMessage, question: str, path: str) -> CommandResult:
-    vault = session.vault
-    note = answer_note.AnswerNote(question, answer.content, answer.citations, answer.model, answer.timestamp, session.conversation.id)
-    path = vault.create(path, answer_note.note_text(note, partial(_link_name, vault)))
-    session.apply_scan(vault.refresh(only=[path]))
-    indexed = path in vault.note_paths()
-    unindexed = "" if indexed else "; it is not indexed: vault.ignore excludes it"
-    return CommandResult(f"Saved as {path}{unindexed}{_commit_message(session, path)}")
-
-
-def _commit_message(session: ZkChatSession, path: str) -> str:
-    """What to say about the git commit, if each change is committed."""
-    if not session.settings.vault.git:
-        return ""
-    commit = commit_files(session.vault, (path,), f"save {path}")
-    return commit.message.removeprefix("done") + (f": {commit.problem.message}" if commit.problem is not None else "")
+def _save(session: ZkChatSession, change: Change) -> CommandResult:
+    applied = apply_change(session.vault, change, git=session.settings.vault.git)
+    if applied.interrupted:
+        raise KeyboardInterrupt
+    if applied.report is not None:
+        session.apply_scan(applied.report)
+    [path] = change.paths
+    ignored = "" if path in session.vault.note_paths() else "; it is not indexed: vault.ignore excludes it"
+    problem = f": {applied.problem.message}" if applied.problem is not None else ""
+    return CommandResult(f"Saved as {path}{ignored}{applied.message.removeprefix('done')}{problem}")
 
 
 def _link_name(vault: Vault, relative_path: str) -> str:

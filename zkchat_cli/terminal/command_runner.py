@@ -16,7 +16,7 @@ from zkchat_cli.slash.base import CommandResult, Pick
 from zkchat_cli.terminal import external_programs
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.turn_renderer import Verbosity, show, unsent
-from zkchat_cli.terminal.turn_view import Aside
+from zkchat_cli.terminal.turn_view import NotePrinter
 
 
 class Chat(Protocol):
@@ -121,7 +121,7 @@ def print_(result: CommandResult, screen: Screen) -> None:
         screen.show(result.render(screen.columns()) if result.render is not None and screen.columns is not None else result.lines)
 
 
-def run_piped(line: str, session: ZkChatSession, screen: Screen, aside: Aside, max_sources: int) -> ZkChatSession | None:
+def run_piped(line: str, session: ZkChatSession, screen: Screen, aside: NotePrinter, max_sources: int) -> ZkChatSession | None:
     """Run a command, or ask what is no command, where no terminal is; the session to go on with, None when the chat is to end.
 
     Raises the error of a turn that failed.

@@ -89,12 +89,12 @@ class ChatCompleter(Completer):
     def _completions(self, before: str, after: str, session: "ZkChatSession") -> Iterator[Completion]:
         from zkchat_cli import slash  # the session has loaded them
         from zkchat_cli.slash.base import CompletionValue
-        from zkchat_cli.vault.links.fuzzy import best
+        from zkchat_cli.vault.links.fuzzy import best_matches
 
         if (command := command_typed(before)) is not None:
             known = {each.name: each for each in slash.commands()}
             begin = [name for name in known if name.startswith(command.lower())]
-            for name in begin or best(list(known), command, MOST):
+            for name in begin or best_matches(list(known), command, MOST):
                 yield Completion(f"/{name}", -len(before), display_meta=known[name].help)
         elif (link := link_typed(before)) is not None:
             closing = "" if after.startswith("]]") else "]]"
@@ -103,7 +103,7 @@ class ChatCompleter(Completer):
             else:
                 yield from self._notes(link, closing, session)
         elif (typed := argument_typed(before)) is not None and (values := _values(slash.commands(), typed[0], session)):
-            for value in best(values, typed[1], MOST):
+            for value in best_matches(values, typed[1], MOST):
                 about = sanitize_name(value.description) if isinstance(value, CompletionValue) else ""
                 yield Completion(value, -len(typed[1]), display_meta=about)
         elif (path := file_typed(before)) is not None:
@@ -111,7 +111,7 @@ class ChatCompleter(Completer):
                 for name in session.agent_names():
                     if name.startswith(named.lower()):
                         yield Completion(f"{name} ", -len(named), display=f"@{name}", display_meta="answers this message")
-            for found in best(self._files(session), path.lstrip('"'), MOST):
+            for found in best_matches(self._files(session), path.lstrip('"'), MOST):
                 yield Completion(_written(found), -len(path), display=found)
 
     def _notes(self, typed: str, closing: str, session: "ZkChatSession") -> Iterator[Completion]:
@@ -123,7 +123,7 @@ class ChatCompleter(Completer):
 
     def _headings(self, link: str, closing: str, session: "ZkChatSession") -> Iterator[Completion]:
         """The headings of the note named before the first `#`: all in their order, or those with the letters after the last."""
-        from zkchat_cli.vault.links.fuzzy import best
+        from zkchat_cli.vault.links.fuzzy import best_matches
 
         name, _, typed = link.partition("#")
         heading = typed.rpartition("#")[2]
@@ -135,7 +135,7 @@ class ChatCompleter(Completer):
                 text for text in dict.fromkeys(each.text for each in found) if text and _harmless(text) and not _UNLINKABLE.search(text)
             ]
 
-        for text in best(self._current(f"#{name}", headings), heading, MOST):
+        for text in best_matches(self._current(f"#{name}", headings), heading, MOST):
             yield Completion(text + closing, -len(heading), display=text)
 
     def _files(self, session: "ZkChatSession") -> list[str]:

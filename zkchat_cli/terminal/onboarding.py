@@ -17,7 +17,7 @@ from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name
-from zkchat_cli.vault.discovery import VaultCandidate, candidates, home_of
+from zkchat_cli.vault.discovery import VaultCandidate, abbreviate_home, find_vaults
 
 SECONDS = 2.0
 """For which servers are waited, from the first question on: mostly they have answered before somebody has chosen the notes."""
@@ -53,7 +53,7 @@ def guide(
 
     Raises EOFError when the input ends.
     """
-    home, screen = Path.home(), screen.fitted()
+    home, screen = Path.home(), screen.with_width()
     offered: list[AvailableModels] = []
 
     def ask_servers() -> None:
@@ -63,7 +63,7 @@ def guide(
     asking = threading.Thread(target=ask_servers, daemon=True)
     asking.start()  # while somebody reads and chooses
     screen.print("Welcome to zkchat. There are no settings yet, so it asks; Enter takes the first answer.", "bold")
-    notes = _notes(screen, candidates(home, here, env), home)
+    notes = _notes(screen, find_vaults(home, here, env), home)
     model = None
     if not loaded.is_set("model"):
         asking.join()
@@ -74,7 +74,7 @@ def guide(
 
 def _notes(screen: Screen, found: Sequence[VaultCandidate], home: Path) -> str:
     """A folder; empty for the demo."""
-    lines = [OnboardingChoice(str(each.path), f"{home_of(each.path, home)}   {_told(each)}") for each in found]
+    lines = [OnboardingChoice(str(each.path), f"{abbreviate_home(each.path, home)}   {_told(each)}") for each in found]
     screen.print("\nWhich notes do you want to chat with?")
     while True:
         said = _ask(screen, [*lines, OnboardingChoice("", f"{DEMO}, to try it out")], "or type the path of a folder")

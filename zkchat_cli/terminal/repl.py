@@ -65,7 +65,7 @@ class Repl:
         self._history = VaultHistory(pastes.unfold)
         self._completer = ChatCompleter(self.current)
         self._prompt = InputLine(
-            PromptStyle(screen.colour, screen.said),
+            PromptStyle(screen.colour, screen.symbols),
             PromptHelpers(self._completer, self._history, pastes),
             line_changed=self._line_changed,
             heading=f"zkchat {__version__}",
@@ -309,9 +309,9 @@ class Repl:
         bench, self._session = opened.bench, opened.session
         settings = bench.loaded.values
         self._begun = True
-        dressed = self._screen.dressed(settings.terminal)
+        dressed = self._screen.with_settings(settings.terminal)
         self._screen = replace(dressed, address=opener(bench.vault.root, settings.references.link_style))
-        self._prompt.dress(PromptStyle(dressed.colour, dressed.said))
+        self._prompt.dress(PromptStyle(dressed.colour, dressed.symbols))
         history = input_history.history_file(bench.loaded.places.data_dir, str(bench.vault.root))
         self._history.keep_in(history if self._keep_history else None)
         if settings.terminal.editing_mode == "vi":

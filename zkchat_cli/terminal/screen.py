@@ -1,6 +1,7 @@
-"""The two streams and what may be written to them.
+"""stdout and stderr, and what may be written to them.
 
-Results go to stdout, all else to stderr, and escape sequences only where a terminal wants them.
+Results go to stdout, everything else to stderr, and escape sequences only to a terminal that wants them. Lists with styles, links and
+columns go through rich; single lines do not, because importing rich costs 40 ms, which the first prompt and a pipe should not pay.
 """
 
 import json
@@ -11,47 +12,33 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, TextIO
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TextIO
 
-from zkchat_cli.terminal.laying import lay_out
-from zkchat_cli.terminal.theme import EITHER, Theme, can_say, chosen, in_ascii
+from zkchat_cli.terminal.line_layout import lay_out
+from zkchat_cli.terminal.theme import EITHER, Theme, can_encode_symbols, choose_theme, to_ascii
 from zkchat_cli.text.sanitize import sanitize
 from zkchat_cli.views.text import StyledLine, StyledSpan
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
+    from rich.console import Console
 
     from zkchat_cli.config.schema import TerminalSettings
 
 PROMPT = "you › "
-PROGRESS_AFTER = 0.3
-"""Seconds before a progress bar appears: what is quicker should not flicker."""
-PROGRESS_EVERY = 0.1
-
-
-class Flow(Protocol):
-    """How streamed text gets onto the screen: `feed` what came, show what it returns; `close` has the rest."""
-
-    def feed(self, text: str) -> str: ...
-
-    def close(self) -> str: ...
-
-
-class _AsItIs:
-    def feed(self, text: str) -> str:
-        return text
-
-    def close(self) -> str:
-        return ""
+PROGRESS_DELAY = 0.3
+"""Seconds before a progress bar appears: for quicker work it would only flicker."""
+PROGRESS_INTERVAL = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """Streams with their manners. `colour` is for stdout; stderr has its own terminal-ness.
+    """The two streams. `colour` is for stdout; stderr can be another terminal or none.
 
-    `columns` tells the width that lines are fitted to, which is for an interactive chat: in a file, or for a reader who resizes the
-    window, lines are best left as they are; `lines` how high that is. `address` tells what opens the note at a path, if anything does.
-    With `ascii` the signs that zkchat draws are ASCII.
+    `columns` returns the width that lines are fitted to; without it lines keep their length, for files and for readers who resize the
+    window. `lines` returns the height. `address` returns what opens the note at a path, if anything does. With `ascii` the symbols that
+    zkchat draws are ASCII; with `plain` no terminal gets escape sequences.
     """
 
     out: TextIO
@@ -64,7 +51,6 @@ class Screen:
     ascii: bool = False
     lines: Callable[[], int] = lambda: 24
     plain: bool = False
-    """Whether a terminal is to get no escape sequences."""
 
     @classmethod
     def of(cls, env: Mapping[str, str] = os.environ) -> "Screen":
@@ -75,141 +61,158 @@ class Screen:
             colour=sys.stdout.isatty() and not plain,
             plain=plain,
             err_is_terminal=sys.stderr.isatty(),
-            theme=chosen("auto", env),
-            ascii=not can_say(sys.stdout.encoding),
+            theme=choose_theme("auto", env),
+            ascii=not can_encode_symbols(sys.stdout.encoding),
         )
 
-    def dressed(self, settings: "TerminalSettings", env: Mapping[str, str] = os.environ) -> "Screen":
-        """The screen as the settings want it, where it has looks at all."""
+    def with_settings(self, settings: "TerminalSettings", env: Mapping[str, str] = os.environ) -> "Screen":
+        """The screen with the theme and the symbols that the settings want."""
         return replace(
             self,
             colour=self.colour and settings.theme != "plain",
             plain=self.plain or settings.theme == "plain",
-            theme=chosen(settings.theme, env),
+            theme=choose_theme(settings.theme, env),
             ascii=self.ascii or settings.ascii,
         )
 
-    def fitted(self) -> "Screen":
-        """For lists in columns, which a terminal that breaks its lines anywhere makes unreadable."""
+    def with_width(self) -> "Screen":
+        """For lists in columns: a terminal that breaks their lines anywhere makes them unreadable."""
         return replace(self, columns=lambda: shutil.get_terminal_size().columns) if self.out.isatty() else self
 
-    def said(self, text: str) -> str:
-        """A text of ours in the signs that this screen has."""
-        return in_ascii(text) if self.ascii else text
+    def console(self) -> "Console":
+        """A rich console for stdout, with this theme. Text is never read as markup."""
+        from rich.console import Console  # deferred: it costs 40 ms
+
+        return Console(
+            file=self.out,
+            width=self.columns() if self.columns else None,
+            force_terminal=self.colour,
+            color_system="256" if self.colour else None,
+            theme=self.theme.for_rich(),
+            markup=False,
+            emoji=False,
+            highlight=False,
+            legacy_windows=False,
+        )
+
+    def symbols(self, text: str) -> str:
+        """A text of ours with the symbols that this screen has."""
+        return to_ascii(text) if self.ascii else text
 
     def write(self, text: str) -> None:
-        """Text of whatever origin to stdout, neutralised, as it is."""
+        """Any text to stdout, sanitized and otherwise unchanged."""
         self.out.write(sanitize(text))
         self.out.flush()
 
     def print(self, text: str = "", *styles: str) -> None:
-        """A line to stdout."""
-        text = self.said(text)
+        """A line to stdout. On a screen, its rows after the first are indented."""
+        text = sanitize(self.symbols(text))
         if self.columns is not None:
-            from zkchat_cli.terminal.wrapping import fit  # measures with prompt_toolkit, which an interactive chat has loaded
-
-            text = fit(sanitize(text), self.columns())
+            text = "\n".join(row for line in text.split("\n") for row in self._rows(line, self.columns()))
         self.write_styled(text + "\n", *styles)
+
+    def _rows(self, line: str, width: int) -> list[str]:
+        if len(line) <= width and (line.isascii() or 2 * len(line) <= width):
+            return [line]
+        from zkchat_cli.terminal.text_layout import hanging_breaks  # loads rich
+
+        own = len(line) - len(line.lstrip(" "))
+        indent = min(own if own > 4 else own + 4, width // 2)
+        breaks = [0, *hanging_breaks(line, width, indent), len(line)]
+        rows = [line[start:end].rstrip() for start, end in pairwise(breaks)]
+        return [rows[0], *(" " * indent + row for row in rows[1:])]
 
     def show(self, lines: Iterable[StyledLine]) -> None:
         """Lines to stdout with their styles, columns and links, as far as this screen has them."""
         if self.ascii:
-            lines = [
-                StyledLine(tuple(map(self._in_ascii, each.left)), tuple(map(self._in_ascii, each.right)), each.indent) for each in lines
-            ]
+            lines = [StyledLine(tuple(map(self._ascii, each.left)), tuple(map(self._ascii, each.right)), each.indent) for each in lines]
         rows = lay_out(lines, self.columns() if self.columns is not None else None, plain=not self.colour)
-        self.out.write("".join("".join(map(self._dressed, row)) + "\n" for row in rows))
+        if self.colour:
+            self._print_rows(rows)
+        else:
+            self.out.write("".join("".join(span.text for span in row) + "\n" for row in rows))
         self.out.flush()
 
-    def _in_ascii(self, span: StyledSpan) -> StyledSpan:
-        return StyledSpan(self.said(span.text), span.style, span.path, span.quoted)
+    def _print_rows(self, rows: Iterable[tuple[StyledSpan, ...]]) -> None:
+        from rich.style import Style  # deferred: it costs 40 ms
+        from rich.text import Text
 
-    def _dressed(self, span: StyledSpan) -> str:
-        text = self.styled(span.text, *span.style.split())
-        return text if span.path is None or self.address is None else self.link(text, self.address(span.path))
+        console = self.console()
+        for row in rows:
+            text = Text()
+            for span in row:
+                address = self.address(span.path) if span.path is not None and self.address else None
+                styles = [Style(link=address), *map(console.get_style, span.style.split())]
+                text.append(span.text, Style.combine(styles))
+            console.print(text, soft_wrap=True)
 
-    def link(self, shown: str, address: str | None) -> str:
-        """What is `shown` (already safe) as a link that a terminal opens (OSC 8); without an address or a terminal as it is.
-
-        The address must be percent-encoded: see links.py.
-        """
-        return f"\x1b]8;;{address}\x1b\\{shown}\x1b]8;;\x1b\\" if address and self.colour else shown
+    def _ascii(self, span: StyledSpan) -> StyledSpan:
+        return replace(span, text=self.symbols(span.text))
 
     def abandon(self) -> None:
-        """The terminal may be gone: what could not be written to it goes nowhere, or the interpreter would complain of it at exit."""
+        """The terminal may be gone: send the rest to nowhere, because the interpreter would report it at exit."""
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for stream in (self.out, self.err):
             os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
 
-    def flow(self) -> Flow:
-        """For an answer, piece by piece."""
-        if self.columns is None:
-            return _AsItIs()
-        from zkchat_cli.terminal.wrapping import Wrapper  # as above
-
-        return Wrapper(self.columns())
-
     def write_raw(self, text: str) -> None:
-        """Text of ours to stdout that moves the cursor by a carriage return."""
+        """Text of ours to stdout that moves the cursor with carriage returns."""
         self.out.write("".join("\r" if c == "\r" else sanitize(c) for c in text))
         self.out.flush()
 
     def write_styled(self, text: str, *styles: str) -> None:
-        self.out.write(self.styled(text, *styles))
+        """Text to stdout, sanitized, in these styles if the screen has any."""
+        safe = sanitize(text)
+        if self.colour and styles and safe.strip():
+            body = safe.rstrip("\n")
+            safe = f"\x1b[{self.theme.sgr(' '.join(styles))}m{body}\x1b[0m{safe[len(body) :]}"
+        self.out.write(safe)
         self.out.flush()
 
-    def styled(self, text: str, *styles: str) -> str:
-        """`text` neutralised, in the styles if this screen has any; none is ever the only sign of something."""
-        safe = sanitize(text)
-        if not self.colour or not styles or not safe.strip():
-            return safe
-        body = safe.rstrip("\n")
-        return f"\x1b[{self.theme.sgr(' '.join(styles))}m{body}\x1b[0m{safe[len(body) :]}"
-
     def json(self, document: "BaseModel | Any") -> None:
-        """One JSON document on stdout. C1 controls are escaped too: JSON lets them pass, terminals act on them."""
+        """One JSON document on stdout. C1 controls are escaped too: JSON allows them, but terminals act on them."""
         self.out.write(self.as_json(document) + "\n")
         self.out.flush()
 
     @staticmethod
     def as_json(document: "BaseModel | Any") -> str:
-        """What `json` prints, without the line's end."""
+        """The document as `json` prints it, without the line end."""
         dumped = document.model_dump(mode="json") if hasattr(document, "model_dump") else document
         text = json.dumps(dumped, ensure_ascii=False, default=str)
         return "".join(f"\\u{ord(c):04x}" if "\x7f" <= c <= "\x9f" else c for c in text)
 
     def warn(self, message: str, hint: str = "") -> None:
         """One or two lines on stderr."""
-        self.err.write(sanitize(self.said(f"zkchat: {message}" + (f" ({hint})" if hint else ""))) + "\n")
+        self.err.write(sanitize(self.symbols(f"zkchat: {message}" + (f" ({hint})" if hint else ""))) + "\n")
         self.err.flush()
 
     def remark(self, text: str) -> None:
-        """A line on stderr about the result, which is no part of it: that there is none, how many there are."""
-        self.err.write(sanitize(self.said(text)) + "\n")
+        """A line on stderr about the result: that it is empty, or how many there are."""
+        self.err.write(sanitize(self.symbols(text)) + "\n")
         self.err.flush()
 
     def progress(self, text: str) -> None:
-        """A line about what is going on, only where somebody watches."""
+        """A line about progress, only if stderr is a terminal."""
         if self.err_is_terminal:
             self.err.write(sanitize(text) + "\n")
             self.err.flush()
 
     @contextmanager
     def progress_bar(self, title: str) -> Iterator[Callable[[int, int], None]]:
-        """A bar on a terminal's stderr that appears after a moment and leaves nothing behind; elsewhere nothing."""
+        """A bar on a terminal's stderr that appears after a moment and leaves nothing behind; nothing elsewhere."""
         if not self.err_is_terminal:
             yield lambda _done, _total: None
             return
         if self.plain:
-            with self._plain_progress(title) as told:
-                yield told
+            with self._plain_progress(title) as report_plain:
+                yield report_plain
             return
         from rich.console import Console  # 40 ms, paid only where a bar is drawn
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-        drawn = () if self.ascii else (BarColumn(),)
-        columns = (TextColumn(f"{title} "), *drawn, MofNCompleteColumn(), TimeRemainingColumn())
+        bars = () if self.ascii else (BarColumn(),)
+        columns = (TextColumn(f"{title} "), *bars, MofNCompleteColumn(), TimeRemainingColumn())
         bar = Progress(*columns, console=Console(file=self.err), transient=True)
         task = bar.add_task(title)
         began = time.monotonic()
@@ -217,7 +220,7 @@ class Screen:
 
         def report(done: int, total: int) -> None:
             nonlocal shown
-            if not shown and time.monotonic() - began > PROGRESS_AFTER:
+            if not shown and time.monotonic() - began > PROGRESS_DELAY:
                 bar.start()
                 shown = True
             bar.update(task, completed=done, total=total)
@@ -230,8 +233,8 @@ class Screen:
 
     @contextmanager
     def _plain_progress(self, title: str) -> Iterator[Callable[[int, int], None]]:
-        """A line that is rewritten in place with a carriage return and spaces, which every terminal knows."""
-        next_at = time.monotonic() + PROGRESS_AFTER
+        """A line that is rewritten with a carriage return and spaces, which every terminal understands."""
+        next_at = time.monotonic() + PROGRESS_DELAY
         shown = 0
 
         def report(done: int, total: int) -> None:
@@ -240,7 +243,7 @@ class Screen:
                 text = f"{title}  {done}/{total}"
                 self.err.write("\r" + text.ljust(shown))
                 self.err.flush()
-                shown, next_at = len(text), time.monotonic() + PROGRESS_EVERY
+                shown, next_at = len(text), time.monotonic() + PROGRESS_INTERVAL
 
         try:
             yield report

@@ -1,80 +1,73 @@
-"""The line that stands at the bottom while a turn runs: who is at it or with what, for how long, how much came, and what stops it."""
+"""The line at the bottom while a turn runs: who answers or what runs, for how long, how much arrived, and how to stop it."""
 
-from zkchat_cli.terminal.markdown.pieces import clusters, width
+from rich.cells import cell_len
+
+from zkchat_cli.terminal.text_layout import clip
 from zkchat_cli.text.sanitize import sanitize_name
 
 BYTES_PER_TOKEN = 4
-"""About, for prose: what comes word by word cannot be counted, and the turn's end has the figures."""
-RATED_AFTER = 0.5
-"""Seconds of an answer after which it can be told how fast it comes."""
-STOPS = "Ctrl-C stops"
+"""A rough figure for prose: single deltas cannot be counted exactly, and the end of the turn has the exact figures."""
+MIN_RATE_TIME = 0.5
+"""Seconds of an answer before its tokens per second are shown."""
+STOP_HINT = "Ctrl-C stops"
 _SPINNER, _ASCII_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "|/-\\"
 
 
 class StatusLine:
-    """Is told what happens; `line` says it. Times are seconds by the clock of whoever asks, `began` the turn's beginning by it."""
+    """Collects what happens in a turn; `line` shows it. Times are seconds of the caller's clock; the turn began at `began`."""
 
     def __init__(self, who: str, began: float) -> None:
         self._who = sanitize_name(who)
         self.began = began
-        self._doing = self._waiting = ""
+        self._activity = self._waiting = ""
         self._tokens = 0.0
-        self._lately = 0.0
-        """Tokens since the model was asked last: how fast they come has nothing to do with what tools took meanwhile."""
-        self._came_since: float | None = None
+        self._tokens_of_call = 0.0
+        """Tokens of the current model call: the time that tools take has nothing to do with the speed of the model."""
+        self._call_began: float | None = None
         self._frame = 0
 
-    def doing(self, what: str) -> None:
-        """What is waited for; empty for the model."""
-        self._doing, self._waiting = sanitize_name(what), ""
-        self._lately, self._came_since = 0.0, None
+    def set_activity(self, activity: str) -> None:
+        """What runs now; empty for the model."""
+        self._activity, self._waiting = sanitize_name(activity), ""
+        self._tokens_of_call, self._call_began = 0.0, None
 
-    def waiting(self, seconds: float, reason: str) -> None:
-        """The model is asked again in so many seconds."""
-        self._waiting = sanitize_name(f"again in {max(1, round(seconds))} s, {STOPS}: {reason}")
+    def set_waiting(self, seconds: float, reason: str) -> None:
+        """The model is called again in so many seconds."""
+        self._waiting = waiting_line(seconds, reason)
 
-    def came(self, text: str, now: float) -> None:
-        """More of the reasoning or of the answer."""
+    def count(self, text: str, now: float) -> None:
+        """More of the reasoning or of the answer arrived."""
         self._waiting = ""
-        self._came_since = now if self._came_since is None else self._came_since
+        self._call_began = now if self._call_began is None else self._call_began
         tokens = len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN
         self._tokens += tokens
-        self._lately += tokens
+        self._tokens_of_call += tokens
 
     @property
     def is_waiting(self) -> bool:
         return bool(self._waiting)
 
     def line(self, now: float, columns: int, *, ascii_only: bool = False) -> str:
-        """At most so many columns; what matters least is left out first, whole."""
-        frames, between = (_ASCII_SPINNER, " - ") if ascii_only else (_SPINNER, " · ")
+        """At most so many columns; the least important parts are left out first."""
+        frames, separator = (_ASCII_SPINNER, " - ") if ascii_only else (_SPINNER, " · ")
         self._frame += 1
         seconds = f"{now - self.began:.0f} s"
         if self._waiting:
-            said = [self._waiting, seconds]
+            parts = [self._waiting, seconds]
         else:
-            tokens, rate = self._figures(now)
-            choices = ([who, seconds, *figures, STOPS] for who, figures in self._choices(tokens, rate))
-            said = next((each for each in choices if width(between.join(filter(None, each))) + 2 <= columns), [self._doing, seconds])
-        return clipped(f"{frames[self._frame % len(frames)]} {between.join(filter(None, said))}", columns)
+            choices = ([who, seconds, *figures, STOP_HINT] for who, figures in self._choices(now))
+            fitting = (each for each in choices if cell_len(separator.join(filter(None, each))) + 2 <= columns)
+            parts = next(fitting, [self._activity, seconds])
+        return clip(f"{frames[self._frame % len(frames)]} {separator.join(filter(None, parts))}", columns)
 
-    def _choices(self, tokens: str, rate: str) -> list[tuple[str, tuple[str, ...]]]:
-        who = self._doing or self._who
-        return [(who, (tokens, rate)), (who, (tokens,)), (self._doing, (tokens,)), (self._doing, ())]
-
-    def _figures(self, now: float) -> tuple[str, str]:
-        if not self._tokens:
-            return "", ""
-        took = now - self._came_since if self._came_since is not None else 0.0
-        return f"~{self._tokens:.0f} tokens", f"~{self._lately / took:.0f} tokens/s" if took > RATED_AFTER else ""
+    def _choices(self, now: float) -> list[tuple[str, tuple[str, ...]]]:
+        tokens = f"~{self._tokens:.0f} tokens" if self._tokens else ""
+        took = now - self._call_began if self._call_began is not None else 0.0
+        rate = f"~{self._tokens_of_call / took:.0f} tokens/s" if took > MIN_RATE_TIME else ""
+        who = self._activity or self._who
+        return [(who, (tokens, rate)), (who, (tokens,)), (self._activity, (tokens,)), (self._activity, ())]
 
 
-def clipped(line: str, columns: int) -> str:
-    """What of a line fits, never less than a whole character."""
-    made, column = "", 0
-    for cluster in clusters(line):
-        column += width(cluster)
-        if column > columns:
-            break
-        made += cluster
-    return made
+def waiting_line(seconds: float, reason: str) -> str:
+    """The countdown to the next call of the model."""
+    return sanitize_name(f"again in {max(1, round(seconds))} s, {STOP_HINT}: {reason}")

@@ -1,89 +1,164 @@
-"""An answer on a terminal while it comes in.
+"""A turn on a terminal while the answer streams.
 
-What is final is written once, at the cursor, and scrolls away like any other output. Only what may still change is drawn again: the tail
-of the answer, at most a third of the screen, and under it a line that says that something is going on. After each drawing the cursor goes
-back to where what is final ends. So to erase the rest takes no knowledge of how many rows it has become: whatever the terminal made of it
-when it was resized, all of it stands behind the cursor.
+Final rows are written once and scroll away like any other output. Only the rows that may still change are drawn again: the open block, at
+most a third of the screen, and below it the status line. After each drawing the cursor goes back to where the final rows end. So the rest
+can be erased without knowing how many rows it has become when the terminal was resized: all of it is behind the cursor.
 
-Drawing is paced by its own cost, in time and in bytes: so an answer of any length costs in proportion to its length.
+Only what changed within those rows is written. `rich.live.Live` writes all of them for each delta, and leaves copies behind when the
+terminal becomes narrower.
 """
 
+import re
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
+
+from rich.cells import split_graphemes
+from rich.color import ColorSystem
+from rich.console import Console
+from rich.segment import Segment
 
 from zkchat_cli.terminal import interrupts
 from zkchat_cli.terminal.hyperlinks import NOTHING, LinkTargets
-from zkchat_cli.terminal.markdown.blocks import Sheet
-from zkchat_cli.terminal.markdown.flow import Flow
-from zkchat_cli.terminal.markdown.glyphs import ASCII_GLYPHS, Glyphs
-from zkchat_cli.terminal.markdown.pieces import NEWLINE, Piece, rows
-from zkchat_cli.terminal.painting import Painter
+from zkchat_cli.terminal.markdown_blocks import Canvas, Row
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.status_line import StatusLine
+from zkchat_cli.terminal.streaming_markdown import StreamingMarkdown
+from zkchat_cli.terminal.text_layout import break_line
 from zkchat_cli.text.sanitize import Sanitizer
 
-FASTEST, RESTS = 1 / 30, 9
-"""Seconds between two drawings at least, and how many times as long as the last one took."""
-BYTES_AHEAD, BYTES_PER_BYTE = 4096, 0.8
-"""What may be drawn again: so many bytes, and so many for each byte of the answer."""
+MIN_INTERVAL, IDLE_FACTOR = 1 / 30, 9
+"""Seconds between two drawings at least, and how many times as long as the last drawing took."""
+BYTES_AHEAD, BYTES_PER_BYTE = 4096, 1.2
+"""How many bytes may be drawn again: so many, and so many for each byte of the answer."""
 TICK = 0.12
-QUIET = 0.4
-"""Seconds before there is a line that says that something is going on: what is quicker should not flicker."""
-STATUS_EVERY = 1.0
-"""Seconds between two states of that line while an answer comes, which shows by itself that something goes on."""
+STATUS_DELAY = 0.4
+"""Seconds before the status line appears: for a quicker answer it would only flicker."""
+STATUS_INTERVAL = 1.0
+"""Seconds between two states of the status line while an answer streams, which shows by itself that something happens."""
+
+
+_UNSURE = re.compile("[\u00ad\u200b-\u200d\u2060-\u2064\ufe00-\ufe0f\ufeff\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
+"""Characters that join or change others: terminals disagree on how wide the result is."""
 
 
 class Stream(Protocol):
-    """What is fed harmless text and gives rows: see markdown.Sheet."""
+    """Sanitized text in, rows out."""
 
     def feed(self, text: str) -> None: ...
 
-    def take(self) -> list[Piece]: ...
-
-    def tail(self) -> list[Piece]: ...
-
-    def close(self) -> list[Piece]: ...
+    def render(self, width: int, height: int, *, final: bool = False) -> tuple[list[Row], list[Row]]: ...
 
 
-class Thoughts:
-    """A model's reasoning: words on rows, dimmed and set in."""
+class StreamingReasoning:
+    """A model's reasoning: dimmed and indented text, not Markdown."""
 
-    def __init__(self, columns: Callable[[], int]) -> None:
-        margin = (Piece("  "),)
-        self._columns = columns
-        self._flow = Flow(columns() - 1, margin, margin)
+    def __init__(self, console: Console) -> None:
+        self._style = console.get_style("dim italic")
+        self._text = ""
 
     def feed(self, text: str) -> None:
-        self._flow.columns = max(2, self._columns() - 1)
-        self._flow.feed([Piece(text, "dim italic")])
+        self._text += text
 
-    def take(self) -> list[Piece]:
-        taken, self._flow.out = self._flow.out, []
-        return taken
+    def render(self, width: int, height: int, *, final: bool = False) -> tuple[list[Row], list[Row]]:  # noqa: ARG002
+        """All rows but the last one are final."""
+        text, self._text = self._text.rstrip("\n") if final else self._text, ""
+        rows = [row for line in text.split("\n") for row in break_line(line, max(1, width - 2))] if text else []
+        if rows and not final:
+            self._text = rows[-1]
+        made: list[Row] = [[Segment("  "), Segment(row.rstrip(), self._style)] if row.strip() else [] for row in rows]
+        return (made, []) if final else (made[:-1], made[-1:])
 
-    def tail(self) -> list[Piece]:
-        other = self._flow.fork()
-        other.close()
-        return other.out
 
-    def close(self) -> list[Piece]:
-        self._flow.close()
-        return self.take()
+class OpenRows:
+    """The rows at and below the cursor, which may be drawn again. `draw` returns only the difference to the last drawing."""
+
+    def __init__(self) -> None:
+        self._rows: Sequence[Row] = []
+
+    def erase(self) -> str:
+        """What erases the rows, whatever a resize made of them."""
+        erased, self._rows = bool(self._rows), []
+        return "\r\x1b[J" if erased else ""
+
+    def forget(self) -> None:
+        """Something else was written: the cursor is in a new row."""
+        self._rows = []
+
+    def draw(self, final: Sequence[Row], rows: Sequence[Row]) -> str:
+        """What puts the final rows above the cursor, and the others at it and below."""
+        new, old = [*final, *rows], self._rows
+        out: list[str] = []
+        at, bottom = 0, max(0, len(old) - 1)  # the cursor's row, and the last row that exists
+
+        def move(row: int) -> None:
+            nonlocal at, bottom
+            if row != at:
+                reached = min(row, bottom)
+                out.append(f"\x1b[{abs(reached - at)}{'B' if reached > at else 'A'}" if reached != at else "")
+                out.append("\n" * (row - reached))
+                at, bottom = row, max(row, bottom)
+
+        for number, row in enumerate(new):
+            before = old[number] if number < len(old) else []
+            if row != before or number >= len(old):
+                move(number)
+                out.append(_change(before, row))
+        if len(old) > len(new):
+            move(len(new))
+            out.append("\r\x1b[J")
+        move(len(final))
+        self._rows = rows
+        return "".join([*out, "\r"] if out else [])
+
+
+def _change(old: Row, new: Row) -> str:
+    """What makes the cursor's row the new one, which mostly is the old one with more text."""
+    if any(_UNSURE.search(segment.text) for segment in new):
+        return "\r\x1b[K" + "".join(_with_columns(new))
+    same = 0
+    while same < min(len(old), len(new)) and old[same] == new[same]:
+        same += 1
+    column = sum(segment.cell_length for segment in new[:same])
+    rest = [*new[same:]]
+    if rest and same == len(old) - 1 and rest[0].style == old[same].style and rest[0].text.startswith(old[same].text):
+        column += old[same].cell_length
+        rest[0] = Segment(rest[0].text[len(old[same].text) :], rest[0].style)
+    shorter = sum(segment.cell_length for segment in old) > sum(segment.cell_length for segment in new)
+    return (f"\x1b[{column + 1}G" if column else "\r") + "".join(map(_ansi, rest)) + ("\x1b[K" if shorter or (old and not column) else "")
+
+
+def _with_columns(row: Row) -> Iterator[str]:
+    """The row with the column told after each character whose width terminals disagree on, so that tables stay aligned."""
+    column = 0
+    for segment in row:
+        text = segment.text
+        if _UNSURE.search(text):
+            text = ""
+            for start, end, width in split_graphemes(segment.text)[0]:
+                column += width
+                text += segment.text[start:end]
+                text += f"\x1b[{column + 1}G" if _UNSURE.search(segment.text[start:end]) else ""
+        else:
+            column += segment.cell_length
+        yield _ansi(Segment(text, segment.style))
+
+
+def _ansi(segment: Segment) -> str:
+    return segment.style.render(segment.text, color_system=ColorSystem.EIGHT_BIT) if segment.style else segment.text
 
 
 class StreamingView:
-    """The screen while a turn runs; `close` it however the turn ends. Everything that is written meanwhile goes through it.
+    """The screen while a turn runs. `close` it however the turn ends. Everything that is written meanwhile goes through it.
 
-    `who` answers, as the line under it says. A thread draws while nothing comes in, never in the middle of another drawing; `ticking` False
-    leaves it out.
+    `who` is the name in the status line. A thread draws while no text arrives; `ticking=False` leaves it out.
     """
 
     def __init__(
         self,
         screen: Screen,
-        opens: LinkTargets = NOTHING,
+        links: LinkTargets = NOTHING,
         *,
         who: str = "",
         clock: Callable[[], float] = time.monotonic,
@@ -91,190 +166,167 @@ class StreamingView:
     ) -> None:
         assert screen.columns is not None
         self._screen = screen
-        self._columns = screen.columns
-        self._lines = screen.lines
-        self._opens = opens
+        self._console = screen.console()
+        self._columns, self._lines = screen.columns, screen.lines
+        self._links = links
         self._clock = clock
         self._lock = threading.RLock()
-        self._going_on = StatusLine(who, clock())
-        self._painter = Painter(screen.theme)
+        self._status = StatusLine(who, clock())
         self._stream: Stream | None = None
         self._is_answer = False
-        self._leading = ""
-        self._harmless = Sanitizer()
-        self._apart = False
-        self._dirty = self._paused = False
-        self._below = False
-        """Whether anything stands behind the cursor."""
-        self._one_row: str | None = None
-        """The status that stands right under the cursor's row, where nothing else does."""
+        self._leading_space = ""
+        self._sanitizer = Sanitizer()
+        self._needs_gap = self._changed = self._paused = False
+        self._open = OpenRows()
+        self._size = (0, 0)
         self._resumptions = interrupts.resumptions
-        self._next = 0.0
-        self._came = self._redrawn = 0
-        self._status = ""
-        self._status_at = 0.0
-        self._status_room = 0
-        """Columns that it was made for: one that is longer than a row would bring the cursor back to a wrong one."""
+        self._next_drawing = 0.0
+        self._received = self._drawn = 0
+        """Bytes of the answer, and bytes written to draw it."""
+        self._status_row: Row = []
+        self._status_time = 0.0
         self._over = threading.Event()
         self._ticker = threading.Thread(target=self._tick, name="zkchat-spinner", daemon=True) if ticking else None
         if self._ticker:
             self._ticker.start()
 
-    # what a turn says
-
-    def answer(self, text: str) -> None:
+    def add_answer(self, text: str) -> None:
         """More of the answer."""
         with self._lock:
             if not self._is_answer:
-                self._leading += text
-                if not self._leading.strip():
+                self._leading_space += text
+                if not self._leading_space.strip():
                     return  # an answer does not begin with an empty row
-                text = self._leading
+                text = self._leading_space
                 self._end()
-                glyphs = ASCII_GLYPHS if self._screen.ascii else Glyphs()
-                self._begin(Sheet(self._columns, self._lines, self._opens, glyphs))
+                self._begin(StreamingMarkdown(Canvas(self._console, ascii=self._screen.ascii), self._links))
                 self._is_answer = True
             self._add(text)
 
-    def thought(self, text: str) -> None:
+    def add_reasoning(self, text: str) -> None:
         """More of the reasoning."""
         with self._lock:
             if self._stream is None or self._is_answer:
                 self._end()
-                self._apart = False
+                self._needs_gap = False
                 self._screen.print("  thinking", "dim")
-                self._begin(Thoughts(self._columns))
+                self._begin(StreamingReasoning(self._console))
             self._add(text)
 
-    def aside(self, line: str, style: str = "") -> None:
-        """A line that is not the answer; what comes after it stands apart."""
+    def print_note(self, line: str, style: str = "") -> None:
+        """A line that is not part of the answer."""
         with self._lock:
             self._end()
             self._screen.print(line, *style.split())
 
-    def stand_apart(self) -> None:
+    def add_gap(self) -> None:
         """Put an empty row before what streams next."""
-        self._apart = True
+        self._needs_gap = True
 
-    def doing(self, what: str) -> None:
-        """What is waited for, which the line under the answer says; empty for the model."""
+    def set_activity(self, activity: str) -> None:
+        """What runs now, for the status line; empty for the model."""
         with self._lock:
-            self._going_on.doing(what)
+            self._status.set_activity(activity)
             self._paused = False
 
-    def waiting(self, seconds: float, reason: str) -> None:
-        """The model is asked again in so many seconds."""
+    def set_waiting(self, seconds: float, reason: str) -> None:
+        """The model is called again in so many seconds."""
         with self._lock:
             self._end()
-            self._going_on.waiting(seconds, reason)
+            self._status.set_waiting(seconds, reason)
             self._draw(force=True)
 
-    def end(self) -> None:
-        """What streams ends here."""
+    def end_stream(self) -> None:
+        """The answer or the reasoning is complete."""
         with self._lock:
             self._end()
 
     def pause(self) -> None:
-        """What streams ends here, and nothing is drawn until the turn says something again: the screen is somebody else's."""
+        """Draw nothing until the turn continues: somebody else uses the screen."""
         with self._lock:
             self._end()
             self._paused = True
 
     def close(self) -> None:
-        """The turn is over: nothing is left on the screen but what was said."""
+        """The turn is over: no status line stays behind."""
         self._over.set()
         with self._lock:
             self._end()
         if self._ticker:
             self._ticker.join(1)
 
-    # drawing
-
     def _begin(self, stream: Stream) -> None:
-        if self._apart:
+        if self._needs_gap:
             self._write("\n")
-            self._apart = False
-        self._stream, self._harmless, self._paused = stream, Sanitizer(), False
+            self._needs_gap = False
+        self._stream, self._sanitizer, self._paused = stream, Sanitizer(), False
 
     def _add(self, text: str) -> None:
         assert self._stream
-        self._going_on.came(text, self._clock())
-        self._came += len(text.encode("utf-8", "replace"))
-        self._stream.feed(self._harmless.feed(text))
-        self._dirty = True
+        self._status.count(text, self._clock())
+        self._received += len(text.encode("utf-8", "replace"))
+        self._stream.feed(self._sanitizer.feed(text))
+        self._changed = True
         self._draw()
 
     def _end(self) -> None:
-        stream, self._stream, self._is_answer, self._leading = self._stream, None, False, ""
-        said = ""
+        stream, self._stream, self._is_answer, self._leading_space = self._stream, None, False, ""
+        rows: list[Row] = []
         if stream:
-            stream.feed(self._harmless.close())
-            said = self._painter.paint([*stream.take(), *stream.close()])
-            if self._painter.column:
-                said += "\n"
-        self._write(self._erasing() + said)
-        self._painter.column = 0
-        self._dirty = False
+            stream.feed(self._sanitizer.close())
+            rows, _ = stream.render(self._text_width(), self._lines(), final=True)
+        self._write(self._prepared() + self._open.draw(rows, []))
+        self._changed = False
 
-    def _erasing(self) -> str:
-        below, self._below, self._one_row = self._below, False, None
-        return "\x1b[J" if below else ""
+    def _text_width(self) -> int:
+        """The last column stays free: terminals differ in what a line end does there."""
+        return max(2, self._columns() - 1)
 
-    def _draw(self, *, force: bool = False) -> None:
-        """Write what is final and draw the rest again, if it is time to."""
-        now = self._clock()
-        if not force and (now < self._next or self._redrawn > BYTES_AHEAD + BYTES_PER_BYTE * self._came):
-            return
-        began = time.perf_counter()
+    def _prepared(self) -> str:
+        """What to write before a drawing: after a resize or a suspension the rows on the screen are not the ones we drew."""
         if self._resumptions != interrupts.resumptions:
             self._resumptions = interrupts.resumptions
-            self._painter.column, self._below, self._one_row = 0, False, None
-        self._make_status(now)
-        tail: list[Piece] = []
-        final = ""
+            self._open.forget()
+        size, self._size = self._size, (self._columns(), self._lines())
+        return self._open.erase() if size != self._size else ""
+
+    def _draw(self, *, force: bool = False) -> None:
+        """Write the final rows and draw the open ones again, if it is time to."""
+        now = self._clock()
+        too_much = self._drawn > BYTES_AHEAD + (1 + BYTES_PER_BYTE) * self._received
+        if not force and (now < self._next_drawing or too_much):
+            return
+        began = time.perf_counter()
+        prepared = self._prepared()
+        rows: list[Row] = []
+        open_rows: list[Row] = []
         if self._stream:
-            final = self._painter.paint(self._stream.take())
-            tail = self._fitting(self._stream.tail())
-        self._dirty = False
-        if self._painter.column >= self._columns():
-            tail, status = [], ""  # the row is longer than the screen is wide now: there is no way back to its end
-        else:
-            status = self._status
-        painter = Painter(self._screen.theme, self._painter.column)
-        drawn = painter.paint(tail)
-        back = f"\x1b[{self._painter.column + 1}G" if self._painter.column else "\r"
-        if self._one_row == status and status and "\n" not in final + drawn:
-            text = f"{final}{drawn}\x1b[K{back}"
-        else:
-            erase = self._erasing()
-            under = ("\n" if self._painter.column or drawn else "") + status if status else ""
-            down = (drawn + under).count("\n")
-            text = erase + final + drawn + under + (f"\x1b[{down}A" if down else "") + (back if drawn or under else "")
-            self._below = bool(drawn or under)
-            self._one_row = status if under and down == 1 and "\n" not in drawn else None
-        self._below = self._below or bool(drawn)
-        self._redrawn += len(text) - len(final) if self._is_answer else 0
+            rows, open_rows = self._stream.render(self._text_width(), self._lines())
+        self._changed = False
+        self._update_status(now)
+        text = prepared + self._open.draw(rows, [*self._limited(open_rows), *([self._status_row] if self._status_row else [])])
+        self._drawn += len(text.encode("utf-8", "replace")) if self._is_answer else 0
         self._write(text)
-        self._next = now + max(FASTEST, RESTS * (time.perf_counter() - began))
+        self._next_drawing = now + max(MIN_INTERVAL, IDLE_FACTOR * (time.perf_counter() - began))
 
-    def _fitting(self, tail: Sequence[Piece]) -> list[Piece]:
-        """Of the tail the rows that may be drawn again and again: its end."""
-        lines = rows(tail)
-        most = max(1, self._lines() // 3)
-        if len(lines) > most:
-            lines = [[Piece("..." if self._screen.ascii else "…", "dim")], *lines[len(lines) - most + 1 :]][-most:]
-        return [piece for i, line in enumerate(lines) for piece in (*([NEWLINE] if i else []), *line)]
+    def _limited(self, rows: list[Row]) -> list[Row]:
+        """The last of the open rows, at most a third of the screen."""
+        limit = max(1, self._lines() // 3)
+        if len(rows) <= limit:
+            return rows
+        return [[Segment(self._screen.symbols("…"), self._console.get_style("dim"))], *rows[len(rows) - limit + 1 :]][-limit:]
 
-    def _make_status(self, now: float) -> None:
-        if now - self._going_on.began < QUIET and not self._going_on.is_waiting:
-            self._status = ""
+    def _update_status(self, now: float) -> None:
+        if now - self._status.began < STATUS_DELAY and not self._status.is_waiting:
+            self._status_row = []
             return
         room = self._columns() - 1
-        if self._status and self._is_answer and now - self._status_at < STATUS_EVERY and room == self._status_room:
+        fits = sum(segment.cell_length for segment in self._status_row) <= room
+        if self._status_row and self._is_answer and fits and now - self._status_time < STATUS_INTERVAL:
             return
-        self._status_at, self._status_room = now, room
-        line = self._going_on.line(now, room, ascii_only=self._screen.ascii)
-        self._status = f"\x1b[{self._screen.theme.sgr('dim')}m{line}\x1b[m"
+        self._status_time = now
+        line = self._status.line(now, room, ascii_only=self._screen.ascii)
+        self._status_row = [Segment(line, self._console.get_style("dim"))]
 
     def _write(self, text: str) -> None:
         if text:
@@ -288,9 +340,8 @@ class StreamingView:
                     return
                 if self._paused:
                     continue
-                now = self._clock()
-                if self._dirty or not self._is_answer or now - self._status_at >= STATUS_EVERY:
+                if self._changed or not self._is_answer or self._clock() - self._status_time >= STATUS_INTERVAL:
                     try:
                         self._draw(force=not self._is_answer)
                     except OSError:
-                        return  # the terminal has gone; whoever writes next is told
+                        return  # the terminal is gone; the next one to write reports it

@@ -1,109 +1,111 @@
-"""What styles look like: names of looks become the numbers that terminals know (SGR). No look is ever the only sign of anything.
+"""The styles of the terminal by name, for a dark, a light and an unknown background. A style is never the only sign of something.
 
-Without knowing the background, only colours are used that read on both: the terminal is not asked, because one that does not answer would
-have to be waited for.
+With an unknown background, only colours are used that can be read on both. zkchat does not ask the terminal for its background: it would
+have to wait for terminals that do not answer.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import rich.theme
 
 _EITHER = {
-    "bold": "1",
-    "dim": "2",
-    "italic": "3",
-    "strike": "9",
-    "red": "31",
-    "green": "32",
-    "yellow": "33",
-    "cyan": "36",
-    "heading1": "1;4",
-    "heading2": "1",
-    "heading3": "1;3",
-    "frame": "2",
-    "marker": "36",
-    "code": "36",
-    "link": "4",
-    "address": "2",
-    "note": "36",
-    "citation": "36",
-    "code-comment": "2;3",
-    "code-keyword": "35",
-    "code-name": "1",
-    "code-string": "32",
-    "code-number": "36",
-    "code-deleted": "31",
+    "heading1": "bold underline",
+    "heading2": "bold",
+    "heading3": "bold italic",
+    "frame": "dim",
+    "marker": "cyan",
+    "code": "cyan",
+    "link": "underline",
+    "address": "dim",
+    "note": "cyan",
+    "citation": "cyan",
+    "code-comment": "dim italic",
+    "code-keyword": "magenta",
+    "code-name": "bold",
+    "code-string": "green",
+    "code-number": "cyan",
+    "code-deleted": "red",
 }
 _DARK = {
-    "yellow": "93",
-    "code-keyword": "95",
-    "code-name": "94",
-    "code-string": "92",
-    "code-number": "96",
-    "heading1": "1;4;96",
-    "heading2": "1;96",
+    "yellow": "bright_yellow",
+    "heading1": "bold underline bright_cyan",
+    "heading2": "bold bright_cyan",
+    "code-keyword": "bright_magenta",
+    "code-name": "bright_blue",
+    "code-string": "bright_green",
+    "code-number": "bright_cyan",
 }
 _LIGHT = {
-    "yellow": "38;5;130",
-    "green": "38;5;28",
-    "cyan": "38;5;25",
-    "marker": "38;5;25",
-    "code": "38;5;25",
-    "note": "38;5;25",
-    "citation": "38;5;25",
-    "code-keyword": "38;5;90",
-    "code-name": "38;5;25",
-    "code-string": "38;5;28",
-    "code-number": "38;5;130",
-    "heading1": "1;4;38;5;25",
-    "heading2": "1;38;5;25",
+    **dict.fromkeys(("cyan", "marker", "code", "note", "citation", "code-name"), "color(25)"),
+    **dict.fromkeys(("green", "code-string"), "color(28)"),
+    **dict.fromkeys(("yellow", "code-number"), "color(130)"),
+    "code-keyword": "color(90)",
+    "heading1": "bold underline color(25)",
+    "heading2": "bold color(25)",
 }
 _LIGHT_BACKGROUNDS = ("7", *map(str, range(9, 16)))
-"""As `COLORFGBG` (rxvt, Konsole and others set it) numbers them."""
-_LIKE = (
+"""The light colours in the numbering of `COLORFGBG`, which rxvt, Konsole and others set."""
+_COLOURS = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
+_SGR = {
+    **{"bold": "1", "dim": "2", "italic": "3", "underline": "4", "strike": "9"},
+    **{name: str(30 + number) for number, name in enumerate(_COLOURS)},
+    **{f"bright_{name}": str(90 + number) for number, name in enumerate(_COLOURS)},
+}
+_SYMBOLS = (
     ("›…✓✗○·•│┊─┼█░", (">", "...", "+", "x", "o", "-", "-", "|", ":", "-", "+", "#", ".")),
     ("“”»«☐☑×→–", ('"', '"', ">>", "<<", "[ ]", "[x]", "x", "->", "-")),
 )
-_ASCII = str.maketrans({sign: plain for signs, plains in _LIKE for sign, plain in zip(signs, plains, strict=True)})
-_DRAWN = "›…✓✗○·•│┊─┼█░☐☑»«⠋"
+_ASCII = str.maketrans({symbol: plain for symbols, plains in _SYMBOLS for symbol, plain in zip(symbols, plains, strict=True)})
+_REQUIRED = "›…✓✗○·•│┊─┼█░☐☑»«⠋"
 
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """The looks of one background, by name."""
+    """Styles by name, in the style language of rich."""
 
-    looks: Mapping[str, str] = field(default_factory=lambda: _EITHER)
+    styles: Mapping[str, str] = field(default_factory=lambda: _EITHER)
 
     def sgr(self, style: str) -> str:
-        """The numbers of all looks that `style` names; empty for plain text."""
-        return _sgr(style, tuple(self.looks.items()))
+        """The numbers of the escape sequence for the named styles; the first prompt is drawn with them because rich costs 40 ms."""
+        return _sgr(style, tuple(self.styles.items()))
+
+    def for_rich(self) -> "rich.theme.Theme":
+        """These styles for a rich console."""
+        from rich.theme import Theme as RichTheme  # deferred: see `sgr`
+
+        return RichTheme(dict(self.styles))
 
 
 @lru_cache(maxsize=512)
-def _sgr(style: str, looks: tuple[tuple[str, str], ...]) -> str:
-    known = dict(looks)
-    return ";".join(dict.fromkeys(known[name] for name in style.split()))
+def _sgr(style: str, styles: tuple[tuple[str, str], ...]) -> str:
+    known = dict(styles)
+    words = " ".join(known.get(name, name) for name in style.split()).split()
+    return ";".join(dict.fromkeys(_SGR.get(word) or f"38;5;{word[6:-1]}" for word in words))
 
 
 EITHER, DARK, LIGHT = Theme(_EITHER), Theme({**_EITHER, **_DARK}), Theme({**_EITHER, **_LIGHT})
 
 
-def chosen(setting: str, env: Mapping[str, str]) -> Theme:
-    """The theme that `terminal.theme` names; `auto` is what the environment says of the background, or fits any."""
-    if setting == "auto" and (told := env.get("COLORFGBG")):
-        setting = "light" if told.rpartition(";")[2] in _LIGHT_BACKGROUNDS else "dark"
+def choose_theme(setting: str, env: Mapping[str, str]) -> Theme:
+    """The theme that `terminal.theme` names; `auto` follows `COLORFGBG`, and without it takes the one for any background."""
+    if setting == "auto" and (background := env.get("COLORFGBG")):
+        setting = "light" if background.rpartition(";")[2] in _LIGHT_BACKGROUNDS else "dark"
     return {"dark": DARK, "light": LIGHT}.get(setting, EITHER)
 
 
-def in_ascii(text: str) -> str:
-    """The signs that zkchat draws, in ASCII; all other text as it is."""
+def to_ascii(text: str) -> str:
+    """The symbols that zkchat draws, in ASCII; all other text unchanged."""
     return text.translate(_ASCII)
 
 
-def can_say(encoding: str | None) -> bool:
-    """Whether what zkchat draws can be written in this encoding."""
+def can_encode_symbols(encoding: str | None) -> bool:
+    """Whether the symbols that zkchat draws exist in this encoding."""
     try:
-        _DRAWN.encode(encoding or "ascii")
+        _REQUIRED.encode(encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
         return False
     return True

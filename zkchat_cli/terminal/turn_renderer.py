@@ -11,8 +11,9 @@ from zkchat_cli.models import RunReport, ToolRun, TurnReport
 from zkchat_cli.references.provenance import format_arguments
 from zkchat_cli.terminal.change_approval import show_change
 from zkchat_cli.terminal.hyperlinks import NOTHING, LinkTargets
+from zkchat_cli.terminal.plain_view import PlainTurnView
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.turn_view import Aside, PlainTurnView, TurnView
+from zkchat_cli.terminal.turn_view import NotePrinter, TurnView
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.budget_bar import short_count
@@ -58,95 +59,94 @@ class Verbosity:
     """How that is called by which one may go on."""
 
 
-def show(turn: Iterable[events.Event], screen: Screen, aside: Aside, how: Verbosity) -> events.TurnCompleted | events.TurnFailed | None:
+def show(
+    turn: Iterable[events.Event], screen: Screen, print_note: NotePrinter, how: Verbosity
+) -> events.TurnCompleted | events.TurnFailed | None:
     """Print a turn as it happens: the answer as it streams, then its sources. Returns the last event.
 
     However the turn ends, what came of the answer is shown to its last word.
     """
-    stage = _stage(screen, aside, how)
+    view = _choose_view(screen, print_note, how)
     try:
-        return _show(turn, stage, screen, how)
+        return _show(turn, view, screen, how)
     finally:
-        stage.close()
+        view.close()
 
 
-def _stage(screen: Screen, aside: Aside, how: Verbosity) -> TurnView:
-    if screen.columns is None or not (screen.colour or screen.out.isatty()):
-        return PlainTurnView(screen, aside)
-    if not screen.colour:
-        from zkchat_cli.terminal.plain_view import SlowTerminalView  # as Live below
+def _choose_view(screen: Screen, print_note: NotePrinter, how: Verbosity) -> TurnView:
+    on_terminal = screen.columns is not None and (screen.colour or screen.out.isatty())
+    if on_terminal and screen.colour:
+        from zkchat_cli.terminal.streaming_view import StreamingView  # loads rich and markdown-it, which a pipe does not need
 
-        return SlowTerminalView(screen, aside, how.who)
-    from zkchat_cli.terminal.streaming_view import StreamingView  # measures with prompt_toolkit, which an interactive chat has loaded
-
-    return StreamingView(screen, how.opens, who=how.who)
+        return StreamingView(screen, how.opens, who=how.who)
+    return PlainTurnView(screen, print_note, how.who, status=on_terminal)
 
 
-def _show(turn: Iterable[events.Event], stage: TurnView, screen: Screen, how: Verbosity) -> events.TurnCompleted | events.TurnFailed | None:
+def _show(turn: Iterable[events.Event], view: TurnView, screen: Screen, how: Verbosity) -> events.TurnCompleted | events.TurnFailed | None:
     reasoning = (how.reasoning or how.detail) and screen.columns is not None
     last: events.TurnCompleted | events.TurnFailed | None = None
     aloud = ""
     for event in turn:
         if isinstance(event, events.ToolCallStarted | events.IterationStarted) and aloud.strip():
-            stage.aside(f"  {truncate(aloud, LONGEST_ALOUD)}", "dim")
+            view.print_note(f"  {truncate(aloud, LONGEST_ALOUD)}", "dim")
             aloud = ""
         match event:
             case events.TextDelta(text):
-                stage.answer(text)
+                view.add_answer(text)
             case events.ReasoningDelta(text, said):
                 if reasoning:
-                    stage.thought(text)
-                    stage.stand_apart()
+                    view.add_reasoning(text)
+                    view.add_gap()
                 elif said:
                     aloud += text
             case events.Waiting(seconds, reason):
-                stage.waiting(seconds, reason)
+                view.set_waiting(seconds, reason)
             case events.MessageStored() | events.Cited():
                 pass
             case events.Notice(message, hint):
-                stage.aside(f"  {on_one_line(message, hint)}", "yellow")
-                stage.stand_apart()
+                view.print_note(f"  {on_one_line(message, hint)}", "yellow")
+                view.add_gap()
             case events.ChangeProposed() | events.ChangeDecided():
-                stage.pause()  # it may be asked for a yes
+                view.pause()  # it may be asked for a yes
                 show_change(event, screen)
             case events.ToolCallStarted(call):
-                stage.end()
-                stage.doing(f"{call.name} {truncate(format_arguments(call.arguments), LONGEST_ARGUMENT)}")
+                view.end_stream()
+                view.set_activity(f"{call.name} {truncate(format_arguments(call.arguments), LONGEST_ARGUMENT)}")
             case events.ToolCallFinished(_, run, excerpts):
-                stage.doing("")
-                stage.aside(tool_line(run, excerpts, whole=how.detail), "dim")
-                stage.stand_apart()
+                view.set_activity("")
+                view.print_note(tool_line(run, excerpts, whole=how.detail), "dim")
+                view.add_gap()
             case events.CompactionStarted(why):
-                stage.aside(f"  making older turns smaller: {why}", "dim")
-                stage.doing("making older turns smaller")
+                view.print_note(f"  making older turns smaller: {why}", "dim")
+                view.set_activity("making older turns smaller")
             case events.CompactionDone(compaction):
-                stage.doing("")
-                stage.aside(f"  {compaction_line(compaction, how.ways)}", "dim")
-                stage.stand_apart()
+                view.set_activity("")
+                view.print_note(f"  {compaction_line(compaction, how.ways)}", "dim")
+                view.add_gap()
             case events.IterationStarted(number, of):
-                stage.aside(f"  iteration {number} of {of}", "bold")
+                view.print_note(f"  iteration {number} of {of}", "bold")
             case events.IterationFinished(number, tools, excerpts):
                 both = ((tools, "tool call"), (excerpts, "new excerpt"))
                 counts = [f"{count} {what}{'s' * (count > 1)}" for count, what in both if count]
-                stage.aside(f"  iteration {number}: {', '.join(counts) or 'nothing was looked up'}", "dim")
-                stage.stand_apart()
+                view.print_note(f"  iteration {number}: {', '.join(counts) or 'nothing was looked up'}", "dim")
+                view.add_gap()
             case events.TurnFailed():
-                stage.end()
+                view.end_stream()
                 last = event
             case events.TurnCompleted(report):
                 last = event
-                stage.end()
+                view.end_stream()
                 if report.finish_reason == "length":
                     more = f"; {how.ways.continue_answer} goes on" if how.ways.continue_answer else ""
-                    stage.aside(f"  the answer was cut: the model reached its length limit{more}", "yellow")
+                    view.print_note(f"  the answer was cut: the model reached its length limit{more}", "yellow")
                 for told in details(report) if how.detail else ():
-                    stage.aside(told, "dim")
-                stage.close()
-                _tell_end(report, stage, screen, how)
+                    view.print_note(told, "dim")
+                view.close()
+                _show_end(report, view, screen, how)
     return last
 
 
-def _tell_end(report: TurnReport, stage: TurnView, screen: Screen, how: Verbosity) -> None:
+def _show_end(report: TurnReport, view: TurnView, screen: Screen, how: Verbosity) -> None:
     """What stands below an answer: what it rests on, what it took, and whether its goal was met."""
     cited = report.citations, report.references, report.uncited_statements
     shown = source_lines(*cited, how.max_sources, how.ways.all_sources) if how.max_sources else []
@@ -155,9 +155,9 @@ def _tell_end(report: TurnReport, stage: TurnView, screen: Screen, how: Verbosit
         screen.print()
     screen.show(shown)
     if costly:
-        stage.aside(cost(report), "dim")
+        view.print_note(cost(report), "dim")
     if report.run is not None and (unmet := unmet_line(report.run, how.ways)):
-        stage.aside(f"  {unmet}", "yellow")
+        view.print_note(f"  {unmet}", "yellow")
 
 
 def unmet_line(run: RunReport, ways: CommandHints = IN_CHAT) -> str:
@@ -224,8 +224,8 @@ def unsent(session: "ZkChatSession") -> list[str]:
     return [sanitize_name(f"  {line}") for line in omitted_lines(prompt)]
 
 
-def show_error(error: ZkchatError, aside: Aside, partial: str = "") -> None:
+def show_error(error: ZkchatError, print_note: NotePrinter, partial: str = "") -> None:
     """What went wrong and what to do next, in two lines."""
-    aside(f"✗ {error.message}{'; what came is kept' if partial else ''}", "red")
+    print_note(f"✗ {error.message}{'; what came is kept' if partial else ''}", "red")
     if error.hint:
-        aside(f"  {error.hint}", "yellow")
+        print_note(f"  {error.hint}", "yellow")

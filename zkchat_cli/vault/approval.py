@@ -3,10 +3,11 @@
 Who approves is a function passed in: a screen that asks, or an answer given in advance. Nothing here asks anybody.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from zkchat_cli.errors import VaultError
+from zkchat_cli.models import IndexReport
 from zkchat_cli.vault import git as vault_git
 from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.vault.vault import Vault
@@ -52,7 +53,7 @@ class ApprovalPolicy:
 
 @dataclass(frozen=True, slots=True)
 class AppliedChange:
-    """The outcome of a change that was made; `problem` is why it could not be committed.
+    """The outcome of a change that was made; `problem` is why it could not be committed, `report` what the index took in.
 
     `interrupted`: Ctrl-C was pressed meanwhile. The caller shows this outcome first and raises KeyboardInterrupt afterwards.
     """
@@ -60,6 +61,7 @@ class AppliedChange:
     message: str
     problem: VaultError | None = None
     interrupted: bool = False
+    report: IndexReport | None = None
 
 
 def apply_change(vault: Vault, change: Change, *, git: bool = False) -> AppliedChange:
@@ -68,8 +70,8 @@ def apply_change(vault: Vault, change: Change, *, git: bool = False) -> AppliedC
     After Ctrl-C it is always clear which: KeyboardInterrupt means that nothing was changed.
     """
     try:
-        vault.editor.apply(change)
-        return commit_files(vault, change.paths, change.summary) if git else AppliedChange("done")
+        report = vault.editor.apply(change)
+        return _commit(vault, change, report) if git else AppliedChange("done", report=report)
     except KeyboardInterrupt:
         if not vault.editor.is_applied(change):
             raise
@@ -77,9 +79,10 @@ def apply_change(vault: Vault, change: Change, *, git: bool = False) -> AppliedC
         return AppliedChange("done, not committed" if git else "done", problem, interrupted=True)
 
 
-def commit_files(vault: Vault, paths: Sequence[str], summary: str) -> AppliedChange:
-    """Commit files that were changed already."""
+def _commit(vault: Vault, change: Change, report: IndexReport | None) -> AppliedChange:
+    """Commit the files of a change that is made."""
     try:
-        return AppliedChange(f"done, committed as {vault_git.commit(vault.root, paths, f'zkchat: {summary}')}")
+        commit = vault_git.commit(vault.root, change.paths, f"zkchat: {change.summary}")
+        return AppliedChange(f"done, committed as {commit}", report=report)
     except VaultError as e:
-        return AppliedChange("done, not committed", e)
+        return AppliedChange("done, not committed", e, report=report)

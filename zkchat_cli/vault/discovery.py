@@ -1,12 +1,11 @@
-"""Folders that may be somebody's notes, for the first start: where Obsidian says its vaults are, and in a few likely places.
+"""Folders that may be the user's notes, for the first start: the vaults that Obsidian lists, and a few likely places.
 
-Never a walk through the disk: each place is looked at by itself and one level down. What has not answered in time (a drive that sleeps, a
-server that is gone) is left out.
+Never a walk through the disk: each place is checked itself and one level down. What does not answer in time (a sleeping drive, a server
+that is gone) is left out.
 """
 
 import json
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -15,18 +14,14 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-IN_TIME = 0.3
-"""Seconds for the whole search."""
-MOST = 7
+SECONDS = 0.3
+MOST_FOUND = 7
+MOST_COUNTED = 1000
 _MOST_ENTRIES = 300
-"""Of one folder that are looked at."""
-_MOST_COUNTED = 1000
-_SIGNS = (".obsidian", ".foam", ".zk", ".zkchat.toml", ".logseq")
-_LIKELY = (
-    *("Documents", "Notes", "notes", "Obsidian", "obsidian", "Vault", "vault", "Zettelkasten", "zettelkasten", "zk", "wiki", "Dropbox"),
-    *("OneDrive", "Nextcloud", "Sync", "Desktop", "Library/Mobile Documents/iCloud~md~obsidian/Documents"),
-)
-_OBSIDIAN = (
+_MARKERS = (".obsidian", ".foam", ".zk", ".zkchat.toml", ".logseq")
+_NOTE_FOLDERS = ("Notes", "notes", "Obsidian", "obsidian", "Vault", "vault", "Zettelkasten", "zettelkasten", "zk", "wiki")
+_PARENTS = ("Documents", "Dropbox", "OneDrive", "Nextcloud", "Sync", "Desktop", "Library/Mobile Documents/iCloud~md~obsidian/Documents")
+_OBSIDIAN_CONFIGS = (
     *(".config/obsidian", ".var/app/md.obsidian.Obsidian/config/obsidian", "snap/obsidian/current/.config/obsidian"),
     *("Library/Application Support/obsidian", "AppData/Roaming/obsidian"),
 )
@@ -34,7 +29,7 @@ _OBSIDIAN = (
 
 @dataclass(frozen=True, slots=True)
 class VaultCandidate:
-    """A folder with notes: so many, or at least so many where `more`. `why` says in a word how it was found; empty for a likely place."""
+    """A folder and its number of notes, or of at least so many (`more`). `why` is how it was found; empty for a likely place."""
 
     path: Path
     notes: int
@@ -42,96 +37,73 @@ class VaultCandidate:
     why: str = ""
 
 
-def candidates(home: Path, here: Path, env: Mapping[str, str], seconds: float = IN_TIME) -> list[VaultCandidate]:
-    """The folders, likeliest first, each once: those that were found within so many seconds."""
+def find_vaults(home: Path, here: Path, env: Mapping[str, str], seconds: float = SECONDS) -> list[VaultCandidate]:
+    """The folders found within so many seconds, likeliest first."""
     found: list[VaultCandidate] = []
     until = time.monotonic() + seconds
 
     def search() -> None:
         seen: set[Path] = set()
         for folder, why in _places(home, here, env):
-            if time.monotonic() > until or len(found) == MOST:
+            if time.monotonic() > until or len(found) == MOST_FOUND:
                 return
-            with suppress(OSError, ValueError, RuntimeError):  # not ours to read, a link in a circle
+            with suppress(OSError, ValueError, RuntimeError):  # not readable, a circle of links
                 real = folder.resolve()
                 if real not in seen and real.is_dir():
                     seen.add(real)
-                    notes, more = _count(real, lambda: time.monotonic() > until)
+                    notes = sum(1 for _ in islice(_notes_in(real, lambda: time.monotonic() > until), MOST_COUNTED))
                     if notes:
-                        found.append(VaultCandidate(real, notes, more, why))
+                        found.append(VaultCandidate(real, notes, notes == MOST_COUNTED or time.monotonic() > until, why))
 
-    thread = threading.Thread(target=search, daemon=True)  # of a folder that does not answer nobody waits for the end
+    thread = threading.Thread(target=search, daemon=True)  # nobody waits for a drive that does not answer
     thread.start()
     thread.join(seconds)
     return list(found)
 
 
 def _places(home: Path, here: Path, env: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
-    if _has_sign(here) and here != home:
+    if here != home and _has_marker(here):
         yield here, "the current folder"
-    for folder in _vaults_of_obsidian(home, env):
-        yield folder, "Obsidian"
-    if here != home and any(_notes_in(here, 1)):
+    for vault in _obsidian_vaults(home, env):
+        yield vault, "Obsidian"
+    if here != home and any(entry.name.lower().endswith(".md") for entry in _entries(here)):
         yield here, "the current folder"
-    for name in ("", *_LIKELY):
-        place = home / name
-        if name and _has_sign(place):
-            yield place, ""
-        for child in _folders(place):
-            if _has_sign(child):
-                yield child, ""
-    for name in _LIKELY:
-        if name.casefold() not in ("documents", "dropbox", "onedrive", "nextcloud", "sync", "desktop"):
-            yield home / name, ""
+    for place in (home, *(home / name for name in (*_PARENTS, *_NOTE_FOLDERS))):
+        folders = (Path(entry.path) for entry in _entries(place) if entry.is_dir())
+        yield from ((folder, "") for folder in (place, *folders) if folder != home and _has_marker(folder))
+    for name in _NOTE_FOLDERS:
+        yield home / name, ""
 
 
-def _vaults_of_obsidian(home: Path, env: Mapping[str, str]) -> list[Path]:
-    """The vaults that Obsidian's own list names, the one that is open and the last used first."""
+def _obsidian_vaults(home: Path, env: Mapping[str, str]) -> list[Path]:
+    """The vaults in Obsidian's own list, the open one and the last used first."""
     folders = [Path(env[name]) / "obsidian" for name in ("XDG_CONFIG_HOME", "APPDATA") if env.get(name)]
     vaults: dict[str, tuple[bool, float]] = {}
-    for folder in (*folders, *(home / name for name in _OBSIDIAN)):
-        with suppress(OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):  # none there, or none we know
+    for folder in (*folders, *(home / name for name in _OBSIDIAN_CONFIGS)):
+        with suppress(OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):  # no such list, or an unknown format
             for vault in json.loads((folder / "obsidian.json").read_bytes())["vaults"].values():
                 vaults.setdefault(str(vault["path"]), (bool(vault.get("open")), float(vault.get("ts") or 0)))
     return [Path(path) for path in sorted(vaults, key=lambda path: vaults[path], reverse=True)]
 
 
-def _has_sign(folder: Path) -> bool:
-    return any(os.path.lexists(folder / sign) for sign in _SIGNS)
+def _has_marker(folder: Path) -> bool:
+    return any(os.path.lexists(folder / marker) for marker in _MARKERS)
 
 
-def _folders(place: Path) -> list[Path]:
-    with suppress(OSError), os.scandir(place) as entries:
-        return [Path(entry.path) for entry in islice(entries, _MOST_ENTRIES) if not entry.name.startswith(".") and entry.is_dir()]
+def _entries(folder: Path) -> "list[os.DirEntry[str]]":
+    with suppress(OSError), os.scandir(folder) as entries:
+        return [entry for entry in islice(entries, _MOST_ENTRIES) if not entry.name.startswith(".")]
     return []
 
 
-def _count(folder: Path, over: Callable[[], bool]) -> tuple[int, bool]:
-    """How many notes are in a folder, and whether it was not looked through to its end."""
-    number = 0
-    for number, _ in enumerate(_notes_in(folder, 8, over), 1):
-        if number == _MOST_COUNTED:
-            return number, True
-    return number, over()
+def _notes_in(folder: Path, is_late: Callable[[], bool]) -> Iterator[str]:
+    for place, folders, files in os.walk(folder):
+        folders[:] = [] if is_late() else [name for name in folders if not name.startswith(".")]
+        yield from (f"{place}/{name}" for name in files if name.lower().endswith((".md", ".markdown")) and not name.startswith("."))
 
 
-def _notes_in(folder: Path, deep: int, over: Callable[[], bool] = lambda: False) -> Iterator[str]:
-    waiting = [(str(folder), 0)]
-    while waiting and not over():
-        at, level = waiting.pop(0)
-        with suppress(OSError), os.scandir(at) as entries:
-            for entry in entries:
-                if entry.name.startswith(".") or over():
-                    continue
-                if entry.is_dir(follow_symlinks=False):
-                    if level < deep:
-                        waiting.append((entry.path, level + 1))
-                elif entry.name.casefold().endswith((".md", ".markdown")):
-                    yield entry.path
-
-
-def home_of(path: Path, home: Path) -> str:
-    """A path as people write it, with `~` for their home."""
+def abbreviate_home(path: Path, home: Path) -> str:
+    """A path with `~` for the home folder."""
     with suppress(ValueError):
-        return str(Path("~") / path.relative_to(home)) if sys.platform != "win32" else str(path)
+        return str(Path("~") / path.relative_to(home)) if os.name != "nt" else str(path)
     return str(path)

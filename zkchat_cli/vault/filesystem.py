@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from zkchat_cli.errors import VaultError
+from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 
 LARGEST_NOTE = 10_000_000
@@ -303,11 +304,6 @@ def decode(note: NoteBytes) -> tuple[str, str | None]:
 def printable(path: str) -> str:
     """A path for a message: one line, and text even where the file's name is not."""
     return replace_surrogates(path).replace("\n", "\\n").replace("\r", "\\r")
-
-
-def replace_surrogates(text: str) -> str:
-    """`text` without the halves of surrogate pairs that a command line or a file name may bring, character for character."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _is_utf16(raw: bytes) -> bool:

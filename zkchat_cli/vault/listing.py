@@ -1,4 +1,4 @@
-"""What notes there are: by folder, by tag, by title. For whoever wants to look around rather than to search."""
+"""Which notes there are: by folder, by tag, by title."""
 
 import difflib
 import posixpath
@@ -12,79 +12,73 @@ from zkchat_cli.vault.filesystem import printable
 from zkchat_cli.vault.index.database import IndexDatabase
 from zkchat_cli.vault.links.wikilinks import fold_name
 
+MOST_NAMED = 5
+"""Notes, folders or tags that an error names."""
+
 
 @dataclass(frozen=True, slots=True)
 class NoteEntry:
-    """A note as a list shows it."""
+    """A note in a list."""
 
     path: str
     title: str
     tags: tuple[str, ...]
 
 
-MOST_NAMED = 5
-"""Notes, folders or tags that an error names, where it cannot name all."""
+def list_notes(index: IndexDatabase, folder: str = "", tag: str = "") -> list[NoteEntry]:
+    """The notes below a folder (`""`: all), with a tag or one nested in it (`""`: any), by path.
 
-
-def entries(index: IndexDatabase, folder: str = "", tag: str = "") -> list[NoteEntry]:
-    """The notes in a folder and those within it (`""`: all), with a tag or one nested in it (`""`: any), by path.
-
-    `project`, `#project` and `Project` are one tag, which `#project/roof` has too. Raises VaultError for a folder or a tag that no note
-    has; the hint names the nearest.
+    `project`, `#project` and `Project` are one tag, and `#project/roof` is nested in it. Raises VaultError for a folder or a tag that no
+    note has; the hint names the nearest.
     """
-    below = _knuser_folder(index, folder)
-    rows = index.rows("SELECT path, title, tags FROM notes WHERE substr(path, 1, ?) = ? ORDER BY path", len(below), below)
+    prefix = _folder_prefix(index, folder)
+    rows = index.rows("SELECT path, title, tags FROM notes WHERE substr(path, 1, ?) = ? ORDER BY path", len(prefix), prefix)
     found = [NoteEntry(path, title, tuple(tags.split("\n")) if tags else ()) for path, title, tags in rows]
     wanted = fold_name(tag.strip().strip("#/"))
-    if wanted and not any(_has(written, wanted) for written in _tags(index)):
-        raise _unknown("tag", tag, sorted({t for written in _tags(index) for t in written}))
-    return [entry for entry in found if not wanted or _has(entry.tags, wanted)]
+    if wanted:
+        known = {t for (tags,) in index.rows("SELECT DISTINCT tags FROM notes WHERE tags != ''") for t in tags.split("\n")}
+        if not _has_tag(known, wanted):
+            raise _unknown("tag", tag, sorted(known))
+    return [entry for entry in found if not wanted or _has_tag(entry.tags, wanted)]
 
 
-def titled(index: IndexDatabase, title: str) -> list[str]:
-    """The notes with that title, whatever its case (of Latin letters), by path."""
+def notes_titled(index: IndexDatabase, title: str) -> list[str]:
+    """The notes with that title in any case (of Latin letters), by path."""
     return [str(path) for (path,) in index.rows("SELECT path FROM notes WHERE title = ? COLLATE NOCASE ORDER BY path", title)]
 
 
-def certain(asked: str, link: LinkResolution, titled: Sequence[str]) -> tuple[str, str | None]:
-    """The note that is certainly meant, by link or by title, and the heading the link names. Raises VaultError when there is none."""
+def require_unambiguous(text: str, link: LinkResolution, titled: Sequence[str]) -> tuple[str, str | None]:
+    """The note that a link or a title certainly means, and the link's heading. Raises VaultError for none and for several."""
     if link.target and link.status == "found":
         return link.target, link.heading
     if not link.target and len(titled) == 1:
         return titled[0], None
-    shown = truncate(printable(asked), 80)
+    name = truncate(printable(text), 80)
     if several := (link.target, *link.candidates) if link.target else tuple(titled):
-        raise VaultError(f"{shown} may mean {len(several)} notes", f"Give a path: {', '.join(several[:MOST_NAMED])}")
+        raise VaultError(f"{name} may mean {len(several)} notes", f"Give a path: {', '.join(several[:MOST_NAMED])}")
     near = ", ".join(link.candidates)
-    raise VaultError(f"there is no note {shown}", f"Nearest: {near}" if near else "Search finds notes by their words.")
+    raise VaultError(f"there is no note {name}", f"Nearest: {near}" if near else "Search finds notes by their words.")
 
 
-def _knuser_folder(index: IndexDatabase, folder: str) -> str:
-    """The folder as the beginning of its notes' paths."""
+def _folder_prefix(index: IndexDatabase, folder: str) -> str:
+    """What the paths of a folder's notes begin with."""
     bare = posixpath.normpath(folder.strip().strip("/") or ".")
     if bare == ".":
         return ""
-    known = {above for (path,) in index.rows("SELECT path FROM notes") for above in _above(path)}
+    known: set[str] = set()
+    for (path,) in index.rows("SELECT path FROM notes"):
+        while path := posixpath.dirname(path):
+            known.add(path)
     if bare not in known:
         raise _unknown("folder", folder, sorted(known))
     return bare + "/"
 
 
-def _unknown(kind: str, asked: str, known: list[str]) -> VaultError:
-    near = difflib.get_close_matches(asked[:200], known, 3, 0.4) or known
+def _unknown(kind: str, name: str, known: list[str]) -> VaultError:
+    near = difflib.get_close_matches(name[:200], known, 3, 0.4) or known
     hint = f"There are: {', '.join(near[:MOST_NAMED])}" + (", …" if len(near) > MOST_NAMED else "")
-    return VaultError(f"no note has the {kind} {truncate(printable(asked), 80)}", hint if near else "No note has any.")
+    return VaultError(f"no note has the {kind} {truncate(printable(name), 80)}", hint if near else "No note has any.")
 
 
-def _tags(index: IndexDatabase) -> list[tuple[str, ...]]:
-    return [tuple(written.split("\n")) for (written,) in index.rows("SELECT DISTINCT tags FROM notes WHERE tags != ''")]
-
-
-def _has(written: Iterable[str], wanted: str) -> bool:
-    return any(tag == wanted or tag.startswith(wanted + "/") for tag in map(fold_name, written))
-
-
-def _above(path: str) -> Iterable[str]:
-    """The folders a note stands in, the innermost first."""
-    while path := posixpath.dirname(path):
-        yield path
+def _has_tag(tags: Iterable[str], wanted: str) -> bool:
+    return any(tag == wanted or tag.startswith(wanted + "/") for tag in map(fold_name, tags))

@@ -68,7 +68,7 @@ def ask(
     from zkchat_cli.terminal.change_approval import ApprovalPrompt, policy, tell_unable
     from zkchat_cli.terminal.hyperlinks import opener
     from zkchat_cli.terminal.turn_renderer import Verbosity, show
-    from zkchat_cli.terminal.turn_view import to_stderr
+    from zkchat_cli.terminal.turn_view import note_printer
     from zkchat_cli.views.command_hints import IN_SHELL, UNSTORED
 
     as_json, hints = ctx.as_json, UNSTORED if no_store else IN_SHELL
@@ -101,7 +101,7 @@ def ask(
                     max_sources = 0 if answer_only else app.loaded.values.references.max_displayed
                     verbosity = Verbosity(max_sources, ways=hints)
                     attended = app.approve.attending(turn) if isinstance(app.approve, ApprovalPrompt) else turn
-                    report = _report(show(attended, screen, to_stderr(screen), verbosity))
+                    report = _report(show(attended, screen, note_printer(screen), verbosity))
                     session.flush()
             if typed != text and not continuing:
                 with suppress(StoreError):  # a title is not worth an error

@@ -104,7 +104,7 @@ def chat(
             tell_unable(started.session, screen, unsafe=unsafe)
             settings = started.bench.loaded.values.references
             screen = replace(
-                screen.dressed(started.bench.loaded.values.terminal), address=opener(started.bench.vault.root, settings.link_style)
+                screen.with_settings(started.bench.loaded.values.terminal), address=opener(started.bench.vault.root, settings.link_style)
             )
             with screen.progress_bar("Indexing") as progress:
                 index = started.bench.vault.refresh(progress=progress)
@@ -143,9 +143,9 @@ def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) ->
     """Print an error and go on with the next line; the first error decides the exit code."""
     from zkchat_cli.terminal.command_runner import run_piped  # imports that the session has made already
     from zkchat_cli.terminal.turn_renderer import show_error
-    from zkchat_cli.terminal.turn_view import to_stderr
+    from zkchat_cli.terminal.turn_view import note_printer
 
-    aside = to_stderr(screen, lambda: session.verbose)
+    aside = note_printer(screen, lambda: session.verbose)
     first: ZkchatError | None = None
     for line in _lines(screen):
         try:

@@ -67,7 +67,7 @@ def list_(
     if ctx.as_json:
         ctx.screen.json([each.model_dump(mode="json") for each in known])
         return
-    with paged(ctx.screen.fitted()) as pager:
+    with paged(ctx.screen.with_width()) as pager:
         pager.show(conversation_list.conversation_lines(known, mark=False))
     if not known:
         none = "No conversations yet." if everywhere else conversation_list.NONE
@@ -109,7 +109,7 @@ def search(
     if ctx.as_json:
         ctx.screen.json([_match_document(each, text) for each in matches])
         return
-    with paged(ctx.screen.fitted()) as pager:
+    with paged(ctx.screen.with_width()) as pager:
         pager.show(conversation_list.search_result_lines(matches, text))
     if not matches:
         more = "" if everywhere or root is None else " --all searches the conversations of all vaults."

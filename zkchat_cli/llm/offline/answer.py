@@ -1,6 +1,6 @@
-"""What the offline provider does with a conversation: which tools it asks for, and the answer it makes of what they find.
+"""One call of the offline provider: the tools it calls, and the answer it makes of their results.
 
-Loaded when the first message is there (see providers/offline.py): it takes a tenth of the time until the prompt is visible.
+Loaded with the first message (see providers/offline.py): it would take a tenth of the time until the prompt is visible.
 """
 
 import json
@@ -10,297 +10,279 @@ from dataclasses import replace
 from typing import Any
 
 from zkchat_cli.llm.base import Delta, Request, StreamFinished, TextPart, ToolCallsPart
-from zkchat_cli.llm.offline.question_analysis import AnalyzedQuestion, AskedParts, asks_for_summary, other_forms, understand
-from zkchat_cli.llm.offline.quotable import QuotablePassage
-from zkchat_cli.llm.offline.quote_ranking import (
-    MOST,
-    Favour,
+from zkchat_cli.llm.offline.passages import QuotablePassage
+from zkchat_cli.llm.offline.question import AnalyzedMessage, AnalyzedQuestion, analyze_message, asks_for_summary, word_forms
+from zkchat_cli.llm.offline.ranking import (
+    MAX_QUOTES,
+    Preference,
     QuoteSource,
     RankedQuote,
-    alikeness,
-    chosen,
-    extracted,
-    missing,
-    opening,
-    ranked,
+    first_statements,
+    heading_similarity,
+    missing_words,
+    rank_passages,
+    select_quotes,
+    summarize_excerpts,
 )
-from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models import PromptMessage, ToolCall
+from zkchat_cli.text.sentences import split_sentences
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import fold, stem, terms
 
-_DASH = re.compile(r"(?<!\S)-+(?=\w)")
-"""Who asks about `find -name` excludes nothing."""
-_MARKS = re.compile(r"[“”„«»「」『』\"`\[\]<>]")
-"""What would be taken for a quotation or a citation where a question is repeated."""
-_FIRST_LINE = re.compile(r"[0-9]{1,9}")
-_ROUND = re.compile(r"\n\n\(Round [0-9]+ of [0-9]+: [^\n]*\)\Z")
-_PAIRED = re.compile("[^“”]*(?:“[^“”]*”[^“”]*)*")
-MAX_DOCUMENTS_READ = 3
+MAX_DOCUMENTS = 3
 MAX_QUERY = 400
-MOST_IN_A_SUMMARY = 6
-MOST_OF_A_PART = 2
-"""Quotations for each of several questions, or of each of several documents."""
-ENOUGH = 0.52
-"""The least share of the question's words, weighted by rarity, that a piece with what is around it must hold to be an answer."""
-ENOUGH_IN_NAMED = 0.3
-"""The same within a document that the user named: it is meant to be about the question."""
-TITLED = 0.7
-"""How far a title must be the question for the note to be read."""
+MAX_SUMMARY, MAX_PER_PART = 6, 2
+"""Quotes in a summary of a document, and for each of several questions or documents."""
+MIN_COVERAGE = 0.52
+"""The share of the question's words, weighted by rarity, that a passage and its surroundings must contain to be an answer."""
+MIN_COVERAGE_IN_NAMED = 0.3
+"""The same in a document that the user named, which is likely about the question."""
+MIN_TITLE_SIMILARITY = 0.7
 BEGINNING = 60
-"""Lines of it that are read."""
-IN_SECTION = 1.6
-LEAST_SENTENCES, MOST_IN_A_DIGEST = 4, 12
-SAID_BEFORE = 0.3
-"""What a quotation of an earlier answer is worth in an answer to a question that follows it up."""
+"""Lines to read of a note whose title is the question."""
+IN_SECTION, QUOTED_BEFORE = 1.6, 0.3
+"""Factors for passages of a section that the message names, and for passages that were quoted before."""
+MIN_SENTENCES, MAX_DIGEST = 4, 12
 FINISH = "finish"
-"""The tool that ends an agent run. Whoever has no plan is done with a goal after one round, and says so."""
-NOT_SAID = "Your notes don't say"
-NOTHING = f"{NOT_SAID}: nothing in them shares a word with your question.\n"
+"""The tool that ends an agent's run. Without a plan, a goal is done after one round."""
+NO_ANSWER = "Your notes don't say"
+NO_MATCH = f"{NO_ANSWER}: nothing in them shares a word with your question.\n"
+_DASH = re.compile(r"(?<!\S)-+(?=\w)")
+"""A question about `find -name` excludes nothing."""
+_MARKS = re.compile(r"[“”„«»「」『』\"`\[\]<>]")
+"""Would turn a repeated question into a quotation or a citation."""
+_LINE_NUMBER = re.compile(r"[0-9]{1,9}")
+_ROUND = re.compile(r"\n\n\(Round [0-9]+ of [0-9]+: [^\n]*\)\Z")
+_PAIRED_MARKS = re.compile("[^“”]*(?:“[^“”]*”[^“”]*)*")
 
 
-def reply(request: Request) -> Generator[Delta, None, None]:
-    """The deltas of one model call: tool calls, or an answer word by word, as a model would give it."""
+def answer_request(request: Request) -> Generator[Delta, None, None]:
+    """The deltas of one model call: tool calls, or an answer word by word, as from a model."""
     asked = max((i for i, m in enumerate(request.messages) if m.role == "user" and m.kind == "conversation"), default=-1)
-    in_run = any(tool.name == FINISH for tool in request.tools)
-    if in_run and asked >= 0:
-        request = _without_round(request, asked)
-    understood = understand(request.messages, asked)
-    now = request.messages[asked + 1 :]
-    given = [m for m in request.messages[max(asked - 1, 0) : max(asked, 0)] if m.kind == "documents"]
-    found = [m for m in now if m.role == "tool"]
-    rounds = sum(1 for m in now if m.tool_calls)
-    calls = _calls(request, understood, asked) if rounds == 0 <= asked and not found else ()
-    if rounds == 1 and request.tools:
-        calls = _once_more(understood, _excerpts([*given, *found]), asked)
+    in_run = asked >= 0 and any(tool.name == FINISH for tool in request.tools)
+    if in_run:  # the number of the round says nothing about the question
+        goal = request.messages[asked]
+        bare = goal.model_copy(update={"content": _ROUND.sub("", goal.content)})
+        request = replace(request, messages=(*request.messages[:asked], bare, *request.messages[asked + 1 :]))
+    messages = request.messages
+    message = analyze_message(messages, asked)
+    turn = messages[asked + 1 :]
+    documents = [m for m in messages[max(asked - 1, 0) : max(asked, 0)] if m.kind == "documents"]
+    results = [m for m in turn if m.role == "tool"]
+    rounds = sum(1 for m in turn if m.tool_calls)
+    calls: tuple[ToolCall, ...] = ()
+    if rounds == 0 <= asked and not results:
+        calls = _first_calls(request, message, asked)
+    elif rounds == 1 and request.tools:
+        calls = _second_calls(message, _read_excerpts([*documents, *results]), asked)
+    if not calls:
+        reads = {call.id for m in turn for call in m.tool_calls if call.name == "read_zk_document" and _unread_documents(messages, asked)}
+        named = [*documents, *(m for m in results if m.tool_call_id in reads)]
+        text = "" if results or _read_excerpts(documents) else _retell_conversation(message, messages) or summarize_message(messages)
+        text = remembered_facts(message, messages[:asked]) + (text or quote_answer(message, [*documents, *results], named))
+        if in_run:
+            unmet = "the notes do not say" if text.startswith(NO_ANSWER) else ""
+            calls = (ToolCall(id=f"offline-{asked}-finish", name=FINISH, arguments={"answer": text, "unmet": unmet}),)
     if calls:
         yield ToolCallsPart(calls)
         yield StreamFinished("tool_calls")
         return
-    read = {c.id for m in now for c in m.tool_calls if c.name == "read_zk_document" and _introduced(request.messages, asked)}
-    named = [*given, *(m for m in found if m.tool_call_id in read)]
-    text = "" if found or _excerpts(given) else (_retold(understood, request.messages) or digest(request.messages))
-    answer = remembered(understood, request.messages[:asked]) + (text or answer_from(understood, [*given, *found], named))
-    if in_run:
-        unmet = "the notes do not say" if answer.startswith(NOT_SAID) else ""
-        yield ToolCallsPart((ToolCall(id=f"offline-{asked}-finish", name=FINISH, arguments={"answer": answer, "unmet": unmet}),))
-        yield StreamFinished("tool_calls")
-        return
-    for line in answer.splitlines(keepends=True):
-        words = line.split(" ")
-        for i, word in enumerate(words):
-            yield TextPart(word if i == len(words) - 1 else word + " ")
+    yield from (TextPart(word) for word in re.findall(r"[^ \n]*[ \n]?", text) if word)
     yield StreamFinished("stop")
 
 
-def _without_round(request: Request, asked: int) -> Request:
-    """The request with the bare goal as its question: in which round it stands says nothing of what it is about."""
-    goal = request.messages[asked]
-    bare = goal.model_copy(update={"content": _ROUND.sub("", goal.content)})
-    return replace(request, messages=(*request.messages[:asked], bare, *request.messages[asked + 1 :]))
+def remembered_facts(message: AnalyzedMessage, before: Sequence[PromptMessage]) -> str:
+    """The facts of smart memory that answer the question, word for word."""
+    memories = [m.content for m in before if m.kind == "memory" and m.content.startswith("<smart-memory>")]
+    facts = [line[2:] for content in memories for line in content.split("\n") if line.startswith("- ") and not line.startswith("- [[")]
+    relevant = [
+        fact
+        for fact in facts
+        if any(rank_passages(question, [QuoteSource(0, "", "", None, fact)])[1] >= MIN_COVERAGE for question in message.questions)
+    ]
+    return "".join(f"From memory: {_MARKS.sub('', fact)}\n\n" for fact in relevant[:MAX_PER_PART])
 
 
-def remembered(asked: AskedParts, before: Sequence[PromptMessage]) -> str:
-    """The facts of smart memory that answer the question, as they were kept; those of an earlier message are not there any more."""
-    told = [m.content for m in before if m.kind == "memory" and m.content.startswith("<smart-memory>")]
-    facts = [line[2:] for content in told for line in content.split("\n") if line.startswith("- ") and not line.startswith("- [[")]
-    answering = (fact for fact in facts if any(ranked(q, [QuoteSource(0, "", "", None, fact)])[1] >= ENOUGH for q in asked.questions))
-    return "".join(f"From memory: {_MARKS.sub('', fact)}\n\n" for fact in list(answering)[:MOST_OF_A_PART])
-
-
-def _calls(request: Request, understood: AskedParts, asked: int) -> tuple[ToolCall, ...]:
-    """Nothing to look up for a text that is to be summarised as it stands in the message."""
-    offered = {tool.name for tool in request.tools}
-    given = _excerpts(request.messages[max(asked - 1, 0) : asked]) if understood.document else []
-    if not offered or _retold(understood, request.messages) or digest(request.messages):
+def _first_calls(request: Request, message: AnalyzedMessage, asked: int) -> tuple[ToolCall, ...]:
+    """Read the named documents and search; nothing for a text that is to be summarized as it is in the message."""
+    tools = {tool.name for tool in request.tools}
+    if not tools or _retell_conversation(message, request.messages) or summarize_message(request.messages):
         return ()
     wanted: list[tuple[str, dict[str, Any]]] = [
-        ("read_zk_document", {"relative_path": path}) for path in _introduced(request.messages, asked)
+        ("read_zk_document", {"relative_path": path}) for path in _unread_documents(request.messages, asked)
     ]
-    if understood.document and (wanted or given):
-        return _numbered(wanted, offered, asked)
-    source = understood.pointed or (understood.said[0].source if understood.more and understood.said else None)
-    earlier = _excerpts(request.messages[:asked])
-    if pointed := next((e for e in earlier if e.source == source), None):
-        lines = {"start_line": pointed.start_line, "end_line": pointed.start_line + BEGINNING}
-        wanted.append(("read_zk_document", {"relative_path": pointed.path, **lines}))
-    asks = (query for question in understood.questions for query in (question.alone, question.query))
-    queries = (truncate(_DASH.sub("", query), MAX_QUERY) for query in asks)
-    wanted += [("find_excerpts", {"query": query}) for query in queries if query]
-    return _numbered(wanted, offered, asked)
+    if not (message.about_document and (wanted or _read_excerpts(request.messages[max(asked - 1, 0) : asked]))):
+        source = message.source or (message.earlier_quotes[0].source if message.wants_more and message.earlier_quotes else None)
+        if excerpt := next((e for e in _read_excerpts(request.messages[:asked]) if e.source == source), None):
+            lines = {"start_line": excerpt.start_line, "end_line": excerpt.start_line + BEGINNING}
+            wanted.append(("read_zk_document", {"relative_path": excerpt.path, **lines}))
+        queries = (query for question in message.questions for query in (question.query_without_topic, question.query))
+        wanted += [("find_excerpts", {"query": query}) for query in (truncate(_DASH.sub("", q), MAX_QUERY) for q in queries) if query]
+    available = [(name, arguments) for name, arguments in wanted if name in tools]
+    return tuple(ToolCall(id=f"offline-{asked}-{i}", name=name, arguments=args) for i, (name, args) in enumerate(available, 1))
 
 
-def _numbered(wanted: Sequence[tuple[str, dict[str, Any]]], offered: set[str], asked: int) -> tuple[ToolCall, ...]:
-    numbered = enumerate(((name, arguments) for name, arguments in wanted if name in offered), 1)
-    return tuple(ToolCall(id=f"offline-{asked}-{i}", name=name, arguments=arguments) for i, (name, arguments) in numbered)
-
-
-def _once_more(understood: AskedParts, found: Sequence[QuoteSource], asked: int) -> tuple[ToolCall, ...]:
-    """A note whose title is the question is read from its beginning, if that was not found; what was not found is looked for in other
-    forms of its words, which the search, being exact, does not know."""
-    if len(understood.questions) != 1 or understood.document:
+def _second_calls(message: AnalyzedMessage, found: Sequence[QuoteSource], asked: int) -> tuple[ToolCall, ...]:
+    """Read the beginning of a note whose title is the question; or search for other forms of words that were not found."""
+    if len(message.questions) != 1 or message.about_document:
         return ()
-    question = understood.questions[0]
-    begun = {e.path for e in found if e.first}
-    titled = max((e for e in found if e.path not in begun), key=lambda e: alikeness(question, e.title), default=None)
-    if titled and alikeness(question, titled.title) >= TITLED:
-        arguments: dict[str, Any] = {"relative_path": titled.path, "start_line": 1, "end_line": BEGINNING}
+    question = message.questions[0]
+    begun = {excerpt.path for excerpt in found if excerpt.is_beginning}
+    similarities = [(heading_similarity(question, e.title), e) for e in found if e.path not in begun]
+    similarity, excerpt = max(similarities, key=lambda pair: pair[0], default=(0.0, None))
+    if excerpt and similarity >= MIN_TITLE_SIMILARITY:
+        arguments: dict[str, Any] = {"relative_path": excerpt.path, "start_line": 1, "end_line": BEGINNING}
         return (ToolCall(id=f"offline-{asked}-again", name="read_zk_document", arguments=arguments),)
-    if ranked(question, found)[1] >= ENOUGH or not (forms := other_forms(question, missing(question, found))):
+    if rank_passages(question, found)[1] >= MIN_COVERAGE or not (forms := word_forms(question, missing_words(question, found))):
         return ()
     query = truncate(f"{_DASH.sub('', question.query)} {forms}", 2 * MAX_QUERY)
     return (ToolCall(id=f"offline-{asked}-again", name="find_excerpts", arguments={"query": query}),)
 
 
-def _introduced(messages: Sequence[PromptMessage], asked: int) -> list[str]:
-    """The documents that the message names and whose text is not there yet."""
+def _unread_documents(messages: Sequence[PromptMessage], asked: int) -> list[str]:
+    """The documents that the message names and whose text is not in the prompt."""
     before = messages[asked - 1] if asked > 0 else None
     if before is None or before.kind != "documents":
         return []
-    given = {e.path for e in _excerpts([before])}
-    return [id_ for id_ in before.source_ids[1 if given else 0 :] if id_ not in given][:MAX_DOCUMENTS_READ]
+    given = {excerpt.path for excerpt in _read_excerpts([before])}
+    return [id_ for id_ in before.source_ids[1 if given else 0 :] if id_ not in given][:MAX_DOCUMENTS]
 
 
-def _retold(understood: AskedParts, messages: Sequence[PromptMessage]) -> str:
-    """What was quoted so far, from the first answer on, as far as the excerpts are still there to be cited."""
-    there = {e.source for e in _excerpts(messages)}
-    said = [s for s in reversed(understood.said) if s.source in there] if understood.conversation else []
-    quotes = [RankedQuote(s.text, (s.source,), "", 1.0, (0, i)) for i, s in enumerate(dict.fromkeys(said))]
-    return f"So far I quoted:\n\n{_quoted(quotes[:MOST_IN_A_DIGEST])}" if quotes else ""
-
-
-def digest(messages: Sequence[PromptMessage]) -> str:
-    """The sentences that say most of a text that a message brings along and asks to summarise; empty for any other message."""
-    said = [m.content for m in messages if m.role == "user" and m.kind == "conversation"]
-    text = said[-1] if said else ""
-    lines = [line for line in text.split("\n") if line.strip()]
-    asks = next((line for line in (*lines[:1], *lines[-1:]) if asks_for_summary(line)), "")
-    system = " ".join(m.content for m in messages if m.role == "system")
-    if not asks and not asks_for_summary(system):
+def _retell_conversation(message: AnalyzedMessage, messages: Sequence[PromptMessage]) -> str:
+    """The quotes so far, oldest first, if their excerpts are still there to cite."""
+    if not message.about_conversation:
         return ""
-    brought = text.replace(asks, "", 1) if asks and len(lines) > 1 else text
-    if len(sentences(brought)) < LEAST_SENTENCES:
+    sources = {excerpt.source for excerpt in _read_excerpts(messages)}
+    quotes = dict.fromkeys(quote for quote in reversed(message.earlier_quotes) if quote.source in sources)
+    retold = [RankedQuote(quote.text, (quote.source,), 1.0, (0, i)) for i, quote in enumerate(quotes)]
+    return f"So far I quoted:\n\n{_format_quotes(retold[:MAX_DIGEST])}" if retold else ""
+
+
+def summarize_message(messages: Sequence[PromptMessage]) -> str:
+    """The most important sentences of a text in a message that asks to summarize it; empty for any other message."""
+    users = [m.content for m in messages if m.role == "user" and m.kind == "conversation"]
+    content = users[-1] if users else ""
+    lines = [line for line in content.split("\n") if line.strip()]
+    request = next((line for line in (*lines[:1], *lines[-1:]) if asks_for_summary(line)), "")
+    if not request and not asks_for_summary(" ".join(m.content for m in messages if m.role == "system")):
         return ""
-    most = max(3, min(MOST_IN_A_DIGEST, len(sentences(brought)) // 4))
-    return "".join(f"- {quote.text}\n" for quote in extracted([QuoteSource(0, "", "", None, brought)], most))
+    text = content.replace(request, "", 1) if request and len(lines) > 1 else content
+    sentences = len(split_sentences(text))
+    if sentences < MIN_SENTENCES:
+        return ""
+    limit = max(3, min(MAX_DIGEST, sentences // 4))
+    return "".join(f"- {quote.text}\n" for quote in summarize_excerpts([QuoteSource(0, "", "", None, text)], limit))
 
 
-def answer_from(asked: AskedParts, results: Sequence[PromptMessage], named: Sequence[PromptMessage] = ()) -> str:
+def quote_answer(message: AnalyzedMessage, results: Sequence[PromptMessage], named: Sequence[PromptMessage] = ()) -> str:
     """The answer in quotations, or an honest "your notes don't say" with the nearest notes.
 
-    `named` are the results that hold documents the user named: when nothing in them answers, how they begin is the best there is.
+    `named`: the results with documents that the user named. If nothing in them answers, their beginning is the best there is.
     """
-    excerpts = _excerpts(results)
+    excerpts = _read_excerpts(results)
     if not excerpts:
-        return NOTHING
-    favour = _favour(asked)
+        return NO_MATCH
     documents: dict[str, list[QuoteSource]] = {}
-    if not asked.follows:
-        for excerpt in _excerpts(named):
-            documents.setdefault(excerpt.path, []).append(excerpt)
-    parts: list[tuple[str, list[RankedQuote]]] = []
-    if 1 < len(documents) <= MAX_DOCUMENTS_READ or (documents and asked.document):
-        for own in documents.values():
-            quotes = _of_document(asked, own, favour, MOST_IN_A_SUMMARY if len(documents) == 1 else MOST_OF_A_PART)
-            parts += [(f"[[{own[0].title}]]:", quotes)] if quotes else []
-    elif len(asked.questions) > 1:
-        for question in asked.questions:
-            quotes = _answering(question, excerpts, favour, MOST_OF_A_PART)
-            asks = truncate(_MARKS.sub("", question.text), MAX_QUERY)
-            parts.append((asks if quotes else f"{asks} {NOT_SAID}.", quotes))
-        parts = parts if any(quotes for _, quotes in parts) else []
-    else:
-        most = MOST_IN_A_SUMMARY if asked.summary else MOST
-        within = [e for own in documents.values() for e in own]
-        quotes = extracted(_from(asked.pointed, excerpts), most, favour) if asked.pointed is not None and not asked.telling else []
-        quotes = quotes or _answering(asked.questions[0], within, favour, most, ENOUGH_IN_NAMED)
-        quotes = quotes or _answering(asked.questions[0], excerpts, favour, most)
-        parts = [("From your notes:", quotes)] if quotes else []
-        if not quotes and (begin := opening(within)):
-            parts = [(f"[[{within[0].title}]] begins:", begin)]
-    if parts:
-        return "\n".join(f"{title}\n\n{_quoted(quotes)}" if quotes else f"{title}\n" for title, quotes in parts)
-    nearest = {e.title: e.source for e in reversed(excerpts)}
-    names = [f"[[{title}]] [{source}]" for title, source in reversed(nearest.items())]
-    return f"{NOT_SAID}{' more' if asked.more else ''}. Nearest: {', '.join(names[:3])}\n"
+    for excerpt in _read_excerpts(named) if not message.is_follow_up else ():
+        documents.setdefault(excerpt.path, []).append(excerpt)
+    if parts := _answer_parts(message, excerpts, documents):
+        return "\n".join(f"{title}\n\n{_format_quotes(quotes)}" if quotes else f"{title}\n" for title, quotes in parts)
+    nearest = dict(reversed([*{e.title: e.source for e in reversed(excerpts)}.items()]))
+    names = [f"[[{title}]] [{source}]" for title, source in nearest.items()]
+    return f"{NO_ANSWER}{' more' if message.wants_more else ''}. Nearest: {', '.join(names[:3])}\n"
 
 
-def _from(source: int | None, excerpts: Sequence[QuoteSource]) -> list[QuoteSource]:
-    """The excerpt of that number and what follows it in its note, as far as it was found."""
-    pointed = next((e for e in excerpts if e.source == source), None)
-    return [e for e in excerpts if pointed and e.path == pointed.path and e.start_line >= pointed.start_line][:3]
+def _answer_parts(
+    message: AnalyzedMessage, excerpts: Sequence[QuoteSource], documents: Mapping[str, Sequence[QuoteSource]]
+) -> list[tuple[str, list[RankedQuote]]]:
+    """Titles with quotes: by document, by question, or all in one."""
+    preference = _preference(message)
+    if 1 < len(documents) <= MAX_DOCUMENTS or (documents and message.about_document):
+        limit = MAX_SUMMARY if len(documents) == 1 else MAX_PER_PART
+        by_document = [(own[0].title, _quote_document(message, own, preference, limit)) for own in documents.values()]
+        return [(f"[[{title}]]:", quotes) for title, quotes in by_document if quotes]
+    if len(message.questions) > 1:
+        parts = []
+        for question in message.questions:
+            quotes = _quote_question(question, excerpts, preference, MAX_PER_PART)
+            title = truncate(_MARKS.sub("", question.text), MAX_QUERY)
+            parts.append((title if quotes else f"{title} {NO_ANSWER}.", quotes))
+        return parts if any(quotes for _, quotes in parts) else []
+    limit = MAX_SUMMARY if message.wants_summary else MAX_QUOTES
+    named = [excerpt for own in documents.values() for excerpt in own]
+    source = next((e for e in excerpts if e.source == message.source), None)
+    quotes = []
+    if source and not message.has_subject:  # "explain [2]": that excerpt, and what follows it in its note
+        following = [e for e in excerpts if e.path == source.path and e.start_line >= source.start_line]
+        quotes = summarize_excerpts(following[:3], limit, preference)
+    quotes = quotes or _quote_question(message.questions[0], named, preference, limit, MIN_COVERAGE_IN_NAMED)
+    quotes = quotes or _quote_question(message.questions[0], excerpts, preference, limit)
+    if quotes:
+        return [("From your notes:", quotes)]
+    beginning = first_statements(named)
+    return [(f"[[{named[0].title}]] begins:", beginning)] if beginning else []
 
 
-def _of_document(asked: AskedParts, own: Sequence[QuoteSource], favour: Favour, most: int) -> list[RankedQuote]:
-    """What a document says to the question; for a question about the document as such, what it says at all."""
-    if asked.document:
-        return extracted(own, most, favour)
-    return _answering(asked.questions[0], own, favour, most, ENOUGH_IN_NAMED) or opening(own, 1)
+def _quote_document(message: AnalyzedMessage, own: Sequence[QuoteSource], preference: Preference, limit: int) -> list[RankedQuote]:
+    if message.about_document:
+        return summarize_excerpts(own, limit, preference)
+    return _quote_question(message.questions[0], own, preference, limit, MIN_COVERAGE_IN_NAMED) or first_statements(own, 1)
 
 
-def _answering(
-    question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], favour: Favour, most: int, enough: float | None = None
+def _quote_question(
+    question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], preference: Preference, limit: int, min_coverage: float = MIN_COVERAGE
 ) -> list[RankedQuote]:
-    quotes, coverage = ranked(question, excerpts, favour)
-    return chosen(quotes, most) if coverage >= (ENOUGH if enough is None else enough) else []
+    quotes, coverage = rank_passages(question, excerpts, preference)
+    return select_quotes(quotes, limit) if coverage >= min_coverage else []
 
 
-def _favour(asked: AskedParts) -> Favour:
-    """How the conversation weighs what is found: what was quoted before comes last, or with "more" never; named sections come first."""
-    said = {" ".join(fold(s.text).strip("` …").split()) for s in asked.said} if asked.follows else set()
+def _preference(message: AnalyzedMessage) -> Preference:
+    """Passages quoted before come last, or for "more" not at all; named sections come first."""
 
-    def favour(excerpt: QuoteSource, piece: QuotablePassage) -> float:
+    def normalized(text: str) -> str:
+        return " ".join(fold(text).strip("` …").split())
+
+    quoted = {normalized(quote.text) for quote in message.earlier_quotes} if message.is_follow_up else set()
+
+    def preference(excerpt: QuoteSource, passage: QuotablePassage) -> float:
         weight = 1.0
-        if said and " ".join(fold(piece.text).strip("` …").split()) in said:
-            weight *= 0.0 if asked.more or asked.pointed is not None else SAID_BEFORE
-        if asked.sections and asked.sections & {" ".join(stem(t) for t in terms(h)) for h in piece.headings}:
+        if quoted and normalized(passage.text) in quoted:
+            weight *= 0.0 if message.wants_more or message.source is not None else QUOTED_BEFORE
+        if message.sections and message.sections & {" ".join(stem(t) for t in terms(heading)) for heading in passage.headings}:
             weight *= IN_SECTION
-        return weight * (IN_SECTION if excerpt.source == asked.pointed else 1.0)
+        return weight * (IN_SECTION if excerpt.source == message.source else 1.0)
 
-    return favour
-
-
-def _quoted(quotes: Sequence[RankedQuote]) -> str:
-    return "\n\n".join(_marked(q) + " " + "".join(f"[{s}]" for s in q.sources) for q in quotes) + "\n"
+    return preference
 
 
-def _marked(quote: RankedQuote) -> str:
-    """The words in quotation marks that they do not hold themselves, unless in pairs; a line of code stays one."""
+def _format_quotes(quotes: Sequence[RankedQuote]) -> str:
+    return "\n\n".join(_in_quotation_marks(q) + " " + "".join(f"[{s}]" for s in q.sources) for q in quotes) + "\n"
+
+
+def _in_quotation_marks(quote: RankedQuote) -> str:
+    """In marks that the text itself does not contain, unless in pairs; code stays code."""
     text = f"`{quote.text}`" if quote.code and "`" not in quote.text else quote.text
-    if _PAIRED.fullmatch(text):
+    if _PAIRED_MARKS.fullmatch(text):
         return f"“{text}”"
-    marks = next((m for m in ("«»", "「」") if not set(m) & set(text)), "“”")
-    return marks[0] + text + marks[1]
+    opening, closing = next(((a, b) for a, b in (("«", "»"), ("「", "」")) if a not in text and b not in text), ("“", "”"))
+    return opening + text + closing
 
 
-def _excerpts(results: Sequence[PromptMessage]) -> list[QuoteSource]:
-    """The numbered excerpts of tool results and of documents that a message names, each source once; a result that is not our JSON (an
-    error text) has none."""
+def _read_excerpts(results: Sequence[PromptMessage]) -> list[QuoteSource]:
+    """The numbered excerpts of tool results and of named documents, each source once. An error text contains none."""
     found: dict[int, QuoteSource] = {}
     for result in results:
         if result.role != "tool" and result.kind != "documents":
             continue
-        content = result.content.rpartition("\n")[2] if result.kind == "documents" else result.content
         try:
-            document = json.loads(content)
+            document = json.loads(result.content.rpartition("\n")[2] if result.kind == "documents" else result.content)
         except (ValueError, RecursionError):
             continue
         excerpts = document.get("excerpts") if isinstance(document, dict) else None
         for rank, item in enumerate(excerpts if isinstance(excerpts, list) else []):
             if isinstance(item, dict) and isinstance(item.get("source"), int) and isinstance(item.get("text"), str):
-                found.setdefault(item["source"], _excerpt(item, rank))
+                title, heading = str(item.get("title", "")), item.get("heading")
+                line = _LINE_NUMBER.match(str(item.get("lines", "")))
+                place = (str(item.get("path", title)), title, str(heading) if heading else None)
+                found.setdefault(item["source"], QuoteSource(item["source"], *place, item["text"], rank, int(line[0]) if line else 1))
     return list(found.values())
-
-
-def _excerpt(item: Mapping[str, Any], rank: int) -> QuoteSource:
-    title, heading = str(item.get("title", "")), item.get("heading")
-    line = _FIRST_LINE.match(str(item.get("lines", "")))
-    return QuoteSource(
-        source=item["source"],
-        path=str(item.get("path", title)),
-        title=title,
-        heading=str(heading) if heading else None,
-        text=item["text"],
-        rank=rank,
-        start_line=int(line[0]) if line else 1,
-    )

@@ -1,7 +1,7 @@
-"""A file's bytes as the text that is parsed, and back again with some places changed and every other byte as it was. Pure.
+"""A file's bytes as parsed text, and back with some places edited and every other byte unchanged.
 
-The parser reads `\\n` line ends and no byte order mark. What is written must have the line ends, the mark, the encoding, and even the bytes
-that are no UTF-8, which the author's file has: so the text that was read is never written back, only what was changed in it.
+The parser reads `\\n` line ends and no byte order mark. The file keeps its own line ends, mark, encoding and even invalid bytes: the parsed
+text is never written back, only the edits are.
 """
 
 import codecs
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 _UTF16 = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-_UNREADABLE = {0: "\N{REPLACEMENT CHARACTER}"} | dict.fromkeys(range(0xDC80, 0xDD00), "\N{REPLACEMENT CHARACTER}")
+_REPLACEMENTS = {0: "\N{REPLACEMENT CHARACTER}"} | dict.fromkeys(range(0xDC80, 0xDD00), "\N{REPLACEMENT CHARACTER}")
 
 
 class Edit(NamedTuple):
-    """Characters of a text, from `start` to before `end`, with what comes in their place; none of them: an insertion."""
+    """Replace the characters from `start` to before `end`; equal numbers insert."""
 
     start: int
     end: int
@@ -24,47 +24,45 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BytePreservingText:
-    """`text` is what is parsed: one character for each of the file's, but for `\\r\\n`, which is one."""
+    """`text` is what the parser reads. It has one character for each of `_original`, except `\\r\\n`, which is one."""
 
     text: str
-    _written: str
-    _doubled: tuple[int, ...]
+    _original: str
+    _crlf: tuple[int, ...]
+    """Where in `text` a `\\n` is `\\r\\n` in the file."""
     _mark: bytes
     _encoding: str
 
     @classmethod
     def of(cls, raw: bytes) -> "BytePreservingText":
-        """Raises ValueError for what begins as UTF-16 and is none."""
+        """Raises ValueError for bytes that begin like UTF-16 and are not."""
         mark, encoding = next((each for each in _UTF16 if raw.startswith(each[0])), (b"", "utf-8"))
-        if encoding == "utf-8":
-            mark = codecs.BOM_UTF8 if raw.startswith(codecs.BOM_UTF8) else b""
-            written = raw[len(mark) :].decode(encoding, "surrogateescape")
-        else:
-            written = raw[len(mark) :].decode(encoding)
-        doubled: list[int] = []
-        at = written.find("\r\n")
+        if encoding == "utf-8" and raw.startswith(codecs.BOM_UTF8):
+            mark = codecs.BOM_UTF8
+        original = raw[len(mark) :].decode(encoding, "surrogateescape" if encoding == "utf-8" else "strict")
+        crlf: list[int] = []
+        at = original.find("\r\n")
         while at >= 0:
-            doubled.append(at - len(doubled))
-            at = written.find("\r\n", at + 2)
-        text = written.replace("\r\n", "\n").replace("\r", "\n")
-        return cls(text if text.isascii() and "\0" not in text else text.translate(_UNREADABLE), written, tuple(doubled), mark, encoding)
+            crlf.append(at - len(crlf))
+            at = original.find("\r\n", at + 2)
+        text = original.replace("\r\n", "\n").replace("\r", "\n")
+        return cls(text if text.isascii() and "\0" not in text else text.translate(_REPLACEMENTS), original, tuple(crlf), mark, encoding)
 
     @property
     def line_end(self) -> str:
-        """How the file ends its first line; `\\n` where it has but one."""
+        """The file's first line end; `\\n` if it has none."""
         end = self.text.find("\n")
-        return "\n" if end < 0 else "\r\n" if self._doubled[:1] == (end,) else self._written[end]
+        return "\n" if end < 0 else "\r\n" if self._crlf[:1] == (end,) else self._original[end]
 
-    def edited(self, edits: Iterable[Edit]) -> bytes:
-        """The file's bytes with these edits, which do not overlap, made in `text`."""
-        pieces: list[str] = []
+    def apply(self, edits: Iterable[Edit]) -> bytes:
+        """The file's bytes after edits of `text` that do not overlap."""
+        parts: list[str] = []
         at = 0
         for edit in sorted(edits):
-            pieces += [self._written[at : self._place(edit.start)], edit.new.replace("\n", self.line_end)]
-            at = self._place(edit.end)
-        pieces.append(self._written[at:])
-        return self._mark + "".join(pieces).encode(self._encoding, "surrogateescape" if self._encoding == "utf-8" else "strict")
+            parts += [self._original[at : self._original_position(edit.start)], edit.new.replace("\n", self.line_end)]
+            at = self._original_position(edit.end)
+        parts.append(self._original[at:])
+        return self._mark + "".join(parts).encode(self._encoding, "surrogateescape" if self._encoding == "utf-8" else "strict")
 
-    def _place(self, at: int) -> int:
-        """Where in the file's own text the character `at` of `text` stands."""
-        return at + bisect_left(self._doubled, at)
+    def _original_position(self, position: int) -> int:
+        return position + bisect_left(self._crlf, position)

@@ -1,11 +1,10 @@
-"""The notes as a graph: what is near a note, how two notes hang together, which stand alone, which everything leads to.
+"""The notes as a graph: neighbours, shortest paths, orphans, hubs, and notes related by links.
 
-Its points are notes, its lines the links between two different ones, however often and in whatever form one links to the other (a link,
-an embed, a property in the front matter). A broken link joins nothing, nor does a link of a note to itself. An attachment is no point on
-a way, or one logo would join all notes that show it; but one may ask what is around an attachment, or for the way to it.
+A vertex is a note, an edge at least one link between two notes, in any form (a link, an embed, a front matter property). Broken links and
+links of a note to itself are no edges. Attachments are only ends of paths, or one logo would connect all notes that show it.
 
-Nothing is loaded as a whole: a search asks the index for one ring of notes at a time, so that what it costs grows with what it sees and
-not with the vault. Answers depend on the notes alone, never on the order in which they were indexed.
+The graph is never loaded as a whole: a search asks the index for one ring of notes at a time, so its cost does not grow with the vault.
+Answers depend on the notes alone, never on the order in which they were indexed.
 """
 
 import json
@@ -18,16 +17,16 @@ from typing import Literal
 from zkchat_cli.vault.index.database import IndexDatabase, LinkRow
 
 Direction = Literal["out", "in", "both"]
-"""Along links, against them, or either way."""
+"""Along links, against them, or both."""
 
 MOST_LINKS_OF_A_COMMON_NOTE = 100
-"""A note that links to, or is linked from, more notes than this says nothing about any two of them (a daily index, a list of all)."""
+"""A note with more links than this, such as a list of all notes, says nothing about any two of them."""
 MOST_NEIGHBOURS_COMPARED = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A note, and how many links it is away."""
+    """A note and its distance in links."""
 
     path: str
     distance: int
@@ -35,9 +34,9 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class LinkPath:
-    """The notes on a way, both ends included, and for each step the link that makes it: one less, in the same order.
+    """The notes of a path with both ends, and the links between them in order, one less.
 
-    A step against a link's direction has the link as it stands, so that its `target` is the note the step comes from.
+    A step against a link's direction has that link: its `target` is the note where the step begins.
     """
 
     notes: tuple[str, ...]
@@ -46,7 +45,7 @@ class LinkPath:
 
 @dataclass(frozen=True, slots=True)
 class Hub:
-    """A note with how many other notes link to it, and to how many it links."""
+    """A note, the number of notes that link to it, and the number it links to."""
 
     path: str
     linked_from: int
@@ -55,7 +54,7 @@ class Hub:
 
 @dataclass(frozen=True, slots=True)
 class LinkKinship:
-    """A note that links relate to another: linked from it, linking to it, or sharing `common` neighbours with it, telling ones first."""
+    """A note related to another: linked from it, linking to it, or with `common` neighbours, the most specific first."""
 
     path: str
     score: float
@@ -65,38 +64,39 @@ class LinkKinship:
 
 
 def neighbours(index: IndexDatabase, path: str, depth: int, direction: Direction, limit: int) -> list[Neighbour]:
-    """The notes at most `depth` links away from `path`, each once at its least distance, nearest first and then by path."""
-    way = _Path(path, direction)
+    """The notes at most `depth` links away from `path`, nearest first and then by path."""
+    search = _BreadthFirstSearch(path, direction)
     found: list[Neighbour] = []
     for distance in range(1, depth + 1):
-        if not way.advance(index):
+        if not search.advance(index):
             break
-        found += [Neighbour(near, distance) for near in way.frontier]
+        found += [Neighbour(near, distance) for near in search.frontier]
         if len(found) >= limit:
             break
     return found[: max(limit, 0)]
 
 
 def shortest_path(index: IndexDatabase, source: str, target: str, *, directed: bool) -> LinkPath | None:
-    """A shortest way from `source` to `target`, always the same one; None when there is none.
+    """A shortest path from `source` to `target`, always the same one; None if there is none.
 
-    The search goes from both ends, the smaller ring first: in a vault of 100 000 notes that is a thousand notes seen instead of all.
+    The search goes from both ends, the smaller ring first: of 100 000 notes it sees a thousand.
     """
-    here, there = _Path(source, "out" if directed else "both"), _Path(target, "in" if directed else "both")
     ends = (source, target)
+    here = _BreadthFirstSearch(source, "out" if directed else "both", ends)
+    there = _BreadthFirstSearch(target, "in" if directed else "both", ends)
     met = here.parents.keys() & there.parents.keys()
     while not met:
         smaller, other = (here, there) if len(here.frontier) <= len(there.frontier) else (there, here)
-        if not smaller.advance(index, ends):
+        if not smaller.advance(index):
             return None
-        met = other.parents.keys() & smaller.frontier  # rings are whole: all notes met are equally far
+        met = other.parents.keys() & smaller.frontier  # rings are complete: all notes in both are equally far
     middle = min(met)
     notes = (*reversed(here.trace(middle)), *there.trace(middle)[1:])
     return LinkPath(notes, tuple(_link_between(index, a, b, directed=directed) for a, b in pairwise(notes)))
 
 
 def orphans(index: IndexDatabase, *, linking: bool) -> list[str]:
-    """The notes that no other note links to and that link to none, by path; with `linking`, also those that do link to others."""
+    """The notes without links to or from other notes, by path; with `linking`, all that no other note links to."""
     rows = index.rows(
         """SELECT path FROM notes
            WHERE NOT EXISTS (SELECT 1 FROM links WHERE links.target = notes.path AND links.note_id != notes.id)
@@ -109,7 +109,7 @@ def orphans(index: IndexDatabase, *, linking: bool) -> list[str]:
 
 
 def hubs(index: IndexDatabase, limit: int) -> list[Hub]:
-    """The notes that most other notes link to, by path where equal; none that nothing links to."""
+    """The notes that most other notes link to; equal ones by path."""
     rows = index.rows(
         """SELECT hub.path, hub.linked_from, (SELECT COUNT(DISTINCT other.id) FROM links JOIN notes AS other ON other.path = links.target
                                               WHERE links.note_id = hub.id AND other.id != hub.id)
@@ -122,48 +122,49 @@ def hubs(index: IndexDatabase, limit: int) -> list[Hub]:
     return [Hub(*row) for row in rows]
 
 
-def kin(index: IndexDatabase, path: str, limit: int) -> list[LinkKinship]:
-    """The notes that links make most related to `path`: those linked either way, and those that share neighbours with it.
+def related_by_links(index: IndexDatabase, path: str, limit: int) -> list[LinkKinship]:
+    """The notes linked with `path` in either direction, and those that share neighbours with it, most related first.
 
-    A common neighbour counts the less the more links it has (Adamic and Adar 2003), a direct link as much as the rarest common one.
+    A common neighbour counts less the more links it has (Adamic and Adar 2003), a direct link as much as the rarest neighbour.
     """
-    linked_from, links_here = (_reached(index, [path], direction).keys() - {path} for direction in ("out", "in"))
+    linked_from, links_here = (_adjacent(index, [path], direction).keys() - {path} for direction in ("out", "in"))
     near = sorted(linked_from | links_here)[:MOST_NEIGHBOURS_COMPARED]
     weights = {note: 1 / math.log2(1 + degree) for note, degree in _degrees(index, near).items() if degree <= MOST_LINKS_OF_A_COMMON_NOTE}
     common: dict[str, list[str]] = {note: [] for note in near}
-    for between, note in sorted(_lines(index, weights, "both")):
+    for between, note in sorted(_edges(index, weights, "both")):
         if note != path:
             common.setdefault(note, []).append(between)
 
-    def kin_by(note: str) -> LinkKinship:
+    def kinship(note: str) -> LinkKinship:
         shared = sorted(common[note], key=lambda between: (-weights[between], between))
         score = (note in linked_from) + (note in links_here) + sum(weights[between] for between in shared)
         return LinkKinship(note, score, note in linked_from, note in links_here, tuple(shared))
 
-    return sorted(map(kin_by, common), key=lambda k: (-k.score, k.path))[: max(limit, 0)]
+    return sorted(map(kinship, common), key=lambda k: (-k.score, k.path))[: max(limit, 0)]
 
 
 @dataclass(slots=True)
-class _Path:
-    """A breadth first search: its newest ring, and every note it has seen with the one it came from."""
+class _BreadthFirstSearch:
+    """The newest ring of notes, and every note seen with the one it was reached from; attachments are seen only as `ends`."""
 
     start: str
     direction: Direction
+    ends: tuple[str, ...] = ()
     parents: dict[str, str | None] = field(init=False)
     frontier: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
         self.parents, self.frontier = {self.start: None}, [self.start]
 
-    def advance(self, index: IndexDatabase, ends: tuple[str, ...] = ()) -> bool:
-        """One ring further; False when there is nothing more to see."""
-        reached = _reached(index, self.frontier, self.direction, ends)
+    def advance(self, index: IndexDatabase) -> bool:
+        """One ring further; False when there are no more notes."""
+        reached = _adjacent(index, self.frontier, self.direction, self.ends)
         self.frontier = sorted(reached.keys() - self.parents.keys())
         self.parents.update((note, reached[note]) for note in self.frontier)
         return bool(self.frontier)
 
     def trace(self, note: str) -> list[str]:
-        """The way from `note` back to where the search began."""
+        """The path from `note` back to the start."""
         back: list[str] = []
         at: str | None = note
         while at is not None:
@@ -172,20 +173,20 @@ class _Path:
         return back
 
 
-def _reached(index: IndexDatabase, frontier: Iterable[str], direction: Direction, ends: tuple[str, ...] = ()) -> dict[str, str]:
-    """What is one link away from the notes of `frontier`, each with the first of them that it is joined with."""
+def _adjacent(index: IndexDatabase, frontier: Iterable[str], direction: Direction, ends: tuple[str, ...] = ()) -> dict[str, str]:
+    """The notes one link away from those of `frontier`, each with the first of them that it is linked with."""
     reached: dict[str, str] = {}
-    for here, there in sorted(_lines(index, frontier, direction, ends)):
+    for here, there in sorted(_edges(index, frontier, direction, ends)):
         reached.setdefault(there, here)
     return reached
 
 
-def _lines(index: IndexDatabase, frontier: Iterable[str], direction: Direction, ends: tuple[str, ...] = ()) -> set[tuple[str, str]]:
-    """Pairs of a note of `frontier` and a note that a link joins it with; an attachment only if it is one of `ends`.
+def _edges(index: IndexDatabase, frontier: Iterable[str], direction: Direction, ends: tuple[str, ...] = ()) -> set[tuple[str, str]]:
+    """Pairs of a note of `frontier` and a linked note; an attachment only if it is one of `ends`.
 
-    CROSS JOIN keeps SQLite from reordering: it knows nothing of the length of a JSON list.
+    CROSS JOIN keeps SQLite from reordering: it does not know the length of a JSON list.
     """
-    places = json.dumps(list(frontier))
+    starts = json.dumps(list(frontier))
     pairs: set[tuple[str, str]] = set()
     if direction != "in":
         pairs.update(
@@ -196,7 +197,7 @@ def _lines(index: IndexDatabase, frontier: Iterable[str], direction: Direction, 
                    WHERE links.target != here.path
                      AND (links.target IN (SELECT value FROM json_each(?))
                           OR EXISTS (SELECT 1 FROM notes WHERE notes.path = links.target))""",
-                places,
+                starts,
                 json.dumps(ends),
             )
         )
@@ -207,14 +208,14 @@ def _lines(index: IndexDatabase, frontier: Iterable[str], direction: Direction, 
                    FROM json_each(?) AS frontier CROSS JOIN links ON links.target = frontier.value
                    CROSS JOIN notes AS there ON there.id = links.note_id
                    WHERE there.path != links.target""",
-                places,
+                starts,
             )
         )
     return pairs
 
 
 def _degrees(index: IndexDatabase, notes: list[str]) -> dict[str, int]:
-    """How many links each note has, in and out, whatever they are; only counted, so that a hub costs no more than another."""
+    """The number of links of each note, in and out. Counted by SQLite, so that a hub costs no more than another note."""
     rows = index.rows(
         """SELECT notes.path, (SELECT COUNT(*) FROM links WHERE target = notes.path) + (SELECT COUNT(*) FROM links WHERE note_id = notes.id)
            FROM json_each(?) AS wanted CROSS JOIN notes ON notes.path = wanted.value""",
@@ -224,7 +225,7 @@ def _degrees(index: IndexDatabase, notes: list[str]) -> dict[str, int]:
 
 
 def _link_between(index: IndexDatabase, here: str, there: str, *, directed: bool) -> LinkRow:
-    """The first link from `here` to `there`, else (not `directed`) from `there` to `here`."""
+    """The first link from `here` to `there`, or (unless `directed`) from `there` to `here`."""
     rows = _links(index, here, there)
     return (rows if rows or directed else _links(index, there, here))[0]
 

@@ -1,7 +1,6 @@
-"""Which notes belong to a note or a question, and why.
+"""Notes related to a note by links and words, and the reasons.
 
-A note is known by the company it keeps, and by its words. Links say more where there are some, words say something always; neither's
-scores can be compared with the other's, so their ranks are fused (reciprocal ranks: Cormack and others 2009).
+Links say more where there are any, words always say something. Their scores cannot be compared, so the ranks are fused.
 """
 
 import math
@@ -13,35 +12,35 @@ from zkchat_cli.models import ContentChunk
 from zkchat_cli.text import words
 from zkchat_cli.vault.links.graph import LinkKinship
 from zkchat_cli.vault.note_parser import ParsedNote
-from zkchat_cli.vault.search.rank_fusion import fuse
+from zkchat_cli.vault.search.semantic import fuse
 
-MOST_TELLING = 16
-"""Words of a note that are asked for: with more, frequent ones come in, and search takes longer for less."""
+MOST_KEYWORDS = 16
+"""Words of a note to search for; more would add frequent words, and a slower search."""
 MOST_REASONS = 4
-HEAD_START = 10
-"""For `fusion.fuse`: two rankings of a few notes are fused here, not of hundreds."""
-_NAMES_COUNT = 4
+RANK_CONSTANT = 10
+"""For `fuse`: these rankings have a few notes, not hundreds."""
+_NAME_WEIGHT = 4
 
 
 @dataclass(frozen=True, slots=True)
 class RelatedNote:
-    """A note, why it is related, as short phrases, and its chunk that shows it best."""
+    """A related note by its best chunk, and the reasons as short phrases."""
 
     chunk: ContentChunk
     why: tuple[str, ...]
 
 
-def telling_words(note: ParsedNote) -> list[str]:
-    """The words that say most about what a note is about, the most telling first.
+def extract_keywords(note: ParsedNote) -> list[str]:
+    """The most characteristic words of a note, best first.
 
-    Its names (title, aliases, tags, headings) count several times. How rare a word is in the vault is left to search, which ranks by it;
-    here a long word counts a little more, because short ones are seldom rare.
+    Its names (title, aliases, tags, headings) count several times. Search ranks by rarity in the vault; here a long word counts a little
+    more, because short ones are seldom rare.
     """
     counted = Counter(words.content_terms(note.text.split("\n", note.front_matter.lines)[-1]))
     for name in (note.title, *note.aliases, *note.tags, *(heading.text for heading in note.markup.headings)):
-        counted.update(dict.fromkeys(words.content_terms(name), _NAMES_COUNT))
+        counted.update(dict.fromkeys(words.content_terms(name), _NAME_WEIGHT))
     weights = {term: (1 + math.log(count)) * math.log(1 + len(term)) for term, count in counted.items() if not term.isdigit()}
-    return sorted(weights, key=lambda term: (-weights[term], term))[:MOST_TELLING]
+    return sorted(weights, key=lambda term: (-weights[term], term))[:MOST_KEYWORDS]
 
 
 def best_of_each(chunks: Iterable[ContentChunk]) -> dict[str, ContentChunk]:
@@ -53,7 +52,7 @@ def best_of_each(chunks: Iterable[ContentChunk]) -> dict[str, ContentChunk]:
 
 
 def reasons(kin: LinkKinship | None, shared: Sequence[str]) -> tuple[str, ...]:
-    """Why a note is related, in words: its links first, then the words it shares."""
+    """Why a note is related: links first, then shared words."""
     found: list[str] = []
     if kin:
         found += ["it links here"] if kin.links_here else []
@@ -62,24 +61,23 @@ def reasons(kin: LinkKinship | None, shared: Sequence[str]) -> tuple[str, ...]:
     return (*found, f"shares the words {', '.join(shared[:MOST_REASONS])}") if shared else tuple(found)
 
 
-def shared_words(telling: Sequence[str], chunk: ContentChunk) -> list[str]:
-    """Those of the words that the chunk has, in their order."""
-    there = set(words.terms(f"{chunk.title}\n{chunk.heading or ''}\n{chunk.text}"))
-    return [word for word in telling if word in there]
+def shared_words(keywords: Sequence[str], chunk: ContentChunk) -> list[str]:
+    """The keywords in the chunk, in order."""
+    present = set(words.terms(f"{chunk.title}\n{chunk.heading or ''}\n{chunk.text}"))
+    return [word for word in keywords if word in present]
 
 
 def combine(
-    telling: Sequence[str],
-    kin: Sequence[LinkKinship],
-    lexical: Mapping[str, ContentChunk],
+    keywords: Sequence[str],
+    by_links: Sequence[LinkKinship],
+    by_words: Mapping[str, ContentChunk],
     first_chunk: Callable[[str], ContentChunk | None],
 ) -> Iterator[RelatedNote]:
-    """What links and words (`lexical`: the best chunk of each note for the `telling` ones) find, the best first.
+    """The notes found by links and by words (with their best chunks), best first.
 
-    A note that only links find is shown by its first chunk; one that has none any more is left out.
+    A note found only by links gets its first chunk; a deleted one is left out.
     """
-    bonds = {k.path: k for k in kin}
-    for path, _ in fuse([list(bonds), list(lexical)], HEAD_START):
-        shown = lexical.get(path) or first_chunk(path)
-        if shown:
-            yield RelatedNote(shown, reasons(bonds.get(path), shared_words(telling, shown) if path in lexical else ()))
+    kinships = {k.path: k for k in by_links}
+    for path, _ in fuse([list(kinships), list(by_words)], RANK_CONSTANT):
+        if chunk := by_words.get(path) or first_chunk(path):
+            yield RelatedNote(chunk, reasons(kinships.get(path), shared_words(keywords, chunk) if path in by_words else ()))

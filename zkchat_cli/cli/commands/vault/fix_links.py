@@ -9,7 +9,7 @@ from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.vault import approval
 from zkchat_cli.vault.edit.note_editor import LinkFix
 from zkchat_cli.vault.edit.transaction import Change
-from zkchat_cli.vault.links.broken import surely_meant
+from zkchat_cli.vault.links.broken import certain_target
 from zkchat_cli.vault.vault import Vault
 
 Ask = Callable[[str, str], str]
@@ -22,7 +22,7 @@ def fix_links(notes: Vault, screen: Screen, *, git: bool, unsure: bool, yes: boo
     answers. Returns False if the user was asked and declined everything.
     """
     links = notes.broken_links().links
-    sure = [surely_meant(link.text, link.candidates) for link in links]
+    sure = [certain_target(link.text, link.candidates) for link in links]
     targets = [path or next(iter(link.candidates if unsure else ()), None) for link, path in zip(links, sure, strict=True)]
     fixes = [
         LinkFix(link.row.source, link.row.line, link.row.raw, path) for link, path in zip(links, targets, strict=True) if path is not None

@@ -1,0 +1,339 @@
+"""Claude over the wire: Anthropic's own faults, whole answers, the key, the window. test_model_faults.py has the faults of all servers."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asking import ANTHROPIC, KEY, QUESTION, Answer, a_model, ask
+from building import a_room, completed, failed
+from conftest import Program
+from speaking import (
+    ModelServer,
+    Reply,
+    a_server,
+    anthropic_begun,
+    anthropic_block,
+    anthropic_call,
+    anthropic_calls,
+    anthropic_end,
+    anthropic_error,
+    anthropic_events,
+    anthropic_said,
+    anthropic_start,
+    anthropic_text,
+    anthropic_thinking,
+    nobody_listens,
+)
+
+from zkchat_cli.llm.base import (
+    ModelConfig,
+    Options,
+    ReasoningPart,
+    Request,
+    StreamFailed,
+    StreamFinished,
+    TextPart,
+    ThinkingPart,
+    ToolCallsPart,
+    Window,
+)
+from zkchat_cli.llm.providers.anthropic import PROVIDER, AnthropicSettings
+from zkchat_cli.models import TokenUsage, ToolCall
+
+MIN_WINDOW = Window(200_000, "the minimum of all Claude models; the server does not say")
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with a_server() as running:
+        yield running
+
+
+def call(server: ModelServer, *replies: Reply, **model: Any) -> Answer:
+    server.says(*replies)
+    return ask(a_model("anthropic", server.address, **model), Request((QUESTION,)))
+
+
+def answer_to(server: ModelServer, *events: Any) -> Answer:
+    return call(server, Reply([anthropic_events(*events)]))
+
+
+# faults
+
+BEGUN = anthropic_begun("Hel")
+NUMBER_AS_TEXT = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": 5}}
+NUMBER_AS_BLOCK = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": 5}}
+REFUSAL = anthropic_end("refusal", stop_details={"type": "refusal", "explanation": "No harm."})
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind", "tries", "text", "message"),
+    [
+        (anthropic_error(529, "Overloaded"), "server", 3, "", "failed (529): Overloaded"),
+        (
+            Reply([anthropic_events(anthropic_start(), anthropic_said("overloaded_error", f"Overloaded {KEY}"))]),
+            "server",
+            3,
+            "",
+            "failed (529): Overloaded",
+        ),
+        (Reply([BEGUN, anthropic_events(anthropic_said("overloaded_error", "Overloaded"))]), "server", 1, "Hel", "failed (529)"),
+        (Reply([anthropic_events({"type": "error", "error": {"message": "no idea"}})]), "server", 3, "", "failed (500): no idea"),
+        (anthropic_error(529, "Overloaded", {"x-should-retry": "false"}), "server", 1, "", "(529)"),
+        (Reply([BEGUN, anthropic_events(*REFUSAL)]), "content_filter", 1, "Hel", "No harm."),
+        (Reply([anthropic_events({"type": "content_block_delta"})]), "bad_answer", 1, "", ""),
+        (Reply([BEGUN, anthropic_events(NUMBER_AS_TEXT), *anthropic_text("lo")]), "bad_answer", 1, "Hel", ""),
+        (Reply([anthropic_events(anthropic_start(), NUMBER_AS_BLOCK)]), "bad_answer", 1, "", ""),
+        (Reply([BEGUN, b"event: content_block_delta\ndata: \xff\xfe\n\n"]), "bad_answer", 1, "Hel", ""),
+        (Reply([BEGUN, anthropic_text("lo")[0][:20]]), "cut", 1, "Hel", ""),  # type: ignore[index]
+    ],
+    ids=[
+        "529",
+        "overloaded within the stream",
+        "overloaded after text",
+        "an unknown error within the stream",
+        "a server that forbids another attempt",
+        "a refusal",
+        "an event without its fields",
+        "a number as text",
+        "a number as a block's text",
+        "bytes that are not text",
+        "an event cut off",
+    ],
+)
+def test_fault_of_anthropics_own(server: ModelServer, reply: Reply, kind: str, tries: int, text: str, message: str) -> None:
+    answer = call(server, reply)
+    assert (answer.error.kind, len(server.asked), answer.text) == (kind, tries, text)
+    assert message in answer.error.message
+
+
+@pytest.mark.parametrize(
+    "body",
+    [[BEGUN, anthropic_events(anthropic_end()[0])], [anthropic_events({"type": "news"}), *anthropic_text("Hel")]],
+    ids=["no last event", "unknown events"],
+)
+def test_deviations_are_accepted(server: ModelServer, body: list[bytes]) -> None:
+    answer = call(server, Reply(body))
+    assert (answer.text, answer.end.reason) == ("Hel", "stop")
+
+
+def test_pings_and_tool_calls_are_signs_of_life(server: ModelServer) -> None:
+    ping = anthropic_events({"type": "ping"})
+    long_call = [anthropic_events(event) for event in anthropic_call(1, "a", "find", '{"query": "x"}')]
+    events = (*[ping] * 8, BEGUN, *[ping] * 8, *long_call)  # together longer than the timeouts, each of them much shorter
+    body = [piece for event in events for piece in (0.08, event)]
+    answer = call(server, Reply([*body, anthropic_events(*anthropic_end("tool_use"))]), timeout=0.5, stall_timeout=0.5)
+    assert [type(delta) for delta in answer.deltas] == [TextPart, ToolCallsPart, StreamFinished]
+
+
+# whole answers
+
+
+def test_text_arrives_in_pieces_with_its_usage(server: ModelServer) -> None:
+    usage = {"input_tokens": 20, "output_tokens": 1, "cache_read_input_tokens": 900, "cache_creation_input_tokens": 80}
+    answer = call(server, Reply(anthropic_text("Grü", "ße ", "世界", **usage)))
+    assert answer.deltas[:-1] == (TextPart("Grü"), TextPart("ße "), TextPart("世界"))
+    usage_of_all = TokenUsage(prompt_tokens=1000, completion_tokens=3, cached_tokens=900, estimated=False)
+    assert answer.end == StreamFinished("stop", usage_of_all)
+    assert call(server, Reply(anthropic_text("Hello", input_tokens=0))).end == StreamFinished("stop", None)
+
+
+@pytest.mark.parametrize(
+    ("stop_reason", "reason"),
+    [
+        ("end_turn", "stop"),
+        ("stop_sequence", "stop"),
+        ("pause_turn", "stop"),
+        ("max_tokens", "length"),
+        ("model_context_window_exceeded", "length"),
+        ("a reason of tomorrow", "stop"),
+    ],
+)
+def test_stop_reasons(server: ModelServer, stop_reason: str, reason: str) -> None:
+    assert call(server, Reply(anthropic_text("Hello", finish=stop_reason))).end.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("calls", "finish", "expected"),
+    [
+        (
+            [("toolu_1", "find", '{"query": "filters"}'), ("toolu_2", "list", "")],
+            "tool_use",
+            [ToolCall(id="toolu_1", name="find", arguments={"query": "filters"}), ToolCall(id="toolu_2", name="list")],
+        ),
+        (
+            [("a", "find", '{"n": 1}'), ("a", "find", '{"n": 2}')],
+            "tool_use",
+            [ToolCall(id="a", name="find", arguments={"n": n}) for n in (1, 2)],
+        ),
+        ([("a", "find", '{"query": ')], "tool_use", [ToolCall(id="a", name="find", malformed='{"query": ')]),
+        ([("a", "find", "[1]")], "tool_use", [ToolCall(id="a", name="find", malformed="[1]")]),
+        ([("a", "find", "nothing")], "tool_use", [ToolCall(id="a", name="find", malformed="nothing")]),
+        ([("a", "find", '{"query": "x')], "max_tokens", []),
+    ],
+    ids=["two calls", "two calls with one id", "cut arguments", "a list", "no JSON", "cut by the length limit"],
+)
+def test_tool_calls(server: ModelServer, calls: list[tuple[str, str, str]], finish: str, expected: list[ToolCall]) -> None:
+    answer = call(server, Reply(anthropic_calls(*calls, finish=finish)))
+    assert (list(answer.calls), answer.end.reason) == (expected, "tool_calls" if expected else "length")
+
+
+def test_thinking_with_calls_is_shown_and_kept_in_its_signed_form(server: ModelServer) -> None:
+    redacted = {"type": "redacted_thinking", "data": "c2VjcmV0"}
+    thinking = anthropic_thinking(0, "Let me look.", "c2ln")
+    tool_call = anthropic_call(2, "a", "find", "{}")
+    answer = answer_to(server, anthropic_start(), *thinking, *anthropic_block(1, redacted), *tool_call, *anthropic_end("tool_use"))
+    reasoning, kept, _, _ = answer.deltas
+    assert reasoning == ReasoningPart("Let me look.")
+    assert isinstance(kept, ThinkingPart)
+    assert kept.blocks.provider == "anthropic"
+    assert kept.blocks.blocks == ({"type": "thinking", "thinking": "Let me look.", "signature": "c2ln"}, redacted)
+
+
+def test_thinking_before_text_is_not_kept(server: ModelServer) -> None:
+    text = anthropic_block(1, {"type": "text", "text": "Hello"})
+    answer = answer_to(server, anthropic_start(), *anthropic_thinking(0, "Hm.", "c2ln"), *text, *anthropic_end())
+    assert [type(delta) for delta in answer.deltas] == [ReasoningPart, TextPart, StreamFinished]
+
+
+# the server, the key, the window
+
+
+def test_other_servers_get_the_key_in_both_headers(server: ModelServer) -> None:
+    server.says(Reply(anthropic_text("Hello")))
+    ask(a_model("anthropic", server.address + "/v1/"), Request((QUESTION,)))
+    [(path, body, headers)] = server.asked
+    assert (path, body["model"], body["stream"]) == ("/v1/messages", "m", True)
+    assert body["messages"][0]["content"][0]["text"] == QUESTION.content
+    assert (headers["x-api-key"], headers["authorization"]) == (KEY, f"Bearer {KEY}")
+    assert headers["anthropic-version"]
+
+
+def test_no_key_is_taken_from_elsewhere(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "not-for-this-server")
+    assert call(server, Reply(anthropic_text("Hello")), key="").text == "Hello"
+    assert not {"x-api-key", "authorization"} & set(server.asked[0][2])
+
+
+@pytest.mark.parametrize(
+    ("model", "key", "kind", "message"),
+    [
+        ("claude-opus-5", "", "auth", "Anthropic needs a key, and ANTHROPIC_API_KEY is not set"),
+        ("", KEY, "unknown_model", "anthropic needs the name of a model"),
+        ("claude-opus-5", "sk-ключ", "auth", "ANTHROPIC_API_KEY contains characters that no key has"),
+    ],
+)
+def test_wrong_configuration_is_reported_without_a_call(model: str, key: str, kind: str, message: str) -> None:
+    opened = PROVIDER.open(ModelConfig(model, AnthropicSettings(), {"ANTHROPIC_API_KEY": key}))
+    [failure] = opened.stream(Request((QUESTION,)))
+    assert isinstance(failure, StreamFailed)
+    assert (failure.error.kind, failure.error.message) == (kind, message)
+
+
+def test_abilities_listed_by_the_server_are_used(server: ModelServer) -> None:
+    thinking = {"types": {"adaptive": {"supported": False}, "enabled": {"supported": True}}}
+    server.gets["/v1/models/claude-next"] = {"max_input_tokens": 1_000_000, "max_tokens": 128_000, "capabilities": {"thinking": thinking}}
+    server.says(Reply(anthropic_text("Hello")))
+    model = a_model("anthropic", server.address, "claude-next")
+    model.prepare()
+    ask(model, Request((QUESTION,), options=Options(reasoning_effort="low")))
+    body = server.bodies[0]
+    assert (body["max_tokens"], body["thinking"]) == (64_000, {"type": "enabled", "budget_tokens": 2048})
+
+
+@pytest.mark.parametrize(
+    ("model", "listed", "window"),
+    [
+        ("claude-opus-5", {"max_input_tokens": 1_000_000}, Window(1_000_000, "the server's list of models")),
+        ("claude-opus-5", {"id": "claude-opus-5"}, MIN_WINDOW),
+        ("claude-opus-5", Reply([b"<html>"], 200), MIN_WINDOW),
+        ("claude-opus-5", ["what"], MIN_WINDOW),
+        ("of-ones-own", Reply([b"{}"], 404), None),
+    ],
+)
+def test_window_is_the_servers_or_the_minimum_of_claude(server: ModelServer, model: str, listed: Any, window: Window | None) -> None:
+    server.gets[f"/v1/models/{model}"] = listed
+    opened = a_model("anthropic", server.address, model)
+    opened.prepare()
+    opened.prepare()
+    assert opened.window == window
+    assert server.everything == [f"GET /v1/models/{model}"]
+
+
+def test_prepare_does_not_fail_without_a_server() -> None:
+    opened = a_model("anthropic", nobody_listens(), "claude-opus-5")
+    opened.prepare()
+    assert opened.window == MIN_WINDOW
+
+
+def test_models_of_the_server_are_listed(server: ModelServer) -> None:
+    server.gets[ANTHROPIC.listing] = {"data": [{"id": "clam"}, {"id": "claude", "max_input_tokens": 300_000}], "has_more": False}
+    assert PROVIDER.server_info is not None
+    info = PROVIDER.server_info(ModelConfig("", AnthropicSettings(base_url=server.address), {"ANTHROPIC_API_KEY": KEY}))
+    assert [(model.name, model.window) for model in info.list_models()] == [("clam", None), ("claude", 300_000)]
+    assert (info.key, info.configured_by) == ("ANTHROPIC_API_KEY is set", "ANTHROPIC_API_KEY, anthropic.base_url")
+
+
+def test_proxy_is_used_for_other_machines_only(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", server.address)
+    monkeypatch.delenv("no_proxy", raising=False)
+    server.says(Reply(anthropic_text("Hello")))
+    assert ask(a_model("anthropic", "http://claude.example"), Request((QUESTION,))).text == "Hello"
+    assert server.everything[-1] == "POST http://claude.example/v1/messages"
+    with a_server() as other:
+        assert call(other, Reply(anthropic_text("Here"))).text == "Here"
+
+
+def test_importing_the_provider_imports_no_library() -> None:
+    code = "import sys, zkchat_cli.llm.providers.anthropic as p; print({'mojentic', 'anthropic', 'httpx', 'httpx2'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+# turns and the program
+
+
+def test_thinking_goes_back_during_its_turn_only(vault: Path, tmp_path: Path, server: ModelServer) -> None:
+    thought = {"type": "thinking", "thinking": "Let me look.", "signature": "c2ln"}
+    looking = [*anthropic_thinking(0, "Let me look.", "c2ln"), *anthropic_call(1, "toolu_1", "find_excerpts", '{"query": "filter"}')]
+    server.says(
+        Reply([anthropic_events(anthropic_start(), *looking, *anthropic_end("tool_use"))]),
+        Reply(anthropic_text("A line [1].")),
+        Reply(anthropic_text("You are welcome.")),
+    )
+    session = a_room(vault, tmp_path / "cache").session(a_model("anthropic", server.address))
+    assert completed(session.send("what is a filter?")).answer == "A line [1]."
+    completed(session.send("thanks"))
+    second, third = server.bodies[1]["messages"], server.bodies[2]["messages"]
+    assert [m["role"] for m in second] == ["user", "assistant", "user"]
+    assert second[1]["content"] == [
+        thought,
+        {"type": "tool_use", "id": "toolu_1", "name": "find_excerpts", "input": {"query": "filter"}},
+    ]
+    assert (second[2]["content"][0]["type"], second[2]["content"][0]["tool_use_id"]) == ("tool_result", "toolu_1")
+    assert [m["role"] for m in third] == ["user", "assistant", "user", "assistant", "user"]
+    assert "thinking" not in json.dumps(third)
+    assert server.bodies[1]["system"] == server.bodies[2]["system"]
+    assert server.bodies[1]["tools"] == server.bodies[2]["tools"]
+
+
+def test_empty_answer_fails_the_turn(vault: Path, tmp_path: Path, server: ModelServer) -> None:
+    server.says(Reply(anthropic_text()))
+    session = a_room(vault, tmp_path / "cache").session(a_model("anthropic", server.address))
+    assert failed(session.send("what is a filter?")).error.message == "anthropic/m sent an empty answer"
+
+
+def test_rejected_key_is_reported_and_written_nowhere(zkchat: Program, server: ModelServer) -> None:
+    zkchat.env |= {"ANTHROPIC_BASE_URL": server.address, "ANTHROPIC_API_KEY": KEY}
+    server.says(anthropic_error(401, f"invalid x-api-key {KEY}"))
+    refused = zkchat("--verbose", "ask", "--model", "anthropic/claude-opus-5", "what is a filter?")
+    assert (refused.exit_status, refused.out) == (4, "")
+    assert f"the server for anthropic at {server.address} rejects the key (401)" in refused.err
+    written = [file for file in zkchat.home.rglob("*") if file.is_file()]
+    assert any(file.name == "zkchat.log" for file in written)
+    assert not [file for file in written if KEY.encode() in file.read_bytes()]
+    assert KEY not in refused.err

@@ -1,0 +1,89 @@
+"""`StyledLine` values as rows of a screen: the right parts in one column, long lines broken between words.
+
+A pipe gets lines of any length, measured without rich: importing it costs 40 ms. rich.table cannot put a cell below the row instead of
+beside it when there is no room, which a list of sources needs on a narrow screen.
+"""
+
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+
+from zkchat_cli.text.sanitize import sanitize_name
+from zkchat_cli.views.text import StyledLine, StyledSpan
+
+Row = tuple[StyledSpan, ...]
+Measure = Callable[[str], int]
+GAP = "   "
+MAX_LEFT = 60
+"""Columns, or half the screen, up to which a left part moves the column of the right parts; a longer one moves only its own right part."""
+
+
+def lay_out(lines: Iterable[StyledLine], width: int | None, *, plain: bool) -> list[Row]:
+    """The rows of these lines in `width` columns, or of any length. `plain`: the output has no styles."""
+    measure: Measure = columns
+    if width is not None:
+        from rich.cells import cell_len as measure  # deferred: 20 ms
+    safe = [StyledLine(_safe(each.left, plain), _safe(each.right, plain), each.indent) for each in lines]
+    column = _right_column(safe, width, measure)
+    return [row for each in safe for row in _rows(each, column, width, measure)]
+
+
+def columns(text: str) -> int:
+    """How many columns a text takes, measured without rich."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if unicodedata.combining(c) or c == "\u200d" else 1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
+
+
+def _safe(spans: Iterable[StyledSpan], plain: bool) -> Row:
+    made = []
+    for span in spans:
+        text = sanitize_name(span.text)
+        made.append(StyledSpan(f"»{text}«" if plain and span.quoted else text, span.style, span.path))
+    return tuple(made)
+
+
+def _right_column(lines: Sequence[StyledLine], width: int | None, measure: Measure) -> int:
+    """Where the right parts begin, without the gap: as many of the lines that fit as possible are aligned."""
+    sizes = [(measure(_text(each.left)), measure(_text(each.right))) for each in lines if each.right]
+    fitting = [(left, right) for left, right in sizes if width is None or left + len(GAP) + right <= width]
+    if not fitting:
+        return 0
+    widest = max([left for left, _ in fitting if left <= max(MAX_LEFT, (width or 0) // 2)], default=0)
+    return widest if width is None else min(widest, width - len(GAP) - max(right for _, right in fitting))
+
+
+def _rows(line: StyledLine, column: int, width: int | None, measure: Measure) -> list[Row]:
+    if not line.right:
+        return _broken(line.left, line.indent, width)
+    left = measure(_text(line.left))
+    if width is None or left + len(GAP) + measure(_text(line.right)) <= width:
+        return [(*line.left, StyledSpan(" " * max(0, column - left) + GAP), *line.right)]
+    below = (StyledSpan(" " * min(line.indent, width // 2)), *line.right)
+    return _broken(line.left, line.indent, width) + _broken(below, line.indent, width)
+
+
+def _broken(spans: Row, indent: int, width: int | None) -> list[Row]:
+    text = _text(spans)
+    if width is None:
+        return [spans]
+    from zkchat_cli.terminal.text_layout import hanging_breaks  # loads rich
+
+    indent = min(indent, width // 2)
+    breaks = [0, *hanging_breaks(text, width, indent), len(text)]
+    rows = [_cut(spans, start, start + len(text[start:end].rstrip())) for start, end in pairwise(breaks)]
+    return [rows[0], *((StyledSpan(" " * indent), *row) for row in rows[1:])]
+
+
+def _cut(spans: Row, start: int, end: int) -> Row:
+    """The characters from `start` to `end` of these spans."""
+    made: list[StyledSpan] = []
+    for span in spans:
+        if part := span.text[max(0, start) : max(0, end)]:
+            made.append(StyledSpan(part, span.style, span.path))
+        start, end = start - len(span.text), end - len(span.text)
+    return tuple(made)
+
+
+def _text(spans: Iterable[StyledSpan]) -> str:
+    return "".join(span.text for span in spans)

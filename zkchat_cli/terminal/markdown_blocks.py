@@ -1,0 +1,280 @@
+"""The blocks of a Markdown answer as terminal rows: text, code, tables, rules. rich wraps, styles and highlights.
+
+A block that is still streaming is split into final rows and rows that may change. `offset` says how much of a block was final before, in
+characters, lines or table rows, so a resize in between changes only the rows that come.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, cast
+
+from rich.box import Box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.segment import Segment
+from rich.table import Table
+from rich.text import Text
+
+from zkchat_cli.terminal.text_layout import break_code, line_breaks, wrap
+from zkchat_cli.terminal.theme import to_ascii
+
+Row = Sequence[Segment]
+Align = Literal["left", "right", "center"]
+
+MIN_TEXT = 8
+"""Columns for text on the narrowest screen, whatever indentation comes before it."""
+MIN_COLUMN = 8
+"""Columns that each column of a table needs on average; with less, each row becomes a record."""
+MAX_RULE = 60
+MAX_HIGHLIGHTED_LINE = 1000
+"""Characters of a line of code; the expressions of some pygments lexers are slow with longer ones."""
+_TABLE_BOX = "    \n  │ \n ─┼ \n  │ \n ─┼ \n ─┼ \n  │ \n    \n"
+_CODE_STYLES = {
+    ("Comment",): "code-comment",
+    ("Keyword",): "code-keyword",
+    ("Operator", "Word"): "code-keyword",
+    ("Name", "Function"): "code-name",
+    ("Name", "Class"): "code-name",
+    ("Name", "Decorator"): "code-name",
+    ("Name", "Attribute"): "code-name",
+    ("Name", "Tag"): "code-keyword",
+    ("Literal", "String"): "code-string",
+    ("Literal", "Number"): "code-number",
+    ("Generic", "Deleted"): "code-deleted",
+    ("Generic", "Inserted"): "code-string",
+    ("Generic", "Heading"): "code-keyword",
+}
+
+
+@dataclass(slots=True)
+class Canvas:
+    """The size to draw for, and the console with the styles. `column_widths` are those of a table that is partly drawn."""
+
+    console: Console
+    width: int = 80
+    height: int = 24
+    ascii: bool = False
+    column_widths: list[int] | None = None
+
+    def symbol(self, text: str) -> str:
+        return to_ascii(text) if self.ascii else text
+
+    def row(self, text: Text) -> Row:
+        text = text.copy()
+        text.end = ""
+        text.rstrip()
+        return list(text.render(self.console))
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """What comes before the rows of a block: the bars of quotes, the marker of an item, indentation."""
+
+    first: tuple[tuple[str, str], ...] = ()
+    rest: tuple[tuple[str, str], ...] = ()
+
+    def draw(self, width: int, *, first: bool = False) -> Text:
+        """As much of it as leaves room for text, the outermost parts dropped."""
+        parts = [*(self.first if first else self.rest)]
+        while parts and sum(cell_len(text) for text, _ in parts) > width - MIN_TEXT:
+            parts.pop(0)
+        return Text.assemble(*parts)
+
+
+class Split(NamedTuple):
+    """The rows of a block from an offset on: final ones, ones that may change, and the offset of the latter."""
+
+    final: list[Row]
+    open: list[Row]
+    offset: int = 0
+
+
+@dataclass(slots=True)
+class Block:
+    """Any block. `gap`: an empty row comes before it, with this prefix; `apart`: what follows needs one too."""
+
+    prefix: Prefix
+    gap: Prefix | None = field(default=None, init=False)
+    apart: bool = field(default=False, init=False)
+
+    def split(self, offset: int, canvas: Canvas, *, closed: bool) -> Split:
+        """The rows from `offset` on; all of them are final if the block is closed."""
+        raise NotImplementedError
+
+    def marker_row(self, canvas: Canvas) -> list[Row]:
+        """A row for the marker of an item that does not begin with text."""
+        return [canvas.row(self.prefix.draw(canvas.width, first=True))] if self.prefix.first != self.prefix.rest else []
+
+
+@dataclass(slots=True)
+class EmptyItem(Block):
+    """An item of a list without any text."""
+
+    def split(self, offset: int, canvas: Canvas, *, closed: bool) -> Split:  # noqa: ARG002
+        rows = self.marker_row(canvas)
+        return Split(rows, []) if closed else Split([], rows)
+
+
+@dataclass(slots=True)
+class RuleBlock(Block):
+    """A horizontal rule."""
+
+    def split(self, offset: int, canvas: Canvas, *, closed: bool) -> Split:  # noqa: ARG002
+        prefix = self.prefix.draw(canvas.width, first=True)
+        rule = canvas.symbol("─") * min(MAX_RULE, max(3, canvas.width - prefix.cell_len))
+        rows = [canvas.row(Text.assemble(prefix, (rule, "frame")))]
+        return Split(rows, []) if closed else Split([], rows)
+
+
+@dataclass(slots=True)
+class TextBlock(Block):
+    """A paragraph or heading. The first `certain` characters cannot change any more."""
+
+    text: Text
+    certain: int
+    heading: bool = False
+
+    def split(self, offset: int, canvas: Canvas, *, closed: bool) -> Split:
+        first, rest = self.prefix.draw(canvas.width, first=True), self.prefix.draw(canvas.width)
+        room = max(1, canvas.width - max(first.cell_len, rest.cell_len))
+        rows: list[Row] = []
+        ends: list[int] = []
+        start = 0
+        for line in self.text.split("\n", allow_blank=True):
+            end = start + len(line) + 1
+            if end > offset or not self.text:
+                skipped = max(0, offset - start)
+                body = line[skipped:] if skipped else line
+                breaks = line_breaks(body.plain, room)
+                for row, at in zip(body.divide(breaks), [*breaks, len(body) + 1], strict=True):
+                    rows.append(canvas.row((rest if offset or rows else first) + row))
+                    ends.append(start + skipped + at)
+            start = end
+        if closed:
+            return Split(rows, [])
+        plain = self.text.plain
+        last_line = plain.rfind("\n") + 1
+        limit = last_line if "|" in plain[last_line:] or self.heading else len(plain)  # the line may become the head of a table
+        count = sum(end <= min(limit, self.certain) for end in ends[:-1])
+        return Split(rows[:count], rows[count:], ends[count - 1] if count else offset)
+
+
+@dataclass(slots=True)
+class CodeBlock(Block):
+    """Lines of code between fences."""
+
+    code: str
+    language: str
+
+    def split(self, offset: int, canvas: Canvas, *, closed: bool) -> Split:
+        before = [] if offset else self.marker_row(canvas)
+        margin = Text.assemble(self.prefix.draw(canvas.width), "  ")
+        lines = [*highlight(self.code, self.language, canvas.console).split("\n", allow_blank=True)]
+        lines = lines[: self.code.count("\n") + bool(self.code) - self.code.endswith("\n")]
+        last = len(lines) if closed else max(offset, len(lines) - 1)
+        made = [
+            [canvas.row(margin + row) for row in break_code(line, max(MIN_TEXT, canvas.width - margin.cell_len))] for line in lines[offset:]
+        ]
+        final = [row for each in made[: last - offset] for row in each]
+        unsure = [row for each in made[last - offset :] for row in each]
+        return Split(before + final, unsure, last) if final or closed else Split([], before + unsure, last)
+
+
+@dataclass(slots=True)
+class TableBlock(Block):
+    """A table: aligned columns, their cells wrapped where the screen is narrow; where it is too narrow, each row as a record."""
+
+    head: list[Text]
+    rows: list[list[Text]]
+    aligns: list[str]
+
+    def split(self, offset: int, canvas: Canvas, *, closed: bool) -> Split:
+        """The offset counts the head as a row. A table that is too long to be drawn again keeps the widths of its first rows."""
+        margin = self.prefix.draw(canvas.width)
+        margin.end = ""
+        room = max(MIN_TEXT, canvas.width - margin.cell_len)
+        before = [] if offset else self.marker_row(canvas)
+        many = not closed and (offset or len(self.rows) > max(3, canvas.height // 3))
+        widths = canvas.column_widths
+        if widths is None or sum(widths) + 3 * (len(widths) - 1) > room:
+            widths = self._widths(room, spare=bool(many))
+        canvas.column_widths = widths if many or offset else None
+        last = 1 + len(self.rows) if closed else max(offset, len(self.rows)) if many else offset
+
+        def draw(start: int, end: int) -> list[Row]:
+            made = self._draw(start, end, widths, canvas) if widths else self._records(start, end, room, canvas)
+            return [[*margin.render(canvas.console), *row] if margin else row for row in made]
+
+        final = before + draw(offset, last) if last > offset else []
+        return Split(final, ([] if final else before) + draw(last, 1 + len(self.rows)), last)
+
+    def _widths(self, room: int, *, spare: bool) -> list[int]:
+        """The widths of the columns, those that are too wide alike; empty if there is no room for a table. `spare`: longer cells follow."""
+        natural = [
+            max(1, *(max((part.cell_len for part in row[column].split("\n")), default=0) for row in (self.head, *self.rows)))
+            for column in range(len(self.head))
+        ]
+        if spare:
+            natural = [width + max(4, width // 4) for width in natural]
+        left = room - 3 * (len(natural) - 1)
+        if sum(natural) <= left:
+            return natural
+        if left < MIN_COLUMN * len(natural):
+            return []
+        widths = [0] * len(natural)
+        for place, column in enumerate(sorted(range(len(natural)), key=natural.__getitem__)):
+            widths[column] = min(natural[column], left // (len(natural) - place))
+            left -= widths[column]
+        return widths
+
+    def _draw(self, start: int, end: int, widths: Sequence[int], canvas: Canvas) -> list[Row]:
+        table = Table(
+            box=Box(canvas.symbol(_TABLE_BOX)),
+            show_edge=False,
+            pad_edge=False,
+            padding=(0, 1),
+            show_header=start == 0,
+            header_style="bold",
+            border_style="frame",
+        )
+        for head, width, align in zip(self.head, widths, self.aligns, strict=True):
+            table.add_column(head, width=width, justify=cast("Align", align or "left"), overflow="fold")
+        for row in self.rows[max(0, start - 1) : end - 1]:
+            table.add_row(*row)
+        if start == end:
+            return []
+        options = canvas.console.options.update(width=sum(widths) + 3 * len(widths), height=None)
+        return [strip_end(row) for row in canvas.console.render_lines(table, options, pad=False)]
+
+    def _records(self, start: int, end: int, room: int, canvas: Canvas) -> list[Row]:
+        if not self.rows and end:
+            return [canvas.row(row) for head in self.head for row in wrap(head, room)]
+        rows: list[Row] = []
+        for number in range(max(1, start), end):
+            rows += [[]] if number > 1 else []
+            for head, cell in zip(self.head, self.rows[number - 1], strict=True):
+                name = Text(style="bold") + head + ": " if head else Text()
+                lines = [row for line in (name + cell).split("\n") for row in wrap(line, room - 2)]
+                rows += [canvas.row(Text("  " if i else "") + line) for i, line in enumerate(lines)]
+        return rows
+
+
+def strip_end(row: Sequence[Segment]) -> Row:
+    """A row without the spaces at its end."""
+    kept = [*row]
+    while kept and not kept[-1].text.rstrip():
+        kept.pop()
+    if kept:
+        kept[-1] = Segment(kept[-1].text.rstrip(), kept[-1].style)
+    return kept
+
+
+def highlight(code: str, language: str, console: Console) -> Text:
+    """Code in the colours of its language; unchanged if the language is unknown."""
+    if not language or any(len(line) > MAX_HIGHLIGHTED_LINE for line in code.split("\n")):
+        return Text(code)
+    from rich.syntax import ANSISyntaxTheme, Syntax  # pygments costs 30 ms, which only an answer with code pays
+
+    theme = ANSISyntaxTheme({token: console.get_style(style) for token, style in _CODE_STYLES.items()})
+    text = Syntax(code, language, theme=theme).highlight(code)
+    return text if text.plain.rstrip("\n") == code.rstrip("\n") else Text(code)

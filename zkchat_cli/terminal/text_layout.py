@@ -1,0 +1,89 @@
+"""Line breaking by terminal cells: words stay whole, Chinese breaks between characters, punctuation never begins a row.
+
+rich's own wrapping moves a run of Chinese to a row of its own and lets a row begin with a comma, so the break points are found here; rich
+measures the cells and divides the styled text.
+"""
+
+import re
+
+from rich.cells import cell_len, chop_cells
+from rich.text import Text
+
+_WIDE = "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6\U00020000-\U0003fffd"
+_CLOSING = r"、。，．！？；：」』）】》〉’”…·〗〙〛)\]}.,;:!?%"
+_OPENING = r"「『（【《〈“‘〖〘〚(\[{"
+_CHUNK = re.compile(rf"[{_OPENING}]*(?:[{_WIDE}]|[^\s{_WIDE}{_OPENING}]+)?[{_CLOSING}]*\s*")
+_PARTING = "/-_.,:"
+"""A word that is longer than a row breaks behind one of these, if it has one."""
+
+
+def line_breaks(text: str, width: int) -> list[int]:
+    """The offsets at which a line is broken so that no row is wider than `width` cells; spaces at the end of a row do not count.
+
+    A break never moves when text is added, apart from the last row's: streamed rows stay right.
+    """
+    width = max(1, width)
+    if text.isascii() and len(text) <= width:
+        return []
+    breaks: list[int] = []
+    column = 0
+    is_blank = True
+    for chunk in _CHUNK.finditer(text):
+        word = chunk[0].rstrip()
+        at, size = chunk.start(), cell_len(word)
+        if not is_blank and column + size > width:
+            breaks.append(at)
+            column = 0
+        column = min(column, width - 1)  # a row of spaces only
+        while word and column + size > width:
+            part = chop_cells(word[: 4 * width], width - column)[0]
+            cut = max(map(part.rfind, _PARTING)) + 1 or len(part) or 1
+            at += cut
+            breaks.append(at)
+            word = word[cut:]
+            column, size = 0, cell_len(word) if len(word) <= width else width + 1
+        column += cell_len(word) + len(chunk[0]) - len(chunk[0].rstrip())
+        is_blank = is_blank and not word
+    return [at for at in breaks if at < len(text)]
+
+
+def wrap(text: Text, width: int) -> list[Text]:
+    """The rows of one styled line."""
+    rows = list(text.divide(line_breaks(text.plain, width)))
+    for row in rows:
+        row.rstrip()
+    return rows
+
+
+def break_line(line: str, width: int) -> list[str]:
+    """The rows of one plain line, spaces at their ends included."""
+    breaks = line_breaks(line, width)
+    return [line[start:end] for start, end in zip([0, *breaks], [*breaks, len(line)], strict=True)]
+
+
+def last_word(row: str) -> int:
+    """Where the last word begins, or the end of the row if nothing can be added to its last word."""
+    if not row or row[-1].isspace():
+        return len(row)
+    return [chunk.start() for chunk in _CHUNK.finditer(row) if chunk[0]][-1]
+
+
+def hanging_breaks(line: str, width: int, indent: int) -> list[int]:
+    """The offsets at which a line is broken when the rows after the first are indented."""
+    first = line_breaks(line, width)[:1]
+    return first and [*first, *(first[0] + each for each in line_breaks(line[first[0] :], max(1, width - indent)))]
+
+
+def clip(text: str, width: int) -> str:
+    """The beginning of a text that fits into `width` cells."""
+    return chop_cells(text, width)[0] if width > 0 and cell_len(text) > width else text if width > 0 else ""
+
+
+def break_code(line: Text, width: int) -> list[Text]:
+    """The rows of a line of code. It breaks where the room ends: breaking between words would lose the spaces between them."""
+    if line.cell_len <= width:
+        return [line]
+    breaks: list[int] = []
+    for part in chop_cells(line.plain, width)[:-1]:
+        breaks.append(len(part) + (breaks[-1] if breaks else 0))
+    return list(line.divide(breaks))

@@ -1,0 +1,230 @@
+"""What a link points to, by the rules observed in Obsidian. Pure: links and a table of names in, values out.
+
+A `lookup` from a key to the files with that name is passed in, a dictionary or an SQL index, so that one link costs one look-up. Of several
+files the best wins, in the order of `_CRITERIA`. An alias from front matter resolves last and never beats a file name.
+"""
+
+import posixpath
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from zkchat_cli.models import LinkResolution, ReferenceStatus
+from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, fold_name, key, stem, strip_suffix
+
+MOST_SUGGESTED = 100
+"""Broken names of one text that get suggestions: a note of 100 000 broken links must not take minutes."""
+FEW = 8
+"""Files of one name with which each link is simply compared."""
+
+
+class Name(NamedTuple):
+    """A name that a link may use for the file at `path`; `spelled` as the file system or the alias spells it."""
+
+    path: str
+    kind: Literal["note", "file", "alias"]
+    spelled: str
+
+
+Lookup = Callable[[str], Sequence[Name]]
+
+
+class Resolved(NamedTuple):
+    """`status` is None for a Markdown link that means no note, such as `[manual](manual.html)`.
+
+    `reason` says why the target of an ambiguous link was preferred to the best of the `losers`.
+    """
+
+    target: str | None
+    status: ReferenceStatus | None
+    losers: tuple[str, ...] = ()
+    via: Literal["alias"] | None = None
+    reason: str | None = None
+
+
+class _Candidate(NamedTuple):
+    """A file that a link may mean, with what decides between several."""
+
+    name: Name
+    is_exact: bool = False
+    is_in_own_folder: bool = False
+    is_same_spelling: bool = False
+
+
+_CRITERIA: tuple[tuple[str, Callable[[_Candidate], bool | int | str]], ...] = (
+    ("the exact path in the vault", lambda c: not c.is_exact),
+    ("in the note's own folder", lambda c: not c.is_in_own_folder),
+    ("the exact spelling", lambda c: not c.is_same_spelling),
+    ("the shortest path", lambda c: len(c.name.path)),
+    ("the first in order", lambda c: c.name.path),
+)
+"""What makes one candidate better than another: the first criterion that differs, smaller is better. Paths always differ."""
+
+
+def resolve(link: WrittenLink, source: str | None, lookup: Lookup) -> Resolved:
+    """What `link` points to in the note `source` (None: outside of notes, such as in a chat message)."""
+    if not link.text:
+        return Resolved(source, "found") if source else Resolved(None, "broken" if link.kind == "wikilink" else None)
+    names = lookup(key(link.text))
+    folder = source.rpartition("/")[0] if source else ""
+    kinds = ("note",) if link.kind == "markdown" else ("note", "file")
+    if files := _matching_files(link.text, folder, [n for n in names if n.kind in kinds]):
+        return _choose(files, is_certain=_is_whole_path(link.text, files[0].name))
+    if link.kind == "markdown":
+        return Resolved(None, "broken" if link.text.lower().endswith(NOTE_SUFFIXES) else None)
+    folded = fold_name(link.text)
+    aliased = {n.path: n for n in names if n.kind == "alias" and fold_name(n.spelled) == folded}
+    return _choose(_rank(map(_Candidate, aliased.values())))._replace(via="alias") if aliased else Resolved(None, "broken")
+
+
+def _rank(candidates: Iterable[_Candidate]) -> list[_Candidate]:
+    return sorted(candidates, key=lambda candidate: tuple(value(candidate) for _, value in _CRITERIA))
+
+
+def _choose(ranked: Sequence[_Candidate], *, is_certain: bool = False) -> Resolved:
+    """The first of `ranked`; ambiguous if there are others, unless it `is_certain`."""
+    winner, *losers = ranked
+    paths = tuple(loser.name.path for loser in losers)
+    if is_certain or not losers:
+        return Resolved(winner.name.path, "found", paths)
+    reason = next(reason for reason, value in _CRITERIA if value(winner) != value(losers[0]))
+    return Resolved(winner.name.path, "ambiguous", paths, reason=reason)
+
+
+def _is_whole_path(target: str, winner: Name) -> bool:
+    """Whether the target is the whole path, folders included: then it is not ambiguous. A bare name never is."""
+    return "/" in target.strip("/") and fold_name(strip_suffix(target.lstrip("/"))) == fold_name(strip_suffix(winner.path))
+
+
+def _matching_files(target: str, folder: str, files: Sequence[Name]) -> list[_Candidate]:
+    """The files that `target` may mean, best first; at most one for a relative or absolute path."""
+    if target.startswith(("./", "../")):
+        joined = _join(folder, target)
+        return [] if joined is None else _match_whole_path(joined, files)
+    if target.startswith("/"):
+        return _match_whole_path(target[1:], files)
+    wanted = fold_name(target)
+    if len(files) == 1:  # the usual case: nothing to compare
+        return [_Candidate(files[0])] if _matches(wanted, fold_name(files[0].path), suffix=True) else []
+    in_folder = fold_name(f"{folder}/{target}" if folder else target)
+    spelled = strip_suffix(target).rpartition("/")[2]
+    folded = ((n, fold_name(n.path)) for n in files)
+    return _rank(
+        _Candidate(n, _matches(wanted, path), _matches(in_folder, path), spelled == stem(n.path))
+        for n, path in folded
+        if _matches(wanted, path, suffix=True)
+    )
+
+
+def _match_whole_path(wanted: str, files: Sequence[Name]) -> list[_Candidate]:
+    found = (n for n in files if _matches(fold_name(wanted), fold_name(n.path)))
+    return _rank(_Candidate(n, True, True, strip_suffix(n.path) == strip_suffix(wanted)) for n in found)[:1]
+
+
+def _matches(wanted: str, path: str, *, suffix: bool = False) -> bool:
+    """Whether a folded target names a folded path, with or without `.md`; with `suffix` the last segments of the path suffice."""
+    for name in (wanted, *(wanted + ending for ending in NOTE_SUFFIXES)) if wanted in path else ():
+        if path == name or (suffix and path.endswith("/" + name)):
+            return True
+    return False
+
+
+def _join(folder: str, relative: str) -> str | None:
+    """`relative` as seen from `folder`, or None if it leads out of the vault."""
+    parts = folder.split("/") if folder else []
+    for part in relative.split("/"):
+        if part == "..":
+            if not parts:
+                return None
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return "/".join(parts)
+
+
+def resolve_all(
+    links: Iterable[WrittenLink], source: str | None, lookup: Lookup, suggest: Callable[[str], tuple[str, ...]]
+) -> list[LinkResolution]:
+    """Links with their targets, in order, without those that mean no note. `suggest` gives the nearest paths for a broken name."""
+    suggestions: dict[str, tuple[str, ...]] = {}
+    found: list[LinkResolution] = []
+    for link in links:
+        resolved = resolve(link, source, lookup)
+        if resolved.status is None:
+            continue
+        is_broken = resolved.status == "broken"
+        if is_broken and link.text not in suggestions and len(suggestions) < MOST_SUGGESTED:
+            suggestions[link.text] = suggest(link.text)
+        found.append(
+            LinkResolution(
+                raw=link.raw,
+                kind=link.kind,
+                target=resolved.target,
+                heading=link.heading,
+                alias=link.alias,
+                embed=link.embed,
+                status=resolved.status,
+                candidates=suggestions.get(link.text, ()) if is_broken else resolved.losers,
+                via=resolved.via,
+                reason=resolved.reason,
+                line=link.line,
+                text=link.text,
+                end=link.end,
+            )
+        )
+    return found
+
+
+class BulkLinkResolver:
+    """Resolves many links by one table of names; `losers` of its answers may be incomplete.
+
+    Comparing each `[[index]]` with the `index.md` of a thousand folders takes a minute. So a link is compared only with the files that can
+    win in its place, and answers are cached.
+    """
+
+    def __init__(self, names: Mapping[str, Sequence[Name]], few: int = FEW) -> None:
+        self._names = names
+        self._few = few
+        self._by_folder: dict[str, _NamesByFolder] = {}
+        self._answers: dict[tuple[str, str, str | None], Resolved] = {}
+
+    def resolve(self, link: WrittenLink, source: str) -> Resolved:
+        folded = key(link.text)
+        names = self._names.get(folded, ())
+        if len(names) <= self._few or not link.text:
+            return resolve(link, source, lambda _: names)
+        by_folder = self._by_folder.get(folded) or self._by_folder.setdefault(folded, _NamesByFolder(names))
+        folder = fold_name(source.rpartition("/")[0])
+        if "/" in link.text:
+            return self._resolve_among(link, folder, source, by_folder.matching_path(fold_name(link.text), folder))
+        anywhere = self._resolve_among(link, None, "", names)
+        if anywhere.target is None or anywhere.via or folder not in by_folder.folders:
+            return anywhere
+        first = {anywhere.target, *anywhere.losers[:1]}  # a second one decides whether the link is ambiguous
+        near = [*by_folder.folders[folder], *by_folder.folders[""], *(name for name in names if name.path in first)]
+        return self._resolve_among(link, folder, source, list(dict.fromkeys(near)))
+
+    def _resolve_among(self, link: WrittenLink, folder: str | None, source: str, names: Sequence[Name]) -> Resolved:
+        cache_key = (link.kind, link.text, folder)
+        if cache_key not in self._answers:
+            self._answers[cache_key] = resolve(link, source, lambda _: names)
+        return self._answers[cache_key]
+
+
+class _NamesByFolder:
+    """Files of one name by their folders. An alias has no folder and counts everywhere."""
+
+    def __init__(self, names: Sequence[Name]) -> None:
+        self.folders: dict[str, list[Name]] = defaultdict(list)
+        self._by_parent_name: dict[str, list[Name]] = defaultdict(list)
+        self._aliases = [name for name in names if name.kind == "alias"]
+        for name in names:
+            if name.kind != "alias":
+                folder = fold_name(name.path.rpartition("/")[0])
+                self.folders[folder].append(name)
+                self._by_parent_name[folder.rpartition("/")[2]].append(name)
+
+    def matching_path(self, target: str, folder: str) -> list[Name]:
+        """The files that a target with folders may mean: their parent folder has the same name."""
+        path = posixpath.normpath(posixpath.join(folder, target)) if target.startswith(("./", "../")) else target
+        return self._by_parent_name.get(path.rpartition("/")[0].rpartition("/")[2], []) + self._aliases
