@@ -239,7 +239,7 @@ def test_a_folder_in_place_of_the_cache_is_tolerated(vault: Vault) -> None:
 def test_a_full_disk_is_tolerated(vault: Vault) -> None:
     DocumentSummaryService(vault).summary("Note.md")
     store = vault.summaries._store
-    store._ask(lambda db: db.execute("PRAGMA max_page_count = 1"), None)
+    store._query(lambda db: db.execute("PRAGMA max_page_count = 1"), None)
     for n in range(100):
         change_note(vault, f"Note number {n} says this: " + "words " * 20, f"{n}.md")
         assert DocumentSummaryService(vault).summary(f"{n}.md")
