@@ -9,8 +9,8 @@ from io import StringIO
 import pytest
 from conftest import Program
 
-from zkchat_cli.terminal.redrawing import watch
 from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.watch import watch
 
 
 class Over(Exception):

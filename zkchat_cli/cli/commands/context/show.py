@@ -9,7 +9,7 @@ import typer
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples
 from zkchat_cli.errors import UsageError
-from zkchat_cli.terminal import redrawing
+from zkchat_cli.terminal import watch
 from zkchat_cli.terminal.external_programs import paged
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _watch(ctx: CommandContext, session: "ZkChatSession", id_: str | None) -> No
     def look() -> "str | list[StyledLine]":
         return _stats(ctx, session.open_conversation(session.store.find(id_, str(session.vault.root)).id))
 
-    redrawing.watch(lambda: (session.store.facts_version(), _columns()), look, lambda stats: _print_stats(ctx, stats), ctx.screen)
+    watch.watch(lambda: (session.store.facts_version(), _columns()), look, lambda stats: _print_stats(ctx, stats), ctx.screen)
 
 
 def _columns() -> int:
