@@ -84,7 +84,7 @@ def test_the_slash_command_writes_it_too(room: Room, tmp_path: Path) -> None:
 def test_an_export_is_valid_by_the_schema_and_a_changed_one_is_not(zkchat: Program) -> None:
     zkchat("ask", "How are filters joined? [[Combining]]")
     schema: Any = zkchat("context", "export", "--schema").json
-    assert schema == base.schema()
+    assert schema == base.json_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     export = zkchat("context", "export", "--format", "json").json
     jsonschema.validate(export, schema)

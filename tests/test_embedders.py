@@ -12,7 +12,7 @@ from meaning import Servers, vector
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import embedders
-from zkchat_cli.llm.embedders.base import EmbedderConfig, prefixed
+from zkchat_cli.llm.embedders.base import EmbedderConfig, add_prefixes
 from zkchat_cli.llm.http_errors import mask_address
 from zkchat_cli.llm.json_client import HttpTimeouts, JsonClient
 from zkchat_cli.llm.ollama.client import parse_address as address
@@ -104,7 +104,7 @@ def test_the_usual_model_is_told_what_is_a_question_and_what_a_note(opened: Any,
     ],
 )
 def test_each_family_of_models_has_its_own_words_for_it(model: str, query: str, document: str) -> None:
-    assert (prefixed(["x"], model, "query"), prefixed(["x"], model, "document")) == ([query], [document])
+    assert (add_prefixes(["x"], model, "query"), add_prefixes(["x"], model, "document")) == ([query], [document])
 
 
 @pytest.mark.parametrize(
@@ -144,11 +144,11 @@ def test_ollamas_address_is_read_as_ollama_reads_it(host: str, expected: str) ->
         (302, "", "bad_request", "rejects the request (302)"),
         (200, "{not json", "bad_answer", "something other than JSON"),
         (200, "[" * 100_000, "bad_answer", "something other than JSON"),
-        (200, "{}", "bad_answer", "holds no embeddings"),
-        (200, "[]", "bad_answer", "holds no embeddings"),
-        (200, "null", "bad_answer", "holds no embeddings"),
-        (200, '{"data": [7], "embedding": []}', "bad_answer", "holds no embeddings"),
-        (200, '{"data": null}', "bad_answer", "holds no embeddings"),
+        (200, "{}", "bad_answer", "contains no embeddings"),
+        (200, "[]", "bad_answer", "contains no embeddings"),
+        (200, "null", "bad_answer", "contains no embeddings"),
+        (200, '{"data": [7], "embedding": []}', "bad_answer", "contains no embeddings"),
+        (200, '{"data": null}', "bad_answer", "contains no embeddings"),
     ],
 )
 def test_a_refusal_says_what_why_and_what_next(

@@ -378,6 +378,6 @@ def test_of_summaries_that_took_in_one_another_the_last_is_written_out() -> None
     elsewhere = last.model_copy(update={"id": "e", "last_id": "of another branch", "summary": "told there"})
     text = md(said("user", "so"), compactions=(first, second, last, elsewhere))
     assert [n for n in range(3) if f"told {n}" in text] == [2]
-    assert "*2025-05-08 12:00: 2 messages, 9 → 1 tokens; it took in 2 earlier ones*" in text
+    assert "*2025-05-08 12:00: 2 messages, 9 → 1 tokens; it includes 2 earlier ones*" in text
     assert "told there" not in text
-    assert "it took in 1 earlier one*" in md(said("user", "so"), compactions=(first, second))
+    assert "it includes 1 earlier one*" in md(said("user", "so"), compactions=(first, second))

@@ -1,4 +1,4 @@
-"""The HTML export as its readers have it: a parser that follows every link, a phone, a printer, and somebody who wants to do harm."""
+"""The HTML export, read by a strict parser that follows every link, and attacked in every field."""
 
 import base64
 import hashlib
@@ -15,26 +15,23 @@ import pytest
 from conftest import Program
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from markdown_it import MarkdownIt
-from test_exporters import answer, archives, said, talk
+from test_exporters import archives, said, talk
 
-from zkchat_cli.exporters import exporter
-from zkchat_cli.exporters.html.elements import HARMFUL, harmless
-from zkchat_cli.exporters.html.markdown import rendered
-from zkchat_cli.exporters.html.sources import highlighted
-from zkchat_cli.exporters.html.style import STYLE
+from zkchat_cli.exporters import exporter, html
+from zkchat_cli.exporters.html.markdown import render_markdown
+from zkchat_cli.exporters.html.sources import highlight_quotes
 from zkchat_cli.models import Citation, Compaction, ContentChunk, ConversationArchive, DocumentReference, TokenUsage, ToolCall, ToolRun
 
 NOON = "2025-05-08T12:00:00+00:00"
+STYLE = Path(html.__file__).with_name("style.css").read_text(encoding="utf-8")
 
 VOID = {"meta", "br", "hr"}
 KNOWN = VOID | set(
     """html head title style body a header h1 h2 h3 h4 h5 h6 dl dt dd time main nav article section div p ul ol li em strong s span code pre
-    blockquote table thead tbody tfoot tr th td caption cite q mark details summary footer svg desc line rect text""".split()
+    blockquote table thead tbody tfoot tr th td caption cite q mark details summary footer""".split()
 )
 ATTRIBUTES = set(
-    """id class href rel lang dir open charset name content http-equiv datetime scope start role viewbox x y x1 x2 y1 y2 width height
-    text-anchor aria-label aria-labelledby aria-hidden""".split()
+    "id class href rel lang dir open charset name content http-equiv datetime start aria-label aria-labelledby aria-hidden".split()
 )
 
 
@@ -46,13 +43,18 @@ class Element:
     pieces: list[str] = field(default_factory=list)
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         return "".join(self.pieces)
+
+    @property
+    def words(self) -> str:
+        """The text with single spaces."""
+        return " ".join(self.text.split())
 
 
 @dataclass
 class Page(HTMLParser):
-    """A page read by a real parser that forgives nothing: every element is closed where it must be, and every id is there once."""
+    """A page read by a strict parser: every element must be closed."""
 
     source: str
     elements: list[Element] = field(default_factory=list)
@@ -101,17 +103,17 @@ class Page(HTMLParser):
         return found
 
     def at(self, href: str) -> Element:
-        """The element that a link within the page leads to."""
+        """The target of a link within the page."""
         [found] = [e for e in self.elements if f"#{e.attributes.get('id')}" == href]
         return found
 
 
-def checked(archive: ConversationArchive) -> Page:
-    """The archive's page, after all that must hold of any page."""
+def check(archive: ConversationArchive) -> Page:
+    """The archive's page, after the checks that every page must pass."""
     page = Page(exporter("html").export(archive))
     page.source.encode("utf-8")
-    acting = re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]", page.source)
-    assert acting is None, acting
+    unsafe = re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]", page.source)
+    assert unsafe is None, unsafe
     ids = [e.attributes["id"] for e in page.elements if "id" in e.attributes]
     assert len(ids) == len(set(ids))
     for element in page.elements:
@@ -128,14 +130,14 @@ def checked(archive: ConversationArchive) -> Page:
                 assert urlsplit(href).scheme.lower() in {"http", "https", "mailto", "obsidian"}, href
                 assert element.attributes["rel"] == "noopener noreferrer nofollow"
     assert page.one("html").attributes["lang"] == "en"
-    assert [element.words for element in page.all("style")] == [STYLE]
+    assert [element.text for element in page.all("style")] == [STYLE]
     assert [e.within[-1].tag for e in page.all("title")].count("head") == 1
     assert len(page.all("h1")) == len(page.all("main")) == len(page.all("header")) == 1
     return page
 
 
-def read(*messages: Any, **more: Any) -> Page:
-    return checked(talk(*messages, **more))
+def page_of(*messages: Any, **more: Any) -> Page:
+    return check(talk(*messages, **more))
 
 
 CHUNK = ContentChunk(
@@ -175,151 +177,101 @@ def a_turn(content: str, *citations: Citation, **more: Any) -> tuple[Any, ...]:
     )
 
 
-# Reading it
+def article_words(page: Page) -> str:
+    """The last message's text without what describes its marks."""
+    words = page.all("div", "prose")[-1].words
+    return re.sub(r"[✓•✗?] \([^)]*\)", "", words)
 
 
-def test_a_citation_leads_to_its_source_and_back_and_the_quoted_words_are_marked_in_the_excerpt() -> None:
-    quote = "and, or, not … must be in capitals"
+# Sources
+
+
+def test_a_citation_links_to_its_source_and_back() -> None:
+    quote = "AND, OR, NOT … must be"
     text = f'In one line: "{quote}" [3].'
-    page = read(*a_turn(text, cite(quote=quote, status="verified", spans=((text.index("[3]"), len(text) - 1),))))
+    page = page_of(*a_turn(text, cite(quote=quote, status="verified", spans=((text.index("[3]"), len(text) - 1),))))
     link = page.one("a", "cite")
-    assert link.words == "[3]✓ (verified: the quoted words stand there)"
+    assert link.words == "[3]✓ (verified: the source contains the quoted words)"
     source = page.at(link.attributes["href"])
     assert source.attributes["class"] == "verified"
-    for words in ("[3]", "✓", "Filters › Boolean operators", "Queries/Filters.md:12-14", "verified: the quoted words stand there"):
+    for words in ("[3] ✓ Filters › Boolean operators Queries/Filters.md:12-14 verified: the source contains", f"{quote} ✓ verified"):
         assert words in source.words
     [excerpt] = [e for e in page.all("pre") if source in e.within]
-    assert excerpt.words == CHUNK.text
-    assert page.all("mark") == []
+    assert excerpt.text == CHUNK.text
+    assert page.one("mark").text == "AND, OR, *NOT* … must\n> be"
     [back] = [e for e in page.all("a") if source in e.within]
     assert page.at(back.attributes["href"]) is link
-
-
-def test_the_words_that_are_quoted_are_marked_and_no_others() -> None:
-    page = read(*a_turn('"AND, OR, NOT … must be" [3]', cite(quote="AND, OR, NOT … must be", status="verified")))
-    assert page.one("mark").words == "AND, OR, *NOT* … must\n> be"
 
 
 @pytest.mark.parametrize(
     ("status", "sign", "words"),
     [
         ("verified", "✓", "verified"),
-        ("cited", "•", "without quoting"),
+        ("cited", "•", "without a quotation"),
         ("misquoted", "✗", "misquoted"),
         ("missing", "?", "no such source was in the prompt"),
     ],
 )
-def test_what_a_citation_came_to_is_told_by_a_sign_and_in_words(status: str, sign: str, words: str) -> None:
+def test_a_status_is_shown_by_a_sign_and_in_words(status: str, sign: str, words: str) -> None:
     path = {"relative_path": None, "heading": None, "start_line": None, "end_line": None} if status == "missing" else {}
-    page = read(*a_turn("so [3]", cite(status=status, quote="something quoted", spans=((3, 6),), **path)))
+    page = page_of(*a_turn("so [3]", cite(status=status, quote="something quoted", spans=((3, 6),), **path)))
     link = page.one("a", "cite")
-    assert sign in link.words and words in link.words
     source = page.at(link.attributes["href"])
-    assert sign in source.words and words in source.words
-    assert [e.words for e in page.all("details", "excerpt")] == ([] if status == "missing" else ["The excerpt" + CHUNK.text])
+    for element in (link, source):
+        assert sign in element.words and words in element.words
+    assert len(page.all("details", "excerpt")) == (0 if status == "missing" else 1)
 
 
-def test_each_place_has_its_own_mark_and_a_source_the_worst_of_them() -> None:
-    text = "good [3] and bad [3]"
-    page = read(
-        *a_turn(
-            text, cite(quote="joined", spans=((5, 8),), status="verified"), cite(quote="nowhere", spans=((17, 20),), status="misquoted")
-        )
-    )
+def test_each_mark_has_its_own_status_and_a_source_the_worst() -> None:
+    joined, nowhere = cite(quote="joined", spans=((5, 8),), status="verified"), cite(quote="nowhere", spans=((17, 20),), status="misquoted")
+    page = page_of(*a_turn("good [3] and bad [3]", joined, nowhere))
     assert [e.attributes["class"] for e in page.all("a", "cite")] == ["cite verified", "cite misquoted"]
     assert page.one("li", "misquoted").words.startswith("[3] ✗ ")
     assert [e.words for e in page.all("p", "quote")] == ["joined ✓ verified", "nowhere ✗ misquoted"]
 
 
 @pytest.mark.parametrize(
-    ("written", "shown"),
+    ("written", "links", "shown"),
     [
-        ("so [3]", "so [3]"),
-        ("so [3, 9] and [3][3]", "so [3, 9] and [3][3]"),
-        ("*so*[3] **[3]**", "so[3] [3]"),
-        ("| a [3] |\n|---|\n| b [3] |", "a [3]\n\n\n\n\nb [3]"),
-        ("# Title [3]", "Title [3]"),
-        ("> - quoted [3]", "quoted [3]"),
-        ("[3]: as it says", "[3]: as it says"),
-        ("【3】 and [source 3]", "【3】 and [source 3]"),
+        ("so [3, 9] and [3][3]", 3, "so [3, 9] and [3][3]"),
+        ("*so*[3] **[3]**", 2, "so[3] [3]"),
+        ("| a [3] |\n|---|\n| b [3] |", 2, "a [3] b [3]"),
+        ("# Title [3]", 1, "Title [3]"),
+        ("> - quoted [3]", 1, "quoted [3]"),
+        ("[3]: as it says", 1, "[3]: as it says"),
+        ("【3】 and [source 3]", 2, "【3】 and [source 3]"),
+        ("`a[3]`", 0, "a[3]"),
+        ("```py\na[3]\n```", 0, "a[3]"),
+        ("    a[3]", 0, "a[3]"),
     ],
 )
-def test_marks_of_older_messages_are_found_by_reading_them(written: str, shown: str) -> None:
-    page = read(*a_turn(written, cite()))
-    places = len(re.findall("3", written))
-    assert len(page.all("a", "cite")) == places
-    words = page.all("div", "prose")[-1].words.replace("• (cited, without quoting it)", "").replace("•", "")
-    assert [line for line in words.strip().splitlines() if line] == [line for line in shown.splitlines() if line]
+def test_marks_are_links_wherever_they_are_written_but_in_code(written: str, links: int, shown: str) -> None:
+    page = page_of(*a_turn(written, cite()))
+    assert len(page.all("a", "cite")) == links
+    assert article_words(page) == shown
 
 
-def test_of_several_numbers_only_those_that_are_citations_are_links() -> None:
-    page = read(*a_turn("so [3, 9]", cite()))
-    assert page.one("a", "cite").words.startswith("3•")
-    assert page.all("div", "prose")[-1].words.strip().endswith(", 9]")
-
-
-@pytest.mark.parametrize("code", ["`a[3]`", "```py\na[3]\n```", "    a[3]", "~~~\na[3]"])
-def test_code_stays_as_it_was_written(code: str) -> None:
-    at = code.index("[3]")
-    page = read(*a_turn(f"{code}", cite(spans=((at, at + 3),))))
-    assert page.all("a", "cite") == []
-    [shown] = [e for e in page.all("code") if any(outer.attributes.get("class") == "prose" for outer in e.within)]
-    assert shown.words.strip() == "a[3]"
-
-
-def test_a_mark_in_a_link_stays_words_and_one_in_an_address_stays_the_address() -> None:
+def test_a_mark_in_a_link_stays_text_and_one_in_an_address_stays_the_address() -> None:
     text = "[see [3] there](https://x.org/a[3]) <https://x.org/[3]> ![pic [3]](https://x.org/p[3].png)"
-    spans = tuple(m.span() for m in re.finditer(r"\[3\]", text))
-    page = read(*a_turn(text, cite(spans=spans)))
+    page = page_of(*a_turn(text, cite(spans=tuple(m.span() for m in re.finditer(r"\[3\]", text)))))
     links = [e for e in page.all("a") if "rel" in e.attributes]
     assert [e.words for e in links] == ["see [3] there", "https://x.org/[3]", "Image: pic [3]"]
     assert [e.attributes["href"] for e in links] == ["https://x.org/a%5B3%5D", "https://x.org/%5B3%5D", "https://x.org/p%5B3%5D.png"]
     assert page.all("a", "cite") == []
 
 
-def test_spans_that_no_text_has_do_no_harm() -> None:
-    spans = ((-5, 2), (0, 0), (4, 2), (3, 6), (3, 5), (4, 900), (900, 905))
-    page = read(*a_turn("so [3] it is", cite(spans=spans)))
-    assert "so [3" in page.all("div", "prose")[-1].words
-
-
-def test_markdown_is_rendered_and_its_headings_stand_below_ours() -> None:
-    page = read(*a_turn("# One\n\n###### Six\n\n- a\n- **b**\n\n1. c\n\n~~d~~\n\n| l | r |\n|---|--:|\n| x | y |\n\n---\n\n`code`"))
-    inside = {e.tag for e in page.elements if any(outer.attributes.get("class") == "prose" for outer in e.within)}
-    assert inside >= {"h3", "h6", "ul", "ol", "li", "strong", "s", "table", "hr", "code"}
-    assert not inside & {"h1", "h2"}
-    assert [e.words for e in page.all("td", "right")] == ["y"]
-
-
-def test_a_tool_call_is_one_folded_line_with_what_it_brought() -> None:
-    page = read(*a_turn("so [3]", cite()))
-    call = page.one("details", "call")
-    assert "open" not in call.attributes
-    assert [e.words.split(" · ")[0] for e in page.all("h2")] == ["You", "zkchat calls tools", "zkchat"]
-    assert (
-        call.words == 'find_excerpts "combine filters": 1 excerpt, 812 tokens, 4 ms[3] Filters › Boolean operators Queries/Filters.md:12-14'
-    )
-
-
-def test_other_tool_answers_are_shown_as_they_are() -> None:
-    calls = (ToolCall(id="1", name="resolve"), ToolCall(id="2", name="lost"))
-    failed = ToolRun(name="resolve", arguments={}, ok=False, tokens=5, duration_ms=1)
-    page = read(
-        said("assistant", "Let me see.", tool_calls=calls),
-        said("tool", "an <error>", tool_call_id="1", tool_run=failed),
-        said("tool", "x" * 3000, tool_call_id="9", tool_name="other"),
-        said("tool", "nameless"),
-    )
-    assert [e.words[:30] for e in page.all("details", "call")] == [
-        "resolve : failed, 1 msan <erro",
-        "lost No answer is stored.",
-        "other" + "x" * 25,
-        "toolnameless",
+def test_an_excerpt_is_shown_only_for_its_own_note_and_the_first_of_two_with_one_number() -> None:
+    page = page_of(*a_turn("so [3] [4]", cite(relative_path="Other.md", start_line=None), cite(4, relative_path="Lost.md", end_line=12)))
+    assert page.all("details", "excerpt") == []
+    assert [e.words for e in page.all("li", "cited")] == [
+        "[3] • Other › Boolean operators Other.md cited without a quotation ↩",
+        "[4] • Lost › Boolean operators Lost.md:12 cited without a quotation ↩",
     ]
-    assert len(page.all("details", "call")[2].words) == len("other") + 2001
+    page = page_of(*a_turn("so [3]", cite()), said("tool", "x", tool_call_id="z", chunks=(CHUNK.model_copy(update={"text": "other"}),)))
+    assert page.one("pre").text == CHUNK.text
 
 
-def test_documents_that_no_answer_cites_are_listed_broken_ones_with_what_was_near() -> None:
+def test_documents_without_a_citation_are_listed() -> None:
     references = (
         DocumentReference(wikilink="[[Filtrs]]", reference_type="direct", status="broken", candidates=("Filters",)),
         DocumentReference(
@@ -328,155 +280,19 @@ def test_documents_that_no_answer_cites_are_listed_broken_ones_with_what_was_nea
     )
     found = DocumentReference(wikilink="[[C]]", relative_path="C.md", reference_type="search")
     question, *rest = a_turn("so [3]", cite(), references=(found,), uncited_statements=2)
-    page = read(question.model_copy(update={"references": references}), *rest)
-    entries = [e.words for e in page.all("li") if any(outer.attributes.get("class") == "unused" for outer in e.within)]
-    assert entries == [
+    page = page_of(question.model_copy(update={"references": references}), *rest)
+    unused = page.one("div", "unused")
+    assert [e.words for e in page.all("li") if unused in e.within] == [
         "✗ [[Filtrs]]: not found; nearest: [[Filters]]",
         "B.md: named, a part of it was in the prompt (812 of 900 tokens)",
         "C.md: found",
     ]
-    assert page.one("div", "unused").words.endswith("2 sentences have no citation.")
-    assert read(*a_turn("so.", uncited_statements=1)).one("div", "unused").words == "1 sentence has no citation."
-
-
-def test_what_a_question_brought_into_the_prompt_is_listed_with_it() -> None:
-    unnumbered = CHUNK.model_copy(update={"number": None, "heading": "Filters", "end_line": 12})
-    page = read(said("user", "so?", chunks=(CHUNK, unnumbered)))
-    assert page.one("details", "call").words.startswith("2 excerpts of the notes it names[3] Filters › Boolean operators")
-    assert page.one("details", "call").words.endswith("Filters Queries/Filters.md:12")
-    assert "1 excerpt of the" in read(said("user", "so?", chunks=(CHUNK,))).one("details", "call").words
-
-
-def test_an_excerpt_is_only_shown_for_the_note_it_is_of() -> None:
-    page = read(*a_turn("so [3] [4]", cite(relative_path="Other.md", start_line=None), cite(4, relative_path="Lost.md", end_line=12)))
-    assert page.all("details", "excerpt") == []
-    assert [e.words for e in page.all("li", "cited")] == [
-        "[3] • Other › Boolean operators Other.md cited, without quoting it ↩",
-        "[4] • Lost › Boolean operators Lost.md:12 cited, without quoting it ↩",
-    ]
-
-
-def test_the_first_of_two_excerpts_with_one_number_is_the_one_meant() -> None:
-    other = CHUNK.model_copy(update={"text": "another"})
-    page = read(*a_turn("so [3]", cite()), said("tool", "x", tool_call_id="z", chunks=(other,)))
-    assert page.one("details", "excerpt").words == "The excerpt" + CHUNK.text
-
-
-def test_the_head_says_what_this_is() -> None:
-    page = read(*a_turn("so"), title="Filters & <more>")
-    assert page.all("title")[0].words == "Filters & <more>"
-    meta = {e.attributes.get("name"): e.attributes.get("content") for e in page.all("meta")}
-    assert (meta["conversation"], meta["date"], meta["model"]) == ("c1", NOON, "offline")
-    assert page.one("dl").words == "Date2025-05-08 12:00ModelofflineConversationc1"
-    assert page.one("header").words.startswith("Filters & <more>")
-
-
-def test_several_questions_have_a_list_of_them() -> None:
-    page = read(*a_turn("so"), *a_turn("so"))
-    links = [e for e in page.all("a") if any(outer.tag == "nav" for outer in e.within)]
-    assert [e.words for e in links] == ["How do I combine filters?"] * 2
-    assert page.at(links[1].attributes["href"]).attributes["class"] == "user"
-    assert read(*a_turn("so")).all("nav") == []
-
-
-def test_only_the_current_branch_is_shown_but_a_number_is_known_from_any() -> None:
-    whole = talk(
-        said("user", "first"), said("assistant", "so [3]", citations=(cite(),)), said("tool", "z", chunks=(CHUNK,)), said("user", "other")
-    )
-    page = checked(whole.model_copy(update={"conversation": whole.conversation.model_copy(update={"head_id": "m1"})}))
-    assert "other" not in page.one("main").words
-    assert page.one("details", "excerpt").words.endswith(CHUNK.text)
-
-
-def test_an_import_may_begin_with_an_answer_and_hold_nothing_at_all() -> None:
-    assert read(said("assistant", "Hello."), said("system", "Be brief.")).one("main").words.startswith("zkchat · 2025-05-08 12:00Hello.")
-    assert read(title=None).one("main").words == "No messages yet."
-
-
-def test_messages_that_are_not_complete_are_marked() -> None:
-    page = read(said("user", "a", status="failed"), said("user", "b"), said("assistant", "half", status="unfinished"))
-    assert [e.words for e in page.all("p", "note")] == ["Failed: there is no answer.", "Unfinished: the answer was cut off here."]
-
-
-def test_the_summary_that_holds_stands_apart() -> None:
-    first = Compaction(
-        id="s", created_at=NOON, tokens_before=9000, tokens_after=100, messages_folded=4, summary="- *One* <b>", mode="extractive"
-    )
-    masked = first.model_copy(update={"id": "t", "summary": None})
-    page = read(*a_turn("so"), compactions=(first, masked))
-    [summary] = [e for e in page.all("section") if e.attributes["aria-labelledby"] == "summary"]
-    assert not any(outer.tag == "main" for outer in summary.within)
-    assert summary.words.split() == "Summary2025-05-08 12:00: 4 messages, 9,000 → 100 tokens One <b>".split()
-    assert "Summary" not in read(*a_turn("so"), compactions=(masked,)).one("body").words
-
-
-def test_of_summaries_that_took_in_one_another_the_last_is_written_out() -> None:
-    one, two, three = (
-        Compaction(id=f"s{n}", created_at=NOON, tokens_before=9, tokens_after=1, messages_folded=n, summary=f"told {n}", mode="full")
-        for n in range(3)
-    )
-    shown = read(*a_turn("so"), compactions=(one, two, three)).one("body").words
-    assert "told 2" in shown
-    assert "told 0" not in shown
-    assert "2 earlier summaries, taken into this one" in shown
-    assert "1 earlier summary, taken into this one" in read(*a_turn("so"), compactions=(one, two)).one("body").words
-
-
-# Figures
-
-
-def usage(prompt: int, completion: int, **more: Any) -> TokenUsage:
-    return TokenUsage(prompt_tokens=prompt, completion_tokens=completion, **more)
-
-
-def test_the_tokens_of_each_answer_are_a_table_and_a_chart() -> None:
-    first = a_turn("so", usage=usage(1200, 80, estimated=False))
-    second = a_turn("so", usage=usage(2400, 40, cached_tokens=1000))
-    page = read(*first, *second)
-    rows = [[cell.words for cell in page.elements if row in cell.within and cell.tag in ("th", "td")] for row in page.all("tr")]
-    assert rows == [
-        ["Answer", "Question", "Prompt", "Completion", "Cached"],
-        ["3", "How do I combine filters?", "1,200", "80", ""],
-        ["6", "How do I combine filters?", "~2,400", "~40", "1,000"],
-        ["Total", "", "~3,600", "~120", "1,000"],
-    ]
-    assert "estimate" in page.one("caption").words
-    assert "estimate" not in read(*first).one("caption").words
-    heights = {kind: [float(e.attributes["height"]) for e in page.all("rect", kind)] for kind in ("prompt", "completion")}
-    assert heights == {"prompt": [45, 90], "completion": [90, 45]}
-    assert all(float(e.attributes["y"]) + float(e.attributes["height"]) == 90 for e in page.all("rect", "prompt"))
-    assert page.one("svg").attributes["role"] == "img"
-    assert "at most 2,400" in page.one("desc").words
-    assert read(*a_turn("so")).all("svg") == []
-
-
-def test_a_long_table_of_tokens_is_folded_under_its_total() -> None:
-    page = read(*(said("assistant", "so", usage=usage(1000, 2)) for _ in range(25)))
-    [costs] = page.all("details", "costs")
-    assert "25 answers: ~25,000 tokens of prompts, ~50 of completions" in costs.words
-    assert "open" not in costs.attributes
-    assert costs in page.one("table").within
-    assert read(*a_turn("so", usage=usage(1, 1))).all("details", "costs") == []
-
-
-@pytest.mark.parametrize("answers", [1, 25, pytest.param(1500, marks=pytest.mark.untraced)])
-def test_the_chart_keeps_within_its_borders_however_many_answers_there_are(answers: int) -> None:
-    page = read(*(said("assistant", "so", usage=usage(n, -n)) for n in range(answers)))
-    for bar in page.all("rect"):
-        assert 70 <= float(bar.attributes["x"]) <= 720
-        assert float(bar.attributes["x"]) + float(bar.attributes["width"]) <= 720
-        assert 0 <= float(bar.attributes["height"]) <= 90
-    labels = [e for e in page.all("text") if e.attributes["text-anchor"] == "middle"]
-    assert 1 <= len(labels) <= 20
-
-
-# Marking quoted words
+    assert unused.words.endswith("2 sentences have no citation.")
 
 
 @pytest.mark.parametrize(
     ("excerpt", "quotes", "shown"),
     [
-        ("a b c", [], "a b c"),
         ("The Filter is here", ["filter  IS"], "The <mark>Filter is</mark> here"),
         ("> one\n> two", ["one two"], "&gt; <mark>one\n&gt; two</mark>"),
         ("so *it* `is` said", ["it is"], "so *<mark>it* `is</mark>` said"),
@@ -488,22 +304,103 @@ def test_the_chart_keeps_within_its_borders_however_many_answers_there_are(answe
         ("so…", ["… so …", "…", " "], "<mark>so</mark>…"),
         ("nothing of it", ["something else"], "nothing of it"),
         ("<b> & </b>", ["b> & <"], "&lt;<mark>b&gt; &amp; &lt;</mark>/b&gt;"),
-        ("한글 x", ["한글"], "<mark>한글</mark> x"),
-        ("ﬁne", ["f"], "<mark>ﬁ</mark>ne"),
         ("a\n\n\nb", ["a b"], "<mark>a\n\n\nb</mark>"),
     ],
 )
-def test_quoted_words_are_marked_as_they_stand_in_the_excerpt(excerpt: str, quotes: list[str], shown: str) -> None:
-    assert highlighted(excerpt, quotes) == shown
+def test_quoted_words_are_highlighted(excerpt: str, quotes: list[str], shown: str) -> None:
+    assert highlight_quotes(excerpt, quotes) == shown
 
 
 @given(st.text(), st.lists(st.text(max_size=8), max_size=3), st.integers(0, 20), st.integers(0, 20))
-def test_marking_adds_nothing_and_takes_nothing_away(excerpt: str, quotes: list[str], start: int, length: int) -> None:
-    from html import unescape
+def test_highlighting_changes_no_text(excerpt: str, quotes: list[str], start: int, length: int) -> None:
+    shown = highlight_quotes(excerpt, [*quotes, excerpt[start : start + length]])
+    assert re.sub("</?mark>", "", shown) == highlight_quotes(excerpt, [])
 
-    shown = highlighted(excerpt, [*quotes, excerpt[start : start + length]])
-    assert re.sub("</?mark>", "", shown) == highlighted(excerpt, [])
-    assert unescape(highlighted(excerpt.replace("\r", "").replace("&", ""), [])) == excerpt.replace("\r", "").replace("&", "")
+
+# The rest of the page
+
+
+def test_markdown_is_rendered_with_headings_below_ours() -> None:
+    page = page_of(*a_turn("# One\n\n###### Six\n\n- a\n- **b**\n\n1. c\n\n~~d~~\n\n| l | r |\n|---|--:|\n| x | y |\n\n---\n\n`code`"))
+    inside = {e.tag for e in page.elements if any(outer.attributes.get("class") == "prose" for outer in e.within)}
+    assert inside >= {"h3", "h6", "ul", "ol", "li", "strong", "s", "table", "hr", "code"}
+    assert not inside & {"h1", "h2"}
+    assert [e.words for e in page.all("td", "right")] == ["y"]
+
+
+def test_a_tool_call_is_folded_with_its_result() -> None:
+    page = page_of(*a_turn("so [3]", cite()))
+    call = page.one("details", "call")
+    assert "open" not in call.attributes
+    assert [e.words.split(" · ")[0] for e in page.all("h2")] == ["You", "zkchat calls tools", "zkchat"]
+    assert call.words == (
+        'find_excerpts "combine filters": 1 excerpt, 812 tokens, 4 ms [3] Filters › Boolean operators Queries/Filters.md:12-14'
+    )
+
+
+def test_unusual_tool_results_are_shown() -> None:
+    failed = ToolRun(name="resolve", arguments={}, ok=False, tokens=5, duration_ms=1)
+    page = page_of(
+        said("assistant", "Let me see.", tool_calls=(ToolCall(id="1", name="resolve"), ToolCall(id="2", name="lost"))),
+        said("tool", "an <error>", tool_call_id="1", tool_run=failed),
+        said("tool", "x" * 3000, tool_call_id="9", tool_name="other"),
+    )
+    assert [e.words[:34] for e in page.all("details", "call")] == [
+        "resolve: failed, 1 ms an <error>",
+        "lost No result is stored.",
+        "other " + "x" * 28,
+    ]
+    assert len(page.all("pre")[-1].text) == 2001
+
+
+def test_head_and_header_describe_the_conversation() -> None:
+    usages = TokenUsage(prompt_tokens=1200, completion_tokens=80, estimated=False), TokenUsage(prompt_tokens=2400, completion_tokens=40)
+    page = page_of(*a_turn("so", usage=usages[0]), *a_turn("so", usage=usages[1]), title="Filters & <more>")
+    assert page.all("title")[0].words == "Filters & <more>"
+    meta = {e.attributes.get("name"): e.attributes.get("content") for e in page.all("meta")}
+    assert (meta["conversation"], meta["date"], meta["model"]) == ("c1", NOON, "offline")
+    assert page.one("dl").words == "Date2025-05-08 12:00 Modeloffline Conversationc1 Tokens~3,600 in, ~120 out"
+    links = [e for e in page.all("a") if any(outer.tag == "nav" for outer in e.within)]
+    assert [e.words for e in links] == ["How do I combine filters?"] * 2
+    assert page.at(links[1].attributes["href"]).attributes["class"] == "user"
+    assert page_of(*a_turn("so")).all("nav") == []
+
+
+def test_the_page_shows_the_current_branch_with_excerpts_of_all_branches() -> None:
+    archive = talk(
+        said("user", "first"), said("assistant", "so [3]", citations=(cite(),)), said("tool", "z", chunks=(CHUNK,)), said("user", "other")
+    )
+    page = check(archive.model_copy(update={"conversation": archive.conversation.model_copy(update={"head_id": "m1"})}))
+    assert "other" not in page.one("main").words
+    assert page.one("pre").text == CHUNK.text
+
+
+def test_an_import_can_begin_with_an_answer_or_be_empty() -> None:
+    assert (
+        page_of(said("assistant", "Hello."), said("system", "Be brief.")).one("main").words.startswith("zkchat · 2025-05-08 12:00 Hello.")
+    )
+    assert page_of(title=None).one("main").words == "No messages yet."
+
+
+def test_incomplete_messages_and_excerpts_of_a_question_are_noted() -> None:
+    page = page_of(said("user", "a", status="failed"), said("user", "b", chunks=(CHUNK,)), said("assistant", "half", status="unfinished"))
+    assert [e.words for e in page.all("p", "note")] == ["Failed: there is no answer.", "Unfinished: the answer was cut off here."]
+    assert page.one("details", "call").words.startswith("1 excerpt of the notes it names [3] Filters › Boolean operators")
+
+
+def test_the_last_summary_is_shown_and_earlier_ones_counted() -> None:
+    first, second, third = (
+        Compaction(id=f"s{n}", created_at=NOON, tokens_before=9000, tokens_after=1, messages_folded=n, summary=f"- *told {n}*", mode="full")
+        for n in range(3)
+    )
+    page = page_of(*a_turn("so"), compactions=(first, second, third))
+    [summary] = [e for e in page.all("section") if e.attributes["aria-labelledby"] == "summary"]
+    assert summary.words.startswith(
+        "Summary 2025-05-08 12:00: 2 messages, 9,000 → 1 tokens told 2 2 earlier summaries, included in this one"
+    )
+    assert "told 1" not in page.one("body").words
+    masked = first.model_copy(update={"summary": None})
+    assert "Summary" not in page_of(*a_turn("so"), compactions=(masked,)).one("body").words
 
 
 # Nothing acts, nothing is loaded
@@ -533,7 +430,7 @@ ATTACKS = [
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_whatever_stands_anywhere_it_stays_words(attack: str) -> None:
+def test_an_attack_in_any_field_stays_text(attack: str) -> None:
     run = ToolRun(name=attack, arguments={}, ok=True, tokens=1, duration_ms=1)
     chunk = CHUNK.model_copy(update={"text": attack, "title": attack, "heading": attack, "relative_path": attack})
     reference = DocumentReference(
@@ -547,37 +444,34 @@ def test_whatever_stands_anywhere_it_stays_words(attack: str) -> None:
         said("assistant", attack, tool_calls=(ToolCall(id="t", name=attack, arguments={"a": attack}),), model=attack),
         said("tool", attack, tool_call_id="t", tool_name=attack, tool_run=run),
         said("tool", attack, tool_call_id="u", tool_name=attack, chunks=(chunk,)),
-        said("assistant", f"so [3] {attack}", citations=(cited,), timestamp=attack, usage=usage(1, 1)),
+        said("assistant", f"so [3] {attack}", citations=(cited,), timestamp=attack, usage=TokenUsage(prompt_tokens=1, completion_tokens=1)),
         title=attack,
         compactions=(summary,),
     )
     changed = archive.conversation.model_copy(update={"created_at": attack})
-    page = checked(archive.model_copy(update={"conversation": changed}))
+    page = check(archive.model_copy(update={"conversation": changed}))
     assert not page.all("script")
     assert "javascript" not in "".join(e.attributes.get("href", "") for e in page.elements).lower()
 
 
-def test_an_image_is_a_link_because_nothing_may_be_loaded() -> None:
-    page = read(*a_turn("![a *cat*](https://x.org/cat.png) ![](https://x.org/dog.png) [![b](https://x.org/b.png)](https://x.org/)"))
-    links = [(e.words, e.attributes["href"]) for e in page.all("a") if "rel" in e.attributes]
-    assert links == [
-        ("Image: a *cat*", "https://x.org/cat.png"),
-        ("Image: without a description", "https://x.org/dog.png"),
-        ("Image: b", "https://x.org/"),
-    ]
-
-
-def test_links_of_the_allowed_kinds_are_links_and_others_stay_as_they_were_written() -> None:
-    page = read(*a_turn("<https://a.b> [m](mailto:a@b.c) [o](obsidian://open?vault=v&file=f) [n](Note.md) <a@b.c>"))
-    links = [e.attributes["href"] for e in page.all("a") if "rel" in e.attributes]
-    assert links == ["https://a.b", "mailto:a@b.c", "obsidian://open?vault=v&file=f", "mailto:a@b.c"]
+def test_links_have_allowed_schemes_and_images_are_links() -> None:
+    page = page_of(
+        *a_turn("<https://a.b> [m](mailto:a@b.c) [o](obsidian://open?vault=v&file=f) [n](Note.md) ![a *cat*](https://x.org/c.png)")
+    )
+    links = {e.words: e.attributes["href"] for e in page.all("a") if "rel" in e.attributes}
+    assert links == {
+        "https://a.b": "https://a.b",
+        "m": "mailto:a@b.c",
+        "o": "obsidian://open?vault=v&file=f",
+        "Image: a *cat*": "https://x.org/c.png",
+    }
     assert "[n](Note.md)" in page.one("main").words
 
 
 def test_the_policy_allows_this_style_and_nothing_else() -> None:
-    page = read(*a_turn("so"))
+    page = page_of(*a_turn("so"))
     [policy] = [e.attributes["content"] for e in page.all("meta") if e.attributes.get("http-equiv") == "Content-Security-Policy"]
-    digest = base64.b64encode(hashlib.sha256(page.one("style").words.encode()).digest()).decode()
+    digest = base64.b64encode(hashlib.sha256(page.one("style").text.encode()).digest()).decode()
     assert policy == f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     assert "url(" not in STYLE and "@import" not in STYLE
 
@@ -587,41 +481,34 @@ anything = st.text(st.sampled_from("ab 1[]()<>!&#;:/\\`*_~|-+\n\t\"'=\ufdd0\u202
 
 @settings(max_examples=150, deadline=None)
 @given(anything, st.lists(st.tuples(st.integers(-2, 62), st.integers(-2, 62)), max_size=4).map(tuple))
-def test_any_markdown_with_citations_anywhere_is_a_sound_page(text: str, spans: tuple[tuple[int, int], ...]) -> None:
-    read(*a_turn(text, cite(spans=spans), cite(9, relative_path=None, status="missing", spans=spans[:1])))
+def test_any_markdown_with_citations_anywhere_is_a_valid_page(text: str, spans: tuple[tuple[int, int], ...]) -> None:
+    page_of(*a_turn(text, cite(spans=spans), cite(9, relative_path=None, status="missing", spans=spans[:1])))
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(archives())
-def test_any_conversation_is_a_sound_page(archive: ConversationArchive) -> None:
-    checked(archive)
+def test_any_conversation_is_a_valid_page(archive: ConversationArchive) -> None:
+    check(archive)
 
 
-HARD = ["[", "![", "](", "*a ", "_a", "> ", "- ", "<a", "&", "|a", "~~a", "\\", "\n", "`a", "a@b", "[3]", "**", "[a](http://b", "1. a\n\n"]
-
-
-def test_a_text_as_long_as_a_book_is_shown_as_it_is() -> None:
-    assert rendered("*a* & b" * 20_000, (), str).startswith('<pre class="plain">*a* &amp; b*a*')
-
-
-@pytest.mark.parametrize("piece", HARD)
-def test_a_text_that_is_hard_to_read_is_exported_in_seconds(piece: str, untraced: None) -> None:
+@pytest.mark.parametrize("piece", ["[", "](", "*a ", "> ", "<a", "|a", "`a", "[3]", "**", "[a](http://b", "1. a\n\n"])
+def test_a_text_that_is_hard_to_parse_takes_seconds(piece: str, untraced: None) -> None:
     for size in (25_000, 200_000):
         archive = talk(*a_turn(piece * (size // len(piece)), cite()))
-        began = time.process_time()
+        start = time.process_time()
         exporter("html").export(archive)
-        assert time.process_time() - began < 30
+        assert time.process_time() - start < 30
 
 
 @pytest.mark.untraced
-def test_a_very_long_text_is_shown_as_it_was_written_with_its_citations() -> None:
-    page = read(*a_turn("# so [3] <b>\n" * 10_000, cite()))
+def test_a_very_long_text_is_shown_as_written_with_its_citations() -> None:
+    assert render_markdown("*a* & b" * 20_000).startswith('<pre class="plain">*a* &amp; b*a*')
+    page = page_of(*a_turn("# so [3] <b>\n" * 10_000, cite()))
     assert len(page.all("a", "cite")) == 10_000
-    assert page.one("pre", "plain").words.startswith("# so [3]•")
     assert page.one("li", "cited").words.count("↩") == 10
 
 
-# For everybody
+# Accessibility
 
 
 def colours(block: str) -> dict[str, str]:
@@ -639,10 +526,9 @@ def contrast(one: str, other: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-def test_every_colour_can_be_read_by_day_and_by_night() -> None:
-    day, night = STYLE.split("@media (prefers-color-scheme: dark)")
-    for block in (day, night):
-        of = colours(block)
+def test_every_colour_has_enough_contrast_in_light_and_dark() -> None:
+    for scheme in STYLE.split("@media (prefers-color-scheme: dark)"):
+        of = colours(scheme)
         assert len(of) == 12
         for name in ("text", "quiet", "link", "verified", "cited", "misquoted", "missing"):
             for ground in ("ground", "raised"):
@@ -650,21 +536,17 @@ def test_every_colour_can_be_read_by_day_and_by_night() -> None:
         assert contrast(of["on-marked"], of["marked"]) >= 4.5
 
 
-def test_it_has_its_landmarks_and_each_message_its_name() -> None:
-    page = read(*a_turn("so [3]", cite(), usage=usage(1, 1)), *a_turn("so"))
+def test_the_page_has_landmarks_and_ordered_headings() -> None:
+    page = page_of(*a_turn("so [3]", cite()), *a_turn("so"))
     assert [e.tag for e in page.elements if e.tag in ("header", "nav", "main", "footer")] == ["header", "nav", "main", "footer"]
     assert page.at(page.all("a")[0].attributes["href"]) is page.one("main")
     for article in page.all("article"):
         assert page.at(f"#{article.attributes['aria-labelledby']}").tag == "h2"
     levels = [int(e.tag[1]) for e in page.elements if re.fullmatch("h[1-6]", e.tag)]
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
-    assert "width=device-width" in page.source and "@media print" in STYLE
 
 
-# On the command line
-
-
-def test_it_is_written_by_the_command_line_and_opens_offline(zkchat: Program, tmp_path: Path) -> None:
+def test_the_command_writes_a_page_that_opens_offline(zkchat: Program, tmp_path: Path) -> None:
     zkchat("ask", "How are filters joined? See [[Combining]] and [[Nowhere]].")
     done = zkchat("context", "export", "--format", "html", "-o", tmp_path / "talk.html")
     assert (done.exit_status, done.out) == (0, "")
@@ -673,28 +555,3 @@ def test_it_is_written_by_the_command_line_and_opens_offline(zkchat: Program, tm
     assert "Queries/Combining.md" in page.one("main").words
     assert "[[Nowhere]]: not found" in page.one("main").words
     assert not re.search(r"""(?:src|srcset|action|poster|background)\s*=|url\(""", page.source)
-
-
-def test_an_answer_without_a_citation_has_no_sources() -> None:
-    assert read(said("user", "Hm?"), answer("So.")).all("section", "sources") == []
-
-
-def test_each_character_that_acts_is_found_wherever_it_stands() -> None:
-    acting = list(map(chr, HARMFUL))
-    assert len(acting) > 2000
-    assert not [c for c in acting if harmless(f"a{c}b") in (f"a{c}b", "ab")]
-    assert harmless("a\tb\nc \U00020000 \U0001f600 \ue000") == "a\tb\nc \U00020000 \U0001f600 \ue000"
-
-
-WRITTEN = [*"aB9é中“('\"!?.,:;-+=/%^@{}[]*|…» \n\u00a0\u2028\u0301", "\n\n", "[[", "]]", "word ", "the end.\n", "1. ", "---\n", "===\n"]
-
-
-@settings(deadline=None, max_examples=200)
-@given(st.lists(st.sampled_from(WRITTEN), min_size=1, max_size=9).map("".join))
-def test_what_has_no_markdown_comes_to_what_markdown_makes_of_it(written: str) -> None:
-    reader = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("reference")
-    tokens = reader.parse(written)
-    for token in tokens:
-        if token.type.startswith("heading"):
-            token.tag = f"h{int(token.tag[1]) + 2}"
-    assert rendered(written, (), lambda _, words: words) == reader.renderer.render(tokens, reader.options, {})

@@ -102,7 +102,7 @@ def colour(page: str, name: str, *, dark: bool = False) -> Colour:
 
 
 @pytest.mark.parametrize("scheme", [LIGHT, DARK], ids=["light", "dark"])
-def test_a_reader_sees_answer_marked_excerpt_and_chart_in_light_and_dark(tmp_path: Path, scheme: str) -> None:
+def test_answer_and_highlighted_excerpt_are_seen_in_light_and_dark(tmp_path: Path, scheme: str) -> None:
     page = exporter("html").export(a_talk('They choose: "Filters say which tasks you want to see." [1]\n\n| a | b |\n|---|---|\n| 1 | 2 |'))
     shown = seen(page, tmp_path, scheme)
     dark = scheme == DARK
@@ -112,12 +112,12 @@ def test_a_reader_sees_answer_marked_excerpt_and_chart_in_light_and_dark(tmp_pat
     assert shown.colours[colour(page, "ground", dark=not dark)] < ground / 50
     for name, pixels in (("raised", 5000), ("marked", 500), ("link", 500), ("verified", 500), ("text", 200)):
         assert shown.colours[colour(page, name, dark=dark)] > pixels, f"too little of {name} is on the page"
-    for word in ("On filters", "What do filters do?", "<table>", "<mark>Filters say which tasks you want to see</mark>", "<rect"):
+    for word in ("On filters", "What do filters do?", "<table>", "<mark>Filters say which tasks you want to see</mark>"):
         assert word in shown.document
     assert 'details class="excerpt" open' in shown.document
 
 
-def test_nothing_in_a_note_or_an_answer_makes_the_page_act_or_ask_anybody(tmp_path: Path, httpserver: HTTPServer) -> None:
+def test_no_note_or_answer_makes_the_page_act_or_load_anything(tmp_path: Path, httpserver: HTTPServer) -> None:
     there = httpserver.url_for("/")
     hostile = f"""![picture]({there}a.png) <img src="{there}b.png" onerror="console.error('run')"> <script>console.error('run')</script>
 <style>@import url({there}c.css); body {{ background: url({there}d.png) }}</style> <iframe src="{there}e"></iframe>

@@ -13,7 +13,7 @@ from meaning import SYNONYMS
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.embedders.base import EmbedderConfig
-from zkchat_cli.llm.embedders.onnx import EMBEDDER, MOST_TOKENS
+from zkchat_cli.llm.embedders.onnx import EMBEDDER, MAX_TOKENS
 from zkchat_cli.vault.search.vector_store import vectors
 
 pytest.importorskip("onnxruntime")
@@ -129,7 +129,7 @@ def test_a_model_that_averages_by_itself_is_taken_at_its_word(file: Path) -> Non
 
 
 def test_long_texts_are_cut_at_what_models_take_not_at_what_the_tokenizer_says(file: Path) -> None:
-    [vector] = embed(file, "the the the car " + "the " * MOST_TOKENS + "doctor")
+    [vector] = embed(file, "the the the car " + "the " * MAX_TOKENS + "doctor")
     assert vector[SYNONYMS.index("car automobile vehicle")] > 0
     assert vector[SYNONYMS.index("doctor physician surgeon")] == 0
 
@@ -164,9 +164,9 @@ def test_a_models_family_is_told_by_its_place(path: str, family: str) -> None:
 
 def test_what_is_missing_is_named(file: Path) -> None:
     assert "semantic.path names no .onnx file" in error("").message
-    assert f"there is no file {file}x" in error(f"{file}x").message
+    assert f"file {file}x not found" in error(f"{file}x").message
     (file.parent / "tokenizer.json").rename(file.parent / "elsewhere.json")
-    assert f"there is no tokenizer.json beside {file}" in error(file).message
+    assert f"no tokenizer.json next to {file}" in error(file).message
 
 
 @pytest.mark.parametrize("data", [b"", b"not a model", model(inputs=("input_ids", "pixel_values"))])
@@ -178,7 +178,7 @@ def test_what_is_no_such_model_is_said(file: Path, data: bytes) -> None:
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"version": "1.0"}'])
 def test_what_is_no_tokenizer_is_said(file: Path, text: str) -> None:
     (file.parent / "tokenizer.json").write_text(text)
-    assert "is no tokenizer" in error(file).message
+    assert "is not a tokenizer" in error(file).message
 
 
 def test_a_token_that_the_model_does_not_know_is_said(file: Path) -> None:

@@ -108,7 +108,7 @@ def test_tags_and_aliases_know_their_lines():
 
 
 def test_plain_properties_do_not_load_yaml():
-    reading = "import sys; from zkchat_cli.vault import front_matter; front_matter.read('---\\na: b\\nc:\\n  - d\\n---\\n')"
+    reading = "import sys; from zkchat_cli.vault import front_matter; front_matter.read_front_matter('---\\na: b\\nc:\\n  - d\\n---\\n')"
     assert subprocess.run([sys.executable, "-c", f"{reading}; sys.exit('yaml' in sys.modules)"], check=False).returncode == 0
 
 
@@ -166,9 +166,9 @@ _RARE = [
 @settings(max_examples=1000, deadline=None)
 @given(st.lists(st.sampled_from(_FRAGMENTS * 3 + _RARE), max_size=14).map("".join))
 def test_plain_properties_are_what_yaml_says_they_are(source):
-    plain = front_matter._plain(source)
+    plain = front_matter._parse_plain(source)
     if plain is None:
         return
-    by_yaml = front_matter.FrontMatter(1, front_matter._by_yaml(source))
+    by_yaml = front_matter.FrontMatter(1, front_matter._parse_yaml(source))
     for name in {*plain, *by_yaml.written}:
         assert front_matter.FrontMatter(1, plain).values(name) == by_yaml.values(name)

@@ -13,8 +13,7 @@ from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn_recorder import default_title
 from zkchat_cli.errors import StoreError
 from zkchat_cli.llm.base import Request
-from zkchat_cli.llm.tasks.describe_note import describe_note
-from zkchat_cli.llm.tasks.title import suggest_title
+from zkchat_cli.llm.tasks import describe_note, suggest_title
 from zkchat_cli.references.document_summaries import needs_model_summary
 from zkchat_cli.references.summary_queue import SummaryQueue, Wanted
 

@@ -28,7 +28,7 @@ from zkchat_cli.context.tool_result_masking import find_maskable
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.errors import PromptTooLarge, StoreError
 from zkchat_cli.llm.base import Effort, Options, Request
-from zkchat_cli.llm.tasks.complete import CollectedAnswer, collect
+from zkchat_cli.llm.tasks import CollectedAnswer, collect
 from zkchat_cli.models import Compaction, CompactionMode, ContextUsage, PromptMessage, TokenUsage, ZkChatMessage
 from zkchat_cli.summarization.extractive.summarizer import extract_summary
 from zkchat_cli.summarization.prompt import (

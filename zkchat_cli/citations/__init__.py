@@ -1,1 +1,1 @@
-"""Marks in an answer become verified citations."""
+"""Citation marks of an answer become verified citations."""

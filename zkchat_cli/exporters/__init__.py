@@ -1,8 +1,4 @@
-"""The drawer of export formats: each file here declares `EXPORTER`, and a new format is one new file.
-
-An exporter turns a conversation into text and does nothing else; where the text goes is the caller's business. Most of them are made
-from the ConversationArchive, and what the readable ones ask of it stands here once.
-"""
+"""Registry of export formats: each module declares `EXPORTER`, and a new format is one new module."""
 
 import sys
 

@@ -1,123 +1,119 @@
-"""`md`: the current branch as a note to keep: who said what, the sources as footnotes, the summary that holds apart.
+"""`md`: the current branch as a note: questions and answers, the sources as footnotes, the current summary.
 
-For reading, so it leaves out what only a program needs (tool results, other branches); `json` has it all. An answer is Markdown already
-and goes in as it is, with two exceptions: its numbers become footnotes, and a code block it left open is closed, lest it swallow the rest.
+It is for reading, so it leaves out tool results and other branches; `json` has everything. An answer is Markdown and is copied, with two
+exceptions: its numbers become footnotes, and a code block that it left open is closed.
 """
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from pathlib import PurePosixPath
+from collections.abc import Iterator, Mapping, Sequence
 
 from zkchat_cli.citations import marks
 from zkchat_cli.exporters.base import (
     SPEAKERS,
-    UNANSWERED,
+    STATUS_NOTES,
     Exporter,
-    asked,
-    branch,
-    brought,
-    came_in,
-    folded_in,
-    not_cited,
-    summaries,
-    title,
-    tool_answers,
+    active_summaries,
+    compaction_figures,
+    conversation_title,
+    current_branch,
+    describe_reference,
+    describe_result,
+    format_arguments,
+    format_location,
+    model_names,
+    note_name,
+    tool_results,
+    uncited_references,
 )
 from zkchat_cli.models import Citation, Compaction, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage
 from zkchat_cli.text.truncate import truncate
 
-_ToolAnswers = dict[tuple[str, str], ZkChatMessage]
 _MISQUOTED = " *(misquoted: not there)*"
 
 
 def export(archive: ConversationArchive) -> str:
-    messages = branch(archive)
-    answers = tool_answers(messages)
+    messages = current_branch(archive)
+    results = tool_results(messages)
     cited: dict[int, list[Citation]] = {}
-    parts = [_front_matter(archive, messages), f"# {title(archive)}"]
-    for before, message in zip([None, *messages], messages, strict=False):
-        parts += _message(message, before, answers, cited)
-    parts += _not_cited(messages)
-    parts += _summary(summaries(archive, messages))
+    parts = [_front_matter(archive, messages), f"# {conversation_title(archive)}"]
+    for previous, message in zip([None, *messages], messages, strict=False):
+        parts += _message(message, previous, results, cited)
+    parts += _uncited(messages)
+    parts += _summary(active_summaries(archive, messages))
     parts += ["\n".join(_footnote(number, cited[number]) for number in sorted(cited))]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _front_matter(archive: ConversationArchive, messages: Sequence[ZkChatMessage]) -> str:
-    """Values as JSON strings, which are YAML as well, whatever stands in them."""
-    models = dict.fromkeys(message.model for message in messages if message.model)
+    """The values are JSON strings, which are valid YAML whatever they contain."""
     fields = {
         "conversation": archive.conversation.id,
         "date": archive.conversation.created_at,
         "vault": archive.conversation.vault,
-        "model": ", ".join(models) or None,
+        "model": model_names(messages) or None,
     }
     lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()]
     return "\n".join(["---", *lines, "---"])
 
 
 def _message(
-    message: ZkChatMessage, before: ZkChatMessage | None, answers: _ToolAnswers, cited: dict[int, list[Citation]]
+    message: ZkChatMessage,
+    previous: ZkChatMessage | None,
+    results: Mapping[tuple[str, str], ZkChatMessage],
+    cited: dict[int, list[Citation]],
 ) -> Iterator[str]:
-    """A message under its speaker's heading; what a tool found and the answer made from it belong to one heading."""
+    """A message under its speaker's heading; tool calls and the answer after them share one heading."""
     if message.role == "tool":
-        if message.tool_run is None:  # nothing said what the call came to, so show what it brought
+        if message.tool_run is None:  # an imported result, which its call does not describe
             yield f"- `{message.tool_name or 'tool'}`: {truncate(message.content, 120)}"
         return
-    if not (message.role == "assistant" and before is not None and (before.role == "tool" or before.tool_calls)):
+    if not (message.role == "assistant" and previous is not None and (previous.role == "tool" or previous.tool_calls)):
         yield f"## {SPEAKERS[message.role]}"
     if message.content.strip():
         yield _with_footnotes(message, cited)
     if message.tool_calls:
-        yield "\n".join(_call(call, answers.get((message.id, call.id))) for call in message.tool_calls)
-    if message.status in UNANSWERED:
-        yield f"*{UNANSWERED[message.status]}*"
+        yield "\n".join(_tool_call(call, results.get((message.id, call.id))) for call in message.tool_calls)
+    if message.status in STATUS_NOTES:
+        yield f"*{STATUS_NOTES[message.status]}*"
 
 
-def _call(call: ToolCall, answer: ZkChatMessage | None) -> str:
-    line = f"- `{call.name}` {asked(call)}".rstrip()
-    came_to = brought(answer)
-    return f"{line}: {came_to}" if came_to else line
+def _tool_call(call: ToolCall, result: ZkChatMessage | None) -> str:
+    line = f"- `{call.name}` {format_arguments(call)}".rstrip()
+    description = describe_result(result)
+    return f"{line}: {description}" if description else line
 
 
-def _not_cited(messages: Sequence[ZkChatMessage]) -> Iterator[str]:
-    """The documents that were named or supplied and that no answer cites, and the links that lead nowhere."""
-    if references := not_cited(messages):
+def _uncited(messages: Sequence[ZkChatMessage]) -> Iterator[str]:
+    if references := uncited_references(messages):
         yield "## Not cited"
-        yield "\n".join(f"- {_where(reference)}: {came_in(reference)}" for reference in references)
+        yield "\n".join(f"- {_reference(reference)}: {describe_reference(reference)}" for reference in references)
 
 
-def _where(reference: DocumentReference) -> str:
-    if reference.relative_path is None:
-        return " ".join(reference.wikilink.split())
-    return " ".join(f"[[{PurePosixPath(reference.relative_path).stem}]] {reference.relative_path}".split())
+def _reference(reference: DocumentReference) -> str:
+    path = reference.relative_path
+    return " ".join((reference.wikilink if path is None else f"[[{note_name(path)}]] {path}").split())
 
 
-def _summary(told: Sequence[Compaction]) -> Iterator[str]:
-    if not told:
+def _summary(summaries: Sequence[Compaction]) -> Iterator[str]:
+    if not summaries:
         return
+    last, earlier = summaries[-1], len(summaries) - 1
+    included = f"; it includes {earlier} earlier one{'s' * (earlier > 1)}" if earlier else ""
     yield "## Summary"
-    yield f"*{told[-1].created_at[:16].replace('T', ' ')}: {folded_in(told[-1])}{_earlier(len(told) - 1)}*"
-    yield "\n".join(f"> {line}".rstrip() for line in (told[-1].summary or "").splitlines())
-
-
-def _earlier(count: int) -> str:
-    return f"; it took in {count} earlier one{'s' * (count > 1)}" if count else ""
+    yield f"*{last.created_at[:16].replace('T', ' ')}: {compaction_figures(last)}{included}*"
+    yield "\n".join(f"> {line}".rstrip() for line in (last.summary or "").splitlines())
 
 
 def _footnote(number: int, citations: Sequence[Citation]) -> str:
-    """All answers share one numbering, so a number is one source; the quotes of all of them stand together, each with what is wrong."""
+    """All answers share one numbering, so a number is one source; its footnote has the quotations of all answers."""
     source = next((citation for citation in citations if citation.relative_path), None)
     if source is None or source.relative_path is None:
         return f"[^{number}]: *missing: no such source was in the prompt* {_quotes(citations)}".rstrip()
-    note = PurePosixPath(source.relative_path).stem
+    note = note_name(source.relative_path)
     heading = re.sub(r"[\[\]|\s]+", " ", source.heading or "").strip()
     link = f"[[{note}#{heading}]]" if heading not in ("", note) else f"[[{note}]]"
-    lines = "" if source.start_line is None else f":{source.start_line}"
-    if lines and source.end_line not in (None, source.start_line):
-        lines += f"-{source.end_line}"
-    return f"[^{number}]: {link} {source.relative_path}{lines} {_quotes(citations)}".rstrip()
+    return f"[^{number}]: {link} {format_location(source)} {_quotes(citations)}".rstrip()
 
 
 def _quotes(citations: Sequence[Citation]) -> str:
@@ -125,13 +121,13 @@ def _quotes(citations: Sequence[Citation]) -> str:
     for citation in citations:
         if citation.quote:
             quotes.setdefault(" ".join(citation.quote.split()), _MISQUOTED if citation.effective_status == "misquoted" else "")
-    return ", ".join(f'"{quote}"{wrong}' for quote, wrong in quotes.items())
+    return ", ".join(f'"{quote}"{note}' for quote, note in quotes.items())
 
 
 def _with_footnotes(message: ZkChatMessage, cited: dict[int, list[Citation]]) -> str:
-    """The message's text with `[n]` as `[^n]` where n is one of its citations, however it is written; notes in `cited` which ones it met.
+    """The message's text with the marks of its citations as `[^n]`; adds these citations to `cited`.
 
-    A note that is cited by its name is linked already.
+    A note that is cited by its name is a link already.
     """
     known: dict[int, list[Citation]] = {}
     for citation in message.citations:

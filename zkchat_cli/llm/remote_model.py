@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from zkchat_cli.config.schema import Section
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.base import Delta, ModelConfig, ModelInfo, Request, ServerInfo, StreamFailed, Window
+from zkchat_cli.llm.base import Delta, ModelConfig, ModelInfo, Request, StreamFailed, Window
 from zkchat_cli.llm.json_client import HttpTimeouts, JsonClient
 from zkchat_cli.llm.threaded_stream import Emit, Timeouts, stream_in_thread
 
@@ -124,54 +124,3 @@ S = TypeVar("S", bound=Section)
 def settings_of(config: ModelConfig, kind: type[S]) -> S:
     """A provider's own settings, or their defaults."""
     return config.settings if isinstance(config.settings, kind) else kind()
-
-
-# providers with keys
-
-
-@dataclass(frozen=True, slots=True)
-class KeyedProvider:
-    """A company whose API needs a key: its own address, and how its server is called in messages elsewhere."""
-
-    name: str
-    company: str
-    address: str
-    other_server: str
-    address_hint: str = ""
-
-    def server(
-        self, config: ModelConfig, address: str, key_variable: str, headers: Callable[[str], dict[str, str]] | None = None
-    ) -> JsonClient:
-        official = address == self.address
-        variable = f"{self.name.upper()}_BASE_URL"
-        key = config.key.value or config.env.get(key_variable, "").strip()
-        return JsonClient(
-            self.company if official else self.other_server,
-            address,
-            "Check your network." if official else f"Is it running? Check {self.name}.base_url or {variable}{self.address_hint}.",
-            key=key,
-            check_key=f"Check {config.key.description or key_variable}.",
-            headers=headers(key) if headers else None,
-        )
-
-    def config_error(self, model: RemoteModel, key_variable: str) -> ProviderError | None:
-        key = model.server.key
-        if not model.model:
-            hint = f"Use {self.name}/NAME; /model and zkchat doctor list the models."
-            return ProviderError("unknown_model", f"{self.name} needs the name of a model", hint)
-        if model.server.address == self.address and not key:
-            hint = f"Set it, or run zkchat keys set {self.name}; or set {self.name}.base_url to a server that needs none."
-            return ProviderError("auth", f"{self.company} needs a key, and {key_variable} is not set", hint)
-        if not (key.isascii() and key.isprintable()) or " " in key:
-            problem = f"{key_variable} contains characters that no key has"
-            return ProviderError("auth", problem, "Set it again; was more copied than the key?")
-        return model.server.address_error()
-
-    def server_info(self, config: ModelConfig, model: RemoteModel, key_variable: str, base_url: str) -> ServerInfo:
-        variable = f"{self.name.upper()}_BASE_URL"
-        place = config.key.description or key_variable
-        chosen = [place] if model.server.key else []
-        chosen += [variable] if config.env.get(variable) else [f"{self.name}.base_url"] if base_url else []
-        optional = "" if model.server.address == self.address else ", which many servers do not need"
-        key = f"{place} is set" if model.server.key else f"{key_variable} is not set{optional}"
-        return ServerInfo(model.server.address, key, ", ".join(chosen), model.list_models)

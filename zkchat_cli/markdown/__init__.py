@@ -1,1 +1,1 @@
-"""Markdown as text: blocks, and what a reader sees of them. It knows nothing of notes or conversations."""
+"""Markdown: the block scanner, blocks and sentences, and plain text. It knows no notes or conversations."""

@@ -1,1 +1,1 @@
-"""What an answer rests on: the documents a message names, the chunks tools bring in, and whether citations hold."""
+"""The documents of a conversation: mentions, imports, numbered chunks, injection into the prompt, summaries."""

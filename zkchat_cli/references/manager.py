@@ -1,7 +1,7 @@
-"""One numbering for every chunk a conversation has brought in, whatever the tool, however many rounds and turns.
+"""One numbering of all chunks of a conversation, across tools, rounds and turns.
 
-The model cites `[n]`; so n must mean one thing for as long as the conversation lives. The same chunk keeps its number, a chunk whose text
-changed gets a new one, and the numbers are stored with the messages, so that resuming, compaction and undo keep them.
+The model cites `[n]`, so n must mean the same chunk for the whole conversation. The same chunk keeps its number, and a chunk whose text
+changed gets a new one. The numbers are stored with the messages, so that resuming, compaction and undo keep them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ from zkchat_cli.references.chunk_format import MAX_NUMBER
 
 @dataclass(frozen=True, slots=True)
 class CallChunks:
-    """What one tool call brought in, in its order; or a user's message, which has no `tool`, and whose id is the `call_id`."""
+    """The chunks of one tool call, or of a user message: that has no `tool`, and its id is the `call_id`."""
 
     call_id: str
     tool: str
@@ -21,33 +21,32 @@ class CallChunks:
 
 
 _Identity = tuple[str, str, str]
-_FAR = MAX_NUMBER // 10
-"""No conversation counts so far. What an import numbers beyond that is known by its number, but nothing is counted on from there."""
+_MAX_COUNTED = MAX_NUMBER // 10
+"""Larger numbers come only from imports; numbering never continues from one."""
 
 
 class ReferenceManager:
-    """Numbers chunks and finds them again, by number and by call, and remembers what answers cited.
+    """Numbers chunks, finds them by number and by call, and remembers what answers cited.
 
-    What is known is one store, by call; the flat view has exactly what some call has. A number outlives its chunk: when that is replaced
-    and comes again, it has its number again.
+    Chunks are stored by call. A number outlives its chunk: a chunk that is replaced and found again gets its old number.
     """
 
     def __init__(self) -> None:
         self._calls: list[CallChunks] = []
         self._newest: dict[str, int] = {}
-        self._held: dict[int, dict[int, ContentChunk]] = {}
-        """By number, then by place in `_calls`: the chunk as that call brought it (its score is the call's)."""
-        self._meanings: dict[int, _Identity] = {}
+        self._by_number: dict[int, dict[int, ContentChunk]] = {}
+        """By number, then by index in `_calls`: the chunk with the score it had in that call."""
+        self._identities: dict[int, _Identity] = {}
         self._numbers: dict[_Identity, int] = {}
         self._highest = 0
         self._references: list[tuple[Citation, ...]] = []
 
     @classmethod
     def from_log(cls, log: Iterable[ZkChatMessage], branch: Iterable[ZkChatMessage] | None = None) -> "ReferenceManager":
-        """A manager that goes on where the conversation stopped.
+        """The manager of a stored conversation.
 
-        It knows every chunk of every message in `log`, all branches included, so that a number is never given twice; the references are
-        those of the answers on `branch`, the one in use (if that is not said, of all).
+        It knows the chunks of all messages in `log`, including other branches, so that no number is used twice. The references are those of
+        the answers on `branch`, by default of all.
         """
         log = tuple(log)
         manager = cls()
@@ -60,47 +59,47 @@ class ReferenceManager:
         return manager
 
     def copy(self) -> "ReferenceManager":
-        """Another that goes on from here, for trying out what numbers would be given."""
+        """An independent copy, to see which numbers chunks would get."""
         other = ReferenceManager()
         other._calls, other._newest, other._highest = [*self._calls], {**self._newest}, self._highest
-        other._held = {number: {**held} for number, held in self._held.items()}
-        other._meanings, other._numbers = {**self._meanings}, {**self._numbers}
+        other._by_number = {number: {**chunks} for number, chunks in self._by_number.items()}
+        other._identities, other._numbers = {**self._identities}, {**self._numbers}
         other._references = [*self._references]
         return other
 
     # chunks
 
     def extract_referenceable_chunks(self, call_id: str, chunks: Sequence[ContentChunk], tool: str = "") -> tuple[ContentChunk, ...]:
-        """The chunks of one tool response, or of one message of the user, with their numbers; new ones are counted on from the highest."""
-        numbered = self._numbered(chunks)
+        """The chunks of one tool response or user message with their numbers; new chunks get the next ones."""
+        numbered = self._with_numbers(chunks)
         if numbered:
             self._add(CallChunks(call_id, tool, numbered))
         return numbered
 
     def chunk(self, number: int) -> ContentChunk | None:
-        """What stands under a number; None when no call has that (any more)."""
-        return next(iter(self._held.get(number, {}).values()), None)
+        """The chunk with this number; None if no call has it."""
+        return next(iter(self._by_number.get(number, {}).values()), None)
 
     @property
     def chunks(self) -> tuple[ContentChunk, ...]:
         """All chunks, each once, by number."""
-        return tuple(next(iter(self._held[number].values())) for number in sorted(self._held))
+        return tuple(next(iter(self._by_number[number].values())) for number in sorted(self._by_number))
 
     @property
     def calls(self) -> tuple[CallChunks, ...]:
-        """All calls and messages that brought chunks in, in their order. Only an import can hold calls that share an id."""
+        """All calls and messages with chunks, in order. Only imports can have several calls with one id."""
         return tuple(call for call in self._calls if call.chunks)
 
     def chunks_of_call(self, call_id: str) -> tuple[ContentChunk, ...]:
-        """What one call (or message of the user) brought in, in its order; of calls that share an id, the newest."""
+        """The chunks of one call or user message; of several calls with this id, the newest."""
         return self._calls[self._newest[call_id]].chunks if call_id in self._newest else ()
 
     def chunks_of_tool(self, tool: str) -> tuple[ContentChunk, ...]:
-        """What all calls of a tool brought in, each chunk once, in the order of the calls."""
+        """The chunks of all calls of a tool, each once."""
         return self.chunks_of_all_tools().get(tool, ())
 
     def chunks_of_all_tools(self) -> dict[str, tuple[ContentChunk, ...]]:
-        """What each tool brought in, by its name; what the user's messages brought is no tool's."""
+        """The chunks of each tool by its name; those of user messages belong to none."""
         found: dict[str, dict[int | None, ContentChunk]] = {}
         for call in self.calls:
             if call.tool:
@@ -110,35 +109,35 @@ class ReferenceManager:
         return {tool: tuple(chunks.values()) for tool, chunks in found.items()}
 
     def replace_chunks_of_call(self, call_id: str, chunks: Sequence[ContentChunk]) -> tuple[ContentChunk, ...]:
-        """Put other chunks in the place of those that a call brought in; returns them with their numbers. A new call is added."""
+        """Replace the chunks of a call, or add the call if it is new; returns the chunks with their numbers."""
         if call_id not in self._newest:
             return self.extract_referenceable_chunks(call_id, chunks)
-        place = self._newest[call_id]
-        for number in {chunk.number for chunk in self._calls[place].chunks if chunk.number is not None}:
-            del self._held[number][place]
-            if not self._held[number]:
-                del self._held[number]
-        numbered = self._numbered(chunks)
-        self._put(place, CallChunks(call_id, self._calls[place].tool, numbered))
+        index = self._newest[call_id]
+        for number in {chunk.number for chunk in self._calls[index].chunks if chunk.number is not None}:
+            del self._by_number[number][index]
+            if not self._by_number[number]:
+                del self._by_number[number]
+        numbered = self._with_numbers(chunks)
+        self._store(index, CallChunks(call_id, self._calls[index].tool, numbered))
         return numbered
 
     def replace(self, calls: Iterable[CallChunks]) -> None:
-        """Put these calls in the place of all there are; their chunks get the numbers that they have had, or new ones."""
+        """Replace all calls; known chunks keep their numbers."""
         calls = tuple(calls)
-        self._calls, self._newest, self._held = [], {}, {}
+        self._calls, self._newest, self._by_number = [], {}, {}
         for call in calls:
             self.extract_referenceable_chunks(call.call_id, call.chunks, call.tool)
 
     # references
 
     def add_references(self, citations: Iterable[Citation]) -> None:
-        """What an answer cited. One that cited nothing leaves the latest references what they were."""
+        """Add what an answer cited; an answer without citations leaves the latest references unchanged."""
         if cited := tuple(citations):
             self._references.append(cited)
 
     @property
     def references(self) -> tuple[tuple[Citation, ...], ...]:
-        """The citations of each answer that has any, in the order of the answers."""
+        """The citations of each answer that has any."""
         return tuple(self._references)
 
     @property
@@ -147,20 +146,20 @@ class ReferenceManager:
 
     @property
     def latest_referenced_chunks(self) -> tuple[ContentChunk, ...]:
-        """The chunks that the latest references name, each once, in the order they were cited; a number that names none is left out."""
+        """The chunks of the latest references, each once, in the order of citation."""
         cited = dict.fromkeys(citation.number for citation in self.latest_references)
         return tuple(chunk for number in cited if (chunk := self.chunk(number)) is not None)
 
     # numbers
 
-    def _numbered(self, chunks: Sequence[ContentChunk]) -> tuple[ContentChunk, ...]:
-        """The chunks under the numbers they have, or under those that come next; the numbers they say they have do not count."""
+    def _with_numbers(self, chunks: Sequence[ContentChunk]) -> tuple[ContentChunk, ...]:
+        """The chunks with their known numbers or the next free ones; numbers that they carry are ignored."""
         numbered: list[ContentChunk] = []
         for chunk in chunks:
             identity = _identity(chunk)
             if identity not in self._numbers:
                 self._highest += 1
-                while self._highest in self._meanings:
+                while self._highest in self._identities:
                     self._highest += 1
                 self._numbers[identity] = self._highest
             numbered.append(chunk.model_copy(update={"number": self._numbers[identity]}))
@@ -169,24 +168,24 @@ class ReferenceManager:
     def _add(self, call: CallChunks) -> None:
         self._newest[call.call_id] = len(self._calls)
         self._calls.append(call)
-        self._put(len(self._calls) - 1, call)
+        self._store(len(self._calls) - 1, call)
 
-    def _put(self, place: int, call: CallChunks) -> None:
-        """Take in a call whose chunks have numbers. Of chunks that an import gives none, an impossible one, or one that means another chunk
-        already, nothing can be said: they are left out."""
+    def _store(self, index: int, call: CallChunks) -> None:
+        """Store a call whose chunks have numbers. Imported chunks without a number, with an impossible one or with that of another chunk
+        are left out."""
         known: list[ContentChunk] = []
         for chunk in call.chunks:
             number, identity = chunk.number, _identity(chunk)
-            if number is None or not 0 < number <= MAX_NUMBER or self._meanings.setdefault(number, identity) != identity:
+            if number is None or not 0 < number <= MAX_NUMBER or self._identities.setdefault(number, identity) != identity:
                 continue
             self._numbers.setdefault(identity, number)
-            if number <= _FAR:
+            if number <= _MAX_COUNTED:
                 self._highest = max(self._highest, number)
-            self._held.setdefault(number, {}).setdefault(place, chunk)
+            self._by_number.setdefault(number, {}).setdefault(index, chunk)
             known.append(chunk)
-        self._calls[place] = CallChunks(call.call_id, call.tool, tuple(known))
+        self._calls[index] = CallChunks(call.call_id, call.tool, tuple(known))
 
 
 def _identity(chunk: ContentChunk) -> _Identity:
-    """What makes a chunk the same chunk. Its id alone would do, were there no imports that say what they like."""
+    """The identity of a chunk. Its id alone would do, but imports may contain anything."""
     return chunk.id, chunk.relative_path, chunk.text

@@ -1,6 +1,6 @@
-"""How a document came into a conversation, and what became of it: named by the user, found by a call, cited by an answer.
+"""Where the documents of a conversation came from and how they were used: named by the user, found by a tool, cited in an answer.
 
-Pure: from the messages of a branch to values. Who renders them adds what only the prompt of the moment can tell.
+Pure: from the messages of a branch to values.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from zkchat_cli.text.words import fold
 
 @dataclass(frozen=True, slots=True)
 class NamedByUser:
-    """A message of the user's that names the document (or a link that leads to it); `chunks` of it that went into the prompt with that."""
+    """A user message that names the document or links to it, and the `chunks` of it that the message put into the prompt."""
 
     turn: int
     message_id: str
@@ -25,7 +25,7 @@ class NamedByUser:
 
 @dataclass(frozen=True, slots=True)
 class FoundByTool:
-    """An excerpt that a tool call brought in: the `rank`-th of `of`, best first where the tool ranks."""
+    """An excerpt that a tool call found: number `rank` of `of`."""
 
     turn: int
     message_id: str
@@ -38,7 +38,7 @@ class FoundByTool:
 
 @dataclass(frozen=True, slots=True)
 class CitedInAnswer:
-    """A citation, and the turn whose answer has it."""
+    """A citation and the turn of its answer."""
 
     turn: int
     message_id: str
@@ -47,7 +47,7 @@ class CitedInAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """All that a conversation knows of one document. `key` is its path, or the link as it was written where it leads nowhere."""
+    """Every use of one document in a conversation. `key`: its path, or the text of a broken link."""
 
     key: str
     named: tuple[NamedByUser, ...]
@@ -57,9 +57,9 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class SourceUse:
-    """A document of a conversation: how often messages name it, calls bring it in and answers cite it; the numbers of its chunks.
+    """How often a document is named in messages, found by calls and cited in answers, and the numbers of its chunks.
 
-    `reference` is its first mention, with the summary of the first that has one.
+    `reference`: its first mention, with the first summary there is.
     """
 
     reference: DocumentReference
@@ -72,14 +72,14 @@ class SourceUse:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """An answer and the message it answers; None where an imported log begins with an answer."""
+    """An answer and its question; None if an imported log begins with an answer."""
 
     question: ZkChatMessage | None
     answer: ZkChatMessage
 
 
 def last_exchange(messages: Sequence[ZkChatMessage]) -> Exchange | None:
-    """The newest answer that says something, with what was asked."""
+    """The newest answer with text, and its question."""
     for at in range(len(messages) - 1, -1, -1):
         answer = messages[at]
         if answer.role == "assistant" and answer.content.strip() and not answer.tool_calls:
@@ -88,7 +88,7 @@ def last_exchange(messages: Sequence[ZkChatMessage]) -> Exchange | None:
 
 
 def trace_document(key: str, messages: Iterable[ZkChatMessage]) -> Provenance:
-    """The document that `key` (a path, or a link that leads nowhere) stands for, through these messages."""
+    """Every use of the document with this `key` (a path, or the text of a broken link) in these messages."""
     named: list[NamedByUser] = []
     found: list[FoundByTool] = []
     cited: list[CitedInAnswer] = []
@@ -106,79 +106,79 @@ def trace_document(key: str, messages: Iterable[ZkChatMessage]) -> Provenance:
 
 
 def find_citations(number: int, messages: Iterable[ZkChatMessage]) -> tuple[CitedInAnswer, ...]:
-    """Every citation of a chunk, by its number."""
+    """Every citation of the chunk with this number."""
     return tuple(
         CitedInAnswer(turn, m.id, citation) for turn, m in _with_turns(messages) for citation in m.citations if citation.number == number
     )
 
 
 def count_source_uses(messages: Iterable[ZkChatMessage]) -> tuple[SourceUse, ...]:
-    """Every document that these messages name, bring in or cite, each once, first mention first."""
-    tallies: dict[str, _Tally] = {}
+    """Every document that these messages name, find or cite, in the order of first mentions."""
+    counters: dict[str, _UseCounter] = {}
 
-    def tally(reference: DocumentReference) -> _Tally:
-        known = tallies.setdefault(document_key(reference), _Tally(reference))
-        known.see(reference)
-        return known
+    def counter_of(reference: DocumentReference) -> _UseCounter:
+        counter = counters.setdefault(document_key(reference), _UseCounter(reference))
+        counter.add_mention(reference)
+        return counter
 
     for message in messages:
         for reference in message.references:
-            tally(reference).named += message.role == "user"
+            counter_of(reference).named += message.role == "user"
         for reference in aggregate_documents(message.chunks, lambda _: None):
             if message.role == "tool":
-                tally(reference).found += 1
+                counter_of(reference).found += 1
         for chunk in message.chunks:
-            if chunk.relative_path in tallies and chunk.number is not None:
-                tallies[chunk.relative_path].numbers.add(chunk.number)
+            if chunk.relative_path in counters and chunk.number is not None:
+                counters[chunk.relative_path].numbers.add(chunk.number)
         for citation in message.citations:
-            if citation.relative_path in tallies:
-                tallies[citation.relative_path].cited += max(1, len(citation.spans))
-    return tuple(known.use() for known in tallies.values())
+            if citation.relative_path in counters:
+                counters[citation.relative_path].cited += max(1, len(citation.spans))
+    return tuple(counter.total() for counter in counters.values())
 
 
 def matching_documents(text: str, messages: Iterable[ZkChatMessage]) -> tuple[str, ...]:
-    """The keys of the documents of a conversation that `text` may mean: a path, a name, a title or a link; its case does not count.
+    """The keys of the documents that `text` may mean: a path, a name, a title or a link, in any case.
 
-    A path is meant before a name, so that each document can be asked for.
+    A path takes precedence over a name, so that every document can be selected.
     """
     bare = text.strip().removeprefix("!").removeprefix("[[").removesuffix("]]")
     wanted = {fold(text.strip()), fold(bare), fold(bare.partition("|")[0].partition("#")[0].strip())}
-    called: dict[str, dict[str, None]] = {}
+    names_of: dict[str, dict[str, None]] = {}
     for message in messages:
         for reference in message.references:
-            called.setdefault(document_key(reference), {}).update(dict.fromkeys((reference.wikilink, reference.wikilink.strip("![]"))))
+            names_of.setdefault(document_key(reference), {}).update(dict.fromkeys((reference.wikilink, reference.wikilink.strip("![]"))))
         for chunk in message.chunks:
-            called.setdefault(chunk.relative_path, {})[chunk.title] = None
-    exact = [key for key in called if wanted & {fold(key), fold(splitext(key)[0])}]
-    near = [key for key, names in called.items() if wanted & {fold(basename(key)), fold(splitext(basename(key))[0]), *map(fold, names)}]
+            names_of.setdefault(chunk.relative_path, {})[chunk.title] = None
+    exact = [key for key in names_of if wanted & {fold(key), fold(splitext(key)[0])}]
+    near = [key for key, names in names_of.items() if wanted & {fold(basename(key)), fold(splitext(basename(key))[0]), *map(fold, names)}]
     return tuple(exact or near)
 
 
 def prompt_status(prompt: Prompt) -> Callable[[str], str]:
-    """What has become of a message, by its id: whether it is in this prompt, else why not."""
+    """A function from a message id to whether the message is in this prompt, and if not, why."""
     sent = {source for message in prompt.messages for source in message.source_ids}
     dropped = {each.id: each.reason for each in prompt.dropped}
 
-    def tell(message_id: str) -> str:
+    def describe(message_id: str) -> str:
         if message_id in dropped:
             return f"not in the prompt now: {dropped[message_id]}"
         return "in the prompt now" if message_id in sent else "not in the prompt now"
 
-    return tell
+    return describe
 
 
 def format_arguments(arguments: Mapping[str, Any]) -> str:
-    """A call's arguments in few words: texts in quotation marks, the rest by name."""
+    """A call's arguments in short: texts in quotation marks, others as name=value."""
     return " ".join(f'"{value}"' if isinstance(value, str) else f"{key}={value}" for key, value in arguments.items())
 
 
 def document_key(reference: DocumentReference) -> str:
-    """What stands for a document: its path, or the link as it was written where it leads nowhere."""
+    """A document's path, or the text of a broken link."""
     return reference.relative_path or reference.wikilink
 
 
 def _with_turns(messages: Iterable[ZkChatMessage]) -> Sequence[tuple[int, ZkChatMessage]]:
-    """Each message with the number of its turn: how many of the user's messages there have been."""
+    """Each message with the number of its turn, counted by user messages."""
     turn = 0
     numbered = []
     for message in messages:
@@ -187,8 +187,8 @@ def _with_turns(messages: Iterable[ZkChatMessage]) -> Sequence[tuple[int, ZkChat
     return numbered
 
 
-class _Tally:
-    """A `Use` while it is counted."""
+class _UseCounter:
+    """Counts the uses of one document."""
 
     def __init__(self, first: DocumentReference) -> None:
         self._reference = first
@@ -196,10 +196,10 @@ class _Tally:
         self.named = self.found = self.cited = 0
         self.numbers: set[int] = set()
 
-    def see(self, reference: DocumentReference) -> None:
+    def add_mention(self, reference: DocumentReference) -> None:
         self._types[reference.reference_type] = None
         if self._reference.summary is None and reference.summary is not None:
             self._reference = self._reference.model_copy(update={"summary": reference.summary})
 
-    def use(self) -> SourceUse:
+    def total(self) -> SourceUse:
         return SourceUse(self._reference, tuple(self._types), self.named, self.found, self.cited, tuple(sorted(self.numbers)))

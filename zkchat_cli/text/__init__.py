@@ -1,1 +1,1 @@
-"""Language in text: words, sentences, truncation, and text made safe for a terminal."""
+"""Text of natural languages: words, sentences, truncation, and text made safe for a terminal."""

@@ -1,8 +1,8 @@
-"""A note cut into chunks: pieces small enough to cite and to fit a prompt, whole enough to be understood.
+"""Splits a note into chunks, small enough to cite and to fit a prompt, large enough to be understood.
 
-A chunk is a range of lines with exactly the text that stands there. It begins at a heading or, where a section is long, at a paragraph;
-code blocks and tables stay whole where they fit. A heading with next to nothing under it goes with what follows, or every heading of an
-outline would be a chunk of one line. Only a line that is too long by itself is cut within, and then at a space.
+A chunk is a range of lines with exactly their text. It begins at a heading or, in a long section, at a paragraph; code blocks and tables
+stay whole if they fit. A heading with almost no text is joined with what follows, otherwise every heading of an outline would be a chunk
+of one line. Only a line that is too long itself is split, at a space.
 """
 
 from bisect import bisect_left
@@ -12,14 +12,14 @@ from typing import NamedTuple
 from zkchat_cli.vault.markup import Heading, Markup
 
 MAX_TOKENS = 350
-"""Tokens, estimated. What is citable at a glance, and a dozen of them fit a small model's window."""
+"""Estimated tokens of a chunk: readable at a glance, and a dozen fit a small model's window."""
 MIN_TOKENS = 40
 BYTES_PER_TOKEN = 4
 MAX_LINE_TOKENS = 4 * MAX_TOKENS
 
 
 class NoteChunk(NamedTuple):
-    """A chunk before anybody looked for it. `headings` is every heading it stands under or contains, for search."""
+    """A chunk without search results. `headings`: all headings above and inside it, for search."""
 
     start_line: int
     end_line: int
@@ -29,7 +29,7 @@ class NoteChunk(NamedTuple):
 
 
 class _Section(NamedTuple):
-    """Lines that belong together; `level` of the heading it begins with, 0 before the first heading; `bare`: nothing but headings."""
+    """Lines under one heading. `level` of that heading, 0 before the first one; `bare`: without any text."""
 
     start: int
     end: int
@@ -39,7 +39,7 @@ class _Section(NamedTuple):
 
 
 def estimate_tokens(text: str) -> int:
-    """An estimate that needs no vocabulary; chunks need to be about equal, not exact."""
+    """An estimate without a vocabulary: chunks need only be about equal."""
     return -(-(len(text) if text.isascii() else len(text.encode("utf-8", "replace"))) // BYTES_PER_TOKEN)
 
 
@@ -56,16 +56,16 @@ def chunk_note(text: str, front_lines: int, markup: Markup) -> tuple[NoteChunk, 
                 end -= 1
             if start <= end:
                 heading, headings = _headings(start, end, lines, markup.headings, heading_lines)
-                texts = _cut(lines[start - 1]) if start == end else ("\n".join(lines[start - 1 : end]),)
+                texts = _split_line(lines[start - 1]) if start == end else ("\n".join(lines[start - 1 : end]),)
                 found.extend(NoteChunk(start, end, heading, headings, text) for text in texts)
-    if not found:  # a note without text is still found by its name
+    if not found:  # a note without text can still be found by its name
         line = min(front_lines + 1, len(lines))
         found.append(NoteChunk(line, line, None, (), lines[line - 1]))
     return tuple(found)
 
 
 def _sizes(text: str, lines: list[str]) -> list[int]:
-    """The `estimate_tokens` of each line, with one look at the characters of all."""
+    """The `estimate_tokens` of each line, checking all characters at once."""
     counted: Iterable[str | bytes] = lines if text.isascii() else text.encode("utf-8", "replace").split(b"\n")
     return [(len(line) + 3) >> 2 for line in counted]
 
@@ -85,7 +85,7 @@ def _merged(sections: Iterable[_Section]) -> Iterator[_Section]:
     for section in sections:
         if last is None:
             last = section
-        elif _belong_together(last, section):
+        elif _should_merge(last, section):
             last = _Section(last.start, section.end, last.level, last.size + section.size, last.bare and section.bare)
         else:
             yield last
@@ -94,14 +94,14 @@ def _merged(sections: Iterable[_Section]) -> Iterator[_Section]:
         yield last
 
 
-def _belong_together(last: _Section, section: _Section) -> bool:
+def _should_merge(last: _Section, section: _Section) -> bool:
     if section.level > last.level and last.size < MIN_TOKENS:
         return last.bare or last.size + section.size <= MAX_TOKENS // 2
     return section.level == last.level and min(last.size, section.size) < MIN_TOKENS and last.size + section.size <= 3 * MIN_TOKENS
 
 
 def _pieces(section: _Section, lines: list[str], sizes: list[int], code: tuple[tuple[int, int], ...]) -> Iterator[tuple[int, int]]:
-    """The line ranges of a section, each as long as it may be; a last one that is tiny stays with the one before."""
+    """The line ranges of a section, each as long as possible; a tiny last one is joined with the one before."""
     if section.size <= MAX_TOKENS:
         yield section.start, section.end
         return
@@ -128,7 +128,7 @@ def _pieces(section: _Section, lines: list[str], sizes: list[int], code: tuple[t
 
 
 def _paragraphs(section: _Section, lines: list[str], code: tuple[tuple[int, int], ...]) -> Iterator[tuple[int, int]]:
-    """Line ranges that end with blank lines; blank lines within code end nothing."""
+    """Line ranges that end with blank lines outside of code."""
     line = start = section.start
     following = bisect_left(code, (section.start, 0))
     while line <= section.end:
@@ -146,7 +146,7 @@ def _paragraphs(section: _Section, lines: list[str], code: tuple[tuple[int, int]
 def _headings(
     start: int, end: int, lines: list[str], headings: tuple[Heading, ...], heading_lines: list[int]
 ) -> tuple[str | None, tuple[str, ...]]:
-    """The innermost heading over the first line that is not one itself, and the texts of all headings above and within."""
+    """The innermost heading above the first line that is not a heading, and the texts of all headings above and inside."""
     first = bisect_left(heading_lines, start)
     after = bisect_left(heading_lines, end + 1, first)
     inner, body = first, start
@@ -164,8 +164,8 @@ def _headings(
     return heading or None, tuple(dict.fromkeys(filter(None, texts)))
 
 
-def _cut(line: str) -> Iterator[str]:
-    """A single line in pieces of a chunk's size, if it is far longer than a chunk; base64 and exports without line breaks are."""
+def _split_line(line: str) -> Iterator[str]:
+    """A single line, in pieces of a chunk's size if it is far longer: base64, or an export without line breaks."""
     size = estimate_tokens(line)
     if size <= MAX_LINE_TOKENS:
         yield line

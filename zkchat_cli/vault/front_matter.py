@@ -1,22 +1,21 @@
-"""The properties at the head of a note, read as texts with their lines: only scalars and flat lists of them mean anything here.
+"""The properties at the beginning of a note, as texts with their lines: only scalars and flat lists of scalars are used.
 
-YAML is read as events, not through a loader: nested or self-referring data, which crashes a recursive loader (100 000 brackets end the
-process in libyaml's), costs nothing this way. Most notes do not need YAML at all: what Obsidian writes, a `key: value` or a `- item` a
-line, is told apart by one pattern a line, four times faster and without loading the library. A front matter that is not valid YAML is
-ordinary text.
+YAML is read as events, not with a loader: nested or self-referring data crashes a recursive loader (100 000 brackets end the process in
+libyaml's). Most notes need no YAML at all: one pattern per line reads what Obsidian writes, a `key: value` or a `- item`, four times faster
+and without loading the library. Front matter that is not valid YAML is ordinary text.
 """
 
 import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-_DEEPEST = 20
+_MAX_DEPTH = 20
 MAX_CHARACTERS = 64 * 1024
-"""Characters that a front matter may have; a longer one is text."""
+"""Longer front matter is text."""
 _EMPTY = ("", "~", "null", "Null", "NULL")
 
 _CLOSING = re.compile(r"\n(?:---|\.\.\.)[^\S\n]*+\n")
-# Text that means in YAML what it says, wherever it stands; anything else is left to YAML.
+# Characters that have no special meaning in YAML; anything else is left to YAML.
 _UNUSUAL = re.compile("[^\n -~\xa1-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 _QUOTED = r"""(?:'[^']*+'|"[^"\\]*+")[ ]*+"""
 _PLAIN = r"""(?![\s\-?:,\[\]{}#&*!|>'"%@`])(?:[^:\#]++|:(?=\S)|(?<=\S)\#)++"""
@@ -31,26 +30,26 @@ _LINE = re.compile(
 
 
 class Property(NamedTuple):
-    """One value of a property; a list has several. White space in it is single spaces."""
+    """One value of a property; a list has several. White space is collapsed."""
 
     text: str
     line: int
 
 
-_Written = dict[str, list[tuple[str, int]]]
+_Values = dict[str, list[tuple[str, int]]]
 
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """All properties; `lines` is how many lines they take, marks included, 0 without a front matter."""
+    """All properties. `lines`: how many lines they take, including the `---` lines; 0 without front matter."""
 
     lines: int = 0
-    written: _Written = field(default_factory=dict)
-    """By the folded name, each value as it is written and its line: hardly any is ever asked for, so the reader does not tidy them up."""
+    written: _Values = field(default_factory=dict)
+    """By folded name, each value as it is written and its line; normalized only when read, because few ever are."""
     problem: str | None = None
 
     def values(self, *names: str) -> tuple[Property, ...]:
-        """The values of those properties, in that order; empty ones are none."""
+        """The values of those properties, in that order, without empty ones."""
         found = (Property(" ".join(text.split()), line) for name in names for text, line in self.written.get(name, ()))
         return tuple(value for value in found if value.text not in _EMPTY)
 
@@ -62,7 +61,7 @@ class FrontMatter:
 
 
 def read_front_matter(text: str) -> FrontMatter:
-    """The properties between a first line `---` and the next `---`; none where that is not a YAML mapping."""
+    """The properties between a first line `---` and the next `---`; none if that is not a YAML mapping."""
     if not text.startswith("---"):
         return FrontMatter()
     head = text[:MAX_CHARACTERS] if len(text) >= MAX_CHARACTERS else text + "\n"
@@ -72,13 +71,13 @@ def read_front_matter(text: str) -> FrontMatter:
         return FrontMatter()
     source = head[begin + 1 : closing.start()]
     lines = head.count("\n", begin, closing.start()) + 2
-    plain = _plain(source)
+    plain = _parse_plain(source)
     if plain is not None:
         return FrontMatter(lines, plain)
-    import yaml  # 15 ms that a vault of plain front matter does not pay
+    import yaml  # 15 ms, which a vault of plain front matter does not need
 
     try:
-        values = _by_yaml(source)
+        values = _parse_yaml(source)
     except _NoMapping:
         return FrontMatter()
     except (yaml.YAMLError, ValueError) as e:
@@ -88,16 +87,16 @@ def read_front_matter(text: str) -> FrontMatter:
 
 
 class _NoMapping(Exception):
-    """Valid YAML, but nothing that has names."""
+    """Valid YAML, but not a mapping."""
 
 
-def _plain(source: str) -> _Written | None:
-    """The values, if every line is a plain one; None where YAML has to be asked."""
+def _parse_plain(source: str) -> _Values | None:
+    """The values if every line is plain; None if YAML is needed."""
     if _UNUSUAL.search(source):
         return None
-    written: _Written = {}
+    written: _Values = {}
     values: list[tuple[str, int]] = []
-    column: int | None = None  # of the list's items; -1 before the first, None where an item would belong to no list
+    column: int | None = None  # of the list's items; -1 before the first, None outside of a list
     for number, line in enumerate(source.split("\n"), 2):
         match = _LINE.match(line)
         if not match:
@@ -122,11 +121,11 @@ def _unquoted(value: str) -> str:
     return value.rstrip()[1:-1] if value[0] in "'\"" else value
 
 
-def _by_yaml(source: str) -> _Written:
-    """The same by the rules of YAML: the top-level scalars and lists of scalars of a mapping (an empty text is one)."""
+def _parse_yaml(source: str) -> _Values:
+    """The same by YAML: the top-level scalars and lists of scalars of a mapping; an empty text is one."""
     import yaml
 
-    written: _Written = {}
+    written: _Values = {}
 
     depth, name, in_list = 0, None, False
     for event in yaml.parse(source, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
@@ -135,8 +134,8 @@ def _by_yaml(source: str) -> _Written:
                 raise _NoMapping
             case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
                 depth += 1
-                if depth > _DEEPEST:
-                    raise ValueError(f"nested more than {_DEEPEST} deep")
+                if depth > _MAX_DEPTH:
+                    raise ValueError(f"nested more than {_MAX_DEPTH} deep")
                 if depth == 2:
                     in_list = isinstance(event, yaml.SequenceStartEvent)
             case yaml.MappingEndEvent() | yaml.SequenceEndEvent():

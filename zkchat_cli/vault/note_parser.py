@@ -1,4 +1,4 @@
-"""What a note is, read from its text alone: its names, tags, description, headings, and the chunks that search finds."""
+"""Parses a note's text: names, tags, description, markup, and chunks for search."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +12,7 @@ from zkchat_cli.vault.markup import Markup, Tag, read_markup
 
 @dataclass(frozen=True)
 class ParsedNote:
-    """A note's text with all that can be known of it without looking at other notes. Line numbers start at 1."""
+    """Everything that the text of one note says, without other notes. Line numbers start at 1."""
 
     relative_path: str
     text: str
@@ -33,12 +33,12 @@ class ParsedNote:
 
     @cached_property
     def tags(self) -> tuple[str, ...]:
-        """Without `#`, each as it is spelled first."""
+        """Without `#`, each in its first spelling."""
         return tuple(dict.fromkeys(tag.name for tag in self.tags_with_lines))
 
     @property
     def tags_with_lines(self) -> tuple[Tag, ...]:
-        """All tags where they stand, in front matter and text. One tag of digits alone is none."""
+        """All tags of front matter and text with their lines. Digits alone are not a tag."""
         properties = self.front_matter.values("tags", "tag")
         listed = (Tag(part.lstrip("#").rstrip("/"), line) for text, line in properties for part in text.replace(",", " ").split())
         return tuple(tag for tag in (*listed, *self.markup.tags) if tag.name and not tag.name.isdigit())

@@ -1,7 +1,7 @@
-"""Which lines of a note the part of a link after `#` means, a section under a heading or a block with an id; and the way back.
+"""The lines that the part of a link after `#` means (a heading's section, or a block with an id), and the heading above a line.
 
-Names are compared as Obsidian does: case does not count, nor does punctuation, which it drops when it writes such a link. Hyphens are
-taken for spaces, so that the `#how-to-begin` of other programs is found, too.
+Names are compared as Obsidian does, without case and punctuation, which Obsidian drops when it writes such a link. Hyphens count as spaces,
+so that `#how-to-begin`, as other programs write it, is found, too.
 """
 
 import difflib
@@ -15,42 +15,42 @@ _PUNCTUATION = re.compile(r"""[!"#$%&()*+,.:;<=>?@^_`{|}~/\[\]\\\s-]++""")
 _ITEM = re.compile(r"([ \t>]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]")
 
 
-def find_section(name: str, text: str, found: Markup) -> tuple[int, int] | None:
-    """The first and last line of the heading's section or the block, or None."""
+def find_section(name: str, text: str, markup: Markup) -> tuple[int, int] | None:
+    """The first and last line of the heading's section or the block; None if it does not exist."""
     if block := _block_id(name):
-        return _block(block, text.split("\n"), found)
-    for heading in matching_headings(name, found):
-        following = (h.line for h in found.headings if h.line > heading.line and h.level <= heading.level)
+        return _block(block, text.split("\n"), markup)
+    for heading in matching_headings(name, markup):
+        following = (h.line for h in markup.headings if h.line > heading.line and h.level <= heading.level)
         lines = text.split("\n")
         return heading.line, _without_blank_lines(heading.line, next(following, len(lines) + 1) - 1, lines)
     return None
 
 
-def matching_headings(name: str, found: Markup) -> Iterator[Heading]:
-    """The headings that a name fits, in their order; the first is the one that a link means."""
+def matching_headings(name: str, markup: Markup) -> Iterator[Heading]:
+    """The headings that match a name, in order; a link means the first."""
     wanted = [folded for part in name.split("#") if (folded := _folded(part))]
-    return (h for h in found.headings if wanted and _folded(h.text) == wanted[-1] and _in_order(wanted[:-1], map(_folded, h.path)))
+    return (h for h in markup.headings if wanted and _folded(h.text) == wanted[-1] and _in_order(wanted[:-1], map(_folded, h.path)))
 
 
-def similar_headings(name: str, found: Markup, limit: int = 3) -> tuple[str, ...]:
-    """The headings (or `^ids`) of a note that `name` may have meant, the nearest first."""
+def similar_headings(name: str, markup: Markup, limit: int = 3) -> tuple[str, ...]:
+    """The headings (or `^ids`) of a note that are similar to `name`, the nearest first."""
     block = _block_id(name)
     if block:
-        names = {written.lower(): f"^{written}" for written, _ in found.block_ids}
+        names = {written.lower(): f"^{written}" for written, _ in markup.block_ids}
     else:
-        names = {_folded(heading.text): heading.text for heading in found.headings if heading.text}
+        names = {_folded(heading.text): heading.text for heading in markup.headings if heading.text}
     wanted = block or _folded(name.rpartition("#")[2])
     return tuple(names[near] for near in difflib.get_close_matches(wanted[:200], names, limit, 0.4))
 
 
 def _block_id(name: str) -> str:
-    """The `id` of `^id` or `Heading#^id`, in one case; empty when `name` names no block."""
+    """The lowercase `id` of `^id` or `Heading#^id`; empty if `name` is not a block."""
     last = name.rpartition("#")[2].strip()
     return last[1:].strip().lower() if last.startswith("^") else ""
 
 
 def heading_above(line: int, text: str, first_line: int = 1) -> str | None:
-    """The heading in `text`, which begins on `first_line`, that the note's `line` stands under; None when there is none before it."""
+    """The last heading of `text` at or above the note's `line`; None without one. `text` begins on `first_line`."""
     above = [heading for heading in read_markup(text).headings if first_line + heading.line - 1 <= line]
     return above[-1].text or None if above else None
 
@@ -60,7 +60,7 @@ def _folded(heading: str) -> str:
 
 
 def _in_order(wanted: list[str], path: Iterator[str]) -> bool:
-    """Whether all of `wanted` are in `path`, one below the other; headings in between may be left out."""
+    """Whether `path` contains all of `wanted` in order; headings in between may be left out."""
     return all(part in path for part in wanted)
 
 
@@ -70,47 +70,47 @@ def _without_blank_lines(first: int, last: int, lines: list[str]) -> int:
     return last
 
 
-def _block(block_id: str, lines: list[str], found: Markup) -> tuple[int, int] | None:
-    """The paragraph, the list item with what belongs to it, or, where the id stands alone, the block above it."""
-    line = next((line for name, line in found.block_ids if name.lower() == block_id), None)
+def _block(block_id: str, lines: list[str], markup: Markup) -> tuple[int, int] | None:
+    """The paragraph, the list item with its content, or, if the id is a line of its own, the block above it."""
+    line = next((line for name, line in markup.block_ids if name.lower() == block_id), None)
     if line is None:
         return None
-    titles = {heading.line for heading in found.headings}
-    if _says(lines[line - 1]).startswith("^"):
-        return _block_above(line, lines, titles, found.code), line
+    titles = {heading.line for heading in markup.headings}
+    if _content(lines[line - 1]).startswith("^"):
+        return _block_above(line, lines, titles, markup.code), line
     first = line
-    while not _ITEM.match(lines[first - 1]) and _goes_on_above(first, lines, titles):
+    while not _ITEM.match(lines[first - 1]) and _continues_above(first, lines, titles):
         first -= 1
     last = line
     if item := _ITEM.match(lines[first - 1]):
-        while last < len(lines) and (not lines[last].strip() or _margin(lines[last]) > len(item[1])):
+        while last < len(lines) and (not lines[last].strip() or _indentation(lines[last]) > len(item[1])):
             last += 1
     return first, _without_blank_lines(line, last, lines)
 
 
 def _block_above(line: int, lines: list[str], titles: set[int], code: tuple[tuple[int, int], ...]) -> int:
-    """Where the block begins that ends above `line`, blank lines between or not; `line` itself when there is none."""
+    """The first line of the block above `line`, after blank lines or not; `line` itself if there is none."""
     first = line
-    while first > 1 and not _says(lines[first - 2]):
+    while first > 1 and not _content(lines[first - 2]):
         first -= 1
-    if not _goes_on_above(first, lines, titles):
+    if not _continues_above(first, lines, titles):
         return line
     for begin, end in code:
         if begin < first <= end + 1:
             return begin
-    while _goes_on_above(first, lines, titles):
+    while _continues_above(first, lines, titles):
         first -= 1
     return first
 
 
-def _goes_on_above(line: int, lines: list[str], titles: set[int]) -> bool:
-    """Whether the line above has text, and is no heading."""
-    return line > 1 and line - 1 not in titles and bool(_says(lines[line - 2]))
+def _continues_above(line: int, lines: list[str], titles: set[int]) -> bool:
+    """Whether the line above has text and is not a heading."""
+    return line > 1 and line - 1 not in titles and bool(_content(lines[line - 2]))
 
 
-def _says(line: str) -> str:
+def _content(line: str) -> str:
     return line.strip(" \t>")
 
 
-def _margin(line: str) -> int:
+def _indentation(line: str) -> int:
     return len(line) - len(line.lstrip(" \t>"))

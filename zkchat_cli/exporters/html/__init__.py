@@ -1,213 +1,167 @@
-"""`html`: the current branch as one page to check the answers on: each `[n]` leads to its source, the quoted words marked in the excerpt.
+"""`html`: the current branch as one page for checking the answers: each `[n]` links to its source, with the quoted words highlighted.
 
-The page holds all it needs and asks for nothing: no script, no image, no font, no address is loaded, and a policy in its head forbids it.
-What notes and models wrote is Markdown in which nothing acts (`prose`), and text everywhere else (`elements`).
+The page is one file and loads nothing: no script, image, font or address, and a policy in its head forbids them. Jinja2 escapes every
+value; the only markup that comes from a note or a model is that of `markdown`, which is harmless.
 """
 
 import base64
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
 
 from zkchat_cli import __version__
 from zkchat_cli.citations.marks import cited_marks
-from zkchat_cli.exporters.base import (
-    SPEAKERS,
-    UNANSWERED,
-    Exporter,
-    asked,
-    branch,
-    brought,
-    folded_in,
-    not_cited,
-    summaries,
-    title,
-    tool_answers,
-)
-from zkchat_cli.exporters.html.elements import element, folded, harmless, text
-from zkchat_cli.exporters.html.figures import Cost, figures
-from zkchat_cli.exporters.html.markdown import rendered
-from zkchat_cli.exporters.html.sources import SourceList, unused, where
-from zkchat_cli.exporters.html.style import STYLE
-from zkchat_cli.models import Compaction, ContentChunk, ConversationArchive, ToolCall, ZkChatMessage, split_into_exchanges
+from zkchat_cli.exporters import base
+from zkchat_cli.exporters.html import sources
+from zkchat_cli.exporters.html.markdown import render_markdown
+from zkchat_cli.models import ContentChunk, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage, split_into_exchanges
 from zkchat_cli.text.truncate import truncate
 
-_QUESTION = 80
-_RESULT = 2000
-"""Characters of a tool's answer that is no list of excerpts."""
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+QUESTION_LENGTH = 80
+_UNSAFE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+"""Control characters, bidi overrides, lone surrogates, and what HTML forbids."""
 
 
 def export(archive: ConversationArchive) -> str:
-    messages = branch(archive)
-    page = _Page(tool_answers(messages), _chunks(archive.messages))
-    turns = "".join(page.turn(turn) for turn in split_into_exchanges(messages))
-    body = element(
-        "body",
-        element("a", "Skip to the conversation", href="#conversation", class_="skip"),
-        _header(archive, messages),
-        _contents(page.questions),
-        element("main", turns or element("p", "Nothing has been said yet."), id="conversation"),
-        _summary(summaries(archive, messages)),
-        figures(page.costs),
-        element("footer", element("p", text(f"Exported by zkchat {__version__}. Nothing on this page is loaded from elsewhere."))),
+    messages = base.current_branch(archive)
+    summaries = base.active_summaries(archive, messages)
+    builder = _PageBuilder(base.tool_results(messages), _chunks_by_number(archive))
+    style = _read("style.css")
+    page = _template().render(
+        version=__version__,
+        style=Markup(style),
+        style_digest=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
+        conversation=archive.conversation,
+        title=base.conversation_title(archive),
+        models=base.model_names(messages),
+        tokens=_format_usage(messages),
+        turns=[builder.turn(turn) for turn in split_into_exchanges(messages)],
+        questions=builder.questions,
+        summaries=summaries,
+        summary=render_markdown(summaries[-1].summary or "") if summaries else None,
     )
-    return harmless(f"<!DOCTYPE html>\n{element('html', _head(archive, messages), body, lang='en')}\n")
+    return replace_unsafe_characters(page)
 
 
-def _head(archive: ConversationArchive, messages: Sequence[ZkChatMessage]) -> str:
-    digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-    meta = {
-        "viewport": "width=device-width, initial-scale=1",
-        "color-scheme": "light dark",
-        "referrer": "no-referrer",
-        "generator": f"zkchat {__version__}",
-        "conversation": archive.conversation.id,
-        "date": archive.conversation.created_at,
-        "model": _models(messages),
-    }
-    return element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=policy),
-        *(element("meta", name=name, content=content) for name, content in meta.items()),
-        element("title", text(title(archive))),
-        element("style", STYLE),
-    )
+def replace_unsafe_characters(text: str) -> str:
+    """Show control characters as pictures, and other characters that act or are not allowed in HTML as U+FFFD."""
+    return _UNSAFE.sub(lambda found: _picture(ord(found[0])), text.replace("\r\n", "\n"))
 
 
-def _header(archive: ConversationArchive, messages: Sequence[ZkChatMessage]) -> str:
-    facts = {
-        "Date": _when(archive.conversation.created_at),
-        "Model": text(_models(messages)),
-        "Conversation": text(archive.conversation.id),
-    }
-    told = (element("dt", name) + element("dd", fact) for name, fact in facts.items() if fact)
-    return element("header", element("h1", text(title(archive)), dir="auto"), element("dl", *told))
+def _picture(code: int) -> str:
+    return chr(0x2400 + code) if code < 32 else "\u2421" if code == 0x7F else "\ufffd"
 
 
-def _models(messages: Iterable[ZkChatMessage]) -> str:
-    return ", ".join(dict.fromkeys(message.model for message in messages if message.model))
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call with its result."""
+
+    name: str
+    arguments: str
+    description: str
+    result: ZkChatMessage | None
 
 
-def _when(timestamp: str) -> str:
-    return element("time", text(truncate(timestamp[:16].replace("T", " "), 40)), datetime=timestamp)
+@dataclass(frozen=True, slots=True)
+class Article:
+    """A message on the page; that of an unexpected tool result has only a call."""
+
+    number: int
+    message: ZkChatMessage
+    html: Markup
+    calls: list[Call]
+    sources: list[sources.Source]
+
+    @property
+    def summary(self) -> str:
+        return truncate(self.message.content, QUESTION_LENGTH)
 
 
-def _contents(questions: Mapping[int, str]) -> str:
-    if len(questions) < 2:
-        return ""
-    links = (element("li", element("a", text(words), href=f"#message-{number}", dir="auto")) for number, words in questions.items())
-    return element("nav", folded("Questions", element("ol", *links), class_="contents"), aria_label="Questions")
-
-
-def _chunks(messages: Iterable[ZkChatMessage]) -> dict[int, ContentChunk]:
-    """All excerpts by their number; one that was given twice (only an import can hold such) keeps its first meaning."""
-    found: dict[int, ContentChunk] = {}
-    for message in messages:
-        for chunk in message.chunks:
-            if chunk.number is not None:
-                found.setdefault(chunk.number, chunk)
-    return found
+@dataclass(frozen=True, slots=True)
+class Turn:
+    articles: list[Article]
+    uncited: list[DocumentReference]
+    uncited_statements: int
 
 
 @dataclass
-class _Page:
-    """The page while it is written: messages are numbered as they stand on it, and what they say of themselves is gathered."""
-
-    answers: Mapping[tuple[str, str], ZkChatMessage]
+class _PageBuilder:
+    results: Mapping[tuple[str, str], ZkChatMessage]
     chunks: Mapping[int, ContentChunk]
-    questions: dict[int, str] = field(default_factory=dict)
-    costs: list[Cost] = field(default_factory=list)
-    number: int = 0
-    shown: set[int] = field(default_factory=set)
-    """Tool answers that stand under their calls, by identity: ids may be used twice."""
+    questions: list[Article] = field(default_factory=list)
+    _count: int = 0
 
-    def turn(self, messages: Sequence[ZkChatMessage]) -> str:
-        question = next((truncate(message.content, _QUESTION) for message in messages if message.role == "user"), "")
-        parts = [self._message(message, question) for message in messages]
-        uncited = sum(message.uncited_statements or 0 for message in messages)
-        return "".join([*parts, unused(not_cited(messages), uncited)])
+    def turn(self, messages: Sequence[ZkChatMessage]) -> Turn:
+        calls = {id(self.results.get((message.id, call.id))) for message in messages for call in message.tool_calls}
+        articles = [self._article(message) for message in messages if message.role != "tool" or id(message) not in calls]
+        return Turn(articles, base.uncited_references(messages), sum(message.uncited_statements or 0 for message in messages))
 
-    def _message(self, message: ZkChatMessage, question: str) -> str:
+    def _article(self, message: ZkChatMessage) -> Article:
         if message.role == "tool":
-            return "" if id(message) in self.shown else _call(text(message.tool_name or "tool"), message)
-        self.number += 1
-        name = f"message-{self.number}"
+            return Article(0, message, Markup(), [Call(message.tool_name or "tool", "", base.describe_result(message), message)], [])
+        self._count += 1
+        builder = sources.SourceListBuilder(f"{self._count}", message.citations, self.chunks)
+        html = Markup()
+        if message.content.strip():
+            html = render_markdown(message.content, cited_marks(message.content, message.citations), builder.link)
+        calls = [self._call(call, self.results.get((message.id, call.id))) for call in message.tool_calls]
+        article = Article(self._count, message, html, calls, builder.sources())
         if message.role == "user":
-            self.questions[self.number] = question
-        if message.usage is not None:
-            self.costs.append(Cost(self.number, question, message.usage))
-        sources = SourceList(str(self.number), message.citations, self.chunks)
-        said = rendered(message.content, cited_marks(message.content, message.citations), sources.anchor) if message.content.strip() else ""
-        calls = " calls tools" if message.tool_calls and not said else ""
-        heading = element("h2", f"{SPEAKERS[message.role]}{calls} · ", _when(message.timestamp), id=f"{name}-title")
-        parts = [
-            element("div", said, class_="prose", dir="auto", lang="") if said else "",
-            *(self._called(message, call) for call in message.tool_calls),
-            _supplied(message.chunks),
-            element("p", element("em", UNANSWERED[message.status]), class_="note") if message.status in UNANSWERED else "",
-            sources.html(),
-        ]
-        kind = f"{message.role} working" if calls else message.role
-        return element("article", heading, *parts, id=name, class_=kind, aria_labelledby=f"{name}-title")
+            self.questions.append(article)
+        return article
 
-    def _called(self, message: ZkChatMessage, call: ToolCall) -> str:
-        answer = self.answers.get((message.id, call.id))
-        if answer is not None:
-            self.shown.add(id(answer))
-        return _call(f"{element('code', text(call.name))} {text(asked(call))}", answer)
+    def _call(self, call: ToolCall, result: ZkChatMessage | None) -> Call:
+        duration = f", {result.tool_run.duration_ms:.0f} ms" if result is not None and result.tool_run is not None else ""
+        return Call(call.name, base.format_arguments(call), base.describe_result(result) + duration, result)
 
 
-def _call(called: str, answer: ZkChatMessage | None) -> str:
-    """A tool call as one folded line, with what it brought."""
-    came_to = brought(answer)
-    took = f", {answer.tool_run.duration_ms:.0f} ms" if answer is not None and answer.tool_run is not None else ""
-    line = f"{called}: {text(came_to + took)}" if came_to else called
-    if answer is None:
-        return folded(line, element("p", "No answer is stored."), class_="call")
-    if answer.chunks:
-        return folded(line, _listed(answer.chunks), class_="call")
-    content = answer.content if len(answer.content) <= _RESULT else f"{answer.content[:_RESULT]}…"
-    return folded(line, element("pre", text(content), dir="auto"), class_="call")
+def _chunks_by_number(archive: ConversationArchive) -> dict[int, ContentChunk]:
+    """The excerpts of all branches; of two with one number, which only an import can have, the first."""
+    chunks: dict[int, ContentChunk] = {}
+    for message in archive.messages:
+        for chunk in message.chunks:
+            if chunk.number is not None:
+                chunks.setdefault(chunk.number, chunk)
+    return chunks
 
 
-def _supplied(chunks: Sequence[ContentChunk]) -> str:
-    """What a question had with it in the prompt."""
-    if not chunks:
-        return ""
-    return folded(f"{len(chunks)} excerpt{'s' if len(chunks) > 1 else ''} of the notes it names", _listed(chunks), class_="call")
+def _format_usage(messages: Sequence[ZkChatMessage]) -> str:
+    usages = [message.usage for message in messages if message.usage is not None]
+    about = "~" if any(usage.estimated for usage in usages) else ""
+    prompt, completion = sum(usage.prompt_tokens for usage in usages), sum(usage.completion_tokens for usage in usages)
+    return f"{about}{prompt:,} in, {about}{completion:,} out" if usages else ""
 
 
-def _listed(chunks: Iterable[ContentChunk]) -> str:
-    return element("ul", *(element("li", *_entry(chunk)) for chunk in chunks))
+@cache
+def _template() -> "Template":
+    from jinja2 import Environment, StrictUndefined  # 60 ms, for this format only
+
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
+    environment.globals.update(
+        speakers=base.SPEAKERS,
+        status_notes=base.STATUS_NOTES,
+        statuses=sources.STATUSES,
+        source_title=sources.source_title,
+        describe_reference=base.describe_reference,
+        compaction_figures=base.compaction_figures,
+        format_location=base.format_location,
+    )
+    return environment.from_string(_read("template.html.j2"))
 
 
-def _entry(chunk: ContentChunk) -> list[str]:
-    number = "" if chunk.number is None else f"[{chunk.number}] "
-    return [number, " ".join(where(chunk, chunk))]
+def _read(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
-def _summary(told: Sequence[Compaction]) -> str:
-    """The newest summary as the model wrote it; of those that it took in, when and how much."""
-    if not told:
-        return ""
-    *earlier, last = told
-    parts = [element("h2", "Summary", id="summary"), element("p", *_folded_in(last), class_="note")]
-    said = rendered(last.summary or "", (), SourceList("summary", (), {}).anchor)
-    parts.append(element("div", said, class_="prose", dir="auto", lang=""))
-    if earlier:
-        lines = element("ul", *(element("li", *_folded_in(each)) for each in reversed(earlier)))
-        parts.append(
-            folded(f"{len(earlier)} earlier summar{'ies' if len(earlier) > 1 else 'y'}, taken into this one", lines, class_="call")
-        )
-    return element("section", *parts, aria_labelledby="summary")
-
-
-def _folded_in(compaction: Compaction) -> tuple[str, str]:
-    return _when(compaction.created_at), text(f": {folded_in(compaction)}")
-
-
-EXPORTER = Exporter(
-    name="html", suffix=".html", help="a page to check the answers on: sources, excerpts, figures; opens offline", export=export
+EXPORTER = base.Exporter(
+    name="html", suffix=".html", help="a page for checking the answers, with sources and excerpts; opens offline", export=export
 )

@@ -1,7 +1,7 @@
-"""A message's Markdown as HTML in which nothing acts: no HTML of its own, no images, links only to where a person would look.
+"""A message's Markdown as HTML in which nothing can act: no raw HTML, no images, links only to addresses that a person would open.
 
-The places where an answer cites are taken out before the Markdown is read and put back as anchors afterwards, in words only: in code and in
-links stands what was written. Link definitions are not read, or `[1]: …` would make another link of each `[1]`.
+Citation marks are replaced by placeholders before the Markdown is parsed and become links afterwards, but not in code and in links. Link
+definitions are disabled: `[1]: …` would make another link of each `[1]`.
 """
 
 import re
@@ -11,9 +11,10 @@ from itertools import count
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from markupsafe import Markup
+
 from zkchat_cli.citations.mark_syntax import CitationMark
 from zkchat_cli.citations.marks import split_at_marks
-from zkchat_cli.exporters.html.elements import element, harmless, text
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -21,111 +22,95 @@ if TYPE_CHECKING:
 
 SCHEMES = ("http:", "https:", "mailto:", "obsidian:")
 LONGEST = 100_000
-"""Characters up to which a text is read as Markdown. Hard ones take up to 3 s; what is longer is shown as it was written."""
-_LOWER = 2
-"""A message stands under a heading of its own, so its headings are that much lower."""
-_PLACE = re.compile("\\[\ufdd0([0-9]+)\ufdd1\\]")
-"""How a place is marked while the Markdown is read; in no text, as these two characters are for a program's own use only."""
-_ACTING = re.compile("[\\\\`*_<>&~|\t]|\\]\\(|^(?![^\\W\\d_]|[“‘„«([]|$)|[^\\S\n]$", re.MULTILINE)
-"""What there is in any text that Markdown makes more of than paragraphs: its signs, a line that begins with none of a letter, a quotation
-mark and a bracket, blanks at the end of a line. Half of what is said has none of it, and to read it as Markdown takes ten times as long."""
-_BETWEEN_PARAGRAPHS = re.compile("\n\n+")
-_PLACE_IN_URL = re.compile("%5B%EF%B7%90([0-9]+)%EF%B7%91%5D")
+"""Characters that are parsed as Markdown: hard texts take up to 3 s. A longer text is shown as it is."""
+HEADING_OFFSET = 2
+"""A message's headings are below the page's title and the message's own heading."""
+_PLACEHOLDER = re.compile("\\[\ufdd0([0-9]+)\ufdd1\\]")
+"""Noncharacters, which the page cannot contain otherwise."""
+_PLACEHOLDER_IN_URL = re.compile("%5B%EF%B7%90([0-9]+)%EF%B7%91%5D")
+_NONCHARACTERS = re.compile("[\ufdd0\ufdd1]")
 
-Anchor = Callable[[CitationMark, str], str]
-"""The HTML for a mark as it was written."""
+Link = Callable[[CitationMark, str], Markup]
+"""The HTML for a citation mark and its text."""
 
 
-def rendered(source: str, marks: Sequence[CitationMark], anchor: Anchor) -> str:
-    """`source` as HTML, its marks as `anchor` makes them."""
+def render_markdown(source: str, marks: Sequence[CitationMark] = (), link: Link = lambda _, text: Markup.escape(text)) -> Markup:
     parts = list(split_at_marks(source, marks))
     if len(source) > LONGEST:
-        return element("pre", *(text(part) if mark is None else anchor(mark, part) for part, mark in parts), class_="plain")
-    return _MarkdownRenderer([(part, mark) for part, mark in parts if mark is not None], anchor).html(parts)
+        text = Markup().join(part if mark is None else link(mark, part) for part, mark in parts)
+        return Markup('<pre class="plain">{}</pre>').format(text)
+    return _Renderer([(part, mark) for part, mark in parts if mark is not None], link).render(parts)
 
 
-class _MarkdownRenderer:
-    def __init__(self, places: list[tuple[str, CitationMark]], anchor: Anchor) -> None:
-        self._places = places
-        self._anchor = anchor
+class _Renderer:
+    def __init__(self, marks: list[tuple[str, CitationMark]], link: Link) -> None:
+        self._marks = marks
+        self._link = link
 
-    def html(self, parts: Sequence[tuple[str, CitationMark | None]]) -> str:
-        at = count()
-        source = "".join(harmless(part) if mark is None else f"[\ufdd0{next(at)}\ufdd1]" for part, mark in parts)
-        if not _ACTING.search(source):
-            return self._plain(source)
-        markdown = _markdown()
-        tokens = markdown.parse(source)
+    def render(self, parts: Sequence[tuple[str, CitationMark | None]]) -> Markup:
+        number = count()
+        source = "".join(_NONCHARACTERS.sub("\ufffd", part) if mark is None else f"[\ufdd0{next(number)}\ufdd1]" for part, mark in parts)
+        parser = _parser()
+        tokens = parser.parse(source)
         for token in tokens:
-            self._block(token)
-        html: str = markdown.renderer.render(tokens, markdown.options, {})
-        return html
+            self._change_block(token)
+        return Markup(parser.renderer.render(tokens, parser.options, {}))
 
-    def _plain(self, source: str) -> str:
-        """What the Markdown of it comes to: paragraphs of words and places."""
-        paragraphs = (each for each in _BETWEEN_PARAGRAPHS.split(source.strip("\n")) if each)
-        return "".join(f"<p>{''.join(map(self._shown, count(), _PLACE.split(each)))}</p>\n" for each in paragraphs)
-
-    def _shown(self, n: int, part: str) -> str:
-        """Of a text that is split at its places: every second part is the number of one."""
-        return self._anchored(part) if n % 2 else part.replace('"', "&quot;")
-
-    def _block(self, token: "Token") -> None:
+    def _change_block(self, token: "Token") -> None:
         if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(6, int(token.tag[1]) + _LOWER)}"
+            token.tag = f"h{min(6, int(token.tag[1]) + HEADING_OFFSET)}"
         elif token.type in ("th_open", "td_open"):
-            side = str(token.attrs.pop("style", "")).removeprefix("text-align:")
-            if side:
-                token.attrs["class"] = side  # the page's policy allows no style in attributes
+            alignment = str(token.attrs.pop("style", "")).removeprefix("text-align:")
+            if alignment:
+                token.attrs["class"] = alignment  # the page's policy forbids style attributes
         elif token.type in ("fence", "code_block"):
-            token.content, token.info = self._written(token.content), ""
+            token.content, token.info = self._mark_texts(token.content), ""
         elif token.type == "inline":
-            token.children = self._inline(token.children or [])
+            token.children = self._change_inline(token.children or [])
 
-    def _inline(self, tokens: "Sequence[Token]") -> "list[Token]":
-        found: list[Token] = []
+    def _change_inline(self, tokens: "Sequence[Token]") -> "list[Token]":
+        changed: list[Token] = []
         links = 0
         for token in tokens:
             links += token.nesting if token.type.startswith("link_") else 0
             if token.type == "image":
-                found += self._image(token, in_link=links > 0)
+                changed += self._image_link(token, in_link=links > 0)
             elif token.type == "text" and not links:
-                found += self._words(token.content)
+                changed += self._text_with_links(token.content)
             else:
                 if token.type == "link_open":
-                    token.attrs = {"href": self._address(str(token.attrs["href"])), "rel": "noopener noreferrer nofollow"}
-                token.content = self._written(token.content)
-                found.append(token)
-        return found
+                    token.attrs = self._link_attributes(token.attrs["href"])
+                token.content = self._mark_texts(token.content)
+                changed.append(token)
+        return changed
 
-    def _words(self, content: str) -> "list[Token]":
-        """Text with anchors in it: what stands between two of them, and the number of the next, in turn."""
-        found = []
-        for n, part in enumerate(_PLACE.split(content)):
+    def _text_with_links(self, content: str) -> "list[Token]":
+        parts = _PLACEHOLDER.split(content)  # text and placeholder numbers in turn
+        tokens = []
+        for n, part in enumerate(parts):
             if n % 2:
-                found.append(_token("html_inline", self._anchored(part)))
+                text, mark = self._marks[int(part)]
+                tokens.append(_token("html_inline", str(self._link(mark, text))))
             elif part:
-                found.append(_token("text", part))
-        return found
+                tokens.append(_token("text", part))
+        return tokens
 
-    def _anchored(self, number: str) -> str:
-        written, mark = self._places[int(number)]
-        return self._anchor(mark, written)
-
-    def _image(self, token: "Token", *, in_link: bool) -> "list[Token]":
-        """A link to it, as nothing may be loaded; only its words where a link is already."""
-        words = _token("text", f"Image: {self._written(token.content) or 'without a description'}")
+    def _image_link(self, token: "Token", *, in_link: bool) -> "list[Token]":
+        """A link to the image, because the page loads nothing; only its text within another link."""
+        text = _token("text", f"Image: {self._mark_texts(token.content) or 'without a description'}")
         if in_link:
-            return [words]
+            return [text]
         opening = _token("link_open", "", tag="a", nesting=1)
-        opening.attrs = {"href": self._address(str(token.attrs["src"])), "rel": "noopener noreferrer nofollow"}
-        return [opening, words, _token("link_close", "", tag="a", nesting=-1)]
+        opening.attrs = self._link_attributes(token.attrs["src"])
+        return [opening, text, _token("link_close", "", tag="a", nesting=-1)]
 
-    def _written(self, content: str) -> str:
-        return _PLACE.sub(lambda place: self._places[int(place[1])][0], content)
+    def _link_attributes(self, url: object) -> dict[str, str | int | float]:
+        address = _PLACEHOLDER_IN_URL.sub(lambda found: quote(self._marks[int(found[1])][0]), str(url))
+        return {"href": address, "rel": "noopener noreferrer nofollow"}
 
-    def _address(self, url: str) -> str:
-        return _PLACE_IN_URL.sub(lambda place: quote(self._places[int(place[1])][0]), url)
+    def _mark_texts(self, content: str) -> str:
+        """Placeholders replaced by the text of their marks."""
+        return _PLACEHOLDER.sub(lambda found: self._marks[int(found[1])][0], content)
 
 
 def _token(type_: str, content: str, tag: str = "", nesting: int = 0) -> "Token":
@@ -135,15 +120,10 @@ def _token(type_: str, content: str, tag: str = "", nesting: int = 0) -> "Token"
 
 
 @cache
-def _markdown() -> "MarkdownIt":
+def _parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt  # 40 ms, for this format only
 
-    reader = MarkdownIt("commonmark", {"html": False})
-    reader.enable(["table", "strikethrough"]).disable(["reference", "html_block", "html_inline"])
-    reader.validateLink = _is_allowed  # type: ignore[method-assign]
-    return reader
-
-
-def _is_allowed(url: str) -> bool:
-    """Not even `Note.md`: beside the page lies no note. What is refused stays as it was written."""
-    return url.strip().lower().startswith(SCHEMES)
+    parser = MarkdownIt("commonmark", {"html": False})
+    parser.enable(["table", "strikethrough"]).disable(["reference", "html_block", "html_inline"])
+    parser.validateLink = lambda url: url.strip().lower().startswith(SCHEMES)  # type: ignore[method-assign]
+    return parser

@@ -1,172 +1,159 @@
-"""What an answer rests on, under it: each source with what its citations came to, and the excerpt with the quoted words marked in it."""
+"""The sources of an answer: each with the verdicts of its citations, and the excerpt with the quoted words highlighted."""
 
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from markupsafe import Markup
 
 from zkchat_cli.citations.mark_syntax import CitationMark
-from zkchat_cli.exporters.base import came_in
-from zkchat_cli.exporters.html.elements import element, folded, text
-from zkchat_cli.models import Citation, CitationStatus, ContentChunk, DocumentReference
+from zkchat_cli.exporters.base import note_name
+from zkchat_cli.models import Citation, CitationStatus, ContentChunk
 from zkchat_cli.text.words import fold
 
-WORDS: dict[CitationStatus, tuple[str, str]] = {
-    "verified": ("✓", "verified: the quoted words stand there"),
-    "cited": ("•", "cited, without quoting it"),
-    "misquoted": ("✗", "misquoted: the quoted words do not stand there"),
-    "missing": ("?", "missing: no such source was in the prompt"),
-}
-"""A sign and what it means, as colour alone must not tell it; from good to bad."""
 
-_BACK_LINKS = 10
-_FROM_GOOD_TO_BAD = list(WORDS)
+class Status(NamedTuple):
+    """How the page shows a citation's status: not by colour alone."""
+
+    sign: str
+    description: str
+
+
+STATUSES: dict[CitationStatus, Status] = {
+    "verified": Status("✓", "verified: the source contains the quoted words"),
+    "cited": Status("•", "cited without a quotation"),
+    "misquoted": Status("✗", "misquoted: the source does not contain the quoted words"),
+    "missing": Status("?", "missing: no such source was in the prompt"),
+}
+"""From good to bad."""
+
+MOST_BACK_LINKS = 10
+_SEVERITY = list(STATUSES)
 _QUOTE_MARKS = re.compile(r"[ \t]*(?:>[ \t]?)+")
-_AROUND = " \n.…"
+_EDGES = " \n.…"
 _STRAIGHT = str.maketrans({**dict.fromkeys("‘’", "'"), **dict.fromkeys("“”„«»", '"')})
 _RUNS = re.compile(r"\s+|[^\s*`_]+")
-"""White space, and words without the signs of emphasis."""
+"""White space, or words without the signs of emphasis."""
+_MARK = Markup(
+    '<a id="%(id)s" href="#source-%(article)s-%(number)s" class="cite %(status)s">%(text)s'
+    '<span class="sign" aria-hidden="true">%(sign)s</span><span class="unseen"> (%(description)s)</span></a>'
+)
 
 
-class SourceList:
-    """The sources of one answer, the `name` of which tells its anchors from those of others; `chunks` are the conversation's by number."""
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A source in the list below an answer; `status` is the worst of its citations."""
 
-    def __init__(self, name: str, citations: Iterable[Citation], chunks: Mapping[int, ContentChunk]) -> None:
-        self._name = name
+    number: int
+    status: CitationStatus
+    title: str
+    citation: Citation | None
+    """None if no such source was in the prompt."""
+    mark_ids: list[str]
+    quotes: dict[str, CitationStatus]
+    excerpt: Markup | None
+
+
+class SourceListBuilder:
+    """The sources of one answer, whose name distinguishes its ids from those of others; `chunks` are the conversation's by number."""
+
+    def __init__(self, article: str, citations: Iterable[Citation], chunks: Mapping[int, ContentChunk]) -> None:
+        self._article = article
         self._chunks = chunks
         self._by_number: dict[int, list[Citation]] = {}
-        self._at: dict[tuple[int, tuple[int, int]], list[CitationStatus]] = {}
-        self._places: dict[int, list[str]] = {}
+        self._by_span: dict[tuple[int, tuple[int, int]], list[CitationStatus]] = {}
+        self._mark_ids: dict[int, list[str]] = {}
         for citation in citations:
             self._by_number.setdefault(citation.number, []).append(citation)
             for span in citation.spans:
-                self._at.setdefault((citation.number, span), []).append(citation.effective_status)
+                self._by_span.setdefault((citation.number, span), []).append(citation.effective_status)
 
-    def anchor(self, mark: CitationMark, written: str) -> str:
-        """A mark of one of these citations as a link to its source; several numbers as a link each, those that are none as they are."""
+    def link(self, mark: CitationMark, text: str) -> Markup:
+        """A citation mark as a link to its source; one with several numbers as a link for each number that is a citation."""
         if len(mark.numbers) == 1:
-            return self._link(mark.numbers[0], mark, written)
-        links = ", ".join(self._link(n, mark, str(n)) if n in self._by_number else text(n) for n in mark.numbers)
-        return f"[{links}]"
+            return self._link(mark.numbers[0], mark, text)
+        links = (self._link(n, mark, f"{n}") if n in self._by_number else Markup(n) for n in mark.numbers)
+        return Markup("[%s]") % Markup(", ").join(links)
 
-    def _link(self, number: int, mark: CitationMark, written: str) -> str:
-        status = _worst(self._at.get((number, mark.span)) or self._standings(number))
-        sign, words = WORDS[status]
-        places = self._places.setdefault(number, [])
-        places.append(f"cite-{self._name}-{number}-{len(places) + 1}")
-        said = element("span", text(f" ({words})"), class_="unseen")
-        seen = element("span", sign, class_="sign", aria_hidden="true")
-        return element("a", text(written), seen, said, id=places[-1], href=f"#source-{self._name}-{number}", class_=f"cite {status}")
+    def _link(self, number: int, mark: CitationMark, text: str) -> Markup:
+        status = _worst(self._by_span.get((number, mark.span)) or self._statuses(number))
+        ids = self._mark_ids.setdefault(number, [])
+        ids.append(f"cite-{self._article}-{number}-{len(ids) + 1}")
+        values = {"id": ids[-1], "article": self._article, "number": number, "status": status, "text": text}
+        return _MARK % {**values, **STATUSES[status]._asdict()}
 
-    def _standings(self, number: int) -> list[CitationStatus]:
+    def _statuses(self, number: int) -> list[CitationStatus]:
         return [citation.effective_status for citation in self._by_number[number]]
 
-    def html(self) -> str:
-        """The list; call it when all anchors have been made."""
-        if not self._by_number:
-            return ""
-        title = element("h3", "Sources", id=f"sources-{self._name}")
-        entries = element("ul", *map(self._entry, sorted(self._by_number)))
-        return element("section", title, entries, class_="sources", aria_labelledby=f"sources-{self._name}")
+    def sources(self) -> list[Source]:
+        """The list; call it after all links are made."""
+        return [self._source(number) for number in sorted(self._by_number)]
 
-    def _entry(self, number: int) -> str:
+    def _source(self, number: int) -> Source:
         citations = self._by_number[number]
-        source = next((citation for citation in citations if citation.relative_path is not None), None)
+        citation = next((citation for citation in citations if citation.relative_path is not None), None)
         chunk = self._chunks.get(number)
-        if source is None or chunk is None or chunk.relative_path != source.relative_path:
+        if citation is None or chunk is None or chunk.relative_path != citation.relative_path:
             chunk = None
-        status = _worst(self._standings(number))
-        sign, words = WORDS[status]
-        places = self._places.get(number, [])
-        line = [
-            element("span", text(f"[{number}]"), class_="number"),
-            element("span", sign, class_="sign", aria_hidden="true"),
-            *(where(source, chunk) if source else []),
-            element("span", text(words), class_="status"),
-            *(element("a", "↩", href=f"#{place}", aria_label=f"back to where {number} is cited") for place in places[:_BACK_LINKS]),
-        ]
-        parts = [element("p", " ".join(line)), *_quotes(citations)]
-        if chunk is not None:
-            quotes = [citation.quote for citation in citations if citation.quote]
-            parts.append(folded("The excerpt", element("pre", highlighted(chunk.text, quotes), dir="auto"), class_="excerpt", open_=True))
-        return element("li", *parts, id=f"source-{self._name}-{number}", class_=status)
+        quotes = {each.quote: each.effective_status for each in citations if each.quote}
+        return Source(
+            number=number,
+            status=_worst(self._statuses(number)),
+            title=source_title(citation, chunk) if citation else "",
+            citation=citation,
+            mark_ids=self._mark_ids.get(number, [])[:MOST_BACK_LINKS],
+            quotes=quotes,
+            excerpt=highlight_quotes(chunk.text, quotes) if chunk else None,
+        )
 
 
-def _worst(standings: Iterable[CitationStatus]) -> CitationStatus:
-    return max(standings, key=_FROM_GOOD_TO_BAD.index)
+def _worst(statuses: Iterable[CitationStatus]) -> CitationStatus:
+    return max(statuses, key=_SEVERITY.index)
 
 
-def where(source: Citation | ContentChunk, chunk: ContentChunk | None = None) -> list[str]:
-    """Note and heading, path and lines."""
-    path = source.relative_path or ""
-    title = chunk.title if chunk else PurePosixPath(path).stem
-    shown = f"{title} › {source.heading}" if source.heading and source.heading != title else title
-    lines = "" if source.start_line is None else f":{source.start_line}"
-    if lines and source.end_line not in (None, source.start_line):
-        lines += f"-{source.end_line}"
-    return [element("cite", text(shown), dir="auto"), element("code", text(f"{path}{lines}"))]
+def source_title(source: Citation | ContentChunk, chunk: ContentChunk | None = None) -> str:
+    """Note and heading."""
+    chunk = source if isinstance(source, ContentChunk) else chunk
+    title = chunk.title if chunk else note_name(source.relative_path or "")
+    return f"{title} › {source.heading}" if source.heading and source.heading != title else title
 
 
-def _quotes(citations: Iterable[Citation]) -> list[str]:
-    quotes = {citation.quote: citation.effective_status for citation in citations if citation.quote}
-    return [
-        element("p", element("q", text(quote), dir="auto"), " ", text(f"{WORDS[standing][0]} {standing}"), class_=f"quote {standing}")
-        for quote, standing in quotes.items()
-    ]
-
-
-def unused(references: Sequence[DocumentReference], uncited: int) -> str:
-    """What was named or found and no answer of the turn cites, the links that lead nowhere, and how much has no citation at all."""
-    parts = []
-    if references:
-        parts = [element("h3", "Not cited"), element("ul", *map(_unused, references))]
-    if uncited:
-        parts.append(element("p", f"{uncited} sentence{'s have' if uncited > 1 else ' has'} no citation."))
-    return element("div", *parts, class_="unused") if parts else ""
-
-
-def _unused(reference: DocumentReference) -> str:
-    broken = reference.relative_path is None
-    named = element("code", text(reference.relative_path)) if not broken else element("span", "✗ ", text(reference.wikilink), dir="auto")
-    reason = f" ({reference.delivery_reason})" if reference.delivery_reason else ""
-    return element("li", named, text(f": {came_in(reference)}{reason}"), class_="broken" if broken else None)
-
-
-# Marking
-
-
-def highlighted(excerpt: str, quotes: Sequence[str]) -> str:
-    """An excerpt as HTML with the quoted words marked, as far as they stand in it."""
-    found = sorted(span for quote in quotes if (span := _as_written(quote, excerpt) or _find(quote, *_comparable(excerpt))))
-    parts = []
+def highlight_quotes(excerpt: str, quotes: Iterable[str]) -> Markup:
+    """An excerpt with the quoted words that it contains highlighted."""
+    found = sorted(span for quote in quotes if (span := _find_exact(quote, excerpt) or _find_normalized(quote, *_normalize(excerpt))))
+    parts = Markup()
     at = 0
     for start, end in found:
         start, end = max(start, at), max(end, at)
         while end < len(excerpt) and unicodedata.combining(excerpt[end]):
             end += 1
-        parts += [text(excerpt[at:start]), element("mark", text(excerpt[start:end])) if start < end else ""]
-        at = end
-    return "".join([*parts, text(excerpt[at:])])
+        if start < end:
+            parts += Markup("%s<mark>%s</mark>") % (excerpt[at:start], excerpt[start:end])
+            at = end
+    return parts + excerpt[at:]
 
 
-def _as_written(quote: str, excerpt: str) -> tuple[int, int] | None:
-    wanted = quote.strip(_AROUND)
+def _find_exact(quote: str, excerpt: str) -> tuple[int, int] | None:
+    wanted = quote.strip(_EDGES)
     at = excerpt.find(wanted) if wanted else -1
     return None if at < 0 else (at, at + len(wanted))
 
 
-def _find(quote: str, letters: str, places: Sequence[int]) -> tuple[int, int] | None:
-    wanted = _comparable(quote.strip(_AROUND))[0].strip()
+def _find_normalized(quote: str, letters: str, positions: Sequence[int]) -> tuple[int, int] | None:
+    wanted = _normalize(quote.strip(_EDGES))[0].strip()
     at = letters.find(wanted) if wanted else -1
-    return None if at < 0 else (places[at], places[at + len(wanted) - 1] + 1)
+    return None if at < 0 else (positions[at], positions[at + len(wanted) - 1] + 1)
 
 
 @lru_cache(maxsize=16)  # several quotes of one excerpt
-def _comparable(words: str) -> tuple[str, list[int]]:
-    """Letters for comparing (case, white space, emphasis, quotation marks and marks of quoted lines aside), and where each stands."""
+def _normalize(words: str) -> tuple[str, list[int]]:
+    """The letters to compare, without case, white space, emphasis, kinds of quotation marks and `>` of quoted lines, and the position of
+    each."""
     letters: list[str] = []
-    places: list[int] = []
+    positions: list[int] = []
     begin, spaced = 0, False
     for line in words.split("\n"):
         quoted = _QUOTE_MARKS.match(line)
@@ -174,25 +161,25 @@ def _comparable(words: str) -> tuple[str, list[int]]:
             start = begin + run.start()
             if run[0].isspace():
                 letters += [] if spaced else [" "]
-                places += [] if spaced else [start]
+                positions += [] if spaced else [start]
                 spaced = True
             elif run[0].isascii():
                 letters.append(run[0].lower())
-                places += range(start, begin + run.end())
+                positions += range(start, begin + run.end())
                 spaced = False
             else:
-                for at, letter in enumerate(map(_bare, run[0]), start):
+                for at, letter in enumerate(map(_fold_letter, run[0]), start):
                     letters.append(letter)
-                    places += [at] * len(letter)
+                    positions += [at] * len(letter)
                 spaced = False
         begin += len(line) + 1
         if not spaced:
             letters.append(" ")
-            places.append(begin - 1)
+            positions.append(begin - 1)
             spaced = True
-    return "".join(letters), places
+    return "".join(letters), positions
 
 
 @lru_cache(maxsize=4096)
-def _bare(letter: str) -> str:
+def _fold_letter(letter: str) -> str:
     return fold(letter.translate(_STRAIGHT))

@@ -1,4 +1,4 @@
-"""Drawer: one way to get vectors for texts per file, each declaring `EMBEDDER`. Opening one contacts nothing."""
+"""Registry: one way to get vectors for texts per file, each declaring `EMBEDDER`. Opening one contacts nothing."""
 
 import sys
 
@@ -11,6 +11,6 @@ def names() -> list[str]:
 
 
 def embedder(name: str) -> EmbedderKind:
-    """The way to get vectors of that name. Raises KeyError when there is none."""
+    """Raises KeyError for an unknown name."""
     found: EmbedderKind = registry.load(sys.modules[__name__], name, "EMBEDDER")
     return found

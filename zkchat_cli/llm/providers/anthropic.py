@@ -14,13 +14,13 @@ from zkchat_cli.config.schema import Section
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.anthropic.request import model_abilities, request_body
 from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, ServerInfo, Window
-from zkchat_cli.llm.remote_model import LIST_TIMEOUTS, KeyedProvider, RemoteModel, fetch_models, settings_of
+from zkchat_cli.llm.keyed_provider import ANTHROPIC
+from zkchat_cli.llm.remote_model import LIST_TIMEOUTS, RemoteModel, fetch_models, settings_of
 from zkchat_cli.llm.threaded_stream import Emit
 
 if TYPE_CHECKING:
     from zkchat_cli.llm.anthropic.client import MessagesClient
 
-ANTHROPIC = KeyedProvider("anthropic", "Anthropic", "https://api.anthropic.com", "the server for anthropic")
 API_VERSION = "2023-06-01"
 MIN_WINDOW = Window(200_000, "the minimum of all Claude models; the server does not say")
 
@@ -105,7 +105,7 @@ def _open(config: ModelConfig) -> AnthropicModel:
         bearer = {"Authorization": f"Bearer {key}"} if address != ANTHROPIC.address else {}  # imitations read the one or the other
         return {"anthropic-version": API_VERSION, **({"x-api-key": key, **bearer} if key else {})}
 
-    server = ANTHROPIC.server(config, address, settings.key_variable, headers)
+    server = ANTHROPIC.client(config, address, settings.key_variable, headers)
     return AnthropicModel(config.name, server, settings, window=MIN_WINDOW if config.name.startswith("claude-") else None)
 
 

@@ -12,10 +12,10 @@ from zkchat_cli.config.schema import Section
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, ServerInfo, Window
 from zkchat_cli.llm.json_client import JsonClient
-from zkchat_cli.llm.remote_model import KeyedProvider, RemoteModel, fetch_models, settings_of
+from zkchat_cli.llm.keyed_provider import OPENAI
+from zkchat_cli.llm.remote_model import RemoteModel, fetch_models, settings_of
 from zkchat_cli.llm.threaded_stream import Emit
 
-OPENAI = KeyedProvider("openai", "OpenAI", "https://api.openai.com/v1", "the OpenAI-compatible server", "; most end in /v1")
 _WINDOW_FIELDS = ("max_model_len", "context_length", "context_window", "max_context_length", "loaded_context_length", "n_ctx")
 """Where servers report a model's window: vLLM, OpenRouter, Groq, Mistral, LM Studio, llama.cpp."""
 _O200K_MODELS = ("gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "chatgpt", "o1", "o3", "o4")
@@ -92,7 +92,7 @@ def _window_in(row: dict[str, Any]) -> int | None:
 def _open(config: ModelConfig) -> OpenaiModel:
     settings = settings_of(config, OpenAISettings)
     address = (config.env.get("OPENAI_BASE_URL", "").strip() or settings.base_url.strip()).rstrip("/") or OPENAI.address
-    server: JsonClient = OPENAI.server(config, address, settings.key_variable)
+    server: JsonClient = OPENAI.client(config, address, settings.key_variable)
     return OpenaiModel(config.name, server, settings)
 
 

@@ -52,7 +52,7 @@ def export(
         raise UsageError("--next needs --format context", "Add --format context, or leave out --next.")
     if output is not None:
         output_file.check(output)
-    from zkchat_cli.exporters.base import schema as json_schema
+    from zkchat_cli.exporters.base import json_schema
 
     text = json.dumps(json_schema(), indent=2) + "\n" if schema else _exported(ctx, id_, exporter, next_)
     if output is not None:
