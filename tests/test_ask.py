@@ -244,7 +244,7 @@ def test_half_an_answer_never_replaces_a_file(zkchat: Program, tmp_path: Path, s
 def test_an_answer_that_was_cut_is_gone_on_with(zkchat: Program, script: Callable[..., str]) -> None:
     model = script({"text": "The first half", "finish_reason": "length"}, {"text": " and the second."})
     cut = zkchat("ask", "Tell me all.", "--model", model)
-    assert "its length limit; zkchat ask -c goes on" in cut.err
+    assert "length limit; continue it with zkchat ask -c" in cut.err
     model = script({"text": " and the second."})
     assert zkchat("ask", "-c", "--model", model, "--answer-only").out == " and the second.\n"
     nothing = zkchat("ask", "-c", "--model", model)
