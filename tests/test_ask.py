@@ -250,7 +250,7 @@ def test_an_answer_that_was_cut_is_gone_on_with(zkchat: Program, script: Callabl
     nothing = zkchat("ask", "-c", "--model", model)
     assert (nothing.exit_status, "the last answer was not cut" in nothing.err) == (2, True)
     lost = zkchat("ask", "Tell me all.", "--no-store", "--model", script({"text": "Half", "finish_reason": "length"}))
-    assert lost.err.rstrip().endswith("its length limit")
+    assert lost.err.rstrip().endswith("length limit")
 
 
 def test_a_conversation_about_a_piped_text_is_called_by_what_was_asked(zkchat: Program) -> None:
