@@ -238,12 +238,12 @@ def set_value(*path: str | int, to: Any) -> Callable[[Document], None]:
     [
         (set_value("messages", 1, "mood", to="good"), 'prompts.messages[1].mood is "good"'),
         (set_value("calls", 0, "messages", to=[-1]), "prompts.calls[0].messages[0] is -1"),
-        (set_value("calls", 0, "messages", to=[99]), "prompts.calls[0]: there is no message 99; the prompts have 8"),
+        (set_value("calls", 0, "messages", to=[99]), "prompts.calls[0].messages: index 99 is too large, prompts.messages has 8 entries"),
         (
             set_value("calls", 1, "tools", to=[0, 10**30]),
-            "prompts.calls[1]: there is no tool 1000000000000000000000000000000; the prompts have 3",
+            "prompts.calls[1].tools: index 1000",
         ),
-        (set_value("calls", 1, "question_id", to="x"), "prompts.calls[1]: the question 'x' is not one of the user's messages"),
+        (set_value("calls", 1, "question_id", to="x"), "prompts.calls[1].question_id: 'x' is not one of the user's messages"),
     ],
 )
 def test_an_index_or_id_that_names_nothing_is_refused(room: Room, change: Callable[[Document], None], message: str) -> None:

@@ -285,7 +285,7 @@ def test_a_folder_where_the_file_should_be_costs_nothing_but_time(vault: Vault) 
 def test_a_full_disk_costs_nothing_but_time(vault: Vault) -> None:
     DocumentSummaryService(vault).summary("Note.md")
     store = vault.summaries._store
-    store._ask(lambda db: db.execute("PRAGMA max_page_count = 1"), None)
+    store._query(lambda db: db.execute("PRAGMA max_page_count = 1"), None)
     for n in range(100):
         changed(vault, f"Note number {n} says this: " + "words " * 20, f"{n}.md")
         assert DocumentSummaryService(vault).summary(f"{n}.md")

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from zkchat_cli.models import ConversationArchive, Value
-from zkchat_cli.store import sent_prompts
 
 V = TypeVar("V", bound=Value)
 
@@ -35,8 +34,16 @@ def _problems(archive: ConversationArchive) -> Iterator[str]:
         compaction_ids.add(compaction.id)
     if archive.prompts is not None:
         questions = {message.id for message in archive.messages if message.role == "user"}
-        if problem := sent_prompts.find_archive_problem(archive.prompts, questions):
-            yield problem
+        for number, call in enumerate(archive.prompts.calls):
+            path = f"prompts.calls[{number}]"
+            if call.question_id not in questions:
+                yield f"{path}.question_id: {call.question_id!r} is not one of the user's messages"
+            for name, indexes, count in (
+                ("messages", call.messages, len(archive.prompts.messages)),
+                ("tools", call.tools, len(archive.prompts.tools)),
+            ):
+                if any(index >= count for index in indexes):
+                    yield f"{path}.{name}: index {max(indexes)} is too large, prompts.{name} has {count} entries"
 
 
 def with_new_ids(archive: ConversationArchive, new_id: Callable[[], str]) -> ConversationArchive:

@@ -249,6 +249,7 @@ class ChatSessionStore:
             question = rows.from_message(user) | {"conversation_id": replace_surrogates(conversation_id)}
             if self._db.execute(f"{_UPDATE_MESSAGE}, status = :status {_IN_CONVERSATION}", question).rowcount == 0:
                 raise StoreError(f"The question {user.id} is not in conversation {conversation_id}", "Add it before its turn is committed.")
+            note_usage.update(self._db, user)
             for message in answer:
                 self._insert_message(conversation_id, message)
             head = answer[-1].id if answer else user.id
@@ -289,6 +290,7 @@ class ChatSessionStore:
                 row = rows.from_message(message) | {"conversation_id": replace_surrogates(conversation_id)}
                 if self._db.execute(f"{_UPDATE_MESSAGE} {_IN_CONVERSATION}", row).rowcount == 0:
                     raise StoreError(f"The message {message.id} is not in conversation {conversation_id}", "Nothing was changed.")
+                note_usage.update(self._db, message)
 
     def move_head(self, conversation_id: str, message_id: str | None) -> None:
         """Make another message the end of the current branch; None: the conversation's empty beginning."""
@@ -376,6 +378,7 @@ class ChatSessionStore:
 
     def _insert_message(self, conversation_id: str, message: ZkChatMessage) -> None:
         self._insert("message", rows.from_message(message) | {"conversation_id": replace_surrogates(conversation_id)})
+        note_usage.update(self._db, message)
 
     def _insert(self, table: str, row: dict[str, Any]) -> None:
         self._db.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES (:{', :'.join(row)})", row)

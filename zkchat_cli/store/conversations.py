@@ -78,15 +78,14 @@ def overviews(connection: sqlite3.Connection, vault: str | None, limit: int | No
 
 def overview(connection: sqlite3.Connection, conversation_id: str) -> ConversationSummary:
     """Raises StoreError as `read` does."""
-    known = read(connection, conversation_id)
-    return _to_overview(connection.execute(f"{_OVERVIEW} WHERE id = ?", (replace_surrogates(known.id),)).fetchone())
+    id_ = read(connection, conversation_id).id
+    return _to_overview(connection.execute(f"{_OVERVIEW} WHERE id = ?", (id_,)).fetchone())
 
 
 def _to_overview(row: Sequence[Any]) -> ConversationSummary:
-    *columns, messages, tokens, question = row
-    first = next(iter(str(question or "").strip().splitlines()), "").strip()
-    values = dict(zip(rows.CONVERSATION, columns, strict=True))
-    return ConversationSummary.model_validate({**values, "messages": messages, "tokens": tokens, "first_line": first or None})
+    values = dict(zip((*rows.CONVERSATION, "messages", "tokens", "first_line"), row, strict=True))
+    lines = str(values["first_line"] or "").strip().splitlines()
+    return ConversationSummary.model_validate(values | {"first_line": lines[0].strip() if lines else None})
 
 
 def _filter(vault: str | None, limit: int | None) -> dict[str, str | int | None]:

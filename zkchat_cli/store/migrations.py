@@ -113,8 +113,7 @@ SCRIPTS: tuple[str, ...] = (
     ) STRICT;
     CREATE UNIQUE INDEX fact_current ON fact (vault, key) WHERE ended_at IS NULL;
     """
-    # Which message used which note, so that a question about a note does not read every conversation. Triggers derive it from `rest`. A
-    # `rest` that is not valid JSON mentions nothing; reading the message reports it. STRICT tables take 64-bit numbers only, hence CAST.
+    # Which message used which note, so that a question about a note does not read every conversation; see note_usage.
     """
     CREATE TABLE mention (
         message_seq INTEGER NOT NULL REFERENCES message (seq) ON DELETE CASCADE,
@@ -126,32 +125,6 @@ SCRIPTS: tuple[str, ...] = (
         PRIMARY KEY (message_seq, relative_path, how, number)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX mention_path ON mention (relative_path);
-
-    CREATE VIEW mention_of_message (message_seq, relative_path, how, number, citations, held) AS
-    WITH source (seq, list, value) AS (
-        SELECT message.seq, list.value, CASE item.type WHEN 'object' THEN item.value ELSE '{}' END
-        FROM message, json_each('["references","citations"]') AS list,
-            json_each(CASE WHEN json_valid(message.rest) THEN message.rest ELSE '{}' END, '$.' || list.value) AS item
-        WHERE message.role IN ('user', 'assistant')
-    ), entry (seq, path, how, number, held) AS (
-        SELECT seq, CAST(json_extract(value, '$.relative_path') AS TEXT),
-            CASE WHEN list = 'citations' THEN 'cited' ELSE CASE json_extract(value, '$.reference_type')
-                WHEN 'direct' THEN 'named' WHEN 'search' THEN 'found' ELSE CAST(json_extract(value, '$.reference_type') AS TEXT) END END,
-            CAST(coalesce(json_extract(value, '$.number'), 0) AS INTEGER), coalesce(json_extract(value, '$.valid'), 0) = 1
-        FROM source
-    )
-    SELECT seq, path, how, number, CASE how WHEN 'cited' THEN count(*) ELSE 0 END, sum(held)
-    FROM entry WHERE path IS NOT NULL AND how IS NOT NULL GROUP BY seq, path, how, number;
-
-    CREATE TRIGGER message_mentions AFTER INSERT ON message WHEN instr(NEW.rest, '"relative_path"')
-    BEGIN INSERT INTO mention SELECT * FROM mention_of_message WHERE message_seq = NEW.seq; END;
-
-    CREATE TRIGGER message_mentions_updated AFTER UPDATE OF rest ON message
-    WHEN NEW.rest <> OLD.rest AND instr(NEW.rest || OLD.rest, '"relative_path"')
-    BEGIN
-        DELETE FROM mention WHERE message_seq = NEW.seq;
-        INSERT INTO mention SELECT * FROM mention_of_message WHERE message_seq = NEW.seq;
-    END;
     """
     # Full-text search; see message_search. `unindexed` messages wait for the next search, so that storing a turn stays cheap. The indexed
     # words are stored only if they differ from the content (`index_words`).

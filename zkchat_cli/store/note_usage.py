@@ -1,16 +1,17 @@
-"""Which answers used a note: the rows of the table `mention` (see migrations), grouped by answer.
+"""The table `mention`: which messages used a note.
 
 A note that a question names counts for the answers to that question, because readers look for answers. A question is listed by itself only
 if no answer to it used the note.
 """
 
 import sqlite3
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
 from typing import get_args
 
-from zkchat_cli.models import Mention, MentionKind, MostCitedNote
+from zkchat_cli.models import Mention, MentionKind, MostCitedNote, ZkChatMessage
 from zkchat_cli.text.truncate import truncate
+from zkchat_cli.text.words import replace_surrogates
 
 QUESTION_LENGTH = 120
 _READ_LENGTH = 4 * QUESTION_LENGTH
@@ -51,55 +52,60 @@ _OFTEN_CITED = """
 """
 
 
-@dataclass
-class _Answer:
-    """A message and its uses of the note."""
+def update(connection: sqlite3.Connection, message: ZkChatMessage) -> None:
+    """Store the notes that a stored question or answer references and cites, in place of what was stored for it before."""
+    if message.role not in ("user", "assistant"):
+        return
+    [seq] = connection.execute("SELECT seq FROM message WHERE id = ?", (replace_surrogates(message.id),)).fetchone()
+    uses: dict[tuple[str, str, int], list[int]] = {}
+    for reference in message.references:
+        if reference.relative_path is not None:
+            kind = _KINDS.get(reference.reference_type, reference.reference_type)
+            uses.setdefault((reference.relative_path, kind, _stored_number(reference.number)), [0, 0])
+    for citation in message.citations:
+        if citation.relative_path is not None:
+            counts = uses.setdefault((citation.relative_path, "cited", _stored_number(citation.number)), [0, 0])
+            counts[0] += 1
+            counts[1] += citation.valid
+    connection.execute("DELETE FROM mention WHERE message_seq = ?", (seq,))
+    rows = [(seq, replace_surrogates(path), kind, number, *counts) for (path, kind, number), counts in uses.items()]
+    connection.executemany("INSERT OR IGNORE INTO mention VALUES (?, ?, ?, ?, ?, ?)", rows)
 
-    conversation_id: str
-    title: str | None
-    message_id: str
-    timestamp: str
-    seq: int
-    question_seq: int | None
-    question: str | None
-    how: set[str] = field(default_factory=set)
-    numbers: set[int] = field(default_factory=set)
-    citations: int = 0
-    held: int = 0
 
-    @property
-    def is_question(self) -> bool:
-        return self.seq == self.question_seq
+_KINDS = {"direct": "named", "search": "found"}
 
-    def to_mention(self, named: Iterable[str]) -> Mention:
-        kinds = self.how.union(named)
-        return Mention(
-            conversation_id=self.conversation_id,
-            title=self.title,
-            message_id=self.message_id,
-            timestamp=self.timestamp,
-            question=None if self.question is None else truncate(self.question, QUESTION_LENGTH),
-            how=tuple(kind for kind in get_args(MentionKind) if kind in kinds),
-            numbers=tuple(sorted(self.numbers)),
-            citations=self.citations,
-            held=self.held,
-        )
+
+def _stored_number(number: int | None) -> int:
+    """A chunk's number; an import may have any, but SQLite's integers have 64 bits."""
+    return number if number is not None and 0 < number < 2**63 else 0
 
 
 def read(connection: sqlite3.Connection, vault: str, path: str) -> tuple[Mention, ...]:
     """The uses of the note `path` in conversations with `vault`, newest first."""
-    found: dict[int, _Answer] = {}
-    for seq, id_, title, message_id, timestamp, question_seq, question, how, number, citations, held in connection.execute(
-        _USES, {"vault": vault, "path": path}
-    ):
-        answer = found.setdefault(seq, _Answer(id_, title, message_id, timestamp, seq, question_seq, question))
-        answer.how.add(how)
-        answer.numbers.update([number] if number > 0 else [])
-        answer.citations += citations
-        answer.held += held
-    named = {answer.seq: answer.how for answer in found.values() if answer.is_question}
-    answered = {answer.question_seq for answer in found.values() if not answer.is_question}
-    return tuple(a.to_mention(named.get(a.question_seq or 0, ())) for a in found.values() if not (a.is_question and a.seq in answered))
+    uses = connection.execute(_USES, {"vault": vault, "path": path}).fetchall()
+    kinds: dict[int, set[str]] = {}
+    for seq, *_, kind, _, _, _ in uses:
+        kinds.setdefault(seq, set()).add(kind)
+    answered = {question_seq for seq, *_, question_seq, _, _, _, _, _ in uses if question_seq != seq}
+    mentions = []
+    for seq, group in groupby(uses, key=itemgetter(0)):
+        [(_, conversation_id, title, message_id, timestamp, question_seq, question, *_), *_] = found = list(group)
+        if seq == question_seq and seq in answered:
+            continue
+        mentions.append(
+            Mention(
+                conversation_id=conversation_id,
+                title=title,
+                message_id=message_id,
+                timestamp=timestamp,
+                question=None if question is None else truncate(question, QUESTION_LENGTH),
+                how=tuple(kind for kind in get_args(MentionKind) if kind in kinds[seq] | kinds.get(question_seq, set())),
+                numbers=tuple(sorted({number for *_, number, _, _ in found if number > 0})),
+                citations=sum(citations for *_, citations, _ in found),
+                held=sum(held for *_, held in found),
+            )
+        )
+    return tuple(mentions)
 
 
 def often_cited(connection: sqlite3.Connection, vault: str) -> tuple[MostCitedNote, ...]:

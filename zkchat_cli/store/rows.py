@@ -19,7 +19,6 @@ MESSAGE = (*_MESSAGE, "rest", "packed")
 """The columns that `to_message` takes, in this order."""
 _PACKED_REFERENCE = ("summary", "context_snippet", "headings", "candidates", "delivery_reason")
 """The long fields of a reference."""
-MANY_VALUES = 10_000
 
 
 def from_conversation(conversation: Conversation) -> dict[str, Any]:
@@ -75,15 +74,10 @@ def paused_gc() -> Iterator[None]:
     """Pause garbage collection while thousands of values are made: none of them is garbage, and collecting takes two thirds of the time."""
     enabled = gc.isenabled()
     gc.disable()
-    before = gc.get_count()[0]
     try:
         yield
     finally:
         if enabled:
-            # freeze and unfreeze move the new values into the oldest generation; not if someone froze objects, which this would unfreeze
-            if gc.get_count()[0] - before > MANY_VALUES and not gc.get_freeze_count():
-                gc.freeze()
-                gc.unfreeze()
             gc.enable()
 
 

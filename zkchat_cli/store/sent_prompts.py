@@ -8,6 +8,7 @@ a piece was made from is not stored again: that saves 10 MB of 45 in a conversat
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from hashlib import blake2b
 from itertools import accumulate, pairwise
 from typing import Any
@@ -36,25 +37,22 @@ class PieceCache:
     pieces: Mapping[int, tuple[Value, int]] = field(default_factory=dict)
 
 
-def write(connection: sqlite3.Connection, conversation_id: str, sent: Sequence[SentPrompt], cache: PieceCache) -> PieceCache:
+def write(connection: sqlite3.Connection, conversation_id: str, sent: Sequence[SentPrompt], known: PieceCache) -> PieceCache:
     """Store the prompts of a turn, inside the caller's transaction. Keep the returned cache only if that is committed."""
     if not sent:
-        return cache
-    writer = _Writer(connection, conversation_id, cache)
-    for call in sent:
-        prompt = call.prompt
-        writer.insert(
-            call.question_id,
-            [writer.number(message) for message in prompt.messages],
-            [writer.number(tool) for tool in prompt.tools],
-            {
-                "model": call.model,
-                "usage": call.usage and _dump(call.usage),
-                "strategy": prompt.strategy,
-                "dropped": [_dump(each) for each in prompt.dropped],
-                "figures": _dump(prompt.usage),
-            },
+        return known
+    writer = _Writer(connection, conversation_id, known)
+    for each in sent:
+        prompt = each.prompt
+        call = ArchivedCall(
+            question_id=each.question_id,
+            model=each.model,
+            usage=each.usage,
+            strategy=prompt.strategy,
+            dropped=prompt.dropped,
+            figures=prompt.usage,
         )
+        writer.insert(call, [writer.number(piece) for piece in prompt.messages], [writer.number(piece) for piece in prompt.tools])
     return writer.cache_of(sent[-1].prompt)
 
 
@@ -64,9 +62,24 @@ def read(connection: sqlite3.Connection, message_id: str) -> tuple[SentPrompt, .
     if found is None:
         return ()
     question, question_id = found
-    reader = _Reader(connection)
-    found = connection.execute("SELECT conversation_seq, body FROM prompt WHERE question_seq = ? ORDER BY seq", (question,)).fetchall()
-    return tuple(reader.prompt(conversation, question_id, call, body) for call, (conversation, body) in enumerate(found, 1))
+    rows = connection.execute("SELECT conversation_seq, body FROM prompt WHERE question_seq = ? ORDER BY seq", (question,)).fetchall()
+    read_piece = cache(partial(_read_piece, connection))  # each piece once, however many of the prompts have it
+    sent = []
+    for call, (conversation, body) in enumerate(rows, 1):
+        document = codec.decompress(body)
+        messages = tuple(PromptMessage.model_validate(read_piece(seq)) for seq in accumulate(document.pop("messages")))
+        tools = tuple(PromptTool.model_validate(read_piece(seq)) for seq in accumulate(document.pop("tools")))
+        summary = next((m.source_ids[0] for m in messages if m.kind == "summary" and m.source_ids), None)
+        compaction = compactions.with_summary(connection, conversation, summary) if summary else None
+        stored = ArchivedCall.model_validate(document | {"question_id": question_id})
+        prompt = Prompt(messages=messages, tools=tools, usage=stored.figures, dropped=stored.dropped, strategy=stored.strategy)
+        through = compaction.last_id if compaction else None
+        sent.append(
+            SentPrompt(
+                question_id=question_id, call=call, model=stored.model, prompt=prompt, usage=stored.usage, summarised_through=through
+            )
+        )
+    return tuple(sent)
 
 
 def read_archive(connection: sqlite3.Connection, conversation_id: str) -> ArchivedPrompts | None:
@@ -74,22 +87,19 @@ def read_archive(connection: sqlite3.Connection, conversation_id: str) -> Archiv
     [conversation] = connection.execute("SELECT seq FROM conversation WHERE id = ?", (conversation_id,)).fetchone()
     query = """SELECT message.id, prompt.body FROM prompt LEFT JOIN message ON message.seq = prompt.question_seq
         WHERE prompt.conversation_seq = ? ORDER BY prompt.seq"""
-    calls = [(question_id, codec.decompress(body)) for question_id, body in connection.execute(query, (conversation,))]
+    calls = [codec.decompress(body) | {"question_id": id_} for id_, body in connection.execute(query, (conversation,))]
     if not calls:
         return None
     lists: dict[str, list[dict[str, Any]]] = {"messages": [], "tools": []}
     index: dict[int, int] = {}
-    query = "SELECT seq, body FROM piece WHERE conversation_seq = ? ORDER BY seq"
-    for seq, body in connection.execute(query, (conversation,)):
+    for seq, body in connection.execute("SELECT seq, body FROM piece WHERE conversation_seq = ? ORDER BY seq", (conversation,)):
         piece = _unpack(connection, conversation, body)
         target = lists["tools" if "descriptor" in piece else "messages"]
         index[seq] = len(target)
         target.append(piece)
-    for question_id, document in calls:
-        document["question_id"] = question_id
-        for name in lists:
-            document[name] = [index[seq] for seq in accumulate(document[name])]
-    return ArchivedPrompts.model_validate({**lists, "calls": [document for _, document in calls]})
+    for call in calls:
+        call.update({name: [index[seq] for seq in accumulate(call[name])] for name in lists})
+    return ArchivedPrompts.model_validate({**lists, "calls": calls})
 
 
 def write_archive(connection: sqlite3.Connection, conversation_id: str, prompts: ArchivedPrompts) -> None:
@@ -98,34 +108,17 @@ def write_archive(connection: sqlite3.Connection, conversation_id: str, prompts:
     messages = [writer.number(message) for message in prompts.messages]
     tools = [writer.number(tool) for tool in prompts.tools]
     for call in prompts.calls:
-        document = call.model_dump(mode="json", exclude={"question_id", "messages", "tools"}, exclude_defaults=True)
-        writer.insert(call.question_id, [messages[n] for n in call.messages], [tools[n] for n in call.tools], document)
-
-
-def find_archive_problem(prompts: ArchivedPrompts, question_ids: set[str]) -> str | None:
-    """What a call names that is not in the archive."""
-
-    def missing(call: ArchivedCall) -> str | None:
-        if call.question_id not in question_ids:
-            return f"the question {call.question_id!r} is not one of the user's messages"
-        for name, numbers, count in (("message", call.messages, len(prompts.messages)), ("tool", call.tools, len(prompts.tools))):
-            if (wrong := next((number for number in numbers if number >= count), None)) is not None:
-                return f"there is no {name} {wrong}; the prompts have {count}"
-        return None
-
-    problems = ((number, missing(call)) for number, call in enumerate(prompts.calls))
-    return next((f"prompts.calls[{number}]: {problem}" for number, problem in problems if problem), None)
+        writer.insert(call, [messages[n] for n in call.messages], [tools[n] for n in call.tools])
 
 
 class _Writer:
-    """Numbers the pieces of one conversation; a piece that is new is stored."""
+    """Numbers the pieces of one conversation; a new piece is stored."""
 
-    def __init__(self, connection: sqlite3.Connection, conversation_id: str, cache: PieceCache) -> None:
+    def __init__(self, connection: sqlite3.Connection, conversation_id: str, known: PieceCache) -> None:
         self._db = connection
-        [self._conversation] = connection.execute(
-            "SELECT seq FROM conversation WHERE id = ?", (replace_surrogates(conversation_id),)
-        ).fetchone()
-        self._pieces = dict(cache.pieces) if cache.conversation == self._conversation else {}
+        query = "SELECT seq FROM conversation WHERE id = ?"
+        [self._conversation] = connection.execute(query, (replace_surrogates(conversation_id),)).fetchone()
+        self._pieces = dict(known.pieces) if known.conversation == self._conversation else {}
 
     def number(self, piece: PromptMessage | PromptTool) -> int:
         known = self._pieces.get(id(piece))
@@ -134,7 +127,7 @@ class _Writer:
         return known[1]
 
     def _stored_number(self, piece: PromptMessage | PromptTool) -> int:
-        document = _dump(piece)
+        document = piece.model_dump(mode="json", exclude_defaults=True)
         key = (self._conversation, blake2b(codec.encode(document), digest_size=16).digest())
         found = self._db.execute("SELECT seq FROM piece WHERE conversation_seq = ? AND hash = ?", key).fetchone()
         if found:
@@ -146,53 +139,22 @@ class _Writer:
         insert = "INSERT INTO piece (conversation_seq, hash, body) VALUES (?, ?, ?)"
         return self._db.execute(insert, (*key, codec.compress(document))).lastrowid or 0
 
-    def insert(self, question_id: str, messages: Sequence[int], tools: Sequence[int], document: dict[str, Any]) -> None:
+    def insert(self, call: ArchivedCall, messages: Sequence[int], tools: Sequence[int]) -> None:
         """Store a prompt. Piece numbers are written as differences, which compress to a tenth."""
+        document = call.model_dump(mode="json", exclude={"question_id", "messages", "tools"}, exclude_defaults=True)
         body = codec.compress({**document, "messages": _differences(messages), "tools": _differences(tools)})
         insert = "INSERT INTO prompt (conversation_seq, question_seq, body) VALUES (?, (SELECT seq FROM message WHERE id = ?), ?)"
-        self._db.execute(insert, (self._conversation, replace_surrogates(question_id), body))
+        self._db.execute(insert, (self._conversation, replace_surrogates(call.question_id), body))
 
     def cache_of(self, prompt: Prompt) -> PieceCache:
         return PieceCache(self._conversation, {id(piece): self._pieces[id(piece)] for piece in (*prompt.messages, *prompt.tools)})
 
 
-class _Reader:
-    """Reads each piece once, however many prompts have it."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._db = connection
-        self._pieces: dict[int, dict[str, Any]] = {}
-
-    def prompt(self, conversation: int, question_id: str, call: int, body: bytes) -> SentPrompt:
-        document = codec.decompress(body)
-        messages = tuple(PromptMessage.model_validate(self._piece(seq)) for seq in accumulate(document["messages"]))
-        summary = next((m.source_ids[0] for m in messages if m.kind == "summary" and m.source_ids), None)
-        compaction = compactions.with_summary(self._db, conversation, summary) if summary else None
-        prompt = Prompt.model_validate(
-            {
-                "messages": messages,
-                "tools": tuple(PromptTool.model_validate(self._piece(seq)) for seq in accumulate(document["tools"])),
-                "usage": document["figures"],
-                "dropped": document.get("dropped", ()),
-                "strategy": document["strategy"],
-            }
-        )
-        return SentPrompt(
-            question_id=question_id,
-            call=call,
-            model=document["model"],
-            prompt=prompt,
-            usage=document.get("usage"),
-            summarised_through=compaction.last_id if compaction else None,
-        )
-
-    def _piece(self, seq: int) -> dict[str, Any]:
-        if seq not in self._pieces:
-            found = self._db.execute("SELECT conversation_seq, body FROM piece WHERE seq = ?", (seq,)).fetchone()
-            if found is None:
-                raise ValueError(f"piece {seq} of a prompt is missing")
-            self._pieces[seq] = _unpack(self._db, *found)
-        return self._pieces[seq]
+def _read_piece(connection: sqlite3.Connection, seq: int) -> dict[str, Any]:
+    found = connection.execute("SELECT conversation_seq, body FROM piece WHERE seq = ?", (seq,)).fetchone()
+    if found is None:
+        raise ValueError(f"piece {seq} of a prompt is missing")
+    return _unpack(connection, *found)
 
 
 def _unpack(connection: sqlite3.Connection, conversation: int, body: bytes) -> dict[str, Any]:
@@ -218,7 +180,3 @@ def _source_text(connection: sqlite3.Connection, conversation: int, source_id: s
 
 def _differences(numbers: Sequence[int]) -> list[int]:
     return [*numbers[:1], *(b - a for a, b in pairwise(numbers))]
-
-
-def _dump(value: Value) -> dict[str, Any]:
-    return value.model_dump(mode="json", exclude_defaults=True)

@@ -1,10 +1,8 @@
 """The sources of an answer: each with the verdicts of its citations, and the excerpt with the quoted words highlighted."""
 
 import re
-import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -12,7 +10,6 @@ from markupsafe import Markup
 from zkchat_cli.citations.mark_syntax import CitationMark
 from zkchat_cli.exporters.base import note_name
 from zkchat_cli.models import Citation, CitationStatus, ContentChunk
-from zkchat_cli.text.words import fold
 
 
 class Status(NamedTuple):
@@ -32,11 +29,10 @@ STATUSES: dict[CitationStatus, Status] = {
 
 MOST_BACK_LINKS = 10
 _SEVERITY = list(STATUSES)
-_QUOTE_MARKS = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _EDGES = " \n.…"
-_STRAIGHT = str.maketrans({**dict.fromkeys("‘’", "'"), **dict.fromkeys("“”„«»", '"')})
-_RUNS = re.compile(r"\s+|[^\s*`_]+")
-"""White space, or words without the signs of emphasis."""
+_TOKEN = re.compile(r"[^\W_]+|[^\w\s*`>]")
+_BETWEEN_TOKENS = r"[\s*_`>]*"
+_QUOTE_MARKS = "'\"‘’“”„«»"
 _MARK = Markup(
     '<a id="%(id)s" href="#source-%(article)s-%(number)s" class="cite %(status)s">%(text)s'
     '<span class="sign" aria-hidden="true">%(sign)s</span><span class="unseen"> (%(description)s)</span></a>'
@@ -123,63 +119,18 @@ def source_title(source: Citation | ContentChunk, chunk: ContentChunk | None = N
 
 def highlight_quotes(excerpt: str, quotes: Iterable[str]) -> Markup:
     """An excerpt with the quoted words that it contains highlighted."""
-    found = sorted(span for quote in quotes if (span := _find_exact(quote, excerpt) or _find_normalized(quote, *_normalize(excerpt))))
+    patterns = filter(None, map(_quote_pattern, quotes))
     parts = Markup()
     at = 0
-    for start, end in found:
+    for start, end in sorted(found.span() for pattern in patterns if (found := pattern.search(excerpt))):
         start, end = max(start, at), max(end, at)
-        while end < len(excerpt) and unicodedata.combining(excerpt[end]):
-            end += 1
         if start < end:
             parts += Markup("%s<mark>%s</mark>") % (excerpt[at:start], excerpt[start:end])
             at = end
     return parts + excerpt[at:]
 
 
-def _find_exact(quote: str, excerpt: str) -> tuple[int, int] | None:
-    wanted = quote.strip(_EDGES)
-    at = excerpt.find(wanted) if wanted else -1
-    return None if at < 0 else (at, at + len(wanted))
-
-
-def _find_normalized(quote: str, letters: str, positions: Sequence[int]) -> tuple[int, int] | None:
-    wanted = _normalize(quote.strip(_EDGES))[0].strip()
-    at = letters.find(wanted) if wanted else -1
-    return None if at < 0 else (positions[at], positions[at + len(wanted) - 1] + 1)
-
-
-@lru_cache(maxsize=16)  # several quotes of one excerpt
-def _normalize(words: str) -> tuple[str, list[int]]:
-    """The letters to compare, without case, white space, emphasis, kinds of quotation marks and `>` of quoted lines, and the position of
-    each."""
-    letters: list[str] = []
-    positions: list[int] = []
-    begin, spaced = 0, False
-    for line in words.split("\n"):
-        quoted = _QUOTE_MARKS.match(line)
-        for run in _RUNS.finditer(line, quoted.end() if quoted else 0):
-            start = begin + run.start()
-            if run[0].isspace():
-                letters += [] if spaced else [" "]
-                positions += [] if spaced else [start]
-                spaced = True
-            elif run[0].isascii():
-                letters.append(run[0].lower())
-                positions += range(start, begin + run.end())
-                spaced = False
-            else:
-                for at, letter in enumerate(map(_fold_letter, run[0]), start):
-                    letters.append(letter)
-                    positions += [at] * len(letter)
-                spaced = False
-        begin += len(line) + 1
-        if not spaced:
-            letters.append(" ")
-            positions.append(begin - 1)
-            spaced = True
-    return "".join(letters), positions
-
-
-@lru_cache(maxsize=4096)
-def _fold_letter(letter: str) -> str:
-    return fold(letter.translate(_STRAIGHT))
+def _quote_pattern(quote: str) -> re.Pattern[str] | None:
+    """Finds the words whatever the case, white space, emphasis, kind of quotation marks and `>` of quoted lines between them."""
+    tokens = [f"[{_QUOTE_MARKS}]" if token in _QUOTE_MARKS else re.escape(token) for token in _TOKEN.findall(quote.strip(_EDGES))]
+    return re.compile(_BETWEEN_TOKENS.join(tokens), re.IGNORECASE) if tokens else None
