@@ -296,11 +296,11 @@ def test_ask_works_on_a_goal_with_progress_beside_the_answer(zkchat: Program, sc
     )
     done = zkchat("ask", "--iterations", 3, GOAL, "--model", done_by)
     assert done.out.startswith("With AND [1].\n\nSources\n")
-    assert done.err == "zkchat: not met: why\n"
+    assert done.err == "zkchat: goal not met: why\n"
     assert done.exit_status == 1
     document = zkchat("ask", "--iterations", 3, GOAL, "--model", done_by, "--json")
     assert document.json["run"] == {"goal": GOAL, "iterations": 2, "met": False, "unmet": "why", "stopped": "finished"}
-    assert (document.exit_status, document.err) == (1, "zkchat: not met: why\n")
+    assert (document.exit_status, document.err) == (1, "zkchat: goal not met: why\n")
     met = script({"tool_calls": [{"name": "finish", "arguments": {"answer": "All of it."}}]})
     again = zkchat("ask", "-c", "--iterations", 3, "--model", met, "--stream-json")
     assert again.exit_status == 0
@@ -315,8 +315,8 @@ def test_ask_works_on_a_goal_with_progress_beside_the_answer(zkchat: Program, sc
 @pytest.mark.parametrize(
     ("replies", "rounds", "told"),
     [
-        ([{"text": "Same."}], 3, "not met: after 2 iterations it only repeated itself"),
-        ([{"text": "One."}], 1, "not met: 1 iteration did not do"),
+        ([{"text": "Same."}], 3, "goal not met: the model repeated itself after 2 iterations"),
+        ([{"text": "One."}], 1, "goal not met after 1 iteration"),
     ],
 )
 def test_a_run_that_reaches_no_goal_says_why(
