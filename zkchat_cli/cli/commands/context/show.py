@@ -9,13 +9,10 @@ import typer
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples
 from zkchat_cli.errors import UsageError
-from zkchat_cli.terminal import redrawing
 from zkchat_cli.terminal.external_programs import paged
 
 if TYPE_CHECKING:
-    from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.context.prompt_history import SentPrompts
-    from zkchat_cli.views.text import StyledLine
 
 COMMANDS = command_group()
 
@@ -93,45 +90,20 @@ def diff(
         pager.print(prompts.prompt_diff_text(before, after, found))
 
 
-@command(COMMANDS, *options.PROMPT, epilog=examples("zkchat context stats --watch"))
-def stats(
-    ctx: CommandContext,
-    id_: options.ConversationArgument = None,
-    watch: Annotated[bool, typer.Option("--watch", "-w", help="Print again whenever the figures change, until Ctrl-C.")] = False,
-) -> None:
+@command(COMMANDS, *options.PROMPT)
+def stats(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
     """Tokens per component against the budgets, and how to reduce the largest."""
-    with ctx.open_session(id_) as session:
-        if watch:
-            _watch(ctx, session, id_)
-        else:
-            _print_stats(ctx, _stats(ctx, session))
-
-
-def _stats(ctx: CommandContext, session: "ZkChatSession") -> "str | list[StyledLine]":
     from zkchat_cli.views import context_usage
     from zkchat_cli.views.command_hints import IN_SHELL
 
-    prompt = session.prompt()
-    if ctx.as_json:
-        return ctx.screen.as_json(prompt.usage)
-    filtered = session.settings.context.tool_filter == "auto"
-    return context_usage.usage_lines(prompt, _columns(), context_usage.pinned_turns(session.history), IN_SHELL, filtered=filtered)
-
-
-def _print_stats(ctx: CommandContext, stats: "str | list[StyledLine]") -> None:
-    if isinstance(stats, str):
-        ctx.screen.print(stats)
-    else:
-        ctx.screen.with_width().show(stats)
-
-
-def _watch(ctx: CommandContext, session: "ZkChatSession", id_: str | None) -> None:
-    """Print the figures of the named or the latest conversation until Ctrl-C."""
-
-    def look() -> "str | list[StyledLine]":
-        return _stats(ctx, session.open_conversation(session.store.find(id_, str(session.vault.root)).id))
-
-    redrawing.watch(lambda: (session.store.facts_version(), _columns()), look, lambda stats: _print_stats(ctx, stats), ctx.screen)
+    with ctx.open_session(id_) as session:
+        prompt = session.prompt()
+        if ctx.as_json:
+            ctx.screen.json(prompt.usage)
+            return
+        filtered = session.settings.context.tool_filter == "auto"
+        pinned = context_usage.pinned_turns(session.history)
+        ctx.screen.with_width().show(context_usage.usage_lines(prompt, _columns(), pinned, IN_SHELL, filtered=filtered))
 
 
 def _columns() -> int:
