@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from asking import KEY, OLLAMA, OPENAI, REQUEST, Protocol, a_model, ask
+from model_calls import KEY, OLLAMA, OPENAI, REQUEST, Protocol, a_model, ask
 from model_server import ModelServer, Reply, openai_text, running_server, unresponsive_port
 
 from zkchat_cli.llm import mojentic_adapter, providers

@@ -7,9 +7,9 @@ from typing import Any
 
 import jsonschema
 import pytest
-from asking import KEY
 from building import Room, a_room, completed, said, stored
 from conftest import Program
+from model_calls import KEY
 from model_server import ModelServer, Reply, anthropic_text, ollama_text, openai_text, running_server
 
 from zkchat_cli.exporters import base, exporter

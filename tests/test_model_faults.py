@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 import pytest
-from asking import ANTHROPIC, KEY, OLLAMA, OPENAI, Protocol, a_model, ask
+from model_calls import ANTHROPIC, KEY, OLLAMA, OPENAI, Protocol, a_model, ask
 from model_server import RESET, ModelServer, Reply, closed_port, openai_error, running_server
 
 from zkchat_cli.llm.base import RetryDelay

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asking import ANTHROPIC, OLLAMA, OPENAI, REQUEST, Protocol, a_model
 from building import Deltas, a_room, calls, says
+from model_calls import ANTHROPIC, OLLAMA, OPENAI, REQUEST, Protocol, a_model
 from model_server import ModelServer, Reply, running_server, unresponsive_port
 
 from zkchat_cli.events import ToolCallStarted
