@@ -58,7 +58,7 @@ def test_long_lines_are_broken_between_words(zkchat: Program, script: Script) ->
 def test_a_provider_error_says_what_to_do_and_the_chat_goes_on(zkchat: Program, script: Script) -> None:
     with Chat(zkchat, "--model", script({"text": "Half an ans", "error": "cut"}, {"text": "All is well."})) as chat:
         chat.say("first")
-        chat.wait_for("the partial answer is kept")
+        chat.wait_for("the partial answer is stored")
         chat.wait_for("Ask again for the rest.\n  /retry asks again\n")
         assert "Half an ans" in chat.everything()
         chat.ask("second", "All is well.")

@@ -17,7 +17,7 @@ from zkchat_cli.terminal.clipboard import copy_text
 from zkchat_cli.terminal.editor import open_note, open_note_command
 from zkchat_cli.terminal.pager import page, paged
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.turn_renderer import Verbosity, show, unsent
+from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn, unsent_lines
 from zkchat_cli.terminal.turn_view import NotePrinter
 from zkchat_cli.text.sanitize import sanitize
 
@@ -146,10 +146,10 @@ def run_piped(line: str, session: ZkChatSession, screen: Screen, aside: NotePrin
         session = result.session
     if result.turn is not None:
         with closing(result.turn) as turn:
-            last = show(turn, screen, aside, Verbosity(max_sources, detail=session.verbose))
+            last = show_turn(turn, screen, aside, Verbosity(max_sources, detail=session.verbose))
         if isinstance(last, TurnFailed):
             raise last.error
-        for text in unsent(session) if session.verbose else ():
+        for text in unsent_lines(session) if session.verbose else ():
             aside(text, "dim")
         screen.print()
     return session

@@ -15,7 +15,7 @@ from zkchat_cli.errors import ZkchatError
 from zkchat_cli.store import input_history
 from zkchat_cli.terminal.completion import ChatCompleter
 from zkchat_cli.terminal.confirm import Confirmation
-from zkchat_cli.terminal.hyperlinks import opener, opens
+from zkchat_cli.terminal.hyperlinks import link_targets, note_opener
 from zkchat_cli.terminal.input_history import VaultHistory
 from zkchat_cli.terminal.input_line import InputLine, PromptHelpers, PromptStyle
 from zkchat_cli.terminal.interrupts import InterruptHandler
@@ -195,7 +195,7 @@ class Repl:
 
     def take_turn(self, events: "Generator[Event, None, None]") -> None:
         from zkchat_cli.events import TurnFailed  # as above
-        from zkchat_cli.terminal.turn_renderer import Verbosity, show, show_error, unsent
+        from zkchat_cli.terminal.turn_renderer import Verbosity, show_error, show_turn, unsent_lines
 
         self._session.stop_background_tasks()
         if self._asking is not None:
@@ -207,17 +207,17 @@ class Repl:
             reasoning=settings.chat.show_reasoning,
             detail=self._session.verbose,
             costs=settings.context.show_token_count,
-            opens=opens(self._session, self._screen.address),
+            links=link_targets(self._session, self._screen.address),
             who=shorten_middle(self._session.speaker_label, MAX_SPEAKER),
         )
         with closing(events) as turn:
             observed = turn if self._asking is None else self._asking.observe(turn)
-            last = show(self._note_stored(observed), self._screen, self._screen.print, verbosity)
+            last = show_turn(self._note_stored(observed), self._screen, self._screen.print, verbosity)
         if isinstance(last, TurnFailed):
             show_error(last.error, self._screen.print, last.partial)
             self._screen.print("  /retry asks again", "dim")
         elif last is not None:
-            for text in unsent(self._session) if self._session.verbose else ():
+            for text in unsent_lines(self._session) if self._session.verbose else ():
                 self._screen.print(text, "dim")
             self._session.start_background_tasks()
 
@@ -303,7 +303,7 @@ class Repl:
         settings = app.loaded.values
         self._has_session = True
         screen = self._screen.with_settings(settings.terminal)
-        self._screen = replace(screen, address=opener(app.vault.root, settings.references.link_style))
+        self._screen = replace(screen, address=note_opener(app.vault.root, settings.references.link_style))
         self._prompt.set_style(PromptStyle(screen.colour, screen.symbols))
         self._history.set_file(input_history.history_file(app.loaded.places.data_dir, str(app.vault.root)) if self._keep_history else None)
         if settings.terminal.editing_mode == "vi":
