@@ -38,6 +38,7 @@ def _reset(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("address", "cause"),
     [(nobody_listens(), "cannot be reached: Connection refused"), ("http://nobody.invalid", "its name is not known")],
+    ids=["closed port", "unknown host"],
 )
 def test_unreachable_server_is_called_once(protocol: Protocol, address: str, cause: str) -> None:
     answer = ask(a_model(protocol.name, address + protocol.path))
