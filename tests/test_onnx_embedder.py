@@ -14,7 +14,7 @@ from meaning import SYNONYMS
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.embedders.base import EmbedderConfig
 from zkchat_cli.llm.embedders.onnx import EMBEDDER, MAX_TOKENS
-from zkchat_cli.vault.search.vector_store import vectors
+from zkchat_cli.vault.search.vector_store import compute_vectors
 
 pytest.importorskip("onnxruntime")
 pytest.importorskip("tokenizers")
@@ -94,12 +94,12 @@ def file(tmp_path: Path) -> Path:
 
 
 def embed(file: Path, *texts: str) -> Any:
-    return vectors(EMBEDDER.open(EmbedderConfig(path=str(file))), texts, "document")
+    return compute_vectors(EMBEDDER.open(EmbedderConfig(path=str(file))), texts, "document")
 
 
 def error(path: object) -> ProviderError:
     with pytest.raises(ProviderError) as e:
-        embed(Path(str(path)), "a car") if path else vectors(EMBEDDER.open(EmbedderConfig()), ["a car"], "query")
+        embed(Path(str(path)), "a car") if path else compute_vectors(EMBEDDER.open(EmbedderConfig()), ["a car"], "query")
     assert e.value.hint
     return e.value
 

@@ -16,8 +16,8 @@ from conftest import Program, write
 from meaning import Meaning, Servers
 
 from zkchat_cli.errors import ProviderError, VaultError
-from zkchat_cli.vault.search.semantic import FEW, REST_SECONDS, SemanticSearch
-from zkchat_cli.vault.search.vector_store import LONGEST_TEXT, VectorStore, cut, embedded
+from zkchat_cli.vault.search.semantic import MOST_EMBEDDED_BY_A_QUERY, RETRY_SECONDS, SemanticSearch
+from zkchat_cli.vault.search.vector_store import LONGEST_TEXT, VectorStore, text_to_embed, truncate_text
 from zkchat_cli.vault.vault import Vault
 
 NOTES = {
@@ -155,12 +155,12 @@ def test_a_model_that_works_again_is_asked_at_once_and_another_trouble_is_told(n
 
 
 def test_more_than_a_few_are_left_to_the_index_command_which_is_said_once(notes: Notes) -> None:
-    notes.many(FEW + 1)
+    notes.many(MOST_EMBEDDED_BY_A_QUERY + 1)
     notes.vault.refresh()
     assert notes.found("car") == []
     assert notes.embedder.calls == []
     [warning] = notes.vault.take_warnings()
-    assert warning.message == f"{FEW + 5} pieces of the notes are found by words only"
+    assert warning.message == f"{MOST_EMBEDDED_BY_A_QUERY + 5} chunks are found by words only"
     assert "zkchat vault index" in warning.hint
     notes.found("car")
     assert notes.warned() == []
@@ -168,7 +168,7 @@ def test_more_than_a_few_are_left_to_the_index_command_which_is_said_once(notes:
 
 def test_what_has_vectors_is_found_while_others_have_none(notes: Notes) -> None:
     notes.vault.embed()
-    notes.many(FEW + 1)
+    notes.many(MOST_EMBEDDED_BY_A_QUERY + 1)
     notes.vault.refresh()
     assert notes.found("car")[0] == "Garage.md"
     assert len(notes.warned()) == 1
@@ -193,15 +193,15 @@ def test_a_second_run_computes_nothing(notes: Notes) -> None:
 
 
 def test_a_text_is_embedded_with_its_title_and_headings() -> None:
-    assert embedded("Garage", "Cars\nOil", "Twice a year.") == "Garage › Cars › Oil\n\nTwice a year."
-    assert embedded("Garage", "", "x") == "Garage\n\nx"
-    assert embedded("Garage", "Garage", "x") == "Garage\n\nx"
+    assert text_to_embed("Garage", "Cars\nOil", "Twice a year.") == "Garage › Cars › Oil\n\nTwice a year."
+    assert text_to_embed("Garage", "", "x") == "Garage\n\nx"
+    assert text_to_embed("Garage", "Garage", "x") == "Garage\n\nx"
 
 
 def test_a_long_text_is_cut_within_no_character() -> None:
-    assert cut("é" * LONGEST_TEXT) == "é" * (LONGEST_TEXT // 2)
-    assert cut("x" + "é" * LONGEST_TEXT) == "x" + "é" * (LONGEST_TEXT // 2 - 1)
-    assert cut("short") == "short"
+    assert truncate_text("é" * LONGEST_TEXT) == "é" * (LONGEST_TEXT // 2)
+    assert truncate_text("x" + "é" * LONGEST_TEXT) == "x" + "é" * (LONGEST_TEXT // 2 - 1)
+    assert truncate_text("short") == "short"
 
 
 def test_equal_texts_are_computed_once_and_both_found(notes: Notes) -> None:
@@ -338,7 +338,7 @@ def test_a_model_that_failed_is_left_alone_for_a_while(tmp_path: Path) -> None:
     embedder = Meaning(fails=lambda: DOWN)
     vault = Vault.open(write(tmp_path / "notes", NOTES), tmp_path / "cache")
     semantic = SemanticSearch(embedder, VectorStore(tmp_path / "vectors.db"), vault._ask, lambda: present[0])
-    for moment, asked in ((0, 1), (1, 1), (REST_SECONDS - 1, 1), (REST_SECONDS + 1, 2)):
+    for moment, asked in ((0, 1), (1, 1), (RETRY_SECONDS - 1, 1), (RETRY_SECONDS + 1, 2)):
         present[0] = moment
         assert semantic.nearest("car", 5) == []
         assert embedder.asked == asked
@@ -431,12 +431,12 @@ def test_verifying_the_same_model_computes_one_text(notes: Notes) -> None:
         (None, "0 vectors for 4 texts"),
         ([[]] * 4, "vectors without numbers"),
         ([[1.0], [1.0], [1.0, 2.0], [1.0]], "different lengths"),
-        ([["a"]] * 4, "something else than numbers"),
-        ([[{}]] * 4, "something else than numbers"),
-        ([[10**400]] * 4, "something else than numbers"),
-        ([[float("nan")]] * 4, "numbers that are none"),
-        ([[None]] * 4, "numbers that are none"),
-        ([[float("inf")]] * 4, "numbers that are none"),
+        ([["a"]] * 4, "or not of numbers"),
+        ([[{}]] * 4, "or not of numbers"),
+        ([[10**400]] * 4, "or not of numbers"),
+        ([[float("nan")]] * 4, "NaN or infinite numbers"),
+        ([[None]] * 4, "NaN or infinite numbers"),
+        ([[float("inf")]] * 4, "NaN or infinite numbers"),
     ],
 )
 def test_an_answer_that_is_none_is_refused_whole(notes: Notes, answer: Any, message: str) -> None:
@@ -595,10 +595,7 @@ def test_an_unknown_provider_is_refused_with_those_there_are(program: Program) -
 
 def test_doctor_tries_the_embedder(program: Program) -> None:
     check = lambda: next(c for c in program("doctor", "--json").json["checks"] if c["name"] == "semantic")  # noqa: E731
-    assert (
-        check()["detail"]
-        == "ollama/nomic-embed-text, 64 numbers a text; 0 of 4 chunks have a vector: zkchat vault index computes the others"
-    )
+    assert check()["detail"] == "ollama/nomic-embed-text, 64 dimensions; 0 of 4 chunks have a vector: zkchat vault index computes the rest"
     program("vault", "index")
     assert check()["detail"].endswith("4 of 4 chunks have a vector")
     program.env["OLLAMA_HOST"] = "127.0.0.1:1"
@@ -606,7 +603,7 @@ def test_doctor_tries_the_embedder(program: Program) -> None:
     assert (failed["ok"], failed["code"]) == (False, "provider")
     assert "ollama serve" in failed["next_step"]
     program.env["ZKCHAT_SEMANTIC__PROVIDER"] = "none"
-    assert check()["detail"].startswith("off, search goes by words")
+    assert check()["detail"].startswith("off: search by words only")
 
 
 def running(program: Program) -> "subprocess.Popen[bytes]":

@@ -382,7 +382,7 @@ def test_an_index_that_another_writes_too_long_is_busy(notes):
     notes.write("Alpha.md", "changed")
     mine = IndexDatabase.open(notes.vault.index_file)
     mine.connection.execute("PRAGMA busy_timeout = 1")
-    with pytest.raises(VaultError, match="another zkchat"), mine.writing():
+    with pytest.raises(VaultError, match="another zkchat"), mine.transaction():
         pass
     mine.close()
     other.close()

@@ -113,5 +113,5 @@ def test_a_hyphen_before_a_filter_turns_it_round():
     query = parse_query('tea -tag:#Drink/ -path:"Old things" -Tag:x')
     assert (query.words, query.without, query.tags, query.paths) == (("tea",), (), (), ())
     assert (query.without_tags, query.without_paths) == (("drink", "x"), ("old things",))
-    assert (query.is_limited, query.is_plain, query.is_empty) == (True, False, False)
+    assert (query.is_filtered, query.is_plain, query.is_empty) == (True, False, False)
     assert parse_query("-tag:x -path:y").is_empty

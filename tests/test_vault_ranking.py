@@ -142,7 +142,7 @@ def test_what_does_not_stand_out_lends_nothing():
 
 
 def test_all_may_lend_where_nothing_needs_to_stand_out():
-    assert neighbour_boost(BEST, {6: [77]}, replace(RANKING, standing_out=0)) == {77: pytest.approx(0.3)}
+    assert neighbour_boost(BEST, {6: [77]}, replace(RANKING, boost_rank=0)) == {77: pytest.approx(0.3)}
 
 
 def test_without_hits_or_without_weight_there_are_no_loans():

@@ -336,7 +336,7 @@ def open_app(choices: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
     with ExitStack() as opened:
         cache = open_cache_dir(loaded.places.cache_dir)
         opened.callback(cache.close)
-        vault = open_vault(loaded, env, cwd, cache.place)
+        vault = open_vault(loaded, env, cwd, cache.path)
         opened.callback(vault.close)
         store, unstored = _conversations(loaded, choices)
         opened.pop_all()

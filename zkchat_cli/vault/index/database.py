@@ -1,10 +1,8 @@
-"""The index of one vault: an SQLite file with its notes, chunks, links and words, and every question asked of it.
+"""The index of one vault: an SQLite file with its notes, chunks, links and words, and the queries on it.
 
-It is a cache: whatever is wrong with it, it can be made anew from the notes. So a version that does not fit, or damage, is an
-`IndexDamaged`, which the vault answers by building another one. `words` and `note_words` are contentless FTS5 tables over what
-`words.indexed` makes of a text (CJK runs cut into bigrams included): their tokenizer has nothing left to decide. A contentless row is
-deleted by giving its old values again, so `indexing` and this file agree on `indexed`; the version covers that, and the Unicode tables
-it depends on.
+It is a cache that can be rebuilt from the notes. So another version, or damage, raises `IndexDamaged`, and the manager rebuilds it. `words`
+and `note_words` are contentless FTS5 tables of texts that `words` has tokenized (CJK runs as bigrams). A row of them is deleted by giving
+its old values again, so the version must be raised when the tokens of a text change; the Unicode tables are checked, too.
 """
 
 import json
@@ -38,18 +36,18 @@ CREATE TABLE notes (
     mtime_ns INTEGER NOT NULL,
     ctime_ns INTEGER NOT NULL,
     size INTEGER NOT NULL,
-    hash BLOB,                           -- of the bytes that were read; NULL when they could not be
+    hash BLOB,                           -- of the bytes read; NULL if they could not be read
     title TEXT NOT NULL,
-    aliases TEXT NOT NULL,               -- one a line, as tags and anchors
+    aliases TEXT NOT NULL,               -- one per line, like tags and anchors
     tags TEXT NOT NULL,
-    anchors TEXT NOT NULL DEFAULT ''     -- texts of the links in other notes that point here
+    anchors TEXT NOT NULL DEFAULT ''     -- aliases of the links to this note
 );
 CREATE TABLE names (key TEXT NOT NULL, path TEXT NOT NULL, kind TEXT NOT NULL, spelled TEXT NOT NULL);
 CREATE TABLE chunks (
     id INTEGER PRIMARY KEY,
     note_id INTEGER NOT NULL,
     heading TEXT,
-    headings TEXT NOT NULL,              -- above and within, one a line
+    headings TEXT NOT NULL,              -- above and within, one per line
     start_line INTEGER NOT NULL,
     end_line INTEGER NOT NULL,
     text TEXT NOT NULL
@@ -65,12 +63,12 @@ CREATE TABLE links (
     embed INTEGER NOT NULL,
     key TEXT NOT NULL,
     target TEXT,
-    status TEXT                          -- NULL: a Markdown link that means no note
+    status TEXT                          -- NULL: a Markdown link to no note
 );
 CREATE TABLE problems (path TEXT PRIMARY KEY, text TEXT NOT NULL, from_scan INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE tags (tag TEXT NOT NULL, note_id INTEGER NOT NULL, PRIMARY KEY (tag, note_id)) WITHOUT ROWID; -- folded
-CREATE VIRTUAL TABLE words USING fts5 (headings, body, content='', tokenize='ascii');                      -- a row a chunk
-CREATE VIRTUAL TABLE note_words USING fts5 (title, aliases, tags, anchors, content='', tokenize='ascii');  -- a row a note
+CREATE VIRTUAL TABLE words USING fts5 (headings, body, content='', tokenize='ascii');                      -- a row per chunk
+CREATE VIRTUAL TABLE note_words USING fts5 (title, aliases, tags, anchors, content='', tokenize='ascii');  -- a row per note
 CREATE VIRTUAL TABLE name_pairs USING fts5 (pairs, content='', tokenize="ascii"); -- detail=full: without positions bm25 is 0
 """
 
@@ -82,16 +80,16 @@ INDEXES = (
     "CREATE INDEX IF NOT EXISTS links_by_key ON links (key)",
     "CREATE INDEX IF NOT EXISTS links_by_target ON links (target) WHERE target IS NOT NULL",
 )
-"""What `indexing` makes sure of once the notes are in: a table of half a million rows is sorted faster than it is kept sorted."""
+"""Created after the notes are inserted: sorting half a million rows once is faster than keeping them sorted."""
 
 _FTS = ("words", "note_words", "name_pairs")
 _HASH_BYTES = 16 << 20
-"""What FTS5 gathers before it writes: with its own 1 MB an index takes twice as long to build."""
+"""FTS5's write buffer: with the default of 1 MB a build takes twice as long."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkRow:
-    """A link between notes as the index holds it. `target` is None where it is broken."""
+    """A link in a note; `target` is None if it is broken."""
 
     source: str
     target: str | None
@@ -110,10 +108,7 @@ class Counts(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """How much there is. Kept up to date by whoever writes, since counting a million rows takes longer than a search.
-
-    `links` that mean a note or a file, `broken_links` among them, and the estimated `tokens` of all chunks.
-    """
+    """Stored totals, because counting a million rows takes longer than a search. `tokens` are estimated, of all chunks."""
 
     notes: int = 0
     chunks: int = 0
@@ -124,7 +119,7 @@ class Sizes(NamedTuple):
 
 @contextmanager
 def sqlite_errors(file: Path) -> Iterator[None]:
-    """SQLite's errors as ours: what only a rebuild helps against is IndexDamaged, what the user can help is a VaultError."""
+    """Translate SQLite's errors: IndexDamaged if only a rebuild helps, VaultError if the user can help."""
     try:
         yield
     except sqlite3.Error as e:
@@ -136,11 +131,11 @@ def sqlite_errors(file: Path) -> Iterator[None]:
             case ["READONLY" | "CANTOPEN" | "IOERR" | "PERM" | "AUTH"]:
                 raise VaultError(f"the index {file} cannot be used: {e}", "Check the folder's permissions, or set ZKCHAT_HOME.") from e
             case _:
-                raise IndexDamaged(f"the index {file} is damaged: {e}", "`zkchat vault index --full` builds it anew.") from e
+                raise IndexDamaged(f"the index {file} is damaged: {e}", "`zkchat vault index --full` rebuilds it.") from e
 
 
 class IndexDatabase:
-    """An open index. Not for two threads at once; two processes may have it open."""
+    """An open index, for one thread at a time; processes may share the file."""
 
     def __init__(self, file: Path, connection: sqlite3.Connection, inode: int) -> None:
         self.file = file
@@ -151,16 +146,16 @@ class IndexDatabase:
 
     @classmethod
     def open(cls, file: Path) -> "IndexDatabase":
-        """An existing index; IndexDamaged when it cannot serve, and says why."""
+        """Raises IndexDamaged for an index that must be rebuilt."""
         with sqlite_errors(file), opening(file):
             index = cls._connect(file, os.O_RDWR)
             try:
                 found = index.connection.execute("PRAGMA user_version").fetchone()[0]
                 if found != VERSION:
                     age = "an older" if found < VERSION else "a newer"
-                    raise IndexDamaged(f"the index was made by {age} version of zkchat", "It is built anew.")
+                    raise IndexDamaged(f"the index was made by {age} version of zkchat", "It is rebuilt.")
                 if index.meta("unicode") != unicodedata.unidata_version:
-                    raise IndexDamaged("the index was made with other Unicode tables", "It is built anew.")
+                    raise IndexDamaged("the index was made with other Unicode tables", "It is rebuilt.")
             except BaseException:
                 index.close()
                 raise
@@ -168,7 +163,7 @@ class IndexDatabase:
 
     @classmethod
     def create(cls, file: Path) -> "IndexDatabase":
-        """A new, empty index that nobody else knows yet, fast and without safety; `publish` makes it a durable one."""
+        """A new index, fast and without protection against crashes; `publish` makes it durable."""
         with sqlite_errors(file):
             index = cls._connect(file, os.O_RDWR | os.O_CREAT)
             index.connection.executescript(
@@ -188,19 +183,19 @@ class IndexDatabase:
         try:
             os.close(os.open(file, flags, 0o600))
         except FileNotFoundError as e:
-            raise IndexDamaged(f"the index {file} is gone", "It is built anew.") from e
+            raise IndexDamaged(f"the index {file} is gone", "It is rebuilt.") from e
         except OSError as e:
             raise VaultError(f"the index {file} cannot be opened: {e.strerror}", "Check its permissions, or set ZKCHAT_HOME.") from e
         connection = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA temp_store = MEMORY")
-        connection.execute("PRAGMA synchronous = NORMAL")  # after a power cut the last refresh may be missing: the next one repeats it
+        connection.execute("PRAGMA synchronous = NORMAL")  # a refresh lost in a power cut is repeated by the next one
         connection.create_function("fold", 1, words.fold, deterministic=True)
         return cls(file, connection, file.stat().st_ino)
 
     def publish(self, as_file: Path) -> None:
-        """Put this finished index in the place of another. Whoever has the old one open notices by `moved`."""
+        """Replace the index at `as_file` by this finished one; whoever has the old one open notices by `is_replaced`."""
         with sqlite_errors(self.file):
-            for table in _FTS:  # one segment each: later ones are small, and are not merged with all there is by some unlucky refresh
+            for table in _FTS:  # one segment each, so that no later refresh has to merge everything
                 self.connection.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
             self.connection.execute("PRAGMA journal_mode = WAL")
         self.close()
@@ -209,7 +204,7 @@ class IndexDatabase:
             if as_file.exists():
                 replaced = _write_locked(as_file)
             with replacing(as_file):
-                for leftover in ("-wal", "-shm"):  # they belong to the old file; a new one must not read them
+                for leftover in ("-wal", "-shm"):  # they belong to the old file
                     Path(f"{as_file}{leftover}").unlink(missing_ok=True)
                 self.file.replace(as_file)
         except OSError as e:
@@ -218,8 +213,8 @@ class IndexDatabase:
             if replaced:
                 replaced.close()
 
-    def moved(self) -> bool:
-        """Whether another process has put a new index in this one's place, or it was deleted."""
+    def is_replaced(self) -> bool:
+        """Whether another process has replaced or deleted the file."""
         try:
             return self.file.stat().st_ino != self._inode
         except OSError:
@@ -230,8 +225,7 @@ class IndexDatabase:
             self.connection.close()
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction: all of it, or nothing."""
+    def transaction(self) -> Iterator[sqlite3.Connection]:
         with sqlite_errors(self.file):
             self.connection.execute("BEGIN IMMEDIATE")
             self._written += 1
@@ -244,11 +238,11 @@ class IndexDatabase:
                 raise
 
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """What a question in SQL answers; for the rooms of the vault only."""
+        """The result of an SQL query; for the vault package only."""
         try:
             with sqlite_errors(self.file):
                 return self.connection.execute(sql, values).fetchall()
-        except UnicodeEncodeError:  # half a surrogate pair from a command line: no note has it
+        except UnicodeEncodeError:  # a lone surrogate from a command line: no note has it
             return []
 
     def meta(self, key: str) -> str | None:
@@ -279,18 +273,18 @@ class IndexDatabase:
         return Sizes(*counts, tokens=float(found["tokens"]))
 
     def allow(self, tags: Iterable[str], paths: Iterable[str], no_tags: Iterable[str] = (), no_paths: Iterable[str] = ()) -> None:
-        """Put the ids of the notes that have all these tags, or tags below them, and whose paths contain all these texts, and that have
-        none of the others, into `temp.allowed`. Tags and texts are folded."""
+        """Put into `temp.allowed` the ids of the notes that have all of these tags (or tags nested in them) and all of these texts in
+        their paths, and none of the excluded. Tags and texts are folded."""
         conditions: list[str] = []
         values: list[str] = []
-        for unwanted, some in (("", tags), ("NOT ", no_tags)):
+        for negation, some in (("", tags), ("NOT ", no_tags)):
             for tag in some:
-                conditions.append(f"id {unwanted}IN (SELECT note_id FROM tags WHERE tag = ? OR tag BETWEEN ? AND ?)")
+                conditions.append(f"id {negation}IN (SELECT note_id FROM tags WHERE tag = ? OR tag BETWEEN ? AND ?)")
                 values += [tag, f"{tag}/", f"{tag}/\U0010ffff"]
-        for unwanted, some in (("", paths), ("NOT ", no_paths)):
+        for negation, some in (("", paths), ("NOT ", no_paths)):
             for path in some:
                 folded = "CASE length(path) WHEN length(CAST(path AS BLOB)) THEN lower(path) ELSE fold(path) END"
-                conditions.append(f"{unwanted}instr({folded}, ?)")
+                conditions.append(f"{negation}instr({folded}, ?)")
                 values.append(path)
         self.rows("CREATE TEMP TABLE IF NOT EXISTS allowed (value INTEGER PRIMARY KEY)")
         self.rows("DELETE FROM temp.allowed")
@@ -300,17 +294,16 @@ class IndexDatabase:
         return [id_ for (id_,) in self.rows("SELECT id FROM chunks WHERE note_id = ? ORDER BY id", note_id)]
 
     def notes_linked_from(self, note_id: int, first_line: int, last_line: int) -> list[int]:
-        """The notes that these lines of a note link to."""
         sql = """SELECT DISTINCT notes.id FROM links JOIN notes ON notes.path = links.target
                  WHERE links.note_id = ? AND links.line BETWEEN ? AND ?"""
         return [id_ for (id_,) in self.rows(sql, note_id, first_line, last_line)]
 
     def stamp(self) -> tuple[object, ...]:
-        """Equal as long as nothing has changed in the index, by whomever."""
+        """A value that changes whenever any process writes to the index."""
         return self._opened, self.rows("PRAGMA data_version")[0][0], self._written
 
     def texts(self, ids: Sequence[int] | None = None) -> Iterator[tuple[int, str, str, str]]:
-        """Id, note's title, headings (one a line) and text of these chunks, or of all there are."""
+        """Id, note's title, headings (one per line) and text of these chunks, or of all."""
         some = "" if ids is None else "WHERE chunks.id IN (SELECT value FROM json_each(?))"
         with sqlite_errors(self.file):
             yield from self.connection.execute(
@@ -319,7 +312,7 @@ class IndexDatabase:
             )
 
     def chunks(self, ids: Sequence[int]) -> list[ContentChunk]:
-        """These chunks in this order; one that is not there any more is left out."""
+        """These chunks in this order, without deleted ones."""
         rows = self.rows(
             """SELECT notes.path, title, heading, start_line, end_line, text
                FROM json_each(?) AS wanted JOIN chunks ON chunks.id = wanted.value JOIN notes ON notes.id = note_id ORDER BY wanted.key""",
@@ -337,7 +330,7 @@ class IndexDatabase:
         return self.link_rows("links.status = 'broken'")
 
     def link_rows(self, condition: str, *values: object) -> list[LinkRow]:
-        """Rows with the line each link stands on, which its chunk has; a link in front matter is its own context."""
+        """Links with the line around them, taken from their chunk; a link in front matter has no other context."""
         rows = self.rows(
             f"""SELECT notes.path, links.target, raw, line, links.heading, links.status, chunks.start_line, chunks.end_line, chunks.text
                 FROM links JOIN notes ON notes.id = links.note_id LEFT JOIN chunks ON chunks.id =
@@ -355,7 +348,7 @@ def _link_row(source: Any, target: Any, raw: Any, line: Any, heading: Any, statu
 
 
 def snippet(line: str, raw: str, width: int = 200) -> str:
-    """The line around `raw`, with list and heading marks and most of a long line left out."""
+    """The line around `raw`, shortened and without list and heading marks."""
     at = max(line.find(raw), 0)
     begin = max(0, at - width // 2)
     around = line[begin : max(begin + width, at + len(raw))].strip(" \t#>")
@@ -363,7 +356,7 @@ def snippet(line: str, raw: str, width: int = 200) -> str:
 
 
 def make_chunk(path: str, title: str, heading: str | None, start: int, end: int, text: str, score: float | None = None) -> ContentChunk:
-    """A chunk with an id made of its place and its text."""
+    """A chunk with an id made from its place and its text."""
     return ContentChunk(
         id=blake2b(f"{path}\0{start}\0{text}".encode("utf-8", "replace"), digest_size=6).hexdigest(),
         relative_path=path,
@@ -377,12 +370,12 @@ def make_chunk(path: str, title: str, heading: str | None, start: int, end: int,
 
 
 def _write_locked(file: Path) -> sqlite3.Connection | None:
-    """A connection that keeps writers out of the index at `file`, its log emptied; None when that index is beyond use."""
+    """A connection that locks out writers of the index at `file`, with an empty log; None if that index is unusable."""
     connection = None
     try:
         with opening(file):
             connection = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None)
-            connection.execute("PRAGMA user_version")  # opens its log, too
+            connection.execute("PRAGMA user_version")  # opens the log, too
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connection.execute("BEGIN IMMEDIATE")
     except sqlite3.Error:

@@ -1,7 +1,7 @@
-"""Keeps an index file from being replaced in the moment in which it is opened.
+"""A lock that keeps an index file from being replaced while it is opened.
 
-SQLite opens a file at once, its log and the log's memory (`-wal`, `-shm`) by name with the first question. Were another file put in its
-place in between, the old file would be read with the new one's log: short reads, or worse, for as long as the connection lives.
+SQLite opens the file at once, but its `-wal` and `-shm` by name with the first query. If the file were replaced in between, the old file
+would be read with the new one's log.
 """
 
 import os
@@ -11,33 +11,33 @@ from pathlib import Path
 
 try:
     import fcntl
-except ImportError:  # Windows, where a file that is open is not replaced
+except ImportError:  # Windows, where an open file cannot be replaced
     fcntl = None  # type: ignore[assignment]
 
 
 @contextmanager
 def opening(index: Path) -> Iterator[None]:
-    """While this lasts nobody replaces the file; as many as want may open it."""
-    with _locked(index, alone=False):
+    """A shared lock: nobody replaces the file meanwhile."""
+    with _lock(index, exclusive=False):
         yield
 
 
 @contextmanager
 def replacing(index: Path) -> Iterator[None]:
-    """While this lasts nobody opens the file, nor replaces it. It waits for those who do, who take a millisecond."""
-    with _locked(index, alone=True):
+    """An exclusive lock: nobody opens or replaces the file meanwhile. Waits for those who open it, which takes a millisecond."""
+    with _lock(index, exclusive=True):
         yield
 
 
 @contextmanager
-def _locked(index: Path, *, alone: bool) -> Iterator[None]:
-    """The lock is a file beside the index. Where there cannot be one (some network disks), work goes on as if it were not needed."""
+def _lock(index: Path, *, exclusive: bool) -> Iterator[None]:
+    """Where there cannot be a lock file (some network disks), work goes on without it."""
     handle = None
     try:
         with suppress(OSError):
             if fcntl:
                 handle = os.open(index.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
-                fcntl.flock(handle, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+                fcntl.flock(handle, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
         yield
     finally:
         if handle is not None:

@@ -1,7 +1,7 @@
-"""The index of one vault kept in step with its files: opened, brought up to date, built anew when it cannot serve, and asked.
+"""Opens the index of a vault, keeps it up to date with the files, and rebuilds it when it is unusable.
 
-Everything goes through one lock. A build happens in a file beside the old index and takes its place when it is whole, so an interrupted
-one loses nothing, and other processes go on with the old one until then.
+Everything goes through one lock. A rebuild happens in a file beside the old index and replaces it when complete: an interrupted one loses
+nothing, and other processes use the old index until then.
 """
 
 import os
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class IndexRefresh(NamedTuple):
-    """What a refresh did; `rebuilt` says why the whole index was made anew since the last one, if it was."""
+    """What a refresh changed; `rebuilt` is why the whole index was rebuilt since the last one, if it was."""
 
     changes: IndexChanges = IndexChanges()
     seconds: float = 0.0
@@ -36,7 +36,7 @@ class IndexRefresh(NamedTuple):
 
 
 class IndexManager:
-    """May be used by several threads. Asking is cheap; the index is opened, or built, by the first question."""
+    """Threads may share it. The first question opens the index, or builds it."""
 
     def __init__(self, root: Path, file: Path, ignore: Sequence[str] = ()) -> None:
         self.root = root
@@ -55,27 +55,27 @@ class IndexManager:
 
     @property
     def exists(self) -> bool:
-        return os.path.exists(self.file)  # noqa: PTH110 - where it may not be looked for, there is none
+        return os.path.exists(self.file)  # noqa: PTH110 - False also where the folder cannot be read
 
     def is_ignored(self, path: str) -> bool:
-        """Whether the index passes over what stands at this path (`vault.ignore`)."""
+        """Whether `vault.ignore` excludes this path from the index."""
         return filesystem.is_ignored(self._ignore, path)
 
     def refresh(self, *, full: bool, progress: Progress | None, only: Collection[str] | None) -> IndexRefresh:
-        """Make the index say what the files say: all of them, or `only` those that are known to have changed."""
+        """Bring the index up to date with all files, or with `only` those that are known to have changed."""
         begin = time.perf_counter()
-        of_some = only if self.exists and not full else None
+        paths = only if self.exists and not full else None
         seen = self._refreshes
-        listing = filesystem.scan(self.root, self._ignore) if of_some is None else None  # nearly all of the time: others may ask meanwhile
+        listing = filesystem.scan(self.root, self._ignore) if paths is None else None  # takes most of the time, so without the lock
         with self._lock:
-            if self._refreshes != seen:  # what was indexed meanwhile may be newer
+            if self._refreshes != seen:  # another thread may have indexed newer files meanwhile
                 listing = None
             self._refreshes += 1
-            if listing is None and of_some is not None:
-                listing = self._look(of_some)
+            if listing is None and paths is not None:
+                listing = self._scan_paths(paths)
             listing = listing or filesystem.scan(self.root, self._ignore)
             if not listing.stamps and listing.only is None:
-                self._forget()
+                self._delete()
                 raise VaultError(
                     f"there are no Markdown notes in {self.root}",
                     "Choose a folder with .md files by --vault, ZKCHAT_VAULT or the configuration.",
@@ -84,31 +84,25 @@ class IndexManager:
             return IndexRefresh(changes, time.perf_counter() - begin, self.take_rebuilt())
 
     def take_rebuilt(self) -> str | None:
-        """Why the index was made anew since this was last asked, if it was."""
+        """Why the index was rebuilt since the last call, if it was."""
         with self._lock:
             rebuilt, self._rebuilt = self._rebuilt, None
             return rebuilt
 
-    def _look(self, paths: Collection[str]) -> Listing | None:
-        """The files at these paths; None when only a scan can tell: a folder among them came or went."""
-        listing = filesystem.scan_paths(self.root, paths, self._ignore)
-        gone = set(paths) - listing.stamps.keys() - listing.attachments if listing else ()
-        return None if any(self.ask(partial(IndexDatabase.has_folder, path=path)) for path in gone) else listing
-
     def ask(self, question: Callable[[IndexDatabase], T]) -> T:
-        """Ask the index; one that is missing or turns out damaged is built first, once."""
+        """Run a query; a missing or damaged index is built first, once."""
         with self._lock:
             if not self.exists:
                 self._build()
             try:
-                return question(self._opened())
+                return question(self._open())
             except IndexDamaged as e:
                 self._rebuilt = e.message
                 self._build()
-                return question(self._opened())
+                return question(self._open())
 
     def ask_if_free(self, question: Callable[[IndexDatabase], T]) -> T | None:
-        """`ask`, or None while somebody else in this process works on the index."""
+        """`ask`, or None while another thread uses the index."""
         if not self._lock.acquire(blocking=False):
             return None
         try:
@@ -116,26 +110,32 @@ class IndexManager:
         finally:
             self._lock.release()
 
+    def _scan_paths(self, paths: Collection[str]) -> Listing | None:
+        """The files at these paths; None if a folder among them came or went, which takes a full scan."""
+        listing = filesystem.scan_paths(self.root, paths, self._ignore)
+        gone = set(paths) - listing.stamps.keys() - listing.attachments if listing else ()
+        return None if any(self.ask(partial(IndexDatabase.has_folder, path=path)) for path in gone) else listing
+
     def _build(self) -> None:
         rebuilt = self._rebuilt
         self.refresh(full=True, progress=None, only=None)
-        self._rebuilt = rebuilt  # who asked does not tell; the next refresh does
+        self._rebuilt = rebuilt  # for the next refresh, which reports it
 
-    def _opened(self) -> IndexDatabase:
-        if self._index and self._index.moved():
+    def _open(self) -> IndexDatabase:
+        if self._index and self._index.is_replaced():
             self.close()
         if not self._index:
-            self._sweep(self.file.parent)
+            self._delete_leftovers()
             self._index = IndexDatabase.open(self.file)
         return self._index
 
     def _update(self, listing: Listing, progress: Progress | None) -> IndexChanges:
         try:
-            index = self._opened()
+            index = self._open()
             if listing.only is None and indexer.is_current(index, listing):
                 return IndexChanges()
             changes = indexer.refresh(index, self.root, listing, progress)
-            if index.moved():  # what another process has put in its place meanwhile may not know these changes
+            if index.is_replaced():  # the new index of another process may not have these changes
                 return self._update(filesystem.scan(self.root, self._ignore), progress)
             return changes
         except IndexDamaged as e:
@@ -143,12 +143,11 @@ class IndexManager:
             return self._rebuild(listing if listing.only is None else filesystem.scan(self.root, self._ignore), progress)
 
     def _rebuild(self, listing: Listing, progress: Progress | None) -> IndexChanges:
-        """A new index, made in a file of its own and put in place when it is whole: an interrupted one loses nothing."""
         self.close()
         folder = self.file.parent
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._sweep(folder)
+            self._delete_leftovers()
             handle, name = tempfile.mkstemp(".new", self.file.stem + ".", folder)
             os.close(handle)
         except OSError as e:
@@ -165,10 +164,10 @@ class IndexManager:
             file.unlink(missing_ok=True)
         return changes
 
-    def _forget(self) -> None:
-        """No notes, no index: what was deleted leaves no trace in it.
+    def _delete(self) -> None:
+        """Delete the index of a vault without notes: no trace of deleted notes stays in it.
 
-        Vectors are kept until the next `embed`: an empty folder is more often a disk that is not mounted, and they were expensive.
+        Vectors stay until the next `embed`: an empty folder is more often a disk that is not mounted, and they were expensive.
         """
         self.close()
         with replacing(self.file):
@@ -176,9 +175,9 @@ class IndexManager:
                 with suppress(OSError):
                     file.unlink()
 
-    def _sweep(self, folder: Path) -> None:
-        """Remove what interrupted builds left, once nobody can be working on it any more."""
-        for leftover in folder.glob(f"{self.file.stem}.*.new*"):
+    def _delete_leftovers(self) -> None:
+        """Delete what interrupted rebuilds left, once it is too old to be another process's work."""
+        for leftover in self.file.parent.glob(f"{self.file.stem}.*.new*"):
             with suppress(OSError):
                 if time.time() - leftover.stat().st_mtime > _LEFTOVER_SECONDS:
                     leftover.unlink()

@@ -1,7 +1,7 @@
-"""An SQLite file that lies beside the index and outlasts it: what is made of notes' texts and costs more than reading them again.
+"""An SQLite file beside the index that outlasts it: what is computed from notes' texts and costs more than reading them again.
 
-It belongs to texts, not to places in notes: moving a note or building the index anew loses nothing of it. It is still a cache: a file that
-is damaged or of another version is replaced by an empty one.
+Its rows belong to texts, not to places in notes: nothing is lost when a note is moved or the index is rebuilt. It is still a cache: a file
+that is damaged or of another version is replaced by an empty one.
 """
 
 import os
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class SidecarDatabase:
-    """Several threads and processes may use it; it is made when something is first written. Its kinds say `what` they hold, and how."""
+    """Threads and processes may share it. The first write creates the file. `what` names its content in errors."""
 
     what: ClassVar[str]
     version: ClassVar[int]
@@ -44,30 +44,30 @@ class SidecarDatabase:
 
     def _write(self, change: Callable[[sqlite3.Connection], object]) -> None:
         def transaction(db: sqlite3.Connection) -> None:
-            with _writing(db):
+            with _transaction(db):
                 change(db)
 
-        self._ask(transaction, None, create=True)
+        self._query(transaction, None, create=True)
 
-    def _ask(self, question: Callable[[sqlite3.Connection], T], without: T, *, create: bool = False) -> T:
-        """The answer of the file, or `without` when there is none. A file that turns out damaged is replaced, once. Raises VaultError."""
+    def _query(self, query: Callable[[sqlite3.Connection], T], default: T, *, create: bool = False) -> T:
+        """The query's result, or `default` without a file. A damaged file is replaced, once. Raises VaultError."""
         with self._lock:
             try:
-                return self._asked(question, without, create=create)
+                return self._query_once(query, default, create=create)
             except IndexDamaged:
-                self._remove()
+                self._delete()
             try:
-                return self._asked(question, without, create=create)
-            except IndexDamaged as e:  # the index is not to be built anew for this
+                return self._query_once(query, default, create=create)
+            except IndexDamaged as e:  # not passed on, because it would rebuild the index
                 raise VaultError(e.message, "Set ZKCHAT_HOME to a folder on a disk that works.") from e
 
-    def _asked(self, question: Callable[[sqlite3.Connection], T], without: T, *, create: bool) -> T:
+    def _query_once(self, query: Callable[[sqlite3.Connection], T], default: T, *, create: bool) -> T:
         with sqlite_errors(self.file):
             db = self._open(create=create)
-            return question(db) if db else without
+            return query(db) if db else default
 
     def _open(self, *, create: bool) -> sqlite3.Connection | None:
-        if self._connection and self._moved():
+        if self._connection and self._is_replaced():
             self.close()
         if self._connection or not (create or self.file.exists()):
             return self._connection
@@ -81,34 +81,34 @@ class SidecarDatabase:
         self._connection = db = sqlite3.connect(self.file, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False)
         self._opened = object()
         try:
-            self._prepare(db)
+            self._create_tables(db)
         except BaseException:
             self.close()
             raise
         return db
 
-    def _prepare(self, db: sqlite3.Connection) -> None:
-        """Make the tables in an empty file; two processes may come to it at once. Raises IndexDamaged for another version's."""
+    def _create_tables(self, db: sqlite3.Connection) -> None:
+        """Create the tables in an empty file; two processes may try at once. Raises IndexDamaged for another version."""
         if _version(db) == 0:
-            with suppress(sqlite3.OperationalError):  # another process is at it: what it sets holds for the file
+            with suppress(sqlite3.OperationalError):  # another process is setting it, which counts for the file
                 db.execute("PRAGMA journal_mode = WAL")
-            with _writing(db):
+            with _transaction(db):
                 if _version(db) == 0:
                     for table in self.schema:
                         db.execute(table)
                     db.execute(f"PRAGMA user_version = {self.version}")
         if _version(db) != self.version:
-            raise IndexDamaged(f"the {self.what} {self.file} were made by another version of zkchat", "They are made anew.")
-        db.execute("PRAGMA synchronous = NORMAL")  # a message may keep ten summaries; after a power cut the last are made again
+            raise IndexDamaged(f"the {self.what} {self.file} were made by another version of zkchat", "They are computed again.")
+        db.execute("PRAGMA synchronous = NORMAL")  # after a power cut the last rows are computed again
 
-    def _moved(self) -> bool:
-        """Whether another process has replaced the file."""
+    def _is_replaced(self) -> bool:
+        """Whether another process has replaced or deleted the file."""
         try:
             return self.file.stat().st_ino != self._inode
         except OSError:
             return True
 
-    def _remove(self) -> None:
+    def _delete(self) -> None:
         self.close()
         for file in (self.file, Path(f"{self.file}-wal"), Path(f"{self.file}-shm")):
             with suppress(OSError):
@@ -116,8 +116,7 @@ class SidecarDatabase:
 
 
 @contextmanager
-def _writing(db: sqlite3.Connection) -> Iterator[None]:
-    """One transaction: all of it, or nothing."""
+def _transaction(db: sqlite3.Connection) -> Iterator[None]:
     db.execute("BEGIN IMMEDIATE")
     try:
         yield

@@ -1,8 +1,8 @@
-"""Summaries of notes, kept in a file of their own beside the index, by the hash of the text they were made of.
+"""Summaries of notes, cached in a file beside the index by the hash of the text they were made from.
 
-Not in the index itself: a model's words cost money and have to outlast a rebuild; the index is locked for seconds while another process
-brings it up to date, and a summary must not wait; and whatever is written there makes everybody who searches by meaning look again at all
-vectors. Whatever is wrong with this file (no room, no permission, somebody else writing) means that nothing is known or kept, no more.
+Not in the index itself: a model's summaries cost money and must outlast a rebuild; a summary must not wait while another process updates
+the index for seconds; and a write to the index would make semantic search check all vectors again. If this file cannot be used, no summary
+is found or stored, and nothing else happens.
 """
 
 import logging
@@ -21,23 +21,23 @@ from zkchat_cli.vault.index.sidecar_db import SidecarDatabase, T
 from zkchat_cli.vault.links.wikilinks import stem
 
 VERSION = 1
-"""Raise it whenever `references.summaries` says another thing of the same text."""
+"""Raise it whenever the summaries of the same text change."""
 BUSY_SECONDS = 0.01
 READ = 64 * 1024
-"""Bytes of a note that are read for its summary: the beginning of a note of 50 MB comes as fast as another's."""
+"""Bytes of a note that are read for its summary, however long it is."""
 _log = logging.getLogger(__name__)
 
 _SUMMARIES = """CREATE TABLE summaries (
     hash BLOB NOT NULL,                  -- of the note's bytes, as in the index
-    model TEXT NOT NULL,                 -- whose words these are; empty: the note's own
+    model TEXT NOT NULL,                 -- that wrote it; empty: taken from the note
     kind TEXT NOT NULL,
-    text TEXT NOT NULL,                  -- empty: there is nothing to be said
+    text TEXT NOT NULL,                  -- empty: the note has nothing to summarize
     PRIMARY KEY (hash, model)
 ) WITHOUT ROWID"""
 
 
 class CachedSummary(NamedTuple):
-    """A summary as it is kept: `kind` says what it was taken from, `model` whose words they are if not the note's own."""
+    """`kind` is what the summary was taken from, `model` the model that wrote it; empty if it is the note's own text."""
 
     text: str
     kind: str
@@ -45,7 +45,7 @@ class CachedSummary(NamedTuple):
 
 
 class NoteOpening(NamedTuple):
-    """How a note begins: its body without the front matter, and what that says of it."""
+    """The beginning of a note: its body without the front matter, and the title and description."""
 
     title: str
     description: str | None
@@ -53,7 +53,7 @@ class NoteOpening(NamedTuple):
 
 
 class SummaryStore(SidecarDatabase):
-    """The file of summaries. Several threads and processes may use it; it never raises, and nobody waits for it."""
+    """Never raises and never waits. Threads and processes may share it."""
 
     what = "summaries"
     version = VERSION
@@ -63,43 +63,43 @@ class SummaryStore(SidecarDatabase):
         super().__init__(file, busy_seconds=BUSY_SECONDS)
 
     def get(self, content: bytes) -> tuple[CachedSummary, ...]:
-        """What is known of a text, the note's own words first."""
+        """The summaries of a text, the note's own words first."""
         sql = "SELECT text, kind, model FROM summaries WHERE hash = ? ORDER BY model"
-        return self._quietly(lambda: self._ask(lambda db: tuple(CachedSummary(*row) for row in db.execute(sql, (content,))), ()), ())
+        return self._suppress(lambda: self._query(lambda db: tuple(CachedSummary(*row) for row in db.execute(sql, (content,))), ()), ())
 
     def put(self, content: bytes, summary: CachedSummary) -> None:
         row = (content, summary.model, summary.kind, summary.text)
-        self._quietly(lambda: self._write(lambda db: db.execute("INSERT OR REPLACE INTO summaries VALUES (?, ?, ?, ?)", row)), None)
+        self._suppress(lambda: self._write(lambda db: db.execute("INSERT OR REPLACE INTO summaries VALUES (?, ?, ?, ?)", row)), None)
 
-    def contents(self) -> set[bytes]:
-        """The hashes of all texts of which something is known."""
+    def hashes(self) -> set[bytes]:
+        """The hashes of all texts with summaries."""
         sql = "SELECT DISTINCT hash FROM summaries"
-        return self._quietly(lambda: self._ask(lambda db: {bytes(content) for (content,) in db.execute(sql)}, set()), set())
+        return self._suppress(lambda: self._query(lambda db: {bytes(content) for (content,) in db.execute(sql)}, set()), set())
 
     def delete(self, contents: Iterable[bytes]) -> None:
         rows = [(content,) for content in contents]
-        self._quietly(lambda: self._write(lambda db: db.executemany("DELETE FROM summaries WHERE hash = ?", rows)), None)
+        self._suppress(lambda: self._write(lambda db: db.executemany("DELETE FROM summaries WHERE hash = ?", rows)), None)
 
-    def _quietly(self, action: Callable[[], T], otherwise: T) -> T:
-        """What an action comes to; `otherwise` when the file is of no use now."""
+    def _suppress(self, action: Callable[[], T], default: T) -> T:
+        """The result of an action; `default` when the file cannot be used."""
         try:
             return action()
         except (VaultError, OSError) as e:
-            _log.info("summaries are not kept: %s", e)
-            return otherwise
+            _log.info("summaries are not cached: %s", e)
+            return default
 
 
 class SummaryCache:
-    """Summaries by the paths of notes, and what they are made from. Never raises; may be used by several threads."""
+    """Summaries by the paths of notes. Never raises; threads may share it."""
 
-    def __init__(self, root: Path, upkeep: IndexManager, store: SummaryStore) -> None:
+    def __init__(self, root: Path, index: IndexManager, store: SummaryStore) -> None:
         self._root = root
-        self._upkeep = upkeep
+        self._index = index
         self._store = store
         self.close = store.close
 
     def read_opening(self, relative_path: str) -> NoteOpening | None:
-        """The beginning of a note as its file is now; None when it cannot be read."""
+        """The beginning of a note's file; None when it cannot be read."""
         try:
             with filesystem.resolve_inside(self._root, relative_path).open("rb", buffering=0) as file:
                 raw = file.read(READ)
@@ -114,35 +114,35 @@ class SummaryCache:
         return NoteOpening(properties.text("title") or stem(relative_path), properties.text("description", "summary"), body)
 
     def get(self, relative_path: str) -> tuple[CachedSummary, ...]:
-        """What is kept of the note as its file is now, its own words first."""
-        content = self._content(relative_path)
+        """The summaries of the note's current text, its own words first."""
+        content = self._hash(relative_path)
         return self._store.get(content) if content else ()
 
     def put(self, relative_path: str, summary: CachedSummary) -> None:
-        """Keep a summary of the note as its file is now; not before the index knows that text."""
-        if content := self._content(relative_path):
+        """Store a summary of the note's current text, if the index knows that text."""
+        if content := self._hash(relative_path):
             self._store.put(content, summary)
 
     def prune(self, refreshed: IndexRefresh, *, full: bool) -> None:
-        """Drop what is kept of texts that no note has any more, when the index was made anew or notes have gone from it."""
-        if (full or refreshed.rebuilt or refreshed.changes.removed) and (kept := self._store.contents()):
-            there = self._upkeep.ask(lambda index: index.rows("SELECT hash FROM notes WHERE hash IS NOT NULL"))
-            self._store.delete(kept.difference(bytes(content) for (content,) in there))
+        """Delete summaries of texts that no note has any more, after a rebuild or when notes were removed."""
+        if (full or refreshed.rebuilt or refreshed.changes.removed) and (cached := self._store.hashes()):
+            used = self._index.ask(lambda index: index.rows("SELECT hash FROM notes WHERE hash IS NOT NULL"))
+            self._store.delete(cached.difference(bytes(content) for (content,) in used))
 
-    def _content(self, relative_path: str) -> bytes | None:
-        """The hash of the note's text, which the index knows: None where it has no such note, or the file has changed since.
+    def _hash(self, relative_path: str) -> bytes | None:
+        """The hash of the note's text in the index; None if it has no such note, or the file has changed since.
 
-        Nothing is read of the file, and a path that the index knows was found in the vault: to confine it again took half of the time.
+        The file is not read, and the path is not resolved again, which took half of the time: the index has only paths in the vault.
         """
         path = posixpath.normpath(relative_path)
 
         def known(index: IndexDatabase) -> list[tuple[Any, ...]]:
             return index.rows("SELECT hash, mtime_ns, ctime_ns, size FROM notes WHERE path = ?", path)
 
-        if not self._upkeep.exists:
+        if not self._index.exists:
             return None
         try:
-            if not (found := self._upkeep.ask(known)):
+            if not (found := self._index.ask(known)):
                 return None
             stamp = filesystem.stamp(os.stat(os.path.join(self._root, path)))  # noqa: PTH116, PTH118 - as the scan does
         except (VaultError, OSError):

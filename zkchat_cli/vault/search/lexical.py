@@ -1,10 +1,9 @@
-"""Finding what answers a query, in a time that does not grow with how common its words are.
+"""Search by words, in a time that does not grow with how common the words are.
 
-FTS5 goes through a million rows that match in 30 ms but takes a second to rank them. So it ranks only what the rare words of a query
-match, `MOST_RANKED` rows in all, and common words count when the few candidates are compared (the idea of MaxScore: Turtle and Flood
-1995). A query of common words alone is answered from the notes named so, from chunks that have all of its words, and from the newest
-ones: rows are numbered in the order in which notes changed. Names of notes are a table of their own, a row for each note, so that a new
-link to a note does not mean writing its text again.
+FTS5 finds a million matching rows in 30 ms but takes a second to rank them. So it ranks only the matches of a query's rare words,
+`MOST_RANKED` rows in all; common words count when the few candidates are compared (the idea of MaxScore: Turtle and Flood 1995). For a
+query of common words the candidates are notes with these names, chunks with all of the words, and the newest chunks: rows are numbered in
+the order in which notes changed. Names of notes have their own table, so that a new link to a note does not mean indexing its text again.
 """
 
 import json
@@ -25,13 +24,13 @@ MOST_RANKED = 8_000
 MOST_NAMES_RANKED = 4_000
 POOL = 80
 NAMED = 20
-"""Notes that are candidates by their names; of the first `NAMED_WHOLE` their matching chunks, of the others the first one."""
+"""Notes that are candidates by their names: all matching chunks of the first `NAMED_WHOLE`, the first chunk of the others."""
 NAMED_WHOLE = 8
 CHUNKS_OF_NAMED = 8
-LENDERS = 10
+BOOSTING_NOTES = 10
 
 _NOT_NAMED = " NOT IN (SELECT rowid FROM note_words WHERE note_words MATCH ?1)"
-"""Of a note: its names have nothing that is unwanted. Left to the ranking, it would cost all places of a pool that such notes fill."""
+"""Excludes notes whose names match. If the ranking did that, such notes could fill the whole pool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +43,21 @@ class _Row:
 
 
 def find(index: IndexDatabase, query: SearchQuery, limit: int, most_of_a_note: int, weights: Ranking = RANKING) -> list[ContentChunk]:
-    """The best chunks, best first, at most `most_of_a_note` from one. What has no phrase of the query counts only if nothing has."""
-    for asked in dict.fromkeys((query, query.loose)):
-        if not asked.is_empty:
-            found = _Search(index, asked, weights, max(POOL, 2 * limit)).run()
+    """The best chunks, at most `most_of_a_note` from one note. Phrases count as single words if nothing has them."""
+    for variant in dict.fromkeys((query, query.loose)):
+        if not variant.is_empty:
+            found = _Search(index, variant, weights, max(POOL, 2 * limit)).run()
             if found:
                 return _best(found, limit, most_of_a_note)
     return []
 
 
 def _best(found: Sequence[tuple[float, _Row]], limit: int, most_of_a_note: int) -> list[ContentChunk]:
-    taken: dict[str, int] = {}
+    counts: dict[str, int] = {}
     best: list[ContentChunk] = []
     for score, row in sorted(found, key=lambda pair: (-pair[0], pair[1].path, pair[1].start_line)):
-        taken[row.path] = taken.get(row.path, 0) + 1
-        if taken[row.path] <= most_of_a_note:
+        counts[row.path] = counts.get(row.path, 0) + 1
+        if counts[row.path] <= most_of_a_note:
             c = row.candidate
             best.append(make_chunk(row.path, c.title, row.heading, row.start_line, row.end_line, c.body, round(score, 4)))
             if len(best) == limit:
@@ -67,34 +66,34 @@ def _best(found: Sequence[tuple[float, _Row]], limit: int, most_of_a_note: int) 
 
 
 class _Search:
-    """One query. Expressions are FTS5's; ids are those of chunks."""
+    """One query. Expressions are FTS5's; ids are of chunks."""
 
     def __init__(self, index: IndexDatabase, query: SearchQuery, weights: Ranking, pool: int) -> None:
         self.index, self.query, self.weights, self.pool = index, query, weights, pool
         sizes = index.sizes()
         known = {t: sizes.chunks if t in STOPWORDS else self._count("words", word(t)) for t in query.terms}
         self.corpus = Corpus(max(sizes.chunks, 1), max(sizes.tokens / max(sizes.chunks, 1), 1), sizes.chunks / max(sizes.notes, 1), known)
-        self.limited = query.is_limited
-        self.unwanted = " OR ".join(quoted(phrase) for phrase in query.without)
-        if self.limited:
+        self.is_filtered = query.is_filtered
+        self.excluded = " OR ".join(quoted(phrase) for phrase in query.without)
+        if self.is_filtered:
             index.allow(query.tags, query.paths, query.without_tags, query.without_paths)
 
     def run(self) -> list[tuple[float, _Row]]:
-        ids = [*self._bodies(), *self._named()] if self.query.terms else self._allowed()
+        ids = [*self._text_candidates(), *self._name_candidates()] if self.query.terms else self._filtered_chunks()
         rows = self._rows(ids)
         scores = self._scores(rows)
-        gained = ranking.neighbour_boost(*self._lenders(scores, rows), self.weights)
+        boosts = ranking.neighbour_boost(*self._best_notes(scores, rows), self.weights)
         known = {row.candidate.note_id for row in rows.values()}
-        more = self._rows([id_ for note in gained if note not in known for id_ in self._matching_chunks(note)])
+        more = self._rows([id_ for note in boosts if note not in known for id_ in self._matching_chunks(note)])
         scores.update(self._scores(more))
         rows.update(more)
-        return [(score + gained.get(rows[id_].candidate.note_id, 0.0), rows[id_]) for id_, score in scores.items()]
+        return [(score + boosts.get(rows[id_].candidate.note_id, 0.0), rows[id_]) for id_, score in scores.items()]
 
     def _scores(self, rows: dict[int, _Row]) -> dict[int, float]:
         return ranking.scores(self.query, [row.candidate for row in rows.values()], self.corpus, self.weights)
 
-    def _bodies(self) -> list[int]:
-        """Chunks that their own words make worth a look."""
+    def _text_candidates(self) -> list[int]:
+        """Candidates by the words of the chunks."""
         rare = self._rarest_first(self.query.words, self.corpus.frequency, MOST_RANKED)
         if self.query.phrases:
             must = " AND ".join(quoted(phrase) for phrase in self.query.phrases)
@@ -110,15 +109,15 @@ class _Search:
         ids = self._ranked_or_newest("words", all_of(known)) + self._ranked_or_newest("words", f"headings : ({any_of(known)})")
         return ids if len(ids) >= self.pool else ids + self._newest("words", any_of(known))
 
-    def _named(self) -> list[int]:
-        """Chunks of the notes whose names have words of the query."""
+    def _name_candidates(self) -> list[int]:
+        """Candidates by the names of their notes."""
         frequency = {term: self._count("note_words", word(term)) for term in self.query.terms}
         rare = self._rarest_first(self.query.terms, frequency, MOST_NAMES_RANKED)
         known = [term for term in self.query.terms if frequency[term]]
         notes = self._ranked("note_words", any_of(rare), NAMED) if rare else []
         if not rare and known:
             notes = self._newest("note_words", all_of(known), NAMED) or self._newest("note_words", any_of(known), NAMED)
-        if self.query.phrases:  # many may be named by these words, and hardly one in this order
+        if self.query.phrases:  # many names may have these words, and hardly one in this order
             so = " OR ".join(quoted(phrase) for phrase in self.query.phrases)
             notes = list(dict.fromkeys(self._ranked_or_newest("note_words", so, NAMED) + notes))
         whole = [id_ for note in notes[:NAMED_WHOLE] for id_ in self._matching_chunks(note)]
@@ -126,7 +125,7 @@ class _Search:
 
     @staticmethod
     def _rarest_first(terms: Iterable[str], frequency: Mapping[str, int], most: int) -> list[str]:
-        """The rarest of the terms that stand anywhere, as many as match `most` rows between them."""
+        """The rarest of the terms that occur, as many as have `most` rows together."""
         rare: list[str] = []
         for term in sorted((t for t in terms if frequency[t]), key=lambda t: frequency[t]):
             most -= frequency[term]
@@ -136,7 +135,7 @@ class _Search:
         return rare
 
     def _matching_chunks(self, note: int) -> list[int]:
-        """The note's chunks that have a word of the query; its first one if none has."""
+        """The note's chunks with a word of the query, or else its first chunk."""
         ids = self.index.chunk_ids(note)
         if len(ids) <= CHUNKS_OF_NAMED:
             return ids
@@ -145,12 +144,12 @@ class _Search:
         found = self.index.rows(sql, any_of(rare_first[:CHUNKS_OF_NAMED]), ids[0], ids[-1], CHUNKS_OF_NAMED)
         return [id_ for (id_,) in found] or ids[:1]
 
-    def _allowed(self) -> list[int]:
-        """For a query without words: of the newest notes that `tag:` and `path:` allow, the first chunk that `-word` does."""
-        wanted = "id NOT IN (SELECT rowid FROM words WHERE words MATCH ?1) AND note_id" + _NOT_NAMED if self.unwanted else "?1 = ''"
+    def _filtered_chunks(self) -> list[int]:
+        """For a query without words: the first chunk without excluded words of each of the newest notes that the filters allow."""
+        wanted = "id NOT IN (SELECT rowid FROM words WHERE words MATCH ?1) AND note_id" + _NOT_NAMED if self.excluded else "?1 = ''"
         sql = f"""SELECT MIN(id) AS first FROM temp.allowed CROSS JOIN chunks ON note_id = allowed.value
                   WHERE {wanted} GROUP BY note_id ORDER BY first DESC LIMIT ?2"""
-        return [id_ for (id_,) in self.index.rows(sql, self.unwanted, self.pool)]
+        return [id_ for (id_,) in self.index.rows(sql, self.excluded, self.pool)]
 
     def _count(self, table: str, expression: str, most: int | None = None) -> int:
         limit = "" if most is None else f" LIMIT {most}"
@@ -175,16 +174,16 @@ class _Search:
     def _match(self, table: str, expression: str, order: str, limit: int | None) -> list[int]:
         note = "(SELECT note_id FROM chunks WHERE chunks.id = words.rowid)" if table == "words" else "note_words.rowid"
         conditions = f"{table} MATCH ?2"
-        if self.unwanted:
-            expression = f"({expression}) NOT ({self.unwanted})"
+        if self.excluded:
+            expression = f"({expression}) NOT ({self.excluded})"
             conditions += f" AND {note}{_NOT_NAMED}" if table == "words" else ""
-        if self.limited:
+        if self.is_filtered:
             conditions += f" AND {note} IN (SELECT value FROM temp.allowed)"
         sql = f"SELECT {table}.rowid FROM {table} WHERE {conditions} ORDER BY {order} LIMIT ?3"
-        return [id_ for (id_,) in self.index.rows(sql, self.unwanted, expression, limit or self.pool)]
+        return [id_ for (id_,) in self.index.rows(sql, self.excluded, expression, limit or self.pool)]
 
     def _rows(self, ids: Iterable[int]) -> dict[int, _Row]:
-        allowed = "WHERE note_id IN (SELECT value FROM temp.allowed)" if self.limited else ""
+        allowed = "WHERE note_id IN (SELECT value FROM temp.allowed)" if self.is_filtered else ""
         found = self.index.rows(
             f"""SELECT chunks.id, note_id, title, aliases, tags, anchors, headings, text, notes.size,
                       notes.path, heading, start_line, end_line
@@ -193,14 +192,14 @@ class _Search:
         )
         return {id_: _row(id_, *values) for id_, *values in found}
 
-    def _lenders(self, scores: dict[int, float], rows: dict[int, _Row]) -> tuple[list[tuple[int, float]], dict[int, list[int]]]:
-        """The best notes with their scores, and the notes that the best chunk of each links to."""
+    def _best_notes(self, scores: dict[int, float], rows: dict[int, _Row]) -> tuple[list[tuple[int, float]], dict[int, list[int]]]:
+        """The best notes with their scores, and the notes that the best chunk of each links to, for `neighbour_boost`."""
         if not self.weights.link:
             return [], {}
         chunks: dict[int, int] = {}
         for id_ in scores:
             chunks.setdefault(rows[id_].candidate.note_id, id_)
-            if len(chunks) == max(LENDERS, self.weights.standing_out + 1):
+            if len(chunks) == max(BOOSTING_NOTES, self.weights.boost_rank + 1):
                 break
         best = [(note, scores[id_]) for note, id_ in chunks.items()]
         links = {note: self.index.notes_linked_from(note, rows[i].start_line, rows[i].end_line) for note, i in chunks.items()}

@@ -1,7 +1,6 @@
-"""What a search box's text means: words of which any may occur, "phrases" that must, -words that must not,
-tag:x and path:y, or -tag:x and -path:y. Pure.
+"""The query language: words of which any may occur, "phrases" that must, -words that must not, tag:x, path:y, -tag:x and -path:y. Pure.
 
-Every word is quoted on its way to FTS5, so nothing a person or a note says is an operator there: `AND`, `*`, `NEAR(` are words or nothing.
+Every word is quoted for FTS5, so that no text is an operator there: `AND`, `*`, `NEAR(` are words or nothing.
 """
 
 import re
@@ -12,8 +11,8 @@ from typing import TypeVar
 from zkchat_cli.text import words
 
 MOST_WORDS = 48
-"""Words of a query that are looked for, the first ones: a page of text pasted as a query asks no better with more, only slower."""
-_MOST_OTHERS = 8
+"""Words of a query that are searched; more words of a pasted page would only be slower."""
+_MOST_FILTERS = 8
 _LONGEST = 20_000
 _OPERATOR = re.compile(r"""(?<!\S)(?:(-?(?:tag|path)):|-(?="|[^\W\d_]{2}))(?:"([^"]*)"|(\S+))|"([^"]+)\"""", re.IGNORECASE)
 
@@ -22,7 +21,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """`order` is what is left of the text without its operators, phrases included, as terms: who stands beside whom."""
+    """`order` has the terms of words and phrases as they follow each other in the text."""
 
     words: tuple[str, ...] = ()
     phrases: tuple[tuple[str, ...], ...] = ()
@@ -34,24 +33,24 @@ class SearchQuery:
     without_paths: tuple[str, ...] = ()
 
     @property
-    def is_limited(self) -> bool:
-        """Whether not all notes may be found."""
+    def is_filtered(self) -> bool:
+        """Whether only some notes may be found."""
         return bool(self.tags or self.paths or self.without_tags or self.without_paths)
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """All the different words that count, those of phrases included."""
+        """All different words, those of phrases included."""
         return tuple(dict.fromkeys([*self.words, *(term for phrase in self.phrases for term in phrase)]))
 
     @property
     def loose(self) -> "SearchQuery":
-        """The same without insisting on the phrases, for when nothing contains them."""
+        """The same with the words of phrases as single words, for when nothing contains the phrases."""
         return replace(self, words=self.terms, phrases=())
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is nothing but words, which a search by meaning understands, too."""
-        return bool(self.words) and not (self.phrases or self.without or self.is_limited)
+        """Whether it has only words, so that it can be searched by meaning, too."""
+        return bool(self.words) and not (self.phrases or self.without or self.is_filtered)
 
     @property
     def is_empty(self) -> bool:
@@ -59,12 +58,12 @@ class SearchQuery:
 
 
 def parse_query(text: str) -> SearchQuery:
-    """A query that begins or ends with an operator still asks for its other words; one that only excludes asks for nothing."""
+    """Parse any text; a query that only excludes finds nothing."""
     phrases: list[tuple[str, ...]] = []
     without: list[tuple[str, ...]] = []
     filters: dict[str, list[str]] = {"tag": [], "path": [], "-tag": [], "-path": []}
 
-    def take(operator: re.Match[str]) -> str:
+    def collect(operator: re.Match[str]) -> str:
         name, quoted, bare, phrase = operator.groups()
         if phrase is not None:
             phrases.append(tuple(words.terms(phrase)))
@@ -76,36 +75,36 @@ def parse_query(text: str) -> SearchQuery:
             without.append(tuple(words.terms(value)))
         return " "
 
-    rest = _OPERATOR.sub(take, text[:_LONGEST])
+    rest = _OPERATOR.sub(collect, text[:_LONGEST])
     stripped = _OPERATOR.sub(" ", text[:_LONGEST])
     return SearchQuery(
         tuple(dict.fromkeys(words.content_terms(stripped)))[:MOST_WORDS],
-        _some(p[:MOST_WORDS] for p in phrases),
-        _some(p[:MOST_WORDS] for p in without),
-        _some(filters["tag"]),
-        _some(filters["path"]),
+        _unique(p[:MOST_WORDS] for p in phrases),
+        _unique(p[:MOST_WORDS] for p in without),
+        _unique(filters["tag"]),
+        _unique(filters["path"]),
         tuple(words.terms(rest))[: 4 * MOST_WORDS],
-        _some(filters["-tag"]),
-        _some(filters["-path"]),
+        _unique(filters["-tag"]),
+        _unique(filters["-path"]),
     )
 
 
-def _some(values: Iterable[T]) -> tuple[T, ...]:
-    return tuple(dict.fromkeys(value for value in values if value))[:_MOST_OTHERS]
+def _unique(values: Iterable[T]) -> tuple[T, ...]:
+    return tuple(dict.fromkeys(value for value in values if value))[:_MOST_FILTERS]
 
 
 def quoted(phrase: Sequence[str]) -> str:
-    """These words as an FTS5 phrase."""
+    """An FTS5 phrase."""
     return word(phrase[0]) if len(phrase) == 1 else '"' + " ".join(phrase) + '"'
 
 
 def word(term: str) -> str:
-    """A word as an FTS5 expression; a single CJK character is the beginning of a bigram or the end of a run, as the index holds it."""
+    """A word as an FTS5 expression; a single CJK character matches the bigrams that begin with it and itself at the end of a run."""
     return f'"{term}"*' if is_part(term) else f'"{term}"'
 
 
 def is_part(term: str) -> bool:
-    """Whether it is a single CJK character, which may stand anywhere in a word."""
+    """Whether it is a single CJK character, which may be anywhere in a word."""
     return len(term) == 1 and not term.isascii() and bool(words.cjk_pattern().match(term))
 
 

@@ -1,8 +1,8 @@
-"""How well a chunk answers a query. Pure: texts in, an order out; which chunks are worth a look is decided elsewhere.
+"""How well a chunk answers a query. Pure: candidates in, scores out.
 
-BM25 over weighted fields with one saturation (BM25F: Robertson, Zaragoza and Taylor 2004), plus two things that plain BM25 cannot see:
-words that stand beside each other as they do in the query, and the links of a hit that stands out. What each of them, and each field,
-contributes is measured by `tests/bench/ablation.py`.
+BM25 over weighted fields with one saturation (BM25F: Robertson, Zaragoza and Taylor 2004), plus two signals that plain BM25 lacks: words
+next to each other as in the query, and links from an outstanding hit. `tests/bench/ablation.py` measures what each signal and each field
+contributes.
 """
 
 import math
@@ -16,18 +16,18 @@ from zkchat_cli.text import words
 from zkchat_cli.vault.search.query import SearchQuery, is_part
 
 COMMON = 0.3
-"""The rarity of a stopword, for pairs of neighbours only: "sort by" tells more than "sort"."""
+"""The rarity of a stopword in a pair of neighbours: "sort by" says more than "sort"."""
 NAME_TERMS = 3
-CLOSER_LOOK = 40
-"""Chunks whose neighbouring words are compared; further down, nothing would come up far enough."""
+MOST_COMPARED_PAIRWISE = 40
+"""Chunks whose word pairs are compared; later ones would not rise far enough."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Weights of the fields and of everything else that can be turned off, chosen by measurement on an English and a Chinese vault.
+    """Weights of fields and signals, chosen by measurement on an English and a Chinese vault.
 
-    Between 3 and 10 for the names little changes. `anchors` are the texts of links that point to a note: more weight would only flatter
-    queries that were made from those links.
+    Weights of the names between 3 and 10 change little. `anchors` are the aliases of links to the note: more weight would only overfit
+    queries made from those links.
     """
 
     title: float = 8.0
@@ -39,20 +39,20 @@ class Ranking:
     saturation: float = 1.2
     length: float = 0.75
     note_length: float = 0.1
-    """How much of a chunk's length is that of its note: of two notes that say the same, the shorter one is more about it."""
+    """The share of the note's length in a chunk's length: of two notes with the same passage, the shorter is more about it."""
     name_length: float = 0.5
-    """How much a name counts less for being longer than `NAME_TERMS`: of two titles with the word asked for, the one that is just that."""
+    """How much less a name counts if it is longer than `NAME_TERMS`: a title that is exactly the query wins."""
     adjacency: float = 0.3
     link: float = 0.3
-    standing_out: int = 5
-    """A hit lends its linked notes only what it has over the hit in this place (from 0): no hit that stands out, no loan."""
+    boost_rank: int = 5
+    """A hit boosts the notes it links to by its lead over the hit at this rank (from 0); without a lead, not at all."""
 
 
 RANKING = Ranking()
 
 
 class RankingCandidate(NamedTuple):
-    """A chunk as the index holds it. `size` and `note_size` in the same unit, whatever it is, as `Corpus.chunk_size`."""
+    """A chunk of the index. `size`, `note_size` and `Corpus.chunk_size` have the same unit."""
 
     id: int
     note_id: int
@@ -68,11 +68,11 @@ class RankingCandidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """What is known of all chunks: how many, how large on average, how many of them to a note, and in how many a term stands."""
+    """Statistics of all chunks: their number, average size and number per note, and the document frequency of terms."""
 
     chunks: int
     chunk_size: float
-    chunks_a_note: float
+    chunks_per_note: float
     frequency: Mapping[str, int] = field(default_factory=dict)
 
     def rarity(self, term: str) -> float:
@@ -87,7 +87,7 @@ class _Field(NamedTuple):
 
 
 def scores(query: SearchQuery, candidates: Sequence[RankingCandidate], corpus: Corpus, ranking: Ranking = RANKING) -> dict[int, float]:
-    """The score of each candidate that the query allows, by its id, best first. Candidates without a word of the query are left out."""
+    """The scores by id, best first, of the candidates that the query allows and that have a word of it."""
     rarity = {term: corpus.rarity(term) for term in query.terms}
     names: dict[int, list[_Field]] = {}
     texts: dict[int, list[_Field]] = {}
@@ -97,32 +97,32 @@ def scores(query: SearchQuery, candidates: Sequence[RankingCandidate], corpus: C
             names[c.note_id] = _names(c, ranking)
         own = [_Field(ranking.headings, words.terms(c.headings)), _Field(ranking.body, words.terms(c.body))]
         fields = [*names[c.note_id], *own]
-        if _refused(query, fields):
+        if _is_excluded(query, fields):
             continue
-        score = _bm25f(_weighted(fields, rarity), rarity, _length(c, corpus, ranking), ranking.saturation)
+        score = _bm25f(_weighted_counts(fields, rarity), rarity, _length(c, corpus, ranking), ranking.saturation)
         if score or not query.terms:
             found[c.id], texts[c.id] = score, fields
     ordered = dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
     if ranking.adjacency:
-        _raise_neighbours(ordered, texts, query.order, rarity, ranking.adjacency)
+        _boost_adjacent_words(ordered, texts, query.order, rarity, ranking.adjacency)
     return dict(sorted(ordered.items(), key=lambda item: (-item[1], item[0])))
 
 
 def neighbour_boost(best: Sequence[tuple[int, float]], links: Mapping[int, Iterable[int]], ranking: Ranking = RANKING) -> dict[int, float]:
-    """What notes gain by being linked from the best hits: `best` are (note, score), best first, `links` the notes their chunks link to."""
+    """The boosts of notes linked from the best hits: `best` are (note, score), best first, `links` the targets of their best chunks."""
     if not best or not ranking.link:
         return {}
-    common = best[min(ranking.standing_out, len(best) - 1)][1] if ranking.standing_out else 0.0
-    gained: dict[int, float] = defaultdict(float)
+    baseline = best[min(ranking.boost_rank, len(best) - 1)][1] if ranking.boost_rank else 0.0
+    boosts: dict[int, float] = defaultdict(float)
     for note, score in best:
         for target in links.get(note, ()):
-            if target != note and score > common:
-                gained[target] = max(gained[target], ranking.link * (score - common))
-    return dict(gained)
+            if target != note and score > baseline:
+                boosts[target] = max(boosts[target], ranking.link * (score - baseline))
+    return dict(boosts)
 
 
 def _names(c: RankingCandidate, ranking: Ranking) -> list[_Field]:
-    """What all chunks of a note have in common. Aliases and anchors are names each: no phrase runs from one into the next."""
+    """The fields of the note. Each alias and anchor is a field of its own: no phrase runs across two of them."""
     lines = [(ranking.title, c.title), *((ranking.aliases, line) for line in c.aliases.split("\n"))]
     lines += [(ranking.anchors, line) for line in c.anchors.split("\n")]
     named = ((weight, words.terms(line)) for weight, line in lines if weight)
@@ -131,8 +131,8 @@ def _names(c: RankingCandidate, ranking: Ranking) -> list[_Field]:
     return [*names, *(_Field(ranking.tags, words.terms(line)) for line in c.tags.split("\n"))]
 
 
-def _refused(query: SearchQuery, fields: list[_Field]) -> bool:
-    """Whether a phrase that must occur does not, or one that must not does."""
+def _is_excluded(query: SearchQuery, fields: list[_Field]) -> bool:
+    """Whether a required phrase is missing, or an excluded one occurs."""
     return any(not _occurs(phrase, fields) for phrase in query.phrases) or any(_occurs(phrase, fields) for phrase in query.without)
 
 
@@ -144,8 +144,8 @@ def _occurs(phrase: tuple[str, ...], fields: list[_Field]) -> bool:
     return any(term == first and terms[at : at + size] == wanted for _, terms in fields for at, term in enumerate(terms))
 
 
-def _weighted(fields: list[_Field], rarity: Mapping[str, float]) -> dict[str, float]:
-    """How often each word of the query stands in these fields, by their weights."""
+def _weighted_counts(fields: list[_Field], rarity: Mapping[str, float]) -> dict[str, float]:
+    """The weighted frequency of each query term in these fields."""
     counted = dict.fromkeys(rarity, 0.0)
     for weight, terms in fields:
         for term in terms:
@@ -157,7 +157,7 @@ def _weighted(fields: list[_Field], rarity: Mapping[str, float]) -> dict[str, fl
 
 
 def _has(part: str, terms: list[str], at: int) -> bool:
-    """Whether the term at `at` has that character, and no other does for the same place in the text: it begins with it, or ends a run."""
+    """Whether the term at `at` counts for that character: bigrams overlap, so only the one that begins with it, or the last of a run."""
     term = terms[at]
     return term[0] == part or (term[-1] == part and (at + 1 == len(terms) or terms[at + 1][0] != part))
 
@@ -167,18 +167,18 @@ def _bm25f(counted: Mapping[str, float], rarity: Mapping[str, float], length: fl
 
 
 def _length(c: RankingCandidate, corpus: Corpus, ranking: Ranking) -> float:
-    """1 for a chunk of average length in a note of average length."""
+    """Length normalization: 1 for a chunk of average length in a note of average length."""
     share = ranking.note_length
-    size = (1 - share) * c.size + share * c.note_size / corpus.chunks_a_note
+    size = (1 - share) * c.size + share * c.note_size / corpus.chunks_per_note
     return 1 - ranking.length + ranking.length * size / corpus.chunk_size
 
 
-def _raise_neighbours(
+def _boost_adjacent_words(
     ordered: dict[int, float], texts: Mapping[int, list[_Field]], order: Sequence[str], rarity: Mapping[str, float], most: float
 ) -> None:
-    """Words that are neighbours in the query and in a chunk raise its score, by `most` (a share of it) when all of them are."""
+    """Word pairs of the query that a chunk has raise its score, by the share `most` if it has all."""
     pairs = {pair: max(rarity.get(term, COMMON) for term in pair) for pair in pairwise(order)}
     whole = sum(pairs.values())
-    for id_ in list(ordered)[:CLOSER_LOOK] if pairs else ():
+    for id_ in list(ordered)[:MOST_COMPARED_PAIRWISE] if pairs else ():
         present = {pair for _, terms in texts[id_] for pair in pairwise(terms) if pair in pairs}
         ordered[id_] *= 1 + most * sum(pairs[pair] for pair in sorted(present)) / whole

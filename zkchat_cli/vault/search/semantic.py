@@ -1,8 +1,8 @@
-"""Search by meaning: the chunks whose vectors lie nearest to the query's. Beside search by words, never instead of it.
+"""Search by meaning: the chunks with the vectors nearest to the query's, in addition to search by words.
 
-Whatever goes wrong here (no server, a wrong key, a full disk) is a warning that is told once; search goes by words alone then, until the
-model has rested for a while. Nothing is contacted before a query or `zkchat vault index` needs it. The vault's lock is held while the index
-is read, never while a model computes: a slow server must not keep completion waiting.
+Any failure (no server, a wrong key, a full disk) is a warning, reported once; search goes by words alone for the next minute. No server is
+contacted before a query or `zkchat vault index` needs it. The vault's lock is held while the index is read, never while a model computes: a
+slow server must not block completion.
 """
 
 import time
@@ -19,12 +19,12 @@ from zkchat_cli.vault.index.indexer import Progress
 from zkchat_cli.vault.search import vector_store
 from zkchat_cli.vault.search.vector_store import Embedder, Matrix, VectorStore, batches
 
-FEW = 64
-"""Chunks without a vector that a query waits for, those of notes that were just written; more of them are `zkchat vault index`'s to do."""
-REST_SECONDS = 60.0
-"""How long a model that failed is left alone: a chat should not wait for a dead server's time-out with every question."""
+MOST_EMBEDDED_BY_A_QUERY = 64
+"""Chunks without a vector that a query embeds first, those of notes just written; more of them wait for `zkchat vault index`."""
+RETRY_SECONDS = 60.0
+"""Pause after a failure: a chat must not wait for a dead server's timeout with every question."""
 SAME_MODEL = 0.9
-"""Cosine of two vectors of one text from which on one model made both: rounding costs it a thousandth, another model far more."""
+"""The least cosine of two vectors of one text by the same model: rounding costs a thousandth, another model far more."""
 
 FUSION_CONSTANT = 60
 """How much less the later ranks count: the constant of Cormack, Clarke and Büttcher, "Reciprocal rank fusion outperforms Condorcet and
@@ -34,14 +34,14 @@ T = TypeVar("T")
 
 
 class Ask(Protocol):
-    """Asks the vault's index a question, with its lock held."""
+    """Runs a query on the vault's index, with its lock held."""
 
     def __call__(self, question: Callable[[IndexDatabase], T], /) -> T: ...
 
 
 @dataclass(slots=True)
-class _Remembered(Generic[T]):
-    """A value that holds as long as what it was made from has the same stamp."""
+class _Cached(Generic[T]):
+    """A value that is valid as long as its source has the same stamp."""
 
     stamp: object = None
     value: T | None = None
@@ -53,7 +53,7 @@ class _Remembered(Generic[T]):
 
 
 class _Coverage(NamedTuple):
-    """How many chunks have a vector, and one chunk for each text that has none, in the vault's order."""
+    """The number of chunks with a vector, and one chunk for each text without, in the vault's order."""
 
     chunks: int
     missing: list[int]
@@ -67,62 +67,62 @@ class SemanticSearch:
         self._store = store
         self._ask = ask
         self._clock = clock
-        self._resting_until = float("-inf")
-        self._told: set[str] = set()
+        self._retry_after = float("-inf")
+        self._reported: set[str] = set()
         self._warnings: list[ZkchatError] = []
-        self._catalogue = _Remembered[Mapping[bytes, list[int]]]()
-        self._coverage = _Remembered[_Coverage]()
-        self._matrix = _Remembered[Matrix]()
+        self._chunks_by_key = _Cached[Mapping[bytes, list[int]]]()
+        self._coverage = _Cached[_Coverage]()
+        self._matrix = _Cached[Matrix]()
 
     def close(self) -> None:
         self._embedder.close()
         self._store.close()
 
     def take_warnings(self) -> list[ZkchatError]:
-        """What has gone wrong since this was last asked; each thing is told once."""
-        taken, self._warnings = self._warnings, []
-        return taken
+        """Failures since the last call; each is reported once."""
+        warnings, self._warnings = self._warnings, []
+        return warnings
 
     def coverage(self, index: IndexDatabase) -> int:
-        """How many of the vault's chunks have a vector. Contacts nothing."""
+        """The number of the vault's chunks with a vector. Contacts no server."""
         try:
-            return self._covered(index).chunks
+            return self._compare(index).chunks
         except (ProviderError, VaultError) as e:
             self._fail(e)
             return 0
 
     def nearest(self, query: str, limit: int) -> list[ContentChunk]:
-        """The chunks nearest to the query by meaning, nearest first; none where that cannot be said, and `take_warnings` knows why."""
-        if self._clock() < self._resting_until:
+        """The chunks nearest to the query by meaning, nearest first; none after a failure, which `take_warnings` reports."""
+        if self._clock() < self._retry_after:
             return []
         try:
             missing = self._ask(self._missing)
-            if len(missing) <= FEW:
+            if len(missing) <= MOST_EMBEDDED_BY_A_QUERY:
                 self._embed(missing, None)
-            if not self._ask(self._loaded).chunks:
-                self._tell_incomplete(len(missing))
+            if not self._ask(self._load_matrix).chunks:
+                self._warn_incomplete(len(missing))
                 return []
-            [vector] = vector_store.vectors(self._embedder, [vector_store.cut(query)], "query")
-            chunks = self._ask(lambda index: index.chunks(self._loaded(index).nearest(vector, limit)))
+            [vector] = vector_store.compute_vectors(self._embedder, [vector_store.truncate_text(query)], "query")
+            chunks = self._ask(lambda index: index.chunks(self._load_matrix(index).nearest(vector, limit)))
         except (ProviderError, VaultError) as e:
             self._fail(e)
             return []
-        if len(missing) > FEW:
-            self._tell_incomplete(len(missing))
+        if len(missing) > MOST_EMBEDDED_BY_A_QUERY:
+            self._warn_incomplete(len(missing))
         return chunks
 
     def embed(self, progress: Progress | None = None, *, verify: bool = False) -> None:
-        """Compute every vector that is missing, and drop those that no chunk uses any more. What fails is a warning.
+        """Compute all missing vectors, and delete those that no chunk uses any more. A failure is a warning.
 
-        Each batch is kept as it comes: an interrupted run is taken up where it stopped. `verify` computes one vector that is there again,
-        and all of them when it has become another.
+        Each batch is stored at once, so that an interrupted run continues where it stopped. `verify` computes one stored vector again, and
+        all of them if it has changed.
         """
         try:
             if verify:
-                self._forget_another_models()
+                self._forget_other_model()
             self._embed(self._ask(self._missing), progress)
             self._store.prune(self._ask(self._chunks))
-            self._resting_until = float("-inf")
+            self._retry_after = float("-inf")
         except (ProviderError, VaultError) as e:
             self._fail(e)
 
@@ -130,73 +130,72 @@ class SemanticSearch:
         for done, batch in enumerate(batches(ids, self._embedder.batch)):
             if progress:
                 progress(done * self._embedder.batch, len(ids))
-            texts = self._ask(partial(_texts, ids=batch))
-            having = self._store.keys(self._embedder.id, list(texts))  # what another process computed meanwhile is not paid for twice
-            texts = {key: text for key, text in texts.items() if key not in having}
+            texts = self._ask(partial(_texts_by_key, ids=batch))
+            stored = self._store.keys(self._embedder.id, list(texts))  # another process may have paid for some meanwhile
+            texts = {key: text for key, text in texts.items() if key not in stored}
             if texts:
-                rows = vector_store.vectors(self._embedder, list(texts.values()), "document")
+                rows = vector_store.compute_vectors(self._embedder, list(texts.values()), "document")
                 self._store.add(self._embedder.id, list(texts), rows)
         if progress:
             progress(len(ids), len(ids))
 
-    def _forget_another_models(self) -> None:
-        """Drop all vectors if one that is computed again is not what it was: another model goes by the name now."""
-        import numpy as np  # 0.1 s that only search by meaning pays
+    def _forget_other_model(self) -> None:
+        """Delete all vectors if one that is computed again has changed: another model has this name now."""
+        import numpy as np  # 0.1 s
 
-        having = self._store.keys(self._embedder.id)
+        stored = self._store.keys(self._embedder.id)
         chunks = self._ask(self._chunks)
-        key = next((key for key in chunks if key in having), None)
-        kept = self._store.vector(self._embedder.id, key) if key else None
-        if key is None or kept is None:
+        key = next((key for key in chunks if key in stored), None)
+        old = self._store.vector(self._embedder.id, key) if key else None
+        if key is None or old is None:
             return
-        text = self._ask(partial(_texts, ids=chunks[key])).get(key)
+        text = self._ask(partial(_texts_by_key, ids=chunks[key])).get(key)
         if text is not None:
-            [vector] = vector_store.vectors(self._embedder, [text], "document")
-            was = np.frombuffer(kept, dtype="<f4")
-            if len(was) != len(vector) or was @ vector < SAME_MODEL:
+            [vector] = vector_store.compute_vectors(self._embedder, [text], "document")
+            before = np.frombuffer(old, dtype="<f4")
+            if len(before) != len(vector) or before @ vector < SAME_MODEL:
                 self._store.forget(self._embedder.id)
 
     def _chunks(self, index: IndexDatabase) -> Mapping[bytes, list[int]]:
-        """The chunks of each embedded text, by its key."""
+        """The chunks of each text, by its key."""
 
         def read() -> Mapping[bytes, list[int]]:
             chunks: dict[bytes, list[int]] = {}
             for id_, *parts in index.texts():
-                chunks.setdefault(vector_store.key(vector_store.embedded(*parts)), []).append(id_)
+                chunks.setdefault(vector_store.text_key(vector_store.text_to_embed(*parts)), []).append(id_)
             return chunks
 
-        return self._catalogue.get(index.stamp(), read)
+        return self._chunks_by_key.get(index.stamp(), read)
 
-    def _covered(self, index: IndexDatabase) -> "_Coverage":
+    def _compare(self, index: IndexDatabase) -> "_Coverage":
         def compare() -> _Coverage:
-            having = self._store.keys(self._embedder.id)
+            stored = self._store.keys(self._embedder.id)
             chunks = self._chunks(index)
-            missing = [ids[0] for key, ids in chunks.items() if key not in having]
-            return _Coverage(sum(len(ids) for key, ids in chunks.items() if key in having), missing)
+            missing = [ids[0] for key, ids in chunks.items() if key not in stored]
+            return _Coverage(sum(len(ids) for key, ids in chunks.items() if key in stored), missing)
 
         return self._coverage.get(self._stamp(index), compare)
 
     def _missing(self, index: IndexDatabase) -> list[int]:
-        return self._covered(index).missing
+        return self._compare(index).missing
 
-    def _loaded(self, index: IndexDatabase) -> Matrix:
-        """All vectors, in memory."""
+    def _load_matrix(self, index: IndexDatabase) -> Matrix:
         return self._matrix.get(self._stamp(index), lambda: self._store.matrix(self._embedder.id, self._chunks(index)))
 
     def _stamp(self, index: IndexDatabase) -> object:
         return index.stamp(), self._store.stamp()
 
     def _fail(self, e: ZkchatError) -> None:
-        self._resting_until = self._clock() + REST_SECONDS
-        self._tell(e.message, f"no search by meaning, only by words: {e.message}", e.hint)
+        self._retry_after = self._clock() + RETRY_SECONDS
+        self._warn(e.message, f"no search by meaning, only by words: {e.message}", e.hint)
 
-    def _tell_incomplete(self, missing: int) -> None:
+    def _warn_incomplete(self, missing: int) -> None:
         if missing:
-            self._tell("incomplete", f"{missing} pieces of the notes are found by words only", "`zkchat vault index` prepares them.")
+            self._warn("incomplete", f"{missing} chunks are found by words only", "`zkchat vault index` embeds them.")
 
-    def _tell(self, what: str, message: str, hint: str) -> None:
-        if what not in self._told:
-            self._told.add(what)
+    def _warn(self, kind: str, message: str, hint: str) -> None:
+        if kind not in self._reported:
+            self._reported.add(kind)
             self._warnings.append(ZkchatError(message, hint))
 
 
@@ -225,7 +224,7 @@ def fuse_results(by_words: list[ContentChunk], by_meaning: list[ContentChunk], l
     return best
 
 
-def _texts(index: IndexDatabase, ids: Sequence[int]) -> dict[bytes, str]:
-    """What is embedded of these chunks, by key."""
-    texts = [vector_store.embedded(*parts) for _, *parts in index.texts(ids)]
-    return {vector_store.key(text): text for text in texts}
+def _texts_by_key(index: IndexDatabase, ids: Sequence[int]) -> dict[bytes, str]:
+    """The texts of these chunks, by key."""
+    texts = [vector_store.text_to_embed(*parts) for _, *parts in index.texts(ids)]
+    return {vector_store.text_key(text): text for text in texts}

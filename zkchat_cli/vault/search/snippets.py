@@ -12,7 +12,7 @@ _MARKS = re.compile(r"^[\s>]*(?:[-*+]\s(?:\[.\]\s)?|\d+[.)]\s|#{1,6}\s)?[\s>]*")
 
 
 class Snippet(NamedTuple):
-    """A line of a note (`line`, from 1) without its Markdown marks; what was cut is marked by ellipses. `end_line`: where it ends."""
+    """Lines of a note (numbers from 1) without list and heading marks; cut text has ellipses."""
 
     line: int
     end_line: int
@@ -20,14 +20,14 @@ class Snippet(NamedTuple):
 
 
 def snippet(text: str, first_line: int, terms: Collection[str], width: int = 160) -> Snippet:
-    """The line of `text`, which begins on `first_line`, that has most of the `terms`, and as much of the next ones as `width` takes.
+    """The line of `text` (which begins on `first_line`) with the most `terms`, and as much of the next lines as fits into `width`.
 
-    Of equal lines the first that is no heading: that one is shown beside the snippet anyway.
+    Of equal lines the first that is not a heading, because headings are result anyway.
     """
     lines = text.split("\n")
     wanted = set(terms)
     parts = [term for term in wanted if is_part(term)]
-    merits = [
+    ranked_lines = [
         (
             -len(wanted.intersection(words.terms(line)).union(part for part in parts if part in line)),
             not _MARKS.sub("", line) or line.startswith("#"),
@@ -35,19 +35,19 @@ def snippet(text: str, first_line: int, terms: Collection[str], width: int = 160
         )
         for i, line in enumerate(lines)
     ]
-    at = min(merits)[2]
-    shown = _around(_MARKS.sub("", lines[at]), wanted, width)
+    at = min(ranked_lines)[2]
+    result = _around(_MARKS.sub("", lines[at]), wanted, width)
     end = at
-    while end + 1 < len(lines) and lines[end + 1].strip() and len(shown) + len(following := _MARKS.sub("", lines[end + 1])) < width:
-        shown, end = f"{shown} {following}".strip(), end + 1
-    return Snippet(first_line + at, first_line + end, shown)
+    while end + 1 < len(lines) and lines[end + 1].strip() and len(result) + len(following := _MARKS.sub("", lines[end + 1])) < width:
+        result, end = f"{result} {following}".strip(), end + 1
+    return Snippet(first_line + at, first_line + end, result)
 
 
 def _around(line: str, terms: Collection[str], width: int) -> str:
-    """`line`, or of a long one what stands around its first term."""
+    """The line, or the part of a long one around its first term."""
     if len(line) <= width:
         return line
-    folded = words.fold(line)  # may be longer or shorter than the line, by a few characters: good enough to find the place
+    folded = words.fold(line)  # its length may differ by a few characters, which does not matter
     found = [at for term in terms if (at := folded.find(term)) >= 0]
     start = max(0, min(found, default=0) - width // 3)
     start = line.find(" ", start) + 1 if start else 0

@@ -124,7 +124,7 @@ def _index(loaded: LoadedConfig) -> str:
     cache = open_cache_dir(loaded.places.cache_dir)
     cache.close()
     if cache.notice is not None:
-        problem = f"{cache.folder} is not writable ({cache.why}): chat and ask index the notes at each start, vault commands fail"
+        problem = f"{cache.folder} is not writable ({cache.reason}): chat and ask index the notes at each start, vault commands fail"
         raise VaultError(problem, "Make the folder writable and check the disk space, or set ZKCHAT_HOME to another folder.")
     vault = factory.open_vault(loaded, environment(), Path.cwd())
     try:
@@ -208,7 +208,7 @@ def _semantic(loaded: LoadedConfig) -> str:
     if embedder is None:
         return f"off: search by words only; semantic.provider can be {', '.join(embedders.names())}"
     try:
-        dimensions = vector_store.vectors(embedder, [SAMPLE], "query").shape[1]
+        dimensions = vector_store.compute_vectors(embedder, [SAMPLE], "query").shape[1]
     finally:
         embedder.close()
     vault = factory.open_vault(loaded, environment(), Path.cwd())
