@@ -1,24 +1,13 @@
 """The first step of the compaction ladder in sessions: old results are masked, and what that does to prompts."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
-from building import Deltas, Room, a_room, completed, stored, talk
-from folding import SUMMARY, Summariser, fails, searches, sound, summary, things
+from building import Deltas, Room, completed, stored, talk
+from summary_models import SUMMARY, Summariser, fails, searches, sound, summary, things
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.events import CompactionDone, Event
 from zkchat_cli.models import Compaction
-
-
-@pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    made = a_room(vault, tmp_path / "cache", tmp_path / "store.db")
-    yield made
-    made.store.close()
-    made.vault.close()
 
 
 def full(room: Room, model: Summariser | Deltas, turns: int = 12) -> ZkChatSession:
@@ -110,7 +99,7 @@ def test_results_of_what_is_critical_are_masked_last(room: Room) -> None:
 
 
 @pytest.mark.parametrize("turns", [3, 5, 8])
-def test_who_wishes_it_twice_without_news_gets_nothing_new(room: Room, turns: int) -> None:
+def test_a_repeated_masking_request_changes_nothing(room: Room, turns: int) -> None:
     room.max_context = 9000
     session = stored(room, searches(turns), model=Summariser([fails("timeout")]))
     assert session.compact().mode == "extractive"
@@ -119,7 +108,7 @@ def test_who_wishes_it_twice_without_news_gets_nothing_new(room: Room, turns: in
     assert prompt(session) == before
 
 
-def test_masking_goes_on_with_the_summary_that_held_before(room: Room) -> None:
+def test_masking_keeps_the_previous_summary(room: Room) -> None:
     session = stored(room, searches(10, after=talk(*things(4, 5))), model=Summariser([summary()]))
     history = session.history
     assert session.compact(keep=40).mode == "full"
@@ -135,7 +124,7 @@ def test_masking_goes_on_with_the_summary_that_held_before(room: Room) -> None:
     assert again.compaction.mode == "full"
 
 
-def test_with_nothing_to_fold_a_wish_is_fulfilled_by_masking(room: Room) -> None:
+def test_with_nothing_to_fold_a_manual_compaction_masks(room: Room) -> None:
     session = stored(room, searches(3), model=Summariser([summary()]))
     assert session.compact(keep=12).mode == "none"
     done = session.compact(keep=4)

@@ -1,12 +1,10 @@
 """A conversation is named by the model between turns, once; nobody waits for it, and what the user named keeps its name."""
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from building import Deltas, Room, a_room, completed, failed, says
-from test_describing import settled
+from building import Deltas, Room, completed, failed, says
+from test_note_descriptions import settled
 
 from zkchat_cli import slash
 from zkchat_cli.chat.session import ZkChatSession
@@ -16,14 +14,6 @@ from zkchat_cli.llm.base import Delta, Request, StreamFailed, StreamFinished, Te
 from zkchat_cli.llm.tasks import MAX_TURN, TITLE, suggest_title
 
 QUESTION = "What does my compost heap need, and how long does it take?"
-
-
-@pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    made = a_room(vault, tmp_path / "cache")
-    yield made
-    made.store.close()
-    made.vault.close()
 
 
 def title(session: ZkChatSession) -> str | None:
@@ -38,7 +28,7 @@ def named(session: ZkChatSession, model: Deltas, calls: int) -> str | None:
     return title(session)
 
 
-def test_the_model_names_a_conversation_once(room: Room) -> None:
+def test_the_model_suggests_a_title_once(room: Room) -> None:
     model = Deltas([says("It needs air."), says("“Compost: its needs.”\n"), says("Yes.")])
     session = room.session(model)
     completed(session.send(QUESTION))
@@ -50,7 +40,7 @@ def test_the_model_names_a_conversation_once(room: Room) -> None:
     assert (title(session), model.closed) == ("Compost: its needs", 3)
 
 
-def test_a_later_session_names_what_was_left_unnamed(room: Room) -> None:
+def test_a_later_session_titles_an_untitled_conversation(room: Room) -> None:
     first = room.session(Deltas([says("It needs air.")]))
     completed(first.send(QUESTION))
     model = Deltas([says("Nine months."), says("Compost")])
@@ -60,7 +50,7 @@ def test_a_later_session_names_what_was_left_unnamed(room: Room) -> None:
 
 
 @pytest.mark.parametrize("before", [True, False])
-def test_what_the_user_named_keeps_its_name(room: Room, before: bool) -> None:
+def test_a_title_of_the_user_is_kept(room: Room, before: bool) -> None:
     model = Deltas([says("It needs air."), says("Compost")])
     session = room.session(model)
     completed(session.send(QUESTION))
@@ -74,7 +64,7 @@ def test_what_the_user_named_keeps_its_name(room: Room, before: bool) -> None:
     assert title(session) == "Mine"
 
 
-def test_nothing_is_asked_where_it_is_switched_off_or_nothing_was_answered(room: Room) -> None:
+def test_no_title_is_requested_when_disabled_or_unanswered(room: Room) -> None:
     off = Config(chat=ChatSettings(model_titles=False))
     cases = [
         (replace(room, settings=off), [says("It needs air.")], {}),
@@ -93,7 +83,7 @@ def test_nothing_is_asked_where_it_is_switched_off_or_nothing_was_answered(room:
         assert (title(session), len(model.requests)) == (QUESTION, 1)
 
 
-def test_a_conversation_that_was_deleted_meanwhile_is_not_named(room: Room) -> None:
+def test_a_deleted_conversation_gets_no_title(room: Room) -> None:
     session = room.session(model := Deltas([says("It needs air.")]))
     completed(session.send(QUESTION))
     room.store.delete(session.conversation.id)
