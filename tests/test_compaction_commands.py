@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Program
-from folding import SUMMARY, things
+from summary_models import SUMMARY, things
 from terminal_screen import CTRL_C, ENDLESS, Chat
 
 

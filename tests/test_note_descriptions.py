@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
-from asking import QUESTION, a_model
 from building import Deltas, Room, a_room, calls, completed, find, says
 from conftest import write
-from speaking import Reply, a_server
+from model_calls import QUESTION, a_model
+from model_server import Reply, running_server
 
 from zkchat_cli import slash
 from zkchat_cli.chat.session import ZkChatSession
@@ -91,12 +91,6 @@ def test_those_that_describe_themselves_are_left_alone(room: Room) -> None:
     session.start_background_tasks()
     session.stop_background_tasks(5)
     assert len(model.requests) == 1
-
-
-def test_before_the_first_turn_there_is_nothing_to_describe(room: Room) -> None:
-    model = Deltas([says("An answer.")])
-    room.session(model).start_background_tasks()
-    assert model.requests == []
 
 
 def test_the_list_of_references_shows_what_a_document_was_described_as_meanwhile(room: Room) -> None:
@@ -267,10 +261,6 @@ def test_a_defect_ends_nothing(caplog: pytest.LogCaptureFixture) -> None:
     assert "a could not be described" in caplog.text
 
 
-def test_stopping_what_never_began_is_nothing() -> None:
-    SummaryQueue(lambda _, __: None).stop(5)
-
-
 # what is asked, and what is made of the answer
 
 
@@ -323,7 +313,7 @@ def test_the_note_is_fenced_and_few_tokens_are_asked_for() -> None:
 
 @pytest.mark.parametrize("provider", ["openai", "ollama"])
 def test_a_call_that_is_not_wanted_any_more_is_cancelled(provider: str) -> None:
-    with a_server() as server:
+    with running_server() as server:
         server.says(Reply([90.0]))
         model = a_model(provider, server.address, timeout=80, stall_timeout=80)  # so that nothing but being unwanted ends it
         model.prepare()  # a busy machine may take longer to load a library than the model's patience lasts

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asking import KEY, OLLAMA, OPENAI, REQUEST, Protocol, a_model
-from building import Room, a_room, completed, ended, failed
-from speaking import ModelServer, Reply, a_server, ndjson, ollama_end, ollama_frame, openai_error, openai_text
+from building import Room, completed, ended, failed
+from model_calls import KEY, OLLAMA, OPENAI, REQUEST, Protocol, a_model
+from model_server import ModelServer, Reply, ndjson, ollama_end, ollama_frame, openai_error, openai_text, running_server
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config
@@ -22,16 +22,8 @@ LONG = "Compost needs air and water. " * 60
 
 @pytest.fixture
 def server() -> Iterator[ModelServer]:
-    with a_server() as running:
+    with running_server() as running:
         yield running
-
-
-@pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    made = a_room(vault, tmp_path / "cache", tmp_path / "store.db")
-    yield made
-    made.store.close()
-    made.vault.close()
 
 
 def talking(room: Room, protocol: Protocol, server: ModelServer, *replies: Reply, **changes: Any) -> ZkChatSession:
