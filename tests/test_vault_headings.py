@@ -59,7 +59,7 @@ MARKUP = read_markup(TEXT)
         ("", None),
     ],
 )
-def test_an_anchor_stands_for_lines(anchor: str, lines: tuple[int, int] | None) -> None:
+def test_an_anchor_means_lines(anchor: str, lines: tuple[int, int] | None) -> None:
     assert sections.find_section(anchor, TEXT, MARKUP) == lines
 
 
@@ -67,7 +67,7 @@ def test_an_anchor_stands_for_lines(anchor: str, lines: tuple[int, int] | None) 
     ("anchor", "near"),
     [("How to bgin", ("How to *begin*?",)), ("Later#Tool", ("Tools",)), ("^sww", ("^saw",)), ("xyz", ()), ("^xyz", ()), ("x" * 10**6, ())],
 )
-def test_what_an_anchor_may_have_meant(anchor: str, near: tuple[str, ...]) -> None:
+def test_similar_anchors_are_suggested(anchor: str, near: tuple[str, ...]) -> None:
     assert sections.similar_headings(anchor, MARKUP) == near
 
 
@@ -76,7 +76,7 @@ def test_an_id_at_the_very_beginning_is_its_own_block() -> None:
     assert sections.find_section("^id", text, read_markup(text)) == (1, 1)
 
 
-def test_a_link_to_a_heading_of_a_note_that_is_gone_by_now_is_not_called_broken(tmp_path: Path) -> None:
+def test_a_heading_of_a_deleted_note_is_not_reported_as_broken(tmp_path: Path) -> None:
     vault = Vault.open(
         write(tmp_path / "n", {"A.md": "[[B#no]] [[B#yes]] [[logo.png#x]]", "B.md": "# Yes", "logo.png": ""}), tmp_path / "c"
     )
@@ -87,7 +87,7 @@ def test_a_link_to_a_heading_of_a_note_that_is_gone_by_now_is_not_called_broken(
     vault.close()
 
 
-def test_a_link_into_its_own_note_may_be_broken_too(tmp_path: Path) -> None:
+def test_a_link_to_a_missing_heading_of_its_own_note_is_broken(tmp_path: Path) -> None:
     vault = Vault.open(write(tmp_path / "n", {"A.md": "# Here\n\n[[#Here]] [[#There]]"}), tmp_path / "c")
     assert [(link.row.target, link.row.raw, link.candidates) for link in vault.broken_headings()] == [
         ("A.md", "[[#There]]", ("A.md#Here",))
@@ -95,7 +95,7 @@ def test_a_link_into_its_own_note_may_be_broken_too(tmp_path: Path) -> None:
     vault.close()
 
 
-def test_a_section_that_is_not_there_is_an_error_with_the_nearest(tmp_path: Path) -> None:
+def test_a_missing_section_is_an_error_with_suggestions(tmp_path: Path) -> None:
     vault = Vault.open(write(tmp_path / "n", {"A.md": "# Here\n\nText\n"}), tmp_path / "c")
     assert vault.section("A.md", "here") == (1, 3)
     with pytest.raises(VaultError, match=r"A\.md has no heading There") as e:

@@ -46,23 +46,19 @@ def test_a_heading_means_its_section_up_to_the_next_of_its_level(heading, lines)
     assert lines_of(heading, NOTE) == lines
 
 
-def test_a_line_stands_under_the_last_heading_before_it():
+def test_a_line_belongs_to_the_last_heading_above():
     text = "intro\n# One\na\n## Two\n```\n# code\n```"
     assert [sections.heading_above(line, text) for line in range(1, 8)] == [None, "One", "One", "Two", "Two", "Two", "Two"]
     assert sections.heading_above(21, text, first_line=20) == "One"
     assert sections.heading_above(2, "#\ntext") is None
 
 
-def test_of_two_equal_headings_the_first_is_meant():
+def test_the_first_of_equal_headings_wins():
     assert lines_of("Same", "# Same\na\n# Same\nb") == (1, 2)
 
 
 def test_a_heading_that_is_a_link_is_found_by_its_words():
     assert lines_of("See Note shown", "# See [[Note|shown]]") == (1, 1)
-
-
-def test_no_heading_stands_in_code():
-    assert lines_of("Code", "```\n# Code\n```") is None
 
 
 @pytest.mark.parametrize(
@@ -84,5 +80,5 @@ def test_no_heading_stands_in_code():
         ("`^id`", None),
     ],
 )
-def test_a_block_id_means_its_paragraph_list_item_or_what_stands_above_it(text, lines):
+def test_a_block_id_means_its_paragraph_or_list_item(text, lines):
     assert lines_of("^id", text) == lines

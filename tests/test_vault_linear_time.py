@@ -42,17 +42,17 @@ def is_linear(piece: str) -> bool:
 
 
 @pytest.mark.parametrize("piece", PIECES)
-def test_a_mark_over_and_over_takes_linear_time(piece):
+def test_a_repeated_mark_takes_linear_time(piece):
     assert is_linear(piece)
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), min_size=2, max_size=5).map("".join))
-def test_any_few_marks_over_and_over_take_linear_time(piece):
+def test_repeated_marks_take_linear_time(piece):
     assert is_linear(piece)
 
 
-def test_runs_of_backticks_of_which_none_closes_another_take_linear_time():
+def test_unclosed_backticks_take_linear_time():
     def runs(most: int) -> str:
         return " ".join("`" * length for length in range(1, most))
 
