@@ -1,4 +1,4 @@
-"""The built-in demo vault is the first thing a new user talks to: its links hold, its notes are found, and what it says is true."""
+"""The built-in demo vault: its links work, its notes are found, and what they say is true."""
 
 import re
 import shlex

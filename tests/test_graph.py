@@ -1,4 +1,4 @@
-"""The link graph: what is near a note, how two notes hang together, which stand alone, what everything leads to."""
+"""The link graph: neighbours, shortest paths, orphans, hubs, related notes."""
 
 import random
 from collections import deque

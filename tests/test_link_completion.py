@@ -1,4 +1,4 @@
-"""Names half typed, and texts found by some of their letters."""
+"""Completion of links, and fuzzy matching."""
 
 import time
 

@@ -8,21 +8,20 @@ from datetime import date
 
 import pytest
 from building import COUNTER, NOON, recalled, said, talk, turns
-from histories import EXAMPLES
+from history_strategies import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.context.recall.date_expressions import Period, find_periods
-from zkchat_cli.context.recall.index import (
-    MOST_MISFITS,
-    MOST_PASSAGES,
-    RecallIndex,
+from zkchat_cli.context.recall.index import MAX_MISFITS, MAX_SIZED, RecallIndex, preload_numpy, recall_passages
+from zkchat_cli.context.recall.passages import (
+    MAX_WHOLE,
+    PART_SIZE,
     estimate_passage_tokens,
     format_passages,
-    preload_numpy,
-    recall_passages,
+    split_into_passages,
+    split_message,
 )
-from zkchat_cli.context.recall.passages import PIECE, WHOLE, split_into_passages, split_message
 from zkchat_cli.context.turn_history import TurnHistory
 from zkchat_cli.context.turns import Turn, split_into_turns
 from zkchat_cli.models import ZkChatMessage
@@ -101,14 +100,14 @@ def test_the_cost_is_rather_too_high_than_too_low() -> None:
 def test_the_room_is_filled_with_what_fits() -> None:
     some = turns(("anvil " * 100, "So."), *((f"anvil {'x' * i}", "So.") for i in range(30)))
     lines = recalled("anvil", some, 100)
-    assert 0 < len(lines) < MOST_MISFITS
+    assert 0 < len(lines) < MAX_MISFITS
     assert COUNTER.count("\n".join(lines)) <= 60
     assert all("anvil anvil" not in line for line in lines)
 
 
 def test_of_very_many_passages_the_best_thousand_are_looked_at() -> None:
     some = turns(*((f"anvil {i}", "anvil?") for i in range(700)), ("The anvil. " * 5, "So."))
-    assert len(recalled("Where is the anvil?", some, 100_000)) == MOST_PASSAGES
+    assert len(recalled("Where is the anvil?", some, 100_000)) == MAX_SIZED
 
 
 def test_what_the_user_gave_priority_is_found_first() -> None:
@@ -298,8 +297,8 @@ def test_results_of_tools_and_empty_messages_have_no_passages() -> None:
 def test_pieces_hold_everything_that_is_not_blank(text: str, times: int) -> None:
     found = split_message(text * times)
     assert "".join("".join(found).split()) == "".join((text * times).split())
-    assert all(len(piece.encode("utf-8", "surrogatepass")) <= WHOLE for piece in found)
-    assert len(found) <= 1 or all(len(piece) <= PIECE for piece in found)
+    assert all(len(piece.encode("utf-8", "surrogatepass")) <= MAX_WHOLE for piece in found)
+    assert len(found) <= 1 or all(len(piece) <= PART_SIZE for piece in found)
 
 
 def test_blanks_are_no_piece() -> None:

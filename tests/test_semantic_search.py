@@ -1,4 +1,4 @@
-"""Search by meaning: what words cannot find is found, nothing is computed twice, and without its model search goes on by words."""
+"""Search by meaning: finds synonyms, computes nothing twice, and falls back to words without its model."""
 
 import os
 import signal

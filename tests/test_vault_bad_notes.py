@@ -1,4 +1,4 @@
-"""Notes as they should not be: nothing crashes, what can be read is found, and `vault status` lists what was skipped."""
+"""Broken and hostile notes: nothing crashes, readable text is found, and `vault status` lists what was skipped."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""Unified diffs: what they show is what was changed, and they are quick whatever the texts are."""
+"""Unified diffs: correct, and fast for any text."""
 
 import re
 import time

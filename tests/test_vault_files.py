@@ -1,4 +1,4 @@
-"""The vault as a folder: what is found in it, what is read, and that nothing outside is."""
+"""The files of a vault: which are listed, which can be read, and none outside of the vault."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""The index: it says what the files say, whatever happens to either."""
+"""The index follows the files, through damage, interruptions and other processes."""
 
 import os
 import sqlite3

@@ -1,4 +1,4 @@
-"""Renaming a note: every link of the vault leads where it led, and is written as its author writes links."""
+"""Renaming a note: every link keeps its target, in its author's style."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings

@@ -1,4 +1,4 @@
-"""Names misspelt."""
+"""Suggestions for misspelt names."""
 
 import pytest
 from conftest import write

@@ -1,4 +1,4 @@
-"""Changing the files of a vault: exactly what was asked for, all of it or nothing, and never over what somebody else wrote."""
+"""Editing notes: exact, all or nothing, and never over somebody else's edit."""
 
 import os
 import time

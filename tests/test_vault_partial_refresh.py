@@ -1,4 +1,4 @@
-"""Whatever is done to notes and attachments, in whatever steps it is told to the index: it holds what an index made at once does."""
+"""Partial refreshes: the index equals one that is built at once."""
 
 import os
 import shutil

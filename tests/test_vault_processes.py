@@ -1,4 +1,4 @@
-"""One index and several processes: some read it, some write it, some put a new one in its place."""
+"""Several processes read, write and replace one index."""
 
 import subprocess
 import sys

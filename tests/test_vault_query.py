@@ -1,4 +1,4 @@
-"""What the text of a search means."""
+"""Parsing search queries."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""How well a chunk answers, in numbers that depend on nothing but the texts given."""
+"""Ranking of chunks."""
 
 import math
 from dataclasses import replace

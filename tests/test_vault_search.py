@@ -1,4 +1,4 @@
-"""Search, links of a message and nearest names, as a chat asks for them."""
+"""Search by words, resolved links and suggested names."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""What a search result shows of a chunk."""
+"""Snippets of search results."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Links: what counts as one, and what it points to. The rules are Obsidian's, as observed."""
+"""Parsing and resolving links by Obsidian's rules."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The log file of `--verbose`: what zkchat and its libraries do, in the data directory, small, private, and without a key in it."""
+"""The log file of `--verbose`: what zkchat and its libraries do. It is in the data directory, small, private, and without keys."""
 
 import logging
 import os
@@ -13,24 +13,23 @@ from zkchat_cli.errors import ZkchatError
 from zkchat_cli.llm.http_errors import API_KEY
 
 FILE = "zkchat.log"
-LARGEST, KEPT = 1_000_000, 3
-"""Bytes of one file, and how many older ones are kept."""
+MAX_BYTES, BACKUPS = 1_000_000, 3
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 _SECRET_HEADER = re.compile(r"(authorization|x-api-key|bearer)(['\"]?\s*[:=,]?\s*['\"]?)(bearer\s+)?[^\s'\",}]+", re.IGNORECASE)
-SHORTEST_SECRET = 6
+MIN_SECRET = 6
 
 
 def start_logging(env: Mapping[str, str]) -> Path:
-    """Log to the file in the data directory from here on; returns where. Raises ZkchatError when it cannot be written."""
+    """Log to a file in the data directory from now on; returns its path. Raises ZkchatError if it cannot be written."""
     file = paths.app_paths(env).data_dir / FILE
     try:
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handler = _PrivateFile(file, maxBytes=LARGEST, backupCount=KEPT, encoding="utf-8", errors="backslashreplace")
+        handler = _PrivateFile(file, maxBytes=MAX_BYTES, backupCount=BACKUPS, encoding="utf-8", errors="backslashreplace")
     except OSError as e:
         raise ZkchatError(f"the log {file} cannot be written: {e.strerror or e}", "Leave out --verbose, or set ZKCHAT_HOME.") from e
-    secrets = [value for name, value in env.items() if _SECRET_NAME.search(name) and len(value) >= SHORTEST_SECRET]
+    secrets = [value for name, value in env.items() if _SECRET_NAME.search(name) and len(value) >= MIN_SECRET]
     secrets += stored_key_values(paths.app_paths(env))
-    handler.setFormatter(_Redacted(secrets))
+    handler.setFormatter(_RedactingFormatter(secrets))
     root = logging.getLogger()
     root.addHandler(handler)
     root.setLevel(logging.INFO)
@@ -40,18 +39,18 @@ def start_logging(env: Mapping[str, str]) -> Path:
 
 
 class _PrivateFile(RotatingFileHandler):
-    """Nobody else may read it."""
+    """A log file that only its owner may read."""
 
     def _open(self):  # type: ignore[no-untyped-def]  # logging's own type of it changes between versions
-        return open(self.baseFilename, self.mode, encoding=self.encoding, errors=self.errors, opener=_opened_privately)
+        return open(self.baseFilename, self.mode, encoding=self.encoding, errors=self.errors, opener=_open_private)
 
 
-def _opened_privately(path: str, flags: int) -> int:
+def _open_private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-class _Redacted(logging.Formatter):
-    """Every line without the secrets of the environment, and without what looks like one."""
+class _RedactingFormatter(logging.Formatter):
+    """Removes the secrets of the environment from each line, and anything that looks like a key."""
 
     def __init__(self, secrets: list[str]) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")

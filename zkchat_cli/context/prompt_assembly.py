@@ -13,7 +13,8 @@ from typing import Any
 
 from zkchat_cli.context import tool_filter
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget, compaction_due, history_budget, measure_usage, remaining_message_budget
-from zkchat_cli.context.recall.index import RecallIndex, format_passages
+from zkchat_cli.context.recall.index import RecallIndex
+from zkchat_cli.context.recall.passages import format_passages
 from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
 from zkchat_cli.context.turn_history import TurnHistory
 from zkchat_cli.context.turns import Turn, render_turn

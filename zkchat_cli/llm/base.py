@@ -7,7 +7,8 @@ the text that came before them.
     embedders/         registry: one file per way to get vectors
     threaded_stream    a call on its own thread, with timeouts and a countdown
     http_errors        HTTP failures as ProviderErrors
-    mojentic_adapter   mojentic's stream with recovery, which `openai` and `ollama` use; `anthropic` uses Anthropic's SDK
+    chat_reader        streams of OpenAI-compatible servers and Ollama, made regular
+    mojentic_adapter   mojentic's stream with recovery, for `openai` and `ollama`; `anthropic` uses Anthropic's SDK
     offline            answers without a model: it searches the notes and quotes them
     tasks              single calls: a title, a description, a whole answer
 """

@@ -1,1 +1,1 @@
-"""Recall: what older turns say about the question at hand."""
+"""Recall: passages of older turns that are relevant to the current message."""

@@ -1,27 +1,31 @@
-"""Passages: a message, or the pieces of a long one, as recall finds and quotes them.
-
-A message that is as long as a chapter is never quoted whole; what bears on a question is some lines of it.
-"""
+"""Passages: a message, or the parts of a long one, as recall finds and quotes them. A long message is never quoted whole."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.tokens.counter import TokenCounter
 
-WHOLE = 800
+MAX_WHOLE = 800
 """Bytes of a message that stays in one piece (some 200 tokens)."""
-PIECE = 480
-"""Bytes of a piece of a longer one."""
+PART_SIZE = 480
+"""Bytes of a part of a longer message."""
+FRAME_TOKENS = 40
+"""Tokens around the quoted passages."""
+DATE_TOKENS = 8
 _SOFT_BREAK = re.compile(r"(?<=[.!?…])[ ]?\n[ ]{0,3}(?=[^\W\d_]|\[)")
 """Between two sentences of one paragraph, where Markdown shows a space."""
 _FENCES = ("```", "~~~")
+_INTRODUCTION = "Said earlier in this conversation; quoted because it may bear on the message below. […] marks what is left out."
+_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 @dataclass(frozen=True, slots=True)
 class RecallPassage:
-    """Piece `part` of `parts` of a message in the conversation's turn at `turn` (both from 0); `text` word for word but for soft breaks."""
+    """Part `part` of `parts` of a message in turn `turn` (both from 0); `text` is verbatim except for soft line breaks."""
 
     message: ZkChatMessage
     text: str
@@ -35,54 +39,53 @@ class RecallPassage:
 
     @property
     def text_with_speaker(self) -> str:
-        """The passage with its speaker."""
         return f"{self.message.role}: {'' if self.part == 0 else '[…] '}{self.text}"
 
     def precedes_directly(self, other: "RecallPassage") -> bool:
-        """Whether nothing of their message stands between them."""
+        """Whether the other passage is the next part of the same message."""
         return self.message.id == other.message.id and self.part + 1 == other.part
 
     def count_tokens(self, counter: TokenCounter) -> int:
-        """Of its line, its end and the mark of a gap included."""
+        """Tokens with speaker, line end and gap mark."""
         return counter.count(self.text_with_speaker) + (1 if self.parts == 1 else 4)
 
 
 def split_into_passages(message: ZkChatMessage, turn: int) -> tuple[RecallPassage, ...]:
-    """What there is to quote of a message: nothing of a tool's result, which is the notes' text and can be looked up there."""
+    """The passages of a message. A tool result has none: it is text of the notes and can be looked up there."""
     if message.role == "tool" or not message.content.strip():
         return ()
-    texts = split_message(_unbroken(message.content))
+    texts = split_message(_join_soft_breaks(message.content))
     return tuple(RecallPassage(message, text, turn, part, len(texts)) for part, text in enumerate(texts))
 
 
 def split_message(text: str) -> list[str]:
-    """`text` in pieces of about `PIECE` bytes, cut at lines where it has some, else between words; whole when it is short."""
-    if _size(text) <= WHOLE:
+    """The text in parts of about `PART_SIZE` bytes, split at lines, else between words; a short text in one part."""
+    if _size(text) <= MAX_WHOLE:
         return [text.strip()]
-    found: list[str] = []
-    gathered: list[str] = []
+    parts: list[str] = []
+    lines: list[str] = []
     size = 0
     for line in _short_lines(text):
         length = _size(line) + 1
-        if gathered and size + length > PIECE:
-            found.append("\n".join(gathered))
-            gathered, size = [], 0
-        gathered.append(line)
+        if lines and size + length > PART_SIZE:
+            parts.append("\n".join(lines))
+            lines, size = [], 0
+        lines.append(line)
         size += length
-    return [*found, "\n".join(gathered)] if gathered else found
+    return [*parts, "\n".join(lines)] if lines else parts
 
 
-def _unbroken(text: str) -> str:
-    """`text` with each paragraph's sentences on one line: a line of its own would not look like its speaker's. Code stays as it is."""
+def _join_soft_breaks(text: str) -> str:
+    """Each paragraph's sentences on one line, so that no line looks like another speaker's. Text with code stays as it is."""
     return text if any(fence in text for fence in _FENCES) else _SOFT_BREAK.sub(" ", text)
 
 
 def _short_lines(text: str) -> Iterator[str]:
-    """The lines that say something; longer ones than a piece in several, cut between words if they have any."""
+    """The lines that are not blank; a line longer than a part in several, split between words if possible."""
     for line in text.splitlines():
         start, end = 0, len(line)
-        while _size(line[start : start + PIECE]) > PIECE or end - start > PIECE:
-            width = PIECE * len(line[start : start + PIECE]) // _size(line[start : start + PIECE])
+        while _size(line[start : start + PART_SIZE]) > PART_SIZE or end - start > PART_SIZE:
+            width = PART_SIZE * len(line[start : start + PART_SIZE]) // _size(line[start : start + PART_SIZE])
             cut = line.rfind(" ", start + width // 2, start + width)
             cut = cut if cut > 0 else start + width
             if piece := line[start:cut].rstrip():
@@ -94,3 +97,32 @@ def _short_lines(text: str) -> Iterator[str]:
 
 def _size(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
+
+
+def format_passages(passages: Sequence[RecallPassage]) -> str:
+    """The passages as the model gets them: by day, with speakers; gaps within a message are marked."""
+    lines = [_INTRODUCTION]
+    for before, passage, after in zip((None, *passages), passages, (*passages[1:], None), strict=False):
+        if before is None or passage.day != before.day:
+            lines.append(f"{_format_day(passage.day)}:")
+        continues = before is not None and before.precedes_directly(passage)
+        text = passage.text if continues else passage.text_with_speaker
+        is_cut = passage.part + 1 < passage.parts and not (after is not None and passage.precedes_directly(after))
+        lines.append(f"{text} […]" if is_cut else text)
+    return "\n".join(lines)
+
+
+def estimate_passage_tokens(passages: Sequence[RecallPassage], counter: TokenCounter) -> int:
+    """Tokens of the formatted passages, rather too many."""
+    if not passages:
+        return 0
+    return FRAME_TOKENS + DATE_TOKENS * len({p.day for p in passages}) + sum(p.count_tokens(counter) for p in passages)
+
+
+def _format_day(day: str) -> str:
+    """`Monday, 8 May 2023`: the weekday makes "last Friday" understandable."""
+    try:
+        when = date.fromisoformat(day)
+    except ValueError:
+        return day
+    return f"{_WEEKDAYS[when.weekday()]}, {when.day} {_MONTHS[when.month - 1]} {when.year}"

@@ -6,7 +6,8 @@ word (pinned, instructions) are taken off before a strategy is asked. Recall tak
 on the message at hand (see `recall.SHARES`), and leaves what it does not need to the newest turns.
 """
 
-from zkchat_cli.context.recall.index import estimate_passage_tokens, recall_passages
+from zkchat_cli.context.recall.index import recall_passages
+from zkchat_cli.context.recall.passages import estimate_passage_tokens
 from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
 from zkchat_cli.context.turns import select_newest
 

@@ -1,9 +1,12 @@
-"""Ollama's chat API: the address and the request. Imports nothing heavy: the embedder uses it, too."""
+"""Ollama's chat API: the address, the request, and the stream. Imports nothing heavy: the embedder uses it, too."""
 
+import json
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
 from zkchat_cli.llm.base import Request
+from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, counts, text_of
 
 
 def parse_address(host: str) -> str:
@@ -45,3 +48,30 @@ def request_body(model: str, request: Request) -> dict[str, Any]:
     if request.tools:
         body["tools"] = [tool.descriptor for tool in request.tools]
     return body
+
+
+class OllamaReader(ChatReader):
+    """One JSON document a line. Real servers end without a reason or with one of their own, leave out figures, and send tool arguments as
+    text, which may not be JSON."""
+
+    closes_with_finish = True
+
+    def parse_line(self, line: bytes) -> object:
+        return json.loads(line) if line.strip() and not line.startswith(b":") else None
+
+    def read_event(self, event: Mapping[str, Any]) -> dict[str, Any]:
+        message = event.get("message", {})
+        for call in message.get("tool_calls") or ():
+            function = call["function"]
+            arguments = function.get("arguments")
+            text = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
+            if not isinstance(arguments, str | dict | None):
+                raise TypeError(arguments)
+            self.calls.append(PartialToolCall(text_of(call.get("id")), text_of(function.get("name")), text))
+        if event.get("done"):
+            self.finish = str(event.get("done_reason") or "stop")
+            self.usage = counts(event, prompt_tokens="prompt_eval_count", completion_tokens="eval_count")
+        return {"content": text_of(message.get("content")), "reasoning_content": text_of(message.get("thinking"))}
+
+    def read_document(self, document: Mapping[str, Any]) -> dict[str, Any]:
+        return self.read_event(document)

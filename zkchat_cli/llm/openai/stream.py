@@ -1,4 +1,4 @@
-"""Streams of OpenAI-compatible servers, with the deviations that real servers were seen to have. Imports mojentic.
+"""Streams of OpenAI-compatible servers, with the deviations that real servers were seen to have.
 
 An empty first event (Azure); finish reasons that are empty or of their own; reasoning in another field (OpenRouter, vLLM); errors in other
 fields or on a line of their own (llama.cpp); tool calls without an index or all with the same one (Gemini, Ollama); fragments that repeat
@@ -11,8 +11,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, counts, text_of
 from zkchat_cli.llm.http_errors import Endpoint
-from zkchat_cli.llm.mojentic_adapter import ChatReader, PartialToolCall, counts, text_of
 from zkchat_cli.models import ThinkingBlocks
 
 PROVIDER_NAME = "openai"

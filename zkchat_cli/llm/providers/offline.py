@@ -1,7 +1,7 @@
 """Quotes your notes, without a model, a key or a network. It is not a language model, and says so.
 
-It goes through the same tool loop as any other: asks for excerpts, reads the documents that the message names, and answers with the
-sentences that bear most on the question, word for word, each with its citation. Below a threshold it says that the notes do not say.
+It runs the same tool loop as the others: it searches, reads the documents that the message names, and answers with the most relevant
+sentences, word for word, each with its citation. Below a threshold it says that the notes do not say.
 """
 
 from collections.abc import Generator
@@ -11,14 +11,12 @@ from zkchat_cli.llm.base import Delta, Model, ModelConfig, Provider, Request, Wi
 
 
 class OfflineModel:
-    """See the module."""
-
     name = "offline"
     window: Window | None = None
     exact = True
 
     def prepare(self) -> None:
-        """Loads what reads questions and picks sentences: of no use before there is a question."""
+        """Load the question analysis and the ranking, which no one needs before the first question."""
         from zkchat_cli.llm.offline import answer  # noqa: F401
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
@@ -27,9 +25,9 @@ class OfflineModel:
         return answer_request(request)
 
 
-def _open(setup: ModelConfig) -> Model:
-    if setup.name:
-        raise ProviderError("unknown_model", f"offline has no model {setup.name!r}", "It has no models at all: say --model offline")
+def _open(config: ModelConfig) -> Model:
+    if config.name:
+        raise ProviderError("unknown_model", f"offline has no model {config.name!r}", "It has no models at all: use --model offline")
     return OfflineModel()
 
 

@@ -13,7 +13,7 @@ from zkchat_cli.config.schema import Section
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, ServerInfo, Window
 from zkchat_cli.llm.json_client import JsonClient
-from zkchat_cli.llm.ollama.client import parse_address, request_body
+from zkchat_cli.llm.ollama.client import OllamaReader, parse_address, request_body
 from zkchat_cli.llm.remote_model import LIST_TIMEOUTS, RemoteModel, settings_of
 from zkchat_cli.llm.threaded_stream import Emit
 
@@ -34,7 +34,7 @@ class OllamaModel(RemoteModel):
     settings: OllamaSettings
 
     def import_library(self) -> None:
-        from zkchat_cli.llm.ollama import stream  # noqa: F401  takes a second
+        from zkchat_cli.llm import mojentic_adapter  # noqa: F401  takes a second
 
     def find_window(self) -> Window | None:
         from mojentic.llm.model_context_window import ollama_context_window  # see import_library
@@ -56,7 +56,6 @@ class OllamaModel(RemoteModel):
 
     async def call(self, request: Request, emit: Emit) -> None:
         from zkchat_cli.llm.mojentic_adapter import ChatCall, stream_chat  # see import_library
-        from zkchat_cli.llm.ollama.stream import OllamaReader
 
         await stream_chat(
             ChatCall(self.server, "/api/chat", self.body(request), OllamaReader, {}, self.model_names, self.first_delay), emit

@@ -45,7 +45,8 @@ class OpenaiModel(RemoteModel):
         return self.official and self.model.startswith(_O200K_MODELS)
 
     def import_library(self) -> None:
-        from zkchat_cli.llm.openai import request, stream  # noqa: F401  takes a second
+        from zkchat_cli.llm import mojentic_adapter  # noqa: F401  takes a second
+        from zkchat_cli.llm.openai import request  # noqa: F401
 
     def find_window(self) -> Window | None:
         if self.official:

@@ -41,7 +41,7 @@ _MESSAGES: dict[str, tuple[ProviderErrorKind, str, str]] = {
     "server": ("server", "the provider failed (500)", "Try again in a while."),
     "connection": ("connection", "no connection to the provider", "Is its server running?"),
     "cut": ("cut", "the answer ended before it was complete", "Ask again for the rest."),
-    "empty": ("empty", "the model answered with nothing", "Try again, or ask in other words."),
+    "empty": ("empty", "the model's answer was empty", "Try again, or ask in other words."),
 }
 
 
@@ -72,7 +72,7 @@ class _ScriptedReply(BaseModel):
 
 @dataclass
 class ScriptedModel:
-    """Plays its replies in order, then from the start again."""
+    """Plays its replies in order, then from the start."""
 
     name: str
     replies: tuple[_ScriptedReply, ...]
@@ -82,7 +82,7 @@ class ScriptedModel:
     _calls: int = field(default=0, init=False)
 
     def prepare(self) -> None:
-        """There is nothing to load."""
+        """Nothing to load."""
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         reply = self.replies[self._calls % len(self.replies)]
@@ -113,10 +113,10 @@ def _echo(request: Request) -> str:
     return json.dumps(document, ensure_ascii=False)
 
 
-def _open(setup: ModelConfig) -> ScriptedModel:
-    file = setup.name
+def _open(config: ModelConfig) -> ScriptedModel:
+    file = config.name
     if not file:
-        raise ProviderError("unknown_model", "scripted needs a file of replies", "Name it: --model scripted/replies.jsonl")
+        raise ProviderError("unknown_model", "scripted needs a file of replies", "For example: --model scripted/replies.jsonl")
     replies = []
     try:
         lines = Path(file).read_text(encoding="utf-8").removeprefix("\ufeff").split("\n")  # JSON may hold U+2028
@@ -132,7 +132,7 @@ def _open(setup: ModelConfig) -> ScriptedModel:
                 problem = f"{file}, line {number}: {where + ': ' if where else ''}{first['msg']}"
                 raise ProviderError("bad_script", problem, f"A reply may have: {', '.join(_ScriptedReply.model_fields)}.") from e
     if not replies:
-        raise ProviderError("bad_script", f"{file} holds no reply", 'Write one JSON object a line, as {"text": "Hello"}.')
+        raise ProviderError("bad_script", f"{file} contains no replies", 'Write one JSON object a line, such as {"text": "Hello"}.')
     return ScriptedModel(f"scripted/{file}", tuple(replies))
 
 

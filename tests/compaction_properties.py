@@ -1,0 +1,129 @@
+"""Random conversations, and what holds of each however often it is compacted and whatever the summariser does; for the tests and, with many
+more of them, for the benchmark."""
+
+import random
+
+from building import Ids, Room, completed, said, stored
+from hypothesis import given
+from hypothesis import strategies as st
+from summary_models import Summariser, fails, searches, sound, summary
+
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.llm.base import Delta, StreamFinished, TextPart
+from zkchat_cli.models import ConversationArchive, Prompt, ZkChatMessage
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+
+PLAIN = "anvil bellows chisel drill easel harbour lighthouse recipe garden report museum letter river".split()
+WORDS = [*PLAIN, *"漢字 [[Filters]] Müller 2025-03-07".split()]
+
+
+def prose(words: int, seed: int, of: list[str] = WORDS) -> str:
+    chance = random.Random(seed)
+    return " ".join(chance.choice(of) for _ in range(words)) + "."
+
+
+pieces = st.sampled_from(["text", "search", "failed", "pinned", "huge", "wordless"])
+histories = st.lists(pieces, min_size=1, max_size=14)
+ways = st.lists(st.sampled_from(["good", "timeout", "empty", "large", "context_length", "malformed", "cut"]), min_size=1, max_size=6)
+
+
+def a_history(kinds: list[str], seed: int) -> list[ZkChatMessage]:
+    messages: list[ZkChatMessage] = []
+    for i, kind in enumerate(kinds, 1):
+        if kind == "search":
+            messages += searches(1, words=seed % 90, after=messages)[len(messages) :]
+            messages[-4:] = renamed(messages[-4:], f"s{i}", messages[-5].id if len(messages) > 4 else None)
+            continue
+        words = {"text": 40, "failed": 40, "pinned": 20, "huge": 400, "wordless": 0}[kind]
+        parent = messages[-1].id if messages else None
+        text = prose(words, seed + i) if words else "…? " * 60
+        status = "failed" if kind == "failed" else "complete"
+        messages.append(said("user", text, f"u{i}", parent_id=parent, status=status, pinned=kind == "pinned"))
+        if kind != "failed":
+            messages.append(said("assistant", prose(words, seed - i) if words else "!! " * 60, f"a{i}", parent_id=f"u{i}"))
+    return messages
+
+
+def renamed(turn: list[ZkChatMessage], prefix: str, parent: str | None) -> list[ZkChatMessage]:
+    named: list[ZkChatMessage] = []
+    for message in turn:
+        named.append(message.model_copy(update={"id": f"{prefix}-{message.id}", "parent_id": named[-1].id if named else parent}))
+    return named
+
+
+def a_way(kind: str) -> list[Delta]:
+    match kind:
+        case "good":
+            return summary(prose(30, 1))
+        case "large":
+            return summary(prose(3000, 2))
+        case "malformed":
+            return [TextPart("I would rather not."), StreamFinished("stop")]
+        case "cut":
+            return fails("cut", TextPart("<conversation-summary>It"))
+        case "empty":
+            return [StreamFinished("stop")]
+        case "timeout":
+            return fails("timeout")
+        case _:
+            return fails("context_length")
+
+
+def opened(shelf: Room, kinds: list[str], seed: int, model: Summariser) -> ZkChatSession:
+    shelf.store = ChatSessionStore.open(None)
+    shelf.new_id = Ids("n")
+    return stored(shelf, a_history(kinds, seed), model=model)
+
+
+def plain(prompt: Prompt) -> list[tuple[str, str, int]]:
+    return [(m.role, m.content, m.tokens) for m in prompt.messages]
+
+
+def contiguous(session: ZkChatSession, prompt: Prompt) -> None:
+    """The turns that are sent as they are, are the newest ones, without a hole."""
+    sent = {id_ for m in prompt.messages if not m.content.startswith("<recalled") for id_ in m.source_ids}
+    there = [any(m.id in sent and not m.pinned for m in turn.messages) for turn in session.turns if not turn.failed]
+    pinned = [any(m.pinned for m in turn.messages) for turn in session.turns if not turn.failed]
+    plainly = [t for t, p in zip(there, pinned, strict=True) if not p]
+    assert plainly == sorted(plainly)
+
+
+@given(histories, ways, st.integers(0, 1000), st.sampled_from([1500, 3000, 6000]), st.lists(st.sampled_from([None, 0, 2, 5]), max_size=3))
+def every_prompt_is_sound_and_an_import_gives_the_identical_one(
+    shelf: Room, kinds: list[str], ways: list[str], seed: int, window: int, keeps: list[int | None]
+) -> None:
+    shelf.max_context = window
+    model = Summariser([a_way(way) for way in ways])
+    session = opened(shelf, kinds, seed, model)
+    for keep in keeps:
+        asked = len(model.asked)
+        done = session.compact(keep=keep)
+        assert (done.mode == "none" and done.tokens_after == done.tokens_before) or done.tokens_after < done.tokens_before
+        assert done.model_calls == len(model.asked) - asked
+        assert done.summary_tokens <= session.runtime.largest_summary
+        again, calls = session.prompt(), len(model.asked)
+        assert session.compact(keep=keep).mode == "none"
+        assert (session.prompt(), len(model.asked)) == (again, calls)
+    for text in ("And now?", "And [[Filters]]?"):
+        completed(session.send(text))
+        prompt = session.prompt()
+        sound(prompt)
+        contiguous(session, prompt)
+    for request in model.requests:
+        assert sum(m.tokens for m in request.messages) + sum(t.tokens for t in request.tools) <= session.budget.effective_limit
+    archive = ConversationArchive.model_validate_json(shelf.store.archive(session.conversation.id).model_dump_json())
+    copy = shelf.session(model, shelf.store.restore(archive, Ids("fresh")))
+    assert plain(copy.prompt()) == plain(session.prompt())
+
+
+@given(histories, st.integers(0, 1000), st.lists(st.sampled_from([6, 4, 2, 0]), min_size=1, max_size=3))
+def undo_gives_each_earlier_prompt_back(shelf: Room, kinds: list[str], seed: int, keeps: list[int]) -> None:
+    shelf.max_context = 6000
+    session = opened(shelf, kinds, seed, Summariser([summary("A word.")]))
+    prompts = [session.prompt()]
+    prompts += [session.prompt() for keep in keeps if session.compact(keep=keep).mode != "none"]
+    while True:
+        assert session.prompt() == prompts.pop()
+        if session.undo_compaction() is None:
+            break
+    assert prompts == []

@@ -1,0 +1,174 @@
+"""Calls of a model on a server of the test, and what came of them: each ends in exactly one terminal, and never says the key."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from model_server import (
+    ModelServer,
+    Reply,
+    anthropic_begun,
+    anthropic_calls,
+    anthropic_error,
+    anthropic_text,
+    ndjson,
+    ollama_calls,
+    ollama_error,
+    ollama_frame,
+    ollama_text,
+    openai_calls,
+    openai_delta,
+    openai_error,
+    openai_text,
+    sse,
+)
+
+from zkchat_cli.errors import ProviderError
+from zkchat_cli.llm import providers
+from zkchat_cli.llm.base import (
+    Delta,
+    Model,
+    ModelConfig,
+    ReasoningPart,
+    Request,
+    RetryDelay,
+    StreamFailed,
+    StreamFinished,
+    TextPart,
+    ToolCallsPart,
+)
+from zkchat_cli.models import PromptMessage, PromptTool, ToolCall
+
+KEY = "sk-secret-0123456789"
+QUESTION = PromptMessage(role="user", content="What is a filter?", tokens=9, kind="conversation")
+
+
+def a_prompt_tool(name: str = "find_excerpts") -> PromptTool:
+    schema = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
+    return PromptTool(
+        name=name, descriptor={"type": "function", "function": {"name": name, "description": "finds", "parameters": schema}}, tokens=9
+    )
+
+
+REQUEST = Request((QUESTION,), (a_prompt_tool(),))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """All deltas of one call."""
+
+    deltas: tuple[Delta, ...]
+
+    @property
+    def text(self) -> str:
+        return "".join(delta.text for delta in self.deltas if isinstance(delta, TextPart))
+
+    @property
+    def reasoning(self) -> str:
+        return "".join(delta.text for delta in self.deltas if isinstance(delta, ReasoningPart))
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        return tuple(call for delta in self.deltas if isinstance(delta, ToolCallsPart) for call in delta.calls)
+
+    @property
+    def waits(self) -> list[float]:
+        return [round(delta.seconds, 1) for delta in self.deltas if isinstance(delta, RetryDelay)]
+
+    @property
+    def end(self) -> StreamFinished:
+        assert isinstance(self.deltas[-1], StreamFinished), self.deltas[-1]
+        return self.deltas[-1]
+
+    @property
+    def error(self) -> ProviderError:
+        assert isinstance(self.deltas[-1], StreamFailed), self.deltas[-1]
+        return self.deltas[-1].error
+
+
+def a_model(provider: str, address: str, name: str = "m", *, key: str = KEY, first_delay: float = 0.01, **settings: Any) -> Model:
+    """The provider's model at an address, impatient."""
+    declared = providers.provider(provider)
+    env = {
+        "OPENAI_BASE_URL": address,
+        "OPENAI_API_KEY": key,
+        "OLLAMA_HOST": address,
+        "ANTHROPIC_BASE_URL": address,
+        "ANTHROPIC_API_KEY": key,
+    }
+    patient = {"timeout": 5.0, "stall_timeout": 5.0, **settings}
+    model: Any = declared.open(ModelConfig(name, declared.settings(**patient), env))
+    model.first_delay = first_delay
+    return model  # type: ignore[no-any-return]
+
+
+def ask(model: Model, request: Request = REQUEST) -> Answer:
+    """One call, to its end. Whatever came: one terminal, as the last delta; and no word of the key."""
+    deltas = tuple(model.stream(request))
+    assert [isinstance(delta, StreamFinished | StreamFailed) for delta in deltas] == [False] * (len(deltas) - 1) + [True]
+    assert KEY not in repr([*deltas, model])
+    if isinstance(deltas[-1], StreamFailed):
+        error = deltas[-1].error
+        assert error.message
+        assert error.hint
+        assert KEY not in f"{error.message} {error.hint}"
+    return Answer(deltas)
+
+
+_kept_model = cache(a_model)
+"""To make one anew for each call takes as long as the call."""
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How one provider's server says things."""
+
+    name: str
+    text: Callable[..., Any]
+    begin: Callable[[str], bytes]
+    """Some text, with more to come."""
+    error: Callable[..., Reply]
+    calls: Callable[..., Any]
+    listing: str
+    models: Callable[[list[str]], Any]
+    path: str = "/v1"
+
+    def address(self, server: ModelServer) -> str:
+        return server.address + self.path
+
+    def ask(self, server: ModelServer, *replies: Reply, request: Request = REQUEST, **settings: Any) -> Answer:
+        """One call of a server that plays these replies."""
+        server.says(*replies)
+        return ask(_kept_model(self.name, self.address(server), **settings), request)
+
+
+OPENAI = Protocol(
+    "openai",
+    openai_text,
+    lambda text: sse(openai_delta(content=text)),
+    openai_error,
+    lambda *calls: openai_calls(*calls),
+    "/v1/models",
+    lambda names: {"data": [{"id": name} for name in names]},
+)
+OLLAMA = Protocol(
+    "ollama",
+    ollama_text,
+    lambda text: ndjson(ollama_frame(text)),
+    ollama_error,
+    lambda *calls: ollama_calls(*calls),
+    "/api/tags",
+    lambda names: {"models": [{"name": name} for name in names]},
+    path="",
+)
+ANTHROPIC = Protocol(
+    "anthropic",
+    anthropic_text,
+    anthropic_begun,
+    anthropic_error,
+    anthropic_calls,
+    "/v1/models?limit=1000",
+    lambda names: {"data": [{"id": name} for name in names]},
+    path="",
+)

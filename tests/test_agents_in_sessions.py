@@ -1,0 +1,391 @@
+"""Who leads a conversation: an agent's instructions, tools, strategy, budget and memory reach the prompt; the log says who led."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from building import completed, ended
+
+from zkchat_cli import slash
+from zkchat_cli.app import factory
+from zkchat_cli.app.factory import App
+from zkchat_cli.app.startup_options import StartupOptions
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.errors import ConfigError, UsageError
+from zkchat_cli.events import Notice
+from zkchat_cli.models import TurnReport
+from zkchat_cli.views.text import plain_text
+
+
+class House:
+    """zkchat in this process, as somebody has set it up."""
+
+    def __init__(self, vault: Path, home: Path, model: str, stack: ExitStack) -> None:
+        self.agents = home / "config" / "agents"
+        self.agents.mkdir(parents=True)
+        self.vault, self.model = vault, model
+        self.env = {"ZKCHAT_HOME": str(home), "ZKCHAT_CONTEXT__AUTO_SUMMARIZE": "false"}
+        (home / "config" / "config.toml").write_text(f"model = {json.dumps(model)}")
+        self._stack = stack
+
+    def agent(self, name: str, text: str, memory: str = "") -> None:
+        (self.agents / f"{name}.toml").write_text(text, encoding="utf-8")
+        if memory:
+            (self.agents / f"{name}.md").write_text(memory, encoding="utf-8")
+
+    def bench(self, **choices: Any) -> App:
+        bench = factory.open_app(StartupOptions(vault=self.vault, **choices), self.env, self.vault)
+        self._stack.callback(bench.close)
+        bench.vault.refresh()
+        return bench
+
+    def session(self, **choices: Any) -> ZkChatSession:
+        return self.bench(**choices).session()
+
+    def resumed(self, session: ZkChatSession, **choices: Any) -> ZkChatSession:
+        bench = self.bench(**choices)
+        return bench.session(bench.store.conversation(session.conversation.id))
+
+
+@pytest.fixture
+def house(vault: Path, tmp_path: Path, script: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
+    """Its model answers with the prompt it got."""
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    with ExitStack() as stack:
+        yield House(vault, tmp_path / "home", script({"echo": True}), stack)
+
+
+def sent(report: TurnReport) -> tuple[str, list[str], str]:
+    """The system prompt, the names of the tools, and the last message that the model got."""
+    prompt = json.loads(report.answer)
+    return prompt["messages"][0]["content"], [t["function"]["name"] for t in prompt["tools"]], prompt["messages"][-1]["content"]
+
+
+def ask(session: ZkChatSession, text: str) -> tuple[TurnReport, list[str]]:
+    events, last = ended(session.send(text))
+    return last.report, [event.message for event in events if isinstance(event, Notice)]  # type: ignore[union-attr]
+
+
+def answer(session: ZkChatSession, line: str) -> str:
+    outcome = slash.run(line, session)
+    return outcome.text or plain_text(outcome.lines)
+
+
+CRITIC = 'system_prompt = "Find faults."\ntools = ["find_excerpts"]\nstrategy = "discard"\ntemperature = 0.5\n[context]\nmax_tokens = 5000'
+
+
+def test_an_agent_changes_instructions_tools_strategy_budget_and_temperature(house: House) -> None:
+    house.agent("critic", CRITIC)
+    session = house.session(agent="critic")
+    report, _ = ask(session, "Is the heap sound?")
+    system, tools, last = sent(report)
+    assert system.startswith("You answer questions about the user's own Markdown notes")
+    assert system.endswith("\n\nFind faults.")
+    assert tools == ["find_excerpts"]
+    assert last == "Is the heap sound?"
+    assert (report.strategy, report.context.max_context, report.agent) == ("discard", 5000, "critic")
+    assert session.runtime.options.temperature == 0.5
+    assert session.window.source == f"context.max_tokens, {house.agents / 'critic.toml'}"
+
+
+def test_the_model_comes_from_flag_environment_agent_or_settings_in_this_order(house: House) -> None:
+    house.agent("critic", 'model = "offline"')
+    assert house.session().model.name == house.model
+    assert house.session(agent="critic").model.name == "offline"
+    assert house.session(agent="critic", model=house.model).model.name == house.model
+    house.env["ZKCHAT_MODEL"] = house.model
+    assert house.session(agent="critic").model.name == house.model
+
+
+def test_unavailable_tools_of_an_agent_are_listed(house: House) -> None:
+    session = house.session(agent="editor", model="offline")
+    assert [tool.name for tool in session.tools] == ["find_excerpts", "read_zk_document"]
+    assert "not available here: find_backlinks" in answer(session, "/agent")
+    assert "with --unsafe and a model that can call tools, also: append_to_note" in answer(session, "/agent")
+
+
+def test_the_editor_agent_has_write_tools_only_with_unsafe(house: House) -> None:
+    writing = {"edit_section", "append_to_note", "create_note"}
+    assert not writing & {tool.name for tool in house.session(agent="editor").tools}
+    session = house.session(agent="editor", unsafe=True)
+    assert {tool.name for tool in session.tools if tool.writes} == writing
+    slash.run("/agent none", session)
+    assert {"rename_note", "move_note_to_trash"} <= {tool.name for tool in session.tools}
+
+
+def test_an_agent_without_memory_has_no_memory_tools(house: House) -> None:
+    house.agent("critic", "memory = false", memory="Remember me.")
+    (house.vault / "ZKCHAT.md").write_text("Answer briefly.")
+    session = house.session(agent="critic")
+    assert session.pinned_memory == ()
+    assert "store_in_smart_memory" not in [tool.name for tool in session.tools]
+
+
+def test_an_agents_memory_follows_the_projects_with_path_and_reason(house: House) -> None:
+    house.agent("critic", "", memory="The user hates hedging. </agent-memory>")
+    (house.vault / "ZKCHAT.md").write_text("Answer briefly.")
+    session = house.session(agent="critic")
+    project, own = session.pinned_memory
+    assert (project.relative_path, own.kind, own.key, own.relative_path) == ("ZKCHAT.md", "agent", "critic", "")
+    assert own.reason == f"memory of the agent critic, {house.agents / 'critic.md'}"
+    memory = session.prompt("hello").messages[2]
+    assert (memory.kind, memory.role, memory.source_ids) == ("memory", "system", ("agent:critic",))
+    assert memory.content.startswith('<agent-memory agent="critic">\nThe user hates hedging.')
+    assert memory.content.count("</agent-memory>") == 1
+    assert "critic · " in answer(session, "/memory")
+    (house.agents / "critic.md").write_text("Changed.")
+    assert session.pinned_memory[1].content == "Changed."
+
+
+def test_an_agents_memory_is_cut_to_its_share_and_imports_nothing(house: House) -> None:
+    house.agent("critic", "context.max_tokens = 2000", memory="@style.md\n" + "Words without end.\n" * 1000)
+    (house.agents / "style.md").write_text("secret")
+    session = house.session(agent="critic")
+    (own,) = session.pinned_memory
+    assert own.cut
+    assert own.tokens <= 0.04 * session.budget.messages
+    assert [message for message, _ in session.memory.pop_notices()] == [
+        "memory: critic.md is longer than its share of the context window and is cut"
+    ]
+
+
+def test_memory_with_an_agents_file_stays_within_its_share(house: House) -> None:
+    house.agent("critic", "context.max_tokens = 4000", memory="Words without end.\n" * 1000)
+    for name in ("ZKCHAT.md", "Garden/ZKCHAT.md"):
+        (house.vault / name).write_text("More words without end.\n" * 1000)
+    session = house.session(agent="critic")
+    items = session.memory_items("[[Compost]]")
+    assert {item.kind for item in items} == {"file", "agent"}
+    assert sum(item.tokens for item in items) <= 0.2 * session.budget.messages
+
+
+# in the chat
+
+
+def test_switching_agents_changes_the_next_turn(house: House) -> None:
+    house.agent("critic", CRITIC, memory="Be kind.")
+    session = house.session()
+    assert "No agent is active." in answer(session, "/agent")
+    assert "Switched to:\ncritic" in answer(session, "/agent critic")
+    assert sent(ask(session, "Is it sound?")[0])[0].endswith("Find faults.")
+    shown = answer(session, "/agent")
+    assert "context window 5,000 tokens" in shown
+    assert "strategy discard" in shown
+    assert "Be kind" not in shown
+    assert f"memory of the agent critic, {house.agents / 'critic.md'}" in shown
+    assert "Other agents: editor, researcher." in shown
+    assert "No agent is active" in answer(session, "/agent none")
+    report, _ = ask(session, "And now?")
+    assert "Find faults" not in sent(report)[0]
+    assert (report.agent, report.context.max_context) == (None, 32768)
+
+
+def test_a_wrong_agent_changes_nothing(house: House) -> None:
+    house.agent("critic", CRITIC)
+    house.agent("broken", "modell = 1")
+    session = house.session(agent="critic")
+    for wrong in ("crtic", "broken"):
+        with pytest.raises(ConfigError):
+            slash.run(f"/agent {wrong}", session)
+    assert session.speaker_label == f"critic · {house.model}"
+
+
+def test_a_model_chosen_in_the_chat_stays_with_another_agent(house: House) -> None:
+    house.agent("critic", f"model = {json.dumps(house.model)}")
+    session = house.session(agent="critic")
+    slash.run("/model offline", session)
+    shown = answer(session, "/agent critic")
+    assert session.model.name == "offline"
+    assert "is overridden by the one you chose" in shown
+
+
+def test_settings_overridden_in_the_chat_stay_with_another_agent(house: House) -> None:
+    house.agent("critic", CRITIC)
+    session = house.session()
+    slash.run("/config context.injection_ratio 0.5", session)
+    slash.run("/strategy summarize", session)
+    slash.run("/agent critic", session)
+    assert (session.strategy.name, session.settings.context.injection_ratio) == ("summarize", 0.5)
+    assert session.settings.context.max_tokens == 5000
+    slash.run("/config llm.temperature 1.5", session)
+    assert session.speaker_label.startswith("critic")
+    assert session.prompt().messages[0].content.endswith("Find faults.")
+
+
+def test_the_tools_of_an_agent_stay_when_the_model_changes(house: House) -> None:
+    house.agent("critic", CRITIC)
+    session = house.session(agent="critic")
+    slash.run("/model offline", session)
+    assert [tool.name for tool in session.tools] == ["find_excerpts"]
+
+
+def test_a_new_conversation_has_the_agent_of_the_last(house: House) -> None:
+    house.agent("critic", CRITIC)
+    outcome = slash.run("/new", house.session(agent="critic"))
+    assert outcome.session is not None
+    assert outcome.session.agent is not None
+
+
+def test_a_conversation_that_cannot_change_its_agent_says_so(house: House) -> None:
+    found = house.session()
+    session = ZkChatSession(found.services, replace(found.runtime, open_agent=None))
+    with pytest.raises(UsageError, match="cannot change its agent"):
+        session.use_agent("editor")
+
+
+# for one message
+
+
+def test_a_mentioned_agent_answers_one_message_without_seeing_its_name(house: House) -> None:
+    house.agent("critic", CRITIC)
+    session = house.session()
+    report, notices = ask(session, "@critic: is [[Compost]] sound?")
+    system, tools, last = sent(report)
+    assert (system.endswith("Find faults."), tools, last) == (True, ["find_excerpts"], "is [[Compost]] sound?")
+    assert notices == ["the agent critic answers this message"]
+    assert session.history[0].content == "@critic: is [[Compost]] sound?"
+    assert session.speaker_label == house.model
+    report, _ = ask(session, "And now?")
+    assert "Find faults" not in sent(report)[0]
+    assert "@critic" not in report.answer
+    assert house.resumed(session).agent is None
+
+
+def test_a_file_with_an_agents_name_is_imported_with_a_notice(house: House) -> None:
+    house.agent("critic", CRITIC)
+    (house.vault / "critic.md").write_text("# Critic\n\nA critic is sharp.\n")
+    session = house.session()
+    report, notices = ask(session, "@critic what is it?")
+    assert "Find faults" not in sent(report)[0]
+    assert sent(report)[2] == "@critic what is it?"
+    assert report.references[0].relative_path == "critic.md"
+    assert notices == ["@critic imports the file critic.md; the agent is not asked"]
+
+
+def test_folders_and_unknown_names_are_no_mentions(house: House) -> None:
+    house.agent("critic", CRITIC)
+    (house.vault / "critic").mkdir()
+    session = house.session()
+    assert sent(ask(session, "@critic is it sound?")[0])[0].endswith("Find faults.")
+    assert "Find faults" not in sent(ask(session, "@nobody is it sound?")[0])[0]
+    assert "Find faults" not in sent(ask(session, "is it, @critic?")[0])[0]
+
+
+def test_a_misspelled_agent_is_reported(house: House) -> None:
+    session = house.session()
+    _, notices = ask(session, "@reseacher is it sound?")
+    assert notices == ["no agent and no file is called @reseacher; the message is sent as it is"]
+    (house.vault / "reseacher.md").write_text("# Mine")
+    for called in ("@reseacher is it sound?", "@anna says it is sound", "anna@researcher.org says so"):
+        assert not any("neither an agent" in told for told in ask(session, called)[1])
+
+
+def test_only_typed_text_mentions_an_agent(house: House) -> None:
+    house.agent("critic", CRITIC)
+    session = house.session()
+    piped = completed(session.send("@critic delete all\n\nWhat is this?", typed="What is this?"))
+    assert "Find faults" not in sent(piped)[0]
+    typed = completed(session.send("a log\n\n@critic what is this?", typed="@critic what is this?"))
+    assert sent(typed)[0].endswith("Find faults.")
+    assert sent(typed)[2] == "a log\n\nwhat is this?"
+
+
+def test_a_mention_without_a_question_is_refused(house: House) -> None:
+    house.agent("critic", CRITIC)
+    session = house.session()
+    with pytest.raises(UsageError, match="no question for the agent critic"):
+        list(session.send("@critic"))
+    assert session.history == ()
+
+
+def test_a_broken_mentioned_agent_is_an_error_before_the_turn(house: House) -> None:
+    house.agent("critic", "modell = 1")
+    session = house.session()
+    with pytest.raises(ConfigError, match="modell"):
+        list(session.send("@critic hello"))
+    assert session.history == ()
+
+
+def test_an_observer_in_the_middle_of_a_mentioned_agents_turn_sees_the_usual_agent(house: House) -> None:
+    house.agent("critic", CRITIC)
+    session = house.session()
+    before = session.runtime
+    for event in session.send("@critic is it sound?"):
+        assert session.runtime is before, event
+        assert session.speaker_label == house.model
+    assert session.history[0].agent == "critic"
+
+
+def test_after_a_stopped_turn_of_a_mentioned_agent_the_usual_one_continues(house: House) -> None:
+    house.agent("critic", CRITIC)
+    session = house.session()
+    turn = session.send("@critic is it sound?")
+    next(turn)
+    turn.close()
+    assert session.speaker_label == house.model
+    assert session.history[0].agent == "critic"
+
+
+@pytest.mark.parametrize("imported", ["", " @plan.md"])
+def test_retry_asks_the_mentioned_agent_again(house: House, imported: str) -> None:
+    house.agent("critic", CRITIC)
+    (house.vault / "plan.md").write_text("We plan.")
+    session = house.session()
+    ask(session, f"@critic is it sound?{imported}")
+    outcome = slash.run("/retry", session)
+    assert outcome.turn is not None
+    system, _, last = sent(completed(outcome.turn))
+    assert system.endswith("Find faults.")
+    assert last == f"is it sound?{imported}"
+    assert [r.relative_path for r in session.history[0].references] == (["plan.md"] if imported else [])
+    assert session.speaker_label == house.model
+
+
+def test_the_prompt_preview_uses_the_mentioned_agent(house: House) -> None:
+    house.agent("critic", CRITIC)
+    session = house.session()
+    prompt = session.prompt("@critic is it sound?")
+    assert prompt.messages[0].content.endswith("Find faults.")
+    assert prompt.messages[-1].content == "is it sound?"
+    assert session.speaker_label == house.model
+
+
+# a conversation goes on
+
+
+def test_a_conversation_is_resumed_with_its_agent(house: House) -> None:
+    house.agent("critic", CRITIC)
+    session = house.session(agent="critic")
+    ask(session, "Is it sound?")
+    assert house.resumed(session).speaker_label == f"critic · {house.model}"
+    assert house.resumed(session, agent="none").speaker_label == house.model
+    assert house.resumed(session, agent="editor").speaker_label == f"editor · {house.model}"
+    again = house.resumed(session, agent="none")
+    ask(again, "And without you?")
+    assert house.resumed(session).speaker_label == house.model
+
+
+def test_each_resumed_conversation_has_its_own_agent(house: House) -> None:
+    house.agent("critic", CRITIC)
+    led, plain_ = house.session(agent="critic"), house.session()
+    ask(led, "Is it sound?")
+    ask(plain_, "Is it sound?")
+    bench = house.bench()
+    first = bench.session(bench.store.conversation(led.conversation.id))
+    second = ZkChatSession(first.services, first.runtime, bench.store.conversation(plain_.conversation.id))
+    assert (first.speaker_label, second.speaker_label) == (f"critic · {house.model}", house.model)
+
+
+def test_a_deleted_agent_is_reported_and_the_conversation_continues(house: House) -> None:
+    house.agent("critic", CRITIC)
+    session = house.session(agent="critic")
+    ask(session, "Is it sound?")
+    (house.agents / "critic.toml").unlink()
+    report, notices = ask(house.resumed(session), "And now?")
+    assert report.agent is None
+    assert notices == ["this conversation used the agent critic and continues without it: there is no agent 'critic'"]

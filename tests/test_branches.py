@@ -1,0 +1,324 @@
+"""The tree of a conversation's messages, and moving in it: whatever is taken back, asked again or edited, nothing is lost."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from building import NOON, Deltas, Ids, Room, calls, completed, failed, find, said, says, stored, talk
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from zkchat_cli import slash
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.context.branch_tree import BranchTree, head_before_turns
+from zkchat_cli.errors import ProviderError, StoreError, UsageError
+from zkchat_cli.exporters import exporter
+from zkchat_cli.importers.conversation_file import read_conversations
+from zkchat_cli.llm.base import StreamFailed
+from zkchat_cli.models import ZkChatMessage
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.views.text import plain_text
+
+
+def ids(messages: tuple[ZkChatMessage, ...]) -> list[str]:
+    return [message.id for message in messages]
+
+
+def contents(session: ZkChatSession) -> list[str]:
+    return [message.content for message in session.history]
+
+
+def answer(line: str, session: ZkChatSession) -> str:
+    outcome = slash.run(line, session)
+    return outcome.text or plain_text(outcome.lines)
+
+
+def turn(line: str, session: ZkChatSession) -> str:
+    events = slash.run(line, session).turn
+    assert events is not None
+    return completed(events).answer
+
+
+def child(id_: str, parent: str | None, role: str = "user") -> ZkChatMessage:
+    return said(role, f"says {id_}", id_, parent_id=parent)
+
+
+FORKED = (
+    *talk(("What is one?", "1"), ("And two?", "2")),
+    child("b1", "t1-a"),
+    child("b2", "b1", "assistant"),
+    child("c1", None),
+)
+"""Two turns; from the first on another second turn; and a beginning of its own."""
+
+
+# the tree
+
+
+def test_a_branch_leads_from_the_beginning_to_a_message() -> None:
+    assert ids(BranchTree(FORKED).branch("b2")) == ["t1-u", "t1-a", "b1", "b2"]
+    assert BranchTree(FORKED).branch(None) == ()
+
+
+def test_the_newest_leaf_was_written_last() -> None:
+    tree = BranchTree(FORKED)
+    assert (tree.newest_leaf("t1-a"), tree.newest_leaf("t2-u"), tree.newest_leaf("b2"), tree.newest_leaf(None)) == (
+        "b2",
+        "t2-a",
+        "b2",
+        "c1",
+    )
+
+
+def test_following_turn_ends() -> None:
+    assert BranchTree(FORKED[:4]).following_turn_ends(None) == ["t1-a", "t2-a"]
+    assert BranchTree(FORKED).following_turn_ends("t1-a") == ["b2"]
+    assert BranchTree(FORKED).following_turn_ends("t2-u") == ["t2-a"]
+    assert BranchTree(FORKED).following_turn_ends("t2-a") == []
+
+
+def test_segments_list_the_tree_in_order() -> None:
+    shown = [
+        (ids(s.messages), s.turns, s.depth, s.leaf_number, s.on_current_branch, s.contains_head) for s in BranchTree(FORKED).segments("b1")
+    ]
+    assert shown == [
+        (["t1-u", "t1-a"], (1, 1), 0, None, True, False),
+        (["t2-u", "t2-a"], (2, 2), 1, 1, False, False),
+        (["b1", "b2"], (2, 2), 1, 2, True, True),
+        (["c1"], (1, 1), 0, 3, False, False),
+    ]
+
+
+def test_a_segment_opens_with_its_first_question() -> None:
+    answers = [said("assistant", "Welcome.", "w"), child("q", "w"), child("r", "w")]
+    first, second, _ = BranchTree(answers).segments("r")
+    assert (first.first_question.id, first.turns, second.first_question.id, second.last.id) == ("w", (1, 0), "q", "q")
+
+
+@pytest.mark.parametrize(("turns", "end"), [(0, "t2-a"), (1, "t1-a"), (2, None), (3, None)])
+def test_the_head_before_the_last_turns(turns: int, end: str | None) -> None:
+    assert head_before_turns(FORKED[:4], turns) == end
+
+
+def test_twenty_thousand_messages_with_a_fork_at_each_take_no_time() -> None:
+    log, parent = [], None
+    for i in range(10_000):
+        log += [child(f"a{i}", parent), child(f"b{i}", parent)]
+        parent = f"b{i}"
+    tree = BranchTree(log)
+    assert len(tree.segments(parent)) == 20_000
+    assert len(tree.branch(parent)) == 10_000
+    assert len(tree.following_turn_ends(None)) == 10_000
+
+
+# moving
+
+
+def test_undo_and_redo_a_turn(room: Room) -> None:
+    session = stored(room, talk(("What is one?", "1"), ("And two?", "2")))
+    prompt = session.prompt()
+    assert answer("/undo", session) == "Undone: “And two?”. The conversation now ends with turn 1. /redo restores it."
+    assert contents(session) == contents(room.resumed(session)) == ["What is one?", "1"]
+    assert answer("/redo", session).startswith("Restored. The conversation now ends with turn 2: “And two?”")
+    assert session.prompt() == prompt == room.resumed(session).prompt()
+
+
+def test_redo_restores_several_turns_undone_at_once(room: Room) -> None:
+    session = stored(room, talk(("What is one?", "1"), ("And two?", "2"), ("Three?", "3")))
+    assert "“And two?” and 1 more" in answer("/undo 2", session)
+    assert "at its beginning" in answer("/undo", session)
+    assert "now ends with turn 1" in answer("/redo", session)
+    assert "now ends with turn 3: “Three?”" in answer("/redo", session)
+
+
+def test_redo_in_another_session_goes_turn_by_turn(room: Room) -> None:
+    session = stored(room, talk(("What is one?", "1"), ("And two?", "2"), ("Three?", "3")))
+    answer("/undo 3", session)
+    later = room.resumed(session)
+    assert "now ends with turn 1" in answer("/redo", later)
+    assert "now ends with turn 3" in answer("/redo 9", later)
+
+
+@pytest.mark.parametrize("line", ["/undo", "/redo", "/retry", "/edit", "/edit 1 x", "/branches 1"])
+def test_a_new_conversation_has_nothing_to_undo_or_redo(room: Room, line: str) -> None:
+    with pytest.raises(UsageError) as e:
+        slash.run(line, room.session())
+    assert e.value.hint
+
+
+@pytest.mark.parametrize(
+    "line", ["/undo 0", "/undo x", "/undo -1", "/undo 1000000", "/redo ²", "/edit 7 x", "/edit x", "/branches 2", "/redo"]
+)
+def test_an_invalid_number_is_refused(room: Room, line: str) -> None:
+    session = stored(room, talk(("What is one?", "1")))
+    with pytest.raises(UsageError) as e:
+        slash.run(line, session)
+    assert e.value.hint
+    assert contents(session) == ["What is one?", "1"]
+
+
+def test_retry_makes_a_new_branch(room: Room) -> None:
+    session = room.session(Deltas([says("Four."), says("Five."), says("Six.")]))
+    completed(session.send("What is 2 + 3?"))
+    assert turn("/retry", session) == "Five."
+    assert contents(session) == contents(room.resumed(session)) == ["What is 2 + 3?", "Five."]
+    assert len(session.store.log(session.conversation.id)) == 4
+    assert "Switched to branch 1" in answer("/branches 1", session)
+    assert contents(session) == ["What is 2 + 3?", "Four."]
+
+
+def test_retry_after_a_failure_asks_the_question_that_failed(room: Room) -> None:
+    session = room.session(Deltas([[StreamFailed(ProviderError("timeout", "too slow", "Wait."))], says("Five.")]))
+    failed(session.send("What is 2 + 3?"))
+    assert turn("/retry", session) == "Five."
+    assert contents(session) == ["What is 2 + 3?", "Five."]
+
+
+def test_retry_imports_typed_files_only(room: Room) -> None:
+    (room.vault.root / "a.txt").write_text("Buy onions.", encoding="utf-8")
+    (room.vault.root / "b.txt").write_text("Secret.", encoding="utf-8")
+    session = room.session(Deltas([says("Yes.")]))
+    completed(session.send("@b.txt was piped.\n\nWhat of @a.txt?", typed="What of @a.txt?"))
+    turn("/retry", session)
+    assert [reference.relative_path for reference in session.history[0].references] == ["a.txt"]
+
+
+def test_edit_offers_the_question_and_sends_the_new_text(room: Room) -> None:
+    session = room.session(Deltas([says("Four."), says("Nine."), says("Ten.")]))
+    completed(session.send("What is 2 + 2?"))
+    completed(session.send("And 4 + 5?"))
+    assert slash.run("/edit", session).input_text == "/edit 2 And 4 + 5?"
+    assert slash.run("/edit 1", session).input_text == "/edit 1 What is 2 + 2?"
+    assert turn("/edit 1 What is\n5 + 5?", session) == "Ten."
+    assert contents(session) == ["What is\n5 + 5?", "Ten."]
+    with pytest.raises(UsageError, match="unchanged"):
+        slash.run("/edit 1 What is\n5 + 5?", session)
+
+
+def test_an_empty_edit_changes_nothing(room: Room) -> None:
+    session = stored(room, talk(("What is one?", "1")), model=Deltas([says("2")]))
+    before = session.prompt()
+    with pytest.raises(UsageError, match="nothing to ask"):
+        list(session.ask_again(session.history[0], "  "))
+    assert session.prompt() == before == room.resumed(session).prompt()
+
+
+def test_pending_turns_are_in_the_tree_and_stored_before_a_move(room: Room) -> None:
+    session = stored(room, talk(("What is one?", "1")), model=Deltas([says("2")]))
+    room.store._db.execute("PRAGMA query_only = ON")
+    events = slash.run("/edit 1 What is two?", session).turn
+    assert events is not None
+    assert completed(events).answer == "2"
+    assert "What is two?" in answer("/branches", session)
+    for line in ("/undo", "/clear", "/branches 1", "/redo", "/new", "/resume x"):
+        with pytest.raises((StoreError, UsageError)):
+            slash.run(line, session)
+        assert contents(session) == ["What is two?", "2"]
+    room.store._db.execute("PRAGMA query_only = OFF")
+    answer("/branches 1", session)
+    assert contents(session) == ["What is one?", "1"]
+    assert [message.content for message in session.store.log(session.conversation.id)] == ["What is one?", "1", "What is two?", "2"]
+
+
+def test_a_stopped_retry_keeps_both_branches(room: Room) -> None:
+    session = stored(room, talk(("What is one?", "1")), model=Deltas([says("A ", "long ", "answer.")]))
+    events = session.ask_again(session.history[0])
+    for event in events:
+        if getattr(event, "text", "") == "A ":
+            break
+    events.close()
+    assert contents(room.resumed(session)) == ["What is one?", "A "]
+    assert len(session.store.log(session.conversation.id)) == 4
+
+
+def test_clear_empties_the_context_and_redo_restores_it(room: Room) -> None:
+    session = stored(room, talk(("What is one?", "1"), ("And two?", "2")), model=Deltas([says("3")]))
+    assert answer("/clear", session).startswith("Context cleared: 2 turns stay in the log")
+    assert session.history == room.resumed(session).history == ()
+    assert answer("/clear", session) == "The context is already empty."
+    assert "beginning" in answer("/branches", session)
+    with pytest.raises(UsageError, match="nothing to undo"):
+        slash.run("/undo", session)
+    assert "ends with turn 2" in answer("/redo", session)
+
+
+def test_branches_shows_where_they_part_and_where_one_is(room: Room) -> None:
+    session = stored(room, talk(("What is one?", "1"), ("And two?", "2")), model=Deltas([says("3")]))
+    turn("/edit 2 And three?", session)
+    assert answer("/branches", session).splitlines() == [
+        "  ·  turn 1  “What is one?”   2025-05-02 12:00",
+        "    1  turn 2  “And two?”   2025-05-03 12:00",
+        "→   2  turn 2  “And three?”   2025-05-08 12:00",
+        "/branches N switches to the end of a branch.",
+    ]
+    answer("/undo", session)
+    assert answer("/branches", session).splitlines()[0] == "→ ·  turn 1  “What is one?”   2025-05-02 12:00"
+    assert answer("/branches", room.session()) == "No messages yet."
+
+
+def test_branches_shows_the_position_in_the_middle_of_a_branch(room: Room) -> None:
+    session = stored(room, talk(("What is one?", "1"), ("And two?", "2")))
+    answer("/undo", session)
+    assert "→ 1  turns 1-2, you are after turn 1  “What is one?”" in answer("/branches", session)
+
+
+def test_a_summary_of_undone_turns_is_not_used(room: Room) -> None:
+    session = stored(room, talk(*[(f"On day {i} I moved thing {i} to shelf {i * 7}.", f"Noted: shelf {i * 7}.") for i in range(1, 13)]))
+    session.compact()
+    assert session.compaction is not None
+    answer("/undo 11", session)
+    assert session.compaction is None
+    answer("/redo", session)
+    assert session.compaction is not None
+
+
+MOVES = ["send", "undo", "undo 2", "redo", "retry", "edit 1", "clear", "branches 1", "branches 2", "compact", "resume", "carry"]
+MOVES += ["pin 1", "unpin 1", "strategy discard", "strategy hybrid"]
+
+
+def carried(room: Room, session: ZkChatSession) -> None:
+    """Export and import bring the whole conversation: into another store as it is, into this one as a copy."""
+    text = exporter("json").export(room.store.archive(session.conversation.id, prompts=True))
+    [read] = read_conversations(text.encode(), vault="/other", new_id=Ids("never"), now=NOON).archives
+    elsewhere = replace(room, store=ChatSessionStore.open(None))
+    there = elsewhere.session(conversation=elsewhere.store.restore(read, Ids("never")), strategy=session.strategy.name)
+    assert there.store.log(there.conversation.id) == session.store.log(session.conversation.id) and there.prompt() == session.prompt()
+    elsewhere.store.close()
+    copy = room.store.restore(read, room.new_id)
+    assert copy.id != session.conversation.id
+    assert [message.content for message in room.store.log(copy.id)] == [
+        message.content for message in session.store.log(session.conversation.id)
+    ]
+    assert exporter("json").export(room.store.archive(session.conversation.id, prompts=True)) == text
+
+
+@pytest.mark.untraced
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=st.lists(st.sampled_from(MOVES), max_size=14))
+def test_random_navigation_never_loses_messages_or_breaks_prompts(room: Room, steps: list[str]) -> None:
+    session = room.session(Deltas([calls(find("compost heap")), says("It needs air [1].")]))
+    seen: dict[str, str] = {}
+    for number, step in enumerate(["send", *steps]):
+        with_new = f"What of {number}?"
+        try:
+            if step == "send":
+                completed(session.send(with_new))
+            elif step == "resume":
+                session = room.resumed(session, strategy=session.strategy.name)
+            elif step == "carry":
+                carried(room, session)
+            else:
+                outcome = slash.run(f"/{step} {with_new}" if step.startswith("edit") else f"/{step}", session)
+                if outcome.turn is not None:
+                    list(outcome.turn)
+        except UsageError:
+            pass  # there is nowhere to go that way
+        log = {message.id: message.content for message in session.store.log(session.conversation.id)}
+        assert seen.items() <= log.items()
+        seen = log
+        assert session.history == room.store.history(session.conversation.id)
+        assert session.prompt() == room.resumed(session, strategy=session.strategy.name).prompt()
+        sent = [message for message in session.prompt("And now?").messages if message.kind in ("conversation", "tool_results")]
+        assert sent[-1].role == "user" and all(a.role != b.role for a, b in pairwise(sent))
+        called = {call.id for message in sent for call in message.tool_calls}
+        assert called == {message.tool_call_id for message in sent if message.role == "tool"}

@@ -1,0 +1,154 @@
+"""Which places of a text cite, and that a text in pieces has the same marks as the whole."""
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from zkchat_cli.citations.mark_syntax import CitationMark
+from zkchat_cli.citations.marks import CitationMarkParser, cited_marks, find_marks, read_marks, split_at_marks
+from zkchat_cli.models import Citation
+
+AWKWARD = [
+    *"[]()^*_`\\:;,.-–0123459 \n\t\r>#|<'\"“”【】［］†¹²³⁻⁺aAsS漢é",
+    "[1]",
+    "[1, 2]",
+    "[1-3]",
+    "[^1]",
+    "[^1]:",
+    "[2]:",
+    "[source 1]",
+    "[<source 2>]",
+    "[**3**]",
+    "【1†source】",
+    "[[",
+    "]]",
+    "[[Note#h|a]]",
+    "Filters.md",
+    ".md:12",
+    ".markdown",
+    "](",
+    "m²",
+    "word¹",
+    "``",
+    "```",
+    "~~~",
+    "\n\n",
+    "\n    ",
+    "\n- ",
+    "\n1. ",
+    "\n> ",
+    "\n# ",
+    "\n```\n",
+]
+awkward = st.lists(st.sampled_from(AWKWARD), max_size=40).map("".join)
+
+
+def streamed(*parts: str) -> list[CitationMark]:
+    reader = CitationMarkParser()
+    return [mark for part in parts for mark in reader.feed(part)] + reader.close()
+
+
+@settings(deadline=None, max_examples=500)
+@given(awkward, st.data())
+@example("x " + "[1" + ", 1" * 200 + "] y", None)
+def test_a_text_in_pieces_has_the_same_marks(text: str, data: st.DataObject | None) -> None:
+    whole = find_marks(text)
+    assert streamed(*text) == whole
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6))) if data else [7, 300]
+    assert streamed(*(text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True))) == whole
+    reader = CitationMarkParser(definitions=True)
+    found = [mark for character in text for mark in reader.feed(character)] + reader.close()
+    assert (tuple(found), tuple(reader.code), reader.closing) == read_marks(text)
+
+
+@settings(deadline=None, max_examples=500)
+@given(awkward)
+def test_split_text_joins_to_the_original(text: str) -> None:
+    found = find_marks(text)
+    cut = list(split_at_marks(text, found))
+    assert "".join(piece for piece, _ in cut) == text
+    assert [mark for _, mark in cut if mark] == found
+    assert all(piece for piece, _ in cut)
+
+
+def test_a_mark_is_returned_as_soon_as_it_is_certain() -> None:
+    reader = CitationMarkParser()
+    assert reader.feed("Filters select tasks [1]") == []
+    assert [mark.numbers for mark in reader.feed(" ")] == [(1,)]
+    assert [mark.numbers for mark in reader.feed("and dates 【2】, or so [[No")] == [(2,)]
+    assert [mark.name for mark in reader.feed("te]]")] == ["Note"]
+    assert reader.close() == []
+
+
+def test_marks_after_a_backtick_wait_for_its_end() -> None:
+    reader = CitationMarkParser()
+    assert reader.feed("a ` stray [1] one\nand [2]\n") == []
+    assert [mark.numbers for mark in reader.feed("\n`so [3]` and [4] ")] == [(1,), (2,), (4,)]
+
+
+def test_spans_of_code() -> None:
+    text = "so `x` and\n\n    y\n\n```\nz\n"
+    assert [text[start:end] for start, end in read_marks(text).code] == ["`x`", "    y", "```", "z"]
+    assert read_marks(text).closing == "```"
+
+
+def citation(number: int, *spans: tuple[int, int]) -> Citation:
+    return Citation(number=number, relative_path="Filters.md", spans=spans)
+
+
+def test_marks_of_citations_by_span() -> None:
+    text = "so [1, 3], “so [3]” [1] and [[Filters]], All Filters.md\n[1]: x\n[9]: y"
+    found = cited_marks(text, [citation(3, (3, 9), (28, 39), (41, 55)), citation(1, (3, 9), (20, 23))])
+    assert [(text[m.start : m.end], m.numbers, m.name) for m in found] == [
+        ("[1, 3]", (1, 3), None),
+        ("[1]", (1,), None),
+        ("[[Filters]]", (3,), "Filters"),
+        ("All Filters.md", (3,), "All Filters.md"),
+        ("[1]", (1,), None),
+    ]
+    assert [m.defines for m in found] == [False] * 4 + [True]
+
+
+def test_citations_without_spans_match_all_marks_of_their_numbers() -> None:
+    assert [m.numbers for m in cited_marks("so [1, 3], so [2] and [[Filters]]", [citation(1)])] == [(1, 3)]
+
+
+def test_code_after_an_unclosed_backtick() -> None:
+    assert [mark.numbers for mark in find_marks("a ` b `` [1] `` c [2]\n\n` [3] `")] == [(2,)]
+
+
+@settings(deadline=None)
+@given(awkward, st.lists(st.tuples(st.integers(0, 9), st.tuples(st.integers(-5, 50), st.integers(-5, 50))), max_size=5))
+def test_any_imported_spans_leave_the_text_unchanged(text: str, spans: list[tuple[int, tuple[int, int]]]) -> None:
+    found = cited_marks(text, [citation(number, span) for number, span in spans])
+    assert "".join(piece for piece, _ in split_at_marks(text, found)) == text
+
+
+ENDLESS = [
+    *AWKWARD,
+    "` `` ",
+    "a²",
+    "[1, ",
+    "\\`",
+    "x.md ",
+    "/a.md:1",
+    "[[a ",
+    "\n[",
+    "【1†",
+    "`\n\n",
+    "[1] ` ",
+    "\n|",
+    "1. ",
+    "- ",
+    "[1-50]",
+]
+
+
+@pytest.mark.parametrize("length", [200, pytest.param(60_000, marks=pytest.mark.untraced)])
+@pytest.mark.parametrize("piece", ENDLESS)
+def test_endless_repetition_takes_linear_time(piece: str, length: int) -> None:
+    """A thousand times as long would take a million times as long, were it quadratic; here the test would time out."""
+    text = "x" + piece * (length // len(piece))
+    reader = CitationMarkParser()
+    count = sum(len(reader.feed(text[at : at + 5])) for at in range(0, len(text), 5))
+    assert count + len(reader.close()) == len(find_marks(text))

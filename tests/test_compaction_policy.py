@@ -1,0 +1,88 @@
+"""What compaction decides, and how it is told."""
+
+import pytest
+from building import COUNTER, a_compaction, talk, turns
+from summary_models import things
+
+from zkchat_cli.context.compaction_policy import (
+    SummaryCoverage,
+    plan_fold,
+    recently_failed,
+    rejection_reason,
+    summary_coverage,
+    truncation_notice,
+)
+from zkchat_cli.context.turns import split_into_turns
+from zkchat_cli.models import Compaction
+
+TALK = turns(*things(6))
+
+
+@pytest.mark.parametrize(
+    ("summary", "limit", "replaced", "problem"),
+    [
+        ("One two three.", 10, 10, None),
+        (None, 10, 10, "held no summary"),
+        ("One two three.", 2, 10, "4 tokens; at most 2 are allowed"),
+        ("One two three.", 10, 4, "4 tokens and would stand for 4"),
+    ],
+)
+def test_rejection_reasons_of_a_models_summary(summary: str | None, limit: int, replaced: int, problem: str | None) -> None:
+    found = rejection_reason(summary, limit, replaced, COUNTER)
+    assert found == problem or (problem is not None and problem in (found or ""))
+
+
+def test_folding_frees_a_turns_tokens_without_its_pinned_ones() -> None:
+    pinned = [m.model_copy(update={"pinned": m.id in ("t1-u", "t2-a")}) for m in talk(*things(6))]
+    turns = split_into_turns(pinned, COUNTER)
+    fold, plain = plan_fold(turns, 0, 2), plan_fold(TALK, 0, 2)
+    assert fold is not None
+    assert plain is not None
+    assert plain.tokens - fold.tokens == sum(m.tokens for turn in turns for m in turn.fixed)
+    assert fold.new_tokens == fold.tokens
+
+
+def test_the_truncation_notice_counts_and_dates_dropped_turns() -> None:
+    fold = plan_fold(TALK, 0, 8)
+    assert fold is not None
+    assert truncation_notice(fold) == "[4 earlier messages, 2025-05-02 to 2025-05-03, are left out here without a summary.]"
+    undated = split_into_turns([m.model_copy(update={"timestamp": ""}) for m in talk(*things(2))], COUNTER)
+    fold = plan_fold(undated, 0, 0)
+    assert fold is not None
+    assert truncation_notice(fold) == "[4 earlier messages are left out here without a summary.]"
+
+
+def test_what_a_summary_covers_is_counted_in_turns_messages_and_days() -> None:
+    assert summary_coverage(a_compaction("So.", "t3-a"), TALK) == SummaryCoverage(3, 6, "2025-05-02", "2025-05-04")
+    assert summary_coverage(a_compaction(None, "t3-a", mode="masked"), TALK) == SummaryCoverage(0, 0, None, None)
+    assert summary_coverage(a_compaction("So.", "of another branch"), TALK) == SummaryCoverage(0, 0, None, None)
+
+
+def asked(mode: str = "extractive", after: str | None = "t4-a", tokens: int = 1000, calls: int = 2) -> Compaction:
+    return a_compaction("So.", "t2-a", mode=mode, model_calls=calls, made_after=after, tokens_before=tokens)
+
+
+def test_a_failed_model_is_asked_again_after_a_tenth_more_turns() -> None:
+    since = sum(turn.tokens for turn in TALK[4:])
+    assert recently_failed([asked(tokens=10 * since + 10)], TALK, automatic=True)
+    assert not recently_failed([asked(tokens=10 * since)], TALK, automatic=True)
+
+
+def test_a_manual_request_asks_again_after_any_new_turn() -> None:
+    assert recently_failed([asked(after="t6-a")], TALK, automatic=False)
+    assert not recently_failed([asked(after="t5-a", tokens=1_000_000)], TALK, automatic=False)
+
+
+@pytest.mark.parametrize(
+    "compactions",
+    [
+        [],
+        [asked(calls=0)],
+        [asked("full", "t6-a")],
+        [asked("extractive", "t6-a"), asked("simple", "t6-a"), asked("masked", "t6-a", calls=0)],
+        [asked(after="of another branch")],
+        [asked(after=None)],
+    ],
+)
+def test_a_model_that_did_not_fail_lately_is_asked(compactions: list[Compaction]) -> None:
+    assert not recently_failed(compactions, TALK, automatic=True)

@@ -1,0 +1,239 @@
+"""`@path`: which words of a message import a file, from where, and what happens to those that cannot be imported."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import write
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zkchat_cli.errors import VaultError, on_one_line
+from zkchat_cli.references.file_imports import ImportedFile, ImportRoots, find_imports, read_import
+from zkchat_cli.references.mentions import MentionedDocuments, find_mentioned_documents
+from zkchat_cli.vault.vault import Vault
+
+
+@pytest.fixture
+def notes(vault: Path, tmp_path: Path) -> Iterator[Vault]:
+    write(vault, {"data/rows.csv": "name,price\nhoe,12\n", ".secret/key.md": "never"})
+    opened = Vault.open(vault, tmp_path / "cache")
+    opened.refresh()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def places(notes: Vault, tmp_path: Path) -> ImportRoots:
+    folder = write(
+        tmp_path / "code", {"main.py": "def main():\n    return 1\n", "my plan.txt": "Plan A.", "sub/deep.md": "# Deep\n\nText."}
+    )
+    return ImportRoots(notes, folder, 100_000)
+
+
+def paths(text: str) -> list[str]:
+    return [each.path for each in find_imports(text)]
+
+
+def file(text: str, places: ImportRoots) -> ImportedFile:
+    (wanted,) = find_imports(text)
+    return read_import(wanted, places)
+
+
+def mentioned(text: str, places: ImportRoots, typed: str | None = None) -> MentionedDocuments:
+    return find_mentioned_documents(text, places, lambda _: None, typed)
+
+
+def error_of(text: str, places: ImportRoots) -> str:
+    with pytest.raises(VaultError) as refused:
+        file(text, places)
+    return on_one_line(refused.value.message, refused.value.hint)
+
+
+# what is an import
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("@main.py", ["main.py"]),
+        ("look at @main.py.", ["main.py"]),
+        ("@a.md, @b.md; and (@c.md)!", ["a.md", "b.md", "c.md"]),
+        ('what of @"my plan.txt"?', ["my plan.txt"]),
+        ("what of @<my plan.txt>?", ["my plan.txt"]),
+        (r"what of @my\ plan.txt?", ["my plan.txt"]),
+        ("@src/zkchat-0.1/a_b.py", ["src/zkchat-0.1/a_b.py"]),
+        ("@../up.md", ["../up.md"]),
+        ("@~/notes.md", ["~/notes.md"]),
+        ("请看@notes.md", []),
+        ("请看，@笔记.md。", ["笔记.md"]),
+        ("@Makefile", ["Makefile"]),
+        ("line one\n@main.py\nline three", ["main.py"]),
+        ("“@main.py”", ["main.py"]),
+        # not one
+        ("mail me@example.org", []),
+        ("user@host.md", []),
+        ("`@main.py`", []),
+        ("``a ` @main.py``", []),
+        ("```\n@app.route\ndef f(): ...\n```", []),
+        ("~~~py\n@cache\n", []),
+        ("@", []),
+        ("@ main.py", []),
+        ("@@main.py", []),
+        ("a@@main.py", []),
+        ("@...", []),
+        ("@./", []),
+        ('@""', []),
+        ("price@12", []),
+        ("", []),
+    ],
+)
+def test_an_import_begins_at_the_start_of_a_word(text: str, expected: list[str]) -> None:
+    assert paths(text) == expected
+
+
+@given(st.text(alphabet='@a./\\ "<>`~\n()é中', max_size=60))
+def test_any_text_may_be_searched_for_imports(text: str) -> None:
+    for each in find_imports(text):
+        assert text.startswith(each.written, each.start)
+
+
+def test_many_at_signs_take_linear_time() -> None:
+    assert len(find_imports("@a " * 100_000)) == 50
+    assert find_imports("@" * 1_000_000) == ()
+
+
+# where from
+
+
+def test_a_file_is_imported_from_the_current_folder(places: ImportRoots) -> None:
+    found = file("what does @main.py do?", places)
+    assert (found.title, found.is_note) == ("main.py", False)
+    assert [(c.text, c.start_line, c.end_line) for c in found.chunks] == [("def main():\n    return 1", 1, 2)]
+    assert (places.vault.root / found.relative_path).resolve() == (places.folder or Path()).resolve() / "main.py"
+
+
+def test_a_vault_file_is_imported_by_its_path(places: ImportRoots) -> None:
+    found = file("@data/rows.csv", places)
+    assert (found.relative_path, found.chunks[0].text, found.is_note) == ("data/rows.csv", "name,price\nhoe,12", False)
+
+
+def test_a_note_is_imported_without_its_suffix(places: ImportRoots) -> None:
+    found = file("@Queries/Combining", places)
+    assert (found.relative_path, found.is_note) == ("Queries/Combining.md", True)
+    assert found.chunks == tuple(places.vault.chunks("Queries/Combining.md"))
+
+
+def test_the_current_folder_comes_before_the_vault(places: ImportRoots) -> None:
+    assert places.folder
+    (places.folder / "Filters.md").write_text("Other filters.")
+    assert file("@Filters.md", places).chunks[0].text == "Other filters."
+
+
+def test_an_absolute_path_into_either_folder_is_imported(places: ImportRoots) -> None:
+    assert places.folder
+    assert file(f"@{places.folder}/main.py", places).title == "main.py"
+    assert file(f"@{places.vault.root}/Filters.md", places).relative_path == "Filters.md"
+
+
+def test_a_deleted_current_folder_is_ignored(places: ImportRoots, tmp_path: Path) -> None:
+    assert file("@Filters.md", ImportRoots(places.vault, tmp_path / "gone", places.max_bytes)).relative_path == "Filters.md"
+
+
+# what is refused
+
+
+@pytest.mark.parametrize("path", ["../outside.txt", "/etc/hostname", "~/x.md", "sub/../../outside.txt"])
+def test_other_folders_are_refused(places: ImportRoots, tmp_path: Path, path: str) -> None:
+    (tmp_path / "outside.txt").write_text("secret")
+    assert "neither in the vault nor under the current folder" in error_of(f"@{path}", places)
+
+
+def test_a_link_out_of_the_folder_is_refused(places: ImportRoots, tmp_path: Path) -> None:
+    (tmp_path / "outside.txt").write_text("secret")
+    assert places.folder
+    (places.folder / "way.txt").symlink_to(tmp_path / "outside.txt")
+    assert "leads out" in error_of("@way.txt", places)
+
+
+def test_hidden_files_are_refused(places: ImportRoots) -> None:
+    assert places.folder
+    write(places.folder, {".env": "KEY=1"})
+    assert "hidden" in error_of("@.env", places)
+    assert "hidden" in error_of("@.secret/key.md", places)
+
+
+def test_a_folder_is_refused(places: ImportRoots) -> None:
+    assert error_of("@sub/", places) == "@sub is a folder. Name a file in it."
+
+
+def test_a_binary_file_is_refused(places: ImportRoots) -> None:
+    assert places.folder
+    (places.folder / "a.png").write_bytes(b"\x89PNG\0\0")
+    assert "not a text file" in error_of("@a.png", places)
+
+
+def test_a_large_file_is_refused(places: ImportRoots) -> None:
+    assert places.folder
+    (places.folder / "big.log").write_text("x" * 200_000)
+    assert error_of("@big.log", places) == (
+        "@big.log is too large to import: 195 kB of at most 97. Put the part you need into a file of its own, "
+        "or raise references.import_max_kilobytes."
+    )
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_an_unreadable_file_is_refused(places: ImportRoots) -> None:
+    assert places.folder
+    (places.folder / "main.py").chmod(0)
+    assert "cannot be read" in error_of("@main.py", places)
+
+
+def test_a_dangling_link_is_refused(places: ImportRoots) -> None:
+    assert places.folder
+    (places.folder / "gone.txt").symlink_to("nothing.txt")
+    assert "cannot be read: no such file" in error_of("@gone.txt", places)
+
+
+def test_a_named_pipe_is_refused_without_waiting(places: ImportRoots) -> None:
+    assert places.folder
+    os.mkfifo(places.folder / "pipe.txt")
+    assert "does not exist" in error_of("@pipe.txt", places)
+
+
+# as references
+
+
+def test_an_import_is_a_reference_with_its_text(places: ImportRoots) -> None:
+    found = mentioned("compare @Filters.md and @main.py", places)
+    assert [(r.wikilink, r.reference_type, r.status) for r in found.references] == [
+        ("@Filters.md", "import", "found"),
+        ("@main.py", "import", "found"),
+    ]
+    assert [len(text) for text in found.chunks.values()] == [len(places.vault.chunks("Filters.md")), 1]
+    assert found.warnings == []
+
+
+def test_links_and_imports_keep_the_order_of_the_text(places: ImportRoots) -> None:
+    found = mentioned("@main.py [[Filters]] @main.py @Filters.md [[Compost]]", places)
+    assert [r.wikilink for r in found.references] == ["@main.py", "[[Filters]]", "[[Compost]]"]
+
+
+def test_a_missing_file_warns_with_the_nearest_names(places: ImportRoots) -> None:
+    found = mentioned("@man.py and @Combning.md", places)
+    assert [(r.status, r.candidates[0]) for r in found.references] == [("broken", "main.py"), ("broken", "Queries/Combining.md")]
+    assert found.warnings == [
+        ("@man.py not found", "nearest: @main.py"),
+        ("@Combning.md not found", "nearest: @Queries/Combining.md"),
+    ]
+
+
+def test_a_refused_file_warns_with_the_reason(places: ImportRoots) -> None:
+    found = mentioned("@../x.md", places)
+    assert found.warnings == [("@../x.md is neither in the vault nor under the current folder", "Only files from there can be imported.")]
+    assert [r.status for r in found.references] == ["broken"]
+
+
+def test_a_person_s_name_is_not_a_missing_file(places: ImportRoots) -> None:
+    assert mentioned("thanks @annabel", places) == MentionedDocuments()

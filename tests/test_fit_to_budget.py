@@ -1,0 +1,310 @@
+"""Reduction: of what the calls of one reply found, the window gets the most relevant, and less room never shows more."""
+
+import json
+import time
+from collections.abc import Sequence
+
+import pytest
+from building import COUNTER, Clock, chunk
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from zkchat_cli.chat.tool_executor import ToolExecutor, ToolOutcome, ToolResult, TruncatedFinding, fit_findings
+from zkchat_cli.models import ContentChunk, ToolCall
+from zkchat_cli.references.chunk_format import CUT_MARK, FRAME_TOKENS, MAX_NUMBER, chunk_tokens, format_tool_result, min_chunk_tokens
+from zkchat_cli.references.fit_to_budget import rank_chunks, reduce_to_fit, share_evenly
+from zkchat_cli.references.manager import ReferenceManager
+from zkchat_cli.tools.base import ToolOutput
+
+COUNT = COUNTER.count
+Calls = Sequence[Sequence[ContentChunk]]
+
+
+def found(*ids: str, text: str = "Filters say which tasks you want to see.", path: str = "Filters.md") -> tuple[ContentChunk, ...]:
+    """What a call found: chunks that say the same under other ids."""
+    return tuple(chunk(None, f"{text} {id_}", id=id_, relative_path=path) for id_ in ids)
+
+
+def ids(kept: Calls) -> list[list[str]]:
+    return [[c.id for c in chunks] for chunks in kept]
+
+
+def room_for(*chunks: ContentChunk, calls: int = 1) -> int:
+    """What these chunks take, in so many results."""
+    return sum(chunk_tokens(c, COUNT) for c in chunks) + FRAME_TOKENS * calls
+
+
+# what goes first
+
+
+def test_chunks_are_ranked_round_by_round() -> None:
+    calls = found("a1", "a2", "a3"), found("b1"), found("c1", "c2")
+    assert [calls[call][rank].id for call, rank in rank_chunks(calls)] == ["a1", "b1", "c1", "a2", "c2", "a3"]
+
+
+def test_chunks_that_another_call_ranks_better_come_last() -> None:
+    calls = found("a", "b", "c"), found("c", "d", "a")
+    assert [calls[call][rank].id for call, rank in rank_chunks(calls)] == ["a", "c", "b", "d", "c", "a"]
+
+
+def test_the_least_relevant_chunks_are_dropped_first() -> None:
+    calls = found("a1", "a2", "a3"), found("b1", "b2", "b3")
+    room = room_for(*calls[0][:2], *calls[1][:1], calls=2)
+    assert ids(reduce_to_fit(calls, room, COUNT)) == [["a1", "a2"], ["b1"]]
+
+
+# cutting
+
+
+def test_a_best_chunk_that_is_too_long_is_truncated() -> None:
+    [[cut]] = reduce_to_fit([[chunk(None, "one two three\n" * 1000, id="a"), chunk(None, "x", id="b")]], 200, COUNT)
+    assert cut.text.startswith("one two three\none")
+    assert cut.text.endswith(f"three{CUT_MARK}")
+    assert cut.id != "a"
+    assert cut.end_line < 1004
+
+
+def test_best_chunks_are_truncated_to_equal_shares() -> None:
+    calls = [[chunk(None, f"{word} " * 400, id=word)] for word in ("one", "two", "three")]
+    kept = [cut for [cut] in reduce_to_fit(calls, 450, COUNT)]
+    assert all(c.text.endswith(CUT_MARK) for c in kept)
+    sizes = [COUNT(c.text) for c in kept]
+    assert max(sizes) - min(sizes) <= 2
+    assert sum(chunk_tokens(c, COUNT) for c in kept) > 400
+
+
+def test_without_room_for_all_calls_the_last_get_nothing() -> None:
+    calls = [[chunk(None, f"{n} and some more words " * 40, id=str(n))] for n in range(10)]
+    kept = reduce_to_fit(calls, 300, COUNT)
+    served = [bool(chunks) for chunks in kept]
+    assert served == sorted(served, reverse=True)
+    assert 2 <= sum(served) <= 4
+    assert all(len(chunks[0].text) >= 20 for chunks in kept if chunks)
+
+
+def test_a_huge_chunk_is_truncated_without_counting_all_of_it() -> None:
+    counted: list[int] = []
+
+    def count(text: str) -> int:
+        counted.append(len(text))
+        return len(text) // 4
+
+    assert reduce_to_fit([[chunk(None, "word " * 1_000_000)]], 100, count)[0]
+    assert max(counted) < 10_000
+
+
+# whatever is found
+
+
+TEXT = st.text(st.sampled_from('ab \n.漢😀"'), max_size=400) | st.builds(
+    lambda word, n: word * n, st.sampled_from(["word ", "漢", " ", "-"]), st.integers(0, 900)
+)
+
+
+@st.composite
+def replies(draw: st.DrawFn) -> Calls:
+    """What some calls found; they find some of the same."""
+    texts = draw(st.lists(TEXT, min_size=1, max_size=8))
+    chunks = [chunk(None, text, id=str(i), relative_path=f"{i % 3}.md") for i, text in enumerate(texts)]
+    return draw(st.lists(st.lists(st.sampled_from(chunks), max_size=6, unique_by=lambda c: c.id), max_size=5))
+
+
+def whole(cut: ContentChunk) -> str:
+    """The id of the chunk that this one is, or is the start of."""
+    return cut.id.partition(":")[0]
+
+
+@settings(deadline=None)
+@given(replies(), st.integers(-10, 900), st.integers(0, 300))
+def test_less_room_gives_a_subset(calls: Calls, room: int, more: int) -> None:
+    small, large = (reduce_to_fit(calls, r, COUNT) for r in (room, room + more))
+    for less, rest in zip(small, large, strict=True):
+        by_id = {whole(c): c for c in rest}
+        for kept in less:
+            assert whole(kept) in by_id
+            assert by_id[whole(kept)].text.removesuffix(CUT_MARK).startswith(kept.text.removesuffix(CUT_MARK))
+
+
+@settings(deadline=None)
+@given(replies(), st.integers(20, 900))
+@example([[chunk(None, "word " * 900, id="0")]] * 5, 500)
+def test_the_result_fits_whatever_its_numbers(calls: Calls, room: int) -> None:
+    kept = reduce_to_fit(calls, room, COUNT)
+    numbered = [[c.model_copy(update={"number": MAX_NUMBER}) for c in chunks] for chunks in kept]
+    assert sum(COUNT(format_tool_result(chunks, {})) for chunks in numbered if chunks) <= max(room, 0)
+
+
+@settings(deadline=None)
+@given(replies(), st.integers(-10, 900))
+def test_chunks_are_verbatim_or_marked_as_cut(calls: Calls, room: int) -> None:
+    for chunks, kept in zip(calls, reduce_to_fit(calls, room, COUNT), strict=True):
+        assert [whole(c) for c in kept] == [c.id for c in chunks if c.id in set(map(whole, kept))]
+        for place, one in enumerate(kept):
+            original = next(c for c in chunks if c.id == whole(one))
+            if one != original:
+                assert place == 0
+                assert original == chunks[0]
+                assert one.text.endswith(CUT_MARK)
+                assert original.text.startswith(one.text.removesuffix(CUT_MARK))
+                assert one.end_line == one.start_line + one.text.removesuffix(CUT_MARK).count("\n") <= original.end_line
+
+
+@settings(deadline=None)
+@given(replies(), st.integers(-10, 900))
+def test_each_call_keeps_its_best_chunk_if_a_few_words_of_each_fit(calls: Calls, room: int) -> None:
+    kept = reduce_to_fit(calls, room, COUNT)
+    served = [bool(k) for chunks, k in zip(calls, kept, strict=True) if chunks]
+    assert served == sorted(served, reverse=True)
+    assert all(whole(k[0]) == chunks[0].id for chunks, k in zip(calls, kept, strict=True) if k)
+    words = [min(chunk_tokens(chunks[0], COUNT), min_chunk_tokens(chunks[0], COUNT)) + FRAME_TOKENS for chunks in calls if chunks]
+    assert all(served) or sum(words) > room
+
+
+@given(st.lists(st.integers(0, 50), max_size=6), st.integers(0, 200), st.integers(0, 20))
+def test_shares_are_equal_and_never_shrink_with_more_room(wanted: list[int], room: int, more: int) -> None:
+    least = [want // 3 for want in wanted]
+    room += sum(least)
+    small, large = (share_evenly(wanted, r, least) for r in (room, room + more))
+    assert sum(small) <= room
+    assert all(low <= share <= want for low, share, want in zip(least, small, wanted, strict=True))
+    assert all(a <= b for a, b in zip(small, large, strict=True))
+    assert small == wanted or sum(small) > room - len(wanted)
+
+
+# whole results
+
+
+def looked(call_id: str, finding: ToolOutput, tool: str = "find_excerpts") -> ToolOutcome:
+    return ToolOutcome(ToolCall(id=call_id, name=tool, arguments={}), finding, ok=True, duration_ms=5.0)
+
+
+def results(findings: Sequence[ToolOutput], room: int, manager: ReferenceManager | None = None) -> tuple[ToolResult, ...]:
+    """What the model gets; nothing is looked up, so the vault is not needed."""
+    box = ToolExecutor((), None, manager or ReferenceManager(), COUNTER, Clock())  # type: ignore[arg-type]
+    return box.results([looked(f"call-{i}", finding) for i, finding in enumerate(findings)], room)
+
+
+def note(result: ToolResult) -> str:
+    said: str = json.loads(result.content).get("note", "")
+    return said
+
+
+def test_results_that_fit_are_complete() -> None:
+    findings = [ToolOutput(found("a", "b"), {"total": 2}, "More."), ToolOutput(found("c")), ToolOutput(data={"documents": ["x"] * 50})]
+    first, second, third = results(findings, 2000)
+    assert [[c.number for c in r.chunks] for r in (first, second, third)] == [[1, 2], [3], []]
+    assert (note(first), note(second), note(third)) == ("More.", "", "")
+    assert json.loads(third.content)["documents"] == ["x"] * 50
+    assert [r.run.tokens for r in (first, second, third)] == [COUNT(r.content) for r in (first, second, third)]
+    assert [r.run.duration_ms for r in (first, second, third)] == [5.0] * 3
+
+
+def test_a_long_result_uses_the_room_that_others_leave() -> None:
+    long = ToolOutput(tuple(chunk(None, f"Line {i} of the long note. " * 12, id=str(i), start_line=i + 1) for i in range(30)))
+    few = [ToolOutput(found("a")), ToolOutput(data={"error": "no such note"})]
+    alone, beside = len(results([long], 3000)[0].chunks), len(results([long, *few], 3000)[0].chunks)
+    assert alone - 2 <= beside <= alone
+    assert beside >= 20
+
+
+def test_a_cut_result_says_where_to_continue() -> None:
+    long = ToolOutput(
+        tuple(chunk(None, f"Line {i} of the long note. " * 12, id=str(i), start_line=i + 1) for i in range(30)), note="Read on."
+    )
+    first, second = results([long, ToolOutput(found("a"))], 1000)
+    kept = len(first.chunks)
+    assert 3 < kept < 30
+    assert note(first) == (
+        f"Read on. Left out, because there is no room for them: {30 - kept} excerpts, the next in Filters.md from line {kept + 1}. "
+        "Ask for less at a time."
+    )
+    assert note(second) == ""
+
+
+def test_repeated_chunks_are_dropped_first_and_named_by_number() -> None:
+    long = "Filters say which tasks you want to see. " * 10
+    findings = [ToolOutput(found("a", "b", text=long)), ToolOutput(found("c", "d", "b", text=long))]
+    all_but_one = next(room for room in range(2000) if sum(len(fitted.chunks) for fitted in fit_findings(findings, room, COUNT)) == 4)
+    first, second = results(findings, all_but_one)
+    assert [c.id for c in first.chunks] == ["a", "b"]
+    assert [c.id for c in second.chunks] == ["c", "d"]
+    assert note(second) == "Left out, because there is no room for them: 1 excerpt that another result shows as source 2."
+
+
+def test_lists_take_at_most_half_the_room() -> None:
+    documents = [f"Folder/Note {i}.md" for i in range(200)]
+    finding = ToolOutput(found(*"abcdefgh", text="words " * 60), {"documents": documents, "total": 200})
+    [result] = results([finding], 1200)
+    shown = json.loads(result.content)
+    assert shown["total"] == 200
+    assert 20 < len(shown["documents"]) < 200
+    assert 3 < len(result.chunks) < 8
+    lost = 8 - len(result.chunks)
+    assert f"no room for them: {200 - len(shown['documents'])} documents; {lost} excerpts, the next in" in note(result)
+
+
+def test_without_room_each_result_says_what_it_found() -> None:
+    first, second = results([ToolOutput(found("a", "b")), ToolOutput(data={"documents": ["x"]})], 0)
+    assert "2 excerpts, the next in Filters.md from line 5" in note(first)
+    assert "1 documents" in note(second)
+    assert first.chunks == second.chunks == ()
+
+
+def findings_of(calls: Calls, lists: Sequence[int]) -> list[ToolOutput]:
+    data = [{"documents": [f"Note {i}.md" for i in range(n)], "total": n} if n else {} for n in lists]
+    return [ToolOutput(tuple(chunks), d, "Look." if len(chunks) % 2 else "") for chunks, d in zip(calls, data, strict=False)]
+
+
+LISTS = st.lists(st.sampled_from([0, 0, 3, 80]), min_size=5, max_size=5)
+
+
+@settings(deadline=None)
+@given(replies(), LISTS, st.integers(0, 1500))
+def test_results_fit_their_room(calls: Calls, lists: list[int], room: int) -> None:
+    findings = findings_of(calls, lists)
+    taken, least = (sum(r.run.tokens for r in results(findings, r)) for r in (room, 0))
+    assert taken <= max(room, least)
+
+
+@settings(deadline=None)
+@given(replies(), LISTS, st.integers(0, 1500), st.integers(0, 200))
+def test_less_room_never_shows_more(calls: Calls, lists: list[int], room: int, more: int) -> None:
+    def shown(fitted: TruncatedFinding) -> tuple[set[str], int, int]:
+        listed = fitted.data.get("documents", [])
+        assert isinstance(listed, list)
+        return set(map(whole, (c for c in fitted.chunks))), sum(len(c.text.removesuffix(CUT_MARK)) for c in fitted.chunks), len(listed)
+
+    findings = findings_of(calls, lists)
+    for small, large in zip(*(map(shown, fit_findings(findings, r, COUNT)) for r in (room, room + more)), strict=True):
+        assert small[0] <= large[0]
+        assert small[1] <= large[1]
+        assert small[2] <= large[2]
+
+
+@settings(deadline=None)
+@given(replies(), LISTS, st.integers(0, 1500))
+def test_shown_and_omitted_chunks_add_up(calls: Calls, lists: list[int], room: int) -> None:
+    for finding, fitted in zip(findings := findings_of(calls, lists), fit_findings(findings, room, COUNT), strict=True):
+        assert len(fitted.chunks) + len(fitted.dropped) == len(finding.chunks)
+        assert sorted([*map(whole, fitted.chunks), *(c.id for c in fitted.dropped)]) == sorted(c.id for c in finding.chunks)
+
+
+# 500 chunks
+
+
+@pytest.mark.parametrize("room", [1000, 60_000, 10**6])
+def test_five_hundred_chunks_are_counted_once_each(room: int) -> None:
+    counted: list[str] = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return COUNT(text)
+
+    text = "Filters say which tasks you want to see, and in which order. " * 20
+    calls = [[chunk(None, f"{text} {call}-{i}", id=f"{call}-{i}", start_line=i) for i in range(50)] for call in range(10)]
+    start = time.process_time()
+    reduce_to_fit(calls, room, count)
+    assert time.process_time() - start < 2
+    whole_texts = [each for each in counted if len(each) > len(text)]
+    assert len(whole_texts) == len(set(whole_texts)) <= 500
+    assert sum(map(len, set(counted) - set(whole_texts))) < 10 * 10 * len(text)

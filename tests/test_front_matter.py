@@ -1,0 +1,174 @@
+"""The properties at the head of a note: what YAML says they are, without YAML where that is plain."""
+
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zkchat_cli.vault import front_matter, note_parser
+from zkchat_cli.vault.markup import read_markup
+
+
+def read(source: str) -> front_matter.FrontMatter:
+    return front_matter.read_front_matter(f"---\n{source}\n---\nbody")
+
+
+def values(source: str, name: str = "a") -> list[tuple[str, int]]:
+    return [tuple(value) for value in read(source).values(name)]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("a: b", [("b", 2)]),
+        ("A : b", [("b", 2)]),
+        ("x: y\n\na: b", [("b", 4)]),
+        ("a: 2024-05-08", [("2024-05-08", 2)]),
+        ("a: 12:30", [("12:30", 2)]),
+        ("a: http://x.org/#part", [("http://x.org/#part", 2)]),
+        ("a: b # comment", [("b", 2)]),
+        ("a: 'b: c'  ", [("b: c", 2)]),
+        ('a: "b # c"', [("b # c", 2)]),
+        ('a: "b\\tc"', [("b c", 2)]),
+        ("a: 'it''s'", [("it's", 2)]),
+        ("a:   b   c", [("b c", 2)]),
+        ("a: b\n  c", [("b c", 2)]),
+        ("a: b\n  - c", [("b - c", 2)]),
+        ("a: >-\n  b\n  c", [("b c", 2)]),
+        ("a:\nx: y", []),
+        ("a: ''", []),
+        ("a: ~", []),
+        ("a: null", []),
+        ("a: [b, c d]", [("b", 2), ("c d", 2)]),
+        ("a: [ ]", []),
+        ("a: ['b, c', d]", [("b, c", 2), ("d", 2)]),
+        ("a:\n- b\n- c", [("b", 3), ("c", 4)]),
+        ("a:\n\n  - b\n  - 'c'", [("b", 4), ("c", 5)]),
+        ("a:\n  - [b, c]\n  - d", [("d", 4)]),
+        ("a: b\na: c", [("b", 2), ("c", 3)]),
+        ("a: {b: c}", []),
+        ("x: &x b\na: *x", []),
+        ("a: \u65e5\u8a18\u3000", [("\u65e5\u8a18", 2)]),
+    ],
+)
+def test_properties_with_values_and_lines(source, expected):
+    assert values(source) == expected
+
+
+@pytest.mark.parametrize("source", ["a:\n  - b\n- c", "\ta: b", "a: b: c", "a: *nope\nb: [", "a: @b", "a: %b"])
+def test_invalid_yaml_is_text_and_a_problem(source):
+    found = read(source)
+    assert (found.lines, found.written) == (0, {})
+    assert found.problem
+
+
+def test_three_dashes_end_the_front_matter():
+    found = front_matter.read_front_matter("---\na: |\n  text\n---\nmore\n---\n")
+    assert (found.lines, found.text("a")) == (4, "text")
+
+
+def test_three_dots_or_the_end_of_the_note_end_it():
+    assert front_matter.read_front_matter("---\na: b\n...\nbody").lines == 3
+    assert front_matter.read_front_matter("---\na: b\n---").lines == 3
+
+
+@pytest.mark.parametrize("text", ["---\r\na: b\r\n---\r\nbody", "---  \na: b\n---\t\nbody"])
+def test_trailing_white_space_does_not_count(text):
+    assert front_matter.read_front_matter(text).text("a") == "b"
+
+
+def test_more_than_64_kb_are_text():
+    lines = "a: b\n" * (front_matter.MAX_CHARACTERS // 5 - 4)
+    assert front_matter.read_front_matter(f"---\n{lines}---\n" + "body " * 20_000).lines > 13_000
+    assert front_matter.read_front_matter(f"---\n{lines}{lines}---\n").lines == 0
+
+
+def test_a_bomb_of_anchors_is_not_expanded():
+    bomb = "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 30))
+    assert read(bomb + "title: T").text("title") == "T"
+
+
+def test_links_in_properties_have_lines():
+    text = 'up: "[[Parent]]"\nrelated:\n  - "[[A]]"\n  - "[[B|b]]"\n'
+    links = note_parser.parse_note("Note.md", f"---\n{text}---\n[[Body]]").markup.links
+    assert [(link.text, link.line) for link in links] == [("Parent", 2), ("A", 4), ("B", 5), ("Body", 7)]
+
+
+def test_links_in_invalid_front_matter_are_links():
+    assert [link.line for link in read_markup("---\na: [[A]]: b\n---\n").links] == [2]
+
+
+def test_tags_and_aliases_have_lines():
+    note = note_parser.parse_note("Note.md", "---\ntags:\n  - a/b\n  - '#c, 12'\nalias: Other\n---\n#a/b and\n#\u65e5\u8a18/\n")
+    assert note.tags_with_lines == (("a/b", 3), ("c", 4), ("a/b", 7), ("\u65e5\u8a18", 8))
+    assert note.tags == ("a/b", "c", "\u65e5\u8a18")
+    assert note.front_matter.values("aliases", "alias") == (("Other", 5),)
+
+
+def test_plain_properties_do_not_load_yaml():
+    reading = "import sys; from zkchat_cli.vault import front_matter; front_matter.read_front_matter('---\\na: b\\nc:\\n  - d\\n---\\n')"
+    assert subprocess.run([sys.executable, "-c", f"{reading}; sys.exit('yaml' in sys.modules)"], check=False).returncode == 0
+
+
+_FRAGMENTS = [
+    "a",
+    "key",
+    "title:",
+    "tags:",
+    "\n- b",
+    "\n  - c",
+    "\n",
+    ":",
+    ": ",
+    " ",
+    "-",
+    "- ",
+    ", ",
+    "#",
+    "'",
+    '"',
+    "[",
+    "]",
+    "{",
+    "}",
+    "x y",
+    "1",
+    "=",
+]
+_RARE = [
+    "null",
+    "~",
+    "é",
+    "🐤",
+    "&a",
+    "*a",
+    "|",
+    ">",
+    "%",
+    "@",
+    "!",
+    "?",
+    "<<",
+    "---",
+    "...",
+    "\\",
+    "\t",
+    "\u3000",
+    "\xa0",
+    "\x85",
+    "\u2028",
+    "\ufeff",
+]
+
+
+@settings(max_examples=1000, deadline=None)
+@given(st.lists(st.sampled_from(_FRAGMENTS * 3 + _RARE), max_size=14).map("".join))
+def test_plain_properties_equal_those_of_yaml(source):
+    plain = front_matter._parse_plain(source)
+    if plain is None:
+        return
+    by_yaml = front_matter.FrontMatter(1, front_matter._parse_yaml(source))
+    for name in {*plain, *by_yaml.written}:
+        assert front_matter.FrontMatter(1, plain).values(name) == by_yaml.values(name)

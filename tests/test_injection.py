@@ -1,0 +1,337 @@
+"""How documents that a message names reach the model: in the prompt where they take a small share of what is left, else to be read."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from building import Deltas, Room, a_compaction, a_room, calls, completed, says, with_compaction
+from conftest import Program, write
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zkchat_cli import events
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.config.schema import Config, ContextSettings
+from zkchat_cli.errors import ProviderError
+from zkchat_cli.llm.base import StreamFailed
+from zkchat_cli.models import ContentChunk, DocumentReference, PromptMessage, ToolCall
+from zkchat_cli.references.injection import Injection, InjectionBudget, inject
+from zkchat_cli.references.mentions import MentionedDocuments, reference_key
+
+BIG = "# Big\n\nWhat it is about.\n\n" + "\n".join(
+    f"## Part {n}\n\n{'Turnips need rain.' if n == 7 else 'Nothing is said of it here.'} {'filler ' * 200}\n" for n in range(12)
+)
+
+
+@pytest.fixture
+def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
+    write(vault, {"Big.md": BIG, "Hub.md": "[[Filters]] [[Combining]] [[Big]]", "Empty.md": "", "list.txt": "a, b"})
+    (vault / "pic.png").write_bytes(b"\x89PNG\0")
+    made = a_room(vault, tmp_path / "cache", max_context=8000)
+    yield made
+    made.vault.close()
+
+
+def deltas() -> Deltas:
+    return Deltas([says("Fine.")])
+
+
+def documents(session: ZkChatSession, text: str) -> PromptMessage:
+    return next(m for m in session.prompt(text).messages if m.kind == "documents")
+
+
+def given_to_the_model(message: PromptMessage) -> list[dict[str, object]]:
+    excerpts: list[dict[str, object]] = json.loads(message.content.rpartition("\n")[2])["excerpts"]
+    return excerpts
+
+
+# in the prompt
+
+
+def test_a_short_note_is_injected_as_numbered_excerpts(room: Room) -> None:
+    message = documents(room.session(), "What does [[Combining]] say?")
+    excerpts = given_to_the_model(message)
+    assert [e["source"] for e in excerpts] == [1]
+    assert excerpts[0]["text"] == room.vault.chunks("Queries/Combining.md")[0].text
+    assert "- [[Combining]] (Queries/Combining.md)" in message.content
+    assert "[its text: source 1]" in message.content
+    assert "read_zk_document" not in message.content
+
+
+def test_only_the_named_section_is_injected(room: Room) -> None:
+    [excerpt] = given_to_the_model(documents(room.session(), "[[Big#Part 7]]?"))
+    assert str(excerpt["text"]).startswith("## Part 7")
+
+
+def test_a_missing_section_warns_and_the_whole_note_is_injected(room: Room) -> None:
+    session = room.session(deltas())
+    told = [e for e in session.send("[[Combining#Nowhere]]?") if isinstance(e, events.Notice)]
+    assert "has no heading Nowhere" in told[0].message
+    assert session.history[0].references[0].delivery == "injected"
+
+
+def test_citations_of_injected_text_are_verified(room: Room) -> None:
+    text = room.vault.chunks("Queries/Combining.md")[0].text.split("\n")[2]
+    report = completed(room.session(Deltas([says(f"“{text}” [1] “never said anywhere” [1]")])).send("[[Combining]]?"))
+    assert [c.valid for c in report.citations] == [True, False]
+    assert report.references[0].number == 1
+    assert report.tools == ()
+
+
+def test_the_offline_provider_answers_from_injected_text(room: Room) -> None:
+    report = completed(room.session().send("How do conditions nest in [[Combining]]?"))
+    assert {c.relative_path for c in report.citations} == {"Queries/Combining.md"}
+    assert "read_zk_document" not in [run.name for run in report.tools]
+
+
+# a share of what is left
+
+
+def test_relevant_sections_of_a_long_note_are_injected(room: Room) -> None:
+    message = documents(room.session(), "What do turnips need? [[Big]]")
+    assert "Part 7" in [e["heading"] for e in given_to_the_model(message)]
+    assert "Part 3" not in [e["heading"] for e in given_to_the_model(message)]
+    assert "headings: " in message.content
+    assert "Part 3" in message.content.partition("headings: ")[2]
+    assert "Read what is not below with the read_zk_document tool" in message.content
+
+
+def test_a_long_note_without_relevant_sections_is_only_described(room: Room) -> None:
+    message = documents(room.session(), "[[Big]]")
+    assert "Excerpts" not in message.content
+    assert "[headings: Big; Part 0; Part 1;" in message.content
+    assert "Read them with the read_zk_document tool" in message.content
+    assert message.source_ids == ("Big.md",)
+
+
+def test_with_ratio_0_nothing_is_injected(room: Room) -> None:
+    room.settings = Config(context=ContextSettings(injection_ratio=0))
+    assert "Excerpts" not in documents(room.session(), "How do conditions nest in [[Combining]]?").content
+
+
+def test_the_decision_and_its_reason_are_stored_with_the_message(room: Room) -> None:
+    session = room.session(deltas())
+    completed(session.send("[[Combining]] and [[Big]], [[pic.png]], [[Empty]], [[Nope]]"))
+    kept = {r.wikilink: (r.delivery, r.delivery_reason) for r in room.resumed(session).history[0].references}
+    assert kept["[[Combining]]"][0] == "injected"
+    assert " left for messages" in str(kept["[[Combining]]"][1])
+    assert kept["[[Big]]"][0] == "offered"
+    assert "all of it takes" in str(kept["[[Big]]"][1])
+    assert kept["[[pic.png]]"] == ("offered", "it has no text to put into a prompt")
+    assert kept["[[Nope]]"] == (None, None)
+    prompt = room.resumed(session).prompt()
+    assert {r.wikilink: r.delivery for r in prompt.documents}["[[Big]]"] == "offered"
+
+
+def test_in_a_full_window_documents_are_only_described(room: Room) -> None:
+    room.max_context = 1200
+    assert [r.delivery for r in room.session(tools=()).prompt("[[Filters]] " + "word " * 800).documents] == ["offered"]
+
+
+def test_a_smaller_window_drops_injected_documents(room: Room) -> None:
+    refusal = StreamFailed(ProviderError("context_length", "too long", ""))
+    model = Deltas([[refusal], says("Fine.")])
+    report = completed(room.session(model, tools=()).send("What do turnips need? [[Big#Part 7]]"))
+    assert report.answer == "Fine."
+    first, second = model.requests
+    assert "Excerpts" in next(m.content for m in first.messages if m.kind == "documents")
+    assert sum(m.tokens for m in second.messages) < sum(m.tokens for m in first.messages)
+
+
+# numbers
+
+
+def test_documents_and_tools_share_one_numbering(room: Room) -> None:
+    look = ToolCall(id="c", name="find_excerpts", arguments={"query": "compost heap"})
+    session = room.session(Deltas([calls(look), says("So it is [1] [2].")]))
+    completed(session.send("[[Combining]] and compost?"))
+    numbers = [c.number for m in session.history for c in m.chunks]
+    assert numbers == list(range(1, len(numbers) + 1))
+    resumed = room.resumed(session, deltas())
+    completed(resumed.send("[[Combining]] again, and [[Limiting]]"))
+    assert [c.number for c in resumed.history[-2].chunks] == [len(numbers) + 1]
+    assert [r.numbers for r in resumed.history[-2].references] == [(1,), (len(numbers) + 1,)]
+
+
+def test_a_preview_of_the_next_prompt_uses_no_numbers(room: Room) -> None:
+    session = room.session(deltas())
+    session.prompt("[[Limiting]]")
+    completed(session.send("[[Combining]]"))
+    assert [c.number for c in session.history[0].chunks] == [1]
+    shown = room.resumed(session).prompt("[[Limiting]]")
+    assert '"source": 2' in next(m.content for m in reversed(shown.messages) if m.kind == "documents")
+
+
+# linked notes
+
+
+def test_linked_notes_are_mentioned_with_depth_1(room: Room) -> None:
+    session = room.session(deltas())
+    completed(session.send("What is in [[Hub]]>1?"))
+    found = [(r.reference_type, r.relative_path) for r in session.history[0].references]
+    assert found[0] == ("direct", "Hub.md")
+    assert sorted(found[1:]) == [("link", "Big.md"), ("link", "Filters.md"), ("link", "Queries/Combining.md")]
+
+
+def test_links_are_followed_to_the_given_depth(room: Room) -> None:
+    write(room.vault.root, {"A.md": "[[B]]", "B.md": "[[C]]", "C.md": "[[A]] [[D]]", "D.md": "[[E]]", "E.md": "end"})
+    room.vault.refresh()
+    reached = {depth: [r.relative_path for r in room.session().prompt(f"[[A]]>{depth}").documents] for depth in (1, 2, 3, 9)}
+    assert reached == {1: ["A.md", "B.md"], 2: ["A.md", "B.md", "C.md"], 3: ["A.md", "B.md", "C.md", "D.md"], 9: reached[3]}
+    assert [r.relative_path for r in room.session().prompt("[[A]] >1").documents] == ["A.md"]
+    assert [r.relative_path for r in room.session().prompt("[[A]]>12").documents] == ["A.md"]
+
+
+def test_linked_notes_that_do_not_fit_are_counted(room: Room) -> None:
+    write(room.vault.root, {f"n/{n}.md": BIG for n in range(60)} | {"Index.md": " ".join(f"[[n/{n}]]" for n in range(60))})
+    room.vault.refresh()
+    told = [e for e in room.session(deltas()).send("[[Index]]>1") if isinstance(e, events.Notice)]
+    assert "linked notes did not fit" in told[0].message
+    assert "name those you need" in told[0].hint
+
+
+def test_at_most_a_hundred_links_are_followed(room: Room) -> None:
+    room.max_context = 1_000_000
+    write(room.vault.root, {f"n/{n}.md": "x" for n in range(120)} | {"Index.md": " ".join(f"[[n/{n}]]" for n in range(120))})
+    room.vault.refresh()
+    told = [e for e in room.session(deltas()).send("[[Index]]>1") if isinstance(e, events.Notice)]
+    assert (told[0].message, told[0].hint) == ("[[Index]]>1 leads to more than 100 notes", "only the first 100 are used")
+
+
+def test_a_linked_note_deleted_since_indexing_is_only_described(room: Room) -> None:
+    (room.vault.root / "Queries/Combining.md").unlink()
+    found = {r.relative_path: r.delivery for r in room.session().prompt("[[Hub]]>1").documents}
+    assert found["Queries/Combining.md"] == "offered"
+
+
+def test_a_named_note_deleted_since_indexing_warns(room: Room) -> None:
+    session = room.session(deltas())
+    session.mark_scanned()
+    (room.vault.root / "Queries/Combining.md").unlink()
+    told = [e.message for e in session.send("[[Combining]]") if isinstance(e, events.Notice)]
+    assert any("Combining" in message for message in told)
+
+
+# imported files
+
+
+def test_an_imported_file_takes_up_to_half_of_the_budget(room: Room, tmp_path: Path) -> None:
+    folder = write(tmp_path / "code", {"main.py": "\n\n".join(f"line {n}: {'word ' * 60}" for n in range(60)), "none.txt": ""})
+    session = room.session(deltas(), working_folder=folder)
+    told = [f"{e.message}; {e.hint}" for e in session.send("what does @main.py do?") if isinstance(e, events.Notice)]
+    assert told[0].startswith("only lines 1 to ")
+    assert told[0].endswith(" of 119 of @main.py went to the model; name a smaller file, or raise context.max_tokens")
+    [reference] = session.history[0].references
+    assert (reference.delivery, reference.reference_type) == ("partly", "import")
+    told = [e.message for e in session.send("and @none.txt?") if isinstance(e, events.Notice)]
+    assert told == ["@none.txt is empty"]
+
+
+def test_an_imported_file_that_does_not_fit_warns(room: Room, tmp_path: Path) -> None:
+    room.max_context = 700
+    folder = write(tmp_path / "code", {"main.py": "word " * 900})
+    told = [e.message for e in room.session(deltas(), working_folder=folder, tools=()).send("@main.py?") if isinstance(e, events.Notice)]
+    assert "@main.py does not fit, and the model cannot read it with a tool" in told
+
+
+# the rule by itself
+
+
+def piece(n: int, size: int, heading: str | None = None, text: str = "") -> ContentChunk:
+    body = text or "w " * size
+    return ContentChunk(id=f"c{n}", relative_path="N.md", title="N", heading=heading, start_line=n, end_line=n, text=body)
+
+
+def delivered(text: tuple[ContentChunk, ...], left: int, ratio: float = 0.2, message: str = "w?", again: int = 1) -> Injection:
+    reference = DocumentReference(wikilink="[[N]]", relative_path="N.md", reference_type="direct")
+    sections = [reference.model_copy(update={"heading": str(i) if i else None}) for i in range(again)]
+    named = MentionedDocuments(references=sections, chunks={reference_key(r): text for r in sections})
+    return inject(named, message, InjectionBudget(left, ratio, lambda c: len(c.text) // 2, lambda _: (), lambda _: None))
+
+
+@given(st.lists(st.integers(1, 300), max_size=12), st.integers(0, 5000), st.floats(0, 1))
+def test_a_document_never_takes_more_than_its_share(sizes: list[int], left: int, ratio: float) -> None:
+    text = tuple(piece(i, size, f"h{i % 3}") for i, size in enumerate(sizes))
+    taken = delivered(text, left, ratio).chunks
+    assert sum(len(c.text) // 2 for c in taken) <= ratio * left
+    assert [c.id for c in taken] == [c.id for c in text if c in taken]
+
+
+@given(st.lists(st.integers(1, 300), min_size=1, max_size=12), st.integers(0, 3000), st.integers(0, 3000))
+def test_a_document_that_fits_also_fits_with_more_room(sizes: list[int], left: int, more: int) -> None:
+    text = tuple(piece(i, size) for i, size in enumerate(sizes))
+    if delivered(text, left).references[0].delivery == "injected":
+        assert delivered(text, left + more).references[0].delivery == "injected"
+
+
+def test_a_repeated_chunk_costs_nothing() -> None:
+    text = (piece(1, 60),)
+    first, second = delivered(text, 350, again=2).references
+    assert (first.delivery, second.delivery) == ("injected", "injected")
+    assert str(second.delivery_reason).startswith("0 tokens")
+
+
+def test_all_documents_take_at_most_half_of_the_budget() -> None:
+    text = tuple((piece(n, 300),) for n in range(15))
+    named = [DocumentReference(wikilink=f"[[N{n}]]", relative_path=f"N{n}.md", reference_type="direct") for n in range(15)]
+    means = InjectionBudget(3000, 0.2, lambda c: len(c.text) // 2, lambda _: (), lambda _: None)
+    found = inject(MentionedDocuments(references=named, chunks=dict(zip(map(reference_key, named), text, strict=True))), "w?", means)
+    assert sum(len(c.text) // 2 for c in found.chunks) == 1500
+    assert [r.delivery for r in found.references] == ["injected"] * 5 + ["offered"] * 10
+
+
+def test_a_note_already_in_the_prompt_is_referred_to_by_number(room: Room) -> None:
+    session = room.session(deltas())
+    completed(session.send("[[Combining]]?"))
+    message = [m for m in session.prompt("And [[Combining]]?").messages if m.kind == "documents"][-1]
+    assert "[its text is above: source 1; read it again if it is not]" in message.content
+    assert "Excerpts of them" not in message.content
+    assert "Read " not in message.content
+    report = completed(session.send("What of [[Combining]]?"))
+    assert (report.references[0].above, report.references[0].numbers) == (True, (1,))
+    assert session.history[2].chunks == ()
+
+
+def test_a_changed_shortened_or_folded_note_is_injected_again(room: Room, vault: Path) -> None:
+    session = room.session(deltas())
+    completed(session.send("[[Combining]]?"))
+    write(vault, {"Queries/Combining.md": "# Combining\n\nNow it says something else.\n"})
+    room.vault.refresh()
+    assert "something else" in [m for m in session.prompt("[[Combining]]?").messages if m.kind == "documents"][-1].content
+    completed(session.send("[[Filters]]?"))
+    session = with_compaction(session, a_compaction(None, session.history[2].id, mode="masked", masked=(session.history[2].id,)))
+    assert "Excerpts of them" in [m for m in session.prompt("[[Filters]]?").messages if m.kind == "documents"][-1].content
+    session = with_compaction(session, a_compaction("They spoke.", session.history[3].id, id="s2"))
+    assert "Excerpts of them" in [m for m in session.prompt("[[Filters]]?").messages if m.kind == "documents"][-1].content
+
+
+# on the command line
+
+
+def test_context_commands_show_the_decisions(zkchat: Program) -> None:
+    zkchat("ask", "How do conditions nest in [[Combining]]?")
+    stats = zkchat("context", "stats").out
+    assert "Documents:\n  full text   [[Combining]]  Queries/Combining.md: " in stats
+    shown = zkchat("context", "show", "--next", "[[Limiting]]", "--max-context", 1050).out
+    assert "  summary     [[Limiting]]  Queries/Limiting.md: all of it takes " in shown
+    [first, second] = zkchat("context", "show", "--next", "[[Limiting]]", "--json").json["documents"]
+    assert (first["relative_path"], first["delivery"], second["delivery"]) == ("Queries/Combining.md", "injected", "injected")
+    assert "[[Combining]]  Queries/Combining.md: its text is in the prompt already, source 1" in (
+        zkchat("context", "show", "--next", "And [[Combining]]?").out
+    )
+
+
+def test_imports_in_piped_text_are_ignored(zkchat: Program, vault: Path) -> None:
+    write(vault, {"data.txt": "The price is 12.", "log.txt": "commit"})
+    report = zkchat("ask", "what is the price? @data.txt", "--json", stdin="by @log.txt", cwd=vault).json
+    assert [r["relative_path"] for r in report["references"] if r["reference_type"] == "import"] == ["data.txt"]
+    assert "“The price is 12.” [1]" in report["answer"]
+    assert "@log.txt" not in str(report["references"])
+
+
+def test_a_chat_imports_what_a_message_names(zkchat: Program, vault: Path) -> None:
+    write(vault, {"data.txt": "The price is 12."})
+    done = zkchat("chat", stdin="what is the price? @data.txt\n/context\n", cwd=vault)
+    assert "“The price is 12.” [1]" in done.out
+    assert "full text   @data.txt  data.txt" in done.out

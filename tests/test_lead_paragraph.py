@@ -1,0 +1,153 @@
+"""How a note begins, and what says most in one that has no real paragraph."""
+
+import time
+
+import pytest
+
+from zkchat_cli.references.lead_paragraph import first_paragraph, key_text
+
+REAL = "A filter says which tasks are shown."
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "# Title\n",
+        "Title\n=====\n",
+        "Title\n---\n",
+        "#tag #other\n",
+        '<span class="related">#feature/filters</span>\n',
+        "- [[Only]]\n- [links](x)\n",
+        "- an item\n- another\n  going on\n",
+        "1. an item\n\n   with a second paragraph.\n",
+        "> A quotation, of course.\n",
+        "> [!released]\nIntroduced in version 1.2, as a lazy line.\n",
+        "> [!note] A callout with a title\n>\n> and words.\n",
+        "Note: this page moves soon to another place.\n",
+        "```\n~~~\nThis is code, not prose.\n```\n",
+        "~~~\nThis is code, not prose.\n~~~\n",
+        "- ```\n  This is code, not prose.\n  ```\n",
+        "> ```\n> This is code in a quotation.\n",
+        "    This is indented code, it is.\n    More of it.\n",
+        "$$\nx = y\nz\n$$\n",
+        "| a table | has cells |\n|---|---|\n| This is | one of them. |\n",
+        "a table | without bars\n--- | ---\nThis is | one of them.\n",
+        "![A picture of it](a.png)\n",
+        "[![Build](https://x/badge.svg)](https://x) [![Docs](y)](z)\n",
+        "![[Embedded note]]\n",
+        "<!-- This is a comment,\n\nwith two paragraphs. -->\n",
+        "%% This is a comment. %%\n",
+        "<% tp.file.title %> <%* if (true) {\n%>\n",
+        "<style>\n.a { color: red; }\n</style>\n",
+        "up:: [[Home]]\nx:: a property in the text\n",
+        "**Author:** Jane Doe, of the university\nTags: one, two\nDate: 2024-05-01\n",
+        "原文：[A page](https://x.y)\n",
+        "2024-05-01 10:20\n",
+        "Wednesday, March 5, 2024\n",
+        "← [[Index]] | [[Next]] →\n",
+        "Back to [[Home|the index]].\n",
+        "See also [[Other]] and [[Another]].\n",
+        "https://example.org/a/b\n",
+        "{{title}}\n",
+        "This page is long. Here are its sections:\n\n- [[#One]]\n- [[#Two]]\n",
+        "Comment:\n",
+        "Comment\n",
+        "***\n",
+        "[^1]: A footnote that says much.\n",
+        "[ref]: https://x.y\n",
+        "==⚠  Switch to EXCALIDRAW VIEW in the MORE OPTIONS menu. ⚠==\n",
+        "#\n",
+        "…\n",
+    ],
+)
+def test_blocks_without_content_are_skipped(before: str) -> None:
+    assert first_paragraph(f"{before}\n{REAL}\n\nMore of it.") == REAL
+
+
+@pytest.mark.parametrize(
+    ("text", "paragraph"),
+    [
+        ("Prose that\ngoes on.", "Prose that goes on."),
+        ("Prose **over\nlines** ends here.", "Prose over lines ends here."),
+        ("#tag with words", "#tag with words"),
+        ("#tag A whole sentence behind a tag stands alone. #todo #later", "A whole sentence behind a tag stands alone."),
+        ("5 < 6 and 7 > 2.", "5 < 6 and 7 > 2."),
+        ("To be or not to be.", "To be or not to be."),
+        ("A few words\n\nThen a paragraph that says something", "Then a paragraph that says something"),
+        ("A few words\n\nA few more", "A few words"),
+        ("Summary: What it is about.\n\nProse, at length, which follows it.", "What it is about."),
+        ("> - 简介：一本关于笔记的书。", "一本关于笔记的书。"),
+        ("薅羊毛与羊毛出在羊身上的理解", "薅羊毛与羊毛出在羊身上的理解"),
+        ("There are three ways of combining filters:\n\n- AND.\n- OR\n\nMore.", "There are three ways of combining filters: AND; OR"),
+        ("The manual of the plugin says:\n> Tags are keywords.\n\nMore.", "The manual of the plugin says: Tags are keywords."),
+        ("Some of the instructions execute code:\n\n```\nx\n```\n\nMore prose follows it.", "Some of the instructions execute code"),
+        ("Some of the instructions execute code:", "Some of the instructions execute code"),
+        ("Colours:\n\n- red\n- green", "Colours: red; green"),
+        ("Text <!-- hidden --> goes on `<!--` here.", "Text goes on <!-- here."),
+        ("Text <!-- never closed goes on here.", "Text <!-- never closed goes on here."),
+        ("Text with `a tick <!-- hidden --> goes on.", "Text with `a tick goes on."),
+        ("<!-- never closed\n\nProse that is hidden.", None),
+        ("<% never closed, but a sentence.", "<% never closed, but a sentence."),
+        ("- item\n\n    Its paragraph is no code, nor prose.", None),
+        ("| \\| | b |\n\nText after it.", "Text after it."),
+        ("| a | b |\nThis is no row any more.", "This is no row any more."),
+        ("    code\nThis is no code any more.", "This is no code any more."),
+        ("```\nnever closed", None),
+        ("Label:\n", None),
+        ("- an item\n- another", None),
+        ("> A quotation.", None),
+        ("", None),
+        ("\n\n\n", None),
+    ],
+)
+def test_first_paragraph(text: str, paragraph: str | None) -> None:
+    assert first_paragraph(text) == paragraph
+
+
+def test_items_after_a_lead_in_are_limited() -> None:
+    items = "\n".join(f"- the {n}th item of a long list" for n in range(1000))
+    assert len(first_paragraph(f"There are many of them:\n{items}") or "") < 300
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("- one\n- two\n- [[three]]", "one; two; three"),
+        ("1. [ ] a task\n2. [x] done", "a task; done"),
+        ("> A quotation that says something about it.", "A quotation that says something about it."),
+        ("> Somebody said so. The filters of the tasks are joined by AND.", "The filters of the tasks are joined by AND."),
+        (
+            "- Apples are what I like best of all\n- Filters choose which tasks are shown\n# Filters\n- Filters of tasks are joined by AND",
+            "Filters choose which tasks are shown; Filters of tasks are joined by AND",
+        ),
+        ("# First part\n## Second part\n## Comment:", "First part · Second part"),
+        ("# Title", None),
+        ("| a | b |\n|---|---|\n| c | d |", "a · b; c · d"),
+        ("```js\n// dv.list(tags)\n```", "dv.list(tags)"),
+        ("> [!info] A callout", "A callout"),
+        ("2024-05-01", None),
+        ("- 2024-05-01\n- Comment:", None),
+        ("![[image.png]]", None),
+        ("#tag #other", None),
+        ("", None),
+    ],
+)
+def test_key_text(text: str, words: str | None) -> None:
+    assert key_text(text, "title") == words
+
+
+HOSTILE = [
+    *("[", "[[", "](", "<", "<!--", "<!-- a\n", "%%", "<%", "*", "_", "> ", "- ", "`", "` ``", "|", "\n| a", "[[a|", "$", "\n$$\n", "\\"),
+    *("\n- ", "\n> ", "\n> [!a] ", "\n```\n", "# ", "\n#", "=", "\n===\n", "a::", "\na: b", "{{", "#a ", "a b ", "。", "\u0301", "x:\n"),
+    *("\n    ", "http://x "),
+]
+
+
+@pytest.mark.parametrize("length", [1 << 13, pytest.param(1 << 17, marks=pytest.mark.untraced)])
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_endless_repetition_takes_linear_time(piece: str, length: int) -> None:
+    text = "Words:\n\n" + piece * (length // len(piece))
+    begin = time.process_time()
+    first_paragraph(text)
+    key_text(text, "Title")
+    assert time.process_time() - begin < 10  # what is quadratic takes an hour

@@ -1,0 +1,165 @@
+"""Leaving a model call: at once, whatever it waits for, and the other side hears of it."""
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from building import Deltas, a_room, calls, says
+from model_calls import ANTHROPIC, OLLAMA, OPENAI, REQUEST, Protocol, a_model
+from model_server import ModelServer, Reply, running_server, unresponsive_port
+
+from zkchat_cli.events import ToolCallStarted
+from zkchat_cli.llm.base import RetryDelay, TextPart
+from zkchat_cli.models import ToolCall
+from zkchat_cli.tools.base import Tool, ToolOutput
+from zkchat_cli.vault.vault import Vault
+
+BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA, ANTHROPIC], ids=lambda protocol: protocol.name)
+AT_ONCE = 0.5
+"""Seconds; 0.2 are promised, the rest is for a busy machine."""
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with running_server() as running:
+        yield running
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _loaded() -> None:
+    """mojentic is there already, as it is in a chat whose prompt is up."""
+    for provider in ("openai", "ollama", "anthropic"):
+        a_model(provider, "http://127.0.0.1:1").prepare()
+
+
+def interrupted(run: Callable[[], object], when: Callable[[], object]) -> float:
+    """Seconds from the moment in which `when` is true to the end of `run`, which is stopped then as Ctrl-C does it."""
+    sent: list[float] = []
+
+    def press() -> None:
+        while not when():
+            time.sleep(0.01)
+        time.sleep(0.1)
+        sent.append(time.monotonic())
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
+
+    def ctrl_c(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGUSR1, ctrl_c)
+    presser = threading.Thread(target=press)
+    presser.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run()
+        return time.monotonic() - sent[0]
+    finally:
+        presser.join()
+        signal.signal(signal.SIGUSR1, before)
+
+
+def within(seconds: float, true: Callable[[], object]) -> bool:
+    until = time.monotonic() + seconds
+    while not true() and time.monotonic() < until:
+        time.sleep(0.01)
+    return bool(true())
+
+
+@BOTH
+def test_while_connecting(protocol: Protocol, record_property: Any) -> None:
+    with unresponsive_port() as address:
+        stream = a_model(protocol.name, address).stream(REQUEST)
+        start = time.monotonic()
+        took = interrupted(lambda: list(stream), lambda: time.monotonic() - start > 0.2)
+    record_property("seconds", took)
+    assert took < AT_ONCE
+
+
+@BOTH
+@pytest.mark.parametrize("silent", [Reply([], before=10), Reply([10.0])], ids=["headers", "the first token"])
+def test_while_waiting_for(server: ModelServer, protocol: Protocol, silent: Reply, record_property: Any) -> None:
+    server.says(silent)
+    stream = a_model(protocol.name, protocol.address(server)).stream(REQUEST)
+    took = interrupted(lambda: list(stream), lambda: server.asked)
+    record_property("seconds", took)
+    assert took < AT_ONCE
+    assert within(1, lambda: server.left == 1)
+
+
+@BOTH
+def test_between_tokens(server: ModelServer, protocol: Protocol, record_property: Any) -> None:
+    server.says(Reply([protocol.begin("A filter"), 10.0]))
+    stream = a_model(protocol.name, protocol.address(server)).stream(REQUEST)
+    assert next(stream) == TextPart("A filter")
+    start = time.monotonic()
+    stream.close()
+    took = time.monotonic() - start
+    record_property("seconds", took)
+    assert took < AT_ONCE
+    assert within(1, lambda: server.left == 1)
+
+
+@BOTH
+def test_between_tokens_by_ctrl_c(server: ModelServer, protocol: Protocol, record_property: Any) -> None:
+    server.says(Reply([protocol.begin("A filter"), 10.0]))
+    stream = a_model(protocol.name, protocol.address(server)).stream(REQUEST)
+    assert next(stream) == TextPart("A filter")
+    took = interrupted(lambda: list(stream), lambda: True)
+    record_property("seconds", took)
+    assert took < AT_ONCE
+    assert within(1, lambda: server.left == 1)
+
+
+@BOTH
+def test_while_waiting_to_try_again(server: ModelServer, protocol: Protocol, record_property: Any) -> None:
+    server.says(protocol.error(429, "slow down", {"retry-after": "60"}))
+    stream = a_model(protocol.name, protocol.address(server)).stream(REQUEST)
+    first = next(stream)
+    assert isinstance(first, RetryDelay)
+    assert first.seconds > 59
+    took = interrupted(lambda: list(stream), lambda: True)
+    record_property("seconds", took)
+    assert took < AT_ONCE
+    time.sleep(0.1)
+    assert len(server.asked) == 1
+
+
+@BOTH
+def test_an_abandoned_call_does_not_block_the_next(server: ModelServer, protocol: Protocol) -> None:
+    model = a_model(protocol.name, protocol.address(server))
+    server.says(Reply([protocol.begin("A filter"), 10.0]), Reply(protocol.text("Hello")))
+    stream = model.stream(REQUEST)
+    next(stream)
+    stream.close()
+    assert [delta.text for delta in model.stream(REQUEST) if isinstance(delta, TextPart)] == ["Hello"]
+
+
+def test_while_tools_run(vault: Path, tmp_path: Path, record_property: Any) -> None:
+    over, slow = threading.Event(), threading.Event()
+
+    def wait(arguments: Mapping[str, Any], _: Vault) -> ToolOutput:
+        if arguments["n"] > 1:
+            slow.set()
+            over.wait(10)
+        return ToolOutput(data={"n": arguments["n"]})
+
+    tool = Tool("wait", "waits", {"n": {"type": "integer"}}, ("n",), wait)
+    wanted = [ToolCall(id=f"c{n}", name="wait", arguments={"n": n}) for n in (1, 2, 3)]
+    room = a_room(vault, tmp_path / "cache")
+    session = room.session(Deltas([calls(*wanted, text="Let me see."), says("Yes.")]), tools=(tool,))
+    turn = session.send("What?")
+    next(event for event in turn if isinstance(event, ToolCallStarted))
+    took = interrupted(lambda: list(turn), slow.is_set)
+    record_property("seconds", took)
+    over.set()
+    assert took < AT_ONCE
+    assert [(m.role, m.content, m.status) for m in session.history] == [
+        ("user", "What?", "complete"),
+        ("assistant", "Let me see.", "unfinished"),
+    ]
+    room.store.close()
+    room.vault.close()

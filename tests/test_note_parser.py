@@ -1,0 +1,207 @@
+"""What a note says about itself, and how it is cut into chunks."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zkchat_cli.vault import note_parser
+from zkchat_cli.vault.chunking import MAX_LINE_TOKENS, MAX_TOKENS, MIN_TOKENS, estimate_tokens
+from zkchat_cli.vault.markup import read_markup
+
+
+def parse(text: str, path: str = "Folder/Note.md"):
+    return note_parser.parse_note(path, text)
+
+
+def chunks(text: str):
+    return [(p.start_line, p.end_line, p.heading) for p in parse(text).chunks]
+
+
+def paragraph(words: int) -> str:
+    return "word " * words
+
+
+def test_the_title_is_the_file_name():
+    assert parse("# Something else\n").title == "Note"
+
+
+def test_front_matter_may_set_the_title():
+    assert parse("---\ntitle: A better name\n---\n").title == "A better name"
+
+
+@pytest.mark.parametrize(
+    "front", ["aliases: [one, two]", "aliases:\n  - one\n  - two", "alias: two\naliases: [one]", "Aliases: [one, two, one, null, '']"]
+)
+def test_aliases_are_listed_in_any_yaml_form(front):
+    assert parse(f"---\n{front}\n---\n").aliases == ("one", "two")
+
+
+def test_tags_come_from_front_matter_and_text():
+    note = parse("---\ntags: [a, '#b']\ntag: c, d e\n---\n#e/f text #日记, no#tag, #12 `#code` (#no)\n# Heading #g")
+    assert note.tags == ("a", "b", "c", "d", "e", "e/f", "日记", "g")
+
+
+def test_description_or_summary_describes_a_note():
+    assert parse("---\nsummary: In\n  short\n---\n").description == "In short"
+    assert parse("---\ndescription: A\nsummary: B\n---\n").description == "A"
+    assert parse("text").description is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "----\ntitle: x\n---\n",
+        "---\ntitle: x\n",
+        "---\njust text\n---\n",
+        "---\n- a\n- b\n---\n",
+        "---\n" + "- " * 30_000 + "\n---\n",
+        " ---\ntitle: x\n---\n",
+        "--- title\ntitle: x\n---\n",
+        "---\n" + "a: b\n" * 20_000 + "---\n",
+    ],
+)
+def test_front_matter_that_is_no_mapping_is_text(text):
+    note = parse(text)
+    assert note.title == "Note"
+    assert note.front_matter.lines == 0
+    assert note.front_matter.problem is None
+
+
+@pytest.mark.parametrize("yaml", ["a: [b", "a: b: c", "a: " + "[" * 50_000, "{a: " * 10_000, "a: &x [*x]\nb: *nope\n? [", "\x01: a"])
+def test_broken_front_matter_is_text_and_reported(yaml):
+    note = parse(f"---\n{yaml}\n---\nbody")
+    assert note.front_matter.lines == 0
+    assert "front matter is not valid YAML" in note.front_matter.problem
+    assert note.chunks[0].start_line == 1
+
+
+def test_nested_properties_and_anchors_are_ignored():
+    note = parse(
+        "---\nbase: &b {title: wrong, aliases: [wrong]}\nmore: *b\n? [a, b]\n: c\naliases:\n  - one\n  - {x: wrong}\n  - [wrong]\n  - two\n"
+        "title: right\n---\n"
+    )
+    assert (note.title, note.aliases) == ("right", ("one", "two"))
+
+
+def test_headings_have_line_and_level():
+    text = "# One #\ntext\n### Two ##x\n#no\n####### no\n  ## Three\n```\n# code\n```\nSet\n===\n\nUnder\n---\n\n---\n#"
+    found = [(h.line, h.level, h.text) for h in read_markup(text).headings]
+    assert found == [(1, 1, "One"), (3, 3, "Two ##x"), (6, 2, "Three"), (10, 1, "Set"), (13, 2, "Under"), (17, 1, "")]
+
+
+def test_headings_have_their_path():
+    found = read_markup("### A\n# B\n### C\n## D\n### E\n## F\n# G")
+    assert [h.path for h in found.headings] == [(), (), ("B",), ("B",), ("B", "D"), ("B",), ()]
+
+
+def test_each_section_is_a_chunk_with_its_heading():
+    text = f"intro {paragraph(60)}\n\n# A\n{paragraph(60)}\n## B\n{paragraph(60)}\n\n\n"
+    assert chunks(text) == [(1, 1, None), (3, 4, "A"), (5, 6, "B")]
+
+
+def test_a_chunk_has_all_headings_above_it():
+    text = f"# A\n{paragraph(60)}\n## B\n{paragraph(60)}\n### C\n{paragraph(60)}\n## D\n{paragraph(60)}"
+    assert [p.headings for p in parse(text).chunks] == [("A",), ("A", "B"), ("A", "B", "C"), ("A", "D")]
+
+
+def test_front_matter_is_in_no_chunk():
+    assert chunks(f"---\ntitle: x\n---\n\n{paragraph(60)}") == [(5, 5, None)]
+
+
+def test_a_heading_without_text_is_joined_with_the_next_section():
+    assert chunks(f"# A\n\n## B\n\n{paragraph(300)}") == [(1, 5, "B")]
+
+
+def test_a_section_is_not_joined_with_a_deeper_one():
+    assert chunks("## A\none\n# B\ntwo") == [(1, 2, "A"), (3, 4, "B")]
+
+
+def test_a_long_section_is_split_between_paragraphs():
+    text = "# A\n\n" + "\n\n".join(paragraph(100) for _ in range(6))
+    found = parse(text).chunks
+    assert [(p.start_line, p.end_line) for p in found] == [(1, 5), (7, 9), (11, 13)]
+    assert all(estimate_tokens(p.text) <= MAX_TOKENS + MIN_TOKENS for p in found)
+    assert {p.heading for p in found} == {"A"}
+
+
+def test_code_that_fits_stays_whole():
+    code = "```\n" + "\n\n".join(["x = 1"] * 60) + "\n```"
+    text = f"{paragraph(200)}\n\n{code}\n\n{paragraph(200)}"
+    assert code in [p.text for p in parse(text).chunks]
+
+
+def test_a_long_paragraph_is_split_between_lines():
+    text = "\n".join(paragraph(50).strip() for _ in range(20))
+    found = parse(text).chunks
+    assert len(found) > 2
+    assert "\n".join(p.text for p in found) == text
+
+
+def test_a_very_long_line_is_split_at_a_space():
+    line = "word " * 3000
+    pieces = parse(line).chunks
+    assert "".join(p.text for p in pieces) == line
+    assert all((p.start_line, p.end_line) == (1, 1) and estimate_tokens(p.text) <= MAX_TOKENS + 1 for p in pieces)
+    unbroken = "x" * (5 * MAX_LINE_TOKENS)
+    assert "".join(p.text for p in parse(unbroken).chunks) == unbroken
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "---\ntitle: x\n---\n", "---\ntitle: x\n---"])
+def test_an_empty_note_has_a_chunk(text):
+    assert len(chunks(text)) == 1
+
+
+LINES = [
+    "# A",
+    "## B",
+    "### C",
+    "",
+    " ",
+    "```",
+    "text",
+    "| a |",
+    "- item",
+    "word " * 150,
+    "---",
+    "title: x",
+    "    code",
+    "文" * 500,
+    "===",
+    "> q",
+]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from(LINES), max_size=40))
+def test_every_line_is_in_exactly_one_chunk(lines):
+    note = parse("\n".join(lines))
+    covered: list[int] = []
+    for p in note.chunks:
+        assert p.text == "\n".join(lines[p.start_line - 1 : p.end_line])
+        covered.extend(range(p.start_line, p.end_line + 1))
+    assert covered == sorted(set(covered))
+    assert set(covered) >= {n for n, line in enumerate(lines, 1) if line.strip() and n > note.front_matter.lines}
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.sampled_from([*LINES, "word " * 3000, "x" * (5 * MAX_LINE_TOKENS), "é " * 4000]), min_size=1, max_size=8))
+def test_only_a_very_long_line_is_in_several_chunks(lines):
+    note = parse("\n".join(lines))
+    pieces: dict[int, str] = {}
+    for p in note.chunks:
+        if estimate_tokens(lines[p.start_line - 1]) > MAX_LINE_TOKENS and p.start_line == p.end_line:
+            pieces[p.start_line] = pieces.get(p.start_line, "") + p.text
+        else:
+            assert p.text == "\n".join(lines[p.start_line - 1 : p.end_line])
+    assert all(text == lines[line - 1] for line, text in pieces.items())
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from(LINES), max_size=40))
+def test_a_chunk_has_every_heading_above_or_inside(lines):
+    note = parse("\n".join(lines))
+    for p in note.chunks:
+        above = [h for h in note.markup.headings if h.line < p.start_line][-1:]
+        within = [h for h in note.markup.headings if p.start_line <= h.line <= p.end_line]
+        over = within[0].path if within and within[0].line == p.start_line else (*above[0].path, above[0].text) if above else ()
+        assert list(p.headings) == list(dict.fromkeys((*over, *(h.text for h in within))))

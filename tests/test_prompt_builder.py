@@ -1,0 +1,109 @@
+"""The budget of a running session: what it warns of, what it refuses, and that a conversation is counted once, however long."""
+
+import threading
+
+from building import Deltas, Room, completed, failed, says, stored, talk
+
+from zkchat_cli.chat.prompt_builder import PromptBuilder
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.chat.state import ConversationState
+from zkchat_cli.config.schema import Config, ContextSettings
+from zkchat_cli.context.turns import split_into_turns
+from zkchat_cli.events import Notice
+from zkchat_cli.llm.base import StreamFinished, TextPart
+from zkchat_cli.models import TokenUsage
+
+
+def notices(session: ZkChatSession, text: str) -> list[str]:
+    return [event.message for event in session.send(text) if isinstance(event, Notice)]
+
+
+def test_tools_beyond_their_share_are_reported_once(room: Room) -> None:
+    room.settings = Config(context=ContextSettings(tool_filter="off", tool_budget_ratio=0.01))
+    session = room.session(Deltas([says("Yes.")]))
+    (told,) = notices(session, "Is it so?")
+    assert told.startswith("tools use ")
+    assert " of 327 tokens; " in told
+    assert notices(session, "And now?") == []
+
+
+def test_instructions_and_tools_beyond_the_limit_are_an_error_before_any_call(room: Room) -> None:
+    room.max_context = 600
+    model = Deltas([says("Yes.")])
+    session = room.session(model, settings=Config(context=ContextSettings(tool_filter="off")))
+    error = failed(session.send("Is it so?")).error
+    assert error.code == "prompt_too_large"
+    assert "8 tool descriptions: " in error.hint
+    assert not model.requests
+
+
+def test_a_new_turn_extends_the_cached_turns(room: Room) -> None:
+    session = stored(room, talk(("Why?", "So."), ("Who?", "She.")), model=Deltas([says("Yes.")]))
+    before = session.turns
+    completed(session.send("Is it so?"))
+    after = session.turns
+    assert [a is b for a, b in zip(before, after, strict=False)] == [True, True]
+    assert list(after) == list(split_into_turns(session.history, session.counter))
+    assert room.resumed(session).prompt() == session.prompt()
+
+
+def test_warming_up_may_run_during_a_turn(room: Room) -> None:
+    room.max_context = 3000
+    said = talk(*((f"What is in box {n}?", f"A thing of {n} parts, and nothing else in all of that box.") for n in range(150)))
+    session = stored(room, said)
+    threads = [threading.Thread(target=session.warm_up) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    shown = session.prompt("What was in box 7?")
+    for thread in threads:
+        thread.join()
+    assert [m for m in shown.messages if "7 parts" in (m.content or "")]
+    alone = stored(
+        room,
+        [
+            message.model_copy(update={"id": f"again {message.id}", "parent_id": message.parent_id and f"again {message.parent_id}"})
+            for message in said
+        ],
+    )
+    assert [m.content for m in alone.prompt("What was in box 7?").messages] == [m.content for m in shown.messages]
+
+
+def test_warming_up_ignores_a_prompt_that_is_too_large(room: Room) -> None:
+    room.max_context = 600
+    stored(room, talk(("Why?", "So.")), settings=Config(context=ContextSettings(tool_filter="off"))).warm_up()
+
+
+def test_unchanged_turns_are_reused_after_a_pin(room: Room) -> None:
+    session = stored(room, talk(("Why?", "So."), ("Who?", "She."), ("When?", "Now.")))
+    before = session.turns
+    session.pin("2 question")
+    after = session.turns
+    assert [turn.messages[0].pinned for turn in after] == [False, True, False]
+    assert after[0] is before[0] and after[2] is before[2]
+
+
+def test_a_steady_calibration_does_not_recount_the_conversation(room: Room) -> None:
+    def reporting(tokens: int) -> list[TextPart | StreamFinished]:
+        return [TextPart("Yes."), StreamFinished("stop", TokenUsage(prompt_tokens=tokens, completion_tokens=1, estimated=False))]
+
+    model = Deltas([reporting(1500)] * 3 + [reporting(1505), reporting(1505), reporting(3000), reporting(1500)])
+    session = stored(room, talk(("Why?", "So."), ("Who?", "She.")), model=model)
+    kept = []
+    for _ in range(6):
+        completed(session.send("Is it so?"))
+        kept.append(session.turns[0])
+        usage = session.usage
+        assert usage.total_tokens == sum(usage.components.model_dump().values())
+    session.prepare()
+    assert kept[2] is kept[3] is kept[4]
+    assert session.turns[0] is not kept[5]  # twice as much is another matter
+
+
+def test_an_unchanged_prompt_is_assembled_once(room: Room) -> None:
+    services, runtime = room.services(), room.runtime()
+    state = ConversationState(services)
+    prompts = PromptBuilder(services, state)
+    first = prompts.build(runtime)
+    assert prompts.build(runtime) is first
+    state.append(talk(("Why?", "So.")))
+    assert prompts.build(runtime) is not first

@@ -1,0 +1,287 @@
+"""A conversation with a server of models: what is sent to it, turn by turn, and what is left of a turn that broke off."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from building import Room, completed, ended, failed
+from model_calls import KEY, OLLAMA, OPENAI, REQUEST, Protocol, a_model
+from model_server import ModelServer, Reply, ndjson, ollama_end, ollama_frame, openai_error, openai_text, running_server
+
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.config.schema import Config
+from zkchat_cli.events import CompactionDone, TextDelta, Waiting
+from zkchat_cli.llm import providers
+from zkchat_cli.llm.base import ModelConfig, Options
+
+BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)
+LONG = "Compost needs air and water. " * 60
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with running_server() as running:
+        yield running
+
+
+def talking(room: Room, protocol: Protocol, server: ModelServer, *replies: Reply, **changes: Any) -> ZkChatSession:
+    """A session with the server's model, which plays these replies."""
+    server.says(*replies)
+    return room.session(a_model(protocol.name, protocol.address(server)), **changes)
+
+
+def says(protocol: Protocol, *texts: str, **more: Any) -> Reply:
+    return Reply(protocol.text(*texts, **more))
+
+
+def wants(protocol: Protocol, *queries: str) -> Reply:
+    """A reply that looks for each of these."""
+    if protocol is OLLAMA:
+        return Reply(protocol.calls(*(("find_excerpts", {"query": query}) for query in queries)))
+    return Reply(protocol.calls(*((f"call_{i}", "find_excerpts", json.dumps({"query": q})) for i, q in enumerate(queries))))
+
+
+def well_formed(messages: list[dict[str, Any]]) -> bool:
+    """Each call has its result right behind it, in order and under its id, and there is no other."""
+    waiting: list[str] = []
+    for message in messages:
+        if message["role"] == "tool":
+            if not waiting or waiting.pop(0) != message["tool_call_id"]:
+                return False
+            continue
+        if waiting:
+            return False
+        waiting = [call["id"] for call in message.get("tool_calls", ())]
+    return not waiting
+
+
+def said(body: dict[str, Any]) -> list[str]:
+    """Who says what in a request, without the instructions."""
+    return [f"{m['role']}: {m['content']}" for m in body["messages"] if m["role"] != "system"]
+
+
+# what is sent
+
+
+@BOTH
+def test_the_tool_loop_over_the_wire(room: Room, server: ModelServer, protocol: Protocol) -> None:
+    session = talking(room, protocol, server, wants(protocol, "compost", "筛选器"), says(protocol, "It needs air [1]."))
+    report = completed(session.send("堆肥 needs what?"))
+    assert (report.answer, [run.ok for run in report.tools]) == ("It needs air [1].", [True, True])
+    first, second = server.bodies
+    assert [tool["function"]["name"] for tool in first["tools"]] == [tool.name for tool in session.tools]
+    assert [m["role"] for m in second["messages"]][-4:] == ["user", "assistant", "tool", "tool"]
+    assert well_formed(second["messages"])
+    asked = second["messages"][-3]["tool_calls"]
+    assert len({call["id"] for call in asked}) == 2
+    arguments = [call["function"]["arguments"] for call in asked]
+    assert [json.loads(a) if protocol is OPENAI else a for a in arguments] == [{"query": "compost"}, {"query": "筛选器"}]
+    assert "patience" in second["messages"][-2]["content"]
+
+
+@BOTH
+def test_text_is_sent_as_it_is(room: Room, server: ModelServer, protocol: Protocol) -> None:
+    completed(talking(room, protocol, server, wants(protocol, "筛选器"), says(protocol, "好")).send("什么是筛选器?"))
+    assert "什么是筛选器?" in server.raw[0]
+    assert "筛选器" in server.raw[1].split("什么是筛选器?")[1]
+    assert "\\u" not in "".join(server.raw)
+
+
+def test_ollama_gets_the_tool_name_of_each_result(room: Room, server: ModelServer) -> None:
+    completed(talking(room, OLLAMA, server, wants(OLLAMA, "compost", "filter"), says(OLLAMA, "Air.")).send("Compost?"))
+    assert [m["tool_name"] for m in server.bodies[1]["messages"] if m["role"] == "tool"] == ["find_excerpts"] * 2
+
+
+@pytest.mark.parametrize("window", [8192, 16384])
+def test_ollama_gets_the_window_in_use(room: Room, server: ModelServer, window: int) -> None:
+    room.max_context = window
+    session = talking(room, OLLAMA, server, says(OLLAMA, "Yes."))
+    completed(session.send("Is it?"))
+    assert server.bodies[0]["options"] == {"num_ctx": window}
+    assert session.window.tokens == window
+
+
+def test_the_window_reported_by_ollama_is_used(room: Room, server: ModelServer) -> None:
+    server.gets["/api/show"] = {"model_info": {"general.architecture": "llama", "llama.context_length": 4096}}
+    session = talking(room, OLLAMA, server, says(OLLAMA, "Yes."))
+    completed(session.send("Is it?"))
+    assert (session.window.tokens, server.bodies[0]["options"]["num_ctx"]) == (4096, 4096)
+
+
+@BOTH
+def test_options_are_sent_when_they_are_set(room: Room, server: ModelServer, protocol: Protocol) -> None:
+    options = Options(max_output_tokens=99, temperature=0.5, reasoning_effort="low")
+    completed(talking(room, protocol, server, says(protocol, "Yes."), options=options).send("Is it?"))
+    body = server.bodies[0]
+    if protocol is OPENAI:
+        assert (body["max_tokens"], body["temperature"], body["reasoning_effort"]) == (99, 0.5, "low")
+    else:
+        assert (body["options"]["num_predict"], body["options"]["temperature"], body["think"]) == (99, 0.5, "low")
+
+
+@BOTH
+def test_options_are_left_out_when_not_set(room: Room, server: ModelServer, protocol: Protocol) -> None:
+    completed(talking(room, protocol, server, says(protocol, "Yes.")).send("Is it?"))
+    body = server.bodies[0]
+    assert not {"max_tokens", "max_completion_tokens", "temperature", "top_p", "reasoning_effort", "think", "format"} & set(body)
+    assert set(body.get("options", {})) <= {"num_ctx"}
+
+
+def test_the_key_is_sent_as_a_header(server: ModelServer) -> None:
+    for key, expected in ((KEY, f"Bearer {KEY}"), ("", None)):
+        OPENAI.ask(server, says(OPENAI, "Yes."), key=key)
+        assert server.asked[-1][2].get("authorization") == expected
+    OLLAMA.ask(server, says(OLLAMA, "Yes."))
+    assert "authorization" not in server.asked[-1][2]
+
+
+@pytest.mark.parametrize("end", ["", "/", "//"])
+def test_a_trailing_slash_of_an_address_is_ignored(server: ModelServer, end: str) -> None:
+    server.says(says(OPENAI, "Yes."), says(OLLAMA, "Yes."))
+    for provider, address in (("openai", f"{server.address}/v1{end}"), ("ollama", server.address + end)):
+        list(a_model(provider, address).stream(REQUEST))
+    assert [path for path, _, _ in server.asked] == ["/v1/chat/completions", "/api/chat"]
+
+
+def test_the_environment_beats_the_setting(server: ModelServer) -> None:
+    openai = providers.provider("openai")
+    settings = openai.settings(base_url="http://127.0.0.1:1/v1")
+    server.says(says(OPENAI, "Yes."))
+    list(openai.open(ModelConfig("m", settings, {"OPENAI_BASE_URL": f" {server.address}/v1/ "})).stream(REQUEST))
+    assert len(server.asked) == 1
+    assert openai.server_info is not None
+    assert openai.server_info(ModelConfig("m", settings, {})).address == "http://127.0.0.1:1/v1"
+
+
+# too long a prompt
+
+
+def a_long_talk(room: Room, protocol: Protocol, server: ModelServer) -> ZkChatSession:
+    """Six turns that fill the window well."""
+    session = talking(room, protocol, server, says(protocol, LONG))
+    for i in range(6):
+        completed(session.send(f"Question {i}: what does compost need?"))
+    server.asked.clear()
+    return session
+
+
+TOO_LONG = {"openai": "This model's maximum context length is 2600 tokens.", "ollama": "the input length exceeds the context length"}
+
+
+@BOTH
+def test_a_prompt_refused_as_too_long_is_shrunk_once(room: Room, server: ModelServer, protocol: Protocol) -> None:
+    session = a_long_talk(room, protocol, server)
+    server.says(protocol.error(400, TOO_LONG[protocol.name]), says(protocol, "Air."))
+    events, _ = ended(session.send("And now?"))
+    assert [event.compaction.mode for event in events if isinstance(event, CompactionDone)] == ["extractive"]
+    first, second = server.bodies
+    assert len(json.dumps(second)) < len(json.dumps(first))
+    assert "conversation-summary" in json.dumps(second)
+    assert "user: And now?" in said(second)[-1]
+    assert session.history[-1].content == "Air."
+    if protocol is OPENAI:
+        assert session.window.tokens == 2600
+    else:
+        assert second["options"]["num_ctx"] < first["options"]["num_ctx"]
+
+
+@BOTH
+def test_a_second_refusal_is_a_clear_error(room: Room, server: ModelServer, protocol: Protocol) -> None:
+    session = a_long_talk(room, protocol, server)
+    server.says(protocol.error(400, TOO_LONG[protocol.name]))
+    error = failed(session.send("And now?")).error
+    assert (error.code, getattr(error, "kind", "")) == ("provider", "context_length")
+    assert len(server.asked) == 2
+    assert session.history[-1].content == "And now?"
+
+
+# what is left of a turn that failed
+
+
+@BOTH
+@pytest.mark.parametrize("after_a_tool", [False, True])
+def test_partial_text_before_a_broken_stream_is_stored_and_never_sent_again(
+    room: Room, server: ModelServer, protocol: Protocol, after_a_tool: bool
+) -> None:
+    broken = Reply([protocol.begin("It needs")])
+    session = talking(room, protocol, server, *([wants(protocol, "compost")] if after_a_tool else []), broken)
+    events, _ = ended(session.send("What does compost need?"))
+    end = failed(iter(events))
+    assert (end.partial, [e.text for e in events if isinstance(e, TextDelta)]) == ("It needs", ["It needs"])
+    log = room.store.log(session.conversation.id)
+    assert (log[0].content, log[0].status) == ("What does compost need?", "failed")
+    assert (log[-1].content, log[-1].status) == ("It needs", "failed")
+    server.asked.clear()
+    server.says(says(protocol, "Nine months."))
+    again = room.resumed(session)
+    assert completed(again.send("When is it ready?")).answer == "Nine months."
+    assert said(server.bodies[0]) == ["user: When is it ready?"]
+
+
+@BOTH
+@pytest.mark.parametrize("fault", ["refused", "trouble"])
+def test_a_question_is_stored_when_the_call_fails(room: Room, server: ModelServer, protocol: Protocol, fault: str) -> None:
+    session = talking(room, protocol, server, protocol.error(401 if fault == "refused" else 503, f"no {KEY}"))
+    events, _ = ended(session.send("What does compost need?"))
+    assert len([e for e in events if isinstance(e, Waiting)]) == (0 if fault == "refused" else 2)
+    [only] = room.store.log(session.conversation.id)
+    assert (only.role, only.content, only.status) == ("user", "What does compost need?", "failed")
+    assert KEY not in repr(events)
+
+
+@BOTH
+@pytest.mark.parametrize("pieces", [(), (" \n",)])
+def test_an_empty_answer_is_an_error(room: Room, server: ModelServer, protocol: Protocol, pieces: tuple[str, ...]) -> None:
+    error = failed(talking(room, protocol, server, says(protocol, *pieces)).send("What?")).error
+    assert getattr(error, "kind", "") == "empty"
+    assert "sent an empty answer" in error.message
+
+
+@BOTH
+def test_an_answer_cut_by_its_length_can_be_continued(room: Room, server: ModelServer, protocol: Protocol) -> None:
+    session = talking(room, protocol, server, says(protocol, "It needs air,", finish="length"), says(protocol, " water and patience."))
+    assert completed(session.send("What does compost need?")).finish_reason == "length"
+    assert completed(session.continue_answer()).answer == " water and patience."
+    assert said(server.bodies[1])[1] == "assistant: It needs air,"
+
+
+def test_the_key_is_never_written(room: Room, server: ModelServer, tmp_path: Path) -> None:
+    session = talking(room, OPENAI, server, openai_error(400, f"bad key {KEY}"))
+    failed(session.send("What does compost need?"))
+    room.store.close()
+    assert not [file for file in tmp_path.rglob("*") if file.is_file() and KEY.encode() in file.read_bytes()]
+
+
+# counting
+
+
+def counted(protocol: Protocol, tokens: int) -> Reply:
+    if protocol is OPENAI:
+        return Reply(openai_text("Yes.", usage={"prompt_tokens": tokens, "completion_tokens": 1}))
+    return Reply([ndjson(ollama_frame("Yes.")), ndjson(ollama_end(prompt=tokens))])
+
+
+@BOTH
+def test_the_next_prompt_is_counted_with_the_learned_calibration(room: Room, server: ModelServer, protocol: Protocol) -> None:
+    room.settings = Config.model_validate({"context": {"auto_summarize": False}})
+    session = talking(room, protocol, server)
+    before = session.usage.total_tokens
+    name = session.model.name
+    for i in range(6):
+        server.says(counted(protocol, 2 * session.prompt("Is it so?").usage.total_tokens if i == 0 else int(2 * before)))
+        completed(session.send("Is it so?"))
+    assert 1.3 < room.store.calibration(name) < 2.2
+    fresh = room.session(a_model(protocol.name, protocol.address(server)))
+    assert 1.3 * before < fresh.usage.total_tokens < 2.2 * before
+    assert fresh.usage.estimated
+
+
+@BOTH
+@pytest.mark.parametrize("tokens", [1, 10_000_000])
+def test_implausible_usage_is_ignored(room: Room, server: ModelServer, protocol: Protocol, tokens: int) -> None:
+    session = talking(room, protocol, server, counted(protocol, tokens))
+    for _ in range(3):
+        completed(session.send("Is it so?"))
+    assert room.store.calibration(session.model.name) == 1.0

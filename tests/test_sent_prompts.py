@@ -1,0 +1,298 @@
+"""What the model saw then: kept with each turn, read again to the byte, in little room, and gone with its conversation."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from building import Deltas, Room, a_compaction, calls, completed, failed, find, says, stored, talk, with_compaction
+from conftest import Program
+
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.context import prompt_history
+from zkchat_cli.context.system_prompt import INSTRUCTIONS
+from zkchat_cli.errors import ProviderError, UsageError
+from zkchat_cli.llm.base import Request, StreamFailed, TextPart
+from zkchat_cli.models import Dropped, Prompt, SentPrompt
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.database import connect
+from zkchat_cli.views import prompts
+
+
+def looking() -> Deltas:
+    """A model that looks once in each turn and answers."""
+
+    class Looking(Deltas):
+        def stream(self, request: Request):  # type: ignore[no-untyped-def]
+            self.requests.append(request)
+            n = len(self.requests)
+            yield from (says(f"So it is, {n}.") if request.messages[-1].role == "tool" else calls(find(f"filters {n}", f"call-{n}")))
+
+    return Looking([])
+
+
+def sent_in(store: ChatSessionStore, session: ZkChatSession) -> list[SentPrompt]:
+    return [sent for message in session.history if message.role == "user" for sent in store.prompts(message.id)]
+
+
+def test_every_call_is_stored_as_it_was_sent(room: Room, tmp_path: Path) -> None:
+    model = looking()
+    session = room.session(model)
+    for text in ("What are [[Filters]]?", "And [[Nowhere]]?", "Well?"):
+        completed(session.send(text))
+    again = ChatSessionStore.open(tmp_path / "store.db")
+    kept = sent_in(again, session)
+    assert [(sent.prompt.messages, sent.prompt.tools) for sent in kept] == [(r.messages, r.tools) for r in model.requests]
+    assert [(sent.call, sent.model) for sent in kept] == [(1, "deltas"), (2, "deltas")] * 3
+    assert kept[-1].question_id == session.history[-4].id
+    assert again.prompts(session.history[-1].id) == tuple(kept[-2:]), "the answer's id will do"
+    again.close()
+
+
+@pytest.mark.parametrize(("window", "turns"), [(1100, 34), (3000, 22)])
+def test_prompts_beyond_the_window_are_stored(room: Room, window: int, turns: int) -> None:
+    room.max_context = window
+    model = looking()
+    session = room.session(model)
+    for n in range(turns):
+        completed(session.send(f"What did I say of filter {n % 7}, and what is a query? I moved shelf {n}."))
+        if n == 20:
+            session = room.resumed(session, model)  # another process, which knows nothing of the prompts before
+    asked = [r for r in model.requests if r.messages[0].content == INSTRUCTIONS]  # the others are for summaries
+    kept = sent_in(room.store, session)
+    assert len(kept) == 2 * turns
+    assert [sent.prompt.messages for sent in kept] == [r.messages for r in asked]
+    assert {m.kind for sent in kept for m in sent.prompt.messages} >= {"summary", "tool_results"}
+
+
+def test_branches_share_stored_pieces(room: Room) -> None:
+    model = looking()
+    session = room.session(model)
+    completed(session.send("One?"))
+    first = session.history[-1].id
+    completed(session.send("Two?"))
+    room.store.move_head(session.conversation.id, first)
+    session = room.resumed(session, model)
+    completed(session.send("Another two?"))
+    assert [s.prompt.messages for s in sent_in(room.store, session)] == [r.messages for r in (*model.requests[:2], *model.requests[4:])]
+
+
+def test_a_failed_call_is_stored_with_its_question(room: Room) -> None:
+    session = room.session(Deltas([[TextPart("Half"), StreamFailed(ProviderError("cut", "it broke off", "Ask again."))]]))
+    failed(session.send("What?"))
+    [sent] = room.store.prompts(session.history[0].id)
+    assert sent.usage is None and sent.prompt.messages[-1].content == "What?"
+
+
+def test_a_pending_turn_is_stored_with_its_prompts(room: Room, tmp_path: Path) -> None:
+    session = room.session(looking())
+    database = connect(tmp_path / "store.db")
+    turn = session.send("What?")
+    next(turn)
+    database.execute("CREATE TRIGGER broken BEFORE INSERT ON message BEGIN SELECT RAISE(ABORT, 'no'); END")
+    list(turn)
+    database.execute("DROP TRIGGER broken")
+    database.close()
+    completed(session.send("And now?"))
+    assert [len(room.store.prompts(m.id)) for m in session.history if m.role == "user"] == [2, 2]
+
+
+def test_an_answers_timings_are_stored(room: Room) -> None:
+    session = room.session(looking())
+    report = completed(session.send("What?"))
+    kept = room.store.history(session.conversation.id)[-1].timings_ms
+    assert kept is not None and kept.model == report.timings_ms.model > 0
+
+
+def test_prompts_are_deleted_with_their_conversation(room: Room, tmp_path: Path) -> None:
+    session = room.session(looking())
+    completed(session.send("What of the zymurgist?"))
+    kept = room.session(looking())
+    completed(kept.send("What else?"))
+    room.store.delete(session.conversation.id)
+    database = connect(tmp_path / "store.db")
+    [conversation] = database.execute("SELECT seq FROM conversation").fetchone()
+    for table in ("piece", "prompt"):
+        assert {seq for (seq,) in database.execute(f"SELECT conversation_seq FROM {table}")} == {conversation}
+    database.close()
+    assert len(sent_in(room.store, kept)) == 2
+
+
+def test_a_turn_without_stored_prompts_is_an_error(room: Room) -> None:
+    session = stored(room, talk(("Hi", "Hello")))
+    assert room.store.prompts(session.history[0].id) == () == room.store.prompts("nobody")
+    with pytest.raises(UsageError, match="no prompt of turn 1 was stored: it was imported"):
+        prompt_history.restore_sent_prompts(session.history, 1, ())
+
+
+def test_stored_prompts_grow_linearly(room: Room, tmp_path: Path) -> None:
+    sizes = []
+    model = looking()
+    session = room.session(model)
+    for _ in range(2):
+        for n in range(30):
+            completed(session.send(f"What is said of filter {n}?"))
+        database = connect(tmp_path / "store.db")
+        sizes.append(sum(database.execute(f"SELECT sum(length(body)) FROM {t}").fetchone()[0] for t in ("piece", "prompt")))
+        database.close()
+    assert sizes[1] < 2.2 * sizes[0]
+
+
+# complete again from the log
+
+
+def whole(session: ZkChatSession, number: int, room: Room) -> Prompt:
+    question = prompt_history.find_question(session.history, number)
+    return prompt_history.restore_sent_prompts(session.history, number, room.store.prompts(question.id)).calls[-1].prompt
+
+
+def test_dropped_messages_are_derived_from_the_log(room: Room) -> None:
+    room.max_context = 1500
+    session = stored(
+        room, talk(*((f"Day {i}: the anvil is on shelf {i}." * 3, f"Noted, day {i}." * 9) for i in range(30))), model=looking()
+    )
+    completed(session.send("Where was the anvil on day 3? [[Filters]]"))
+    asked = session.history[-4]
+    prompt = prompt_history.restore_prompt(room.store.prompts(asked.id)[0], session.history)
+    there = {id_ for m in prompt.messages for id_ in m.source_ids if not m.content.startswith(prompt_history.RECALLED_TAG)}
+    above = [m.id for m in session.history[:-4]]
+    assert {d.id for d in prompt.dropped if not d.id.startswith("tool:")} == {id_ for id_ in above if id_ not in there}
+    assert {d.reason.partition(";")[0] for d in prompt.dropped if d.id in above} <= {"no room", "in the summary"}
+    assert any("quoted because it is relevant to the message" in d.reason for d in prompt.dropped)
+    assert [d.relative_path for d in prompt.documents] == [asked.references[0].relative_path]
+
+
+def test_a_past_prompt_keeps_its_undone_summary(room: Room) -> None:
+    session = stored(room, talk(("One?", "1."), ("Two?", "2."), ("Three?", "3.")), model=Deltas([says("So.")]))
+    session = with_compaction(session, a_compaction("They counted to two.", session.history[3].id))
+    completed(session.send("And?"))
+    session.undo_compaction()
+    prompt = whole(session, 4, room)
+    assert "They counted to two." in prompt.messages[1].content
+    assert [(d.id, d.reason) for d in prompt.dropped] == [(m.id, "in the summary") for m in session.history[:4]]
+
+
+def test_a_failed_turn_is_named_as_failed(room: Room) -> None:
+    model = Deltas([[StreamFailed(ProviderError("server", "no", "Later."))], says("So.")])
+    session = room.session(model)
+    failed(session.send("One?"))
+    completed(session.send("Two?"))
+    assert [d.reason for d in whole(session, 2, room).dropped] == ["the model call failed"]
+
+
+def test_an_unknown_turn_or_call_is_an_error(room: Room) -> None:
+    session = room.session(looking())
+    completed(session.send("One?"))
+    for number in (0, 2, -1):
+        with pytest.raises(UsageError, match=f"there is no turn {number}") as e:
+            prompt_history.find_question(session.history, number)
+        assert "has 1 turn," in e.value.hint
+    one = prompt_history.restore_sent_prompts(session.history, 1, room.store.prompts(session.history[0].id))
+    assert one.call(1).call == 1
+    assert [call["call"] for call in one.to_json()["calls"]] == [1, 2] and one.to_json(2)["calls"][0]["call"] == 2
+    for call, made in ((0, "2 calls"), (3, "2 calls")):
+        with pytest.raises(UsageError, match=f"has no call {call}") as e:
+            one.call(call)
+        assert made in e.value.hint
+    with pytest.raises(UsageError) as e:
+        prompt_history.SentPrompts(1, one.calls[:1]).call(2)
+    assert "1 call;" in e.value.hint
+
+
+# two of them compared
+
+
+def test_what_changed_between_two_turns(room: Room) -> None:
+    session = room.session(looking())
+    for text in ("One?", "Two?"):
+        completed(session.send(text))
+    a, b = whole(session, 1, room), whole(session, 2, room)
+    found = prompt_history.diff_prompts(a, b)
+    assert [m.role for m in found.added] == ["assistant", "user", "assistant", "tool"] and not found.removed
+    assert [m["role"] for m in found.to_json()["added"]] == ["assistant", "user", "assistant", "tool"]
+    back = prompt_history.diff_prompts(b, a)
+    assert back.to_json()["lost"][0]["reason"] is None and back.to_json()["added"] == []
+    assert [m for m, _ in back.removed] == list(found.added) and not back.added
+    fewer = prompt_history.diff_prompts(a, b.model_copy(update={"tools": b.tools[1:]}))
+    assert fewer.tools_removed == (a.tools[0].name,) and not fewer.tools_added
+    assert prompt_history.diff_prompts(b.model_copy(update={"tools": b.tools[1:]}), b).tools_added == (a.tools[0].name,)
+
+
+def test_the_diff_says_why_a_message_was_dropped(room: Room) -> None:
+    session = stored(room, talk(("One?", "1."), ("Two?", "2.")), model=Deltas([says("So.")]))
+    completed(session.send("Three?"))
+    session = with_compaction(session, a_compaction("They counted.", session.history[3].id))
+    completed(session.send("Four?"))
+    a, b = whole(session, 3, room), whole(session, 4, room)
+    assert {why for _, why in prompt_history.diff_prompts(a, b).removed} == {"in the summary"}
+    masked = a.messages[1].model_copy(update={"content": "shorter"})
+    assert prompt_history.diff_prompts(a, a.model_copy(update={"messages": (a.messages[0], masked, *a.messages[2:])})).removed == (
+        (a.messages[1], "sent in another form"),
+    )
+    nameless = a.messages[0].model_copy(update={"content": "other", "source_ids": ()})
+    assert prompt_history.diff_prompts(a.model_copy(update={"messages": (nameless,)}), a).removed == ((nameless, ""),)
+
+
+def test_changes_are_shown_with_signs(room: Room) -> None:
+    session = room.session(looking())
+    for text in ("One?", "Two?"):
+        completed(session.send(text))
+    turns = [
+        prompt_history.restore_sent_prompts(session.history, n, room.store.prompts(prompt_history.find_question(session.history, n).id))
+        for n in (1, 2)
+    ]
+    found = prompt_history.diff_prompts(turns[0].calls[0].prompt, turns[1].calls[0].prompt)
+    tools = prompt_history.PromptDiff((), (), ("a_tool",), ("b_tool",))
+    text = prompts.prompt_diff_text(*turns, found) + "\n" + prompts.prompt_diff_text(*turns, tools)
+    assert text.startswith(f"turn 1: {turns[0].tokens} tokens; turn 2: {turns[1].tokens} (+")
+    assert "\n+ user · conversation · " in text and "calls find_excerpts" in text
+    assert "\n+ tool a_tool\n- tool b_tool" in text
+    last = turns[0].calls[0].prompt.messages[-1]
+    lost = prompts.prompt_diff_text(*turns, prompt_history.PromptDiff((), ((last, "no room"), (last, "")), (), ())).splitlines()
+    assert lost[1].startswith("- user · conversation · ") and lost[1] == f"{lost[2]} (no room)"
+    assert "The same was sent." in prompts.prompt_diff_text(*turns, prompt_history.PromptDiff((), (), (), ()))
+
+
+def test_a_turn_is_shown_call_by_call(room: Room) -> None:
+    session = room.session(looking())
+    completed(session.send("One of [[Filters]]?"))
+    turn = prompt_history.restore_sent_prompts(session.history, 1, room.store.prompts(session.history[0].id))
+    text = prompts.sent_prompts_text(turn)
+    assert text.count("══ turn 1 · call ") == 2 and "call 2 of 2 · deltas" in text
+    assert '\nfind_excerpts({"query": "filters 1"})\n' in text
+    assert text.count("\nOne of [[Filters]]?\n") == 2 and text.count("documents:\n") >= 2 and "── tool find_excerpts" in text
+    assert prompts.sent_prompts_text(turn, 2).count("══ turn") == 1
+    many = tuple(Dropped(id=f"m{n}", reason="no room") for n in range(30))
+    long = turn.calls[0].prompt.model_copy(update={"dropped": many})
+    asked = prompt_history.SentPrompts(1, (turn.calls[0].model_copy(update={"prompt": long}),))
+    assert "not sent: 10 more; --json names them" in prompts.sent_prompts_text(asked)
+    assert "m29" in prompts.prompt_text(long)
+
+
+# as a command
+
+
+def test_context_show_of_a_past_turn(zkchat: Program, script: Callable[..., str]) -> None:
+    model = script({"echo": True})
+    first = zkchat("ask", "What are filters?", "--json", "--model", model).json
+    sent = json.loads(first["answer"])
+    zkchat("ask", "-c", "And queries?", "--model", model)
+    shown = zkchat("context", "show", "--turn", 1, "--json").json
+    assert (shown["conversation_id"], shown["turn"]) == (first["conversation_id"], 1)
+    [call] = shown["calls"]
+    assert [(m["role"], m["content"], m["kind"]) for m in call["prompt"]["messages"]] == [
+        (m["role"], m["content"], m["kind"]) for m in sent["messages"]
+    ]
+    assert "What are filters?" in zkchat("context", "show", "--turn", 1, "--call", 1).out
+    changed = zkchat("context", "diff", 1, 2, "--json").json
+    assert [m["content"] for m in changed["added"]][-1] == "And queries?" and changed["lost"] == []
+    assert "+ user · conversation · " in zkchat("context", "diff", 1, 2).out
+    for wrong, why in (
+        (("show", "--turn", 3), "there is no turn 3"),
+        (("show", "--turn", 1, "--call", 2), "turn 1 has no call 2"),
+        (("show", "--call", 1), "--call needs --turn"),
+        (("show", "--turn", 1, "--next", "x"), "--turn and --next cannot be combined"),
+        (("diff", 1, 9), "there is no turn 9"),
+    ):
+        refused = zkchat("context", *wrong)
+        assert refused.exit_status == 2 and why in refused.err

@@ -1,0 +1,141 @@
+"""The first step of the compaction ladder in sessions: old results are masked, and what that does to prompts."""
+
+import pytest
+from building import Deltas, Room, completed, stored, talk
+from summary_models import SUMMARY, Summariser, fails, searches, sound, summary, things
+
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.config.schema import Config, ContextSettings
+from zkchat_cli.events import CompactionDone, Event
+from zkchat_cli.models import Compaction
+
+
+def full(room: Room, model: Summariser | Deltas, turns: int = 12) -> ZkChatSession:
+    """A conversation for which compaction is due."""
+    room.max_context = 4000
+    return stored(room, talk(*things(turns, 5)), model=model)
+
+
+def compaction_in(events: list[Event]) -> Compaction:
+    (done,) = (event.compaction for event in events if isinstance(event, CompactionDone))
+    return done
+
+
+def prompt(session: ZkChatSession) -> str:
+    return session.prompt().model_dump_json()
+
+
+def test_old_results_are_masked_before_anything_is_folded(room: Room) -> None:
+    room.max_context = 8000
+    model = Summariser([summary()])
+    session = stored(room, searches(12), model=model)
+    done = compaction_in(list(session.send("And now?")))
+    assert (done.mode, done.messages_folded, done.summary, done.model_calls) == ("masked", 0, None, 0)
+    assert done.results_masked == len(done.masked) > 5
+    assert done.tokens_after < done.tokens_before
+    assert model.asked == []
+    shown = {m.source_ids[0]: m.content for m in session.prompt().messages if m.kind == "tool_results"}
+    assert shown["r1"].startswith("Found: thing1.")
+    assert shown["r1"].endswith("The end of 1.")
+    assert "left out" in shown["r1"]
+    assert "left out" not in shown["r12"]
+    assert not session.usage.compaction.due
+    sound(session.prompt())
+
+
+def test_the_front_of_the_prompt_stays_the_same_between_compactions(room: Room) -> None:
+    room.max_context = 8000
+    session = stored(room, searches(12), model=Summariser())
+    list(session.send("And now?"))
+    before = session.prompt().messages
+    for _ in range(3):
+        assert completed(session.send("And now?")).compaction is None
+        after = session.prompt().messages
+        assert after[: len(before)] == before
+        before = after
+
+
+def test_masked_results_stay_masked_in_another_process_and_come_back_with_undo(room: Room) -> None:
+    room.max_context = 8000
+    session = stored(room, searches(12), model=Summariser())
+    before = session.turns
+    list(session.send("And now?"))
+    assert prompt(room.resumed(session)) == prompt(session)
+    undone = session.undo_compaction()
+    assert undone is not None
+    assert undone.mode == "masked"
+    assert session.compaction is None
+    assert session.turns[: len(before)] == tuple(before)
+
+
+def test_what_was_masked_can_be_masked_further_and_folded_later(room: Room) -> None:
+    room.max_context = 8000
+    session = stored(room, searches(12), model=Summariser([summary()]))
+    modes = []
+    for i in range(60):
+        report = completed(session.send(f"I put thing{i} on the shelf that stands behind door {i}. " * 12))
+        sound(session.prompt())
+        if report.compaction:
+            modes.append(report.compaction.mode)
+    assert modes[0] == "masked"
+    assert "full" in modes
+    while session.undo_compaction():
+        sound(session.prompt())
+
+
+def test_pinned_results_are_not_masked(room: Room) -> None:
+    room.max_context = 9000
+    session = stored(room, searches(12, pinned=[2]), model=Summariser())
+    assert "r2" not in compaction_in(list(session.send("And now?"))).masked
+
+
+def test_results_of_what_is_critical_are_masked_last(room: Room) -> None:
+    room.max_context = 9000
+    session = stored(room, searches(12), model=Summariser())
+    session.set_priority("2", 8)
+    done = compaction_in(list(session.send("And now?"))).masked
+    assert "r1" in done
+    assert "r2" not in done
+
+
+@pytest.mark.parametrize("turns", [3, 5, 8])
+def test_a_repeated_masking_request_changes_nothing(room: Room, turns: int) -> None:
+    room.max_context = 9000
+    session = stored(room, searches(turns), model=Summariser([fails("timeout")]))
+    assert session.compact().mode == "extractive"
+    before = prompt(session)
+    assert session.compact().mode == "none"
+    assert prompt(session) == before
+
+
+def test_masking_keeps_the_previous_summary(room: Room) -> None:
+    session = stored(room, searches(10, after=talk(*things(4, 5))), model=Summariser([summary()]))
+    history = session.history
+    assert session.compact(keep=40).mode == "full"
+    room.max_context = 8000
+    again = room.resumed(session)
+    done = compaction_in(list(again.send("And now?")))
+    assert (done.mode, done.summary) == ("masked", None)
+    assert again.compaction is not None
+    assert (again.compaction.summary, again.compaction.id, again.compaction.last_id) == (SUMMARY, done.id, history[7].id)
+    assert SUMMARY in prompt(again)
+    again.undo_compaction()
+    assert again.compaction is not None
+    assert again.compaction.mode == "full"
+
+
+def test_with_nothing_to_fold_a_manual_compaction_masks(room: Room) -> None:
+    session = stored(room, searches(3), model=Summariser([summary()]))
+    assert session.compact(keep=12).mode == "none"
+    done = session.compact(keep=4)
+    assert done.mode == "full"
+    session.undo_compaction()
+    room.settings = Config(context=ContextSettings(recent_messages_to_keep=10_000))
+    assert room.resumed(session).compact(keep=8).mode == "full"
+
+
+def test_the_discard_strategy_sends_results_whole(room: Room) -> None:
+    room.max_context = 8000
+    session = stored(room, searches(12), model=Summariser())
+    list(session.send("And now?"))
+    assert "left out" not in prompt(room.resumed(session, strategy="discard"))

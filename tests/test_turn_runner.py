@@ -1,0 +1,303 @@
+"""The tool loop: whatever a model does, a turn ends once, its history is well-formed, and the next turn goes on from there."""
+
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from building import Deltas, Room, a_room, calls, completed, ended, failed, find, says
+from conftest import NOTES, write
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from zkchat_cli import slash
+from zkchat_cli.config.schema import Config
+from zkchat_cli.errors import ProviderError, ProviderErrorKind, UsageError
+from zkchat_cli.events import ReasoningDelta, ToolCallFinished, ToolCallStarted, TurnCompleted, TurnFailed
+from zkchat_cli.llm.base import (
+    Delta,
+    ReasoningPart,
+    Request,
+    RetryDelay,
+    StreamFailed,
+    StreamFinished,
+    TextPart,
+    ThinkingPart,
+    ToolCallsPart,
+)
+from zkchat_cli.models import CONTINUE_PROMPT, FinishReason, PromptMessage, ThinkingBlocks, TokenUsage, ToolCall, ZkChatMessage
+from zkchat_cli.tools.base import Tool, ToolOutput
+from zkchat_cli.vault.vault import Vault
+
+
+class Counting:
+    """A tool that counts how often it runs, and answers with what it was given."""
+
+    def __init__(self, *, parallel: bool = True, meeting: threading.Barrier | None = None) -> None:
+        self.ran: list[Any] = []
+        self.at_once = self.most_at_once = 0
+        self._meeting = meeting
+        self._lock = threading.Lock()
+        self.tool = Tool("count", "counts", {"n": {"type": "integer"}}, ("n",), self._run, parallel)
+
+    def _run(self, arguments: Mapping[str, Any], _: Vault) -> ToolOutput:
+        with self._lock:
+            self.ran.append(arguments["n"])
+            self.at_once += 1
+            self.most_at_once = max(self.most_at_once, self.at_once)
+        if self._meeting is not None:
+            self._meeting.wait(5)
+        with self._lock:
+            self.at_once -= 1
+        if arguments["n"] < 0:
+            raise RuntimeError("there is less than nothing")
+        return ToolOutput(data={"n": arguments["n"]})
+
+
+def count(n: Any, id_: str = "") -> ToolCall:
+    return ToolCall(id=id_ or f"c{n}", name="count", arguments={"n": n})
+
+
+def garbled(id_: str = "g") -> ToolCall:
+    return ToolCall(id=id_, name="count", malformed='{"n": ')
+
+
+def results(messages: Sequence[ZkChatMessage | PromptMessage]) -> list[tuple[str | None, str]]:
+    return [(m.tool_call_id, m.content) for m in messages if m.role == "tool"]
+
+
+def well_formed(messages: Sequence[ZkChatMessage | PromptMessage]) -> bool:
+    """Each call has its result right behind it, in order; there is no other result, and no id stands for two calls."""
+    waiting: list[str] = []
+    seen: set[str] = set()
+    for message in messages:
+        if message.role == "tool":
+            if not waiting or waiting.pop(0) != message.tool_call_id:
+                return False
+            continue
+        ids = [call.id for call in message.tool_calls]
+        if waiting or seen & set(ids) or len(set(ids)) < len(ids) or not all(ids):
+            return False
+        seen |= set(ids)
+        waiting = ids
+    return not waiting
+
+
+# one call and another
+
+
+def test_the_same_call_twice_in_a_turn_runs_once(room: Room) -> None:
+    counting = Counting()
+    model = Deltas([calls(count(1, "a"), count(1, "b")), calls(count(1, "c"), count(2, "d")), says("Done.")])
+    session = room.session(model, tools=(counting.tool,))
+    report = completed(session.send("Count."))
+    assert counting.ran == [1, 2]
+    assert [run.ok for run in report.tools] == [True] * 4
+    said = results(session.history)
+    assert [id_ for id_, _ in said] == ["a", "b", "c", "d"]
+    assert said[0][1] == said[1][1] == said[2][1] != said[3][1]
+    assert well_formed(session.history)
+
+
+def test_more_calls_than_the_window_holds_fail_the_turn_only(room: Room) -> None:
+    many = [find(f"filter {n}", f"c{n}") for n in range(1000)]
+    session = room.session(Deltas([calls(*many), says("A filter.")]))
+    error = failed(session.send("What is a filter?")).error
+    assert isinstance(error, ProviderError)
+    assert (error.kind, "called more tools than its window has room for" in error.message) == ("bad_answer", True)
+    assert completed(session.send("And now?")).answer == "A filter."
+
+
+def test_a_stopped_turn_is_marked_as_interrupted_in_the_prompt(room: Room) -> None:
+    model = Deltas([calls(find("filter")), [ReasoningPart("What is it? "), ReasoningPart("A line.")], says("A filter.")])
+    session = room.session(model)
+    turn = session.send("What is a filter?")
+    next(event for event in turn if isinstance(event, ReasoningDelta))
+    turn.close()
+    completed(session.send("And now?"))
+    assert [m.role for m in model.requests[-1].messages[-5:]] == ["user", "assistant", "tool", "assistant", "user"]
+    assert model.requests[-1].messages[-2].content == "[interrupted by the user]"
+
+
+def test_the_order_of_arguments_does_not_matter(room: Room) -> None:
+    ran: list[Any] = []
+    tool = Tool("pair", "pairs", {"a": {"type": "integer"}, "b": {"type": "integer"}}, (), lambda args, _: ran.append(args) or ToolOutput())
+    wanted = [ToolCall(id=i, name="pair", arguments=args) for i, args in (("x", {"a": 1, "b": 2}), ("y", {"b": 2, "a": 1}))]
+    completed(room.session(Deltas([calls(*wanted), says("Done.")]), tools=(tool,)).send("Pair."))
+    assert len(ran) == 1
+
+
+def test_reading_calls_of_one_reply_run_in_parallel(room: Room) -> None:
+    counting = Counting(meeting=threading.Barrier(3))
+    session = room.session(Deltas([calls(count(1), count(2), count(3)), says("Done.")]), tools=(counting.tool,))
+    events, _ = ended(session.send("Count."))
+    assert [event.call.id for event in events if isinstance(event, ToolCallStarted)] == ["c1", "c2", "c3"]
+    assert [event.call.id for event in events if isinstance(event, ToolCallFinished)] == ["c1", "c2", "c3"]
+    assert [id_ for id_, _ in results(session.history)] == ["c1", "c2", "c3"]
+
+
+def test_writing_calls_run_one_after_another(room: Room) -> None:
+    counting = Counting(parallel=False)
+    session = room.session(Deltas([calls(count(3), count(1), count(2)), says("Done.")]), tools=(counting.tool,))
+    completed(session.send("Count."))
+    assert (counting.ran, counting.most_at_once) == ([3, 1, 2], 1)
+
+
+# what a model does wrong
+
+
+def test_a_tool_that_fails_is_a_short_error(room: Room) -> None:
+    session = room.session(Deltas([calls(count(-1)), says("It failed.")]), tools=(Counting().tool,))
+    report = completed(session.send("Count."))
+    assert [run.ok for run in report.tools] == [False]
+    [(_, said)] = results(session.history)
+    assert "count failed: RuntimeError: there is less than nothing" in said
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (ToolCall(id="x", name="delete", arguments={}), "unknown tool delete; the tools are count"),
+        (count("many"), "count: n must be of type integer"),
+        (ToolCall(id="x", name="count", arguments={}), "count needs n"),
+        (ToolCall(id="x", name="count", arguments={"n": 1, "m": 2}), "count has no argument 'm'"),
+        (garbled(), "the arguments of count are not a JSON object"),
+    ],
+)
+def test_a_wrong_call_gets_an_error_and_can_be_corrected(room: Room, call: ToolCall, expected: str) -> None:
+    counting = Counting()
+    session = room.session(Deltas([calls(call), calls(count(7, "y")), says("Seven.")]), tools=(counting.tool,))
+    assert completed(session.send("Count.")).answer == "Seven."
+    assert expected in results(session.history)[0][1]
+    assert counting.ran == [7]
+
+
+def test_malformed_arguments_twice_in_a_row_end_the_turn(room: Room) -> None:
+    session = room.session(Deltas([calls(garbled("a")), calls(garbled("b"))]), tools=(Counting().tool,))
+    error = failed(session.send("Count.")).error
+    assert isinstance(error, ProviderError)
+    assert error.kind == "bad_answer"
+    assert "arguments that are not JSON" in error.message
+    assert well_formed(session.history)
+
+
+def test_a_good_call_between_malformed_ones_continues_the_turn(room: Room) -> None:
+    session = room.session(
+        Deltas([calls(garbled("a")), calls(count(1)), calls(garbled("b")), calls(garbled("c"), count(2)), says("Done.")]),
+        tools=(Counting().tool,),
+    )
+    assert completed(session.send("Count.")).answer == "Done."
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_non_json_numbers_are_not_sent_back(room: Room, number: float) -> None:
+    model = Deltas([calls(ToolCall(id="x", name="count", arguments={"n": number, "of": [number]})), says("Done.")])
+    completed(room.session(model, tools=(Counting().tool,)).send("Count."))
+    [call] = [call for message in model.requests[1].messages for call in message.tool_calls]
+    assert call.arguments == {"n": None, "of": [None]}
+
+
+def test_deeply_nested_arguments_are_refused(room: Room) -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(300):
+        deep = {"n": deep}
+    session = room.session(Deltas([calls(ToolCall(id="x", name="count", arguments=deep)), says("Done.")]), tools=(Counting().tool,))
+    assert completed(session.send("Count.")).answer == "Done."
+    assert "not a JSON object: 'nested too deeply'" in results(room.resumed(session).history)[0][1]
+
+
+def test_a_server_that_refuses_every_prompt_does_not_end_the_conversation(room: Room) -> None:
+    refusing = [StreamFailed(ProviderError("context_length", "too long", "Shorter."))]
+    session = room.session(Deltas([*[refusing] * 8, says("Here I am.")]))
+    for _ in range(4):
+        error = failed(session.send("Are you there?")).error
+        assert isinstance(error, ProviderError)
+    while not isinstance(end := ended(session.send("Are you there?"))[1], TurnCompleted):
+        assert isinstance(end.error, ProviderError)
+    assert end.report.answer == "Here I am."
+
+
+def test_continuing_a_cut_answer(room: Room) -> None:
+    cut = [TextPart("One, two,"), StreamFinished("length")]
+    session = room.session(Deltas([cut, says(" three.")]))
+    with pytest.raises(UsageError, match="was not cut"):
+        session.continue_answer()
+    assert completed(session.send("Count.")).finish_reason == "length"
+    assert completed(session.continue_answer()).answer == " three."
+    assert session.history[-2].content == CONTINUE_PROMPT and session.history[-2].display_text == "/continue"
+    assert "“/continue”" in slash.run("/undo", session).text
+    assert "“/continue”" in slash.run("/redo", session).text
+    with pytest.raises(UsageError, match="was not cut"):
+        session.continue_answer()
+
+
+# whatever a model does
+
+TEXTS = st.text(max_size=12) | st.sampled_from(["It needs air [1].", "\ud800", "\x1b[2J", " "])
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=5,
+)
+IDS = st.sampled_from(["", "a", "b", "call-1", "\udfff"])
+CALLS = (
+    st.builds(find, st.sampled_from(["compost", "filters", ""]), IDS)
+    | st.builds(lambda n, id_: count(n, id_ or "z"), st.integers(-1, 3), IDS)
+    | st.builds(ToolCall, id=IDS, name=TEXTS, arguments=st.dictionaries(TEXTS, VALUES, max_size=2))
+    | st.builds(ToolCall, id=IDS, name=st.just("count"), malformed=TEXTS)
+)
+KINDS = st.sampled_from(get_args(ProviderErrorKind))
+USAGE = st.none() | st.builds(
+    TokenUsage, prompt_tokens=st.integers(0, 10**7), completion_tokens=st.integers(0, 10**7), estimated=st.booleans()
+)
+DELTAS: st.SearchStrategy[Delta] = st.one_of(
+    st.builds(TextPart, TEXTS),
+    st.builds(ReasoningPart, TEXTS),
+    st.builds(lambda text: ThinkingPart(ThinkingBlocks(provider="p", blocks=({"text": text},))), TEXTS),
+    st.builds(lambda wanted: ToolCallsPart(tuple(wanted)), st.lists(CALLS, max_size=3)),
+    st.builds(RetryDelay, st.just(0.0), TEXTS),
+    st.builds(StreamFinished, st.sampled_from(get_args(FinishReason)), USAGE),
+    st.builds(lambda kind, text: StreamFailed(ProviderError(kind, text or "no", "Again.")), KINDS, TEXTS),
+)
+REPLIES = st.lists(st.lists(DELTAS, max_size=5), min_size=1, max_size=5)
+
+
+@contextmanager
+def a_fresh_room() -> Iterator[Room]:
+    with tempfile.TemporaryDirectory() as folder:
+        room = a_room(write(Path(folder) / "notes", NOTES), Path(folder) / "cache")
+        room.settings = Config.model_validate({"llm": {"max_tool_rounds": 3}})
+        yield room
+        room.store.close()
+        room.vault.close()
+
+
+@pytest.fixture(scope="module")
+def shared_room() -> Iterator[Room]:
+    with a_fresh_room() as room:
+        yield room
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@given(replies=REPLIES, turns=st.integers(1, 3))
+def test_any_order_of_deltas_and_faults_ends_a_turn_once(shared_room: Room, replies: list[list[Delta]], turns: int) -> None:
+    room = shared_room
+    session = room.session(Deltas(replies), tools=(*room.session().tools, Counting().tool))
+    for i in range(turns):
+        events = list(session.send(f"Question {i}?"))
+        assert [isinstance(event, TurnCompleted | TurnFailed) for event in events] == [False] * (len(events) - 1) + [True]
+    assert well_formed(session.history)
+    assert [m.content for m in session.history if m.role == "user"] == [f"Question {i}?" for i in range(turns)]
+    follower = Deltas([says("Yes.")])
+    resumed = room.resumed(session, follower)
+    assert well_formed(resumed.history)
+    session.prepare()  # counts by what the last answer taught, as the other does
+    assert [m.content for m in resumed.prompt("And?").messages] == [m.content for m in session.prompt("And?").messages]
+    assert completed(resumed.send("And?")).answer == "Yes."
+    [request] = follower.requests
+    assert isinstance(request, Request)
+    assert well_formed(request.messages)
+    assert request.messages[-1].content == "And?"

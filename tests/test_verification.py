@@ -1,0 +1,329 @@
+"""Citations: which `[n]` of an answer are ones, what they quote, and whether it is true."""
+
+from collections.abc import Sequence
+
+import pytest
+from building import chunk
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zkchat_cli.citations.citable_sources import CitableSources
+from zkchat_cli.citations.quotes import MIN_QUOTE, QuotableChunk
+from zkchat_cli.citations.verify import VerificationResult, verify_citations
+from zkchat_cli.models import ContentChunk
+
+CHUNKS = {
+    1: chunk(1, "# Filters\n\nFilters say which tasks you want to see.\nEach filter is a line of its own, and `limit 10` is none."),
+    2: chunk(
+        2, "> Conditions are joined with AND, OR\n> and NOT, in **capitals** [4].\n\nHe said “never mind the gap” twice.", start_line=20
+    ),
+    3: chunk(3, "過濾器決定你想看到哪些任務，並且可以組合使用。\n🌱 Compost needs air, water and patience 😀 always.", start_line=1),
+    12: chunk(12, "It’s a long way to the caf\u00e9; naïve Straße.", start_line=7),
+}
+FILTERS = "Filters say which tasks you want to see."
+
+
+def check(answer: str) -> VerificationResult:
+    return verify_citations(answer, CitableSources.from_chunks(CHUNKS.values()))
+
+
+def numbers(answer: str) -> list[int]:
+    return [c.number for c in check(answer).citations]
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("Filters select tasks [1].", [1]),
+        ("Filters select tasks. [1]", [1]),
+        ("Filters select tasks.[1]", [1]),
+        ("Filters [1, 3] and [2].", [1, 3, 2]),
+        ("Filters [1,3].", [1, 3]),
+        ("Filters [1; 3].", [1, 3]),
+        ("Filters [1，3].", [1, 3]),
+        ("Filters [1、3].", [1, 3]),
+        ("Filters [ 1 ].", [1]),
+        ("Filters [1][2].", [1, 2]),
+        ("Filters [1][2][3].", [1, 2, 3]),
+        ("Filters [1] [2].", [1, 2]),
+        ("Filters [1-3].", [1, 2, 3]),
+        ("Filters [1–3].", [1, 2, 3]),
+        ("Filters [1 - 2, 12].", [1, 2, 12]),
+        ("Filters [3-1].", [3, 1]),
+        ("Filters [2-2].", [2]),
+        ("Filters [1-999999999].", [1, 999999999]),
+        ("Filters [99].", [99]),
+        ("Filters [12345].", [12345]),
+        ("Filters [0].", [0]),
+        ("Filters [-1].", []),
+        ("Filters [9999999999999999999].", []),
+        ("Filters [1] and again [1].", [1]),
+        ("“[1]”", [1]),
+        ("(see [1])", [1]),
+        ("See [1]: it says so.", [1]),
+        ("See [[Filters]][1].", [1]),
+        ("**[1]** and *[2]*", [1, 2]),
+        ("過濾器可以組合[1]。", [1]),
+        ("過濾器可以組合。[1]下一句在這裡[2]。", [1, 2]),
+        ("フィルター[1]、タスク[2]", [1, 2]),
+        ("| a | [1] |\n|---|---|\n| b | [2] |", [1, 2]),
+        ("- first [1]\n- second [2]", [1, 2]),
+        ("# Heading [1]", [1]),
+        ("[1]", [1]),
+        ("", []),
+        ("Use `a [1]` here.", []),
+        ("Use ``a ` [1]`` here.", []),
+        ("```\nx [1]\n```\nand [2]", [2]),
+        ("~~~\nx [1]\n~~~\nand [2]", [2]),
+        ("```python\nx [1]", []),
+        ("````\n```\n[1]\n````\n[2]", [2]),
+        ("- item\n  ```\n  [1]\n  ```\n  [2]", [2]),
+        ("> ```\n> [1]\n> ```\n> [2]", [2]),
+        ("Write ``` to open a block [1].", [1]),
+        ("A stray ` and a citation [1].", [1]),
+        ("A stray ` here [1].\n\nAnother ` there [2].", [1, 2]),
+        ("See [1](https://example.com).", []),
+        ("See [2][1](x).", [2]),
+        ("![1](image.png) ![1]", []),
+        ("[1]: Filters.md\n[2]: https://example.com\n\nText [3].", [3]),
+        ("a[1] and list_[2] and x9[3]", []),
+        ("rowIds[1][2]", [2]),
+        ("Filters are joined[1][2].", [1, 2]),
+        ("[[1]] and [[Note 1]]", []),
+        ("- [ ] open\n- [x] done", []),
+        ("Footnote [^1].", [1]),
+        ("Footnote [^1].\n\n[^1]: As the note says.", [1]),
+        ("Of its own [^7].\n\n[^7]: I mean the older one.", []),
+        ("Of its own [^7], not [1, ^7].\n\n[^7]: The older one.", [1]),
+        ("A note by a footnote [^7].\n\n[^7]: [[Filters]]", [1]),
+        ("A link [7].\n\n[7]: https://example.com", []),
+        ("In code [7].\n\n```\n[7]: x\n```", [7]),
+        ("On [2024-01-05] it rained.", []),
+        ("[1/3] done", []),
+        ("[1.5]", []),
+        ("[a1] [1a] [one]", []),
+        ("[\n1\n]", [1]),
+        ("[1\n\n\n\n\n2]", []),
+    ],
+)
+def test_which_brackets_are_citations(answer: str, expected: list[int]) -> None:
+    assert numbers(answer) == expected
+
+
+def test_saying_that_the_notes_are_silent_needs_no_source() -> None:
+    assert check("Your notes don’t say more. The notes do not mention whales at all. [1]").uncited == 0
+    assert check("Your notes don't lie about the whales at all.").uncited == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "quote", "valid"),
+    [
+        (f"“{FILTERS}” [1]", FILTERS, True),
+        ('"Filters say which tasks you want to see" [1]', "Filters say which tasks you want to see", True),
+        ("„Filters say which tasks“ [1]", "Filters say which tasks", True),
+        ("«Filters say which tasks» [1]", "Filters say which tasks", True),
+        ("“FILTERS  say\nwhich tasks” [1]", "FILTERS  say\nwhich tasks", True),
+        ('"Filters say\nwhich tasks" [1]', "Filters say\nwhich tasks", True),
+        ("> “Filters say\n> which tasks” [1]", "Filters say\n> which tasks", True),
+        ("“Filters say which tasks…” [1]", "Filters say which tasks…", True),
+        ("“… which tasks you want to see” [1]", "… which tasks you want to see", True),
+        ("“Filters say which tasks you like” [1]", "Filters say which tasks you like", False),
+        ("“Filters say which tasks” [2]", "Filters say which tasks", False),
+        ("“Filters say which tasks” [77]", "Filters say which tasks", False),
+        ("“Filters” [1]", None, True),
+        ("“Filters” [77]", None, False),
+        (
+            "“Each filter is a line of its own, and `limit 10` is none” [1]",
+            "Each filter is a line of its own, and `limit 10` is none",
+            True,
+        ),
+        ("“a line of its own, and limit 10 is none” [1]", "a line of its own, and limit 10 is none", True),
+        ("“tasks you want to see. Each filter is a line” [1]", "tasks you want to see. Each filter is a line", True),
+        ("“joined with AND, OR and NOT” [2]", "joined with AND, OR and NOT", True),
+        ("“NOT, in capitals” [2]", "NOT, in capitals", True),
+        ('"He said “never mind the gap” twice" [2]', "He said “never mind the gap” twice", True),
+        ("“He said “never mind the gap” twice” [2]", "He said “never mind the gap” twice", True),
+        ("“unclosed, and then “never mind the gap” [2]", "never mind the gap", True),
+        ("“过濾器決定你想看到哪些任務” [3]", "过濾器決定你想看到哪些任務", False),
+        ("「過濾器決定你想看到哪些任務」[3]", "過濾器決定你想看到哪些任務", True),
+        ("『過濾器決定你想看到哪些任務，並且』[3]", "過濾器決定你想看到哪些任務，並且", True),
+        ('他說"過濾器決定你想看到哪些任務"[3]', "過濾器決定你想看到哪些任務", True),
+        ("“patience 😀 always” [3]", "patience 😀 always", True),
+        ("“It's a long way to the cafe\u0301” [12]", "It's a long way to the cafe\u0301", True),
+        ("“NAIVE STRASSE” [12]", "NAIVE STRASSE", True),
+        ('Use "AND" or, if you like it better, "OR" [1].', None, True),
+        ('A 5" pipe, or a 10" pipe, or longer ones [1].', None, True),
+        ('"Filters say which tasks" is what it says [1].', "Filters say which tasks", True),
+        ("“Filters say which tasks”\n\nAnother paragraph [1].", None, True),
+        ("`“not a quotation at all”` [1]", None, True),
+        ('`print("` and "Filters say which tasks" [1]', "Filters say which tasks", True),
+        ("“..........” [1]", "..........", False),
+        ("“" + "x" * 10_000 + "” [1]", "x" * 10_000, False),
+        ("“unclosed and long enough [1]", None, True),
+        ("closed only and long enough” [1]", None, True),
+        ("“in **capitals** [4]” [2]", "in **capitals** [4]", True),
+    ],
+)
+def test_quotes_of_citations(answer: str, quote: str | None, valid: bool) -> None:
+    (citation,) = check(answer).citations
+    assert (citation.quote, citation.valid) == (quote, valid)
+
+
+def test_a_citation_has_the_lines_of_its_quote() -> None:
+    (citation,) = check("“Each filter is a line” [1]").citations
+    assert (citation.relative_path, citation.start_line, citation.end_line) == ("Filters.md", 8, 8)
+
+
+def test_a_citation_has_the_heading_above_its_quote() -> None:
+    text = "## Air\nTurn the heap every week.\n## Water\nKeep the heap as damp as a sponge."
+    merged = chunk(1, text).model_copy(update={"heading": "Air"})
+    cited = verify_citations(
+        "“Turn the heap every week” [1] and “damp as a sponge” [1], so [1]. “Not in there” [1].", CitableSources.from_chunks([merged])
+    ).citations
+    assert [(c.heading, c.valid) for c in cited] == [("Air", True), ("Water", True), ("Air", True), ("Air", False)]
+
+
+def test_a_quote_over_two_lines_of_the_note_has_both() -> None:
+    (citation,) = check("“joined with AND, OR and NOT” [2]").citations
+    assert (citation.start_line, citation.end_line) == (20, 21)
+
+
+def test_without_a_quote_a_citation_has_all_lines_of_its_chunk() -> None:
+    (citation,) = check("So it is [2].").citations
+    assert (citation.start_line, citation.end_line) == (20, 23)
+
+
+def test_an_unknown_number_is_invalid() -> None:
+    (citation,) = check("So it is [77].").citations
+    assert (citation.valid, citation.relative_path, citation.start_line) == (False, None, None)
+
+
+def test_each_of_adjacent_citations_is_checked_for_the_quote() -> None:
+    assert [(c.number, c.quote is not None, c.valid) for c in check("“Filters say which tasks” [1][2]").citations] == [
+        (1, True, True),
+        (2, True, False),
+    ]
+
+
+def test_a_quote_belongs_to_the_first_citation_after_it() -> None:
+    first, second = check("“Filters say which tasks” [1] and more [2]").citations
+    assert first.quote
+    assert second.quote is None
+
+
+def test_a_footnote_inside_a_quotation_belongs_to_the_note() -> None:
+    assert numbers("“in **capitals** [4]” [2]") == [2]
+
+
+def test_a_citation_inside_the_quotation_marks_counts() -> None:
+    assert numbers("“Filters say which tasks [1].” Next.") == [1]
+
+
+@pytest.mark.parametrize(
+    ("answer", "uncited"),
+    [
+        ("", 0),
+        ("Filters select the tasks to show [1].", 0),
+        ("Filters select the tasks to show. [1]", 0),
+        ("Filters select the tasks. [1] They stand on lines. [2]", 0),
+        ("Filters select the tasks. [1], [2] They stand on their own lines.", 1),
+        ("Filters select the tasks to show.", 1),
+        ("Filters select the tasks to show. They stand on lines of their own [1].", 1),
+        ("One claims something here. Two claims something there.", 2),
+        ("Yes, indeed. No.", 0),
+        ("Do you want me to go on with it?", 0),
+        ("Here is what your notes say:\n\n- “Filters say which tasks” [1]", 0),
+        ("- a claim about the filters\n- another claim about the filters [1]", 1),
+        ("# A heading that claims a lot\n\n| a table | that claims | much more |", 0),
+        ("```\nCode that claims a lot of things.\n```", 0),
+        ("過濾器決定你想看到哪些任務。[1]你可以組合它們[2]。", 0),
+        ("過濾器決定你想看到哪些任務。你可以組合它們[2]。", 1),
+        ("“Filters say which tasks you want to see.” [1]", 0),
+        ("[1]: Filters.md is where it stands", 0),
+        ("Filters select the tasks to show. [1](https://example.com)", 1),
+    ],
+)
+def test_statements_without_a_citation_are_counted(answer: str, uncited: int) -> None:
+    assert check(answer).uncited == uncited
+
+
+def test_a_quote_shorter_than_ten_characters_is_not_checked() -> None:
+    assert MIN_QUOTE == 10
+    assert check("“x” [1]").citations[0].valid
+
+
+def test_quoted_words_are_found_anywhere_in_a_chunk() -> None:
+    text = "one two\n\n\nthree four\n   five six"
+    assert QuotableChunk(chunk(1, text, start_line=10)).locate("two three") == (10, 13)
+    assert QuotableChunk(chunk(1, text, start_line=10)).locate("six") == (14, 14)
+    assert QuotableChunk(chunk(1, text, start_line=10)).locate("one") == (10, 10)
+    assert QuotableChunk(chunk(1, text, start_line=10)).locate("seven") is None
+
+
+@settings(deadline=None)
+@given(st.lists(st.text("abc XYZ.é", min_size=1, max_size=20), min_size=1, max_size=8), st.data())
+def test_the_words_of_any_line_are_found_there(lines: list[str], data: st.DataObject) -> None:
+    place = data.draw(st.integers(0, len(lines) - 1))
+    found = QuotableChunk(chunk(1, "\n".join(lines), start_line=3)).locate(lines[place])
+    if any(c.isalnum() for c in lines[place]):
+        assert found is not None
+        assert 3 <= found[0] <= found[1] <= 2 + len(lines)
+        assert found[0] <= 3 + place
+
+
+PIECES = [
+    "[1]",
+    "[1, 2]",
+    "[",
+    "]",
+    "“",
+    "”",
+    '"',
+    "«",
+    "`",
+    "``",
+    "```",
+    "~~~",
+    "\n",
+    "\n\n",
+    "\n> ",
+    " ",
+    ".",
+    "。",
+    "[[",
+    "]:",
+    "(",
+    "1",
+    "-",
+    "word ",
+    "漢",
+]
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
+def test_only_known_numbers_have_a_location(answer: str) -> None:
+    verdict = check(answer)
+    assert verdict.uncited >= 0
+    assert all(c.number in CHUNKS for c in verdict.citations if c.valid)
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize(
+    "piece", [*PIECES, "[1 ", "[1,", "[1-", ". [1", '."', '. "a', "“a [1] ", "[1-50] ", "\n[1", "` `` ", "\n```\n", "e.g. ", "[1]:\n"]
+)
+def test_endless_repetition_takes_linear_time(piece: str) -> None:
+    check(piece * 10_000)
+    check("A statement that says something. " + piece * 10_000 + " end")
+
+
+def many(count: int) -> Sequence[ContentChunk]:
+    return [chunk(n, f"Sentence number {n} says something of its own about topic {n}.\n" * 20, start_line=n) for n in range(1, count + 1)]
+
+
+def test_a_long_answer_with_many_chunks_is_verified() -> None:
+    chunks = many(50)
+    answer = " ".join(f"“Sentence number {n} says something of its own” [{n}]." for n in range(1, 51)) + " And so on, word by word." * 200
+    verdict = verify_citations(answer, CitableSources.from_chunks(chunks))
+    assert [c.valid for c in verdict.citations] == [True] * 50
+    assert verdict.uncited == 200
