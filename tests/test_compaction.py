@@ -58,7 +58,7 @@ some_turns = st.lists(st.integers(1, 4), max_size=12).map(
 @given(some_turns, st.integers(-1, 30), st.none() | st.integers(0, 60), st.data())
 def test_whole_turns_are_folded_from_the_first_and_enough_stay(cut: Any, keep: int, room: int | None, data: st.DataObject) -> None:
     covered = data.draw(st.integers(0, len(cut)))
-    fold = plan_fold(cut, covered, keep, room=room)
+    fold = plan_fold(cut, covered, keep, budget=room)
     if fold is None:
         return
     assert fold.turns == tuple(cut[: len(fold.turns)])
@@ -81,13 +81,13 @@ def test_what_is_covered_already_is_not_folded_again() -> None:
 
 def test_keep_is_a_wish_where_there_is_a_room() -> None:
     cut = turns(*MOVES[:6])
-    assert len(plan_fold(cut, 0, 20, room=100_000).turns) == 1  # type: ignore[union-attr]
-    assert len(plan_fold(cut, 0, 10, room=cut[-1].tokens + cut[-2].tokens).turns) == 4  # type: ignore[union-attr]
+    assert len(plan_fold(cut, 0, 20, budget=100_000).turns) == 1  # type: ignore[union-attr]
+    assert len(plan_fold(cut, 0, 10, budget=cut[-1].tokens + cut[-2].tokens).turns) == 4  # type: ignore[union-attr]
 
 
 def test_the_last_turn_stays_even_without_any_room() -> None:
-    assert len(plan_fold(turns(*MOVES[:6]), 0, 10, room=0).turns) == 5  # type: ignore[union-attr]
-    assert plan_fold(turns(*MOVES[:1]), 0, 10, room=0) is None
+    assert len(plan_fold(turns(*MOVES[:6]), 0, 10, budget=0).turns) == 5  # type: ignore[union-attr]
+    assert plan_fold(turns(*MOVES[:1]), 0, 10, budget=0) is None
 
 
 def test_keeping_nothing_folds_everything() -> None:
