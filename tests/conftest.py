@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from building import Room, a_room
 from hypothesis import settings
 from meaning import Servers
 from pytest_httpserver import HTTPServer
@@ -152,6 +153,15 @@ def write(folder: Path, notes: dict[str, str]) -> Path:
 @pytest.fixture
 def vault(tmp_path: Path) -> Path:
     return write(tmp_path / "notes", NOTES)
+
+
+@pytest.fixture
+def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
+    """Sessions on these notes, with a store of their own."""
+    made = a_room(vault, tmp_path / "cache", tmp_path / "store.db")
+    yield made
+    made.store.close()
+    made.vault.close()
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pyte
 from pyte.screens import Char
 from terminal_screen import Scrolling
 
-from zkchat_cli.terminal.hyperlinks import NOTHING, LinkTargets
+from zkchat_cli.terminal.hyperlinks import NO_LINKS, LinkTargets
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.streaming_view import StreamingView
 
@@ -76,7 +76,7 @@ class Streaming:
     """A Live on a terminal; by its clock each delta comes `pace` seconds after the one before, and is drawn."""
 
     def __init__(
-        self, columns: int = 80, lines: int = 24, *, pace: float = 0.5, reflows: bool = False, opens: LinkTargets = NOTHING, **screen: Any
+        self, columns: int = 80, lines: int = 24, *, pace: float = 0.5, reflows: bool = False, opens: LinkTargets = NO_LINKS, **screen: Any
     ) -> None:
         self.terminal = Terminal(columns, lines, reflows=reflows)
         self.raw = ""

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asking import ANTHROPIC, KEY, QUESTION, Answer, a_model, ask
 from building import a_room, completed, failed
 from conftest import Program
+from model_calls import ANTHROPIC, KEY, QUESTION, Answer, a_model, ask
 from speaking import (
     ModelServer,
     Reply,

@@ -244,13 +244,13 @@ def test_half_an_answer_never_replaces_a_file(zkchat: Program, tmp_path: Path, s
 def test_an_answer_that_was_cut_is_gone_on_with(zkchat: Program, script: Callable[..., str]) -> None:
     model = script({"text": "The first half", "finish_reason": "length"}, {"text": " and the second."})
     cut = zkchat("ask", "Tell me all.", "--model", model)
-    assert "its length limit; zkchat ask -c goes on" in cut.err
+    assert "length limit; continue it with zkchat ask -c" in cut.err
     model = script({"text": " and the second."})
     assert zkchat("ask", "-c", "--model", model, "--answer-only").out == " and the second.\n"
     nothing = zkchat("ask", "-c", "--model", model)
     assert (nothing.exit_status, "the last answer was not cut" in nothing.err) == (2, True)
     lost = zkchat("ask", "Tell me all.", "--no-store", "--model", script({"text": "Half", "finish_reason": "length"}))
-    assert lost.err.rstrip().endswith("its length limit")
+    assert lost.err.rstrip().endswith("length limit")
 
 
 def test_a_conversation_about_a_piped_text_is_called_by_what_was_asked(zkchat: Program) -> None:

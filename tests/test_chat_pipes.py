@@ -1,4 +1,4 @@
-"""The chat without a terminal: one message a line, plain output, an exit code."""
+"""The chat without a terminal: one message per line, plain output, an exit code."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ def test_in_a_pipe_each_line_is_a_message_and_nothing_is_an_escape(zkchat: Progr
 def test_in_a_pipe_the_details_that_were_asked_for_are_told_on_stderr(zkchat: Program, script: Script) -> None:
     done = zkchat("chat", "--model", script({"text": "One"}), stdin="/verbose\nfirst\n/verbose\nsecond\n")
     assert done.out.count("One") == 2
-    assert done.err.count(" tokens read, ") == done.err.count("  prompt: ") == 1
+    assert done.err.count(" tokens in, ") == done.err.count("  prompt: ") == 1
 
 
 def test_in_a_pipe_the_first_failure_decides_the_exit_code(zkchat: Program, script: Script) -> None:
@@ -58,7 +58,7 @@ def test_a_piped_chat_stopped_in_mid_answer_keeps_what_came(zkchat: Program, scr
 def test_typing_into_a_chat_whose_output_is_piped(zkchat: Program, script: Script, tmp_path: Path) -> None:
     command = f"{sys.executable} -m zkchat_cli chat --model {script({'text': 'Noted.'})} | cat > {tmp_path}/out"
     child = pexpect.spawn("/bin/sh", ["-c", command], env=zkchat.environment, cwd=str(zkchat.vault), timeout=30, encoding="utf-8")
-    child.expect("one message a line")
+    child.expect("one message per line")
     child.expect("you › ")
     child.sendline("remember the milk")
     child.expect("you › ")

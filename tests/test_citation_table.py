@@ -10,7 +10,7 @@ import pytest
 from building import chunk
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_marks import AWKWARD
+from test_citation_marks import AWKWARD
 
 from zkchat_cli.citations.citable_sources import CitableSources
 from zkchat_cli.citations.mark_syntax import CitationMark
@@ -201,18 +201,8 @@ TABLE = [
 ]
 
 
-def test_the_table_is_long_enough_to_mean_something() -> None:
-    assert len(TABLE) >= 60
-    assert {status for row in TABLE for status in row.citations.replace(",", "").split() if status.isalpha()} == {
-        "verified",
-        "cited",
-        "misquoted",
-        "missing",
-    }
-
-
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.marked)
-def test_what_is_cited_where_and_what_it_comes_to(row: Row) -> None:
+def test_marks_and_citations_of_an_answer(row: Row) -> None:
     citations = verify_citations(row.answer, SOURCES).citations
     assert ", ".join(f"{c.number} {c.status}" for c in citations) == row.citations
     assert sorted({span for c in citations for span in c.spans}) == row.spans
@@ -228,7 +218,7 @@ def streamed(*parts: str) -> list[CitationMark]:
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.marked)
-def test_streamed_at_every_split_point_it_is_the_same(row: Row) -> None:
+def test_streaming_gives_the_same_marks_at_every_split_point(row: Row) -> None:
     whole = find_marks(row.answer)
     assert streamed(*row.answer) == whole
     for at in range(len(row.answer) + 1):
@@ -236,7 +226,7 @@ def test_streamed_at_every_split_point_it_is_the_same(row: Row) -> None:
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.marked)
-def test_two_rows_in_one_answer_do_not_disturb_each_other(row: Row) -> None:
+def test_two_rows_in_one_answer_do_not_interfere(row: Row) -> None:
     if not read_marks(row.answer).closing:
         shift = len(row.answer) + 2
         assert find_marks(f"{row.answer}\n\n{row.answer}\n")[len(find_marks(row.answer)) :] == [
@@ -247,7 +237,7 @@ def test_two_rows_in_one_answer_do_not_disturb_each_other(row: Row) -> None:
 # What the table does not show
 
 
-def test_a_citation_has_all_places_where_it_stands() -> None:
+def test_a_citation_has_all_its_spans() -> None:
     answer = f"So [1]. “{WORDS}” [1], and [1, 3], “{WORDS}” [1]."
     citations = verify_citations(answer, SOURCES).citations
     assert [(c.number, c.quote, [answer[start:end] for start, end in c.spans]) for c in citations] == [
@@ -270,16 +260,11 @@ def test_a_citation_has_all_places_where_it_stands() -> None:
         ("Private characters \ue0000\ue001 cite nothing at all.", 1),
     ],
 )
-def test_a_sentence_is_cited_in_whatever_way(answer: str, uncited: int) -> None:
+def test_every_kind_of_mark_cites_a_sentence(answer: str, uncited: int) -> None:
     assert verify_citations(answer, SOURCES).uncited == uncited
 
 
-def test_a_number_in_a_long_conversation_is_no_year() -> None:
-    sources = CitableSources.from_chunks([chunk(2030)])
-    assert [(c.number, c.status) for c in verify_citations("So [2024], [2031].", sources).citations] == [(2024, "missing")]
-
-
-def test_a_quotation_says_which_lines_and_which_heading_it_stands_under() -> None:
+def test_a_quotation_has_its_lines_and_heading() -> None:
     answer = (
         "“AND, OR and NOT” [1], “then the start date” [1], “gap” and “gap … in a letter” [1], “Each … none. First comes the due date” [1]"
     )
@@ -292,12 +277,12 @@ def test_a_quotation_says_which_lines_and_which_heading_it_stands_under() -> Non
     ]
 
 
-def test_headings_in_the_code_of_a_note_are_none() -> None:
+def test_headings_in_code_do_not_count() -> None:
     sources = CitableSources.from_chunks([chunk(1, "# Air\n```sh\n# Water\nturn the heap every week\n```", heading=None)])
     assert verify_citations("“turn the heap every week” [1]", sources).citations[0].heading == "Air"
 
 
-def test_a_path_has_as_many_words_as_the_note_it_names() -> None:
+def test_a_path_may_have_several_words() -> None:
     answer = "See Combining Filters.md, Lost Filters.md and Conditions.md."
     citations = verify_citations(answer, SOURCES).citations
     assert [(c.number, answer[slice(*c.spans[0])]) for c in citations] == [(12, "Combining Filters.md"), (1, "Filters.md")]
@@ -310,7 +295,7 @@ awkward = st.lists(
 
 @settings(deadline=None, max_examples=300)
 @given(awkward.map("".join), awkward.map("".join))
-def test_any_answer_about_any_note_gets_the_same_verdict_twice(answer: str, text: str) -> None:
+def test_verification_is_deterministic(answer: str, text: str) -> None:
     def fresh() -> CitableSources:
         return CitableSources.from_chunks(
             [chunk(1, text, relative_path="Filters.md"), chunk(2, text + "\n" + answer, title=text, relative_path="Dates.md")]
@@ -324,7 +309,7 @@ def test_any_answer_about_any_note_gets_the_same_verdict_twice(answer: str, text
 
 @settings(deadline=None, max_examples=300)
 @given(awkward.map("".join), st.data())
-def test_words_out_of_a_note_stand_in_it(text: str, data: st.DataObject) -> None:
+def test_words_of_a_note_are_found_in_it(text: str, data: st.DataObject) -> None:
     start, end = sorted(data.draw(st.tuples(st.integers(0, len(text)), st.integers(0, len(text)))))
     place = QuotableChunk(chunk(1, text, start_line=3)).locate(text[start:end])
     if any(c.isalnum() for c in text[start:end]):
@@ -332,7 +317,7 @@ def test_words_out_of_a_note_stand_in_it(text: str, data: st.DataObject) -> None
         assert 3 <= place[0] <= place[1] <= 3 + text.count("\n")
 
 
-def test_five_hundred_chunks_are_no_more_work_than_those_that_are_cited() -> None:
+def test_only_cited_chunks_cost_time() -> None:
     chunks = [chunk(n, f"Sentence {n} says something of its own.\n" * 20, relative_path=f"Note {n % 7}.md") for n in range(1, 501)]
     answer = "".join(f"“Sentence {n} says something” [{n}] and “Sentence {n} says” [[Note {n % 7}]]. " for n in range(1, 501))
     verdict = verify_citations(answer, CitableSources.from_chunks(chunks))
@@ -344,6 +329,6 @@ def test_five_hundred_chunks_are_no_more_work_than_those_that_are_cited() -> Non
 @pytest.mark.parametrize(
     "piece", [*AWKWARD, "“a", "„“", "»a «", "“Filters say which tasks” [1] ", "[[Dates]] [3] ", "“x … ", "x.md ", ". [1]"]
 )
-def test_an_endless_answer_is_verified_in_linear_time(piece: str) -> None:
+def test_an_endless_answer_takes_linear_time(piece: str) -> None:
     numbers = {citation.number for citation in verify_citations("“" + piece * (60_000 // len(piece)) + "” [1]", SOURCES).citations}
     assert 1 in numbers or piece == "\n    "  # which makes code of all that follows

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Program
-from folding import SUMMARY, things
+from summary_models import SUMMARY, things
 from terminal_screen import CTRL_C, ENDLESS, Chat
 
 
@@ -104,7 +104,7 @@ def test_ctrl_c_in_the_middle_of_a_summary_changes_nothing_and_the_next_try_work
 ) -> None:
     with Chat(zkchat, "--resume", imported, "--model", script(ENDLESS), columns=120) as chat:
         chat.say("/compact keep thing3")
-        chat.wait_for("making older turns smaller: requested by you")
+        chat.wait_for("Compacting: requested by you")
         chat.type(CTRL_C)
         chat.wait_for("  stopped\n\n")
         chat.ask("/model offline", "offline")
@@ -121,6 +121,6 @@ def test_a_turn_says_why_the_conversation_is_made_smaller_and_what_that_saved(
     with Chat(zkchat, "--resume", imported, "--model", script(A_SUMMARY, {"text": "So it is."}), columns=120) as chat:
         chat.ask("What of the shelf? " * 60, "So it is.")
         seen = chat.everything()
-    assert "making older turns smaller: " in seen
+    assert "Compacting: " in seen
     assert "messages (by the model, 1 model call" in seen
     assert "tokens saved; to undo: /compact undo" in " ".join(seen.split())

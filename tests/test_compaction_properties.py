@@ -8,9 +8,14 @@ from collections.abc import Iterator
 
 import pytest
 from building import COUNTER, Ids, Room, a_room, completed
-from compacting import PLAIN, every_prompt_is_sound_and_an_import_gives_the_identical_one, prose, undo_gives_each_earlier_prompt_back
-from folding import Summariser
+from compaction_properties import (
+    PLAIN,
+    every_prompt_is_sound_and_an_import_gives_the_identical_one,
+    prose,
+    undo_gives_each_earlier_prompt_back,
+)
 from hypothesis import settings
+from summary_models import Summariser
 
 from zkchat_cli.llm.base import StreamFinished, TextPart
 from zkchat_cli.store.chat_session_store import ChatSessionStore

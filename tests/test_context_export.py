@@ -7,9 +7,9 @@ from typing import Any
 
 import jsonschema
 import pytest
-from asking import KEY
 from building import Room, a_room, completed, said, stored
 from conftest import Program
+from model_calls import KEY
 from speaking import ModelServer, Reply, a_server, anthropic_text, ollama_text, openai_text
 
 from zkchat_cli.exporters import base, exporter

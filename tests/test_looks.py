@@ -21,7 +21,7 @@ from zkchat_cli.models import ToolCall, ToolRun
 from zkchat_cli.terminal import theme
 from zkchat_cli.terminal.plain_view import PlainTurnView
 from zkchat_cli.terminal.screen import PROGRESS_DELAY, Screen
-from zkchat_cli.terminal.turn_renderer import Verbosity, show, tool_line, unsent
+from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn, tool_line, unsent_lines
 from zkchat_cli.views.text import StyledLine, StyledSpan
 
 
@@ -126,13 +126,13 @@ def test_without_escape_sequences_progress_is_a_line_that_goes_again() -> None:
 
 
 def test_tools_of_memory_say_what_they_did() -> None:
-    def told(name: str, excerpts: int = 0, *, whole: bool = False, **arguments: str) -> str:
-        return tool_line(ToolRun(name=name, arguments=arguments, ok=True, tokens=12, duration_ms=3), excerpts, whole=whole)
+    def told(name: str, excerpts: int = 0, *, full: bool = False, **arguments: str) -> str:
+        return tool_line(ToolRun(name=name, arguments=arguments, ok=True, tokens=12, duration_ms=3), excerpts, full=full)
 
-    assert told("store_in_smart_memory", content="x") == '  store_in_smart_memory "x"  kept, 12 tokens, 3 ms'
+    assert told("store_in_smart_memory", content="x") == '  store_in_smart_memory "x"  stored, 12 tokens, 3 ms'
     assert told("find_excerpts", query="x") == '  find_excerpts "x"  nothing found, 12 tokens, 3 ms'
     assert told("find_backlinks", note="x") == '  find_backlinks "x"  12 tokens, 3 ms'
-    assert told("find_excerpts", 2, whole=True, query="y" * 99).count("y") == 99
+    assert told("find_excerpts", 2, full=True, query="y" * 99).count("y") == 99
 
 
 def test_without_colours_a_line_says_that_something_goes_on_and_leaves_nothing() -> None:
@@ -187,7 +187,7 @@ def test_a_tool_that_failed_says_why(room: Room) -> None:
     reading = calls(ToolCall(id="c1", name="read_zk_document", arguments={"relative_path": "Nowhere\x1b[2J"}))
     said: list[str] = []
     turn = room.session(Deltas([reading, says("Sorry.")])).send("read it")
-    show(turn, a_screen()[0], lambda line, _: said.append(line), Verbosity(3))
+    show_turn(turn, a_screen()[0], lambda line, _: said.append(line), Verbosity(3))
     assert "  failed: " in said[0] and "Nowhere" in said[0].partition("failed")[2] and "\x1b" not in said[0]
 
 
@@ -196,10 +196,12 @@ def test_verbose_tells_of_each_turn_what_it_did_until_it_is_said_again(room: Roo
     assert "on: reasoning" in slash.run("/verbose", session).text
     screen, _ = a_screen()
     said: list[str] = []
-    last = show(session.send("when is compost ready?"), screen, lambda line, _: said.append(line), Verbosity(3, detail=session.verbose))
+    last = show_turn(
+        session.send("when is compost ready?"), screen, lambda line, _: said.append(line), Verbosity(3, detail=session.verbose)
+    )
     assert last is not None
     told = "\n".join(said)
-    for part in ("prepare ", "model ", "store ", " tokens read", "prompt: ", "conversation "):
+    for part in ("prepare ", "model ", "store ", " tokens in", "prompt: ", "conversation "):
         assert part in told
     assert slash.run("/verbose", session).text == "Details are off."
     assert not session.verbose
@@ -213,9 +215,9 @@ def test_verbose_tells_of_each_turn_what_it_did_until_it_is_said_again(room: Roo
 def test_verbose_tells_what_of_the_conversation_was_not_sent(room: Room) -> None:
     long = "word " * 300
     session = stored(room, talk(*((f"question {n} {long}", f"answer {n} {long}") for n in range(6))), max_context=2000)
-    assert unsent(session) == []
+    assert unsent_lines(session) == []
     list(session.send("when is compost ready?"))
-    assert any("Not sent: " in line and " messages" in line for line in unsent(session)), unsent(session)
+    assert any("Not sent: " in line and " messages" in line for line in unsent_lines(session)), unsent_lines(session)
 
 
 # the whole program

@@ -514,9 +514,9 @@ def test_how_fast_an_answer_comes_has_nothing_to_do_with_what_tools_took() -> No
 
 def test_what_is_done_stands_there_to_the_end() -> None:
     status = StatusLine("scripted", 0.0)
-    status.set_activity("making older turns smaller\x1b[2J")
-    assert status.line(3.0, 80)[2:] == "making older turns smaller␛[2J · 3 s · Ctrl-C stops"
-    assert status.line(3.0, 20, ascii_only=True)[2:] == "making older turns"
+    status.set_activity("compacting older turns\x1b[2J")
+    assert status.line(3.0, 80)[2:] == "compacting older turns␛[2J · 3 s · Ctrl-C stops"
+    assert status.line(3.0, 20, ascii_only=True)[2:] == "compacting older t"
 
 
 def test_a_wait_is_counted_down_in_place() -> None:

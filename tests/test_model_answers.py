@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from asking import OLLAMA, OPENAI, QUESTION, Answer, Protocol, a_model, ask
+from model_calls import OLLAMA, OPENAI, QUESTION, Answer, Protocol, a_model, ask
 from speaking import (
     RESET,
     ModelServer,

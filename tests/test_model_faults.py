@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 import pytest
-from asking import ANTHROPIC, KEY, OLLAMA, OPENAI, Protocol, a_model, ask
+from model_calls import ANTHROPIC, KEY, OLLAMA, OPENAI, Protocol, a_model, ask
 from speaking import RESET, ModelServer, Reply, a_server, nobody_listens, openai_error
 
 from zkchat_cli.llm.base import RetryDelay

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from asking import KEY, OLLAMA, OPENAI, REQUEST, Protocol, a_model, ask
+from model_calls import KEY, OLLAMA, OPENAI, REQUEST, Protocol, a_model, ask
 from speaking import ModelServer, Reply, a_black_hole, a_server, openai_text
 
 from zkchat_cli.llm import mojentic_adapter, providers

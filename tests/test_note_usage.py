@@ -38,15 +38,15 @@ def answer(id_: str = "a1", parent: str | None = "q1", **more: object) -> ZkChat
     return said("assistant", "So it is.", id_, parent_id=parent, **more)
 
 
-def tell(store: ChatSessionStore, *messages: ZkChatMessage, id_: str = "c1", vault: str = "/notes") -> None:
+def store_conversation(store: ChatSessionStore, *messages: ZkChatMessage, id_: str = "c1", vault: str = "/notes") -> None:
     """A conversation of these messages."""
     store.start(Conversation(id=id_, vault=vault, title=f"Talk {id_}", created_at=NOON, updated_at=NOON))
     for message in messages:
         store.add(id_, message)
 
 
-def test_an_answer_that_cites_a_note_is_found_with_its_question_and_what_held(store: ChatSessionStore) -> None:
-    tell(
+def test_an_answer_that_cites_a_note_is_found_with_its_question_and_counts(store: ChatSessionStore) -> None:
+    store_conversation(
         store,
         question(references=(reference("direct"),)),
         answer("call"),
@@ -73,8 +73,8 @@ def test_an_answer_that_cites_a_note_is_found_with_its_question_and_what_held(st
     )
 
 
-def test_a_note_that_was_named_and_not_used_is_found_by_the_question(store: ChatSessionStore) -> None:
-    tell(store, question(references=(reference("direct"),)), answer(references=(reference("search", "Other.md"),)))
+def test_a_note_that_only_the_question_names_is_found(store: ChatSessionStore) -> None:
+    store_conversation(store, question(references=(reference("direct"),)), answer(references=(reference("search", "Other.md"),)))
     [mention] = store.mentions("/notes", FILTERS)
     assert (mention.message_id, mention.question, mention.how, mention.citations) == ("q1", "What of q1?", ("named",), 0)
 
@@ -82,13 +82,13 @@ def test_a_note_that_was_named_and_not_used_is_found_by_the_question(store: Chat
 @pytest.mark.parametrize(
     ("kind", "how"), [("direct", "named"), ("import", "import"), ("link", "link"), ("memory", "memory"), ("search", "found")]
 )
-def test_it_says_how_the_note_came_in(store: ChatSessionStore, kind: str, how: str) -> None:
-    tell(store, question(), answer(references=(reference(kind),)))
+def test_a_mention_says_how_the_note_was_used(store: ChatSessionStore, kind: str, how: str) -> None:
+    store_conversation(store, question(), answer(references=(reference(kind),)))
     assert [mention.how for mention in store.mentions("/notes", FILTERS)] == [(how,)]
 
 
 def test_two_answers_to_one_question_are_two_and_the_newest_is_first(store: ChatSessionStore) -> None:
-    tell(store, question(references=(reference("direct"),)), answer("a1", citations=(cited(1),)))
+    store_conversation(store, question(references=(reference("direct"),)), answer("a1", citations=(cited(1),)))
     store.add("c1", answer("a2", "q1", citations=(cited(2),), timestamp="2025-05-08T13:00:00+00:00"))
     store.add("c1", answer("a0", "q1", citations=(cited(3),), timestamp="2025-05-08T14:30:00+02:00"))
     mentions = store.mentions("/notes", FILTERS)
@@ -100,33 +100,33 @@ def test_two_answers_to_one_question_are_two_and_the_newest_is_first(store: Chat
 
 
 def test_other_notes_vaults_broken_links_and_speakers_do_not_count(store: ChatSessionStore) -> None:
-    tell(
+    store_conversation(
         store,
         question(references=(reference("direct", None, status="broken"), reference("direct", "filters.md"))),
         said("system", "be brief", "s1", parent_id="q1", references=(reference("direct"),)),
         answer(citations=(cited(9, None, valid=False, status="missing"),)),
     )
-    tell(store, question("q2"), answer("a2", "q2", citations=(cited(1),)), id_="c2", vault="/elsewhere")
+    store_conversation(store, question("q2"), answer("a2", "q2", citations=(cited(1),)), id_="c2", vault="/elsewhere")
     assert store.mentions("/notes", FILTERS) == ()
     assert [mention.conversation_id for mention in store.mentions("/elsewhere", FILTERS)] == ["c2"]
 
 
 def test_an_answer_that_nobody_asked_for_has_no_question(store: ChatSessionStore) -> None:
-    tell(store, answer("a1", None, citations=(cited(1),)))
+    store_conversation(store, answer("a1", None, citations=(cited(1),)))
     assert [mention.question for mention in store.mentions("/notes", FILTERS)] == [None]
 
 
 def test_a_long_question_is_shortened(store: ChatSessionStore) -> None:
-    tell(store, said("user", "why " * 100_000, "q1"), answer(citations=(cited(1),)))
+    store_conversation(store, said("user", "why " * 100_000, "q1"), answer(citations=(cited(1),)))
     [mention] = store.mentions("/notes", FILTERS)
     assert mention.question is not None
     assert mention.question.endswith("why…")
     assert len(mention.question) <= 121
 
 
-def test_what_a_question_names_is_known_anew_when_its_turn_ends(store: ChatSessionStore) -> None:
+def test_mentions_are_updated_when_the_turn_ends(store: ChatSessionStore) -> None:
     asked = question(status="pending", references=(reference("direct"),))
-    tell(store, asked)
+    store_conversation(store, asked)
     store.commit(
         "c1",
         asked.model_copy(update={"status": "complete", "references": (reference("direct", "Other.md"),)}),
@@ -138,15 +138,15 @@ def test_what_a_question_names_is_known_anew_when_its_turn_ends(store: ChatSessi
     assert [mention.how for mention in store.mentions("/notes", "Third.md")] == [("cited",)]
 
 
-def test_a_restored_conversation_mentions_what_it_mentioned(store: ChatSessionStore) -> None:
+def test_a_restored_conversation_has_its_mentions(store: ChatSessionStore) -> None:
     talk = Conversation(id="c1", vault="/notes", created_at=NOON, updated_at=NOON)
     store.restore(ConversationArchive(conversation=talk, messages=(question(), answer(citations=(cited(2),)))), lambda: "never asked")
     assert [mention.numbers for mention in store.mentions("/notes", FILTERS)] == [(2,)]
 
 
 @pytest.mark.parametrize("number", [0, -3, 10**30])
-def test_a_number_that_no_excerpt_can_have_does_no_harm(store: ChatSessionStore, number: int) -> None:
-    tell(store, question(), answer(citations=(cited(number), cited(5))))
+def test_an_impossible_chunk_number_is_ignored(store: ChatSessionStore, number: int) -> None:
+    store_conversation(store, question(), answer(citations=(cited(number), cited(5))))
     [mention] = store.mentions("/notes", FILTERS)
     assert 5 in mention.numbers
     assert mention.citations == 2
@@ -155,29 +155,13 @@ def test_a_number_that_no_excerpt_can_have_does_no_harm(store: ChatSessionStore,
 def test_mentions_are_deleted_with_their_conversation(tmp_path: Path) -> None:
     file = tmp_path / "c.db"
     store = ChatSessionStore.open(file)
-    tell(store, question(), answer(citations=(cited(1),)))
-    tell(store, question("q2"), answer("a2", "q2", citations=(cited(1),)), id_="c2")
+    store_conversation(store, question(), answer(citations=(cited(1),)))
+    store_conversation(store, question("q2"), answer("a2", "q2", citations=(cited(1),)), id_="c2")
     store.close()
     database = connect(file)
     database.execute("DELETE FROM conversation WHERE id = 'c1'")
     assert database.execute("SELECT count(*) FROM mention").fetchone() == (1,)
     database.close()
-
-
-@pytest.mark.parametrize(
-    "rest",
-    [
-        "{half",
-        "[]",
-        '{"references":["x",1,null,[]],"citations":{"a":{"relative_path":["y"]}}}',
-        '{"references":[{"relative_path":"Filters.md"}],"citations":[{"relative_path":null}],"x":NaN}',
-        '{"references":[{"relative_path":7,"reference_type":[]}]}',
-    ],
-)
-def test_a_damaged_message_does_not_hide_the_others(store: ChatSessionStore, rest: str) -> None:
-    tell(store, question(), answer(citations=(cited(3),)))
-    store._db.execute("UPDATE message SET rest = ? WHERE id = 'q1'", (rest,))
-    assert [mention.message_id for mention in store.mentions("/notes", FILTERS)] == ["a1"]
 
 
 # On the command line

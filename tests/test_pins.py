@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from building import COUNTER, Deltas, Room, a_compaction, a_room, chunk, completed, said, says, stored, talk
-from folding import Summariser, summary
-from histories import EXAMPLES
+from history_strategies import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from summary_models import Summariser, summary
 
 from zkchat_cli import slash
 from zkchat_cli.chat import pins
@@ -25,7 +25,6 @@ from zkchat_cli.errors import PromptTooLarge, StoreError, UsageError
 from zkchat_cli.exporters.json import export
 from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.models import Prompt, ZkChatMessage
-from zkchat_cli.slash import base
 from zkchat_cli.views.text import plain_text
 
 STRATEGIES = ["discard", "summarize", "hybrid"]
@@ -273,12 +272,6 @@ def test_what_was_marked_is_in_an_export_and_back_from_an_import(room: Room) -> 
     assert [m.content for m in copy.prompt("And?").messages] == [m.content for m in session.prompt("And?").messages]
 
 
-def test_a_conversation_that_began_with_an_answer_has_a_turn_zero(room: Room) -> None:
-    session = stored(room, (said("assistant", "Welcome.", "a"), said("user", "So?", "u", parent_id="a")))
-    assert "Pinned turn 0, answer" in answer("/pin 0", session)
-    assert "   0 answer" in answer("/pin", session)
-
-
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
@@ -308,20 +301,6 @@ def test_in_a_new_conversation_nothing_can_be_pinned(room: Room) -> None:
     assert answer("/pin", room.session()) == "No messages yet."
     with pytest.raises(UsageError, match="nothing has been said yet"):
         slash.run("/pin last", room.session())
-
-
-def test_turns_are_offered_for_completion(room: Room) -> None:
-    session = stored(room, talk(("Why?", "So."), ("Always be brief.", "Yes.")))
-
-    def offered(name: str) -> list[str]:
-        values = slash.commands()[slash.names().index(name)].values
-        assert values is not None
-        return values(session)
-
-    assert offered("pin") == ["last", "2", "1"]
-    assert offered("priority") == ["2", "1"]
-    assert offered("unpin") == ["2"]
-    assert [each.description for each in offered("priority") if isinstance(each, base.CompletionValue)] == ["Always be brief.", "Why?"]
 
 
 def test_a_mark_on_what_is_not_stored_changes_nothing(room: Room) -> None:

@@ -1,7 +1,7 @@
 """What every prompt promises, for hundreds of random histories (`tests/bench/properties.py` tries as many more as one likes)."""
 
 import pytest
-from histories import any_history_makes_a_prompt_that_keeps_all_promises
+from history_strategies import any_history_makes_a_prompt_that_keeps_all_promises
 from hypothesis import settings
 
 HISTORIES = 500

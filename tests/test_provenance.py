@@ -46,7 +46,7 @@ TALK = (
 )  # fmt: skip
 
 
-def test_a_document_is_traced_through_who_named_found_and_cited_it() -> None:
+def test_a_document_is_traced_through_mentions_calls_and_citations() -> None:
     known = trace_document(FILTERS, TALK)
     assert [(n.turn, n.message_id, n.reference.wikilink) for n in known.named] == [(1, "u1", "[[Filters]]"), (2, "u2", "[[Filters#Dates]]")]
     assert [(f.turn, f.tool, f.arguments, f.chunk.number, f.chunk.score, f.rank, f.of) for f in known.found] == [
@@ -57,23 +57,18 @@ def test_a_document_is_traced_through_who_named_found_and_cited_it() -> None:
     assert [(c.turn, c.message_id, c.citation.number) for c in known.cited] == [(1, "a2", 2)]
 
 
-def test_a_link_that_leads_nowhere_is_traced_by_how_it_was_written() -> None:
+def test_a_broken_link_is_traced_by_its_text() -> None:
     known = trace_document("[[Filtrs]]", TALK)
     assert [n.turn for n in known.named] == [1]
     assert known.found == known.cited == ()
 
 
-def test_what_went_into_the_prompt_with_being_named_is_told() -> None:
+def test_a_mention_lists_the_injected_chunks() -> None:
     delivery: Delivery = "injected"
     asked = user("[[Compost]]", "u1", ref(COMPOST, delivery=delivery), chunks=[excerpt(1, COMPOST), excerpt(2, FILTERS)])
     [named] = trace_document(COMPOST, [asked]).named
     assert named.reference.delivery == "injected"
     assert [c.number for c in named.chunks] == [1]
-
-
-def test_an_imported_log_may_not_say_which_tool_it_was() -> None:
-    [found] = trace_document(COMPOST, [said("tool", "{}", "t", chunks=[excerpt(1, COMPOST)])]).found
-    assert (found.turn, found.tool, found.arguments) == (0, "a tool", {})
 
 
 def test_every_document_is_counted_by_first_mention() -> None:
@@ -85,18 +80,18 @@ def test_every_document_is_counted_by_first_mention() -> None:
     ]
 
 
-def test_a_documents_first_mention_is_shown_with_the_first_summary_there_is() -> None:
+def test_a_use_has_the_first_summary() -> None:
     first = count_source_uses(TALK)[0].reference
     assert (first.wikilink, first.summary) == ("[[Filters]]", "What to see.")
 
 
-def test_numbers_of_what_was_put_into_the_prompt_unasked_count_but_it_was_not_found() -> None:
+def test_injected_chunks_count_as_numbers_but_not_as_found() -> None:
     asked = user("[[Compost]]", "u1", ref(COMPOST), chunks=[excerpt(4, COMPOST), excerpt(5, FILTERS), excerpt(None, COMPOST)])
     [use] = count_source_uses([asked, said("assistant", "Yes.", "a", citations=[cite(7, FILTERS)])])
     assert (use.named, use.found, use.cited, use.numbers) == (1, 0, 0, (4,))
 
 
-def test_the_citations_of_a_number_are_found_in_every_turn() -> None:
+def test_citations_of_a_number_are_found_in_every_turn() -> None:
     assert [c.turn for c in provenance.find_citations(1, TALK)] == [2]
     assert provenance.find_citations(3, TALK) == ()
 
@@ -104,7 +99,7 @@ def test_the_citations_of_a_number_are_found_in_every_turn() -> None:
 # what the user means
 
 
-def test_a_document_is_meant_by_path_name_title_or_link_in_any_case() -> None:
+def test_a_document_matches_by_path_name_title_or_link() -> None:
     for text in (
         FILTERS,
         "queries/filters",
@@ -122,7 +117,7 @@ def test_a_document_is_meant_by_path_name_title_or_link_in_any_case() -> None:
     assert matching_documents("a month", [titled]) == ("2024-01.md",)
 
 
-def test_a_path_is_meant_before_a_name() -> None:
+def test_a_path_takes_precedence_over_a_name() -> None:
     several = [excerpt(1, "Queries/Filters.md"), excerpt(2, "Old/Filters.md"), excerpt(3, "README")]
     talk = [called("t", "find", excerpt(4, "Filters.md"), *several)]
     assert matching_documents("Filters.md", talk) == ("Filters.md",)
@@ -131,19 +126,10 @@ def test_a_path_is_meant_before_a_name() -> None:
     assert matching_documents("Filters.md", [called("t", "find", *several)]) == ("Queries/Filters.md", "Old/Filters.md")
 
 
-def test_a_path_that_is_none_means_nothing() -> None:
-    assert (
-        matching_documents(
-            "anything", [called("t", "find", *(chunk(n, relative_path=path, id=path) for n, path in enumerate(("", ".", "/"), 1)))]
-        )
-        == ()
-    )
-
-
 # the last answer
 
 
-def test_the_last_answer_is_the_newest_that_says_something() -> None:
+def test_the_last_exchange_has_the_newest_answer_with_text() -> None:
     last = provenance.last_exchange(TALK)
     assert last is not None and last.question is not None
     assert (last.question.id, last.answer.id) == ("u2", "a3")
@@ -153,15 +139,10 @@ def test_the_last_answer_is_the_newest_that_says_something() -> None:
     assert provenance.last_exchange(TALK[:1]) is None
 
 
-def test_an_imported_log_may_begin_with_an_answer() -> None:
-    last = provenance.last_exchange([said("assistant", "Hello.", "a")])
-    assert last is not None and last.question is None
-
-
 # what is in the prompt
 
 
-def test_a_message_is_in_the_prompt_or_it_is_said_why_not() -> None:
+def test_prompt_status_says_why_a_message_is_left_out() -> None:
     gone = (Dropped(id="u1", reason="in the summary"), Dropped(id="u3", reason="no room; quoted because it is relevant to the message"))
     sent = (prompt_message("user", "What?", source_ids=("u2", "u3")),)
     tell = prompt_status(Prompt.model_construct(messages=sent, dropped=gone))
@@ -171,5 +152,5 @@ def test_a_message_is_in_the_prompt_or_it_is_said_why_not() -> None:
     assert tell("elsewhere") == "not in the prompt now"
 
 
-def test_arguments_are_told_in_few_words() -> None:
+def test_arguments_are_formatted_in_short() -> None:
     assert provenance.format_arguments({"query": "or", "limit": 3}) == '"or" limit=3'

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from building import NOON, a_room, completed, said
-from test_store_errors import python, said_by
+from test_store_errors import output_of, python
 
 from zkchat_cli import slash
 from zkchat_cli.models import Conversation
@@ -60,7 +60,7 @@ def test_reading_works_and_writing_says_why_it_does_not() -> None:
                 shutil.copyfile(Path(folder, "source", f"c.db{suffix}"), copies[-1] / f"c.db{suffix}")
         before = [{file.name for file in copy.iterdir()} for copy in copies]
 
-        output = said_by(python(READ, *copies)).splitlines()
+        output = output_of(python(READ, *copies)).splitlines()
 
         works = ["the roof leaks, m1, False, c1"]
         works += [f"c.db cannot {what}: it may not be written" for what in ("rename a conversation", "delete a conversation", "forget")]

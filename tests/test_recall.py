@@ -8,7 +8,7 @@ from datetime import date
 
 import pytest
 from building import COUNTER, NOON, recalled, said, talk, turns
-from histories import EXAMPLES
+from history_strategies import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

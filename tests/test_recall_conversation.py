@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from building import NOON, Deltas, Room, a_compaction, a_room, calls, completed, find, said, says, stored, talk
+from building import NOON, Deltas, Room, a_compaction, calls, completed, find, said, says, stored, talk
 
 from zkchat_cli import tools
 from zkchat_cli.config.schema import Config, ContextSettings
@@ -19,14 +19,6 @@ from zkchat_cli.store.database import connect
 from zkchat_cli.store.message_search import MOST_RANKED
 
 TOOLS = tuple(tools.load_tools())
-
-
-@pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    made = a_room(vault, tmp_path / "cache", tmp_path / "c.db")
-    yield made
-    made.store.close()
-    made.vault.close()
 
 
 def tell(store: ChatSessionStore, id_: str, *messages: ZkChatMessage, vault: str = "/notes") -> None:
@@ -62,12 +54,6 @@ def test_the_message_that_has_the_rarest_words_comes_first(store: ChatSessionSto
 def test_another_vaults_conversations_are_not_searched(store: ChatSessionStore) -> None:
     tell(store, "c1", said("user", "The roof leaks.", "a"), vault="/elsewhere")
     assert found(store, "roof") == []
-
-
-@pytest.mark.parametrize("query", ["", "  ", "…", '"', "a AND (", "NEAR(x", "spoken:x", "*", "\x00", "\ud800", "x" * 10_000, "w " * 10_000])
-def test_no_query_is_an_error(store: ChatSessionStore, query: str) -> None:
-    tell(store, "c1", said("user", "The roof leaks.", "a"))
-    assert found(store, query) == []
 
 
 def test_words_are_found_without_case_and_accents_and_chinese_ones_too(store: ChatSessionStore) -> None:
@@ -244,13 +230,6 @@ def test_with_memory_off_only_this_conversation_is_searched(room: Room) -> None:
 
 def test_what_was_never_said_is_not_found(room: Room) -> None:
     assert "Nothing was said about that" in recalled(room, "zeppelin")["note"]
-
-
-def test_a_limit_beyond_the_most_is_told(room: Room) -> None:
-    session = stored(room, talk(*((f"slate {i}", "ok") for i in range(30))))
-    result = recalled(room, "slate", session, limit=1000)
-    assert len(result["said"]) <= 20
-    assert "20 is the most at once" in result["note"]
 
 
 def test_results_take_no_more_than_the_room_there_is(room: Room) -> None:

@@ -31,7 +31,7 @@ def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
     made.vault.close()
 
 
-def some(*ids: str, **more: object) -> list[ContentChunk]:
+def unnumbered(*ids: str, **more: object) -> list[ContentChunk]:
     return [chunk(None, f"text of {id_}", id=id_, **more) for id_ in ids]
 
 
@@ -41,11 +41,11 @@ def names(chunks: Sequence[ContentChunk]) -> list[str]:
 
 
 def a_manager() -> ReferenceManager:
-    """Two searches and a reading, which share some chunks."""
+    """Two searches and a reading, which share unnumbered chunks."""
     manager = ReferenceManager()
-    manager.extract_referenceable_chunks("1", some("a", "b"), "find_excerpts")
-    manager.extract_referenceable_chunks("2", some("c", "a"), "read_zk_document")
-    manager.extract_referenceable_chunks("3", some("b", "d"), "find_excerpts")
+    manager.extract_referenceable_chunks("1", unnumbered("a", "b"), "find_excerpts")
+    manager.extract_referenceable_chunks("2", unnumbered("c", "a"), "read_zk_document")
+    manager.extract_referenceable_chunks("3", unnumbered("b", "d"), "find_excerpts")
     return manager
 
 
@@ -73,21 +73,6 @@ def test_chunks_are_found_by_number_by_call_and_by_tool() -> None:
     ]
 
 
-def test_a_chunk_has_the_score_of_the_call_it_is_asked_of() -> None:
-    manager = ReferenceManager()
-    manager.extract_referenceable_chunks("1", some("a", score=1.0))
-    manager.extract_referenceable_chunks("2", some("a", score=2.0))
-    assert [c.score for c in (*manager.chunks_of_call("1"), *manager.chunks_of_call("2"))] == [1.0, 2.0]
-    assert len(manager.chunks) == 1
-
-
-def test_a_call_that_found_nothing_is_not_remembered() -> None:
-    manager = ReferenceManager()
-    assert manager.extract_referenceable_chunks("1", [], "find_excerpts") == ()
-    assert manager.calls == ()
-    assert manager.chunks_of_all_tools() == {}
-
-
 def test_an_edited_text_gets_a_new_number_even_under_the_same_id() -> None:
     manager = ReferenceManager()
     manager.extract_referenceable_chunks("1", [chunk(None, "before", id="a")])
@@ -96,17 +81,12 @@ def test_an_edited_text_gets_a_new_number_even_under_the_same_id() -> None:
     assert [c.text for c in manager.chunks] == ["before", "after"]
 
 
-def test_what_numbers_a_chunk_says_it_has_do_not_count() -> None:
-    manager = ReferenceManager()
-    assert names(manager.extract_referenceable_chunks("1", [chunk(77, id="a")])) == ["1a"]
-
-
 # replacing
 
 
-def test_replaced_chunks_of_a_call_are_replaced_in_all_views() -> None:
+def test_replaced_chunks_change_all_views() -> None:
     manager = a_manager()
-    assert names(manager.replace_chunks_of_call("2", some("e", "a"))) == ["5e", "1a"]
+    assert names(manager.replace_chunks_of_call("2", unnumbered("e", "a"))) == ["5e", "1a"]
     assert names(manager.chunks_of_call("2")) == ["5e", "1a"]
     assert names(manager.chunks) == ["1a", "2b", "4d", "5e"]
     assert names(manager.chunks_of_tool("read_zk_document")) == ["5e", "1a"]
@@ -122,54 +102,41 @@ def test_a_chunk_stays_while_another_call_has_it() -> None:
     assert names(manager.chunks) == ["2b", "4d"]
 
 
-def test_a_call_that_was_emptied_may_be_filled_again_and_is_still_its_tools() -> None:
-    manager = a_manager()
-    manager.replace_chunks_of_call("2", [])
-    manager.replace_chunks_of_call("2", some("c"))
-    assert names(manager.chunks_of_tool("read_zk_document")) == ["3c"]
-
-
-def test_a_number_is_not_given_again_when_its_chunk_is_gone() -> None:
+def test_numbers_are_not_reused() -> None:
     manager = a_manager()
     manager.replace_chunks_of_call("3", [])
-    assert names(manager.replace_chunks_of_call("1", some("f"))) == ["5f"]
-    assert names(manager.extract_referenceable_chunks("4", some("d"))) == ["4d"]
+    assert names(manager.replace_chunks_of_call("1", unnumbered("f"))) == ["5f"]
+    assert names(manager.extract_referenceable_chunks("4", unnumbered("d"))) == ["4d"]
 
 
-def test_replacing_the_chunks_of_a_new_call_adds_it() -> None:
+def test_replacing_all_calls_keeps_numbers() -> None:
     manager = a_manager()
-    assert names(manager.replace_chunks_of_call("9", some("a", "z"))) == ["1a", "5z"]
-    assert names(manager.chunks_of_call("9")) == ["1a", "5z"]
-
-
-def test_everything_can_be_replaced_and_numbers_stay() -> None:
-    manager = a_manager()
-    manager.replace([CallChunks("7", "find_backlinks", tuple(some("d", "e"))), *manager.calls[1:2]])
+    manager.replace([CallChunks("7", "find_backlinks", tuple(unnumbered("d", "e"))), *manager.calls[1:2]])
     assert [(call.call_id, names(call.chunks)) for call in manager.calls] == [("7", ["4d", "5e"]), ("2", ["3c", "1a"])]
     assert names(manager.chunks) == ["1a", "3c", "4d", "5e"]
     assert manager.chunks_of_call("1") == ()
     manager.replace(())
     assert manager.chunks == manager.calls == ()
-    assert names(manager.extract_referenceable_chunks("8", some("e", "g"))) == ["5e", "6g"]
+    assert names(manager.extract_referenceable_chunks("8", unnumbered("e", "g"))) == ["5e", "6g"]
 
 
-def test_a_copy_goes_on_by_itself() -> None:
+def test_a_copy_is_independent() -> None:
     manager = a_manager()
     manager.add_references(cites(1))
     tried = manager.copy()
-    tried.extract_referenceable_chunks("4", some("x"))
+    tried.extract_referenceable_chunks("4", unnumbered("x"))
     tried.replace_chunks_of_call("1", [])
     tried.add_references(cites(2))
     assert names(manager.chunks) == ["1a", "2b", "3c", "4d"]
     assert names(manager.chunks_of_call("1")) == ["1a", "2b"]
     assert manager.references == (tuple(cites(1)),)
-    assert names(manager.extract_referenceable_chunks("4", some("y"))) == ["5y"]
+    assert names(manager.extract_referenceable_chunks("4", unnumbered("y"))) == ["5y"]
 
 
 # references
 
 
-def test_references_are_what_each_answer_cited_the_latest_last() -> None:
+def test_references_are_the_citations_of_each_answer() -> None:
     manager = a_manager()
     assert manager.references == manager.latest_references == manager.latest_referenced_chunks == ()
     manager.add_references(cites(1))
@@ -179,31 +146,17 @@ def test_references_are_what_each_answer_cited_the_latest_last() -> None:
     assert names(manager.latest_referenced_chunks) == ["4d", "2b"]
 
 
-def test_a_number_that_names_no_chunk_is_a_reference_without_one() -> None:
-    manager = a_manager()
-    manager.add_references(cites(9, 3))
-    assert len(manager.latest_references) == 2
-    assert names(manager.latest_referenced_chunks) == ["3c"]
-
-
-def test_an_answer_without_citations_leaves_the_latest_references_what_they_were() -> None:
-    manager = a_manager()
-    manager.add_references(cites(3))
-    manager.add_references([])
-    assert manager.latest_references == tuple(cites(3))
-
-
 # from the log
 
 
-def brought(call_id: str, *chunks: ContentChunk, tool: str = "find_excerpts") -> ZkChatMessage:
+def tool_message(call_id: str, *chunks: ContentChunk, tool: str = "find_excerpts") -> ZkChatMessage:
     return said("tool", "", f"r-{call_id}", tool_call_id=call_id, tool_name=tool, chunks=chunks)
 
 
-def test_the_log_tells_tools_calls_and_messages_of_the_user() -> None:
+def test_a_manager_is_restored_from_the_log() -> None:
     log = [
         said("user", "See [[Filters]].", "u1", chunks=(chunk(1, id="a"), chunk(2, id="b"))),
-        brought("1", chunk(2, id="b"), chunk(3, id="c")),
+        tool_message("1", chunk(2, id="b"), chunk(3, id="c")),
         said("assistant", "So [2].", "a1", citations=tuple(cites(2))),
     ]
     manager = ReferenceManager.from_log(log)
@@ -215,51 +168,37 @@ def test_the_log_tells_tools_calls_and_messages_of_the_user() -> None:
     assert names(manager.latest_referenced_chunks) == ["2b"]
 
 
-def test_numbers_are_those_of_all_branches_references_those_of_the_one_in_use() -> None:
+def test_numbers_come_from_all_branches_and_references_from_one() -> None:
     first = said("assistant", "So [1].", "a1", citations=tuple(cites(1)))
     undone = said("assistant", "No [2].", "a2", citations=tuple(cites(2)))
-    manager = ReferenceManager.from_log([brought("1", chunk(1, id="a")), first, brought("2", chunk(2, id="b")), undone], [first])
+    manager = ReferenceManager.from_log([tool_message("1", chunk(1, id="a")), first, tool_message("2", chunk(2, id="b")), undone], [first])
     assert names(manager.chunks) == ["1a", "2b"]
     assert manager.references == (tuple(cites(1)),)
 
 
 @pytest.mark.parametrize("number", [None, 0, -1, MAX_NUMBER + 1, 10**30])
-def test_a_number_that_cannot_be_cited_is_not_taken_from_an_import(number: int | None) -> None:
-    manager = ReferenceManager.from_log([brought("1", chunk(number, id="a"), chunk(2, id="b"))])
+def test_impossible_numbers_of_imports_are_ignored(number: int | None) -> None:
+    manager = ReferenceManager.from_log([tool_message("1", chunk(number, id="a"), chunk(2, id="b"))])
     assert names(manager.chunks) == ["2b"]
     assert names(manager.extract_referenceable_chunks("2", [chunk(None, id="a")])) == ["3a"]
 
 
 @pytest.mark.parametrize("number", [MAX_NUMBER, MAX_NUMBER // 10 + 1])
-def test_from_a_number_beyond_all_sense_nothing_is_counted_on(number: int) -> None:
-    manager = ReferenceManager.from_log([brought("1", chunk(number, id="a"), chunk(2, id="b"))])
+def test_numbering_never_continues_from_a_huge_number(number: int) -> None:
+    manager = ReferenceManager.from_log([tool_message("1", chunk(number, id="a"), chunk(2, id="b"))])
     assert names(manager.chunks) == ["2b", f"{number}a"]
-    assert names(manager.extract_referenceable_chunks("2", some("c", "d"))) == ["3c", "4d"]
+    assert names(manager.extract_referenceable_chunks("2", unnumbered("c", "d"))) == ["3c", "4d"]
 
 
-def test_a_number_that_is_taken_already_is_passed_over() -> None:
-    far = MAX_NUMBER // 10
-    manager = ReferenceManager.from_log([brought("1", chunk(far, id="a"), chunk(far + 1, id="b"))])
-    assert names(manager.extract_referenceable_chunks("2", some("c"))) == [f"{far + 2}c"]
-    again = ReferenceManager.from_log([brought("1", *manager.chunks)])
-    assert names(again.extract_referenceable_chunks("2", some("d"))) == [f"{far + 3}d"]
-
-
-def test_an_import_cannot_put_other_words_under_a_number() -> None:
-    manager = ReferenceManager.from_log([brought("1", chunk(1, "forged", id="a")), brought("2", chunk(1, "true", id="a"))])
+def test_an_import_cannot_change_the_text_of_a_number() -> None:
+    manager = ReferenceManager.from_log([tool_message("1", chunk(1, "forged", id="a")), tool_message("2", chunk(1, "true", id="a"))])
     assert [c.text for c in manager.chunks] == ["forged"]
     (found,) = manager.extract_referenceable_chunks("3", [chunk(None, "true", id="a")])
     assert (found.number, manager.chunk(2)) == (2, found)
 
 
-def test_a_chunk_that_an_import_numbers_twice_is_found_under_both_and_keeps_the_first() -> None:
-    manager = ReferenceManager.from_log([brought("1", chunk(5, "one", id="a")), brought("2", chunk(3, "one", id="a"))])
-    assert names(manager.chunks) == ["3a", "5a"]
-    assert names(manager.extract_referenceable_chunks("3", [chunk(None, "one", id="a")])) == ["5a"]
-
-
-def test_calls_that_share_an_id_are_both_there() -> None:
-    manager = ReferenceManager.from_log([brought("1", chunk(1, id="a")), brought("1", chunk(2, id="b"), tool="read_zk_document")])
+def test_calls_with_the_same_id_are_both_kept() -> None:
+    manager = ReferenceManager.from_log([tool_message("1", chunk(1, id="a")), tool_message("1", chunk(2, id="b"), tool="read_zk_document")])
     assert names(manager.chunks_of_call("1")) == ["2b"]
     assert [names(call.chunks) for call in manager.calls] == [["1a"], ["2b"]]
     manager.replace_chunks_of_call("1", [])
@@ -276,21 +215,21 @@ hostile_chunks = st.builds(
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("12"), st.lists(hostile_chunks, max_size=4)), max_size=6), st.lists(hostile_chunks, max_size=6))
-def test_whatever_a_log_holds_a_number_means_one_chunk(log: list[tuple[str, list[ContentChunk]]], new: list[ContentChunk]) -> None:
-    manager = ReferenceManager.from_log(brought(call_id, *chunks) for call_id, chunks in log)
-    in_step(manager)
+def test_in_any_log_a_number_means_one_chunk(log: list[tuple[str, list[ContentChunk]]], new: list[ContentChunk]) -> None:
+    manager = ReferenceManager.from_log(tool_message(call_id, *chunks) for call_id, chunks in log)
+    assert_views_agree(manager)
     before = {c.number: c.text for c in manager.chunks}
     for fresh in manager.extract_referenceable_chunks("new", new, "find_excerpts"):
         assert fresh.number is not None
         assert 0 < fresh.number <= MAX_NUMBER
         assert before.get(fresh.number, fresh.text) == fresh.text
-    in_step(manager)
-    stored = [*(brought(call_id, *chunks) for call_id, chunks in log), brought("new", *manager.chunks_of_call("new"))]
+    assert_views_agree(manager)
+    stored = [*(tool_message(call_id, *chunks) for call_id, chunks in log), tool_message("new", *manager.chunks_of_call("new"))]
     again = ReferenceManager.from_log(stored)
     assert (again.chunks, again.calls) == (manager.chunks, manager.calls)
 
 
-def in_step(manager: ReferenceManager) -> None:
+def assert_views_agree(manager: ReferenceManager) -> None:
     """The flat view has exactly the chunks of the calls; a number means one text."""
     by_call = {(c.number, c.id, c.text) for call in manager.calls for c in call.chunks}
     assert {(c.number, c.id, c.text) for c in manager.chunks} == by_call
@@ -316,18 +255,18 @@ class AnyOrderOfOperations(RuleBasedStateMachine):
 
     @rule(call_id=CALLS, ids=IDS, tool=TOOLS)
     def extract(self, call_id: str, ids: list[str], tool: str) -> None:
-        found = self.manager.extract_referenceable_chunks(call_id, some(*ids), tool)
+        found = self.manager.extract_referenceable_chunks(call_id, unnumbered(*ids), tool)
         assert [c.id for c in found] == ids
         assert not ids or self.manager.chunks_of_call(call_id) == found
 
     @rule(call_id=CALLS, ids=IDS)
     def replace_chunks_of_a_call(self, call_id: str, ids: list[str]) -> None:
-        found = self.manager.replace_chunks_of_call(call_id, some(*ids))
+        found = self.manager.replace_chunks_of_call(call_id, unnumbered(*ids))
         assert self.manager.chunks_of_call(call_id) == found
 
     @rule(new=st.lists(st.tuples(CALLS, IDS, TOOLS), max_size=3))
     def replace_everything(self, new: list[tuple[str, list[str], str]]) -> None:
-        self.manager.replace([CallChunks(call_id, tool, tuple(some(*ids))) for call_id, ids, tool in new])
+        self.manager.replace([CallChunks(call_id, tool, tuple(unnumbered(*ids))) for call_id, ids, tool in new])
         assert [[c.id for c in call.chunks] for call in self.manager.calls] == [ids for _, ids, _ in new if ids]
 
     @rule(kept=st.integers(0, 3))
@@ -356,7 +295,7 @@ class AnyOrderOfOperations(RuleBasedStateMachine):
 
     @invariant()
     def views_are_in_step(self) -> None:
-        in_step(self.manager)
+        assert_views_agree(self.manager)
 
     @invariant()
     def numbers_keep_their_meaning(self) -> None:
@@ -373,7 +312,7 @@ TestAnyOrderOfOperations.settings = settings(max_examples=60, stateful_step_coun
 # in a conversation
 
 
-def read(path: str, id_: str) -> ToolCall:
+def read_call(path: str, id_: str) -> ToolCall:
     return ToolCall(id=id_, name="read_zk_document", arguments={"relative_path": path})
 
 
@@ -381,9 +320,9 @@ ASKED = {
     "compost": find("compost heap", "c"),
     "filters": find("filters tasks", "f"),
     "limit": find("limit", "l"),
-    "combining": read("Queries/Combining.md", "rc"),
-    "reading": read("Filters.md", "rf"),
-    "nothing": read("Nowhere.md", "rn"),
+    "combining": read_call("Queries/Combining.md", "rc"),
+    "reading": read_call("Filters.md", "rf"),
+    "nothing": read_call("Nowhere.md", "rn"),
 }
 
 
@@ -455,7 +394,7 @@ class AConversation(RuleBasedStateMachine):
                     assert one.number is not None
                     assert self.meanings.setdefault(one.number, (one.id, one.text)) == (one.id, one.text)
             assert len(set(self.meanings.values())) == len(self.meanings)
-            in_step(self.session.references)
+            assert_views_agree(self.session.references)
 
     def teardown(self) -> None:
         self.closing.close()
@@ -475,7 +414,7 @@ def test_numbers_do_not_depend_on_which_tool_ended_first(room: Room) -> None:
     assert first_seen == list(range(1, len(first_seen) + 1))
 
 
-def test_the_calls_of_one_reply_share_the_room(room: Room) -> None:
+def test_the_calls_of_one_reply_share_the_window(room: Room) -> None:
     write(room.vault.root, {"Long.md": "".join(f"# Section {i}\n\n" + f"Words of section {i}. " * 40 + "\n\n" for i in range(30))})
     room.vault.refresh()
     room.max_context = 8000
@@ -485,19 +424,19 @@ def test_the_calls_of_one_reply_share_the_room(room: Room) -> None:
         completed(session.send("What?"))
         return [len(m.chunks) for m in session.history if m.role == "tool"]
 
-    [alone] = shown(read("Long.md", "1"))
-    beside, one, two = shown(read("Long.md", "1"), find("compost heap", "2"), find("limit", "3"))
+    [alone] = shown(read_call("Long.md", "1"))
+    beside, one, two = shown(read_call("Long.md", "1"), find("compost heap", "2"), find("limit", "3"))
     assert 5 < alone < 30
     assert alone - 4 <= beside <= alone
     assert one
     assert two
 
 
-def test_a_long_note_cannot_take_the_room_from_a_search_beside_it(room: Room) -> None:
+def test_a_long_note_leaves_room_for_other_calls(room: Room) -> None:
     write(room.vault.root, {"Long.md": "".join(f"# Section {i}\n\n" + f"Words of section {i}. " * 40 + "\n\n" for i in range(30))})
     room.vault.refresh()
     room.max_context = 3500
-    session = room.session(Deltas([calls(read("Long.md", "1"), find("compost heap", "2"), find("limit", "3")), says("So [1].")]))
+    session = room.session(Deltas([calls(read_call("Long.md", "1"), find("compost heap", "2"), find("limit", "3")), says("So [1].")]))
     completed(session.send("What?"))
     results = [m for m in session.history if m.role == "tool"]
     assert all(m.chunks for m in results)
@@ -505,7 +444,7 @@ def test_a_long_note_cannot_take_the_room_from_a_search_beside_it(room: Room) ->
     assert "Garden/Compost.md" in {c.relative_path for c in results[1].chunks}
 
 
-def test_the_latest_references_survive_resuming_and_follow_the_branch(room: Room) -> None:
+def test_the_latest_references_follow_the_branch(room: Room) -> None:
     session = room.session(Deltas([calls(ASKED["compost"]), says("It needs air [1].")]))
     completed(session.send("What does compost need?"))
     head = session.history[-1].id
@@ -526,19 +465,14 @@ def test_the_latest_references_survive_resuming_and_follow_the_branch(room: Room
 # the documents of an answer
 
 
-def test_a_document_has_the_numbers_of_all_its_chunks_from_whatever_calls() -> None:
+def test_a_document_has_the_numbers_of_all_its_chunks() -> None:
     chunks = [chunk(4, id="a"), chunk(2, id="b", relative_path="B.md"), chunk(5, id="c"), chunk(4, id="a"), chunk(3, id="d")]
     first, second = aggregate_documents(chunks, lambda _: None)
     assert (first.relative_path, first.number, first.numbers) == ("Filters.md", 4, (4, 5, 3))
     assert (second.relative_path, second.number, second.numbers) == ("B.md", 2, (2,))
 
 
-def test_a_document_of_chunks_that_have_no_number_has_none() -> None:
-    (document,) = aggregate_documents([chunk(None)], lambda _: None)
-    assert (document.number, document.numbers) == (None, ())
-
-
-def test_a_named_document_has_its_numbers_and_those_it_was_found_under() -> None:
+def test_a_named_document_also_has_the_numbers_from_tools() -> None:
     injected = DocumentReference(wikilink="[[Filters]]", relative_path="Filters.md", reference_type="direct", number=2, numbers=(2,))
     unread = DocumentReference(wikilink="[[Z]]", relative_path="Z.md", reference_type="direct")
     unnumbered = DocumentReference(wikilink="[[C]]", relative_path="C.md", reference_type="import")
@@ -547,10 +481,10 @@ def test_a_named_document_has_its_numbers_and_those_it_was_found_under() -> None
     assert [(r.reference_type, r.number, r.numbers) for r in merged] == [("direct", 2, (2, 1)), ("direct", None, ()), ("import", None, ())]
 
 
-def test_a_document_that_was_in_the_prompt_because_the_user_named_it_stays_what_it_is_in_the_answer() -> None:
+def test_an_injected_document_keeps_its_reference_type() -> None:
     named = [DocumentReference(wikilink=f"[[{n}]]", relative_path=f"{n}.md", reference_type="direct") for n in ("Filters", "B")]
     asked = said("user", "See [[Filters]] and [[B]].", "u", references=named, chunks=(chunk(1),))
-    messages = [asked, brought("1", chunk(2, relative_path="B.md"), chunk(3, id="c"))]
+    messages = [asked, tool_message("1", chunk(2, relative_path="B.md"), chunk(3, id="c"))]
     turn = TurnInProgress(None, PhaseTimer(Clock()), messages)  # type: ignore[arg-type]
     references = merge_references(turn.injected, aggregate_documents(turn.chunks, lambda _: None))
     assert [(r.relative_path, r.reference_type, r.numbers) for r in references] == [
@@ -562,7 +496,7 @@ def test_a_document_that_was_in_the_prompt_because_the_user_named_it_stays_what_
 # ten thousand chunks
 
 
-def test_ten_thousand_chunks_are_numbered_and_read_again_in_no_time() -> None:
+def test_ten_thousand_chunks_take_little_time() -> None:
     manager = ReferenceManager()
     chunks = [chunk(None, f"text {i}", id=str(i), relative_path=f"{i // 100}.md") for i in range(10_000)]
     start = time.process_time()
@@ -570,7 +504,7 @@ def test_ten_thousand_chunks_are_numbered_and_read_again_in_no_time() -> None:
         manager.extract_referenceable_chunks(str(i), chunks[i : i + 20], "find_excerpts")
     for i in range(0, 10_000, 20):
         manager.replace_chunks_of_call(str(i), manager.chunks_of_call(str(i))[:10])
-    again = ReferenceManager.from_log([brought(call.call_id, *call.chunks) for call in manager.calls])
+    again = ReferenceManager.from_log([tool_message(call.call_id, *call.chunks) for call in manager.calls])
     assert len(aggregate_documents(again.chunks, lambda _: None)) == 100
     assert time.process_time() - start < 3
     assert again.chunks == manager.chunks

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 from building import NOON, Ids, Room, a_compaction, a_room
-from histories import STRATEGIES, histories
+from history_strategies import STRATEGIES, histories
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

@@ -1,19 +1,17 @@
 """A session: one turn after the other, and what becomes of a turn that goes wrong."""
 
-import resource
-import signal
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from building import COUNTER, NOON, Deltas, Ids, Room, a_room, calls, completed, ended, failed, find, said, says, stored, talk
+from building import COUNTER, NOON, Deltas, Room, calls, completed, ended, failed, find, said, says, stored, talk
 from conftest import write
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, ContextSettings, LlmSettings
-from zkchat_cli.errors import ProviderError, StoreError, UsageError
+from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.events import (
     Cited,
     Event,
@@ -39,18 +37,9 @@ from zkchat_cli.llm.base import (
     ToolCallsPart,
 )
 from zkchat_cli.models import FinishReason, ThinkingBlocks, TokenUsage, ToolCall
-from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 TIMEOUT = StreamFailed(ProviderError("timeout", "too slow", "Again."))
 COMPOST = calls(find("compost heap"))
-
-
-@pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    made = a_room(vault, tmp_path / "cache", tmp_path / "store.db")
-    yield made
-    made.store.close()
-    made.vault.close()
 
 
 def contents(session: ZkChatSession) -> list[str]:
@@ -268,21 +257,6 @@ def test_the_same_call_id_in_two_turns_is_two_calls(room: Room) -> None:
     assert "Garden/Compost.md" not in {r.relative_path for r in report.references}
 
 
-def test_the_same_call_id_twice_in_one_turn_is_two_calls(room: Room) -> None:
-    model = Deltas([calls(find("compost"), find("filters")), calls(find("limit")), says("So [1].")])
-    session = room.session(model)
-    completed(session.send("What?"))
-    ids = [call.id for m in session.history for call in m.tool_calls]
-    assert len(set(ids)) == 3
-    assert [m.tool_call_id for m in session.history if m.role == "tool"] == ids
-
-
-def test_a_call_without_an_id_gets_one(room: Room) -> None:
-    session = room.session(Deltas([calls(find("compost", "")), says("So [1].")]))
-    completed(session.send("What?"))
-    assert session.history[1].tool_calls[0].id
-
-
 def test_an_unknown_tool_is_answered_and_the_turn_goes_on(room: Room) -> None:
     model = Deltas([calls(ToolCall(id="1", name="rm_rf")), says("Sorry.")])
     report = completed(room.session(model).send("What?"))
@@ -405,12 +379,6 @@ def test_a_stream_without_an_end_is_a_failure_that_keeps_the_text(room: Room) ->
     last = failed(room.session(Deltas([[TextPart("Half")]])).send("Is it so?"))
     assert isinstance(last.error, ProviderError)
     assert (last.error.kind, last.partial) == ("cut", "Half")
-
-
-def test_each_failure_is_an_error_of_its_own(room: Room) -> None:
-    session = room.session(Deltas([[TextPart("Half")]]))
-    first, second = (failed(session.send("Is it so?")).error for _ in range(2))
-    assert first is not second
 
 
 def test_a_message_too_large_for_the_window_is_stored_and_fails_clearly(room: Room) -> None:
@@ -543,15 +511,6 @@ def test_leaving_after_the_last_event_stores_nothing_twice(room: Room, wanted: t
     ended(session.send("And again?"))
 
 
-def test_an_error_of_the_reader_after_the_last_event_stores_nothing_twice(room: Room) -> None:
-    session = room.session(Deltas([says("Yes.")]))
-    turn = session.send("Is it so?")
-    step_to(turn, TurnCompleted)
-    with pytest.raises(ValueError, match="the reader's"):
-        turn.throw(ValueError("the reader's"))
-    assert len(log(session)) == len(session.history) == 2
-
-
 # coming back
 
 
@@ -605,37 +564,6 @@ def test_project_memory_can_be_turned_off(room: Room) -> None:
     write(room.vault.root, {"ZKCHAT.md": "Be brief."})
     room.settings = Config(context=ContextSettings(memory_integration=False))
     assert room.session().pinned_memory == ()
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "First line.\n" + "Another line of it.\n" * 3000,
-        "One line without end " * 3000,
-        "漢字" * 5000,
-        "x" * 60_000,
-        "\n" * 50 + "word " * 5000,
-        ("-" * 999 + "\n") * 500,
-    ],
-)
-def test_memory_larger_than_its_share_is_cut_and_marked(room: Room, text: str) -> None:
-    write(room.vault.root, {"ZKCHAT.md": text, "WILK.md": "Too late."})
-    item, *_ = room.session().pinned_memory
-    assert item.cut
-    assert item.content.startswith(text.strip()[:5])
-    assert "cut: this file is longer" in item.content
-    assert item.tokens == COUNTER.count(item.content) <= int(0.2 * int(0.6 * 32768))
-
-
-@pytest.mark.parametrize("name", ["../secret.md", "/etc/passwd", "", "Nowhere.md", "Queries", "a\0b"])
-def test_a_memory_file_that_cannot_be_read_is_none(room: Room, name: str) -> None:
-    assert room.session(settings=Config.model_validate({"memory": {"project_file": name}})).pinned_memory == ()
-
-
-def test_memory_without_room_or_words_is_none(room: Room) -> None:
-    write(room.vault.root, {"ZKCHAT.md": "  \n ", "WILK.md": "word " * 50})
-    assert room.session(max_context=20).pinned_memory == ()
-    assert room.session(max_context=120).pinned_memory == ()
 
 
 # the vault changes or goes
@@ -704,137 +632,7 @@ def test_a_conversation_goes_on_when_its_vault_is_gone(room: Room) -> None:
     assert last.report.answer.startswith("Your notes don't say")
 
 
-def test_a_turn_is_two_transactions_whatever_it_teaches(room: Room) -> None:
-    usage = TokenUsage(prompt_tokens=500, completion_tokens=3)
-    tool = [ToolCallsPart((find("roof"),)), StreamFinished("tool_calls", usage)]
-    session = room.session(Deltas([says("Yes?"), tool, [TextPart("In June."), StreamFinished("stop", usage)]]))
-    completed(session.send("Hello"))  # which begins the conversation
-    session.memory.remember("The roof deadline is 3 June")
-    statements: list[str] = []
-    room.store._db.set_trace_callback(statements.append)
-    completed(session.send("When is the roof deadline?"))
-    room.store._db.set_trace_callback(None)
-    assert [each for each in statements if each in ("BEGIN IMMEDIATE", "COMMIT")] == ["BEGIN IMMEDIATE", "COMMIT"] * 2
-    assert room.store.calibration(session.model.name) != 1.0
-    assert room.store.facts(str(room.vault.root))[0].last_accessed == NOON
-
-
-# a full disk
-
-
-def fill(store: ChatSessionStore) -> None:
-    """From now on the store's file may not grow, as on a full disk."""
-    pages = store._db.execute("PRAGMA page_count").fetchone()[0]
-    store._db.execute(f"PRAGMA max_page_count = {pages}")
-
-
-def make_room(store: ChatSessionStore) -> None:
-    store._db.execute("PRAGMA max_page_count = 1000000")
-
-
-LONG = "An answer that takes some pages of the disk. " * 1000
-
-
-def test_an_answer_that_cannot_be_stored_is_told_and_not_lost(room: Room) -> None:
-    session = room.session(Deltas([says(LONG)]))
-    turn = session.send("Is it so?")
-    step_to(turn, MessageStored)
-    fill(room.store)
-    events, last = ended(turn)
-    assert isinstance(last, TurnCompleted) and last.report.answer == LONG
-    [told] = [e for e in events if isinstance(e, Notice)]
-    assert told.message.startswith("this conversation is not stored for now: The store ") and "full" in told.message and told.hint
-    assert log(session) == [("user", "pending", "Is it so?")]
-
-
-def test_an_answer_that_could_not_be_stored_is_stored_with_the_next_turn(room: Room) -> None:
-    session = room.session(Deltas([says(LONG), says("Short.")]))
-    turn = session.send("Is it so?")
-    step_to(turn, MessageStored)
-    fill(room.store)
-    completed(turn)
-    make_room(room.store)
-    events, _ = ended(session.send("And now?"))
-    assert any("stored again" in e.message for e in events if isinstance(e, Notice))
-    assert [content for _, _, content in log(session)] == ["Is it so?", LONG, "And now?", "Short."]
-    assert room.store.conversation(session.conversation.id).title == "Is it so?"
-    assert room.resumed(session).prompt() == session.prompt()
-
-
-def test_the_conversation_goes_on_in_memory_while_the_disk_is_full(room: Room) -> None:
-    session = room.session(Deltas([says(LONG), says("Perhaps."), says("Short.")]))
-    turn = session.send("Is it so?")
-    step_to(turn, MessageStored)
-    fill(room.store)
-    told = [e.message for e in turn if isinstance(e, Notice)]
-    assert LONG in contents(session) and len(told) == 1 and "not stored for now: " in told[0]
-    events, last = ended(session.send("Is there room? " * 2000))
-    assert isinstance(last, TurnCompleted) and not any(isinstance(e, Notice) for e in events), "it has been told"
-    make_room(room.store)
-    events, _ = ended(session.send("And now?"))
-    assert [e.message for e in events if isinstance(e, Notice)] == ["everything is stored again"]
-    kept = [content for _, _, content in log(session)]
-    assert kept == ["Is it so?", LONG, "Is there room? " * 2000, "Perhaps.", "And now?", "Short."]
-    session.flush()
-    assert room.resumed(session).prompt() == session.prompt()
-
-
-def test_a_conversation_that_could_not_even_begin_is_stored_later(room: Room) -> None:
-    session = room.session(Deltas([says("Yes.")]))
-    fill(room.store)
-    completed(session.send("word " * 20_000))
-    with pytest.raises(StoreError, match=r"^1 turn is lost, of \S+: The store .* full"):
-        session.flush()
-    assert room.store.conversations() == [] or not log(session)
-    make_room(room.store)
-    session.flush()
-    assert [(role, status) for role, status, _ in log(session)] == [("user", "complete"), ("assistant", "complete")]
-    assert len(room.store.prompts(session.history[0].id)) == 1
-
-
-def test_a_failure_on_a_full_disk_tells_both(room: Room) -> None:
-    session = room.session(Deltas([[TextPart(LONG), TIMEOUT]]))
-    turn = session.send("Is it so?")
-    step_to(turn, MessageStored)
-    fill(room.store)
-    events, last = ended(turn)
-    assert isinstance(last, TurnFailed)
-    assert last.error.code == "provider"
-    assert any("full" in e.message for e in events if isinstance(e, Notice))
-
-
-def test_a_disk_that_is_full_for_the_system_is_told_too(room: Room, tmp_path: Path) -> None:
-    session = room.session(Deltas([says(LONG)]))
-    turn = session.send("Is it so?")
-    step_to(turn, MessageStored)
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, ((tmp_path / "store.db-wal").stat().st_size, before[1]))
-    try:
-        events, last = ended(turn)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        signal.signal(signal.SIGXFSZ, ignored)
-    assert isinstance(last, TurnCompleted) and last.report.answer == LONG
-    assert [e.hint for e in events if isinstance(e, Notice)]
-
-
 # bounds
-
-
-def test_ids_and_times_come_from_outside(room: Room) -> None:
-    room.new_id = Ids("x")
-    session = room.session(Deltas([says("Yes.")]))
-    completed(session.send("So?"))
-    assert all(m.id.startswith("x") and m.timestamp == NOON for m in session.history)
-
-
-def test_two_sessions_do_not_share_their_turns(room: Room) -> None:
-    one, other = room.session(Deltas([says("One.")])), room.session(Deltas([says("Other.")]))
-    completed(one.send("A?"))
-    completed(other.send("B?"))
-    assert contents(one) == ["A?", "One."]
-    assert contents(other) == ["B?", "Other."]
 
 
 def test_a_tool_call_may_come_in_several_deltas(room: Room) -> None:

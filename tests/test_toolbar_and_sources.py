@@ -22,7 +22,7 @@ from zkchat_cli.models import (
     MessageBreakdown,
     ToolRun,
 )
-from zkchat_cli.terminal.hyperlinks import opener
+from zkchat_cli.terminal.hyperlinks import note_opener
 from zkchat_cli.terminal.line_layout import lay_out
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.toolbar import Toolbar, clipped, shortened
@@ -203,7 +203,7 @@ def test_a_laid_out_row_fits_unless_a_single_word_does_not(lines: list[StyledLin
 
 
 def opened(root: str, style: str, path: str) -> str | None:
-    return opener(Path(root), style)(path)
+    return note_opener(Path(root), style)(path)
 
 
 def test_a_link_opens_the_file_or_obsidian_or_nothing() -> None:
@@ -234,17 +234,17 @@ def screen(*, colour: bool, address: Any = None, width: int | None = None) -> tu
 
 
 def test_a_path_is_a_link_on_a_terminal_only() -> None:
-    for colour, address in [(True, None), (False, opener(Path("/n"), "file")), (True, opener(Path("/n"), "none"))]:
+    for colour, address in [(True, None), (False, note_opener(Path("/n"), "file")), (True, note_opener(Path("/n"), "none"))]:
         to, out = screen(colour=colour, address=address)
         to.show([StyledLine((StyledSpan("a.md", "", "a.md"),))])
         assert out.getvalue() == "a.md\n"
-    to, out = screen(colour=True, address=opener(Path("/n"), "file"))
+    to, out = screen(colour=True, address=note_opener(Path("/n"), "file"))
     to.show([StyledLine((StyledSpan("a.md", "dim", "a.md"), StyledSpan(":3")))])
     assert re.fullmatch(r"\x1b\]8;id=\d+;file:///n/a.md\x1b\\\x1b\[2ma.md\x1b\[0m\x1b\]8;;\x1b\\:3\n", out.getvalue())
 
 
 def test_a_broken_link_is_one_on_each_of_its_rows() -> None:
-    to, out = screen(colour=True, address=opener(Path("/n"), "file"), width=20)
+    to, out = screen(colour=True, address=note_opener(Path("/n"), "file"), width=20)
     to.show([StyledLine((StyledSpan("read "), StyledSpan("A rather long name of a note.md", "", "a.md")))])
     rows = out.getvalue().splitlines()
     assert len(rows) == 3

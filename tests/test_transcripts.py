@@ -1,4 +1,4 @@
-"""Each transcript is what the program says today; see playing.py for how one is written.
+"""Each transcript is what the program says today; see transcript_player.py for how one is written.
 
 `python test_transcripts.py [NAME …]` writes them anew as far as they have changed, for reading them again.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import typer
-from playing import MORE, SHELL, TYPED, Transcript, agrees, played
+from transcript_player import MORE, SHELL, TYPED, Transcript, agrees, played
 
 from zkchat_cli import slash
 from zkchat_cli.cli import app

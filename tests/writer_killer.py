@@ -1,8 +1,8 @@
-"""A store whose writers are killed: `python writer_killer.py FILE LIVES` forks a writer for each life, which is killed at some moment with
-SIGKILL, looks at what is left, and prints one JSON document: how many lives ended where, and what was wrong.
+"""Killed writers: `python writer_killer.py FILE LIVES` forks one writer per life, kills it with SIGKILL at some moment, checks what is
+left, and prints as JSON how many lives ended where and what was wrong.
 
-A life talks turn by turn, folding and searching between. One in three is killed before a statement, one between two instructions of
-SQLite's machine, one by its parent after a random time, which hits the middle of a commit too.
+A writer stores turn after turn, with summaries and searches in between. One in three is killed before an SQL statement, one between two
+instructions of SQLite's machine, one by its parent after a random time, which also hits the middle of a commit.
 """
 
 import json
@@ -14,32 +14,17 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from zkchat_cli.models import (
-    BudgetStatus,
-    BudgetStatuses,
-    Compaction,
-    CompactionDue,
-    ContentChunk,
-    ContextUsage,
-    Conversation,
-    MessageBreakdown,
-    Prompt,
-    PromptMessage,
-    SentPrompt,
-    ZkChatMessage,
-)
+from building import NOON, a_compaction, chunk, said
+
+from zkchat_cli.models import BudgetStatus, BudgetStatuses, ContextUsage, Conversation, MessageBreakdown, Prompt, PromptMessage, SentPrompt
+from zkchat_cli.models.prompts import CompactionDue
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 
-NOON = "2025-05-08T12:00:00+00:00"
-STEPS = 15
-"""Instructions of SQLite's machine between two looks at whether it is time."""
+TICK = 15
+"""Instructions of SQLite's machine."""
 _STATUS = BudgetStatus(used=1, budget=9, percentage=11.1)
 USAGE = ContextUsage(
-    system_tokens=1,
-    tool_tokens=0,
-    message_tokens=1,
-    total_tokens=2,
-    available_tokens=7,
+    **dict.fromkeys(("system_tokens", "tool_tokens", "message_tokens", "total_tokens", "available_tokens"), 1),
     max_context=10,
     effective_limit=9,
     estimated=False,
@@ -49,22 +34,18 @@ USAGE = ContextUsage(
 )
 
 
-def said(id_: str, role: str, content: str, parent: str | None, **more: object) -> ZkChatMessage:
-    return ZkChatMessage.model_validate({"id": id_, "role": role, "content": content, "parent_id": parent, "timestamp": NOON, **more})
-
-
-def sent(question: str, text: str) -> Prompt:
+def prompt_of(question: str, text: str) -> Prompt:
     message = PromptMessage(role="user", content=text, tokens=1, kind="conversation", source_ids=(question,))
     return Prompt(messages=(message,), tools=(), usage=USAGE, strategy="hybrid")
 
 
-def live(file: Path, name: str, acknowledge: int, statements: int = 0, instructions: int = 0) -> None:
-    """Talk until it ends, killing itself after so many statements or about so many instructions; what is stored is said on a pipe."""
+def write_until_killed(file: Path, name: str, acknowledge: int, statements: int = 0, instructions: int = 0) -> None:
+    """Store turns; kill this process after so many statements or about so many instructions. What is stored is written to a pipe."""
     store = ChatSessionStore.open(file)
     database = store._db
     database.execute("PRAGMA synchronous = OFF")  # which is for power cuts
 
-    def ticking(left: int) -> Callable[..., int]:
+    def countdown(left: int) -> Callable[..., int]:
         def tick(*_: object) -> int:
             nonlocal left
             left -= 1
@@ -75,51 +56,51 @@ def live(file: Path, name: str, acknowledge: int, statements: int = 0, instructi
         return tick
 
     if statements:
-        database.set_trace_callback(ticking(statements))
+        database.set_trace_callback(countdown(statements))
     if instructions:
-        database.set_progress_handler(ticking(1 + instructions // STEPS), STEPS)
+        database.set_progress_handler(countdown(1 + instructions // TICK), TICK)
     for n in range(1000):
-        question = said(f"{name}-q{n}", "user", f"why {n}? " * 40, store.conversation("c1").head_id, status="pending")
+        question = said("user", f"why {n}? " * 40, f"{name}-q{n}", parent_id=store.conversation("c1").head_id, status="pending")
         store.add("c1", question)
         os.write(acknowledge, f"{question.id}\n".encode())
-        chunk = ContentChunk(id="k", relative_path="A.md", title="A", start_line=1, end_line=1, text="so " * 500, number=1)
-        result = said(f"{name}-t{n}", "tool", json.dumps({"text": chunk.text}), question.id, tool_name="find", chunks=(chunk,))
-        answer = said(f"{name}-a{n}", "assistant", "therefore. " * 100, result.id)
-        call = SentPrompt(question_id=question.id, call=1, model="offline", prompt=sent(question.id, question.content))
+        excerpt = chunk(1, "so " * 500)
+        result = said(
+            "tool", json.dumps({"text": excerpt.text}), f"{name}-t{n}", parent_id=question.id, tool_name="find", chunks=(excerpt,)
+        )
+        answer = said("assistant", "therefore. " * 100, f"{name}-a{n}", parent_id=result.id)
+        call = SentPrompt(question_id=question.id, call=1, model="offline", prompt=prompt_of(question.id, question.content))
         store.commit("c1", question.model_copy(update={"status": "complete"}), [result, answer], updated_at=NOON, sent=[call])
         os.write(acknowledge, f"{answer.id}\n".encode())
-        figures = {"tokens_before": 9, "tokens_after": 8, "messages_folded": 2, "mode": "full"}
-        folded = Compaction(id=f"{name}-s{n}", created_at=NOON, last_id=answer.id, summary="so far " * 50, masked=(result.id,), **figures)
-        store.compact("c1", folded)
-        os.write(acknowledge, f"{folded.id}\n".encode())
+        compaction = a_compaction("so far " * 50, answer.id, id=f"{name}-s{n}", masked=(result.id,))
+        store.compact("c1", compaction)
+        os.write(acknowledge, f"{compaction.id}\n".encode())
         if n % 3 == 2:
             store.search(None, "therefore")
     os._exit(0)
 
 
-def wrong(file: Path, acknowledged: set[str], thorough: bool) -> list[str]:
-    """What a killed writer left that should not be."""
+def find_problems(file: Path, acknowledged: set[str], thorough: bool) -> list[str]:
+    """What a killed writer lost or left behind."""
     store = ChatSessionStore.open(file)
     log = {message.id: message for message in store.log("c1")}
-    held = {compaction.id for compaction in store.compactions("c1")}
-    found = [f"{id_} is missing" for id_ in acknowledged - set(log) - held]
+    compactions = {compaction.id for compaction in store.compactions("c1")}
+    problems = [f"{id_} is missing" for id_ in acknowledged - set(log) - compactions]
     history = store.history("c1")
     for message in log.values():
         if message.role == "user":
-            turn = message.id.replace("-q", "-a") in log
-            if (message.status == "complete") != turn or (message.status == "pending" and message is not log[history[-1].id]):
-                found.append(f"{message.id} is {message.status}")
+            answered = message.id.replace("-q", "-a") in log
+            if (message.status == "complete") != answered or (message.status == "pending" and message is not log[history[-1].id]):
+                problems.append(f"{message.id} is {message.status}")
     if len(history) != len(log):
-        found.append(f"the branch has {len(history)} of {len(log)} messages")
+        problems.append(f"the branch has {len(history)} of {len(log)} messages")
     last = next((m for m in reversed(history) if m.role == "user" and m.status == "complete"), None)
-    if last and [each.prompt for each in store.prompts(last.id)] != [sent(last.id, last.content)]:
-        found.append(f"the prompt of {last.id} is another")
+    if last and [each.prompt for each in store.prompts(last.id)] != [prompt_of(last.id, last.content)]:
+        problems.append(f"the prompt of {last.id} is another")
     if thorough:
-        database = store._db
-        found += [row for (row,) in database.execute("PRAGMA integrity_check") if row != "ok"]
-        database.execute("INSERT INTO message_index (message_index) VALUES ('integrity-check')")
+        problems += [row for (row,) in store._db.execute("PRAGMA integrity_check") if row != "ok"]
+        store._db.execute("INSERT INTO message_index (message_index) VALUES ('integrity-check')")
     store.close()
-    return found
+    return problems
 
 
 def main() -> None:
@@ -129,7 +110,7 @@ def main() -> None:
     store.close()
     chance = random.Random(7)
     acknowledged: set[str] = set()
-    told: dict[str, int] = {"killed": 0, "after a question": 0, "after a turn": 0, "after a summary": 0}
+    result: dict[str, int] = {"killed": 0, "after a question": 0, "after a turn": 0, "after a summary": 0}
     problems: list[str] = []
     for life in range(lives):
         moments = ({}, {"instructions": chance.randrange(6000)}, {"statements": chance.randrange(1, 100)})
@@ -137,20 +118,19 @@ def main() -> None:
         child = os.fork()
         if child == 0:
             os.close(readable)
-            live(file, f"life{life}", writable, **moments[life % 3])
+            write_until_killed(file, f"life{life}", writable, **moments[life % 3])
         os.close(writable)
         if life % 3 == 0:
             time.sleep(chance.random() * 0.008)
             os.kill(child, signal.SIGKILL)
         with os.fdopen(readable) as lines:
-            heard = lines.read().split()
-        _, status = os.waitpid(child, 0)
-        told["killed"] += os.WIFSIGNALED(status)
-        acknowledged.update(heard)
-        if heard:
-            told[{"q": "after a question", "a": "after a turn", "s": "after a summary"}[heard[-1].split("-")[1][0]]] += 1
-        problems += wrong(file, acknowledged, thorough=life % 20 == 0)
-    print(json.dumps({**told, "acknowledged": len(acknowledged), "problems": problems[:20]}))
+            stored = lines.read().split()
+        result["killed"] += os.WIFSIGNALED(os.waitpid(child, 0)[1])
+        acknowledged.update(stored)
+        if stored:
+            result[{"q": "after a question", "a": "after a turn", "s": "after a summary"}[stored[-1].split("-")[1][0]]] += 1
+        problems += find_problems(file, acknowledged, thorough=life % 20 == 0)
+    print(json.dumps({**result, "problems": problems[:20]}))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Everything a turn can say, as frozen values: the screen, the one-shot command, JSON lines and tests read the same stream.
+"""The events of a turn, as frozen values: the screen, the one-shot command, JSON lines and tests read the same stream.
 
 A turn's events come in this order, and end with exactly one of the last two:
 
@@ -8,8 +8,8 @@ A turn's events come in this order, and end with exactly one of the last two:
 
 Compacting is CompactionStarted, Waiting*, CompactionDone | Notice. Change is ChangeProposed, ChangeDecided.
 
-An agent run (see solving.py) is several turns in one stream: each begins with IterationStarted, what the model says meanwhile is a
-ReasoningDelta (`aloud`), and only at the end come its answer, as TextDelta and Cited, and the one TurnCompleted or TurnFailed.
+An agent run (see chat/agent_run.py) is several turns in one stream: each begins with IterationStarted, its text is a ReasoningDelta
+(`aloud`), and the answer comes only at the end, as TextDelta and Cited, with the one TurnCompleted or TurnFailed.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from zkchat_cli.models import Compaction, DocumentReference, ToolCall, ToolRun, 
 
 @dataclass(frozen=True, slots=True)
 class MessageStored:
-    """The user's message is safe; these are the documents it names (broken ones included)."""
+    """The user's message is stored; `references` are the documents it names, missing ones included."""
 
     message_id: str
     references: tuple[DocumentReference, ...]
@@ -28,7 +28,7 @@ class MessageStored:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something the user should know that stops nothing: what, why, what next."""
+    """A warning that stops nothing: what, why, what next."""
 
     message: str
     hint: str = ""
@@ -46,7 +46,7 @@ class CompactionDone:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The model has not begun to answer and is asked again in so many seconds, because of `reason`; said anew each second."""
+    """The model has not begun to answer and is called again in so many seconds, because of `reason`; repeated each second."""
 
     seconds: float
     reason: str
@@ -54,7 +54,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningDelta:
-    """`aloud`: said to the user, not thought, but in the middle of an agent run: it is no answer yet."""
+    """`aloud`: text for the user, but in the middle of an agent run and so not the answer yet."""
 
     text: str
     aloud: bool = False
@@ -67,9 +67,9 @@ class TextDelta:
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """A place in the streamed text that cites, told as soon as it is certain: by `numbers` of excerpts, or by the `name` of a note.
+    """A citation in the streamed text, as soon as it is complete: by `numbers` of excerpts, or by the `name` of a note.
 
-    `start` and `end` count the characters of the text since the turn began or tools last ran. Whether it holds is told at the turn's end.
+    `start` and `end` count characters of the text since the turn began or tools last ran. It is verified at the end of the turn.
     """
 
     numbers: tuple[int, ...]
@@ -85,7 +85,7 @@ class ToolCallStarted:
 
 @dataclass(frozen=True, slots=True)
 class ChangeProposed:
-    """A tool would change notes: what it would do in a line, and as a unified diff. Whether it does is decided before the next event."""
+    """A tool wants to change notes: a one-line summary and a unified diff. It is approved or declined before the next event."""
 
     call: ToolCall
     summary: str
@@ -95,7 +95,7 @@ class ChangeProposed:
 
 @dataclass(frozen=True, slots=True)
 class ChangeDecided:
-    """What became of a proposed change: made or not, and what there is to tell of that."""
+    """Whether a proposed change was made, and a message about that."""
 
     call: ToolCall
     made: bool
@@ -107,7 +107,7 @@ class ToolCallFinished:
     call: ToolCall
     run: ToolRun
     excerpts: int
-    """How many chunks of notes the result brought in."""
+    """Number of chunks in the result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class IterationStarted:
 
 @dataclass(frozen=True, slots=True)
 class IterationFinished:
-    """A turn of an agent run is over: how many tools it called, and how many excerpts they found that were not there before."""
+    """A turn of an agent run is over: how many tools it called, and how many new excerpts they found."""
 
     number: int
     tools: int

@@ -18,8 +18,8 @@ from hypothesis import HealthCheck, seed, settings
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from building import a_room
-from compacting import every_prompt_is_sound_and_an_import_gives_the_identical_one, undo_gives_each_earlier_prompt_back
-from histories import any_history_makes_a_prompt_that_keeps_all_promises
+from compaction_properties import every_prompt_is_sound_and_an_import_gives_the_identical_one, undo_gives_each_earlier_prompt_back
+from history_strategies import any_history_makes_a_prompt_that_keeps_all_promises
 
 SLICE = 1000
 

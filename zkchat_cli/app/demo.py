@@ -1,4 +1,4 @@
-"""From settings to a working session: the only place that constructs things, and that knows which flag means which setting."""
+"""The built-in demo vault, copied to a scratch folder."""
 
 from importlib.resources import as_file, files
 from pathlib import Path

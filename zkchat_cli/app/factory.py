@@ -1,4 +1,4 @@
-"""From settings to a working session: the only place that constructs things, and that knows which flag means which setting."""
+"""The composition root: opens the vault, the store and the model that the settings name, and makes sessions of them."""
 
 import secrets
 import threading
@@ -44,7 +44,7 @@ NO_EMBEDDER = "none"
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """The opened things a session is made of; `session` makes one. Close it when done."""
+    """The opened vault, store and model; `session` makes a session of them. Close it when done."""
 
     loaded: LoadedConfig
     vault: Vault
@@ -54,23 +54,23 @@ class App:
     choices: StartupOptions = field(default_factory=StartupOptions)
     cwd: Path = field(default_factory=Path.cwd)
     unstored: StoreUnwritable | None = None
-    """Why nothing is stored, where something should be."""
+    """Why conversations are only in memory, where they should be stored."""
     counter: TokenCounter = field(default_factory=TokenCounter)
     approve: Approve | None = None
-    """Who says whether a change of notes is made; None: nobody, and it is not."""
+    """Approves changes of notes; without it none is made."""
     cache: CacheDir | None = None
-    """Where the index is kept."""
+    """The folder of the index."""
 
     @property
     def model(self) -> Model:
         return self.using.model
 
     def find(self, id_: str | None) -> Conversation:
-        """The stored conversation of that id or unique beginning of it; for None the vault's latest. Raises StoreError."""
+        """The stored conversation with that id or unique prefix; for None the vault's latest. Raises StoreError."""
         return self.store.find(id_, str(self.vault.root))
 
     def session(self, conversation: Conversation | None = None) -> ZkChatSession:
-        """A session on a stored conversation, which goes on with its agent, or a new one; with the agent that was chosen, if one was."""
+        """A session on a stored conversation, which continues with its agent, or on a new one; with the agent that --agent names."""
         session = ZkChatSession(self.services(), self._runtime(self.loaded, self.using), conversation)
         if self.choices.agent is not None:
             session.use_agent(self.choices.agent)
@@ -122,7 +122,7 @@ class App:
 
 
 def _current_folder() -> Path | None:
-    """None for one that was deleted under the program."""
+    """None when it was deleted while the program runs."""
     try:
         return Path.cwd()
     except OSError:
@@ -130,7 +130,7 @@ def _current_folder() -> Path | None:
 
 
 def now() -> str:
-    """The present, ISO 8601 with zone."""
+    """The time, ISO 8601 with zone."""
     return datetime.now(UTC).astimezone().isoformat(timespec="milliseconds")
 
 
@@ -140,7 +140,7 @@ def new_id() -> str:
 
 @cache
 def settings_schema() -> type[Config]:
-    """All settings: zkchat's own and the tables that providers declare."""
+    """The schema of all settings: zkchat's own and the tables of the providers."""
     return config_schema.with_tables({name: providers.provider(name).settings for name in providers.names()})
 
 
@@ -155,19 +155,19 @@ def check_agent(agent: Agent) -> Agent:
 
 def settings(choices: StartupOptions, env: Mapping[str, str], cwd: Path, agent: Agent | None = None) -> LoadedConfig:
     """All layers, the vault's own and the agent's included, checked down to the names of strategies and providers."""
-    told = agent.settings_layer if agent is not None else ()
-    where = paths.app_paths(env, choices.config_file)
+    agent_layer = agent.settings_layer if agent is not None else ()
+    app_paths = paths.app_paths(env, choices.config_file)
     if choices.config_file is not None and not choices.config_file.is_file():
         raise ConfigError(f"there is no settings file {choices.config_file}", "--config names an existing TOML file.")
-    loaded = loader.load_config(choices.flags, env, where, schema=settings_schema(), agent=told)
+    loaded = loader.load_config(choices.flags, env, app_paths, schema=settings_schema(), agent=agent_layer)
     folder = vault_folder(loaded, cwd)
     if folder is not None:
-        loaded = loader.load_config(choices.flags, env, where, folder, settings_schema(), told)
+        loaded = loader.load_config(choices.flags, env, app_paths, folder, settings_schema(), agent_layer)
     return check(loaded)
 
 
 def check(loaded: LoadedConfig) -> LoadedConfig:
-    """Refuse names that no drawer holds: a strategy, a provider, an embedder. They are checked here because config knows no drawers."""
+    """Refuse unknown strategies, providers and embedders. They are checked here because config does not know the registries."""
     strategy = loaded.values.context.strategy
     if strategy not in strategies.strategy_names():
         raise loaded.invalid_value("context.strategy", strategy, " or ".join(strategies.strategy_names()))
@@ -183,7 +183,7 @@ def check(loaded: LoadedConfig) -> LoadedConfig:
 
 
 def _refuse_to_send(loaded: LoadedConfig) -> None:
-    """Whoever shares a vault must not decide where another person's notes and questions are sent: its own file names no server."""
+    """A vault's own settings file may not name a server: who shares a vault must not decide where another person's notes are sent."""
     sent_by = [name for name in providers.names() if providers.provider(name).server_info is not None]
     chosen = loaded.values.model.partition("/")[0]
     wrong = [key for key in loaded.origins if loaded.is_vaults_own(key) and (key.partition(".")[0] in sent_by)]
@@ -194,7 +194,7 @@ def _refuse_to_send(loaded: LoadedConfig) -> None:
 
 
 def _configured_window(loaded: LoadedConfig) -> Window | None:
-    """The context window that somebody set, with who did."""
+    """The context window that the user set, with its source."""
     origin = loaded.origins.get("context.max_tokens")
     return Window(loaded.values.context.max_tokens, f"context.max_tokens, {origin}") if origin else None
 
@@ -213,7 +213,6 @@ def vault_root(loaded: LoadedConfig, cwd: Path) -> str | None:
 
 
 def no_vault_error(cwd: Path) -> VaultError:
-    """None is named, and where we are is none."""
     return VaultError(
         f"no vault: {cwd} holds no Markdown files, and none is named",
         "Name one by --vault DIR, ZKCHAT_VAULT, or `zkchat config set vault.path DIR`; or start in a folder with .md files. "
@@ -222,8 +221,7 @@ def no_vault_error(cwd: Path) -> VaultError:
 
 
 def open_vault(loaded: LoadedConfig, env: Mapping[str, str], cwd: Path, cache_dir: Path | None = None) -> Vault:
-    """The vault the settings name, not scanned yet; its index in `cache_dir`, else where it always is. Raises VaultError where there is
-    none."""
+    """The vault that the settings name, not scanned yet. Its index is in `cache_dir` or the usual folder. Raises VaultError."""
     folder = vault_folder(loaded, cwd)
     if folder is None:
         raise no_vault_error(cwd)
@@ -231,7 +229,7 @@ def open_vault(loaded: LoadedConfig, env: Mapping[str, str], cwd: Path, cache_di
 
 
 def open_embedder(loaded: LoadedConfig, env: Mapping[str, str]) -> Embedder | None:
-    """What computes vectors, if the settings name something; nothing is contacted or loaded until the first text."""
+    """The embedder that the settings name, if any; nothing is contacted or loaded until the first text."""
     wanted = loaded.values.semantic
     if wanted.provider == NO_EMBEDDER:
         return None
@@ -240,7 +238,7 @@ def open_embedder(loaded: LoadedConfig, env: Mapping[str, str]) -> Embedder | No
 
 
 def open_model(loaded: LoadedConfig, env: Mapping[str, str], agent: Agent | None = None, *, unsafe: bool = False) -> OpenedModel:
-    """The model the settings name, and the tools that it can, and the agent may, call: those that change notes only with `unsafe`.
+    """The model that the settings name, with the tools that it can call and the agent may call; tools that write only with `unsafe`.
 
     Nothing is contacted or loaded yet.
     """
@@ -254,9 +252,9 @@ def open_model(loaded: LoadedConfig, env: Mapping[str, str], agent: Agent | None
 
 
 def available_models(loaded: LoadedConfig, env: Mapping[str, str], seconds: float | None = None) -> tuple[AvailableModels, ...]:
-    """The models of each server that the user has chosen, or that may run on this machine; all are asked at once.
+    """The models of each server that the user has configured, or that may run on this machine; all are asked in parallel.
 
-    One that takes longer than so many `seconds` is not waited for, not even by the program's end.
+    A server that takes longer than `seconds` is not waited for, not even when the program ends.
     """
     reached = {name: server for name in providers.names() if (server := server_info(name, loaded, env)) is not None}
     asked = {name: server for name, server in reached.items() if server.configured_by or is_local(server.address)}
@@ -286,20 +284,20 @@ def _offered(name: str, server: ServerInfo) -> AvailableModels:
 
 
 def server_info(name: str, loaded: LoadedConfig, env: Mapping[str, str]) -> ServerInfo | None:
-    """How a provider's server is reached; None for one without a server."""
+    """Address and key of a provider's server; None for a provider without one."""
     provider = providers.provider(name)
     return provider.server_info(model_config(provider, loaded, env)) if provider.server_info is not None else None
 
 
 def model_config(provider: Provider, loaded: LoadedConfig, env: Mapping[str, str], model: str = "") -> ModelConfig:
-    """What a provider gets of the settings: its own table."""
+    """The part of the settings that a provider gets: its own table."""
     own = getattr(loaded.values, provider.name, provider.settings())
     variable = getattr(own, "key_variable", "")
     return ModelConfig(model, own, env, credentials.find_key(provider.name, variable, env, loaded.places) if variable else ApiKey())
 
 
 def key_variables(env: Mapping[str, str]) -> dict[str, str]:
-    """The providers that take a key, each with the environment variable that holds it; where settings are wrong, the usual one."""
+    """The environment variable of each provider's key; the default one when the settings are wrong."""
     tables = {name: table for name in providers.names() if "key_variable" in (table := providers.provider(name).settings).model_fields}
     try:
         values = loader.load_config({}, env, paths.app_paths(env), schema=settings_schema()).values
@@ -309,13 +307,12 @@ def key_variables(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def open_store(loaded: LoadedConfig, *, keep: bool = True) -> ChatSessionStore:
-    """The user's conversations, if only to read them where they may not be written; with `keep` false, a store in memory that leaves no
-    trace on disk."""
+    """The user's conversations, read-only where they cannot be written; without `keep`, a store in memory that leaves no trace on disk."""
     return ChatSessionStore.open_to_read(loaded.places.store_file) if keep else ChatSessionStore.open(None)
 
 
 def _conversations(loaded: LoadedConfig, choices: StartupOptions) -> tuple[ChatSessionStore, StoreUnwritable | None]:
-    """The store of a bench, and why it is only in memory where it should not be."""
+    """The store of an App, and why it is only in memory where it should not be."""
     if not choices.store or not choices.store_later:
         return open_store(loaded, keep=choices.store), None
     try:
@@ -325,9 +322,9 @@ def _conversations(loaded: LoadedConfig, choices: StartupOptions) -> tuple[ChatS
 
 
 def open_app(choices: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
-    """Everything a session needs. Raises the ZkchatError of whatever cannot be opened, with nothing left open.
+    """Open everything a session needs. Raises the ZkchatError of whatever cannot be opened, and leaves nothing open.
 
-    The model is the agent's where one was chosen: the settings' own need not be there then.
+    With an agent, the model is the agent's; the settings' own model need not exist then.
     """
     name = choices.agent
     agent = open_agent(name, paths.app_paths(env, choices.config_file)) if name is not None and name != agents.NO_AGENT else None

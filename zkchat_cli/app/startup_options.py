@@ -1,4 +1,4 @@
-"""From settings to a working session: the only place that constructs things, and that knows which flag means which setting."""
+"""Options of the command line that decide how a session starts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class StartupOptions:
-    """What the command line chose; what is None is left to the other layers."""
+    """None leaves a setting to the other layers."""
 
     vault: Path | None = None
     model: str | None = None
@@ -17,11 +17,11 @@ class StartupOptions:
     store: bool = True
     agent: str | None = None
     overrides: Mapping[str, object] = field(default_factory=dict)
-    """Settings that were changed in the chat, by their keys."""
+    """Settings changed in the chat, by key."""
     unsafe: bool = False
     """Whether the model may propose changes of notes."""
     store_later: bool = False
-    """Whether a store that may not be written is no reason to stop: conversations are in memory then."""
+    """Whether to keep conversations in memory when the store cannot be written, instead of stopping."""
 
     @property
     def flags(self) -> dict[str, object]:

@@ -65,7 +65,7 @@ class BackgroundTasks:
             paths += [reference.relative_path for reference in message.references if reference.relative_path]
             if message.role == "user":
                 break
-        return [path for path in paths if needs_model_summary(self._prompts.summaries(runtime).of(path))]
+        return [path for path in paths if needs_model_summary(self._prompts.summaries(runtime).find_summary(path))]
 
     def _work_on(self, task: str, wanted: Wanted) -> None:
         runtime = self._runtime

@@ -156,6 +156,7 @@ class _BlockReader:
         if scanned.quotes and (callout := _CALLOUT.match(text)):
             if callout[1]:
                 yield Block("callout", (callout[1],), number, quoted=True)
+            self._first_line = number + 1
         else:
             self._append(text)
 

@@ -42,10 +42,10 @@ class DocumentSummaryService:
 
     def summary(self, relative_path: str) -> str | None:
         """The summary as text; None if the note has no words or cannot be read."""
-        found = self.of(relative_path)
+        found = self.find_summary(relative_path)
         return str(found) if found else None
 
-    def of(self, relative_path: str) -> DocumentSummary | None:
+    def find_summary(self, relative_path: str) -> DocumentSummary | None:
         """The note's description, else its first real paragraph, else a model's summary, else its key text."""
         if relative_path not in self._summaries:
             cached = {bool(each.model): each for each in self._cache.get(relative_path)}

@@ -15,7 +15,7 @@ from zkchat_cli.events import Event, TurnFailed
 from zkchat_cli.slash.base import CommandResult, Pick
 from zkchat_cli.terminal import external_programs
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.turn_renderer import Verbosity, show, unsent
+from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn, unsent_lines
 from zkchat_cli.terminal.turn_view import NotePrinter
 
 
@@ -143,10 +143,10 @@ def run_piped(line: str, session: ZkChatSession, screen: Screen, aside: NotePrin
         session = result.session
     if result.turn is not None:
         with closing(result.turn) as turn:
-            last = show(turn, screen, aside, Verbosity(max_sources, detail=session.verbose))
+            last = show_turn(turn, screen, aside, Verbosity(max_sources, detail=session.verbose))
         if isinstance(last, TurnFailed):
             raise last.error
-        for told in unsent(session) if session.verbose else ():
+        for told in unsent_lines(session) if session.verbose else ():
             aside(told, "dim")
         screen.print()
     return session

@@ -1,36 +1,39 @@
-"""A unified diff on the screen, with the colours that `git diff` gives it, and with nothing in it that could not be seen."""
+"""A unified diff on the screen in the colours of `git diff`, with invisible characters made visible.
+
+rich's diff lexer takes a line of a note that begins with `---` for a file header; here the counts of the hunk decide.
+"""
 
 import re
 from collections.abc import Iterator
 
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.text.sanitize import revealed
+from zkchat_cli.text.sanitize import reveal_invisible
 
-LONGEST_LINE = 2000
-"""Characters of a line that are shown where not all lines are: a note may be one line of a megabyte."""
+MAX_LINE = 2000
+"""Characters shown of a line when the number of lines is limited: a note can be one line of a megabyte."""
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 
-def show_diff(diff: str, screen: Screen, most: int | None = None) -> None:
-    """Its lines, `most` of them at most and no endless ones then; how much more there is is said."""
-    shown = list(_styled(diff))
-    for line, style in shown[:most]:
-        more = len(line) - LONGEST_LINE if most is not None else 0
-        line = f"{line[:LONGEST_LINE]} … and {more} more characters" if more > 0 else line
-        screen.print(revealed(line), *([style] if style else []))
-    if most is not None and len(shown) > most:
-        screen.print(f"  … and {len(shown) - most} more lines", "dim")
+def show_diff(diff: str, screen: Screen, max_lines: int | None = None) -> None:
+    """Print a diff. With `max_lines` long lines are cut too, and a note says how much is missing."""
+    lines = list(_styled_lines(diff))
+    for line, style in lines[:max_lines]:
+        more = len(line) - MAX_LINE if max_lines is not None else 0
+        line = f"{line[:MAX_LINE]} … and {more} more characters" if more > 0 else line
+        screen.print(reveal_invisible(line), *([style] if style else []))
+    if max_lines is not None and len(lines) > max_lines:
+        screen.print(f"  … and {len(lines) - max_lines} more lines", "dim")
 
 
-def is_cut(diff: str, most: int) -> bool:
-    """Whether `show_diff` shows less than all of it."""
+def is_cut(diff: str, max_lines: int) -> bool:
+    """Whether `show_diff` leaves anything out."""
     lines = diff.removesuffix("\n").split("\n")
-    return len(lines) > most or any(len(line) > LONGEST_LINE for line in lines)
+    return len(lines) > max_lines or any(len(line) > MAX_LINE for line in lines)
 
 
-def _styled(diff: str) -> Iterator[tuple[str, str]]:
-    """Each line with its style. Only `\\n` ends one, and a head is what stands outside of hunks: a note's text can look like either."""
+def _styled_lines(diff: str) -> Iterator[tuple[str, str]]:
+    """Each line with its style. Lines outside of hunks are headers; the text of a note can look like a header."""
     old = new = 0
     for line in diff.removesuffix("\n").split("\n") if diff else ():
         if old <= 0 and new <= 0 and not line.startswith("\\"):

@@ -1,7 +1,7 @@
-"""Addresses that a terminal opens when a note's path, a link or a citation is clicked on.
+"""Addresses that a terminal opens when the user clicks on a path, a link or a citation (OSC 8).
 
-They are made of ASCII alone, percent-encoded byte by byte: whatever a file is called, its name cannot end the escape sequence it stands in
-or begin another. Of a model only addresses of the web and of mail are taken; a note's is made here, of a path within the vault.
+They are percent-encoded ASCII, so that a file name cannot end the escape sequence or begin another one. From a model only web and mail
+addresses are accepted; the address of a note is made here, from a path in the vault.
 """
 
 import os
@@ -18,19 +18,19 @@ from zkchat_cli.errors import ZkchatError
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
 
-LONGEST_ADDRESS = 2000
-"""Terminals take no longer ones (VTE: 2083 bytes)."""
+MAX_ADDRESS = 2000
+"""Terminals ignore longer ones (VTE: 2083 bytes)."""
 
 WEB = ("http://", "https://", "mailto:")
 
-Opener = Callable[[str], str | None]
-"""From a path relative to the vault to what opens it; None for a path that nothing opens."""
+NoteOpener = Callable[[str], str | None]
+"""Returns the address that opens the note at a path relative to the vault, or None."""
 
 
-def opener(root: Path, style: str) -> Opener:
-    """What opens the notes below `root`: with `file` what the desktop opens them with, with `obsidian` Obsidian, with `none` nothing.
+def note_opener(root: Path, style: str) -> NoteOpener:
+    """Addresses for the notes below `root`: `file` opens them with the desktop's program, `obsidian` with Obsidian, `none` not at all.
 
-    A path that leads out of the vault (an imported conversation may hold one) opens nothing.
+    A path that leads out of the vault, which an imported conversation can contain, has no address.
     """
 
     def address(relative_path: str) -> str | None:
@@ -39,28 +39,28 @@ def opener(root: Path, style: str) -> Opener:
             return None
         file = root / normal
         made = file.as_uri() if style == "file" else "obsidian://open?path=" + quote(os.fsencode(file), safe="")
-        return made if len(made) <= LONGEST_ADDRESS else None
+        return made if len(made) <= MAX_ADDRESS else None
 
     return address if style != "none" else lambda _: None
 
 
 @dataclass(frozen=True, slots=True)
 class LinkTargets:
-    """What a click in an answer opens, as an address or None: a note by what stands in `[[…]]`, a source by its number."""
+    """The addresses of links in an answer, or None: a note by the text in `[[…]]`, a source by its number."""
 
     note: Callable[[str], str | None] = lambda _: None
     source: Callable[[int], str | None] = lambda _: None
 
 
-NOTHING = LinkTargets()
+NO_LINKS = LinkTargets()
 
 
-def opens(session: "ZkChatSession", address: Opener | None) -> LinkTargets:
-    """For the answers of this conversation. `address` tells what opens the note at a path."""
+def link_targets(session: "ZkChatSession", address: NoteOpener | None) -> LinkTargets:
+    """The link targets for the answers of this conversation."""
     if address is None:
-        return NOTHING
+        return NO_LINKS
 
-    @lru_cache(maxsize=1000)  # what is still being said is drawn many times
+    @lru_cache(maxsize=1000)  # an open block is drawn many times
     def note(name: str) -> str | None:
         try:
             path = session.vault.resolve(name).target
@@ -76,8 +76,8 @@ def opens(session: "ZkChatSession", address: Opener | None) -> LinkTargets:
 
 
 def web_address(target: str) -> str | None:
-    """An address of the web or of mail; None for anything else."""
+    """A web or mail address, encoded; None for anything else."""
     if not target.lower().startswith(WEB):
         return None
     made = quote(target, safe="%/:=&?~#+!$,;'@()*[]")
-    return made if len(made) <= LONGEST_ADDRESS else None
+    return made if len(made) <= MAX_ADDRESS else None

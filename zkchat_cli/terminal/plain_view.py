@@ -185,7 +185,7 @@ class _StreamedText:
 
     def end(self) -> None:
         """Finish the open line, so that something else can be printed."""
-        self._write(self._row[self._written :])
+        self._write(self._row[self._written :].rstrip())
         self._row, self._written = "", 0
         if self.is_open:
             self._write("\n")
@@ -200,8 +200,7 @@ class _StreamedText:
         rows = [row for line in (self._row + text).replace("\r\n", "\n").split("\n") for row in break_line(line, width)]
         self._row = rows[-1]
         self._written = max(last_word(self._row), written if len(rows) == 1 else 0)
-        rows[-1] = self._row[: self._written]
-        return "\n".join(rows)[written:]
+        return "\n".join([*(row.rstrip() for row in rows[:-1]), self._row[: self._written]])[written:]
 
     def _write(self, text: str) -> None:
         if text:

@@ -15,7 +15,7 @@ from zkchat_cli.errors import ZkchatError
 from zkchat_cli.store import input_history
 from zkchat_cli.terminal.completion import ChatCompleter
 from zkchat_cli.terminal.confirm import Confirmation
-from zkchat_cli.terminal.hyperlinks import opener, opens
+from zkchat_cli.terminal.hyperlinks import link_targets, note_opener
 from zkchat_cli.terminal.input_history import VaultHistory
 from zkchat_cli.terminal.input_line import InputLine, PromptHelpers, PromptStyle
 from zkchat_cli.terminal.interrupts import InterruptHandler
@@ -195,7 +195,7 @@ class Repl:
 
     def take_turn(self, events: "Generator[Event, None, None]") -> None:
         from zkchat_cli.events import TurnFailed  # as above
-        from zkchat_cli.terminal.turn_renderer import Verbosity, show, show_error, unsent
+        from zkchat_cli.terminal.turn_renderer import Verbosity, show_error, show_turn, unsent_lines
 
         self._session.stop_background_tasks()
         if self._asking is not None:
@@ -207,17 +207,17 @@ class Repl:
             reasoning=settings.chat.show_reasoning,
             detail=self._session.verbose,
             costs=settings.context.show_token_count,
-            opens=opens(self._session, self._screen.address),
+            links=link_targets(self._session, self._screen.address),
             who=shortened(self._session.speaker_label, LONGEST_LEADER),
         )
         with closing(events) as turn:
             attended = turn if self._asking is None else self._asking.attending(turn)
-            last = show(self._noting(attended), self._screen, self._screen.print, manner)
+            last = show_turn(self._noting(attended), self._screen, self._screen.print, manner)
         if isinstance(last, TurnFailed):
             show_error(last.error, self._screen.print, last.partial)
             self._screen.print("  /retry asks the same again", "dim")
         elif last is not None:
-            for told in unsent(self._session) if self._session.verbose else ():
+            for told in unsent_lines(self._session) if self._session.verbose else ():
                 self._screen.print(told, "dim")
             self._session.start_background_tasks()
 
@@ -310,7 +310,7 @@ class Repl:
         settings = bench.loaded.values
         self._begun = True
         dressed = self._screen.with_settings(settings.terminal)
-        self._screen = replace(dressed, address=opener(bench.vault.root, settings.references.link_style))
+        self._screen = replace(dressed, address=note_opener(bench.vault.root, settings.references.link_style))
         self._prompt.dress(PromptStyle(dressed.colour, dressed.symbols))
         history = input_history.history_file(bench.loaded.places.data_dir, str(bench.vault.root))
         self._history.keep_in(history if self._keep_history else None)

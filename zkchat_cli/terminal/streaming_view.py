@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.segment import Segment
 
 from zkchat_cli.terminal import interrupts
-from zkchat_cli.terminal.hyperlinks import NOTHING, LinkTargets
+from zkchat_cli.terminal.hyperlinks import NO_LINKS, LinkTargets
 from zkchat_cli.terminal.markdown_blocks import Canvas, Row
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.status_line import StatusLine
@@ -158,7 +158,7 @@ class StreamingView:
     def __init__(
         self,
         screen: Screen,
-        links: LinkTargets = NOTHING,
+        links: LinkTargets = NO_LINKS,
         *,
         who: str = "",
         clock: Callable[[], float] = time.monotonic,

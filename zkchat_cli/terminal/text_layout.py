@@ -62,9 +62,9 @@ def break_line(line: str, width: int) -> list[str]:
 
 
 def last_word(row: str) -> int:
-    """Where the last word begins, or the end of the row if nothing can be added to its last word."""
+    """Where the last word begins; if spaces follow it, where it ends: spaces at the end of a full row would make an empty row."""
     if not row or row[-1].isspace():
-        return len(row)
+        return len(row.rstrip())
     return [chunk.start() for chunk in _CHUNK.finditer(row) if chunk[0]][-1]
 
 

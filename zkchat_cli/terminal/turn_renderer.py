@@ -10,7 +10,7 @@ from zkchat_cli.errors import UsageError, ZkchatError, on_one_line
 from zkchat_cli.models import RunReport, ToolRun, TurnReport
 from zkchat_cli.references.provenance import format_arguments
 from zkchat_cli.terminal.change_approval import show_change
-from zkchat_cli.terminal.hyperlinks import NOTHING, LinkTargets
+from zkchat_cli.terminal.hyperlinks import NO_LINKS, LinkTargets
 from zkchat_cli.terminal.plain_view import PlainTurnView
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.turn_view import NotePrinter, TurnView
@@ -25,80 +25,79 @@ from zkchat_cli.views.sources import source_lines
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
 
-LONGEST_ARGUMENT = 44
-LONGEST_ALOUD = 300
-"""Characters of what a model says between its tools, in an agent run, that are shown."""
-DONE = {
+MAX_ARGUMENT = 44
+MAX_COMMENT = 300
+"""Characters that are shown of what a model says between its tool calls in an agent run."""
+RESULTS = {
     "find_excerpts": "nothing found",
-    "store_in_smart_memory": "kept",
-    "retrieve_from_smart_memory": "looked up",
-    "recall_conversation": "looked back",
+    "store_in_smart_memory": "stored",
+    "retrieve_from_smart_memory": "searched",
+    "recall_conversation": "searched",
 }
-"""What tools did that bring no excerpts of notes."""
-UNDONE = ("declined", "refused")
-"""How what was not approved is told: that is no failure."""
+"""The results of tools that returned no excerpts of notes."""
+NOT_APPROVED = ("declined", "refused")
+"""The outcomes of a tool call that the user did not approve; they are not failures."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verbosity:
-    """How a turn is to be shown. As it stands: the answer, and all of its sources that are worth a line."""
+    """How much of a turn is shown. By default the answer and its sources.
+
+    `max_sources` is the length of the list of sources, 0 for none. `detail` adds timings and the parts of the prompt, and the reasoning.
+    `costs` adds a line with time and tokens. `who` answers, for the status line; `hints` are the commands to suggest.
+    """
 
     max_sources: int
-    """How many sources are listed; with 0 there is no list."""
     reasoning: bool = False
-    """A model's reasoning, too; on a screen only."""
     detail: bool = False
-    """Also what the turn did, took and was made of, and the reasoning."""
     costs: bool = False
-    """What it took, in a line."""
-    opens: LinkTargets = NOTHING
-    """What a click on links and citations opens."""
+    links: LinkTargets = NO_LINKS
     who: str = ""
-    """Who answers, as is told while that is waited for."""
-    ways: CommandHints = IN_CHAT
-    """How that is called by which one may go on."""
+    hints: CommandHints = IN_CHAT
 
 
-def show(
-    turn: Iterable[events.Event], screen: Screen, print_note: NotePrinter, how: Verbosity
+def show_turn(
+    turn: Iterable[events.Event], screen: Screen, print_note: NotePrinter, verbosity: Verbosity
 ) -> events.TurnCompleted | events.TurnFailed | None:
-    """Print a turn as it happens: the answer as it streams, then its sources. Returns the last event.
+    """Print a turn as it happens: the answer while it streams, then its sources. Returns the last event.
 
-    However the turn ends, what came of the answer is shown to its last word.
+    However the turn ends, all of the answer that arrived is shown.
     """
-    view = _choose_view(screen, print_note, how)
+    view = _choose_view(screen, print_note, verbosity)
     try:
-        return _show(turn, view, screen, how)
+        return _show_events(turn, view, screen, verbosity)
     finally:
         view.close()
 
 
-def _choose_view(screen: Screen, print_note: NotePrinter, how: Verbosity) -> TurnView:
+def _choose_view(screen: Screen, print_note: NotePrinter, verbosity: Verbosity) -> TurnView:
     on_terminal = screen.columns is not None and (screen.colour or screen.out.isatty())
     if on_terminal and screen.colour:
         from zkchat_cli.terminal.streaming_view import StreamingView  # loads rich and markdown-it, which a pipe does not need
 
-        return StreamingView(screen, how.opens, who=how.who)
-    return PlainTurnView(screen, print_note, how.who, status=on_terminal)
+        return StreamingView(screen, verbosity.links, who=verbosity.who)
+    return PlainTurnView(screen, print_note, verbosity.who, status=on_terminal)
 
 
-def _show(turn: Iterable[events.Event], view: TurnView, screen: Screen, how: Verbosity) -> events.TurnCompleted | events.TurnFailed | None:
-    reasoning = (how.reasoning or how.detail) and screen.columns is not None
+def _show_events(
+    turn: Iterable[events.Event], view: TurnView, screen: Screen, verbosity: Verbosity
+) -> events.TurnCompleted | events.TurnFailed | None:
+    reasoning = (verbosity.reasoning or verbosity.detail) and screen.columns is not None
     last: events.TurnCompleted | events.TurnFailed | None = None
-    aloud = ""
+    comment = ""
     for event in turn:
-        if isinstance(event, events.ToolCallStarted | events.IterationStarted) and aloud.strip():
-            view.print_note(f"  {truncate(aloud, LONGEST_ALOUD)}", "dim")
-            aloud = ""
+        if isinstance(event, events.ToolCallStarted | events.IterationStarted) and comment.strip():
+            view.print_note(f"  {truncate(comment, MAX_COMMENT)}", "dim")
+            comment = ""
         match event:
             case events.TextDelta(text):
                 view.add_answer(text)
-            case events.ReasoningDelta(text, said):
+            case events.ReasoningDelta(text, is_comment):
                 if reasoning:
                     view.add_reasoning(text)
                     view.add_gap()
-                elif said:
-                    aloud += text
+                elif is_comment:
+                    comment += text
             case events.Waiting(seconds, reason):
                 view.set_waiting(seconds, reason)
             case events.MessageStored() | events.Cited():
@@ -107,28 +106,28 @@ def _show(turn: Iterable[events.Event], view: TurnView, screen: Screen, how: Ver
                 view.print_note(f"  {on_one_line(message, hint)}", "yellow")
                 view.add_gap()
             case events.ChangeProposed() | events.ChangeDecided():
-                view.pause()  # it may be asked for a yes
+                view.pause()  # the user may have to confirm
                 show_change(event, screen)
             case events.ToolCallStarted(call):
                 view.end_stream()
-                view.set_activity(f"{call.name} {truncate(format_arguments(call.arguments), LONGEST_ARGUMENT)}")
+                view.set_activity(f"{call.name} {truncate(format_arguments(call.arguments), MAX_ARGUMENT)}")
             case events.ToolCallFinished(_, run, excerpts):
                 view.set_activity("")
-                view.print_note(tool_line(run, excerpts, whole=how.detail), "dim")
+                view.print_note(tool_line(run, excerpts, full=verbosity.detail), "dim")
                 view.add_gap()
             case events.CompactionStarted(why):
-                view.print_note(f"  making older turns smaller: {why}", "dim")
-                view.set_activity("making older turns smaller")
+                view.print_note(f"  Compacting: {why}", "dim")
+                view.set_activity("compacting")
             case events.CompactionDone(compaction):
                 view.set_activity("")
-                view.print_note(f"  {compaction_line(compaction, how.ways)}", "dim")
+                view.print_note(f"  {compaction_line(compaction, verbosity.hints)}", "dim")
                 view.add_gap()
             case events.IterationStarted(number, of):
                 view.print_note(f"  iteration {number} of {of}", "bold")
             case events.IterationFinished(number, tools, excerpts):
                 both = ((tools, "tool call"), (excerpts, "new excerpt"))
                 counts = [f"{count} {what}{'s' * (count > 1)}" for count, what in both if count]
-                view.print_note(f"  iteration {number}: {', '.join(counts) or 'nothing was looked up'}", "dim")
+                view.print_note(f"  iteration {number}: {', '.join(counts) or 'no tool calls'}", "dim")
                 view.add_gap()
             case events.TurnFailed():
                 view.end_stream()
@@ -137,75 +136,78 @@ def _show(turn: Iterable[events.Event], view: TurnView, screen: Screen, how: Ver
                 last = event
                 view.end_stream()
                 if report.finish_reason == "length":
-                    more = f"; {how.ways.continue_answer} goes on" if how.ways.continue_answer else ""
-                    view.print_note(f"  the answer was cut: the model reached its length limit{more}", "yellow")
-                for told in details(report) if how.detail else ():
-                    view.print_note(told, "dim")
+                    more = f"; continue it with {verbosity.hints.continue_answer}" if verbosity.hints.continue_answer else ""
+                    view.print_note(f"  the answer was cut at the model's length limit{more}", "yellow")
+                for line in detail_lines(report) if verbosity.detail else ():
+                    view.print_note(line, "dim")
                 view.close()
-                _show_end(report, view, screen, how)
+                _show_end(report, view, screen, verbosity)
     return last
 
 
-def _show_end(report: TurnReport, view: TurnView, screen: Screen, how: Verbosity) -> None:
-    """What stands below an answer: what it rests on, what it took, and whether its goal was met."""
+def _show_end(report: TurnReport, view: TurnView, screen: Screen, verbosity: Verbosity) -> None:
+    """The lines below an answer: its sources, its cost, and a goal that was not met."""
     cited = report.citations, report.references, report.uncited_statements
-    shown = source_lines(*cited, how.max_sources, how.ways.all_sources) if how.max_sources else []
-    costly = how.costs and not how.detail and report.model != "offline"  # which searches and quotes: nobody is paid
-    if shown or costly:
+    sources = source_lines(*cited, verbosity.max_sources, verbosity.hints.all_sources) if verbosity.max_sources else []
+    show_cost = verbosity.costs and not verbosity.detail and report.model != "offline"  # the offline model costs nothing
+    if sources or show_cost:
         screen.print()
-    screen.show(shown)
-    if costly:
-        view.print_note(cost(report), "dim")
-    if report.run is not None and (unmet := unmet_line(report.run, how.ways)):
+    screen.show(sources)
+    if show_cost:
+        view.print_note(cost_line(report), "dim")
+    if report.run is not None and (unmet := unmet_line(report.run, verbosity.hints)):
         view.print_note(f"  {unmet}", "yellow")
 
 
-def unmet_line(run: RunReport, ways: CommandHints = IN_CHAT) -> str:
-    """What is to be told of an agent run that did not reach its goal; nothing of one that did."""
+def unmet_line(run: RunReport, hints: CommandHints = IN_CHAT) -> str:
+    """Why an agent run did not meet its goal; empty if it did."""
     if run.met:
         return ""
     rounds = f"{run.iterations} iteration{'' if run.iterations == 1 else 's'}"
     match run.stopped:
         case "finished":
-            return f"not met: {' '.join((run.unmet or '').split())}"
+            return f"goal not met: {' '.join((run.unmet or '').split())}"
         case "repeated":
-            return f"not met: after {rounds} it only repeated itself"
+            return f"goal not met: the model repeated itself after {rounds}"
         case "rounds":
-            return f"not met: {rounds} did not do{f'; {ways.resume_run} goes on' if ways.resume_run else ''}"
+            return f"goal not met after {rounds}{f'; continue with {hints.resume_run}' if hints.resume_run else ''}"
 
 
-def tool_line(run: ToolRun, excerpts: int, *, whole: bool = False) -> str:
-    """A tool call in one line: what was asked (the `whole` of it, or its beginning), what came back, what it cost."""
-    brought = DONE.get(run.name, "") if not excerpts else f"{excerpts} excerpt{'' if excerpts == 1 else 's'}"
-    failed = f"failed: {run.outcome}" if run.outcome else "failed"
-    undone = next((word for word in UNDONE if run.outcome.startswith(word)), failed)
-    outcome = ", ".join(filter(None, (brought, f"{run.tokens} tokens"))) if run.ok else undone
-    said = format_arguments(run.arguments) if whole else truncate(format_arguments(run.arguments), LONGEST_ARGUMENT)
-    return sanitize_name(f"  {run.name} {said}  {outcome}, {run.duration_ms:.0f} ms")
+def tool_line(run: ToolRun, excerpts: int, *, full: bool = False) -> str:
+    """A tool call in one line: its arguments (with `full` all of them), its result and its cost."""
+    arguments = format_arguments(run.arguments) if full else truncate(format_arguments(run.arguments), MAX_ARGUMENT)
+    if run.ok:
+        result = f"{excerpts} excerpt{'' if excerpts == 1 else 's'}" if excerpts else RESULTS.get(run.name, "")
+        outcome = ", ".join(filter(None, (result, f"{run.tokens} tokens")))
+    else:
+        failure = f"failed: {run.outcome}" if run.outcome else "failed"
+        outcome = next((word for word in NOT_APPROVED if run.outcome.startswith(word)), failure)
+    return sanitize_name(f"  {run.name} {arguments}  {outcome}, {run.duration_ms:.0f} ms")
 
 
-def cost(report: TurnReport) -> str:
-    """What a turn took, in a line: time, and the tokens of all its calls."""
-    took, usage = report.timings_ms, report.usage
+def cost_line(report: TurnReport) -> str:
+    """The time of a turn and the tokens of all its calls."""
+    timings, usage = report.timings_ms, report.usage
     mark = "~" if usage.estimated else ""
     cached = f" ({short_count(usage.cached_tokens)} cached)" if usage.cached_tokens else ""
-    seconds = (took.prepare + took.model + took.tools + took.store) / 1000
-    read, written = short_count(usage.prompt_tokens), short_count(usage.completion_tokens)
-    return f"  {seconds:.1f} s, {mark}{read} tokens read{cached}, {mark}{written} written"
+    seconds = (timings.prepare + timings.model + timings.tools + timings.store) / 1000
+    return (
+        f"  {seconds:.1f} s, {mark}{short_count(usage.prompt_tokens)} tokens in{cached}, {mark}{short_count(usage.completion_tokens)} out"
+    )
 
 
-def details(report: TurnReport) -> list[str]:
-    """What a turn took and what its last prompt was made of, in a few lines."""
-    took, usage, context = report.timings_ms, report.usage, report.context
+def detail_lines(report: TurnReport) -> list[str]:
+    """The timings of a turn, its tokens and the parts of its last prompt."""
+    timings, usage, context = report.timings_ms, report.usage, report.context
     mark = "~" if usage.estimated else ""
-    cached = f", {usage.cached_tokens} of them cached" if usage.cached_tokens else ""
+    cached = f" ({usage.cached_tokens} cached)" if usage.cached_tokens else ""
     parts = {"system": context.system_tokens, "tools": context.tool_tokens, **context.message_breakdown.model_dump()}
-    made_of = ", ".join(f"{name.replace('_', ' ')} {tokens}" for name, tokens in parts.items() if tokens)
+    breakdown = ", ".join(f"{name.replace('_', ' ')} {tokens}" for name, tokens in parts.items() if tokens)
     lines = [
-        f"  {report.model}, {report.strategy}, ended with {report.finish_reason}",
-        f"  prepare {took.prepare:.0f} ms, model {took.model:.0f} ms, tools {took.tools:.0f} ms, store {took.store:.0f} ms",
-        f"  {mark}{usage.prompt_tokens} tokens read{cached}, {mark}{usage.completion_tokens} written",
-        f"  prompt: {context.total_tokens} of {context.effective_limit} tokens ({made_of})",
+        f"  {report.model}, {report.strategy}, finished with {report.finish_reason}",
+        f"  prepare {timings.prepare:.0f} ms, model {timings.model:.0f} ms, tools {timings.tools:.0f} ms, store {timings.store:.0f} ms",
+        f"  {mark}{usage.prompt_tokens} tokens in{cached}, {mark}{usage.completion_tokens} out",
+        f"  prompt: {context.total_tokens} of {context.effective_limit} tokens ({breakdown})",
     ]
     lines += [f"  {each.wikilink}: {each.delivery_reason}" for each in report.references if each.delivery_reason]
     if context.compaction.due:
@@ -213,8 +215,8 @@ def details(report: TurnReport) -> list[str]:
     return [sanitize_name(line) for line in lines]
 
 
-def unsent(session: "ZkChatSession") -> list[str]:
-    """What the last call of the last turn was not sent, in a few lines; nothing where that is not known."""
+def unsent_lines(session: "ZkChatSession") -> list[str]:
+    """What the last prompt left out; empty if that is not known."""
     turn = sum(message.role == "user" for message in session.history)
     try:
         sent = session.store.prompts(prompt_history.find_question(session.history, turn).id)
@@ -225,7 +227,7 @@ def unsent(session: "ZkChatSession") -> list[str]:
 
 
 def show_error(error: ZkchatError, print_note: NotePrinter, partial: str = "") -> None:
-    """What went wrong and what to do next, in two lines."""
-    print_note(f"✗ {error.message}{'; what came is kept' if partial else ''}", "red")
+    """An error and what to do next, in two lines."""
+    print_note(f"✗ {error.message}{'; the partial answer is stored' if partial else ''}", "red")
     if error.hint:
         print_note(f"  {error.hint}", "yellow")

@@ -1,7 +1,7 @@
-"""Nothing that a note, a model or a file name contains may run in the terminal.
+"""Make text from notes, models and file names harmless for a terminal.
 
-Control characters are shown as pictures (an escape is seen as ␛), so that a hostile note is visible rather than silently altered, and bidi
-overrides, which can make text read other than it is (CVE-2021-42574), as a mark.
+Control characters become pictures (an escape is shown as ␛), so that a hostile note is visible rather than silently changed. Bidi
+overrides, which can make text read differently from what it is (CVE-2021-42574), become a replacement mark.
 """
 
 import re
@@ -11,11 +11,11 @@ _PICTURES[0x7F] = "\u2421"
 _BIDI = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x2028, 0x2029, 0x200E, 0x200F, 0x061C)
 _PICTURES |= dict.fromkeys((*range(0x80, 0xA0), *_BIDI, *range(0xFFF9, 0xFFFC), *range(0xD800, 0xE000)), "\ufffd")
 _ON_ONE_LINE = {ord("\n"): "\u240a", ord("\t"): "\u2409"}
-_UNSEEN = re.compile(
+_INVISIBLE = re.compile(
     "(?:[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0\U000e0000-\U000e00ff]"
     "|(?<=[\u200c\u200d])[\u200c\u200d]|(?<=[\ufe00-\ufe0f\U000e0100-\U000e01ef])[\ufe00-\ufe0f\U000e0100-\U000e01ef])+"
 )
-"""What takes no room on a screen and can hold whole sentences. One joiner or variation selector is how emoji and some scripts are written;
+"""Characters without width, which can hide whole sentences. A single joiner or variation selector is normal in emoji and some scripts;
 several in a row are not."""
 
 
@@ -25,22 +25,22 @@ def sanitize(text: str) -> str:
 
 
 def sanitize_name(name: str) -> str:
-    """A name on one line, newlines and tabs made visible too: a file's name must not be able to add lines to a list."""
+    """A name on one line, with newlines and tabs visible too: a file name must not add lines to a list."""
     return sanitize(name).translate(_ON_ONE_LINE)
 
 
-def revealed(text: str) -> str:
-    """`text` with the characters that nobody sees told, as `<U+200B>` or `<120 unseen characters>`: for what is to be approved."""
-    return _UNSEEN.sub(_told, text)
+def reveal_invisible(text: str) -> str:
+    """`text` with invisible characters shown as `<U+200B>` or `<120 unseen characters>`, for changes that the user has to approve."""
+    return _INVISIBLE.sub(_describe, text)
 
 
-def _told(unseen: "re.Match[str]") -> str:
-    found = unseen[0]
+def _describe(match: "re.Match[str]") -> str:
+    found = match[0]
     return f"<U+{ord(found):04X}>" if len(found) == 1 else f"<{len(found)} unseen characters>"
 
 
 class Sanitizer:
-    """`neutralise` for a text that comes in pieces: a carriage return waits for what follows, which may make it a line end."""
+    """`sanitize` for streamed text: a carriage return waits for the next character, which can make it a line end."""
 
     def __init__(self) -> None:
         self._held = ""

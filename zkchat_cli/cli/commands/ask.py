@@ -66,8 +66,8 @@ def ask(
     from zkchat_cli.chat.agent_run import run_goal
     from zkchat_cli.chat.turn_recorder import default_title
     from zkchat_cli.terminal.change_approval import ApprovalPrompt, policy, tell_unable
-    from zkchat_cli.terminal.hyperlinks import opener
-    from zkchat_cli.terminal.turn_renderer import Verbosity, show
+    from zkchat_cli.terminal.hyperlinks import note_opener
+    from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn
     from zkchat_cli.terminal.turn_view import note_printer
     from zkchat_cli.views.command_hints import IN_SHELL, UNSTORED
 
@@ -77,7 +77,7 @@ def ask(
     with _output(ctx.screen, output) as screen, ctx.open_app(store=not no_store, unsafe=unsafe) as opened:
         interactive = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and not (as_json or stream_json)
         app = replace(opened, approve=policy(unsafe=unsafe, yes=yes, screen=screen, interactive=interactive))
-        screen = replace(screen, address=opener(app.vault.root, app.loaded.values.references.link_style))
+        screen = replace(screen, address=note_opener(app.vault.root, app.loaded.values.references.link_style))
         vocabulary = app.counter.load_in_background()
         with screen.progress_bar("Indexing") as progress:
             index = app.vault.refresh(progress=progress)
@@ -99,9 +99,9 @@ def ask(
                     report = _run_as_json(session, turn, screen, hints, stream=stream_json)
                 else:
                     max_sources = 0 if answer_only else app.loaded.values.references.max_displayed
-                    verbosity = Verbosity(max_sources, ways=hints)
+                    verbosity = Verbosity(max_sources, hints=hints)
                     attended = app.approve.attending(turn) if isinstance(app.approve, ApprovalPrompt) else turn
-                    report = _report(show(attended, screen, note_printer(screen), verbosity))
+                    report = _report(show_turn(attended, screen, note_printer(screen), verbosity))
                     session.flush()
             if typed != text and not continuing:
                 with suppress(StoreError):  # a title is not worth an error

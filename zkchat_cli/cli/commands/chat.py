@@ -16,7 +16,7 @@ from zkchat_cli.app import startup_options
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import MAX_PIPED, command_group, examples, open_app, refuse_oversized, run_onboarding
 from zkchat_cli.errors import UsageError, ZkchatError
-from zkchat_cli.terminal.hyperlinks import opener
+from zkchat_cli.terminal.hyperlinks import note_opener
 from zkchat_cli.terminal.interrupts import InterruptHandler, typing_ahead
 from zkchat_cli.terminal.screen import PROMPT, Screen
 from zkchat_cli.terminal.startup import StartedSession
@@ -104,7 +104,8 @@ def chat(
             tell_unable(started.session, screen, unsafe=unsafe)
             settings = started.bench.loaded.values.references
             screen = replace(
-                screen.with_settings(started.bench.loaded.values.terminal), address=opener(started.bench.vault.root, settings.link_style)
+                screen.with_settings(started.bench.loaded.values.terminal),
+                address=note_opener(started.bench.vault.root, settings.link_style),
             )
             with screen.progress_bar("Indexing") as progress:
                 index = started.bench.vault.refresh(progress=progress)

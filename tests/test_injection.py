@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from building import COUNTER, Deltas, Room, a_compaction, a_room, calls, completed, says, with_compaction
+from building import Deltas, Room, a_compaction, a_room, calls, completed, says, with_compaction
 from conftest import Program, write
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +16,7 @@ from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import StreamFailed
 from zkchat_cli.models import ContentChunk, DocumentReference, PromptMessage, ToolCall
-from zkchat_cli.references.injection import Injection, InjectionBudget, describe_documents, inject
+from zkchat_cli.references.injection import Injection, InjectionBudget, inject
 from zkchat_cli.references.mentions import MentionedDocuments, reference_key
 
 BIG = "# Big\n\nWhat it is about.\n\n" + "\n".join(
@@ -49,7 +49,7 @@ def given_to_the_model(message: PromptMessage) -> list[dict[str, object]]:
 # in the prompt
 
 
-def test_a_short_note_is_in_the_prompt_with_numbered_excerpts(room: Room) -> None:
+def test_a_short_note_is_injected_as_numbered_excerpts(room: Room) -> None:
     message = documents(room.session(), "What does [[Combining]] say?")
     excerpts = given_to_the_model(message)
     assert [e["source"] for e in excerpts] == [1]
@@ -59,27 +59,19 @@ def test_a_short_note_is_in_the_prompt_with_numbered_excerpts(room: Room) -> Non
     assert "read_zk_document" not in message.content
 
 
-def test_of_a_section_that_is_named_only_that_is_in_the_prompt(room: Room) -> None:
+def test_only_the_named_section_is_injected(room: Room) -> None:
     [excerpt] = given_to_the_model(documents(room.session(), "[[Big#Part 7]]?"))
     assert str(excerpt["text"]).startswith("## Part 7")
 
 
-def test_a_section_that_is_not_there_is_told_and_the_note_taken_whole(room: Room) -> None:
+def test_a_missing_section_warns_and_the_whole_note_is_injected(room: Room) -> None:
     session = room.session(deltas())
     told = [e for e in session.send("[[Combining#Nowhere]]?") if isinstance(e, events.Notice)]
     assert "has no heading Nowhere" in told[0].message
     assert session.history[0].references[0].delivery == "injected"
 
 
-def test_an_embed_is_like_a_link(room: Room) -> None:
-    assert given_to_the_model(documents(room.session(), "![[Combining]]"))[0]["path"] == "Queries/Combining.md"
-
-
-def test_a_file_that_is_no_note_but_text_is_in_the_prompt_too(room: Room) -> None:
-    assert given_to_the_model(documents(room.session(), "[[list.txt]]?"))[0]["text"] == "a, b"
-
-
-def test_a_citation_of_what_was_given_is_checked_against_it(room: Room) -> None:
+def test_citations_of_injected_text_are_verified(room: Room) -> None:
     text = room.vault.chunks("Queries/Combining.md")[0].text.split("\n")[2]
     report = completed(room.session(Deltas([says(f"“{text}” [1] “never said anywhere” [1]")])).send("[[Combining]]?"))
     assert [c.valid for c in report.citations] == [True, False]
@@ -87,7 +79,7 @@ def test_a_citation_of_what_was_given_is_checked_against_it(room: Room) -> None:
     assert report.tools == ()
 
 
-def test_the_offline_provider_answers_from_what_is_given(room: Room) -> None:
+def test_the_offline_provider_answers_from_injected_text(room: Room) -> None:
     report = completed(room.session().send("How do conditions nest in [[Combining]]?"))
     assert {c.relative_path for c in report.citations} == {"Queries/Combining.md"}
     assert "read_zk_document" not in [run.name for run in report.tools]
@@ -96,7 +88,7 @@ def test_the_offline_provider_answers_from_what_is_given(room: Room) -> None:
 # a share of what is left
 
 
-def test_of_a_long_note_the_sections_that_bear_on_the_message_are_in_the_prompt(room: Room) -> None:
+def test_relevant_sections_of_a_long_note_are_injected(room: Room) -> None:
     message = documents(room.session(), "What do turnips need? [[Big]]")
     assert "Part 7" in [e["heading"] for e in given_to_the_model(message)]
     assert "Part 3" not in [e["heading"] for e in given_to_the_model(message)]
@@ -105,7 +97,7 @@ def test_of_a_long_note_the_sections_that_bear_on_the_message_are_in_the_prompt(
     assert "Read what is not below with the read_zk_document tool" in message.content
 
 
-def test_of_a_long_note_that_shares_no_word_with_the_message_the_model_is_told(room: Room) -> None:
+def test_a_long_note_without_relevant_sections_is_only_described(room: Room) -> None:
     message = documents(room.session(), "[[Big]]")
     assert "Excerpts" not in message.content
     assert "[headings: Big; Part 0; Part 1;" in message.content
@@ -113,12 +105,12 @@ def test_of_a_long_note_that_shares_no_word_with_the_message_the_model_is_told(r
     assert message.source_ids == ("Big.md",)
 
 
-def test_with_a_ratio_of_0_nothing_is_put_into_a_prompt(room: Room) -> None:
+def test_with_ratio_0_nothing_is_injected(room: Room) -> None:
     room.settings = Config(context=ContextSettings(injection_ratio=0))
     assert "Excerpts" not in documents(room.session(), "How do conditions nest in [[Combining]]?").content
 
 
-def test_the_decision_and_its_reason_are_kept_with_the_message(room: Room) -> None:
+def test_the_decision_and_its_reason_are_stored_with_the_message(room: Room) -> None:
     session = room.session(deltas())
     completed(session.send("[[Combining]] and [[Big]], [[pic.png]], [[Empty]], [[Nope]]"))
     kept = {r.wikilink: (r.delivery, r.delivery_reason) for r in room.resumed(session).history[0].references}
@@ -132,18 +124,12 @@ def test_the_decision_and_its_reason_are_kept_with_the_message(room: Room) -> No
     assert {r.wikilink: r.delivery for r in prompt.documents}["[[Big]]"] == "offered"
 
 
-def test_what_one_document_takes_is_not_there_for_the_next(room: Room) -> None:
-    reasons = [r.delivery_reason or "" for r in room.session().prompt("[[Combining]] [[Filters]]").documents]
-    left = [int(reason.partition("a share of the ")[2].split()[0]) for reason in reasons]
-    assert left[0] > left[1]
-
-
-def test_in_a_full_window_documents_are_offered(room: Room) -> None:
+def test_in_a_full_window_documents_are_only_described(room: Room) -> None:
     room.max_context = 1200
     assert [r.delivery for r in room.session(tools=()).prompt("[[Filters]] " + "word " * 800).documents] == ["offered"]
 
 
-def test_a_prompt_that_no_longer_fits_a_smaller_window_does_without_the_documents(room: Room) -> None:
+def test_a_smaller_window_drops_injected_documents(room: Room) -> None:
     refusal = StreamFailed(ProviderError("context_length", "too long", ""))
     model = Deltas([[refusal], says("Fine.")])
     report = completed(room.session(model, tools=()).send("What do turnips need? [[Big#Part 7]]"))
@@ -156,7 +142,7 @@ def test_a_prompt_that_no_longer_fits_a_smaller_window_does_without_the_document
 # numbers
 
 
-def test_numbers_go_on_across_documents_and_tools_and_survive_resuming(room: Room) -> None:
+def test_documents_and_tools_share_one_numbering(room: Room) -> None:
     look = ToolCall(id="c", name="find_excerpts", arguments={"query": "compost heap"})
     session = room.session(Deltas([calls(look), says("So it is [1] [2].")]))
     completed(session.send("[[Combining]] and compost?"))
@@ -168,7 +154,7 @@ def test_numbers_go_on_across_documents_and_tools_and_survive_resuming(room: Roo
     assert [r.numbers for r in resumed.history[-2].references] == [(1,), (len(numbers) + 1,)]
 
 
-def test_looking_at_the_next_prompt_gives_no_number_away(room: Room) -> None:
+def test_a_preview_of_the_next_prompt_uses_no_numbers(room: Room) -> None:
     session = room.session(deltas())
     session.prompt("[[Limiting]]")
     completed(session.send("[[Combining]]"))
@@ -180,7 +166,7 @@ def test_looking_at_the_next_prompt_gives_no_number_away(room: Room) -> None:
 # linked notes
 
 
-def test_a_note_may_be_named_with_those_it_links_to(room: Room) -> None:
+def test_linked_notes_are_mentioned_with_depth_1(room: Room) -> None:
     session = room.session(deltas())
     completed(session.send("What is in [[Hub]]>1?"))
     found = [(r.reference_type, r.relative_path) for r in session.history[0].references]
@@ -188,7 +174,7 @@ def test_a_note_may_be_named_with_those_it_links_to(room: Room) -> None:
     assert sorted(found[1:]) == [("link", "Big.md"), ("link", "Filters.md"), ("link", "Queries/Combining.md")]
 
 
-def test_links_are_followed_as_far_as_is_said(room: Room) -> None:
+def test_links_are_followed_to_the_given_depth(room: Room) -> None:
     write(room.vault.root, {"A.md": "[[B]]", "B.md": "[[C]]", "C.md": "[[A]] [[D]]", "D.md": "[[E]]", "E.md": "end"})
     room.vault.refresh()
     reached = {depth: [r.relative_path for r in room.session().prompt(f"[[A]]>{depth}").documents] for depth in (1, 2, 3, 9)}
@@ -205,7 +191,7 @@ def test_linked_notes_that_do_not_fit_are_counted(room: Room) -> None:
     assert "name those you need" in told[0].hint
 
 
-def test_no_more_than_a_hundred_links_are_followed(room: Room) -> None:
+def test_at_most_a_hundred_links_are_followed(room: Room) -> None:
     room.max_context = 1_000_000
     write(room.vault.root, {f"n/{n}.md": "x" for n in range(120)} | {"Index.md": " ".join(f"[[n/{n}]]" for n in range(120))})
     room.vault.refresh()
@@ -213,13 +199,13 @@ def test_no_more_than_a_hundred_links_are_followed(room: Room) -> None:
     assert (told[0].message, told[0].hint) == ("[[Index]]>1 leads to more than 100 notes", "only the first 100 are used")
 
 
-def test_a_linked_note_that_is_gone_since_the_index_saw_it_is_offered(room: Room) -> None:
+def test_a_linked_note_deleted_since_indexing_is_only_described(room: Room) -> None:
     (room.vault.root / "Queries/Combining.md").unlink()
     found = {r.relative_path: r.delivery for r in room.session().prompt("[[Hub]]>1").documents}
     assert found["Queries/Combining.md"] == "offered"
 
 
-def test_a_named_note_that_is_gone_since_the_index_saw_it_is_told(room: Room) -> None:
+def test_a_named_note_deleted_since_indexing_warns(room: Room) -> None:
     session = room.session(deltas())
     session.mark_scanned()
     (room.vault.root / "Queries/Combining.md").unlink()
@@ -230,7 +216,7 @@ def test_a_named_note_that_is_gone_since_the_index_saw_it_is_told(room: Room) ->
 # imported files
 
 
-def test_an_imported_file_is_in_the_prompt_up_to_half_of_what_is_left(room: Room, tmp_path: Path) -> None:
+def test_an_imported_file_takes_up_to_half_of_the_budget(room: Room, tmp_path: Path) -> None:
     folder = write(tmp_path / "code", {"main.py": "\n\n".join(f"line {n}: {'word ' * 60}" for n in range(60)), "none.txt": ""})
     session = room.session(deltas(), working_folder=folder)
     told = [f"{e.message}; {e.hint}" for e in session.send("what does @main.py do?") if isinstance(e, events.Notice)]
@@ -242,7 +228,7 @@ def test_an_imported_file_is_in_the_prompt_up_to_half_of_what_is_left(room: Room
     assert told == ["@none.txt is empty"]
 
 
-def test_an_imported_file_for_which_there_is_no_room_at_all_is_told(room: Room, tmp_path: Path) -> None:
+def test_an_imported_file_that_does_not_fit_warns(room: Room, tmp_path: Path) -> None:
     room.max_context = 700
     folder = write(tmp_path / "code", {"main.py": "word " * 900})
     told = [e.message for e in room.session(deltas(), working_folder=folder, tools=()).send("@main.py?") if isinstance(e, events.Notice)]
@@ -273,20 +259,20 @@ def test_a_document_never_takes_more_than_its_share(sizes: list[int], left: int,
 
 
 @given(st.lists(st.integers(1, 300), min_size=1, max_size=12), st.integers(0, 3000), st.integers(0, 3000))
-def test_a_document_that_fits_is_there_as_a_whole_and_does_so_with_more_room(sizes: list[int], left: int, more: int) -> None:
+def test_a_document_that_fits_also_fits_with_more_room(sizes: list[int], left: int, more: int) -> None:
     text = tuple(piece(i, size) for i, size in enumerate(sizes))
     if delivered(text, left).references[0].delivery == "injected":
         assert delivered(text, left + more).references[0].delivery == "injected"
 
 
-def test_a_chunk_that_is_there_already_costs_nothing() -> None:
+def test_a_repeated_chunk_costs_nothing() -> None:
     text = (piece(1, 60),)
     first, second = delivered(text, 350, again=2).references
     assert (first.delivery, second.delivery) == ("injected", "injected")
     assert str(second.delivery_reason).startswith("0 tokens")
 
 
-def test_documents_together_take_at_most_half_of_what_is_left() -> None:
+def test_all_documents_take_at_most_half_of_the_budget() -> None:
     text = tuple((piece(n, 300),) for n in range(15))
     named = [DocumentReference(wikilink=f"[[N{n}]]", relative_path=f"N{n}.md", reference_type="direct") for n in range(15)]
     means = InjectionBudget(3000, 0.2, lambda c: len(c.text) // 2, lambda _: (), lambda _: None)
@@ -295,7 +281,7 @@ def test_documents_together_take_at_most_half_of_what_is_left() -> None:
     assert [r.delivery for r in found.references] == ["injected"] * 5 + ["offered"] * 10
 
 
-def test_a_note_that_is_in_the_prompt_already_is_referred_to(room: Room) -> None:
+def test_a_note_already_in_the_prompt_is_referred_to_by_number(room: Room) -> None:
     session = room.session(deltas())
     completed(session.send("[[Combining]]?"))
     message = [m for m in session.prompt("And [[Combining]]?").messages if m.kind == "documents"][-1]
@@ -307,7 +293,7 @@ def test_a_note_that_is_in_the_prompt_already_is_referred_to(room: Room) -> None
     assert session.history[2].chunks == ()
 
 
-def test_a_note_is_given_again_when_it_was_changed_shortened_or_folded(room: Room, vault: Path) -> None:
+def test_a_changed_shortened_or_folded_note_is_injected_again(room: Room, vault: Path) -> None:
     session = room.session(deltas())
     completed(session.send("[[Combining]]?"))
     write(vault, {"Queries/Combining.md": "# Combining\n\nNow it says something else.\n"})
@@ -320,23 +306,10 @@ def test_a_note_is_given_again_when_it_was_changed_shortened_or_folded(room: Roo
     assert "Excerpts of them" in [m for m in session.prompt("[[Filters]]?").messages if m.kind == "documents"][-1].content
 
 
-def test_a_word_of_all_sections_tells_none_from_another() -> None:
-    text = (piece(1, 0, "a", "the vault is large " * 40), piece(2, 0, "b", "the vault is green " * 40))
-    assert delivered(text, 2000, message="vault").chunks == ()
-    assert [c.heading for c in delivered(text, 2000, message="green vault").chunks] == ["b"]
-    assert delivered(text, 2000, message="").chunks == ()
-
-
-def test_with_no_document_there_is_nothing_to_introduce() -> None:
-    assert describe_documents(()) == ""
-    assert delivered((), 100).references[0].delivery_reason == "it has no text to put into a prompt"
-    assert COUNTER.count(describe_documents(delivered((), 100).references)) > 0
-
-
 # on the command line
 
 
-def test_the_decisions_are_visible(zkchat: Program) -> None:
+def test_context_commands_show_the_decisions(zkchat: Program) -> None:
     zkchat("ask", "How do conditions nest in [[Combining]]?")
     stats = zkchat("context", "stats").out
     assert "Documents:\n  full text   [[Combining]]  Queries/Combining.md: " in stats
@@ -349,7 +322,7 @@ def test_the_decisions_are_visible(zkchat: Program) -> None:
     )
 
 
-def test_what_is_piped_in_imports_nothing_but_the_prompt_does(zkchat: Program, vault: Path) -> None:
+def test_imports_in_piped_text_are_ignored(zkchat: Program, vault: Path) -> None:
     write(vault, {"data.txt": "The price is 12.", "log.txt": "commit"})
     report = zkchat("ask", "what is the price? @data.txt", "--json", stdin="by @log.txt", cwd=vault).json
     assert [r["relative_path"] for r in report["references"] if r["reference_type"] == "import"] == ["data.txt"]

@@ -33,14 +33,6 @@ from zkchat_cli.tools.base import Tool, ToolOutput
 from zkchat_cli.vault.vault import Vault
 
 
-@pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    made = a_room(vault, tmp_path / "cache")
-    yield made
-    made.store.close()
-    made.vault.close()
-
-
 class Counting:
     """A tool that counts how often it runs, and answers with what it was given."""
 
@@ -128,14 +120,6 @@ def test_a_turn_that_is_stopped_before_its_answer_ends_with_a_word_of_that(room:
     completed(session.send("And now?"))
     assert [m.role for m in model.requests[-1].messages[-5:]] == ["user", "assistant", "tool", "assistant", "user"]
     assert model.requests[-1].messages[-2].content == "[interrupted by the user]"
-
-
-def test_the_next_turn_runs_it_again(room: Room) -> None:
-    counting = Counting()
-    session = room.session(Deltas([calls(count(1)), says("Done."), calls(count(1)), says("Done.")]), tools=(counting.tool,))
-    completed(session.send("Count."))
-    completed(session.send("Again."))
-    assert counting.ran == [1, 1]
 
 
 def test_the_order_of_the_arguments_makes_no_other_call(room: Room) -> None:
@@ -234,22 +218,6 @@ def test_a_server_that_finds_every_prompt_too_long_does_not_end_the_conversation
     while not isinstance(end := ended(session.send("Are you there?"))[1], TurnCompleted):
         assert isinstance(end.error, ProviderError)
     assert end.report.answer == "Here I am."
-
-
-def test_rounds_without_end_are_ended_by_an_answer_without_tools(room: Room) -> None:
-    room.settings = Config.model_validate({"llm": {"max_tool_rounds": 3}})
-    model = Deltas([calls(count(1)), calls(count(2)), calls(count(3)), says("Enough.")])
-    session = room.session(model, tools=(Counting().tool,))
-    assert completed(session.send("Count.")).answer == "Enough."
-    assert [len(request.tools) for request in model.requests] == [1, 1, 1, 0]
-
-
-def test_one_that_asks_on_is_an_error(room: Room) -> None:
-    room.settings = Config.model_validate({"llm": {"max_tool_rounds": 2}})
-    model = Deltas([calls(count(1)), calls(count(2)), calls(count(3)), says("Too late.")])
-    error = failed(room.session(model, tools=(Counting().tool,)).send("Count.")).error
-    assert isinstance(error, ProviderError)
-    assert (error.kind, len(model.requests)) == ("empty", 3)
 
 
 def test_going_on_with_an_answer_that_was_cut(room: Room) -> None:

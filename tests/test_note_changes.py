@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from building import Deltas, Room, a_room, calls, completed, ended, failed, find, says
+from building import Deltas, Room, calls, completed, ended, failed, find, says
 
 from zkchat_cli import slash, tools
 from zkchat_cli.config.schema import Config, VaultSettings
@@ -23,11 +23,6 @@ from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.vault.vault import Vault
 
 WRITING = tuple(tool for tool in tools.load_tools(unsafe=True) if tool.scope == "notes")
-
-
-@pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Room:
-    return a_room(vault, tmp_path / "cache")
 
 
 def wants(name: str, id_: str = "c1", **arguments: object) -> ToolCall:

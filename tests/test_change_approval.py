@@ -7,10 +7,10 @@ import pytest
 
 from zkchat_cli.events import IterationStarted
 from zkchat_cli.terminal.change_approval import MOST_LINES, NO_MORE, ApprovalPrompt
-from zkchat_cli.terminal.diffs import LONGEST_LINE, is_cut, show_diff
+from zkchat_cli.terminal.diffs import MAX_LINE, is_cut, show_diff
 from zkchat_cli.terminal.interrupts import STOPPED
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.text.sanitize import revealed
+from zkchat_cli.text.sanitize import reveal_invisible
 from zkchat_cli.vault.approval import ALLOWED, DECLINED, approve_notes, mark_memory_file
 from zkchat_cli.vault.edit.transaction import Change, FileChange
 
@@ -56,7 +56,7 @@ def test_a_line_of_a_note_does_not_look_like_another_files_head() -> None:
     ],
 )
 def test_what_nobody_sees_is_told(text: str, told: str) -> None:
-    assert revealed(text) == told
+    assert reveal_invisible(text) == told
     assert shown(change(text).diff)[3] == f"+{told}"
 
 
@@ -71,7 +71,7 @@ def test_of_a_long_diff_a_part_is_shown_and_told_how_much_more_there_is() -> Non
 def test_a_line_of_a_megabyte_is_cut_and_not_the_end_of_what_is_asked() -> None:
     diff = change("x" * 1_000_000).diff
     assert is_cut(diff, MOST_LINES)
-    assert shown(diff, MOST_LINES)[3].endswith(f" … and {1_000_001 - LONGEST_LINE} more characters")
+    assert shown(diff, MOST_LINES)[3].endswith(f" … and {1_000_001 - MAX_LINE} more characters")
 
 
 class Answers:

@@ -1,12 +1,9 @@
 """The compaction ladder, climbed by sessions: masking, the model's summary, and what follows when that fails."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
-from building import COUNTER, Deltas, Room, a_room, calls, completed, find, says, stored, talk
+from building import COUNTER, Deltas, Room, calls, completed, find, says, stored, talk
 from conftest import write
-from folding import SUMMARY, Summariser, fails, searches, sound, summary, things
+from summary_models import SUMMARY, Summariser, fails, searches, sound, summary, things
 
 from zkchat_cli.chat.compactor import MOST_PARTS, CompactionRequest
 from zkchat_cli.chat.session import ZkChatSession
@@ -15,14 +12,6 @@ from zkchat_cli.llm.base import Delta, ReasoningPart, StreamFinished, TextPart, 
 from zkchat_cli.llm.base import RetryDelay as Wait
 from zkchat_cli.models import Compaction
 from zkchat_cli.views.compaction import compaction_line, describe_compaction
-
-
-@pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    made = a_room(vault, tmp_path / "cache", tmp_path / "store.db")
-    yield made
-    made.store.close()
-    made.vault.close()
 
 
 def full(room: Room, model: Summariser | Deltas, turns: int = 16) -> ZkChatSession:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asking import ANTHROPIC, OLLAMA, OPENAI, REQUEST, Protocol, a_model
 from building import Deltas, a_room, calls, says
+from model_calls import ANTHROPIC, OLLAMA, OPENAI, REQUEST, Protocol, a_model
 from speaking import ModelServer, Reply, a_black_hole, a_server
 
 from zkchat_cli.events import ToolCallStarted

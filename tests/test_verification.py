@@ -110,7 +110,7 @@ def test_which_brackets_are_citations(answer: str, expected: list[int]) -> None:
     assert numbers(answer) == expected
 
 
-def test_that_the_notes_are_silent_needs_no_source() -> None:
+def test_saying_that_the_notes_are_silent_needs_no_source() -> None:
     assert check("Your notes don’t say more. The notes do not mention whales at all. [1]").uncited == 0
     assert check("Your notes don't lie about the whales at all.").uncited == 1
 
@@ -164,17 +164,17 @@ def test_that_the_notes_are_silent_needs_no_source() -> None:
         ("“in **capitals** [4]” [2]", "in **capitals** [4]", True),
     ],
 )
-def test_what_a_citation_quotes_and_whether_it_stands_there(answer: str, quote: str | None, valid: bool) -> None:
+def test_quotes_of_citations(answer: str, quote: str | None, valid: bool) -> None:
     (citation,) = check(answer).citations
     assert (citation.quote, citation.valid) == (quote, valid)
 
 
-def test_a_citation_says_where_its_quote_stands() -> None:
+def test_a_citation_has_the_lines_of_its_quote() -> None:
     (citation,) = check("“Each filter is a line” [1]").citations
     assert (citation.relative_path, citation.start_line, citation.end_line) == ("Filters.md", 8, 8)
 
 
-def test_a_citation_names_the_heading_its_quote_stands_under() -> None:
+def test_a_citation_has_the_heading_above_its_quote() -> None:
     text = "## Air\nTurn the heap every week.\n## Water\nKeep the heap as damp as a sponge."
     merged = chunk(1, text).model_copy(update={"heading": "Air"})
     cited = verify_citations(
@@ -188,12 +188,12 @@ def test_a_quote_over_two_lines_of_the_note_has_both() -> None:
     assert (citation.start_line, citation.end_line) == (20, 21)
 
 
-def test_without_a_quote_a_citation_has_all_lines_of_its_excerpt() -> None:
+def test_without_a_quote_a_citation_has_all_lines_of_its_chunk() -> None:
     (citation,) = check("So it is [2].").citations
     assert (citation.start_line, citation.end_line) == (20, 23)
 
 
-def test_an_unknown_number_is_invalid_and_has_no_place() -> None:
+def test_an_unknown_number_is_invalid() -> None:
     (citation,) = check("So it is [77].").citations
     assert (citation.valid, citation.relative_path, citation.start_line) == (False, None, None)
 
@@ -205,21 +205,17 @@ def test_each_of_adjacent_citations_is_checked_for_the_quote() -> None:
     ]
 
 
-def test_a_quote_belongs_to_the_first_citation_behind_it_only() -> None:
+def test_a_quote_belongs_to_the_first_citation_after_it() -> None:
     first, second = check("“Filters say which tasks” [1] and more [2]").citations
     assert first.quote
     assert second.quote is None
 
 
-def test_the_same_number_with_another_quote_is_another_citation() -> None:
-    assert len(check("“Filters say which tasks” [1], “which tasks you want” [1], and [1] twice [1].").citations) == 3
-
-
-def test_a_footnote_inside_a_quotation_is_the_notes_own() -> None:
+def test_a_footnote_inside_a_quotation_belongs_to_the_note() -> None:
     assert numbers("“in **capitals** [4]” [2]") == [2]
 
 
-def test_a_citation_put_inside_the_quotation_marks_counts() -> None:
+def test_a_citation_inside_the_quotation_marks_counts() -> None:
     assert numbers("“Filters say which tasks [1].” Next.") == [1]
 
 
@@ -256,7 +252,7 @@ def test_a_quote_shorter_than_ten_characters_is_not_checked() -> None:
     assert check("“x” [1]").citations[0].valid
 
 
-def test_quoted_words_may_stand_anywhere_in_the_lines_of_a_chunk() -> None:
+def test_quoted_words_are_found_anywhere_in_a_chunk() -> None:
     text = "one two\n\n\nthree four\n   five six"
     assert QuotableChunk(chunk(1, text, start_line=10)).locate("two three") == (10, 13)
     assert QuotableChunk(chunk(1, text, start_line=10)).locate("six") == (14, 14)
@@ -264,13 +260,9 @@ def test_quoted_words_may_stand_anywhere_in_the_lines_of_a_chunk() -> None:
     assert QuotableChunk(chunk(1, text, start_line=10)).locate("seven") is None
 
 
-def test_an_empty_chunk_holds_no_quote() -> None:
-    assert QuotableChunk(chunk(1, "")).locate("anything at all") is None
-
-
 @settings(deadline=None)
 @given(st.lists(st.text("abc XYZ.é", min_size=1, max_size=20), min_size=1, max_size=8), st.data())
-def test_the_words_of_any_line_are_found_on_that_line_or_an_equal_one(lines: list[str], data: st.DataObject) -> None:
+def test_the_words_of_any_line_are_found_there(lines: list[str], data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(lines) - 1))
     found = QuotableChunk(chunk(1, "\n".join(lines), start_line=3)).locate(lines[place])
     if any(c.isalnum() for c in lines[place]):
@@ -310,7 +302,7 @@ PIECES = [
 
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
-def test_any_answer_gets_a_verdict_with_known_citations_only_where_chunks_are(answer: str) -> None:
+def test_only_known_numbers_have_a_location(answer: str) -> None:
     verdict = check(answer)
     assert verdict.uncited >= 0
     assert all(c.number in CHUNKS for c in verdict.citations if c.valid)
@@ -320,7 +312,7 @@ def test_any_answer_gets_a_verdict_with_known_citations_only_where_chunks_are(an
 @pytest.mark.parametrize(
     "piece", [*PIECES, "[1 ", "[1,", "[1-", ". [1", '."', '. "a', "“a [1] ", "[1-50] ", "\n[1", "` `` ", "\n```\n", "e.g. ", "[1]:\n"]
 )
-def test_endless_repetition_is_read_at_once(piece: str) -> None:
+def test_endless_repetition_takes_linear_time(piece: str) -> None:
     check(piece * 10_000)
     check("A statement that says something. " + piece * 10_000 + " end")
 
@@ -329,7 +321,7 @@ def many(count: int) -> Sequence[ContentChunk]:
     return [chunk(n, f"Sentence number {n} says something of its own about topic {n}.\n" * 20, start_line=n) for n in range(1, count + 1)]
 
 
-def test_a_long_answer_with_many_chunks_is_checked_whole() -> None:
+def test_a_long_answer_with_many_chunks_is_verified() -> None:
     chunks = many(50)
     answer = " ".join(f"“Sentence number {n} says something of its own” [{n}]." for n in range(1, 51)) + " And so on, word by word." * 200
     verdict = verify_citations(answer, CitableSources.from_chunks(chunks))

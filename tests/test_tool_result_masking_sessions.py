@@ -1,24 +1,13 @@
 """The first step of the compaction ladder in sessions: old results are masked, and what that does to prompts."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
-from building import Deltas, Room, a_room, completed, stored, talk
-from folding import SUMMARY, Summariser, fails, searches, sound, summary, things
+from building import Deltas, Room, completed, stored, talk
+from summary_models import SUMMARY, Summariser, fails, searches, sound, summary, things
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.events import CompactionDone, Event
 from zkchat_cli.models import Compaction
-
-
-@pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    made = a_room(vault, tmp_path / "cache", tmp_path / "store.db")
-    yield made
-    made.store.close()
-    made.vault.close()
 
 
 def full(room: Room, model: Summariser | Deltas, turns: int = 12) -> ZkChatSession:

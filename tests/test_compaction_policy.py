@@ -2,7 +2,7 @@
 
 import pytest
 from building import COUNTER, a_compaction, talk, turns
-from folding import things
+from summary_models import things
 
 from zkchat_cli.context.compaction_policy import (
     SummaryCoverage,

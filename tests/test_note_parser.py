@@ -21,11 +21,11 @@ def paragraph(words: int) -> str:
     return "word " * words
 
 
-def test_a_note_is_called_as_its_file():
+def test_the_title_is_the_file_name():
     assert parse("# Something else\n").title == "Note"
 
 
-def test_front_matter_may_give_another_title():
+def test_front_matter_may_set_the_title():
     assert parse("---\ntitle: A better name\n---\n").title == "A better name"
 
 
@@ -60,7 +60,7 @@ def test_description_or_summary_describes_a_note():
         "---\n" + "a: b\n" * 20_000 + "---\n",
     ],
 )
-def test_what_is_no_yaml_mapping_at_the_head_is_text(text):
+def test_front_matter_that_is_no_mapping_is_text(text):
     note = parse(text)
     assert note.title == "Note"
     assert note.front_matter.lines == 0
@@ -75,7 +75,7 @@ def test_broken_front_matter_is_text_and_reported(yaml):
     assert note.chunks[0].start_line == 1
 
 
-def test_nested_properties_and_anchors_are_passed_over():
+def test_nested_properties_and_anchors_are_ignored():
     note = parse(
         "---\nbase: &b {title: wrong, aliases: [wrong]}\nmore: *b\n? [a, b]\n: c\naliases:\n  - one\n  - {x: wrong}\n  - [wrong]\n  - two\n"
         "title: right\n---\n"
@@ -83,31 +83,23 @@ def test_nested_properties_and_anchors_are_passed_over():
     assert (note.title, note.aliases) == ("right", ("one", "two"))
 
 
-def test_an_empty_front_matter_is_one():
-    assert parse("---\n---\nbody").front_matter.lines == 2
-
-
-def test_headings_know_line_and_level():
+def test_headings_have_line_and_level():
     text = "# One #\ntext\n### Two ##x\n#no\n####### no\n  ## Three\n```\n# code\n```\nSet\n===\n\nUnder\n---\n\n---\n#"
     found = [(h.line, h.level, h.text) for h in read_markup(text).headings]
     assert found == [(1, 1, "One"), (3, 3, "Two ##x"), (6, 2, "Three"), (10, 1, "Set"), (13, 2, "Under"), (17, 1, "")]
 
 
-def test_headings_know_the_headings_above_them():
+def test_headings_have_their_path():
     found = read_markup("### A\n# B\n### C\n## D\n### E\n## F\n# G")
     assert [h.path for h in found.headings] == [(), (), ("B",), ("B",), ("B", "D"), ("B",), ()]
 
 
-def test_block_ids_know_their_line():
-    assert read_markup("a ^id-1\n2 ^ 3\n\n^table").block_ids == (("id-1", 1), ("table", 4))
-
-
-def test_a_chunk_for_each_section_with_its_heading():
+def test_each_section_is_a_chunk_with_its_heading():
     text = f"intro {paragraph(60)}\n\n# A\n{paragraph(60)}\n## B\n{paragraph(60)}\n\n\n"
     assert chunks(text) == [(1, 1, None), (3, 4, "A"), (5, 6, "B")]
 
 
-def test_a_chunk_stands_under_all_headings_above_it():
+def test_a_chunk_has_all_headings_above_it():
     text = f"# A\n{paragraph(60)}\n## B\n{paragraph(60)}\n### C\n{paragraph(60)}\n## D\n{paragraph(60)}"
     assert [p.headings for p in parse(text).chunks] == [("A",), ("A", "B"), ("A", "B", "C"), ("A", "D")]
 
@@ -116,19 +108,15 @@ def test_front_matter_is_in_no_chunk():
     assert chunks(f"---\ntitle: x\n---\n\n{paragraph(60)}") == [(5, 5, None)]
 
 
-def test_a_heading_without_text_goes_with_what_follows():
+def test_a_heading_without_text_is_joined_with_the_next_section():
     assert chunks(f"# A\n\n## B\n\n{paragraph(300)}") == [(1, 5, "B")]
 
 
-def test_small_neighbours_share_a_chunk():
-    assert chunks("## A\none\n## B\ntwo\n## C\nthree") == [(1, 6, "A")]
-
-
-def test_a_section_never_goes_with_the_end_of_a_deeper_one():
+def test_a_section_is_not_joined_with_a_deeper_one():
     assert chunks("## A\none\n# B\ntwo") == [(1, 2, "A"), (3, 4, "B")]
 
 
-def test_a_long_section_is_cut_between_paragraphs():
+def test_a_long_section_is_split_between_paragraphs():
     text = "# A\n\n" + "\n\n".join(paragraph(100) for _ in range(6))
     found = parse(text).chunks
     assert [(p.start_line, p.end_line) for p in found] == [(1, 5), (7, 9), (11, 13)]
@@ -136,20 +124,20 @@ def test_a_long_section_is_cut_between_paragraphs():
     assert {p.heading for p in found} == {"A"}
 
 
-def test_code_stays_whole_where_it_fits():
+def test_code_that_fits_stays_whole():
     code = "```\n" + "\n\n".join(["x = 1"] * 60) + "\n```"
     text = f"{paragraph(200)}\n\n{code}\n\n{paragraph(200)}"
     assert code in [p.text for p in parse(text).chunks]
 
 
-def test_a_paragraph_too_long_for_a_chunk_is_cut_between_lines():
+def test_a_long_paragraph_is_split_between_lines():
     text = "\n".join(paragraph(50).strip() for _ in range(20))
     found = parse(text).chunks
     assert len(found) > 2
     assert "\n".join(p.text for p in found) == text
 
 
-def test_a_line_too_long_for_any_chunk_is_cut_at_a_space():
+def test_a_very_long_line_is_split_at_a_space():
     line = "word " * 3000
     pieces = parse(line).chunks
     assert "".join(p.text for p in pieces) == line
@@ -158,29 +146,8 @@ def test_a_line_too_long_for_any_chunk_is_cut_at_a_space():
     assert "".join(p.text for p in parse(unbroken).chunks) == unbroken
 
 
-def test_a_huge_line_stands_alone_among_others():
-    text = "short\n" + "word " * 3000 + "\nafter\n" + "\n".join(paragraph(50).strip() for _ in range(20))
-    found = parse(text).chunks
-    assert (found[0].start_line, found[0].end_line) == (1, 1)
-    assert max(estimate_tokens(p.text) for p in found) <= MAX_TOKENS + MIN_TOKENS
-
-
-def test_blank_lines_never_make_a_chunk():
-    text = f"{paragraph(300)}\n\n\n\n" + "\n" * 1500 + paragraph(3000) + "\n\n\n"
-    assert all(p.text.strip() for p in parse(text).chunks)
-
-
-def test_a_tiny_rest_stays_with_the_chunk_before():
-    assert chunks(f"{paragraph(275)}\n\n{paragraph(5)}\n\nlast words") == [(1, 5, None)]
-
-
-def test_a_tiny_beginning_goes_with_a_long_paragraph():
-    text = "# A\n\n" + "\n".join([paragraph(100)] * 8)
-    assert chunks(text)[0][0] == 1
-
-
 @pytest.mark.parametrize("text", ["", "\n\n", "---\ntitle: x\n---\n", "---\ntitle: x\n---"])
-def test_a_note_without_text_still_has_a_chunk(text):
+def test_an_empty_note_has_a_chunk(text):
     assert len(chunks(text)) == 1
 
 
@@ -206,7 +173,7 @@ LINES = [
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.sampled_from(LINES), max_size=40))
-def test_every_line_with_text_is_in_exactly_one_chunk_as_it_stands(lines):
+def test_every_line_is_in_exactly_one_chunk(lines):
     note = parse("\n".join(lines))
     covered: list[int] = []
     for p in note.chunks:
@@ -218,7 +185,7 @@ def test_every_line_with_text_is_in_exactly_one_chunk_as_it_stands(lines):
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.sampled_from([*LINES, "word " * 3000, "x" * (5 * MAX_LINE_TOKENS), "é " * 4000]), min_size=1, max_size=8))
-def test_only_a_line_far_too_long_is_in_several_chunks_which_together_are_the_line(lines):
+def test_only_a_very_long_line_is_in_several_chunks(lines):
     note = parse("\n".join(lines))
     pieces: dict[int, str] = {}
     for p in note.chunks:
@@ -231,7 +198,7 @@ def test_only_a_line_far_too_long_is_in_several_chunks_which_together_are_the_li
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.sampled_from(LINES), max_size=40))
-def test_a_chunk_knows_every_heading_it_stands_under_or_contains(lines):
+def test_a_chunk_has_every_heading_above_or_inside(lines):
     note = parse("\n".join(lines))
     for p in note.chunks:
         above = [h for h in note.markup.headings if h.line < p.start_line][-1:]

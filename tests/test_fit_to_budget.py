@@ -37,48 +37,26 @@ def room_for(*chunks: ContentChunk, calls: int = 1) -> int:
 # what goes first
 
 
-def test_excerpts_are_taken_round_by_round_the_best_of_each_call_first() -> None:
+def test_chunks_are_ranked_round_by_round() -> None:
     calls = found("a1", "a2", "a3"), found("b1"), found("c1", "c2")
     assert [calls[call][rank].id for call, rank in rank_chunks(calls)] == ["a1", "b1", "c1", "a2", "c2", "a3"]
 
 
-def test_what_another_call_shows_at_a_better_place_comes_last() -> None:
+def test_chunks_that_another_call_ranks_better_come_last() -> None:
     calls = found("a", "b", "c"), found("c", "d", "a")
     assert [calls[call][rank].id for call, rank in rank_chunks(calls)] == ["a", "c", "b", "d", "c", "a"]
 
 
-def test_but_the_best_of_a_call_is_never_last() -> None:
-    calls = found("a", "b"), found("a", "c")
-    assert [calls[call][rank].id for call, rank in rank_chunks(calls)] == ["a", "a", "b", "c"]
-
-
-def test_the_least_relevant_excerpts_of_all_calls_go_first() -> None:
+def test_the_least_relevant_chunks_are_dropped_first() -> None:
     calls = found("a1", "a2", "a3"), found("b1", "b2", "b3")
     room = room_for(*calls[0][:2], *calls[1][:1], calls=2)
     assert ids(reduce_to_fit(calls, room, COUNT)) == [["a1", "a2"], ["b1"]]
 
 
-def test_room_that_one_call_does_not_need_goes_to_the_others() -> None:
-    calls = found("a1"), (), found("c1", "c2", "c3", "c4")
-    assert ids(reduce_to_fit(calls, room_for(*calls[0], *calls[2], calls=2), COUNT)) == [["a1"], [], ["c1", "c2", "c3", "c4"]]
-
-
-def test_a_call_keeps_its_own_order() -> None:
-    calls = found("a", "b", "c"), found("d", "c")
-    everything = room_for(*calls[0], *calls[1], calls=2)
-    assert ids(reduce_to_fit(calls, everything, COUNT)) == [["a", "b", "c"], ["d", "c"]]
-    assert ids(reduce_to_fit(calls, everything - 1, COUNT)) == [["a", "b"], ["d", "c"]]
-
-
-def test_nothing_found_is_nothing_kept() -> None:
-    assert reduce_to_fit((), 500, COUNT) == ()
-    assert reduce_to_fit(((), ()), -500, COUNT) == ((), ())
-
-
 # cutting
 
 
-def test_the_best_chunk_is_cut_and_marked_when_it_alone_is_too_long() -> None:
+def test_a_best_chunk_that_is_too_long_is_truncated() -> None:
     [[cut]] = reduce_to_fit([[chunk(None, "one two three\n" * 1000, id="a"), chunk(None, "x", id="b")]], 200, COUNT)
     assert cut.text.startswith("one two three\none")
     assert cut.text.endswith(f"three{CUT_MARK}")
@@ -86,7 +64,7 @@ def test_the_best_chunk_is_cut_and_marked_when_it_alone_is_too_long() -> None:
     assert cut.end_line < 1004
 
 
-def test_the_best_chunk_of_each_call_stays_cut_to_equal_shares() -> None:
+def test_best_chunks_are_truncated_to_equal_shares() -> None:
     calls = [[chunk(None, f"{word} " * 400, id=word)] for word in ("one", "two", "three")]
     kept = [cut for [cut] in reduce_to_fit(calls, 450, COUNT)]
     assert all(c.text.endswith(CUT_MARK) for c in kept)
@@ -95,14 +73,7 @@ def test_the_best_chunk_of_each_call_stays_cut_to_equal_shares() -> None:
     assert sum(chunk_tokens(c, COUNT) for c in kept) > 400
 
 
-def test_a_short_best_chunk_leaves_its_room_to_the_long_ones() -> None:
-    calls = [[chunk(None, "Short.", id="short")], [chunk(None, "long " * 2000, id="long")]]
-    [[short], [long]] = reduce_to_fit(calls, 600, COUNT)
-    assert short.text == "Short."
-    assert COUNT(long.text) > 450
-
-
-def test_without_room_for_some_words_of_each_the_last_calls_are_left_without() -> None:
+def test_without_room_for_all_calls_the_last_get_nothing() -> None:
     calls = [[chunk(None, f"{n} and some more words " * 40, id=str(n))] for n in range(10)]
     kept = reduce_to_fit(calls, 300, COUNT)
     served = [bool(chunks) for chunks in kept]
@@ -111,25 +82,7 @@ def test_without_room_for_some_words_of_each_the_last_calls_are_left_without() -
     assert all(len(chunks[0].text) >= 20 for chunks in kept if chunks)
 
 
-def test_without_room_for_a_word_nothing_is_kept() -> None:
-    assert reduce_to_fit([found("a")], 5, COUNT) == ((),)
-    assert reduce_to_fit([found("a")], -5, COUNT) == ((),)
-
-
-def test_a_text_without_spaces_is_cut_where_the_room_ends() -> None:
-    [[cut]] = reduce_to_fit([[chunk(None, "過濾器決定你想看到哪些任務" * 100, id="a")]], 300, COUNT)
-    assert cut.text.startswith("過濾器決定你想看到哪些任務過濾器")
-    assert chunk_tokens(cut, COUNT) in range(280, 300)
-
-
-def test_a_text_longer_than_the_room_by_a_character_is_cut_all_the_same() -> None:
-    long = chunk(None, "ab cd ef gh " * 40, id="a")
-    [[cut]] = reduce_to_fit([[long]], room_for(long) - 1, COUNT)
-    assert cut.text.endswith(CUT_MARK)
-    assert len(cut.text) > 350
-
-
-def test_a_chunk_beyond_any_room_is_cut_without_counting_it_whole() -> None:
+def test_a_huge_chunk_is_truncated_without_counting_all_of_it() -> None:
     counted: list[int] = []
 
     def count(text: str) -> int:
@@ -163,7 +116,7 @@ def whole(cut: ContentChunk) -> str:
 
 @settings(deadline=None)
 @given(replies(), st.integers(-10, 900), st.integers(0, 300))
-def test_less_room_never_keeps_more(calls: Calls, room: int, more: int) -> None:
+def test_less_room_gives_a_subset(calls: Calls, room: int, more: int) -> None:
     small, large = (reduce_to_fit(calls, r, COUNT) for r in (room, room + more))
     for less, rest in zip(small, large, strict=True):
         by_id = {whole(c): c for c in rest}
@@ -175,7 +128,7 @@ def test_less_room_never_keeps_more(calls: Calls, room: int, more: int) -> None:
 @settings(deadline=None)
 @given(replies(), st.integers(20, 900))
 @example([[chunk(None, "word " * 900, id="0")]] * 5, 500)
-def test_what_is_kept_fits_the_room_under_any_numbers(calls: Calls, room: int) -> None:
+def test_the_result_fits_whatever_its_numbers(calls: Calls, room: int) -> None:
     kept = reduce_to_fit(calls, room, COUNT)
     numbered = [[c.model_copy(update={"number": MAX_NUMBER}) for c in chunks] for chunks in kept]
     assert sum(COUNT(format_tool_result(chunks, {})) for chunks in numbered if chunks) <= max(room, 0)
@@ -183,7 +136,7 @@ def test_what_is_kept_fits_the_room_under_any_numbers(calls: Calls, room: int) -
 
 @settings(deadline=None)
 @given(replies(), st.integers(-10, 900))
-def test_what_is_kept_is_word_for_word_what_was_found_or_marked_as_cut(calls: Calls, room: int) -> None:
+def test_chunks_are_verbatim_or_marked_as_cut(calls: Calls, room: int) -> None:
     for chunks, kept in zip(calls, reduce_to_fit(calls, room, COUNT), strict=True):
         assert [whole(c) for c in kept] == [c.id for c in chunks if c.id in set(map(whole, kept))]
         for place, one in enumerate(kept):
@@ -198,7 +151,7 @@ def test_what_is_kept_is_word_for_word_what_was_found_or_marked_as_cut(calls: Ca
 
 @settings(deadline=None)
 @given(replies(), st.integers(-10, 900))
-def test_each_call_keeps_its_best_unless_there_is_no_room_for_words_of_each(calls: Calls, room: int) -> None:
+def test_each_call_keeps_its_best_chunk_if_a_few_words_of_each_fit(calls: Calls, room: int) -> None:
     kept = reduce_to_fit(calls, room, COUNT)
     served = [bool(k) for chunks, k in zip(calls, kept, strict=True) if chunks]
     assert served == sorted(served, reverse=True)
@@ -208,7 +161,7 @@ def test_each_call_keeps_its_best_unless_there_is_no_room_for_words_of_each(call
 
 
 @given(st.lists(st.integers(0, 50), max_size=6), st.integers(0, 200), st.integers(0, 20))
-def test_shares_are_level_and_more_room_is_nobodys_loss(wanted: list[int], room: int, more: int) -> None:
+def test_shares_are_equal_and_never_shrink_with_more_room(wanted: list[int], room: int, more: int) -> None:
     least = [want // 3 for want in wanted]
     room += sum(least)
     small, large = (share_evenly(wanted, r, least) for r in (room, room + more))
@@ -236,7 +189,7 @@ def note(result: ToolResult) -> str:
     return said
 
 
-def test_results_are_whole_while_they_fit() -> None:
+def test_results_that_fit_are_complete() -> None:
     findings = [ToolOutput(found("a", "b"), {"total": 2}, "More."), ToolOutput(found("c")), ToolOutput(data={"documents": ["x"] * 50})]
     first, second, third = results(findings, 2000)
     assert [[c.number for c in r.chunks] for r in (first, second, third)] == [[1, 2], [3], []]
@@ -246,14 +199,7 @@ def test_results_are_whole_while_they_fit() -> None:
     assert [r.run.duration_ms for r in (first, second, third)] == [5.0] * 3
 
 
-def test_what_fits_by_a_token_is_not_reduced() -> None:
-    findings = [ToolOutput(found("a", "b", "c"), note="More."), ToolOutput(found("d"))]
-    exact = next(room for room in range(2000) if [len(f.chunks) for f in fit_findings(findings, room, COUNT)] == [3, 1])
-    assert not any("Left out" in note(r) for r in results(findings, exact))
-    assert any("Left out" in note(r) for r in results(findings, exact - 1))
-
-
-def test_one_long_result_takes_the_room_that_the_others_leave() -> None:
+def test_a_long_result_uses_the_room_that_others_leave() -> None:
     long = ToolOutput(tuple(chunk(None, f"Line {i} of the long note. " * 12, id=str(i), start_line=i + 1) for i in range(30)))
     few = [ToolOutput(found("a")), ToolOutput(data={"error": "no such note"})]
     alone, beside = len(results([long], 3000)[0].chunks), len(results([long, *few], 3000)[0].chunks)
@@ -261,7 +207,7 @@ def test_one_long_result_takes_the_room_that_the_others_leave() -> None:
     assert beside >= 20
 
 
-def test_what_is_left_out_is_told_with_where_to_go_on() -> None:
+def test_a_cut_result_says_where_to_continue() -> None:
     long = ToolOutput(
         tuple(chunk(None, f"Line {i} of the long note. " * 12, id=str(i), start_line=i + 1) for i in range(30)), note="Read on."
     )
@@ -275,7 +221,7 @@ def test_what_is_left_out_is_told_with_where_to_go_on() -> None:
     assert note(second) == ""
 
 
-def test_what_another_result_shows_is_left_out_first_and_named_by_its_number() -> None:
+def test_repeated_chunks_are_dropped_first_and_named_by_number() -> None:
     long = "Filters say which tasks you want to see. " * 10
     findings = [ToolOutput(found("a", "b", text=long)), ToolOutput(found("c", "d", "b", text=long))]
     all_but_one = next(room for room in range(2000) if sum(len(fitted.chunks) for fitted in fit_findings(findings, room, COUNT)) == 4)
@@ -285,15 +231,7 @@ def test_what_another_result_shows_is_left_out_first_and_named_by_its_number() -
     assert note(second) == "Left out, because there is no room for them: 1 excerpt that another result shows as source 2."
 
 
-def test_of_many_that_another_result_shows_some_are_named() -> None:
-    many = found(*map(str, range(1, 41)), text="Filters say which tasks you want to see. " * 5)
-    findings = [ToolOutput(many), ToolOutput((*found("x"), *many))]
-    each_once = next(room for room in range(0, 9000, 10) if len(fit_findings(findings, room, COUNT)[0].chunks) == 40)
-    [_, second] = results(findings, each_once)
-    assert note(second).endswith("40 excerpts that another result shows as source 1, 2, 3, 4, 5, 6, ….")
-
-
-def test_lists_are_cut_first_but_take_no_more_than_half_the_room() -> None:
+def test_lists_take_at_most_half_the_room() -> None:
     documents = [f"Folder/Note {i}.md" for i in range(200)]
     finding = ToolOutput(found(*"abcdefgh", text="words " * 60), {"documents": documents, "total": 200})
     [result] = results([finding], 1200)
@@ -305,14 +243,7 @@ def test_lists_are_cut_first_but_take_no_more_than_half_the_room() -> None:
     assert f"no room for them: {200 - len(shown['documents'])} documents; {lost} excerpts, the next in" in note(result)
 
 
-def test_a_list_that_needs_little_leaves_its_room_to_another() -> None:
-    small, large = (ToolOutput(data={"documents": [f"Folder/Note {i}.md" for i in range(n)]}) for n in (3, 200))
-    few, many = (json.loads(r.content)["documents"] for r in results([small, large], 700))
-    assert len(few) == 3
-    assert len(many) > 60
-
-
-def test_without_any_room_each_result_says_what_there_was() -> None:
+def test_without_room_each_result_says_what_it_found() -> None:
     first, second = results([ToolOutput(found("a", "b")), ToolOutput(data={"documents": ["x"]})], 0)
     assert "2 excerpts, the next in Filters.md from line 5" in note(first)
     assert "1 documents" in note(second)
@@ -329,7 +260,7 @@ LISTS = st.lists(st.sampled_from([0, 0, 3, 80]), min_size=5, max_size=5)
 
 @settings(deadline=None)
 @given(replies(), LISTS, st.integers(0, 1500))
-def test_results_fit_into_their_room(calls: Calls, lists: list[int], room: int) -> None:
+def test_results_fit_their_room(calls: Calls, lists: list[int], room: int) -> None:
     findings = findings_of(calls, lists)
     taken, least = (sum(r.run.tokens for r in results(findings, r)) for r in (room, 0))
     assert taken <= max(room, least)
@@ -337,7 +268,7 @@ def test_results_fit_into_their_room(calls: Calls, lists: list[int], room: int) 
 
 @settings(deadline=None)
 @given(replies(), LISTS, st.integers(0, 1500), st.integers(0, 200))
-def test_less_room_for_results_never_shows_more(calls: Calls, lists: list[int], room: int, more: int) -> None:
+def test_less_room_never_shows_more(calls: Calls, lists: list[int], room: int, more: int) -> None:
     def shown(fitted: TruncatedFinding) -> tuple[set[str], int, int]:
         listed = fitted.data.get("documents", [])
         assert isinstance(listed, list)
@@ -352,7 +283,7 @@ def test_less_room_for_results_never_shows_more(calls: Calls, lists: list[int], 
 
 @settings(deadline=None)
 @given(replies(), LISTS, st.integers(0, 1500))
-def test_what_is_shown_and_what_is_told_to_be_left_out_is_all_there_is(calls: Calls, lists: list[int], room: int) -> None:
+def test_shown_and_omitted_chunks_add_up(calls: Calls, lists: list[int], room: int) -> None:
     for finding, fitted in zip(findings := findings_of(calls, lists), fit_findings(findings, room, COUNT), strict=True):
         assert len(fitted.chunks) + len(fitted.dropped) == len(finding.chunks)
         assert sorted([*map(whole, fitted.chunks), *(c.id for c in fitted.dropped)]) == sorted(c.id for c in finding.chunks)
@@ -362,7 +293,7 @@ def test_what_is_shown_and_what_is_told_to_be_left_out_is_all_there_is(calls: Ca
 
 
 @pytest.mark.parametrize("room", [1000, 60_000, 10**6])
-def test_five_hundred_chunks_are_reduced_in_one_look_at_each(room: int) -> None:
+def test_five_hundred_chunks_are_counted_once_each(room: int) -> None:
     counted: list[str] = []
 
     def count(text: str) -> int:

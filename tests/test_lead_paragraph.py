@@ -60,7 +60,7 @@ REAL = "A filter says which tasks are shown."
         "…\n",
     ],
 )
-def test_what_says_nothing_of_the_note_is_passed_over(before: str) -> None:
+def test_blocks_without_content_are_skipped(before: str) -> None:
     assert first_paragraph(f"{before}\n{REAL}\n\nMore of it.") == REAL
 
 
@@ -100,11 +100,11 @@ def test_what_says_nothing_of_the_note_is_passed_over(before: str) -> None:
         ("\n\n\n", None),
     ],
 )
-def test_how_a_note_begins(text: str, paragraph: str | None) -> None:
+def test_first_paragraph(text: str, paragraph: str | None) -> None:
     assert first_paragraph(text) == paragraph
 
 
-def test_what_a_paragraph_announces_is_gathered_no_further_than_a_summary_goes() -> None:
+def test_items_after_a_lead_in_are_limited() -> None:
     items = "\n".join(f"- the {n}th item of a long list" for n in range(1000))
     assert len(first_paragraph(f"There are many of them:\n{items}") or "") < 300
 
@@ -132,7 +132,7 @@ def test_what_a_paragraph_announces_is_gathered_no_further_than_a_summary_goes()
         ("", None),
     ],
 )
-def test_what_says_most_without_a_paragraph(text: str, words: str | None) -> None:
+def test_key_text(text: str, words: str | None) -> None:
     assert key_text(text, "title") == words
 
 
@@ -145,7 +145,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("length", [1 << 13, pytest.param(1 << 17, marks=pytest.mark.untraced)])
 @pytest.mark.parametrize("piece", HOSTILE)
-def test_endless_repetition_is_read_at_once(piece: str, length: int) -> None:
+def test_endless_repetition_takes_linear_time(piece: str, length: int) -> None:
     text = "Words:\n\n" + piece * (length // len(piece))
     begin = time.process_time()
     first_paragraph(text)

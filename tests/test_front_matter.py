@@ -53,29 +53,29 @@ def values(source: str, name: str = "a") -> list[tuple[str, int]]:
         ("a: \u65e5\u8a18\u3000", [("\u65e5\u8a18", 2)]),
     ],
 )
-def test_a_property_has_its_values_and_their_lines(source, expected):
+def test_properties_with_values_and_lines(source, expected):
     assert values(source) == expected
 
 
 @pytest.mark.parametrize("source", ["a:\n  - b\n- c", "\ta: b", "a: b: c", "a: *nope\nb: [", "a: @b", "a: %b"])
-def test_what_yaml_refuses_is_text_and_a_problem(source):
+def test_invalid_yaml_is_text_and_a_problem(source):
     found = read(source)
     assert (found.lines, found.written) == (0, {})
     assert found.problem
 
 
-def test_a_line_of_three_dashes_ends_it_wherever_it_stands():
+def test_three_dashes_end_the_front_matter():
     found = front_matter.read_front_matter("---\na: |\n  text\n---\nmore\n---\n")
     assert (found.lines, found.text("a")) == (4, "text")
 
 
-def test_three_dots_or_the_end_of_the_note_end_it_too():
+def test_three_dots_or_the_end_of_the_note_end_it():
     assert front_matter.read_front_matter("---\na: b\n...\nbody").lines == 3
     assert front_matter.read_front_matter("---\na: b\n---").lines == 3
 
 
 @pytest.mark.parametrize("text", ["---\r\na: b\r\n---\r\nbody", "---  \na: b\n---\t\nbody"])
-def test_white_space_at_the_ends_of_lines_does_not_count(text):
+def test_trailing_white_space_does_not_count(text):
     assert front_matter.read_front_matter(text).text("a") == "b"
 
 
@@ -90,17 +90,17 @@ def test_a_bomb_of_anchors_is_not_expanded():
     assert read(bomb + "title: T").text("title") == "T"
 
 
-def test_links_in_properties_know_their_lines():
+def test_links_in_properties_have_lines():
     text = 'up: "[[Parent]]"\nrelated:\n  - "[[A]]"\n  - "[[B|b]]"\n'
     links = note_parser.parse_note("Note.md", f"---\n{text}---\n[[Body]]").markup.links
     assert [(link.text, link.line) for link in links] == [("Parent", 2), ("A", 4), ("B", 5), ("Body", 7)]
 
 
-def test_links_in_a_broken_front_matter_are_links_of_the_text():
+def test_links_in_invalid_front_matter_are_links():
     assert [link.line for link in read_markup("---\na: [[A]]: b\n---\n").links] == [2]
 
 
-def test_tags_and_aliases_know_their_lines():
+def test_tags_and_aliases_have_lines():
     note = note_parser.parse_note("Note.md", "---\ntags:\n  - a/b\n  - '#c, 12'\nalias: Other\n---\n#a/b and\n#\u65e5\u8a18/\n")
     assert note.tags_with_lines == (("a/b", 3), ("c", 4), ("a/b", 7), ("\u65e5\u8a18", 8))
     assert note.tags == ("a/b", "c", "\u65e5\u8a18")
@@ -165,7 +165,7 @@ _RARE = [
 
 @settings(max_examples=1000, deadline=None)
 @given(st.lists(st.sampled_from(_FRAGMENTS * 3 + _RARE), max_size=14).map("".join))
-def test_plain_properties_are_what_yaml_says_they_are(source):
+def test_plain_properties_equal_those_of_yaml(source):
     plain = front_matter._parse_plain(source)
     if plain is None:
         return

@@ -1,11 +1,11 @@
 """What the model saw then: kept with each turn, read again to the byte, in little room, and gone with its conversation."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from building import Deltas, Room, a_compaction, a_room, calls, completed, failed, find, says, stored, talk, with_compaction
+from building import Deltas, Room, a_compaction, calls, completed, failed, find, says, stored, talk, with_compaction
 from conftest import Program
 
 from zkchat_cli.chat.session import ZkChatSession
@@ -17,14 +17,6 @@ from zkchat_cli.models import Dropped, Prompt, SentPrompt
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.database import connect
 from zkchat_cli.views import prompts
-
-
-@pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    made = a_room(vault, tmp_path / "cache", tmp_path / "c.db")
-    yield made
-    made.store.close()
-    made.vault.close()
 
 
 def looking() -> Deltas:
@@ -48,7 +40,7 @@ def test_every_call_is_kept_as_the_model_got_it(room: Room, tmp_path: Path) -> N
     session = room.session(model)
     for text in ("What are [[Filters]]?", "And [[Nowhere]]?", "Well?"):
         completed(session.send(text))
-    again = ChatSessionStore.open(tmp_path / "c.db")
+    again = ChatSessionStore.open(tmp_path / "store.db")
     kept = sent_in(again, session)
     assert [(sent.prompt.messages, sent.prompt.tools) for sent in kept] == [(r.messages, r.tools) for r in model.requests]
     assert [(sent.call, sent.model) for sent in kept] == [(1, "deltas"), (2, "deltas")] * 3
@@ -94,7 +86,7 @@ def test_a_call_that_failed_is_kept_with_its_question(room: Room) -> None:
 
 def test_what_could_not_be_stored_at_once_is_stored_with_its_prompts(room: Room, tmp_path: Path) -> None:
     session = room.session(looking())
-    database = connect(tmp_path / "c.db")
+    database = connect(tmp_path / "store.db")
     turn = session.send("What?")
     next(turn)
     database.execute("CREATE TRIGGER broken BEFORE INSERT ON message BEGIN SELECT RAISE(ABORT, 'no'); END")
@@ -118,7 +110,7 @@ def test_prompts_go_with_their_conversation(room: Room, tmp_path: Path) -> None:
     kept = room.session(looking())
     completed(kept.send("What else?"))
     room.store.delete(session.conversation.id)
-    database = connect(tmp_path / "c.db")
+    database = connect(tmp_path / "store.db")
     [conversation] = database.execute("SELECT seq FROM conversation").fetchone()
     for table in ("piece", "prompt"):
         assert {seq for (seq,) in database.execute(f"SELECT conversation_seq FROM {table}")} == {conversation}
@@ -140,7 +132,7 @@ def test_prompts_take_room_by_the_turn_not_by_its_square(room: Room, tmp_path: P
     for _ in range(2):
         for n in range(30):
             completed(session.send(f"What is said of filter {n}?"))
-        database = connect(tmp_path / "c.db")
+        database = connect(tmp_path / "store.db")
         sizes.append(sum(database.execute(f"SELECT sum(length(body)) FROM {t}").fetchone()[0] for t in ("piece", "prompt")))
         database.close()
     assert sizes[1] < 2.2 * sizes[0]

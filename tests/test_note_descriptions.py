@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
-from asking import QUESTION, a_model
 from building import Deltas, Room, a_room, calls, completed, find, says
 from conftest import write
+from model_calls import QUESTION, a_model
 from speaking import Reply, a_server
 
 from zkchat_cli import slash
@@ -91,12 +91,6 @@ def test_those_that_describe_themselves_are_left_alone(room: Room) -> None:
     session.start_background_tasks()
     session.stop_background_tasks(5)
     assert len(model.requests) == 1
-
-
-def test_before_the_first_turn_there_is_nothing_to_describe(room: Room) -> None:
-    model = Deltas([says("An answer.")])
-    room.session(model).start_background_tasks()
-    assert model.requests == []
 
 
 def test_the_list_of_references_shows_what_a_document_was_described_as_meanwhile(room: Room) -> None:
@@ -265,10 +259,6 @@ def test_a_defect_ends_nothing(caplog: pytest.LogCaptureFixture) -> None:
     summariser.start(["a", "b"])
     assert settled(lambda: done == ["b"])
     assert "a could not be described" in caplog.text
-
-
-def test_stopping_what_never_began_is_nothing() -> None:
-    SummaryQueue(lambda _, __: None).stop(5)
 
 
 # what is asked, and what is made of the answer

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asking import KEY, OLLAMA, OPENAI, REQUEST, Protocol, a_model
-from building import Room, a_room, completed, ended, failed
+from building import Room, completed, ended, failed
+from model_calls import KEY, OLLAMA, OPENAI, REQUEST, Protocol, a_model
 from speaking import ModelServer, Reply, a_server, ndjson, ollama_end, ollama_frame, openai_error, openai_text
 
 from zkchat_cli.chat.session import ZkChatSession
@@ -24,14 +24,6 @@ LONG = "Compost needs air and water. " * 60
 def server() -> Iterator[ModelServer]:
     with a_server() as running:
         yield running
-
-
-@pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    made = a_room(vault, tmp_path / "cache", tmp_path / "store.db")
-    yield made
-    made.store.close()
-    made.vault.close()
 
 
 def talking(room: Room, protocol: Protocol, server: ModelServer, *replies: Reply, **changes: Any) -> ZkChatSession:

@@ -1,13 +1,10 @@
 """The tree of a conversation's messages, and moving in it: whatever is taken back, asked again or edited, nothing is lost."""
 
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
-from building import NOON, Deltas, Ids, Room, a_room, calls, completed, failed, find, said, says, stored, talk
+from building import NOON, Deltas, Ids, Room, calls, completed, failed, find, said, says, stored, talk
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -21,14 +18,6 @@ from zkchat_cli.llm.base import StreamFailed
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.views.text import plain_text
-
-
-@pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    made = a_room(vault, tmp_path / "cache", tmp_path / "conversations.db")
-    yield made
-    made.store.close()
-    made.vault.close()
 
 
 def ids(messages: tuple[ZkChatMessage, ...]) -> list[str]:
@@ -281,25 +270,6 @@ def test_a_summary_of_what_was_taken_back_stands_for_it_no_more(room: Room) -> N
     assert session.compaction is None
     answer("/redo", session)
     assert session.compaction is not None
-
-
-@pytest.mark.parametrize("name", ["edit", "branches"])
-def test_their_arguments_are_completed_with_what_was_said(room: Room, name: str) -> None:
-    session = stored(room, talk(("What is one?", "1")))
-    values = slash.find(name).values
-    assert values is not None
-    with ThreadPoolExecutor(1) as elsewhere:  # as completion is
-        offered = elsewhere.submit(values, session).result()
-    assert [(value, getattr(value, "description", "")) for value in offered] == [("1", "What is one?")]
-
-
-def test_other_conversations_are_completed_with_their_titles(room: Room) -> None:
-    first, session = stored(room, talk(("What is one?", "1"), prefix="x")), stored(room, talk(("And two?", "2")))
-    values = slash.find("resume").values
-    assert values is not None
-    with ThreadPoolExecutor(1) as elsewhere:
-        offered = elsewhere.submit(values, session).result()
-    assert [(value, getattr(value, "description", "")) for value in offered] == [(first.conversation.id, "What is one?")]
 
 
 MOVES = ["send", "undo", "undo 2", "redo", "retry", "edit 1", "clear", "branches 1", "branches 2", "compact", "resume", "carry"]

@@ -1,12 +1,10 @@
 """A conversation is named by the model between turns, once; nobody waits for it, and what the user named keeps its name."""
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from building import Deltas, Room, a_room, completed, failed, says
-from test_describing import settled
+from building import Deltas, Room, completed, failed, says
+from test_note_descriptions import settled
 
 from zkchat_cli import slash
 from zkchat_cli.chat.session import ZkChatSession
@@ -16,14 +14,6 @@ from zkchat_cli.llm.base import Delta, Request, StreamFailed, StreamFinished, Te
 from zkchat_cli.llm.tasks import MAX_TURN, TITLE, suggest_title
 
 QUESTION = "What does my compost heap need, and how long does it take?"
-
-
-@pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    made = a_room(vault, tmp_path / "cache")
-    yield made
-    made.store.close()
-    made.vault.close()
 
 
 def title(session: ZkChatSession) -> str | None:

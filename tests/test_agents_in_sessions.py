@@ -231,13 +231,6 @@ def test_a_new_conversation_has_the_agent_of_the_last(house: House) -> None:
     assert outcome.session.agent is not None
 
 
-def test_agents_are_completed(house: House) -> None:
-    house.agent("critic", CRITIC)
-    command = next(c for c in slash.commands() if c.name == "agent")
-    assert command.values is not None
-    assert command.values(house.session()) == ["critic", "editor", "researcher", "none"]
-
-
 def test_a_conversation_that_cannot_change_its_agent_says_so(house: House) -> None:
     found = house.session()
     session = ZkChatSession(found.services, replace(found.runtime, open_agent=None))
@@ -261,13 +254,6 @@ def test_an_agent_is_called_for_one_message_and_the_model_does_not_see_its_name(
     assert "Find faults" not in sent(report)[0]
     assert "@critic" not in report.answer
     assert house.resumed(session).agent is None
-
-
-def test_tokens_are_counted_of_what_is_sent(house: House) -> None:
-    house.agent("critic", CRITIC)
-    session = house.session()
-    ask(session, "@critic is it sound?")
-    assert session.history[0].token_count == session.counter.count("is it sound?")
 
 
 def test_a_file_called_like_an_agent_is_imported_instead_and_that_is_said(house: House) -> None:

@@ -51,7 +51,7 @@ def streamed(*parts: str) -> list[CitationMark]:
 @settings(deadline=None, max_examples=500)
 @given(awkward, st.data())
 @example("x " + "[1" + ", 1" * 200 + "] y", None)
-def test_a_text_in_pieces_has_the_marks_of_the_whole(text: str, data: st.DataObject | None) -> None:
+def test_a_text_in_pieces_has_the_same_marks(text: str, data: st.DataObject | None) -> None:
     whole = find_marks(text)
     assert streamed(*text) == whole
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6))) if data else [7, 300]
@@ -63,7 +63,7 @@ def test_a_text_in_pieces_has_the_marks_of_the_whole(text: str, data: st.DataObj
 
 @settings(deadline=None, max_examples=500)
 @given(awkward)
-def test_pieces_put_together_are_the_text(text: str) -> None:
+def test_split_text_joins_to_the_original(text: str) -> None:
     found = find_marks(text)
     cut = list(split_at_marks(text, found))
     assert "".join(piece for piece, _ in cut) == text
@@ -71,7 +71,7 @@ def test_pieces_put_together_are_the_text(text: str) -> None:
     assert all(piece for piece, _ in cut)
 
 
-def test_a_mark_is_given_as_soon_as_nothing_can_change_it() -> None:
+def test_a_mark_is_returned_as_soon_as_it_is_certain() -> None:
     reader = CitationMarkParser()
     assert reader.feed("Filters select tasks [1]") == []
     assert [mark.numbers for mark in reader.feed(" ")] == [(1,)]
@@ -80,29 +80,23 @@ def test_a_mark_is_given_as_soon_as_nothing_can_change_it() -> None:
     assert reader.close() == []
 
 
-def test_behind_a_backtick_marks_wait_until_it_is_closed_or_its_paragraph_ends() -> None:
+def test_marks_after_a_backtick_wait_for_its_end() -> None:
     reader = CitationMarkParser()
     assert reader.feed("a ` stray [1] one\nand [2]\n") == []
     assert [mark.numbers for mark in reader.feed("\n`so [3]` and [4] ")] == [(1,), (2,), (4,)]
 
 
-def test_code_is_told_by_its_places() -> None:
+def test_spans_of_code() -> None:
     text = "so `x` and\n\n    y\n\n```\nz\n"
     assert [text[start:end] for start, end in read_marks(text).code] == ["`x`", "    y", "```", "z"]
     assert read_marks(text).closing == "```"
-
-
-def test_marks_that_do_not_fit_the_text_are_no_pieces() -> None:
-    wrong = [CitationMark(0, 2), CitationMark(1, 3), CitationMark(3, 3), CitationMark(4, 9)]
-    assert [piece for piece, _ in split_at_marks("abcd", wrong)] == ["ab", "cd"]
-    assert list(split_at_marks("", [])) == []
 
 
 def citation(number: int, *spans: tuple[int, int]) -> Citation:
     return Citation(number=number, relative_path="Filters.md", spans=spans)
 
 
-def test_the_marks_of_citations_are_those_where_they_stand() -> None:
+def test_marks_of_citations_by_span() -> None:
     text = "so [1, 3], “so [3]” [1] and [[Filters]], All Filters.md\n[1]: x\n[9]: y"
     found = cited_marks(text, [citation(3, (3, 9), (28, 39), (41, 55)), citation(1, (3, 9), (20, 23))])
     assert [(text[m.start : m.end], m.numbers, m.name) for m in found] == [
@@ -115,22 +109,17 @@ def test_the_marks_of_citations_are_those_where_they_stand() -> None:
     assert [m.defines for m in found] == [False] * 4 + [True]
 
 
-def test_the_citations_of_older_answers_are_all_marks_with_their_numbers() -> None:
+def test_citations_without_spans_match_all_marks_of_their_numbers() -> None:
     assert [m.numbers for m in cited_marks("so [1, 3], so [2] and [[Filters]]", [citation(1)])] == [(1, 3)]
 
 
-def test_code_between_ticks_is_code_behind_a_tick_that_nothing_closes() -> None:
+def test_code_after_an_unclosed_backtick() -> None:
     assert [mark.numbers for mark in find_marks("a ` b `` [1] `` c [2]\n\n` [3] `")] == [(2,)]
-
-
-@pytest.mark.parametrize("span", [(-1, 2), (2, 2), (3, 1), (0, 99)])
-def test_a_span_that_is_none_is_left_out(span: tuple[int, int]) -> None:
-    assert cited_marks("so [1]", [citation(1, span)]) == []
 
 
 @settings(deadline=None)
 @given(awkward, st.lists(st.tuples(st.integers(0, 9), st.tuples(st.integers(-5, 50), st.integers(-5, 50))), max_size=5))
-def test_whatever_spans_an_import_brings_the_text_stays_whole(text: str, spans: list[tuple[int, tuple[int, int]]]) -> None:
+def test_any_imported_spans_leave_the_text_unchanged(text: str, spans: list[tuple[int, tuple[int, int]]]) -> None:
     found = cited_marks(text, [citation(number, span) for number, span in spans])
     assert "".join(piece for piece, _ in split_at_marks(text, found)) == text
 
@@ -157,7 +146,7 @@ ENDLESS = [
 
 @pytest.mark.parametrize("length", [200, pytest.param(60_000, marks=pytest.mark.untraced)])
 @pytest.mark.parametrize("piece", ENDLESS)
-def test_endless_repetition_is_read_in_linear_time(piece: str, length: int) -> None:
+def test_endless_repetition_takes_linear_time(piece: str, length: int) -> None:
     """A thousand times as long would take a million times as long, were it quadratic; here the test would time out."""
     text = "x" + piece * (length // len(piece))
     reader = CitationMarkParser()

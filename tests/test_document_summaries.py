@@ -1,4 +1,4 @@
-"""One line about a document: where it comes from, and how it is kept."""
+"""One line about a document: where it comes from, and how it is cached_summaries."""
 
 import os
 import shutil
@@ -24,14 +24,14 @@ def vault(tmp_path: Path) -> Iterator[Vault]:
     opened.close()
 
 
-def changed(vault: Vault, text: str, name: str = "Note.md") -> None:
+def change_note(vault: Vault, text: str, name: str = "Note.md") -> None:
     """The vault after a note was written."""
     write(vault.root, {name: text})
     vault.refresh()
 
 
-def kept(vault: Vault) -> list[tuple[str, str, str]]:
-    """Kind, model and text of what is kept beside the index."""
+def cached_summaries(vault: Vault) -> list[tuple[str, str, str]]:
+    """Kind, model and text summary_of what is cached_summaries beside the index."""
     file = vault.index_file.with_suffix(".summaries.db")
     if not file.exists():
         return []
@@ -43,12 +43,12 @@ Of = Callable[[str], DocumentSummary | None]
 
 
 @pytest.fixture
-def of(vault: Vault) -> Of:
+def summary_of(vault: Vault) -> Of:
     """Writes a note and says what it is about."""
 
     def summary(text: str) -> DocumentSummary | None:
         write(vault.root, {"Note.md": text})
-        return DocumentSummaryService(vault).of("Note.md")
+        return DocumentSummaryService(vault).find_summary("Note.md")
 
     return summary
 
@@ -56,80 +56,59 @@ def of(vault: Vault) -> Of:
 # where it comes from
 
 
-def test_the_authors_description_comes_first(of: Of) -> None:
-    assert of("---\ndescription: What *it* is.\n---\n# Title\n\nProse.") == DocumentSummary("What it is.", "description")
-    assert of("---\nsummary: What it is.\n---\nProse.") == DocumentSummary("What it is.", "description")
+def test_the_authors_description_comes_first(summary_of: Of) -> None:
+    assert summary_of("---\ndescription: What *it* is.\n---\n# Title\n\nProse.") == DocumentSummary("What it is.", "description")
+    assert summary_of("---\nsummary: What it is.\n---\nProse.") == DocumentSummary("What it is.", "description")
 
 
-def test_otherwise_it_is_the_first_paragraph(of: Of) -> None:
-    assert of("# Title\n\nProse that\ngoes on.\n\nMore.") == DocumentSummary("Prose that goes on.", "paragraph")
-    assert of("---\ndescription: ''\n---\nProse that goes on.") == DocumentSummary("Prose that goes on.", "paragraph")
+def test_without_a_description_it_is_the_first_paragraph(summary_of: Of) -> None:
+    assert summary_of("# Title\n\nProse that\ngoes on.\n\nMore.") == DocumentSummary("Prose that goes on.", "paragraph")
+    assert summary_of("---\ndescription: ''\n---\nProse that goes on.") == DocumentSummary("Prose that goes on.", "paragraph")
 
 
-def test_without_a_paragraph_it_is_what_says_most(of: Of) -> None:
-    assert of("# Title\n\n- one\n- two") == DocumentSummary("one; two", "extractive")
-
-
-def test_a_heading_that_is_the_title_says_nothing(of: Of) -> None:
-    assert of("---\ntitle: The title\n---\n# The title") is None
-    assert of("# Note") is None
+def test_without_a_paragraph_it_is_the_key_text(summary_of: Of) -> None:
+    assert summary_of("# Title\n\n- one\n- two") == DocumentSummary("one; two", "extractive")
 
 
 @pytest.mark.parametrize("nothing", ["", "![[image.png]]", "#tag #other", "---\n---\n", "…", "\0\0"])
-def test_a_note_that_says_nothing_has_none(of: Of, nothing: str) -> None:
-    assert of(nothing) is None
+def test_an_empty_note_has_no_summary(summary_of: Of, nothing: str) -> None:
+    assert summary_of(nothing) is None
 
 
 @pytest.mark.parametrize("path", ["Nowhere.md", "../secret.md", "", "a\0b", ".hidden.md", "x" * 5000])
-def test_a_note_that_cannot_be_read_has_none(vault: Vault, path: str) -> None:
+def test_an_unreadable_note_has_no_summary(vault: Vault, path: str) -> None:
     assert DocumentSummaryService(vault).summary(path) is None
-
-
-def test_a_picture_has_none(vault: Vault) -> None:
-    (vault.root / "a.png").write_bytes(b"\x89PNG\r\n\0\0 looks like text at length, it does.")
-    vault.refresh()
-    assert DocumentSummaryService(vault).summary("a.png") is None
 
 
 @pytest.mark.parametrize(
     "text",
     ["word " * 1000, "x" * 10_000, "笔记是思考的工具" * 100, "👩\u200d👩\u200d👧" * 100 + " a", "- item\n" * 1000, "# " + "h " * 999],
 )
-def test_a_long_one_is_cut(text: str) -> None:
+def test_a_long_summary_is_truncated(text: str) -> None:
     made = summarize(text)
     assert made is None or 0 < len(made.text) <= SUMMARY_LENGTH
     described = summarize("", description=text)
     assert described and len(described.text) <= SUMMARY_LENGTH
 
 
-def test_a_chinese_one_is_as_long_as_there_is_room() -> None:
-    made = summarize("笔记是思考的工具，" * 100)
-    assert made and len(made.text) > SUMMARY_LENGTH - 12
+def test_notes_without_a_paragraph_need_a_model_summary(summary_of: Of) -> None:
+    assert not needs_model_summary(summary_of("---\ndescription: What it is.\n---\n"))
+    assert not needs_model_summary(summary_of("Prose that goes on."))
+    assert needs_model_summary(summary_of("- one\n- two"))
+    assert needs_model_summary(summary_of(""))
 
 
-def test_which_ones_a_model_may_better(of: Of) -> None:
-    assert not needs_model_summary(of("---\ndescription: What it is.\n---\n"))
-    assert not needs_model_summary(of("Prose that goes on."))
-    assert needs_model_summary(of("- one\n- two"))
-    assert needs_model_summary(of(""))
-
-
-def test_the_beginning_of_a_huge_note_is_enough(vault: Vault) -> None:
-    changed(vault, "Its beginning says what it is about.\n\n" + "x" * 80 + "\n" + "more text\n" * 2_000_000)
+def test_only_the_beginning_of_a_huge_note_is_read(vault: Vault) -> None:
+    change_note(vault, "Its beginning says what it is about.\n\n" + "x" * 80 + "\n" + "more text\n" * 2_000_000)
     begin = time.process_time()
     assert DocumentSummaryService(vault).summary("Note.md") == "Its beginning says what it is about."
     assert time.process_time() - begin < 1
 
 
-def test_a_note_of_one_huge_line_is_cut_anywhere(vault: Vault) -> None:
-    changed(vault, "字" * 1_000_000)
-    assert DocumentSummaryService(vault).summary("Note.md") == "字" * (SUMMARY_LENGTH - 1) + "…"
+# how it is cached_summaries
 
 
-# how it is kept
-
-
-def test_a_summary_is_made_once_for_a_vault_as_it_is(vault: Vault) -> None:
+def test_a_summary_is_made_once(vault: Vault) -> None:
     service = DocumentSummaryService(vault)
     before = service.summary("Note.md")
     write(vault.root, {"Note.md": "After, it is so."})
@@ -137,49 +116,42 @@ def test_a_summary_is_made_once_for_a_vault_as_it_is(vault: Vault) -> None:
     assert DocumentSummaryService(vault).summary("Note.md") == "After, it is so."
 
 
-def test_what_was_made_is_kept_beside_the_index(vault: Vault) -> None:
-    assert kept(vault) == []
+def test_summaries_are_cached_on_disk(vault: Vault) -> None:
+    assert cached_summaries(vault) == []
     for _ in range(2):
         assert DocumentSummaryService(vault).summary("Note.md") == "Before, it was so."
-    assert kept(vault) == [("paragraph", "", "Before, it was so.")]
+    assert cached_summaries(vault) == [("paragraph", "", "Before, it was so.")]
 
 
-def test_what_is_kept_is_read_again_by_whoever_has_the_vault_open(vault: Vault, tmp_path: Path) -> None:
+def test_other_processes_read_cached_summaries(vault: Vault, tmp_path: Path) -> None:
     with closing(Vault.open(vault.root, tmp_path / "cache")) as other:
-        DocumentSummaryService(other).learn("List.md", "A list of two numbers.", "openai/gpt")
-        assert DocumentSummaryService(vault, by_model=True).summary("List.md") == "A list of two numbers. (by openai/gpt)"
+        DocumentSummaryService(other).learn("List.md", "A list summary_of two numbers.", "openai/gpt")
+        assert DocumentSummaryService(vault, by_model=True).summary("List.md") == "A list summary_of two numbers. (by openai/gpt)"
         with closing(sqlite3.connect(vault.index_file.with_suffix(".summaries.db"))) as db:
             db.execute("UPDATE summaries SET text = 'from the file'")
             db.commit()
         assert DocumentSummaryService(other, by_model=True).summary("List.md") == "from the file (by openai/gpt)"
 
 
-def test_that_there_is_nothing_to_be_said_is_kept_too(vault: Vault) -> None:
-    changed(vault, "![[image.png]]")
-    assert DocumentSummaryService(vault).of("Note.md") is None
-    assert kept(vault) == [("extractive", "", "")]
-    assert DocumentSummaryService(vault).of("Note.md") is None
-
-
 def test_a_renamed_note_keeps_its_summary(vault: Vault) -> None:
-    DocumentSummaryService(vault).learn("List.md", "A list of two numbers.", "openai/gpt")
+    DocumentSummaryService(vault).learn("List.md", "A list summary_of two numbers.", "openai/gpt")
     (vault.root / "List.md").rename(vault.root / "Moved.md")
     vault.refresh()
-    assert DocumentSummaryService(vault, by_model=True).summary("Moved.md") == "A list of two numbers. (by openai/gpt)"
+    assert DocumentSummaryService(vault, by_model=True).summary("Moved.md") == "A list summary_of two numbers. (by openai/gpt)"
 
 
-def test_a_changed_note_has_a_new_one_at_once(vault: Vault) -> None:
-    DocumentSummaryService(vault).learn("List.md", "A list of two numbers.", "openai/gpt")
+def test_a_changed_note_gets_a_new_summary_at_once(vault: Vault) -> None:
+    DocumentSummaryService(vault).learn("List.md", "A list summary_of two numbers.", "openai/gpt")
     write(vault.root, {"List.md": "- one\n- two\n- three"})
     assert DocumentSummaryService(vault, by_model=True).summary("List.md") == "one; two; three"
     vault.refresh()
     assert DocumentSummaryService(vault, by_model=True).summary("List.md") == "one; two; three"
 
 
-def test_what_the_index_does_not_know_yet_is_not_kept(vault: Vault) -> None:
+def test_notes_outside_the_index_are_not_cached(vault: Vault) -> None:
     write(vault.root, {"Note.md": "After, it is so."})
     DocumentSummaryService(vault).summary("Note.md")
-    assert kept(vault) == []
+    assert cached_summaries(vault) == []
 
 
 def test_asking_for_a_summary_builds_no_index(tmp_path: Path) -> None:
@@ -193,78 +165,60 @@ def test_summaries_of_deleted_notes_are_dropped(vault: Vault) -> None:
     assert [service.summary("Note.md"), service.summary("List.md")] == ["Before, it was so.", "one; two"]
     (vault.root / "Note.md").unlink()
     vault.refresh()
-    assert kept(vault) == [("extractive", "", "one; two")]
+    assert cached_summaries(vault) == [("extractive", "", "one; two")]
 
 
-def test_a_rebuilt_index_drops_those_of_former_texts_and_keeps_the_others(vault: Vault) -> None:
+def test_a_rebuilt_index_drops_summaries_of_former_texts(vault: Vault) -> None:
     service = DocumentSummaryService(vault)
-    service.learn("List.md", "A list of two numbers.", "openai/gpt")
+    service.learn("List.md", "A list summary_of two numbers.", "openai/gpt")
     service.summary("Note.md")
-    changed(vault, "After, it is so.")
+    change_note(vault, "After, it is so.")
     vault.refresh(full=True)
-    assert kept(vault) == [("model", "openai/gpt", "A list of two numbers.")]
+    assert cached_summaries(vault) == [("model", "openai/gpt", "A list summary_of two numbers.")]
 
 
 # a model's words
 
 
-def test_a_models_words_are_shown_as_such(vault: Vault) -> None:
+def test_a_model_summary_is_marked(vault: Vault) -> None:
     service = DocumentSummaryService(vault, by_model=True)
     assert service.summary("List.md") == "one; two"
-    service.learn("List.md", "A **list** of\ntwo\x1b numbers.", "openai/gpt")
-    assert service.of("List.md") == DocumentSummary("A list of two numbers.", "model", "openai/gpt")
-    assert service.summary("List.md") == "A list of two numbers. (by openai/gpt)"
+    service.learn("List.md", "A **list** summary_of\ntwo\x1b numbers.", "openai/gpt")
+    assert service.find_summary("List.md") == DocumentSummary("A list summary_of two numbers.", "model", "openai/gpt")
+    assert service.summary("List.md") == "A list summary_of two numbers. (by openai/gpt)"
 
 
-def test_they_are_not_shown_where_nobody_wants_them(vault: Vault) -> None:
-    DocumentSummaryService(vault, by_model=True).learn("List.md", "A list of two numbers.", "openai/gpt")
-    assert DocumentSummaryService(vault).summary("List.md") == "one; two"
-
-
-def test_they_never_stand_before_the_notes_own(vault: Vault) -> None:
+def test_the_notes_own_summary_precedes_the_models(vault: Vault) -> None:
     DocumentSummaryService(vault, by_model=True).learn("Note.md", "Something about the past.", "openai/gpt")
     assert DocumentSummaryService(vault, by_model=True).summary("Note.md") == "Before, it was so."
-
-
-def test_they_are_as_short_as_others(vault: Vault) -> None:
-    service = DocumentSummaryService(vault, by_model=True)
-    service.learn("List.md", "many words " * 100, "openai/gpt")
-    assert len(service.of("List.md").text) <= SUMMARY_LENGTH  # type: ignore[union-attr]
-
-
-def test_nothing_is_learnt_from_no_words(vault: Vault) -> None:
-    service = DocumentSummaryService(vault, by_model=True)
-    service.learn("List.md", "\x1b \n", "openai/gpt")
-    assert service.summary("List.md") == "one; two"
-    assert not any(model for _, model, _ in kept(vault))
 
 
 # whatever happens to the file
 
 
-def test_two_processes_may_keep_at_once(vault: Vault) -> None:
+def test_two_processes_may_write_at_once(vault: Vault) -> None:
     DocumentSummaryService(vault).summary("Note.md")
     with closing(sqlite3.connect(vault.index_file.with_suffix(".summaries.db"), isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         begin = time.perf_counter()
-        assert DocumentSummaryService(vault).summary("List.md") == "one; two"  # not kept this time, and not waited for
+        assert DocumentSummaryService(vault).summary("List.md") == "one; two"  # not cached_summaries this time, and not waited for
         assert time.perf_counter() - begin < 4
         assert DocumentSummaryService(vault).summary("Note.md") == "Before, it was so."
         other.execute("ROLLBACK")
     DocumentSummaryService(vault).summary("List.md")
-    assert len(kept(vault)) == 2
+    assert len(cached_summaries(vault)) == 2
 
 
-def test_an_index_that_another_process_is_writing_is_read_all_the_same(vault: Vault) -> None:
+def test_a_locked_index_is_still_read(vault: Vault) -> None:
     with closing(sqlite3.connect(vault.index_file, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         DocumentSummaryService(vault).summary("Note.md")
-        assert len(kept(vault)) == 1
+        assert len(cached_summaries(vault)) == 1
         other.execute("ROLLBACK")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_cache_that_cannot_be_written_costs_nothing_but_time(vault: Vault) -> None:
+def test_a_read_only_cache_is_tolerated(vault: Vault) -> None:
     folder = vault.index_file.parent
     folder.chmod(0o500)
     try:
@@ -272,24 +226,24 @@ def test_a_cache_that_cannot_be_written_costs_nothing_but_time(vault: Vault) -> 
         vault.refresh()
     finally:
         folder.chmod(0o700)
-    assert kept(vault) == []
+    assert cached_summaries(vault) == []
 
 
-def test_a_folder_where_the_file_should_be_costs_nothing_but_time(vault: Vault) -> None:
+def test_a_folder_in_place_of_the_cache_is_tolerated(vault: Vault) -> None:
     vault.index_file.with_suffix(".summaries.db").mkdir()
     assert DocumentSummaryService(vault).summary("Note.md") == "Before, it was so."
     vault.refresh(full=True)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's full device")
-def test_a_full_disk_costs_nothing_but_time(vault: Vault) -> None:
+def test_a_full_disk_is_tolerated(vault: Vault) -> None:
     DocumentSummaryService(vault).summary("Note.md")
     store = vault.summaries._store
     store._query(lambda db: db.execute("PRAGMA max_page_count = 1"), None)
     for n in range(100):
-        changed(vault, f"Note number {n} says this: " + "words " * 20, f"{n}.md")
+        change_note(vault, f"Note number {n} says this: " + "words " * 20, f"{n}.md")
         assert DocumentSummaryService(vault).summary(f"{n}.md")
-    assert len(kept(vault)) < 100
+    assert len(cached_summaries(vault)) < 100
 
 
 @pytest.mark.parametrize("damage", [b"this is no database at all, but text" * 200, b""])
@@ -300,10 +254,10 @@ def test_a_damaged_file_is_replaced(vault: Vault, tmp_path: Path, damage: bytes)
     for leftover in vault.index_file.parent.glob("*.summaries.db-*"):
         leftover.unlink()
     assert DocumentSummaryService(vault).summary("List.md") == "one; two"
-    assert len(kept(vault)) == 1
+    assert len(cached_summaries(vault)) == 1
 
 
-def test_what_another_version_kept_is_made_anew(vault: Vault) -> None:
+def test_a_cache_of_another_version_is_rebuilt(vault: Vault) -> None:
     vault.summaries.put("Note.md", CachedSummary("by other rules", "paragraph"))
     vault.summaries.close()
     with closing(sqlite3.connect(vault.index_file.with_suffix(".summaries.db"))) as db:
@@ -312,6 +266,6 @@ def test_what_another_version_kept_is_made_anew(vault: Vault) -> None:
     assert DocumentSummaryService(vault).summary("Note.md") == "Before, it was so."
 
 
-def test_a_vault_that_has_gone_has_none(vault: Vault) -> None:
+def test_a_deleted_vault_has_no_summaries(vault: Vault) -> None:
     shutil.rmtree(vault.root)
     assert DocumentSummaryService(vault).summary("Note.md") is None

@@ -4,9 +4,9 @@ more of them, for the benchmark."""
 import random
 
 from building import Ids, Room, completed, said, stored
-from folding import Summariser, fails, searches, sound, summary
 from hypothesis import given
 from hypothesis import strategies as st
+from summary_models import Summariser, fails, searches, sound, summary
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.llm.base import Delta, StreamFinished, TextPart

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zkchat_cli.errors import VaultError, on_one_line
-from zkchat_cli.models import DocumentReference
-from zkchat_cli.references.file_imports import ImportedFile, ImportRoots, find_imports, read_import, similar_paths
+from zkchat_cli.references.file_imports import ImportedFile, ImportRoots, find_imports, read_import
 from zkchat_cli.references.mentions import MentionedDocuments, find_mentioned_documents
 from zkchat_cli.vault.vault import Vault
 
@@ -42,11 +41,11 @@ def file(text: str, places: ImportRoots) -> ImportedFile:
     return read_import(wanted, places)
 
 
-def named(text: str, places: ImportRoots, typed: str | None = None) -> MentionedDocuments:
+def mentioned(text: str, places: ImportRoots, typed: str | None = None) -> MentionedDocuments:
     return find_mentioned_documents(text, places, lambda _: None, typed)
 
 
-def why_not(text: str, places: ImportRoots) -> str:
+def error_of(text: str, places: ImportRoots) -> str:
     with pytest.raises(VaultError) as refused:
         file(text, places)
     return on_one_line(refused.value.message, refused.value.hint)
@@ -90,7 +89,7 @@ def why_not(text: str, places: ImportRoots) -> str:
         ("", []),
     ],
 )
-def test_an_at_begins_an_import_only_where_a_word_begins(text: str, expected: list[str]) -> None:
+def test_an_import_begins_at_the_start_of_a_word(text: str, expected: list[str]) -> None:
     assert paths(text) == expected
 
 
@@ -100,7 +99,7 @@ def test_any_text_may_be_searched_for_imports(text: str) -> None:
         assert text.startswith(each.written, each.start)
 
 
-def test_a_text_of_at_signs_is_read_in_one_pass() -> None:
+def test_many_at_signs_take_linear_time() -> None:
     assert len(find_imports("@a " * 100_000)) == 50
     assert find_imports("@" * 1_000_000) == ()
 
@@ -115,19 +114,15 @@ def test_a_file_is_imported_from_the_current_folder(places: ImportRoots) -> None
     assert (places.vault.root / found.relative_path).resolve() == (places.folder or Path()).resolve() / "main.py"
 
 
-def test_a_file_of_the_vault_is_imported_by_its_path_there(places: ImportRoots) -> None:
+def test_a_vault_file_is_imported_by_its_path(places: ImportRoots) -> None:
     found = file("@data/rows.csv", places)
     assert (found.relative_path, found.chunks[0].text, found.is_note) == ("data/rows.csv", "name,price\nhoe,12", False)
 
 
-def test_a_note_is_imported_with_its_headings_and_md_may_be_left_out(places: ImportRoots) -> None:
+def test_a_note_is_imported_without_its_suffix(places: ImportRoots) -> None:
     found = file("@Queries/Combining", places)
     assert (found.relative_path, found.is_note) == ("Queries/Combining.md", True)
     assert found.chunks == tuple(places.vault.chunks("Queries/Combining.md"))
-
-
-def test_a_markdown_file_outside_of_the_vault_has_headings_too(places: ImportRoots) -> None:
-    assert [c.heading for c in file("@sub/deep.md", places).chunks] == ["Deep"]
 
 
 def test_the_current_folder_comes_before_the_vault(places: ImportRoots) -> None:
@@ -136,19 +131,13 @@ def test_the_current_folder_comes_before_the_vault(places: ImportRoots) -> None:
     assert file("@Filters.md", places).chunks[0].text == "Other filters."
 
 
-def test_an_absolute_path_is_fine_where_it_leads_to_either(places: ImportRoots) -> None:
+def test_an_absolute_path_into_either_folder_is_imported(places: ImportRoots) -> None:
     assert places.folder
     assert file(f"@{places.folder}/main.py", places).title == "main.py"
     assert file(f"@{places.vault.root}/Filters.md", places).relative_path == "Filters.md"
 
 
-def test_without_a_current_folder_the_vault_is_all_there_is(places: ImportRoots) -> None:
-    alone = ImportRoots(places.vault, None, places.max_bytes)
-    assert file("@Filters.md", alone).relative_path == "Filters.md"
-    assert "not found" in why_not("@main.py", alone)
-
-
-def test_a_current_folder_that_is_gone_is_none(places: ImportRoots, tmp_path: Path) -> None:
+def test_a_deleted_current_folder_is_ignored(places: ImportRoots, tmp_path: Path) -> None:
     assert file("@Filters.md", ImportRoots(places.vault, tmp_path / "gone", places.max_bytes)).relative_path == "Filters.md"
 
 
@@ -156,68 +145,68 @@ def test_a_current_folder_that_is_gone_is_none(places: ImportRoots, tmp_path: Pa
 
 
 @pytest.mark.parametrize("path", ["../outside.txt", "/etc/hostname", "~/x.md", "sub/../../outside.txt"])
-def test_nothing_is_imported_from_anywhere_else(places: ImportRoots, tmp_path: Path, path: str) -> None:
+def test_other_folders_are_refused(places: ImportRoots, tmp_path: Path, path: str) -> None:
     (tmp_path / "outside.txt").write_text("secret")
-    assert "neither in the vault nor under the current folder" in why_not(f"@{path}", places)
+    assert "neither in the vault nor under the current folder" in error_of(f"@{path}", places)
 
 
-def test_a_link_that_leads_out_is_not_followed(places: ImportRoots, tmp_path: Path) -> None:
+def test_a_link_out_of_the_folder_is_refused(places: ImportRoots, tmp_path: Path) -> None:
     (tmp_path / "outside.txt").write_text("secret")
     assert places.folder
     (places.folder / "way.txt").symlink_to(tmp_path / "outside.txt")
-    assert "leads out" in why_not("@way.txt", places)
+    assert "leads out" in error_of("@way.txt", places)
 
 
-def test_hidden_files_are_not_imported(places: ImportRoots) -> None:
+def test_hidden_files_are_refused(places: ImportRoots) -> None:
     assert places.folder
     write(places.folder, {".env": "KEY=1"})
-    assert "hidden" in why_not("@.env", places)
-    assert "hidden" in why_not("@.secret/key.md", places)
+    assert "hidden" in error_of("@.env", places)
+    assert "hidden" in error_of("@.secret/key.md", places)
 
 
-def test_a_folder_is_not_imported(places: ImportRoots) -> None:
-    assert why_not("@sub/", places) == "@sub is a folder. Name a file in it."
+def test_a_folder_is_refused(places: ImportRoots) -> None:
+    assert error_of("@sub/", places) == "@sub is a folder. Name a file in it."
 
 
-def test_a_file_that_is_no_text_is_not_imported(places: ImportRoots) -> None:
+def test_a_binary_file_is_refused(places: ImportRoots) -> None:
     assert places.folder
     (places.folder / "a.png").write_bytes(b"\x89PNG\0\0")
-    assert "not a text file" in why_not("@a.png", places)
+    assert "not a text file" in error_of("@a.png", places)
 
 
-def test_a_file_that_is_too_large_is_not_imported(places: ImportRoots) -> None:
+def test_a_large_file_is_refused(places: ImportRoots) -> None:
     assert places.folder
     (places.folder / "big.log").write_text("x" * 200_000)
-    assert why_not("@big.log", places) == (
+    assert error_of("@big.log", places) == (
         "@big.log is too large to import: 195 kB of at most 97. Put the part you need into a file of its own, "
         "or raise references.import_max_kilobytes."
     )
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_without_permission_is_not_imported(places: ImportRoots) -> None:
+def test_an_unreadable_file_is_refused(places: ImportRoots) -> None:
     assert places.folder
     (places.folder / "main.py").chmod(0)
-    assert "cannot be read" in why_not("@main.py", places)
+    assert "cannot be read" in error_of("@main.py", places)
 
 
-def test_a_link_to_nothing_is_not_imported(places: ImportRoots) -> None:
+def test_a_dangling_link_is_refused(places: ImportRoots) -> None:
     assert places.folder
     (places.folder / "gone.txt").symlink_to("nothing.txt")
-    assert "cannot be read: no such file" in why_not("@gone.txt", places)
+    assert "cannot be read: no such file" in error_of("@gone.txt", places)
 
 
-def test_a_pipe_is_not_waited_for(places: ImportRoots) -> None:
+def test_a_named_pipe_is_refused_without_waiting(places: ImportRoots) -> None:
     assert places.folder
     os.mkfifo(places.folder / "pipe.txt")
-    assert "does not exist" in why_not("@pipe.txt", places)
+    assert "does not exist" in error_of("@pipe.txt", places)
 
 
 # as references
 
 
 def test_an_import_is_a_reference_with_its_text(places: ImportRoots) -> None:
-    found = named("compare @Filters.md and @main.py", places)
+    found = mentioned("compare @Filters.md and @main.py", places)
     assert [(r.wikilink, r.reference_type, r.status) for r in found.references] == [
         ("@Filters.md", "import", "found"),
         ("@main.py", "import", "found"),
@@ -226,13 +215,13 @@ def test_an_import_is_a_reference_with_its_text(places: ImportRoots) -> None:
     assert found.warnings == []
 
 
-def test_links_and_imports_stand_in_the_order_of_the_text_each_once(places: ImportRoots) -> None:
-    found = named("@main.py [[Filters]] @main.py @Filters.md [[Compost]]", places)
+def test_links_and_imports_keep_the_order_of_the_text(places: ImportRoots) -> None:
+    found = mentioned("@main.py [[Filters]] @main.py @Filters.md [[Compost]]", places)
     assert [r.wikilink for r in found.references] == ["@main.py", "[[Filters]]", "[[Compost]]"]
 
 
-def test_a_missing_file_is_a_warning_with_the_nearest_names(places: ImportRoots) -> None:
-    found = named("@man.py and @Combning.md", places)
+def test_a_missing_file_warns_with_the_nearest_names(places: ImportRoots) -> None:
+    found = mentioned("@man.py and @Combning.md", places)
     assert [(r.status, r.candidates[0]) for r in found.references] == [("broken", "main.py"), ("broken", "Queries/Combining.md")]
     assert found.warnings == [
         ("@man.py not found", "nearest: @main.py"),
@@ -240,45 +229,11 @@ def test_a_missing_file_is_a_warning_with_the_nearest_names(places: ImportRoots)
     ]
 
 
-def test_a_suffix_in_common_makes_no_name_near(places: ImportRoots) -> None:
-    assert similar_paths(find_imports("@nope.md")[0], places) == ()
-
-
-@pytest.mark.parametrize("path", ["/a\0b", "~/a\0b", "a\0b.md"])
-def test_a_path_that_no_file_can_have_is_missing(places: ImportRoots, path: str) -> None:
-    assert [reference.status for reference in named(f'@"{path}"', places).references] == ["broken"]
-    assert places.vault.find_file(path) is None
-
-
-def test_a_missing_file_like_no_other_says_so(places: ImportRoots) -> None:
-    assert places.folder
-    write(places.folder, {".zzzzzzzz.qqq": "hidden"})
-    assert named("@zzzzzzzz.qqq", places).warnings == [("@zzzzzzzz.qqq not found", "no file has a similar name")]
-
-
-def test_a_refused_file_is_warned_of_with_the_reason(places: ImportRoots) -> None:
-    found = named("@../x.md", places)
+def test_a_refused_file_warns_with_the_reason(places: ImportRoots) -> None:
+    found = mentioned("@../x.md", places)
     assert found.warnings == [("@../x.md is neither in the vault nor under the current folder", "Only files from there can be imported.")]
     assert [r.status for r in found.references] == ["broken"]
 
 
-def test_somebody_s_name_is_no_missing_file(places: ImportRoots) -> None:
-    assert named("thanks @annabel", places) == MentionedDocuments()
-
-
-def test_what_is_piped_in_imports_nothing(places: ImportRoots) -> None:
-    piped = "From: @main.py\n\nwhat is in @Filters.md?"
-    found = named(piped, places, typed="what is in @Filters.md?")
-    assert [r.wikilink for r in found.references] == ["@Filters.md"]
-
-
-def test_the_nearest_names_of_a_large_tree_are_looked_for_in_a_part_of_it(places: ImportRoots) -> None:
-    assert places.folder
-    for n in range(6):
-        write(places.folder / f"d{n}", {f"f{i}.txt": "" for i in range(1000)})
-    assert similar_paths(find_imports("@f10.tx")[0], places)
-
-
-def test_a_reference_to_an_import_is_like_any_other(places: ImportRoots) -> None:
-    (reference,) = named("@data/rows.csv", places).references
-    assert reference == DocumentReference(wikilink="@data/rows.csv", relative_path="data/rows.csv", reference_type="import")
+def test_a_person_s_name_is_not_a_missing_file(places: ImportRoots) -> None:
+    assert mentioned("thanks @annabel", places) == MentionedDocuments()

@@ -119,22 +119,22 @@ CONVERSATION = {"id": str, "title": TEXT_OR_NULL, "created_at": time, "updated_a
 FACT = {"key": str, "content": str, "kind": str, "created_at": time}
 
 
-def wrong(value: Any, shape: Shape, at: str = "") -> list[str]:
+def violations(value: Any, shape: Shape, at: str = "") -> list[str]:
     """Where a value is not what was promised."""
     match shape:
         case None:
             return [] if value is None else [f"{at} is {value!r}, not null"]
         case tuple():
-            options = [wrong(value, each, at) for each in shape]
+            options = [violations(value, each, at) for each in shape]
             return [] if [] in options else min(options, key=len)
         case dict():
             if not isinstance(value, dict):
                 return [f"{at} is {value!r}"]
             missing = [f"{at}.{key} is missing" for key in shape if key not in value]
-            return missing + [w for key in shape.keys() & value.keys() for w in wrong(value[key], shape[key], f"{at}.{key}")]
+            return missing + [w for key in shape.keys() & value.keys() for w in violations(value[key], shape[key], f"{at}.{key}")]
         case [one]:
             each = enumerate(value) if isinstance(value, list) else [(0, f"{at} is no list")]
-            return [w for number, item in each for w in wrong(item, one, f"{at}[{number}]")]
+            return [w for number, item in each for w in violations(item, one, f"{at}[{number}]")]
         case type():
             return [] if type(value) is shape else [f"{at} is {value!r}, not {shape.__name__}"]
         case _:
@@ -194,7 +194,7 @@ def test_a_document_has_every_promised_key(program: Program, command: str, shape
     done = program(*_words(command), "--json")
     assert done.exit_status == 0, done.err
     assert (done.out.count("\n"), "\x1b" in done.out + done.err) == (1, False)
-    assert wrong(done.json, shape) == []
+    assert violations(done.json, shape) == []
     assert done.json not in ([], {}) or shape in (list, [COMPACTION])
 
 
@@ -204,19 +204,19 @@ def _words(command: str) -> list[str]:
     return [*first.split(), *rest]
 
 
-def test_figures_add_up(program: Program) -> None:
+def test_token_figures_add_up(program: Program) -> None:
     usage = program("context", "stats", "--json").json
     assert usage["total_tokens"] == usage["system_tokens"] + usage["tool_tokens"] + usage["message_tokens"]
     assert usage["message_tokens"] == sum(usage["message_breakdown"].values())
 
 
-def test_a_stream_of_events_ends_with_the_document_of_the_answer(program: Program) -> None:
+def test_an_event_stream_ends_with_the_answer_document(program: Program) -> None:
     lines = program("ask", "what does a filter say?", "--stream-json", "--no-store").lines
     assert all(isinstance(event["type"], str) for event in lines)
-    assert wrong(lines[-1], {**ANSWER, "type": one_of("turn_completed")}) == []
+    assert violations(lines[-1], {**ANSWER, "type": one_of("turn_completed")}) == []
 
 
-def test_items_that_are_read_line_by_line_get_a_document_each(program: Program) -> None:
+def test_each_line_of_input_gets_one_document(program: Program) -> None:
     found = program("vault", "search", "-", "--json", stdin="filter\nzeppelin\n").lines
-    assert wrong(found, [{"query": str, "results": [FOUND]}]) == []
-    assert wrong(program("vault", "resolve", "-", "--json", stdin="[[Filters]]\nnone\n").lines, [[LINK]]) == []
+    assert violations(found, [{"query": str, "results": [FOUND]}]) == []
+    assert violations(program("vault", "resolve", "-", "--json", stdin="[[Filters]]\nnone\n").lines, [[LINK]]) == []

@@ -1,11 +1,8 @@
 """The budget of a running session: what it warns of, what it refuses, and that a conversation is counted once, however long."""
 
 import threading
-from collections.abc import Iterator
-from pathlib import Path
 
-import pytest
-from building import Deltas, Room, a_room, completed, failed, says, stored, talk
+from building import Deltas, Room, completed, failed, says, stored, talk
 
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.session import ZkChatSession
@@ -15,14 +12,6 @@ from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.events import Notice
 from zkchat_cli.llm.base import StreamFinished, TextPart
 from zkchat_cli.models import TokenUsage
-
-
-@pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    made = a_room(vault, tmp_path / "cache", tmp_path / "store.db")
-    yield made
-    made.store.close()
-    made.vault.close()
 
 
 def notices(session: ZkChatSession, text: str) -> list[str]:

@@ -1,0 +1,76 @@
+"""The block scanner: what each line of a Markdown text is."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zkchat_cli.markdown.blocks import blocks
+from zkchat_cli.markdown.scanner import BlockScanner
+
+CODES = {
+    "b": "blank", "p": "paragraph", "h": "heading", "u": "underline", "i": "item", "t": "table", "d": "delimiter", "r": "rule",
+    "n": "definition", "f": "fence", "c": "code", "e": "fence_end", "x": "indented",
+}  # fmt: skip
+
+
+def kinds(text: str, *, lenient: bool = False) -> list[str]:
+    scanner = BlockScanner(lenient=lenient)
+    return [scanner.scan(line).kind for line in text.split("\n")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a\nb\n\nc", "ppbp"),
+        ("# a\n#b\n####### c\n#", "hpph"),
+        ("a\n===\nb\n---\n\n---", "pupubr"),
+        ("> a\n---", "pr"),
+        ("- a\n---", "ir"),
+        ("- a\n  b\n1. c\n2) d\n10.e", "ipiip"),
+        ("* * *\n___\n- - -", "rrr"),
+        ("| a |\n|---|\nb | c\nd", "tdtp"),
+        ("[^1]: a\n[b]: c\n[d] e", "nnp"),
+        ("```py\n# a\n\n````\nb", "fccep"),
+        ("```\n~~~\n``\n```", "fcce"),
+        ("``` a`b\nc", "pp"),
+        ("> ```\n> a\nb", "fcp"),
+        ("> ```\n> a\n> ```\n> b", "fcep"),
+        ("- ```\n  a\n  ```\nb", "fcep"),
+        ("- ```\na\n```", "fpf"),
+        ("a\n\n    b\n    c\n\n    d\ne", "pbxxbxp"),
+        ("a\n    b", "pp"),
+        ("# a\n    b", "hx"),
+        ("- a\n\n    b\n\n      c", "ibpbx"),
+        ("\tb\n> \tc", "xp"),
+    ],
+)
+def test_kinds_of_lines(text: str, expected: str) -> None:
+    assert kinds(text) == [CODES[code] for code in expected]
+
+
+def test_a_lenient_scanner_ends_a_fence_in_a_list_at_its_mark_only() -> None:
+    assert kinds("- ```\na\n```\nb\n---", lenient=True) == ["fence", "code", "fence_end", "paragraph", "rule"]
+
+
+@given(st.text(st.sampled_from("ab \n\t>-*#`~|[]:1.=$%"), max_size=60))
+def test_a_prefix_that_decides_gives_the_kind_of_the_whole_line(text: str) -> None:
+    whole, streamed = BlockScanner(lenient=True), BlockScanner(lenient=True)
+    same_for_citations = {"underline": "paragraph", "rule": "paragraph", "delimiter": "paragraph", "table": "paragraph"}
+    for line in text.split("\n"):
+        decided = next((scanned for end in range(1, len(line)) if (scanned := streamed.scan_prefix(line[:end]))), None)
+        kind = (decided or streamed.scan(line)).kind
+        expected = whole.scan(line).kind
+        assert same_for_citations.get(kind, kind) == same_for_citations.get(expected, expected)
+
+
+def test_blocks_have_lines_and_positions() -> None:
+    found = list(blocks("# T\n\na <!-- x -->\nb\n\n> [!tip] C\n> q\n\n- [ ] i\n  j\n\n|a|\n|-|\n\n```\n c\n```"))
+    assert [(block.kind, block.lines, block.line, block.quoted) for block in found] == [
+        ("heading", ("T",), 1, False),
+        ("paragraph", ("a \0", "b"), 3, False),
+        ("callout", ("C",), 6, True),
+        ("paragraph", ("q",), 7, True),
+        ("item", ("i", "j"), 9, False),
+        ("table", ("|a|", "|-|"), 12, False),
+        ("code", (" c",), 15, False),
+    ]

@@ -1,0 +1,61 @@
+"""ConversationState: the branch and its turns, compactions, call ids."""
+
+from building import COUNTER, Room, a_compaction, said, talk
+
+from zkchat_cli.chat.state import ConversationState
+from zkchat_cli.models import ZkChatMessage
+
+FIRST = talk(("Why?", "So."), prefix="a")
+SECOND = talk(("Who?", "She."), prefix="b")
+
+
+def a_state(room: Room, *turns: tuple[ZkChatMessage, ...]) -> ConversationState:
+    state = ConversationState(room.services())
+    for turn in turns:
+        state.append(turn)
+    return state
+
+
+def test_appended_turns_extend_the_cached_ones(room: Room) -> None:
+    state = a_state(room, FIRST)
+    before = state.turns(COUNTER)
+    state.append(SECOND)
+    after = state.turns(COUNTER)
+    assert after.extends(before) and after[0] is before[0]
+    assert [turn.number for turn in after] == [1, 2]
+
+
+def test_each_counter_has_turns_of_its_own(room: Room) -> None:
+    state, double = a_state(room, FIRST), COUNTER.calibrated(2.0)
+    once, twice = state.turns(COUNTER), state.turns(double)
+    assert twice[0].tokens > once[0].tokens
+    assert state.turns(COUNTER) is once and state.turns(double) is twice
+
+
+def test_a_compaction_of_another_branch_is_not_in_use(room: Room) -> None:
+    state = a_state(room, FIRST)
+    state.add_compaction(a_compaction("They spoke.", "elsewhere"))
+    assert state.compaction is None
+    state.add_compaction(a_compaction("They asked why.", FIRST[-1].id))
+    assert state.compaction is not None and state.compaction.summary == "They asked why."
+
+
+def test_a_masking_keeps_the_summary_before_it(room: Room) -> None:
+    state = a_state(room, FIRST, SECOND)
+    state.add_compaction(a_compaction("They asked why.", FIRST[-1].id))
+    state.add_compaction(a_compaction(None, SECOND[-1].id, mode="masked", masked=(SECOND[-1].id,)))
+    compaction = state.compaction
+    assert compaction is not None
+    assert (compaction.summary, compaction.last_id, compaction.masked) == ("They asked why.", FIRST[-1].id, (SECOND[-1].id,))
+
+
+def test_call_ids_are_unique_in_a_conversation(room: Room) -> None:
+    state = a_state(room)
+    ids = [state.make_call_id_unique(given) for given in ("call-1", "call-1", "", "")]
+    assert ids[0] == "call-1" and len(set(ids)) == 4
+
+
+def test_messages_are_found_by_id(room: Room) -> None:
+    state = a_state(room, FIRST, (said("user", "And?", "c"),))
+    assert state.find_message("c") is state.history[-1] and state.head == "c"
+    assert state.find_message("nowhere") is None

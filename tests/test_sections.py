@@ -1,0 +1,133 @@
+"""The lines of a note that `#heading` and `#^block` mean, and links to headings that do not exist."""
+
+from pathlib import Path
+
+import pytest
+from conftest import write
+
+from zkchat_cli.errors import VaultError
+from zkchat_cli.vault import note_parser, sections
+from zkchat_cli.vault.markup import read_markup
+from zkchat_cli.vault.vault import Vault
+
+
+def lines_of(name: str, text: str) -> tuple[int, int] | None:
+    note = note_parser.parse_note("Note.md", text)
+    return sections.find_section(name, note.text, note.markup)
+
+
+NOTE = """# Plan
+intro
+
+## Costs: *rough*
+a
+
+## Dates
+
+### Costs
+b
+# End
+"""
+
+
+@pytest.mark.parametrize(
+    ("heading", "lines"),
+    [
+        ("Plan", (1, 10)),
+        ("Dates", (7, 10)),
+        ("Costs", (9, 10)),
+        ("costs rough", (4, 5)),
+        ("Costs: *rough*", (4, 5)),
+        ("costs-rough", (4, 5)),
+        ("Plan#Costs", (9, 10)),
+        ("Plan#Dates#Costs", (9, 10)),
+        ("Dates#Plan#Costs", None),
+        ("End#Costs", None),
+        ("End", (11, 11)),
+        ("Nowhere", None),
+        ("", None),
+        ("#", None),
+        ("End#^nothing", None),
+    ],
+)
+def test_a_heading_means_its_section(heading, lines):
+    assert lines_of(heading, NOTE) == lines
+
+
+def test_the_heading_above_a_line():
+    text = "intro\n# One\na\n## Two\n```\n# code\n```"
+    assert [sections.heading_above(line, text) for line in range(1, 8)] == [None, "One", "One", "Two", "Two", "Two", "Two"]
+    assert sections.heading_above(21, text, first_line=20) == "One"
+    assert sections.heading_above(2, "#\ntext") is None
+
+
+def test_of_two_equal_headings_the_first_counts():
+    assert lines_of("Same", "# Same\na\n# Same\nb") == (1, 2)
+
+
+def test_a_heading_with_a_link_is_found_by_its_words():
+    assert lines_of("See Note shown", "# See [[Note|shown]]") == (1, 1)
+
+
+def test_code_has_no_headings():
+    assert lines_of("Code", "```\n# Code\n```") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("before\n\none\ntwo ^id\n\nafter", (3, 4)),
+        ("# Title\ntext ^ID", (2, 2)),
+        ("- a\n- b ^id\n- c", (2, 2)),
+        ("- a\n  more ^id\n\n  and more\n  - deeper\n\n- b", (1, 5)),
+        ("> one\n> two ^id\n\nafter", (1, 2)),
+        ("text\n\n| a |\n|---|\n| b |\n\n^id", (3, 7)),
+        ("text\n| a |\n^id", (1, 3)),
+        ("- a\n- b\n\n^id", (1, 4)),
+        ("text\n\n```\na\n\nb\n```\n^id", (3, 8)),
+        ("```\ncode\n```\n\ntext\n\n^id", (5, 7)),
+        ("# Title\n\n^id", (3, 3)),
+        ("^id", (1, 1)),
+        ("^id\n\nText.", (1, 1)),
+        ("2^id", None),
+        ("`^id`", None),
+    ],
+)
+def test_a_block_id_means_its_paragraph_item_or_the_block_above(text, lines):
+    assert lines_of("^id", text) == lines
+
+
+@pytest.mark.parametrize(
+    ("anchor", "near"),
+    [("Plann", ("Plan",)), ("Dates#Cost", ("Costs: *rough*", "Costs")), ("^sww", ("^saw",)), ("xyz", ()), ("^xyz", ()), ("x" * 10**6, ())],
+)
+def test_similar_headings(anchor: str, near: tuple[str, ...]) -> None:
+    assert set(sections.similar_headings(anchor, read_markup(NOTE + "- a saw ^saw\n"))) == set(near)
+
+
+def test_links_to_headings_of_a_deleted_note_are_not_reported(tmp_path: Path) -> None:
+    vault = Vault.open(
+        write(tmp_path / "n", {"A.md": "[[B#no]] [[B#yes]] [[logo.png#x]]", "B.md": "# Yes", "logo.png": ""}), tmp_path / "c"
+    )
+    vault.refresh()
+    assert [link.row.raw for link in vault.broken_headings()] == ["[[B#no]]"]
+    (vault.root / "B.md").unlink()
+    assert vault.broken_headings() == []
+    vault.close()
+
+
+def test_a_broken_link_into_the_same_note_is_reported(tmp_path: Path) -> None:
+    vault = Vault.open(write(tmp_path / "n", {"A.md": "# Here\n\n[[#Here]] [[#There]]"}), tmp_path / "c")
+    assert [(link.row.target, link.row.raw, link.candidates) for link in vault.broken_headings()] == [
+        ("A.md", "[[#There]]", ("A.md#Here",))
+    ]
+    vault.close()
+
+
+def test_a_missing_section_is_an_error_with_the_nearest_heading(tmp_path: Path) -> None:
+    vault = Vault.open(write(tmp_path / "n", {"A.md": "# Here\n\nText\n"}), tmp_path / "c")
+    assert vault.section("A.md", "here") == (1, 3)
+    with pytest.raises(VaultError, match=r"A\.md has no heading There") as e:
+        vault.section("A.md", "There")
+    assert e.value.hint == "Nearest: Here"
+    vault.close()
