@@ -76,10 +76,7 @@ def test_a_tool_that_the_conversation_has_used_is_offered_again() -> None:
 def test_beyond_their_budget_the_tools_that_bear_most_on_the_message_are_offered() -> None:
     filtered = select_tools(REAL, ToolRelevanceInput("What is related to composting?"), 400, LARGE)
     assert offered(filtered) == {*CORE, "find_zk_documents_related_to"}
-    assert (
-        dict(filtered.omitted)["list_zk_documents"]
-        == f"no room: all {len(REAL)} tools use {100 * len(REAL)} of 400 tokens"
-    )
+    assert dict(filtered.omitted)["list_zk_documents"] == f"no room: all {len(REAL)} tools use {100 * len(REAL)} of 400 tokens"
 
 
 def test_core_tools_and_used_ones_are_offered_whatever_the_budget() -> None:
