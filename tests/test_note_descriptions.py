@@ -10,7 +10,7 @@ import pytest
 from building import Deltas, Room, a_room, calls, completed, find, says
 from conftest import write
 from model_calls import QUESTION, a_model
-from speaking import Reply, a_server
+from model_server import Reply, running_server
 
 from zkchat_cli import slash
 from zkchat_cli.chat.session import ZkChatSession
@@ -313,7 +313,7 @@ def test_the_note_is_fenced_and_few_tokens_are_asked_for() -> None:
 
 @pytest.mark.parametrize("provider", ["openai", "ollama"])
 def test_a_call_that_is_not_wanted_any_more_is_cancelled(provider: str) -> None:
-    with a_server() as server:
+    with running_server() as server:
         server.says(Reply([90.0]))
         model = a_model(provider, server.address, timeout=80, stall_timeout=80)  # so that nothing but being unwanted ends it
         model.prepare()  # a busy machine may take longer to load a library than the model's patience lasts

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from building import Room, completed, ended, failed
 from model_calls import KEY, OLLAMA, OPENAI, REQUEST, Protocol, a_model
-from speaking import ModelServer, Reply, a_server, ndjson, ollama_end, ollama_frame, openai_error, openai_text
+from model_server import ModelServer, Reply, ndjson, ollama_end, ollama_frame, openai_error, openai_text, running_server
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config
@@ -22,7 +22,7 @@ LONG = "Compost needs air and water. " * 60
 
 @pytest.fixture
 def server() -> Iterator[ModelServer]:
-    with a_server() as running:
+    with running_server() as running:
         yield running
 
 
