@@ -129,7 +129,7 @@ def test_while_waiting_to_try_again(server: ModelServer, protocol: Protocol, rec
 
 
 @BOTH
-def test_a_call_that_was_left_is_not_in_the_way_of_the_next(server: ModelServer, protocol: Protocol) -> None:
+def test_an_abandoned_call_does_not_block_the_next(server: ModelServer, protocol: Protocol) -> None:
     model = a_model(protocol.name, protocol.address(server))
     server.says(Reply([protocol.begin("A filter"), 10.0]), Reply(protocol.text("Hello")))
     stream = model.stream(REQUEST)

@@ -110,7 +110,7 @@ def test_what_came_before_a_failure_is_printed_and_stored_as_unfinished(zkchat: 
     ]
 
 
-def test_the_key_is_in_nothing_that_is_written(zkchat: Program, server: ModelServer, tmp_path: Path) -> None:
+def test_the_key_is_never_written(zkchat: Program, server: ModelServer, tmp_path: Path) -> None:
     server.says(
         Reply(openai_text("Fine.")),
         openai_error(401, f"Incorrect API key provided: {KEY}"),
