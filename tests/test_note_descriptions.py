@@ -258,7 +258,7 @@ def test_a_defect_is_logged_and_the_queue_continues(caplog: pytest.LogCaptureFix
     summariser = BackgroundQueue(describe)
     summariser.start(["a", "b"])
     assert settled(lambda: done == ["b"])
-    assert "a could not be described" in caplog.text
+    assert "background task a failed" in caplog.text
 
 
 # what is asked, and what is made of the answer
