@@ -147,10 +147,10 @@ def test_a_conversation_is_told_as_it_went(room: Room) -> None:
         "      and more",
         "",
         "A   b",
-        "  it was stopped here",
+        "  (stopped)",
         "",
         "you › Then?",
-        "  it was not answered",
+        "  (no answer)",
     ]
 
 
@@ -251,7 +251,7 @@ def test_an_age_may_be_a_day_on_the_readers_calendar() -> None:
 
 @pytest.mark.parametrize("age", ["", "soon", "-3d", "99999y", "3h", "2025-13-01"])
 def test_what_is_no_age_is_refused(age: str) -> None:
-    with pytest.raises(UsageError, match="is no age"):
+    with pytest.raises(UsageError, match="is not an age"):
         conversation_list.parse_age(age, NOW)
 
 
