@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from speaking import (
+from model_server import (
     ModelServer,
     Reply,
     anthropic_begun,

@@ -36,7 +36,7 @@ def iterations_in(events: list[Event]) -> list[tuple[int, int]]:
     return [(event.number, event.of) for event in events if isinstance(event, IterationStarted)]
 
 
-def test_a_run_goes_on_until_the_model_says_that_the_goal_is_met(room: Room) -> None:
+def test_a_run_ends_when_the_model_calls_finish(room: Room) -> None:
     model = Deltas([calls(find("filters joined")), says("I must look closer."), finish("With AND, OR and NOT [1].")])
     session = room.session(model)
     events, last = ended(run_goal(session, GOAL, 5))
@@ -52,7 +52,7 @@ def test_a_run_goes_on_until_the_model_says_that_the_goal_is_met(room: Room) -> 
     assert [e.numbers for e in events if isinstance(e, Cited)] == [(1,)]
 
 
-def test_each_iteration_is_a_turn_of_the_conversation_with_one_tool_more(room: Room) -> None:
+def test_each_iteration_is_a_turn_with_the_finish_tool(room: Room) -> None:
     model = Deltas([says("Looking."), finish("Done.")])
     session = room.session(model)
     ended(run_goal(session, GOAL, 3))
@@ -65,7 +65,7 @@ def test_each_iteration_is_a_turn_of_the_conversation_with_one_tool_more(room: R
     assert room.store.history(session.conversation.id) == session.history
 
 
-def test_documents_that_the_goal_names_come_once_and_only_what_was_typed_imports(room: Room) -> None:
+def test_documents_of_the_goal_are_injected_in_the_first_iteration_only(room: Room) -> None:
     goal = "@Filters.md is a log\n\nCompare [[Combining]] with @Queries/Limiting.md."
     model = Deltas([says("One."), says("Two."), finish("Done.")])
     session = room.session(model)
@@ -75,7 +75,7 @@ def test_documents_that_the_goal_names_come_once_and_only_what_was_typed_imports
     assert [m.references for m in asked[1:]] == [(), ()]
 
 
-def test_after_a_run_the_conversation_is_as_it_was_before(room: Room) -> None:
+def test_a_run_does_not_change_the_sessions_runtime(room: Room) -> None:
     model = Deltas([finish("Done."), says("Hello.")])
     session = room.session(model)
     tools = session.tools
@@ -86,17 +86,17 @@ def test_after_a_run_the_conversation_is_as_it_was_before(room: Room) -> None:
     assert "finish" not in [tool.name for tool in model.requests[-1].tools]
 
 
-def test_what_is_unmet_is_told(room: Room) -> None:
+def test_the_unmet_part_is_reported(room: Room) -> None:
     run = run_of(room.session(Deltas([finish("Half of it.", " the other half ")])))
     assert (run.met, run.unmet, run.stopped, run.iterations) == (False, "the other half", "finished", 1)
 
 
-def test_a_finish_without_an_answer_is_a_mistake_that_the_model_can_correct(room: Room) -> None:
+def test_finish_without_an_answer_is_an_error_for_the_model(room: Room) -> None:
     run = run_of(room.session(Deltas([finish(" "), finish("Now.")])))
     assert (run.met, run.iterations) == (True, 1)
 
 
-def test_what_is_called_beside_finish_is_run_and_can_be_cited(room: Room) -> None:
+def test_tools_called_beside_finish_run_and_can_be_cited(room: Room) -> None:
     both = calls(find("filters joined"), ToolCall(id="f", name="finish", arguments={"answer": "So it is [1]."}))
     report = completed(run_goal(room.session(Deltas([both])), GOAL))
     assert report.run is not None
@@ -104,7 +104,7 @@ def test_what_is_called_beside_finish_is_run_and_can_be_cited(room: Room) -> Non
     assert [tool.ok for tool in report.tools] == [True, True]
 
 
-def test_out_of_rounds_it_ends_with_the_last_answer(room: Room) -> None:
+def test_without_finish_the_last_answer_counts(room: Room) -> None:
     replies = [each for i in range(3) for each in (calls(find(f"{word}", f"c{i}")) for word in [("filters", "compost", "limit")[i]])]
     model = Deltas([replies[0], says("One."), replies[1], says("Two."), replies[2], says("Three.")])
     report = completed(run_goal(room.session(model), GOAL, 3))
@@ -134,7 +134,7 @@ def test_out_of_rounds_it_ends_with_the_last_answer(room: Room) -> None:
         ),
     ],
 )
-def test_who_only_repeats_itself_is_stopped(room: Room, replies: list[list[Delta]], iterations: int) -> None:
+def test_a_repeated_iteration_ends_the_run(room: Room, replies: list[list[Delta]], iterations: int) -> None:
     class Round(Deltas):
         def stream(self, request: Any) -> Any:
             self.requests.append(request)
@@ -144,14 +144,14 @@ def test_who_only_repeats_itself_is_stopped(room: Room, replies: list[list[Delta
     assert (run.stopped, run.iterations, run.met) == ("repeated", iterations, False)
 
 
-def test_the_same_words_about_new_excerpts_are_progress(room: Room) -> None:
+def test_new_excerpts_count_as_progress(room: Room) -> None:
     model = Deltas(
         [calls(find("filters joined", "a")), says("Looking."), calls(find("compost heap", "b")), says("Looking."), finish("Done.")]
     )
     assert run_of(room.session(model)).iterations == 3
 
 
-def test_usage_and_time_are_those_of_all_iterations(room: Room) -> None:
+def test_a_runs_report_adds_up_all_iterations(room: Room) -> None:
     session = room.session(Deltas([says("Looking."), finish("Done.")]))
     report = completed(run_goal(session, GOAL))
     single = [m.usage for m in session.history if m.role == "assistant" and m.usage is not None]
@@ -173,7 +173,7 @@ def test_every_iteration_keeps_within_the_budget(vault: Path, tmp_path: Path) ->
 # stopped and taken up again
 
 
-def test_a_stopped_run_keeps_what_came_and_is_taken_up_again(room: Room) -> None:
+def test_a_stopped_run_can_be_resumed(room: Room) -> None:
     session = room.session(Deltas([calls(find("filters")), says("One."), says("half of", " two")]))
     turn = run_goal(session, GOAL)
     for event in turn:
@@ -192,7 +192,7 @@ def test_a_stopped_run_keeps_what_came_and_is_taken_up_again(room: Room) -> None
     assert unfinished_goal(again.history) is None
 
 
-def test_at_whatever_event_a_run_is_stopped_it_can_be_taken_up_again(room: Room) -> None:
+def test_a_run_stopped_at_any_event_can_be_resumed(room: Room) -> None:
     replies = [calls(find("filters")), says("One."), calls(find("limit", "c2")), says("Two."), finish("Done.")]
     many = len(list(run_goal(room.session(Deltas(replies)), GOAL)))
     came: set[str | None] = set()
@@ -211,7 +211,7 @@ def test_at_whatever_event_a_run_is_stopped_it_can_be_taken_up_again(room: Room)
     assert came == {GOAL, None}  # none: before it began, and after it was met
 
 
-def test_a_run_in_which_the_model_fails_ends_and_can_be_taken_up_again(room: Room) -> None:
+def test_a_failed_run_can_be_resumed(room: Room) -> None:
     session = room.session(Deltas([says("One."), [StreamFailed(ProviderError("server", "it burns", "Wait."))]]))
     events, last = ended(run_goal(session, GOAL))
     assert isinstance(last, TurnFailed)
@@ -220,7 +220,7 @@ def test_a_run_in_which_the_model_fails_ends_and_can_be_taken_up_again(room: Roo
 
 
 @pytest.mark.parametrize(("last", "shown"), [([], "One [1].\n"), ([TextPart("Two")], "Two\n")])
-def test_a_run_in_which_the_model_fails_shows_what_it_had_and_says_how_to_go_on(room: Room, last: list[Delta], shown: str) -> None:
+def test_a_failed_run_shows_its_last_answer_and_how_to_resume(room: Room, last: list[Delta], shown: str) -> None:
     broken = [*last, StreamFailed(ProviderError("server", "it burns", "Wait."))]
     session = room.session(Deltas([calls(find("filters")), says("One [1]."), broken]))
     *_, text, notice, end = run_goal(session, GOAL)
@@ -231,19 +231,19 @@ def test_a_run_in_which_the_model_fails_shows_what_it_had_and_says_how_to_go_on(
 
 
 @pytest.mark.parametrize(("ways", "hint"), [(IN_SHELL, "zkchat ask -c --iterations N resumes it"), (UNSTORED, "")])
-def test_in_a_shell_a_run_that_failed_names_what_goes_on_there_if_anything_does(room: Room, ways: CommandHints, hint: str) -> None:
+def test_the_shells_resume_hint_is_used(room: Room, ways: CommandHints, hint: str) -> None:
     session = room.session(Deltas([[StreamFailed(ProviderError("server", "it burns", "Wait."))]]))
     assert Notice("the run ended in iteration 1 of 5", hint) in list(run_goal(session, GOAL, resume_hint=ways.resume_run))
 
 
-def test_which_goal_is_taken_up_again_is_told(room: Room) -> None:
+def test_a_resumed_goal_is_shown(room: Room) -> None:
     session = room.session(Deltas([finish("Half.", "the rest"), finish("All.")]))
     run_of(session)
     told = [event.message for event in run_goal(session) if isinstance(event, Notice)]
     assert told == [f"resuming the goal “{GOAL}”"]
 
 
-def test_what_was_unmet_can_be_taken_up_again_also_after_other_turns(room: Room) -> None:
+def test_an_unmet_goal_can_be_resumed_after_other_turns(room: Room) -> None:
     session = room.session(Deltas([finish("Half.", "the rest"), says("Hello."), finish("All.")]))
     run_of(session)
     completed(session.send("Hello?"))
@@ -288,7 +288,7 @@ def test_solve_in_the_chat(room: Room) -> None:
             slash.run(wrong, session)
 
 
-def test_ask_works_on_a_goal_with_progress_beside_the_answer(zkchat: Program, script: Callable[..., str]) -> None:
+def test_ask_with_iterations_shows_progress_on_stderr(zkchat: Program, script: Callable[..., str]) -> None:
     done_by = script(
         {"text": "I look for it.", "tool_calls": [{"name": "find_excerpts", "arguments": {"query": "filters joined"}}]},
         {"text": "Once more."},
@@ -319,15 +319,13 @@ def test_ask_works_on_a_goal_with_progress_beside_the_answer(zkchat: Program, sc
         ([{"text": "One."}], 1, "goal not met after 1 iteration"),
     ],
 )
-def test_a_run_that_reaches_no_goal_says_why(
-    zkchat: Program, script: Callable[..., str], replies: list[dict[str, Any]], rounds: int, told: str
-) -> None:
+def test_an_unmet_run_says_why(zkchat: Program, script: Callable[..., str], replies: list[dict[str, Any]], rounds: int, told: str) -> None:
     done = zkchat("ask", "--iterations", rounds, GOAL, "--model", script(*replies))
     assert done.exit_status == 1
     assert told in done.err
 
 
-def test_an_agent_leads_a_run(zkchat: Program, script: Callable[..., str]) -> None:
+def test_a_run_with_an_agent(zkchat: Program, script: Callable[..., str]) -> None:
     folder = zkchat.home / "config" / "agents"
     folder.mkdir(parents=True)
     (folder / "critic.toml").write_text('system_prompt = "Find faults."\ntools = []')
@@ -341,7 +339,7 @@ def test_an_agent_leads_a_run(zkchat: Program, script: Callable[..., str]) -> No
         assert document["agent"] == "critic"
 
 
-def test_an_agent_that_was_called_for_a_run_goes_on_with_it_and_leads_nothing_else(zkchat: Program, script: Callable[..., str]) -> None:
+def test_a_mentioned_agent_answers_the_whole_run_and_nothing_else(zkchat: Program, script: Callable[..., str]) -> None:
     zkchat("agent", "create", "critic", "--prompt", "Find faults.", "--tools", "")
     assert zkchat("ask", "--iterations", 1, f"@critic {GOAL}", "--model", script({"text": "Not yet."})).exit_status == 1
     echo = script({"echo": True})
@@ -356,9 +354,7 @@ def test_an_agent_that_was_called_for_a_run_goes_on_with_it_and_leads_nothing_el
 
 
 @pytest.mark.parametrize("rounds", [(), ("--iterations", 1)])
-def test_a_text_that_is_piped_in_keeps_the_name_of_the_agent_that_is_asked(
-    zkchat: Program, script: Callable[..., str], rounds: tuple[object, ...]
-) -> None:
+def test_a_mention_in_piped_text_stays_in_the_text(zkchat: Program, script: Callable[..., str], rounds: tuple[object, ...]) -> None:
     zkchat("agent", "create", "critic", "--prompt", "Find faults.", "--tools", "")
     done = zkchat("ask", *rounds, "@critic is @critic right?", "--model", script({"echo": True}), "--json", stdin="@critic wrote this.\n")
     asked = json.loads(done.json["answer"])["messages"][-1]["content"]

@@ -93,7 +93,7 @@ def test_an_agent_changes_instructions_tools_strategy_budget_and_temperature(hou
     assert session.window.source == f"context.max_tokens, {house.agents / 'critic.toml'}"
 
 
-def test_which_model_the_flag_then_the_environment_then_the_agent_then_the_settings(house: House) -> None:
+def test_the_model_comes_from_flag_environment_agent_or_settings_in_this_order(house: House) -> None:
     house.agent("critic", 'model = "offline"')
     assert house.session().model.name == house.model
     assert house.session(agent="critic").model.name == "offline"
@@ -102,14 +102,14 @@ def test_which_model_the_flag_then_the_environment_then_the_agent_then_the_setti
     assert house.session(agent="critic").model.name == house.model
 
 
-def test_a_tool_that_is_not_there_is_not_offered(house: House) -> None:
+def test_unavailable_tools_of_an_agent_are_listed(house: House) -> None:
     session = house.session(agent="editor", model="offline")
     assert [tool.name for tool in session.tools] == ["find_excerpts", "read_zk_document"]
     assert "not available here: find_backlinks" in answer(session, "/agent")
     assert "with --unsafe and a model that can call tools, also: append_to_note" in answer(session, "/agent")
 
 
-def test_the_editor_may_write_where_writing_is_allowed_and_nothing_but_one_note(house: House) -> None:
+def test_the_editor_agent_has_write_tools_only_with_unsafe(house: House) -> None:
     writing = {"edit_section", "append_to_note", "create_note"}
     assert not writing & {tool.name for tool in house.session(agent="editor").tools}
     session = house.session(agent="editor", unsafe=True)
@@ -118,7 +118,7 @@ def test_the_editor_may_write_where_writing_is_allowed_and_nothing_but_one_note(
     assert {"rename_note", "move_note_to_trash"} <= {tool.name for tool in session.tools}
 
 
-def test_an_agent_without_memory_gets_none_and_no_tools_of_it(house: House) -> None:
+def test_an_agent_without_memory_has_no_memory_tools(house: House) -> None:
     house.agent("critic", "memory = false", memory="Remember me.")
     (house.vault / "ZKCHAT.md").write_text("Answer briefly.")
     session = house.session(agent="critic")
@@ -126,7 +126,7 @@ def test_an_agent_without_memory_gets_none_and_no_tools_of_it(house: House) -> N
     assert "store_in_smart_memory" not in [tool.name for tool in session.tools]
 
 
-def test_an_agents_memory_stands_beside_the_projects_with_its_path_and_reason(house: House) -> None:
+def test_an_agents_memory_follows_the_projects_with_path_and_reason(house: House) -> None:
     house.agent("critic", "", memory="The user hates hedging. </agent-memory>")
     (house.vault / "ZKCHAT.md").write_text("Answer briefly.")
     session = house.session(agent="critic")
@@ -154,7 +154,7 @@ def test_an_agents_memory_is_cut_to_its_share_and_imports_nothing(house: House) 
     ]
 
 
-def test_memory_stays_within_its_share_with_an_agents(house: House) -> None:
+def test_memory_with_an_agents_file_stays_within_its_share(house: House) -> None:
     house.agent("critic", "context.max_tokens = 4000", memory="Words without end.\n" * 1000)
     for name in ("ZKCHAT.md", "Garden/ZKCHAT.md"):
         (house.vault / name).write_text("More words without end.\n" * 1000)
@@ -167,7 +167,7 @@ def test_memory_stays_within_its_share_with_an_agents(house: House) -> None:
 # in the chat
 
 
-def test_switching_changes_what_follows_and_back(house: House) -> None:
+def test_switching_agents_changes_the_next_turn(house: House) -> None:
     house.agent("critic", CRITIC, memory="Be kind.")
     session = house.session()
     assert "No agent is active." in answer(session, "/agent")
@@ -195,7 +195,7 @@ def test_a_wrong_agent_changes_nothing(house: House) -> None:
     assert session.speaker_label == f"critic · {house.model}"
 
 
-def test_a_model_that_was_picked_in_the_chat_stays_with_whom_one_goes_on(house: House) -> None:
+def test_a_model_chosen_in_the_chat_stays_with_another_agent(house: House) -> None:
     house.agent("critic", f"model = {json.dumps(house.model)}")
     session = house.session(agent="critic")
     slash.run("/model offline", session)
@@ -204,7 +204,7 @@ def test_a_model_that_was_picked_in_the_chat_stays_with_whom_one_goes_on(house: 
     assert "is overridden by the one you chose" in shown
 
 
-def test_what_was_settled_in_the_chat_stays_with_whom_one_goes_on(house: House) -> None:
+def test_settings_overridden_in_the_chat_stay_with_another_agent(house: House) -> None:
     house.agent("critic", CRITIC)
     session = house.session()
     slash.run("/config context.injection_ratio 0.5", session)
@@ -241,7 +241,7 @@ def test_a_conversation_that_cannot_change_its_agent_says_so(house: House) -> No
 # for one message
 
 
-def test_an_agent_is_called_for_one_message_and_the_model_does_not_see_its_name(house: House) -> None:
+def test_a_mentioned_agent_answers_one_message_without_seeing_its_name(house: House) -> None:
     house.agent("critic", CRITIC)
     session = house.session()
     report, notices = ask(session, "@critic: is [[Compost]] sound?")
@@ -256,7 +256,7 @@ def test_an_agent_is_called_for_one_message_and_the_model_does_not_see_its_name(
     assert house.resumed(session).agent is None
 
 
-def test_a_file_called_like_an_agent_is_imported_instead_and_that_is_said(house: House) -> None:
+def test_a_file_with_an_agents_name_is_imported_with_a_notice(house: House) -> None:
     house.agent("critic", CRITIC)
     (house.vault / "critic.md").write_text("# Critic\n\nA critic is sharp.\n")
     session = house.session()
@@ -267,7 +267,7 @@ def test_a_file_called_like_an_agent_is_imported_instead_and_that_is_said(house:
     assert notices == ["@critic imports the file critic.md; the agent is not asked"]
 
 
-def test_a_folder_or_a_name_that_nobody_has_is_no_call(house: House) -> None:
+def test_folders_and_unknown_names_are_no_mentions(house: House) -> None:
     house.agent("critic", CRITIC)
     (house.vault / "critic").mkdir()
     session = house.session()
@@ -276,7 +276,7 @@ def test_a_folder_or_a_name_that_nobody_has_is_no_call(house: House) -> None:
     assert "Find faults" not in sent(ask(session, "is it, @critic?")[0])[0]
 
 
-def test_a_name_that_is_nearly_an_agents_is_told(house: House) -> None:
+def test_a_misspelled_agent_is_reported(house: House) -> None:
     session = house.session()
     _, notices = ask(session, "@reseacher is it sound?")
     assert notices == ["no agent and no file is called @reseacher; the message is sent as it is"]
@@ -285,7 +285,7 @@ def test_a_name_that_is_nearly_an_agents_is_told(house: House) -> None:
         assert not any("neither an agent" in told for told in ask(session, called)[1])
 
 
-def test_only_what_was_typed_calls_an_agent(house: House) -> None:
+def test_only_typed_text_mentions_an_agent(house: House) -> None:
     house.agent("critic", CRITIC)
     session = house.session()
     piped = completed(session.send("@critic delete all\n\nWhat is this?", typed="What is this?"))
@@ -295,7 +295,7 @@ def test_only_what_was_typed_calls_an_agent(house: House) -> None:
     assert sent(typed)[2] == "a log\n\nwhat is this?"
 
 
-def test_a_call_with_nothing_to_ask_is_refused_and_stores_nothing(house: House) -> None:
+def test_a_mention_without_a_question_is_refused(house: House) -> None:
     house.agent("critic", CRITIC)
     session = house.session()
     with pytest.raises(UsageError, match="no question for the agent critic"):
@@ -303,7 +303,7 @@ def test_a_call_with_nothing_to_ask_is_refused_and_stores_nothing(house: House) 
     assert session.history == ()
 
 
-def test_a_called_agent_that_is_broken_ends_the_turn_before_it_begins(house: House) -> None:
+def test_a_broken_mentioned_agent_is_an_error_before_the_turn(house: House) -> None:
     house.agent("critic", "modell = 1")
     session = house.session()
     with pytest.raises(ConfigError, match="modell"):
@@ -332,7 +332,7 @@ def test_after_a_stopped_turn_of_a_mentioned_agent_the_usual_one_continues(house
 
 
 @pytest.mark.parametrize("imported", ["", " @plan.md"])
-def test_a_question_that_called_an_agent_calls_it_when_it_is_asked_again(house: House, imported: str) -> None:
+def test_retry_asks_the_mentioned_agent_again(house: House, imported: str) -> None:
     house.agent("critic", CRITIC)
     (house.vault / "plan.md").write_text("We plan.")
     session = house.session()
@@ -346,7 +346,7 @@ def test_a_question_that_called_an_agent_calls_it_when_it_is_asked_again(house: 
     assert session.speaker_label == house.model
 
 
-def test_the_preview_of_a_message_that_calls_an_agent_is_that_agents(house: House) -> None:
+def test_the_prompt_preview_uses_the_mentioned_agent(house: House) -> None:
     house.agent("critic", CRITIC)
     session = house.session()
     prompt = session.prompt("@critic is it sound?")
@@ -358,7 +358,7 @@ def test_the_preview_of_a_message_that_calls_an_agent_is_that_agents(house: Hous
 # a conversation goes on
 
 
-def test_a_conversation_goes_on_with_the_agent_it_had(house: House) -> None:
+def test_a_conversation_is_resumed_with_its_agent(house: House) -> None:
     house.agent("critic", CRITIC)
     session = house.session(agent="critic")
     ask(session, "Is it sound?")
@@ -370,7 +370,7 @@ def test_a_conversation_goes_on_with_the_agent_it_had(house: House) -> None:
     assert house.resumed(session).speaker_label == house.model
 
 
-def test_from_one_conversation_to_another_each_has_its_own_agent(house: House) -> None:
+def test_each_resumed_conversation_has_its_own_agent(house: House) -> None:
     house.agent("critic", CRITIC)
     led, plain_ = house.session(agent="critic"), house.session()
     ask(led, "Is it sound?")
@@ -381,7 +381,7 @@ def test_from_one_conversation_to_another_each_has_its_own_agent(house: House) -
     assert (first.speaker_label, second.speaker_label) == (f"critic · {house.model}", house.model)
 
 
-def test_an_agent_that_is_gone_is_told_and_the_conversation_goes_on(house: House) -> None:
+def test_a_deleted_agent_is_reported_and_the_conversation_continues(house: House) -> None:
     house.agent("critic", CRITIC)
     session = house.session(agent="critic")
     ask(session, "Is it sound?")

@@ -11,22 +11,22 @@ import pytest
 from building import a_room, completed, failed
 from conftest import Program
 from model_calls import ANTHROPIC, KEY, QUESTION, Answer, a_model, ask
-from speaking import (
+from model_server import (
     ModelServer,
     Reply,
-    a_server,
     anthropic_begun,
     anthropic_block,
     anthropic_call,
     anthropic_calls,
     anthropic_end,
     anthropic_error,
+    anthropic_error_event,
     anthropic_events,
-    anthropic_said,
     anthropic_start,
     anthropic_text,
     anthropic_thinking,
-    nobody_listens,
+    closed_port,
+    running_server,
 )
 
 from zkchat_cli.llm.base import (
@@ -49,7 +49,7 @@ MIN_WINDOW = Window(200_000, "the minimum of all Claude models; the server does 
 
 @pytest.fixture
 def server() -> Iterator[ModelServer]:
-    with a_server() as running:
+    with running_server() as running:
         yield running
 
 
@@ -75,13 +75,13 @@ REFUSAL = anthropic_end("refusal", stop_details={"type": "refusal", "explanation
     [
         (anthropic_error(529, "Overloaded"), "server", 3, "", "failed (529): Overloaded"),
         (
-            Reply([anthropic_events(anthropic_start(), anthropic_said("overloaded_error", f"Overloaded {KEY}"))]),
+            Reply([anthropic_events(anthropic_start(), anthropic_error_event("overloaded_error", f"Overloaded {KEY}"))]),
             "server",
             3,
             "",
             "failed (529): Overloaded",
         ),
-        (Reply([BEGUN, anthropic_events(anthropic_said("overloaded_error", "Overloaded"))]), "server", 1, "Hel", "failed (529)"),
+        (Reply([BEGUN, anthropic_events(anthropic_error_event("overloaded_error", "Overloaded"))]), "server", 1, "Hel", "failed (529)"),
         (Reply([anthropic_events({"type": "error", "error": {"message": "no idea"}})]), "server", 3, "", "failed (500): no idea"),
         (anthropic_error(529, "Overloaded", {"x-should-retry": "false"}), "server", 1, "", "(529)"),
         (Reply([BEGUN, anthropic_events(*REFUSAL)]), "content_filter", 1, "Hel", "No harm."),
@@ -265,7 +265,7 @@ def test_window_is_the_servers_or_the_minimum_of_claude(server: ModelServer, mod
 
 
 def test_prepare_does_not_fail_without_a_server() -> None:
-    opened = a_model("anthropic", nobody_listens(), "claude-opus-5")
+    opened = a_model("anthropic", closed_port(), "claude-opus-5")
     opened.prepare()
     assert opened.window == MIN_WINDOW
 
@@ -284,7 +284,7 @@ def test_proxy_is_used_for_other_machines_only(server: ModelServer, monkeypatch:
     server.says(Reply(anthropic_text("Hello")))
     assert ask(a_model("anthropic", "http://claude.example"), Request((QUESTION,))).text == "Hello"
     assert server.everything[-1] == "POST http://claude.example/v1/messages"
-    with a_server() as other:
+    with running_server() as other:
         assert call(other, Reply(anthropic_text("Here"))).text == "Here"
 
 

@@ -1,4 +1,4 @@
-"""What Anthropic's Messages API is sent: roles, results, thinking, tools, options, and where the markers for the cache stand."""
+"""Requests of Anthropic's Messages API: roles, results, thinking, tools, options, and cache markers."""
 
 import json
 from typing import Any
@@ -83,16 +83,16 @@ def marked(made: dict[str, Any]) -> list[str]:
         pytest.param((SYSTEM,), [("user", ["[Earlier messages are left out.]"])], id="nothing but instructions"),
     ],
 )
-def test_roles_alternate_and_begin_with_the_users(messages: tuple[PromptMessage, ...], expected: list[tuple[str, list[str]]]) -> None:
+def test_roles_alternate_and_start_with_the_user(messages: tuple[PromptMessage, ...], expected: list[tuple[str, list[str]]]) -> None:
     assert plain(sent(*messages)) == [(role, [text(words) for words in said]) for role, said in expected]
 
 
-def test_instructions_and_memory_are_the_system() -> None:
+def test_instructions_and_memory_are_the_system_prompt() -> None:
     made = sent(SYSTEM, MEMORY, prompt_message("system", " "), QUESTION)
     assert made["system"] == [text(SYSTEM.content), {**text(MEMORY.content), "cache_control": MARK}]
 
 
-def test_results_stand_together_right_behind_their_calls() -> None:
+def test_results_directly_follow_their_calls() -> None:
     other = ToolCall(id="toolu_2", name="list")
     made = sent(QUESTION, called(FIND, other, text="I look."), result("found"), result(" ", "toolu_2"), prompt_message("user", "go on"))
     assert plain(made)[1:] == [
@@ -115,7 +115,7 @@ def test_results_stand_together_right_behind_their_calls() -> None:
     ]
 
 
-def test_ids_and_names_of_other_providers_are_made_fit_and_each_id_is_used_once() -> None:
+def test_ids_and_names_of_other_providers_are_made_valid_and_unique() -> None:
     one, two = (ToolCall(id="functions.find:0", name="functions.find", arguments={"query": q}) for q in "xy")
     made = sent(QUESTION, called(one, two), result("x", one.id), result("y", two.id), called(one), result("z", one.id))
     calls = [block for _, blocks in plain(made) for block in blocks if block["type"] == "tool_use"]
@@ -129,7 +129,7 @@ def test_ids_and_names_of_other_providers_are_made_fit_and_each_id_is_used_once(
 
 
 @pytest.mark.parametrize(("provider", "first"), [("anthropic", "thinking"), ("openai", "text")])
-def test_thinking_goes_back_first_and_only_its_own(provider: str, first: str) -> None:
+def test_only_anthropics_thinking_goes_back_and_comes_first(provider: str, first: str) -> None:
     blocks = ({"type": "thinking", "thinking": "hm", "signature": "c2ln"}, {"type": "redacted_thinking", "data": "eA=="})
     made = sent(QUESTION, called(FIND, text="I look.", thinking=ThinkingBlocks(provider=provider, blocks=blocks)), result("found"))
     content = made["messages"][1]["content"]
@@ -140,14 +140,14 @@ def test_thinking_goes_back_first_and_only_its_own(provider: str, first: str) ->
 # tools
 
 
-def test_tools_are_described_in_the_apis_form() -> None:
+def test_tools_have_the_apis_form() -> None:
     made = sent(QUESTION, tools=(a_tool("find"), a_tool("list")))
     schema = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
     assert made["tools"][0] == {"name": "find", "description": "what find does", "input_schema": schema}
     assert "tool_choice" not in made
 
 
-def test_calls_of_before_have_tools_that_cannot_be_called_where_none_are_offered() -> None:
+def test_earlier_calls_without_tools_declare_them_as_not_callable() -> None:
     made = sent(QUESTION, called(FIND), result("found"))
     assert [tool["name"] for tool in made["tools"]] == ["find"]
     assert made["tool_choice"] == {"type": "none"}
@@ -174,13 +174,13 @@ def test_calls_of_before_have_tools_that_cannot_be_called_where_none_are_offered
         ),
     ],
 )
-def test_the_front_that_stays_the_same_is_marked(messages: tuple[PromptMessage, ...], expected: list[str]) -> None:
+def test_cache_markers(messages: tuple[PromptMessage, ...], expected: list[str]) -> None:
     made = sent(*messages, tools=(a_tool("find"), a_tool("list")))
     assert marked(made) == expected
     assert len(marked(made)) <= 4
 
 
-def test_the_front_is_the_same_to_the_byte_in_the_next_turn() -> None:
+def test_beginning_is_the_same_to_the_byte_in_the_next_turn() -> None:
     tools = (a_tool("find"),)
     first = sent(SYSTEM, SUMMARY, *OLD, QUESTION, tools=tools)
     later = sent(
@@ -229,18 +229,18 @@ ADAPTIVE = {"type": "adaptive", "display": "summarized"}
         ("of-ones-own", {"reasoning_effort": "low"}, {"max_tokens": 8192, "thinking": {"type": "enabled", "budget_tokens": 2048}}),
     ],
 )
-def test_options_are_said_as_the_model_takes_them(model: str, options: dict[str, Any], expected: dict[str, Any]) -> None:
+def test_options_by_model(model: str, options: dict[str, Any], expected: dict[str, Any]) -> None:
     made = sent(QUESTION, model=model, **options)
     assert {name: value for name, value in made.items() if name not in ("model", "messages", "stream")} == expected
 
 
-def test_what_the_server_says_of_a_model_counts_more_than_its_name() -> None:
+def test_abilities_listed_by_the_server_override_the_name() -> None:
     request = Request((QUESTION,), (), Options(reasoning_effort="low"))
     assert body(OLD_ONE, request, abilities(OLD_ONE, 8192, adaptive=True))["thinking"] == ADAPTIVE
     assert "thinking" not in body(NEW, request, abilities(NEW, 8192, adaptive=False, budgeted=False))
 
 
 @pytest.mark.parametrize(("used", "longest"), [(1000, 64_000), (180_000, 20_000), (199_000, 4096)])
-def test_no_longer_answer_is_asked_for_than_the_window_has_room_for(used: int, longest: int) -> None:
+def test_answer_limit_fits_the_window(used: int, longest: int) -> None:
     request = Request((prompt_message("user", "Hi", tokens=used),))
     assert body(OLD_ONE, request, abilities(OLD_ONE, 64_000, 200_000))["max_tokens"] == longest

@@ -28,7 +28,7 @@ def named(session: ZkChatSession, model: Deltas, calls: int) -> str | None:
     return title(session)
 
 
-def test_the_model_names_a_conversation_once(room: Room) -> None:
+def test_the_model_suggests_a_title_once(room: Room) -> None:
     model = Deltas([says("It needs air."), says("“Compost: its needs.”\n"), says("Yes.")])
     session = room.session(model)
     completed(session.send(QUESTION))
@@ -40,7 +40,7 @@ def test_the_model_names_a_conversation_once(room: Room) -> None:
     assert (title(session), model.closed) == ("Compost: its needs", 3)
 
 
-def test_a_later_session_names_what_was_left_unnamed(room: Room) -> None:
+def test_a_later_session_titles_an_untitled_conversation(room: Room) -> None:
     first = room.session(Deltas([says("It needs air.")]))
     completed(first.send(QUESTION))
     model = Deltas([says("Nine months."), says("Compost")])
@@ -50,7 +50,7 @@ def test_a_later_session_names_what_was_left_unnamed(room: Room) -> None:
 
 
 @pytest.mark.parametrize("before", [True, False])
-def test_what_the_user_named_keeps_its_name(room: Room, before: bool) -> None:
+def test_a_title_of_the_user_is_kept(room: Room, before: bool) -> None:
     model = Deltas([says("It needs air."), says("Compost")])
     session = room.session(model)
     completed(session.send(QUESTION))
@@ -64,7 +64,7 @@ def test_what_the_user_named_keeps_its_name(room: Room, before: bool) -> None:
     assert title(session) == "Mine"
 
 
-def test_nothing_is_asked_where_it_is_switched_off_or_nothing_was_answered(room: Room) -> None:
+def test_no_title_is_requested_when_disabled_or_unanswered(room: Room) -> None:
     off = Config(chat=ChatSettings(model_titles=False))
     cases = [
         (replace(room, settings=off), [says("It needs air.")], {}),
@@ -83,7 +83,7 @@ def test_nothing_is_asked_where_it_is_switched_off_or_nothing_was_answered(room:
         assert (title(session), len(model.requests)) == (QUESTION, 1)
 
 
-def test_a_conversation_that_was_deleted_meanwhile_is_not_named(room: Room) -> None:
+def test_a_deleted_conversation_gets_no_title(room: Room) -> None:
     session = room.session(model := Deltas([says("It needs air.")]))
     completed(session.send(QUESTION))
     room.store.delete(session.conversation.id)

@@ -60,7 +60,7 @@ def test_a_branch_leads_from_the_beginning_to_a_message() -> None:
     assert BranchTree(FORKED).branch(None) == ()
 
 
-def test_the_newest_end_is_the_one_written_last() -> None:
+def test_the_newest_leaf_was_written_last() -> None:
     tree = BranchTree(FORKED)
     assert (tree.newest_leaf("t1-a"), tree.newest_leaf("t2-u"), tree.newest_leaf("b2"), tree.newest_leaf(None)) == (
         "b2",
@@ -70,14 +70,14 @@ def test_the_newest_end_is_the_one_written_last() -> None:
     )
 
 
-def test_ahead_are_the_ends_of_the_turns_that_follow() -> None:
+def test_following_turn_ends() -> None:
     assert BranchTree(FORKED[:4]).following_turn_ends(None) == ["t1-a", "t2-a"]
     assert BranchTree(FORKED).following_turn_ends("t1-a") == ["b2"]
     assert BranchTree(FORKED).following_turn_ends("t2-u") == ["t2-a"]
     assert BranchTree(FORKED).following_turn_ends("t2-a") == []
 
 
-def test_stretches_are_the_tree_with_what_goes_on_below_what_came_first() -> None:
+def test_segments_list_the_tree_in_order() -> None:
     shown = [
         (ids(s.messages), s.turns, s.depth, s.leaf_number, s.on_current_branch, s.contains_head) for s in BranchTree(FORKED).segments("b1")
     ]
@@ -89,14 +89,14 @@ def test_stretches_are_the_tree_with_what_goes_on_below_what_came_first() -> Non
     ]
 
 
-def test_a_stretch_opens_with_its_first_question_or_with_what_there_is() -> None:
+def test_a_segment_opens_with_its_first_question() -> None:
     answers = [said("assistant", "Welcome.", "w"), child("q", "w"), child("r", "w")]
     first, second, _ = BranchTree(answers).segments("r")
     assert (first.first_question.id, first.turns, second.first_question.id, second.last.id) == ("w", (1, 0), "q", "q")
 
 
 @pytest.mark.parametrize(("turns", "end"), [(0, "t2-a"), (1, "t1-a"), (2, None), (3, None)])
-def test_what_stands_before_the_last_turns(turns: int, end: str | None) -> None:
+def test_the_head_before_the_last_turns(turns: int, end: str | None) -> None:
     assert head_before_turns(FORKED[:4], turns) == end
 
 
@@ -114,7 +114,7 @@ def test_twenty_thousand_messages_with_a_fork_at_each_take_no_time() -> None:
 # moving
 
 
-def test_undo_takes_the_last_turn_back_and_redo_brings_it_again(room: Room) -> None:
+def test_undo_and_redo_a_turn(room: Room) -> None:
     session = stored(room, talk(("What is one?", "1"), ("And two?", "2")))
     prompt = session.prompt()
     assert answer("/undo", session) == "Undone: “And two?”. The conversation now ends with turn 1. /redo restores it."
@@ -123,7 +123,7 @@ def test_undo_takes_the_last_turn_back_and_redo_brings_it_again(room: Room) -> N
     assert session.prompt() == prompt == room.resumed(session).prompt()
 
 
-def test_what_was_taken_back_at_once_comes_back_at_once(room: Room) -> None:
+def test_redo_restores_several_turns_undone_at_once(room: Room) -> None:
     session = stored(room, talk(("What is one?", "1"), ("And two?", "2"), ("Three?", "3")))
     assert "“And two?” and 1 more" in answer("/undo 2", session)
     assert "at its beginning" in answer("/undo", session)
@@ -131,7 +131,7 @@ def test_what_was_taken_back_at_once_comes_back_at_once(room: Room) -> None:
     assert "now ends with turn 3: “Three?”" in answer("/redo", session)
 
 
-def test_another_session_goes_forward_turn_by_turn(room: Room) -> None:
+def test_redo_in_another_session_goes_turn_by_turn(room: Room) -> None:
     session = stored(room, talk(("What is one?", "1"), ("And two?", "2"), ("Three?", "3")))
     answer("/undo 3", session)
     later = room.resumed(session)
@@ -140,7 +140,7 @@ def test_another_session_goes_forward_turn_by_turn(room: Room) -> None:
 
 
 @pytest.mark.parametrize("line", ["/undo", "/redo", "/retry", "/edit", "/edit 1 x", "/branches 1"])
-def test_where_nothing_was_said_there_is_nowhere_to_go(room: Room, line: str) -> None:
+def test_a_new_conversation_has_nothing_to_undo_or_redo(room: Room, line: str) -> None:
     with pytest.raises(UsageError) as e:
         slash.run(line, room.session())
     assert e.value.hint
@@ -149,7 +149,7 @@ def test_where_nothing_was_said_there_is_nowhere_to_go(room: Room, line: str) ->
 @pytest.mark.parametrize(
     "line", ["/undo 0", "/undo x", "/undo -1", "/undo 1000000", "/redo ²", "/edit 7 x", "/edit x", "/branches 2", "/redo"]
 )
-def test_a_number_that_means_nothing_is_refused_and_moves_nothing(room: Room, line: str) -> None:
+def test_an_invalid_number_is_refused(room: Room, line: str) -> None:
     session = stored(room, talk(("What is one?", "1")))
     with pytest.raises(UsageError) as e:
         slash.run(line, session)
@@ -157,7 +157,7 @@ def test_a_number_that_means_nothing_is_refused_and_moves_nothing(room: Room, li
     assert contents(session) == ["What is one?", "1"]
 
 
-def test_retry_asks_again_on_a_branch_of_its_own(room: Room) -> None:
+def test_retry_makes_a_new_branch(room: Room) -> None:
     session = room.session(Deltas([says("Four."), says("Five."), says("Six.")]))
     completed(session.send("What is 2 + 3?"))
     assert turn("/retry", session) == "Five."
@@ -174,7 +174,7 @@ def test_retry_after_a_failure_asks_the_question_that_failed(room: Room) -> None
     assert contents(session) == ["What is 2 + 3?", "Five."]
 
 
-def test_retry_imports_what_was_typed_and_nothing_that_came_through_a_pipe(room: Room) -> None:
+def test_retry_imports_typed_files_only(room: Room) -> None:
     (room.vault.root / "a.txt").write_text("Buy onions.", encoding="utf-8")
     (room.vault.root / "b.txt").write_text("Secret.", encoding="utf-8")
     session = room.session(Deltas([says("Yes.")]))
@@ -183,7 +183,7 @@ def test_retry_imports_what_was_typed_and_nothing_that_came_through_a_pipe(room:
     assert [reference.relative_path for reference in session.history[0].references] == ["a.txt"]
 
 
-def test_edit_puts_the_question_into_the_line_and_asks_what_comes_of_it(room: Room) -> None:
+def test_edit_offers_the_question_and_sends_the_new_text(room: Room) -> None:
     session = room.session(Deltas([says("Four."), says("Nine."), says("Ten.")]))
     completed(session.send("What is 2 + 2?"))
     completed(session.send("And 4 + 5?"))
@@ -195,7 +195,7 @@ def test_edit_puts_the_question_into_the_line_and_asks_what_comes_of_it(room: Ro
         slash.run("/edit 1 What is\n5 + 5?", session)
 
 
-def test_a_question_that_is_none_leaves_everything_as_it_was(room: Room) -> None:
+def test_an_empty_edit_changes_nothing(room: Room) -> None:
     session = stored(room, talk(("What is one?", "1")), model=Deltas([says("2")]))
     before = session.prompt()
     with pytest.raises(UsageError, match="nothing to ask"):
@@ -203,7 +203,7 @@ def test_a_question_that_is_none_leaves_everything_as_it_was(room: Room) -> None
     assert session.prompt() == before == room.resumed(session).prompt()
 
 
-def test_what_could_not_be_stored_yet_is_in_the_tree_and_is_never_left_behind(room: Room) -> None:
+def test_pending_turns_are_in_the_tree_and_stored_before_a_move(room: Room) -> None:
     session = stored(room, talk(("What is one?", "1")), model=Deltas([says("2")]))
     room.store._db.execute("PRAGMA query_only = ON")
     events = slash.run("/edit 1 What is two?", session).turn
@@ -220,7 +220,7 @@ def test_what_could_not_be_stored_yet_is_in_the_tree_and_is_never_left_behind(ro
     assert [message.content for message in session.store.log(session.conversation.id)] == ["What is one?", "1", "What is two?", "2"]
 
 
-def test_a_stopped_retry_keeps_what_came_and_both_branches(room: Room) -> None:
+def test_a_stopped_retry_keeps_both_branches(room: Room) -> None:
     session = stored(room, talk(("What is one?", "1")), model=Deltas([says("A ", "long ", "answer.")]))
     events = session.ask_again(session.history[0])
     for event in events:
@@ -231,7 +231,7 @@ def test_a_stopped_retry_keeps_what_came_and_both_branches(room: Room) -> None:
     assert len(session.store.log(session.conversation.id)) == 4
 
 
-def test_clear_starts_afresh_and_redo_brings_all_back(room: Room) -> None:
+def test_clear_empties_the_context_and_redo_restores_it(room: Room) -> None:
     session = stored(room, talk(("What is one?", "1"), ("And two?", "2")), model=Deltas([says("3")]))
     assert answer("/clear", session).startswith("Context cleared: 2 turns stay in the log")
     assert session.history == room.resumed(session).history == ()
@@ -256,13 +256,13 @@ def test_branches_shows_where_they_part_and_where_one_is(room: Room) -> None:
     assert answer("/branches", room.session()) == "No messages yet."
 
 
-def test_in_the_middle_of_a_branch_one_is_told_after_which_turn(room: Room) -> None:
+def test_branches_shows_the_position_in_the_middle_of_a_branch(room: Room) -> None:
     session = stored(room, talk(("What is one?", "1"), ("And two?", "2")))
     answer("/undo", session)
     assert "→ 1  turns 1-2, you are after turn 1  “What is one?”" in answer("/branches", session)
 
 
-def test_a_summary_of_what_was_taken_back_stands_for_it_no_more(room: Room) -> None:
+def test_a_summary_of_undone_turns_is_not_used(room: Room) -> None:
     session = stored(room, talk(*[(f"On day {i} I moved thing {i} to shelf {i * 7}.", f"Noted: shelf {i * 7}.") for i in range(1, 13)]))
     session.compact()
     assert session.compaction is not None
@@ -295,7 +295,7 @@ def carried(room: Room, session: ZkChatSession) -> None:
 @pytest.mark.untraced
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(st.sampled_from(MOVES), max_size=14))
-def test_no_way_through_a_conversation_loses_a_message_or_makes_a_wrong_prompt(room: Room, steps: list[str]) -> None:
+def test_random_navigation_never_loses_messages_or_breaks_prompts(room: Room, steps: list[str]) -> None:
     session = room.session(Deltas([calls(find("compost heap")), says("It needs air [1].")]))
     seen: dict[str, str] = {}
     for number, step in enumerate(["send", *steps]):

@@ -30,14 +30,14 @@ def shown(diff: str, most: int | None = None, *, colour: bool = False) -> list[s
 
 
 @pytest.mark.parametrize("end", ["\x0b", "\x0c", "\x1c", "\x1e", "\x85", "\u2028", "\u2029"])
-def test_no_sign_in_a_text_begins_a_line_that_looks_unchanged(end: str) -> None:
+def test_note_text_cannot_fake_unchanged_diff_lines(end: str) -> None:
     lines = shown(change(f"new{end} unchanged{end}--- a/Other.md\n").diff)
     assert len(lines) == 4
     assert lines[-1].startswith("+new")
     assert lines[-1].endswith("--- a/Other.md")
 
 
-def test_a_line_of_a_note_does_not_look_like_another_files_head() -> None:
+def test_note_text_cannot_fake_a_file_header() -> None:
     *_, removed, added = shown(change("++ b/Other.md\n", "-- a/Other.md\n").diff, colour=True)
     bold = shown(change("x\n").diff, colour=True)[0].partition("---")[0]
     assert ("--- a/Other.md" in removed, "+++ b/Other.md" in added) == (True, True)
@@ -55,12 +55,12 @@ def test_a_line_of_a_note_does_not_look_like_another_files_head() -> None:
         ("\u200d\u200c\u200d", "\u200d<2 unseen characters>"),
     ],
 )
-def test_what_nobody_sees_is_told(text: str, told: str) -> None:
+def test_invisible_changes_are_reported(text: str, told: str) -> None:
     assert reveal_invisible(text) == told
     assert shown(change(text).diff)[3] == f"+{told}"
 
 
-def test_of_a_long_diff_a_part_is_shown_and_told_how_much_more_there_is() -> None:
+def test_a_long_diff_is_cut_with_a_count() -> None:
     diff = change("\n".join(map(str, range(1000))) + "\n").diff
     assert is_cut(diff, MOST_LINES)
     assert shown(diff, MOST_LINES)[-1] == "  … and 703 more lines"
@@ -68,7 +68,7 @@ def test_of_a_long_diff_a_part_is_shown_and_told_how_much_more_there_is() -> Non
     assert not is_cut(change("short\n").diff, MOST_LINES)
 
 
-def test_a_line_of_a_megabyte_is_cut_and_not_the_end_of_what_is_asked() -> None:
+def test_a_very_long_line_is_cut() -> None:
     diff = change("x" * 1_000_000).diff
     assert is_cut(diff, MOST_LINES)
     assert shown(diff, MOST_LINES)[3].endswith(f" … and {1_000_001 - MAX_LINE} more characters")
@@ -92,7 +92,7 @@ def asking(*words: str) -> tuple[ApprovalPrompt, Answers, Screen]:
     return ask, question, screen
 
 
-def test_the_whole_of_a_long_diff_can_be_seen_before_it_is_approved() -> None:
+def test_a_long_diff_can_be_shown_completely() -> None:
     ask, question, screen = asking("v", "n", "v")
     assert ask(change("\n".join(map(str, range(1000))))) is DECLINED
     assert "v: view the whole" in question.choices[-1]
@@ -101,7 +101,7 @@ def test_the_whole_of_a_long_diff_can_be_seen_before_it_is_approved() -> None:
     assert "v:" not in question.choices[-1]
 
 
-def test_only_what_is_offered_is_a_yes() -> None:
+def test_only_offered_answers_approve() -> None:
     for word in ("", "n", "NO", "v"):
         assert asking(word)[0](change("x")) is DECLINED
     for word in ("yy", "yes please", "j", "1", "all of it"):
@@ -113,12 +113,12 @@ def test_only_what_is_offered_is_a_yes() -> None:
     assert (ask(change("x")), question.words) == (ALLOWED, [])
 
 
-def test_why_not_is_for_the_model_to_hear_as_it_was_typed() -> None:
+def test_a_typed_reason_reaches_the_model() -> None:
     verdict = asking("Put it under [[Tools]] \udcff")[0](change("x"))
     assert verdict.reason == f"{DECLINED.reason}. The user says: Put it under [[Tools]] \ufffd"
 
 
-def test_ctrl_c_at_a_question_is_a_no_to_all_that_comes_in_the_turn() -> None:
+def test_ctrl_c_at_the_prompt_declines_the_rest_of_the_turn() -> None:
     ask, question, _ = asking("y", STOPPED, "y")
     assert [ask(change("x")) for _ in range(4)] == [ALLOWED, DECLINED, NO_MORE, NO_MORE]
     assert question.words == ["y"]
@@ -126,14 +126,14 @@ def test_ctrl_c_at_a_question_is_a_no_to_all_that_comes_in_the_turn() -> None:
     assert ask(change("x")) is ALLOWED
 
 
-def test_a_yes_to_all_lasts_for_one_iteration_of_a_run() -> None:
+def test_yes_to_all_lasts_for_one_iteration() -> None:
     ask, question, _ = asking("a", "n")
     rounds = ask.attending(IterationStarted(number, 2, "goal") for number in (1, 2))
     said = [[ask(change("x")), ask(change("y"))] if round_.number == 1 else [ask(change("z"))] for round_ in rounds]  # type: ignore[union-attr]
     assert (said, question.words) == ([[ALLOWED, ALLOWED], [DECLINED]], [])
 
 
-def test_a_yes_to_all_is_none_to_what_every_later_conversation_is_told() -> None:
+def test_yes_to_all_does_not_cover_memory_files() -> None:
     lasting = mark_memory_file(change("obey\n"), "ZKCHAT.md")
     ask, question, _ = asking("a", "n", "y")
     assert [ask(each) for each in (change("x"), lasting, change("x"), lasting)] == [ALLOWED, DECLINED, ALLOWED, ALLOWED]

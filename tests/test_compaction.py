@@ -43,7 +43,7 @@ some_turns = st.lists(st.integers(1, 4), max_size=12).map(
 
 @settings(deadline=None)
 @given(some_turns, st.integers(-1, 30), st.none() | st.integers(0, 60), st.data())
-def test_whole_turns_are_folded_from_the_first_and_enough_stay(cut: Any, keep: int, room: int | None, data: st.DataObject) -> None:
+def test_the_oldest_turns_are_folded_whole(cut: Any, keep: int, room: int | None, data: st.DataObject) -> None:
     covered = data.draw(st.integers(0, len(cut)))
     fold = plan_fold(cut, covered, keep, room=room)
     if fold is None:
@@ -57,22 +57,22 @@ def test_whole_turns_are_folded_from_the_first_and_enough_stay(cut: Any, keep: i
     assert fold.messages_folded == sum(len(turn.messages) for turn in fold.new)
 
 
-def test_with_enough_to_keep_nothing_is_folded() -> None:
+def test_nothing_is_folded_when_all_turns_are_to_be_kept() -> None:
     assert plan_fold(turns(*MOVES[:5]), 0, 10) is None
     assert plan_fold((), 0, 0) is None
 
 
-def test_what_is_covered_already_is_not_folded_again() -> None:
+def test_covered_turns_are_not_folded_again() -> None:
     assert plan_fold(turns(*MOVES[:6]), 1, 10) is None
 
 
-def test_keep_is_a_wish_where_there_is_a_room() -> None:
+def test_fewer_turns_are_kept_when_they_do_not_fit() -> None:
     cut = turns(*MOVES[:6])
     assert len(plan_fold(cut, 0, 20, room=100_000).turns) == 1  # type: ignore[union-attr]
     assert len(plan_fold(cut, 0, 10, room=cut[-1].tokens + cut[-2].tokens).turns) == 4  # type: ignore[union-attr]
 
 
-def test_the_last_turn_stays_even_without_any_room() -> None:
+def test_the_last_turn_is_never_folded_automatically() -> None:
     assert len(plan_fold(turns(*MOVES[:6]), 0, 10, room=0).turns) == 5  # type: ignore[union-attr]
     assert plan_fold(turns(*MOVES[:1]), 0, 10, room=0) is None
 
@@ -91,14 +91,14 @@ def test_a_summary_keeps_facts_word_for_word_with_speaker_and_date() -> None:
     assert "\n- 3 May, user: On day 2" in summary
 
 
-def test_a_summary_says_the_same_thing_once_when_room_is_short() -> None:
+def test_repeated_facts_appear_once_in_a_short_summary() -> None:
     said_often = turns(*[("The anvil is on shelf seven.", "The bellows hang by door nine.")] * 5)
     summary = summarize(said_often, 50, COUNTER)
     assert summary is not None
     assert summary.count("anvil") == 1
 
 
-def test_wanted_words_come_first() -> None:
+def test_sentences_with_the_instructions_words_come_first() -> None:
     plain, wanted = (summarize(turns(*MOVES), 60, COUNTER, words) for words in ("", "remember the kettle"))
     assert "kettle" not in (plain or "")
     assert "kettle" in (wanted or "")
@@ -116,20 +116,20 @@ def test_tool_results_and_failed_turns_are_not_summarised() -> None:
     assert "failed" not in summary
 
 
-def test_documents_that_were_consulted_are_named() -> None:
+def test_a_summary_names_the_consulted_documents() -> None:
     used = DocumentReference(wikilink="[[Filters]]", relative_path="Filters.md", reference_type="search")
     broken = DocumentReference(wikilink="[[Filtrs]]", reference_type="direct", status="broken")
     history = [said("user", "How do filters work, please?", "u", references=(used, broken)), said("assistant", "They select tasks.", "a")]
     assert (summarize(split_into_turns(history, COUNTER), 1000, COUNTER) or "").endswith("\nDocuments consulted: [[Filters]]")
 
 
-def test_a_list_of_documents_larger_than_a_quarter_of_the_room_is_left_out() -> None:
+def test_a_document_list_above_a_quarter_of_the_limit_is_left_out() -> None:
     many = tuple(DocumentReference(wikilink=f"[[Note {i}]]", relative_path=f"{i}.md", reference_type="search") for i in range(50))
     history = [said("user", "How do filters work, please?", "u", references=many), said("assistant", "They select tasks.", "a")]
     assert "consulted" not in (summarize(split_into_turns(history, COUNTER), 100, COUNTER) or "")
 
 
-def test_without_a_sentence_that_fits_there_is_no_summary() -> None:
+def test_no_summary_when_no_sentence_fits() -> None:
     assert summarize(turns(*MOVES), 5, COUNTER) is None
     assert summarize(turns(("…", "!")), 1000, COUNTER) is None
     assert summarize((), 1000, COUNTER) is None
@@ -141,7 +141,7 @@ def test_messages_without_a_date_are_summarised_too() -> None:
     assert summarize(split_into_turns(history, COUNTER), 1000, COUNTER) == "- user: The anvil stands on shelf seven."
 
 
-def test_brackets_without_end_are_summarised_at_once() -> None:
+def test_many_open_brackets_are_summarized_quickly() -> None:
     summarize(turns(("The anvil " + "[[" * 30_000 + " is here.", "Yes, the anvil is there.")), 1000, COUNTER)
 
 
@@ -152,7 +152,7 @@ talks = st.lists(st.tuples(*[st.text(st.sampled_from("abc de. F?!\n漢。<>[]0")
 
 @settings(deadline=None)
 @given(talks, st.integers(0, 300), st.sampled_from(["", "abc", "漢", "the"]))
-def test_a_summary_is_never_over_its_room_and_always_the_same(history: tuple[ZkChatMessage, ...], room: int, wanted: str) -> None:
+def test_a_summary_is_within_its_limit_and_deterministic(history: tuple[ZkChatMessage, ...], room: int, wanted: str) -> None:
     cut = split_into_turns(history, COUNTER)
     summary = summarize(cut, room, COUNTER, wanted)
     assert summary is None or 0 < COUNTER.count(summary) <= room
@@ -178,7 +178,7 @@ def test_compaction_makes_the_prompt_smaller_by_what_it_says(session: ZkChatSess
     assert done.messages_folded == 14
 
 
-def test_the_newest_messages_stay_whole(session: ZkChatSession) -> None:
+def test_the_newest_messages_are_not_folded(session: ZkChatSession) -> None:
     session.compact(keep=4)
     contents = [m.content for m in session.prompt().messages]
     assert contents[-4:] == [MOVES[10][0], MOVES[10][1], MOVES[11][0], MOVES[11][1]]
@@ -199,7 +199,7 @@ def test_undo_restores_the_prompt_to_the_byte(session: ZkChatSession, room: Room
     assert room.resumed(session).prompt().model_dump_json() == before
 
 
-def test_undo_takes_compactions_back_one_by_one(session: ZkChatSession) -> None:
+def test_undo_undoes_compactions_one_by_one(session: ZkChatSession) -> None:
     prompts = [session.prompt().model_dump_json()]
     for keep in (12, 6, 2):
         assert session.compact(keep=keep).mode == "extractive"
@@ -211,7 +211,7 @@ def test_undo_takes_compactions_back_one_by_one(session: ZkChatSession) -> None:
     assert session.undo_compaction() is None
 
 
-def test_a_new_conversation_has_nothing_to_compact_or_take_back(room: Room) -> None:
+def test_a_new_conversation_has_nothing_to_compact_or_undo(room: Room) -> None:
     session = room.session()
     assert session.compact().mode == "none"
     assert session.undo_compaction() is None
@@ -226,13 +226,13 @@ def test_a_preview_changes_nothing(session: ZkChatSession, room: Room) -> None:
     assert room.store.compactions(session.conversation.id) == ()
 
 
-def test_what_a_preview_says_is_what_happens(session: ZkChatSession) -> None:
+def test_a_preview_equals_the_compaction(session: ZkChatSession) -> None:
     said_before = session.compact(preview=True)
     done = session.compact()
     assert done.model_copy(update={"id": said_before.id, "preview": True}) == said_before
 
 
-def test_compacting_twice_without_news_changes_nothing(session: ZkChatSession, room: Room) -> None:
+def test_compacting_twice_changes_nothing(session: ZkChatSession, room: Room) -> None:
     session.compact()
     before = session.prompt().model_dump_json()
     again = session.compact()
@@ -241,7 +241,7 @@ def test_compacting_twice_without_news_changes_nothing(session: ZkChatSession, r
     assert len(room.store.compactions(session.conversation.id)) == 1
 
 
-def test_a_second_compaction_summarises_the_raw_turns_and_not_the_summary(session: ZkChatSession) -> None:
+def test_a_second_extractive_summary_is_made_from_the_turns(session: ZkChatSession) -> None:
     session.compact(keep=12)
     done = session.compact(keep=2)
     assert done.messages_folded == 10
@@ -249,13 +249,13 @@ def test_a_second_compaction_summarises_the_raw_turns_and_not_the_summary(sessio
     assert session.compaction == done
 
 
-def test_what_cannot_be_made_smaller_is_left_as_it_is(room: Room) -> None:
+def test_an_incompressible_conversation_stays_unchanged(room: Room) -> None:
     session = stored(room, talk(("Hm?", "So.")))
     assert session.compact(keep=0).mode == "none"
     assert room.store.compactions(session.conversation.id) == ()
 
 
-def test_instructions_decide_what_stays(session: ZkChatSession) -> None:
+def test_instructions_decide_what_a_summary_keeps(session: ZkChatSession) -> None:
     preview = session.compact(instructions="keep what concerns the gouge", target=60, keep=2, preview=True)
     assert "gouge" in (preview.summary or "")
     assert preview.instructions == "keep what concerns the gouge"
@@ -278,7 +278,7 @@ def test_the_discard_strategy_compacts_nothing(room: Room) -> None:
     assert stored(room, talk(*MOVES), strategy="discard").compact().mode == "none"
 
 
-def test_a_summary_outlives_the_process(session: ZkChatSession, room: Room) -> None:
+def test_a_summary_is_used_after_a_restart(session: ZkChatSession, room: Room) -> None:
     done = session.compact()
     again = room.resumed(session)
     assert again.compaction == done
@@ -321,7 +321,7 @@ def test_compaction_is_not_due_again_at_once(room: Room) -> None:
     assert not any(isinstance(event, CompactionStarted) for event in run(session, "And then?"))
 
 
-def test_turns_larger_than_what_they_leave_of_the_window_are_folded_too(room: Room) -> None:
+def test_large_recent_turns_are_folded_too(room: Room) -> None:
     room.max_context = 3000
     long = [(f"Day {i}. " + q * 12, a * 12) for i, (q, a) in enumerate(MOVES)]
     session = stored(room, talk(*long), model=Deltas([says("Fine.")]))
@@ -334,7 +334,7 @@ def test_turns_larger_than_what_they_leave_of_the_window_are_folded_too(room: Ro
     assert {m.id for m in session.history} <= {*covered, *sent}
 
 
-def test_a_long_conversation_is_compacted_now_and_then_and_never_bursts_the_window(room: Room) -> None:
+def test_a_long_conversation_never_exceeds_the_window(room: Room) -> None:
     room.max_context = 3100
     session = room.session(Deltas([says("Noted, and well done. " * 10)]))
     compactions = 0
@@ -355,7 +355,7 @@ def test_automatic_compaction_can_be_turned_off(room: Room) -> None:
     assert report.context.compaction.due
 
 
-def test_a_summary_from_a_larger_window_is_made_anew_for_a_smaller_one(room: Room) -> None:
+def test_a_summary_too_large_for_a_smaller_window_is_made_anew(room: Room) -> None:
     session = stored(room, talk(*((q * 4, a * 4) for q, a in MOVES * 4)))
     large = session.compact(keep=2)
     room.max_context = 2000
@@ -371,7 +371,7 @@ def test_a_summary_from_a_larger_window_is_made_anew_for_a_smaller_one(room: Roo
 # in words
 
 
-def test_a_compaction_is_told_in_words(session: ZkChatSession) -> None:
+def test_a_compaction_is_described_in_words(session: ZkChatSession) -> None:
     assert "Would summarize 14 messages" in describe_compaction(session.compact(preview=True))
     assert "ummarized 14 messages" in describe_compaction(session.compact())
     assert "Nothing to compact" in describe_compaction(session.compact())

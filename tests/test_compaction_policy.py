@@ -27,14 +27,12 @@ TALK = turns(*things(6))
         ("One two three.", 10, 4, "4 tokens and would stand for 4"),
     ],
 )
-def test_a_models_summary_is_taken_only_if_it_is_there_and_small_enough(
-    summary: str | None, limit: int, replaced: int, problem: str | None
-) -> None:
+def test_rejection_reasons_of_a_models_summary(summary: str | None, limit: int, replaced: int, problem: str | None) -> None:
     found = rejection_reason(summary, limit, replaced, COUNTER)
     assert found == problem or (problem is not None and problem in (found or ""))
 
 
-def test_folding_a_turn_frees_what_is_not_kept_of_it_anyway() -> None:
+def test_folding_frees_a_turns_tokens_without_its_pinned_ones() -> None:
     pinned = [m.model_copy(update={"pinned": m.id in ("t1-u", "t2-a")}) for m in talk(*things(6))]
     turns = split_into_turns(pinned, COUNTER)
     fold, plain = plan_fold(turns, 0, 2), plan_fold(TALK, 0, 2)
@@ -44,7 +42,7 @@ def test_folding_a_turn_frees_what_is_not_kept_of_it_anyway() -> None:
     assert fold.new_tokens == fold.tokens
 
 
-def test_what_is_left_out_says_how_much_and_when() -> None:
+def test_the_truncation_notice_counts_and_dates_dropped_turns() -> None:
     fold = plan_fold(TALK, 0, 8)
     assert fold is not None
     assert truncation_notice(fold) == "[4 earlier messages, 2025-05-02 to 2025-05-03, are left out here without a summary.]"
@@ -64,13 +62,13 @@ def asked(mode: str = "extractive", after: str | None = "t4-a", tokens: int = 10
     return a_compaction("So.", "t2-a", mode=mode, model_calls=calls, made_after=after, tokens_before=tokens)
 
 
-def test_a_model_that_failed_is_asked_again_after_a_tenth_more_has_come() -> None:
+def test_a_failed_model_is_asked_again_after_a_tenth_more_turns() -> None:
     since = sum(turn.tokens for turn in TALK[4:])
     assert recently_failed([asked(tokens=10 * since + 10)], TALK, automatic=True)
     assert not recently_failed([asked(tokens=10 * since)], TALK, automatic=True)
 
 
-def test_a_user_gets_it_asked_again_after_any_news() -> None:
+def test_a_manual_request_asks_again_after_any_new_turn() -> None:
     assert recently_failed([asked(after="t6-a")], TALK, automatic=False)
     assert not recently_failed([asked(after="t5-a", tokens=1_000_000)], TALK, automatic=False)
 

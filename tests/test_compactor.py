@@ -32,7 +32,7 @@ def prompt(session: ZkChatSession) -> str:
 # the model's summary
 
 
-def test_the_model_summarises_and_its_summary_replaces_what_it_covers(room: Room) -> None:
+def test_the_models_summary_replaces_the_turns_it_covers(room: Room) -> None:
     model = Summariser([summary()])
     session = full(room, model)
     events = list(session.send("And now?"))
@@ -49,7 +49,7 @@ def test_the_model_summarises_and_its_summary_replaces_what_it_covers(room: Room
     sound(session.prompt())
 
 
-def test_a_summary_is_asked_for_soberly_and_within_the_limit(room: Room) -> None:
+def test_a_summary_request_has_temperature_zero_and_stays_within_the_limit(room: Room) -> None:
     model = Summariser([summary()])
     session = full(room, model)
     session.compact(instructions="keep what concerns thing3")
@@ -64,7 +64,7 @@ def test_a_summary_is_asked_for_soberly_and_within_the_limit(room: Room) -> None
     assert "The user wants of this summary: keep what concerns thing3" in request.messages[-1].content
 
 
-def test_the_next_summary_takes_in_the_one_before_and_only_what_is_new(room: Room) -> None:
+def test_the_next_summary_merges_the_previous_one_with_new_turns(room: Room) -> None:
     model = Summariser([summary("First."), summary("First and second.")])
     session = stored(room, talk(*things(12)), model=model)
     session.compact(keep=12)
@@ -99,7 +99,7 @@ def test_a_part_that_fails_is_followed_by_one_simple_request_for_the_rest(room: 
     assert "<earlier-summary>\nPart 2.\n" in simple.content
 
 
-def test_what_would_take_too_many_parts_is_summarised_in_one(room: Room) -> None:
+def test_a_conversation_of_too_many_parts_is_summarized_in_one_request(room: Room) -> None:
     room.max_context = 1500
     model = Summariser([summary()])
     session = stored(room, talk(*things(MOST_PARTS * 4, 20)), model=model)
@@ -109,7 +109,7 @@ def test_what_would_take_too_many_parts_is_summarised_in_one(room: Room) -> None
     sound(session.prompt())
 
 
-def test_masked_results_are_sent_to_the_summariser_as_the_prompt_had_them(room: Room) -> None:
+def test_the_summarizer_gets_masked_results_as_the_prompt_had_them(room: Room) -> None:
     room.max_context = 8000
     model = Summariser([summary()])
     session = stored(room, searches(12), model=model)
@@ -151,7 +151,7 @@ FAULTS: dict[str, list[Delta]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_after_a_fault_the_simple_way_is_tried_once(room: Room, fault: str) -> None:
+def test_after_a_failure_one_simple_request_is_made(room: Room, fault: str) -> None:
     model = Summariser([FAULTS[fault], summary()])
     session = full(room, model)
     done = compaction_in(list(session.send("And now?")))
@@ -162,7 +162,7 @@ def test_after_a_fault_the_simple_way_is_tried_once(room: Room, fault: str) -> N
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_after_two_faults_the_summary_is_extracted_and_the_conversation_goes_on(room: Room, fault: str) -> None:
+def test_after_two_failures_the_summary_is_extractive(room: Room, fault: str) -> None:
     model = Summariser([FAULTS[fault]])
     session = full(room, model)
     report = completed(session.send("And now?"))
@@ -176,7 +176,7 @@ def test_after_two_faults_the_summary_is_extracted_and_the_conversation_goes_on(
     assert prompt(room.resumed(session)) == prompt(session)
 
 
-def test_after_a_failure_the_model_is_not_asked_again_before_there_is_news(room: Room) -> None:
+def test_after_a_failure_the_model_is_not_asked_again_before_new_turns(room: Room) -> None:
     model = Summariser([fails("timeout")])
     session = full(room, model)
     list(session.send("And now?"))
@@ -191,7 +191,7 @@ def test_after_a_failure_the_model_is_not_asked_again_before_there_is_news(room:
     assert tokens >= 0.1 * 2000
 
 
-def test_a_user_who_wishes_it_again_without_news_costs_no_call(room: Room) -> None:
+def test_a_repeated_request_without_new_turns_makes_no_call(room: Room) -> None:
     model = Summariser([fails("timeout")])
     session = stored(room, talk(*things(12)), model=model)
     assert session.compact(keep=4).mode == "extractive"
@@ -203,7 +203,7 @@ def test_a_user_who_wishes_it_again_without_news_costs_no_call(room: Room) -> No
     assert prompt(session) == before
 
 
-def test_a_failure_that_gains_nothing_is_remembered_but_holds_nothing(room: Room) -> None:
+def test_a_failed_summary_is_recorded_but_not_used(room: Room) -> None:
     wordless = [("…? " * 40, "!? " * 40)] * 12
     model = Summariser([fails("timeout")])
     session = stored(room, talk(*wordless), model=model)
@@ -219,7 +219,7 @@ def test_a_failure_that_gains_nothing_is_remembered_but_holds_nothing(room: Room
     assert "it failed: timeout" in compaction_line(done)
 
 
-def test_turns_that_nothing_can_summarise_are_left_out_and_that_is_said(room: Room) -> None:
+def test_turns_that_cannot_be_summarized_are_dropped_with_a_notice(room: Room) -> None:
     room.max_context = 4000
     session = stored(room, talk(*[("…? " * 80, "!? " * 80)] * 20), model=Summariser([fails("timeout")]))
     done = compaction_in(list(session.send("And now?")))
@@ -230,12 +230,12 @@ def test_turns_that_nothing_can_summarise_are_left_out_and_that_is_said(room: Ro
     sound(session.prompt())
 
 
-def test_a_wish_never_drops_turns(room: Room) -> None:
+def test_a_manual_compaction_never_drops_turns(room: Room) -> None:
     session = stored(room, talk(*[("…? " * 40, "!? " * 40)] * 12))
     assert session.compact(keep=2).mode == "none"
 
 
-def test_what_cannot_be_reduced_is_an_error_that_names_the_largest(room: Room) -> None:
+def test_a_prompt_that_cannot_be_reduced_is_an_error_that_names_the_largest_items(room: Room) -> None:
     room.max_context = 2000
     write(room.vault.root, {"ZKCHAT.md": "Mind this. " * 20})
     session = stored(room, talk(*things(6)), model=Summariser([summary()]))
@@ -246,12 +246,12 @@ def test_what_cannot_be_reduced_is_an_error_that_names_the_largest(room: Room) -
     assert completed(session.send("And now?")).answer == "Noted."
 
 
-def test_a_summary_that_would_not_be_smaller_is_not_taken(room: Room) -> None:
+def test_a_summary_larger_than_its_turns_is_rejected(room: Room) -> None:
     session = stored(room, talk(("Hm?", "So.")), model=Summariser([summary(SUMMARY * 3)]))
     assert session.compact(keep=0).mode == "none"
 
 
-def test_a_summary_that_would_not_make_the_prompt_smaller_is_not_taken_either(room: Room) -> None:
+def test_a_summary_that_does_not_shrink_the_prompt_is_rejected(room: Room) -> None:
     session = stored(room, talk(("Hm, where is it?", "So it is there.")), model=Summariser([summary("a b c d e f g h i j k l m n o")]))
     done = session.compact(keep=0)
     assert (done.mode, done.model_calls, done.problem) == ("none", 1, "it would not make the prompt smaller")
@@ -278,7 +278,7 @@ def test_stopping_in_the_middle_of_a_summary_loses_nothing(room: Room, after: in
     assert done.mode == "full"
 
 
-def test_a_process_that_is_killed_in_the_middle_of_a_summary_loses_nothing(room: Room) -> None:
+def test_a_kill_in_the_middle_of_a_summary_loses_nothing(room: Room) -> None:
     session = full(room, Summariser([[Wait(1.0, "busy"), *summary()]]))
     before = session.prompt().messages
     turn = session.send("And now?")
@@ -289,7 +289,7 @@ def test_a_process_that_is_killed_in_the_middle_of_a_summary_loses_nothing(room:
     turn.close()
 
 
-def test_a_wish_that_is_stopped_stores_nothing(room: Room) -> None:
+def test_a_stopped_manual_compaction_stores_nothing(room: Room) -> None:
     session = full(room, Summariser([[Wait(1.0, "busy"), *summary()]]))
     climbing = session.compaction_events(CompactionRequest())
     assert [type(next(climbing)) for _ in range(2)] == [CompactionStarted, Waiting]
@@ -298,7 +298,7 @@ def test_a_wish_that_is_stopped_stores_nothing(room: Room) -> None:
     assert session.compact().mode == "full"
 
 
-def test_a_compaction_that_cannot_be_stored_is_told_and_the_turn_goes_on(room: Room) -> None:
+def test_a_compaction_that_cannot_be_stored_is_reported_and_the_turn_continues(room: Room) -> None:
     session = full(room, Summariser([summary()]))
     turn = session.send("And now?")
     next(turn)
@@ -312,14 +312,14 @@ def test_a_compaction_that_cannot_be_stored_is_told_and_the_turn_goes_on(room: R
 # when
 
 
-def test_no_model_is_asked_where_none_can_summarise(room: Room) -> None:
+def test_a_model_that_cannot_summarize_is_not_asked(room: Room) -> None:
     model = Deltas([says("Noted.")], name="offline")
     session = full(room, model)  # type: ignore[arg-type]
     done = compaction_in(list(session.send("And now?")))
     assert (done.mode, done.model_calls, len(model.requests)) == ("extractive", 0, 1)
 
 
-def test_tool_results_that_fill_the_window_are_a_reason_too(room: Room) -> None:
+def test_tool_results_that_fill_the_window_trigger_compaction(room: Room) -> None:
     room.max_context = 6000
     about = {f"Thing {i}.md": f"# Thing {i}\n\n" + f"All about the thing of number {i}, at length. " * 40 for i in range(12)}
     write(room.vault.root, about)
@@ -341,7 +341,7 @@ def test_tool_results_that_fill_the_window_are_a_reason_too(room: Room) -> None:
     sound(session.prompt())
 
 
-def test_after_the_answer_what_takes_no_model_is_done_at_once(room: Room) -> None:
+def test_masking_happens_right_after_the_answer(room: Room) -> None:
     room.max_context = 8000
     model = Summariser([summary()])
     session = stored(room, searches(7), model=model)
@@ -356,7 +356,7 @@ def test_after_the_answer_what_takes_no_model_is_done_at_once(room: Room) -> Non
     assert prompt(room.resumed(session)) == prompt(session)
 
 
-def test_after_the_answer_a_summary_by_the_model_waits_for_the_next_message(room: Room) -> None:
+def test_a_summary_by_the_model_waits_for_the_next_message(room: Room) -> None:
     model = Summariser([summary()])
     session = full(room, model, turns=3)
     model.answer = says("A long answer. " * 500)
@@ -368,7 +368,7 @@ def test_after_the_answer_a_summary_by_the_model_waits_for_the_next_message(room
     assert done.mode == "full"
 
 
-def test_without_a_model_a_long_conversation_is_compacted_now_and_then(room: Room) -> None:
+def test_a_long_conversation_is_compacted_without_a_model(room: Room) -> None:
     room.max_context = 3100
     session = room.session(Deltas([says("Noted, and well done. " * 10)], name="offline"))
     compactions = 0
@@ -394,7 +394,7 @@ def test_a_server_that_refuses_the_prompt_is_not_asked_for_a_summary_of_it(room:
     assert model.asked == []
 
 
-def test_a_summary_from_a_larger_window_is_made_anew_by_the_model(room: Room) -> None:
+def test_a_summary_too_large_for_the_window_is_made_anew_by_the_model(room: Room) -> None:
     large = stored(room, talk(*things(40, 5)), model=Summariser([summary("A fact, and another. " * 150)]))
     assert large.compact(keep=2).summary_tokens > 540
     model = Summariser([summary()])
@@ -408,7 +408,7 @@ def test_a_summary_from_a_larger_window_is_made_anew_by_the_model(room: Room) ->
 # undo
 
 
-def test_undo_takes_the_newest_that_holds_on_this_branch(room: Room) -> None:
+def test_undo_takes_back_the_newest_compaction_of_this_branch(room: Room) -> None:
     session = stored(room, talk(*things(12)))
     session.compact(keep=16)
     here = session.compaction

@@ -10,7 +10,7 @@ import pytest
 from building import Room, a_room, completed, said, stored
 from conftest import Program
 from model_calls import KEY
-from speaking import ModelServer, Reply, a_server, anthropic_text, ollama_text, openai_text
+from model_server import ModelServer, Reply, anthropic_text, ollama_text, openai_text, running_server
 
 from zkchat_cli.exporters import base, exporter
 from zkchat_cli.llm import providers
@@ -24,7 +24,7 @@ QUESTION = "Where is the anvil? [[Filters]]"
 
 @pytest.fixture
 def server() -> Iterator[ModelServer]:
-    with a_server() as running:
+    with running_server() as running:
         yield running
 
 

@@ -1,4 +1,4 @@
-"""Servers of vectors: what is sent to them, what they may answer, and what is said when they do not."""
+"""Embedding servers: requests, answers, and errors."""
 
 import socket
 import socketserver
@@ -13,9 +13,8 @@ from meaning import Servers, vector
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import embedders
 from zkchat_cli.llm.embedders.base import EmbedderConfig, add_prefixes
-from zkchat_cli.llm.http_errors import mask_address
 from zkchat_cli.llm.json_client import HttpTimeouts, JsonClient
-from zkchat_cli.llm.ollama.client import parse_address as address
+from zkchat_cli.llm.ollama.client import parse_address
 
 BOTH = pytest.mark.parametrize("name", ["ollama", "openai"])
 
@@ -56,11 +55,11 @@ def opened(servers: Servers) -> Iterator[Any]:
 
 
 @BOTH
-def test_each_text_gets_its_vector_in_order(opened: Any, name: str) -> None:
+def test_vectors_are_in_the_order_of_the_texts(opened: Any, name: str) -> None:
     assert opened(name).embed("a car", "a ship", "money") == [vector("a car"), vector("a ship"), vector("money")]
 
 
-def test_ollama_is_asked_in_its_own_language(opened: Any, servers: Servers) -> None:
+def test_request_to_ollama(opened: Any, servers: Servers) -> None:
     embedder = opened("ollama", "all-minilm")
     embedder.embed("one", "two")
     [(path, body, headers)] = servers.requests
@@ -69,7 +68,7 @@ def test_ollama_is_asked_in_its_own_language(opened: Any, servers: Servers) -> N
     assert embedder.it.id == "ollama/all-minilm"
 
 
-def test_openai_is_asked_in_its_own_language_with_the_key(opened: Any, servers: Servers) -> None:
+def test_request_to_openai(opened: Any, servers: Servers) -> None:
     embedder = opened("openai")
     embedder.embed("one", "two")
     [(path, body, headers)] = servers.requests
@@ -78,12 +77,12 @@ def test_openai_is_asked_in_its_own_language_with_the_key(opened: Any, servers: 
     assert embedder.it.id == "openai/text-embedding-3-small"
 
 
-def test_a_local_server_of_openais_language_needs_no_key(opened: Any, servers: Servers) -> None:
+def test_compatible_server_needs_no_key(opened: Any, servers: Servers) -> None:
     opened("openai", OPENAI_API_KEY="").embed("one")
     assert "Authorization" not in servers.requests[0][2]
 
 
-def test_the_usual_model_is_told_what_is_a_question_and_what_a_note(opened: Any, servers: Servers) -> None:
+def test_default_model_gets_its_prefixes(opened: Any, servers: Servers) -> None:
     embedder = opened("ollama")
     embedder.embed("a note")
     embedder.embed("a question", purpose="query")
@@ -103,7 +102,7 @@ def test_the_usual_model_is_told_what_is_a_question_and_what_a_note(opened: Any,
         ("", "x", "x"),
     ],
 )
-def test_each_family_of_models_has_its_own_words_for_it(model: str, query: str, document: str) -> None:
+def test_prefixes_of_model_families(model: str, query: str, document: str) -> None:
     assert (add_prefixes(["x"], model, "query"), add_prefixes(["x"], model, "document")) == ([query], [document])
 
 
@@ -125,8 +124,8 @@ def test_each_family_of_models_has_its_own_words_for_it(model: str, query: str, 
         ("localhost:many", "localhost:many"),
     ],
 )
-def test_ollamas_address_is_read_as_ollama_reads_it(host: str, expected: str) -> None:
-    assert address(host) == expected
+def test_ollama_address_is_read_as_ollama_reads_it(host: str, expected: str) -> None:
+    assert parse_address(host) == expected
 
 
 # what goes wrong
@@ -151,7 +150,7 @@ def test_ollamas_address_is_read_as_ollama_reads_it(host: str, expected: str) ->
         (200, '{"data": null}', "bad_answer", "contains no embeddings"),
     ],
 )
-def test_a_refusal_says_what_why_and_what_next(
+def test_faulty_answer_is_an_error_with_a_hint(
     opened: Any,
     servers: Servers,
     name: str,
@@ -167,14 +166,14 @@ def test_a_refusal_says_what_why_and_what_next(
     assert said in error.message
 
 
-def test_a_key_that_a_server_repeats_is_not(opened: Any, servers: Servers) -> None:
+def test_key_repeated_by_the_server_is_removed(opened: Any, servers: Servers) -> None:
     embedder = opened("openai")
     servers.says(400, {"error": {"message": "x" * 190 + " in sk-secret"}})
     assert "sk-" not in embedder.error().message
 
 
 @BOTH
-def test_a_server_in_trouble_is_asked_once_more(opened: Any, servers: Servers, name: str) -> None:
+def test_failing_server_is_called_once_more(opened: Any, servers: Servers, name: str) -> None:
     embedder = opened(name)
     servers.says(503, {"error": "loading"})
     assert embedder.embed("a car") == [vector("a car")]
@@ -183,7 +182,7 @@ def test_a_server_in_trouble_is_asked_once_more(opened: Any, servers: Servers, n
 
 @BOTH
 @pytest.mark.parametrize(("status", "kind", "said"), [(500, "server", "failed (500): oops"), (429, "rate_limit", "(429): oops")])
-def test_trouble_that_lasts_is_an_error(opened: Any, servers: Servers, name: str, status: int, kind: str, said: str) -> None:
+def test_second_failure_is_an_error(opened: Any, servers: Servers, name: str, status: int, kind: str, said: str) -> None:
     embedder = opened(name)
     servers.says(status, {"error": "oops"})
     servers.says(status, {"error": {"message": "oops"}})
@@ -203,7 +202,7 @@ def test_trouble_that_lasts_is_an_error(opened: Any, servers: Servers, name: str
         ("Wed, 21 Oct 2099 07:28:00 GMT", "query", 2.0),
     ],
 )
-def test_a_server_may_say_how_long_to_wait_within_reason(
+def test_retry_after_is_limited(
     opened: Any,
     servers: Servers,
     asked: str,
@@ -219,7 +218,7 @@ def test_a_server_may_say_how_long_to_wait_within_reason(
 @pytest.mark.parametrize(
     ("name", "variable", "hint"), [("ollama", "OLLAMA_HOST", "ollama serve"), ("openai", "OPENAI_BASE_URL", "OPENAI_BASE_URL")]
 )
-def test_nobody_there_is_said_at_once(opened: Any, name: str, variable: str, hint: str) -> None:
+def test_unreachable_server_is_called_once(opened: Any, name: str, variable: str, hint: str) -> None:
     embedder = opened(name, **{variable: "http://127.0.0.1:1/v1"})
     error = embedder.error()
     assert (error.kind, embedder.waits) == ("connection", [])
@@ -228,28 +227,23 @@ def test_nobody_there_is_said_at_once(opened: Any, name: str, variable: str, hin
 
 
 @pytest.mark.parametrize("host", ["localhost:many", "http://[::1", "ftp://x", "http://a b", "http://127.0.0.1:1\x00"])
-def test_an_address_that_is_none_is_said(opened: Any, host: str) -> None:
+def test_invalid_address_is_a_connection_error(opened: Any, host: str) -> None:
     assert opened("ollama", OLLAMA_HOST=host).error().kind == "connection"
 
 
-def test_openai_itself_is_not_called_without_a_key(opened: Any) -> None:
+def test_openai_is_not_called_without_a_key(opened: Any) -> None:
     error = opened("openai", OPENAI_BASE_URL="", OPENAI_API_KEY="").error()
     assert error.kind == "auth"
     assert "OPENAI_API_KEY is not set" in error.message
 
 
 @pytest.mark.parametrize("key", ["sk-sécret", "sk-secret\x07", "sk-secret and more"])
-def test_a_key_that_is_none_is_not_sent_and_not_said(opened: Any, servers: Servers, key: str) -> None:
+def test_invalid_key_is_not_sent(opened: Any, servers: Servers, key: str) -> None:
     assert "characters that no key has" in opened("openai", OPENAI_API_KEY=key).error().message
     assert servers.requests == []
 
 
-def test_names_and_passwords_in_an_address_are_not_said() -> None:
-    assert mask_address("https://me:word@notes.lan/v1") == "https://notes.lan/v1"
-    assert mask_address("https://notes.lan/v1") == "https://notes.lan/v1"
-
-
-def test_a_proxy_is_not_asked_for_this_machine(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_proxy_for_this_machine(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(variable, "http://127.0.0.1:1")
     assert opened("ollama").embed("a car")
@@ -259,7 +253,7 @@ def test_a_proxy_is_not_asked_for_this_machine(opened: Any, monkeypatch: pytest.
 
 
 @contextmanager
-def speaking(*answers: bytes | None) -> Iterator[str]:
+def raw_server(*answers: bytes | None) -> Iterator[str]:
     """The address of a server that answers its connections with these bytes, in turn, the last one again and again. None: with silence."""
     taken = iter(answers)
     over = threading.Event()
@@ -297,25 +291,25 @@ def post(address: str, answer: float = 5) -> Any:
 
 
 @pytest.mark.parametrize("broken", [b"reset", b"", HALF])
-def test_a_connection_that_breaks_off_is_tried_once_more(broken: bytes) -> None:
-    with speaking(broken, GOOD) as address:
+def test_broken_connection_is_tried_once_more(broken: bytes) -> None:
+    with raw_server(broken, GOOD) as address:
         assert post(address) == {}
 
 
 @pytest.mark.parametrize("broken", [b"reset", b"", HALF, b"220 this is a mail server\r\n"])
-def test_one_that_breaks_off_again_is_an_error(broken: bytes) -> None:
-    with speaking(broken) as address, pytest.raises(ProviderError, match="closed the connection") as e:
+def test_second_broken_connection_is_an_error(broken: bytes) -> None:
+    with raw_server(broken) as address, pytest.raises(ProviderError, match="closed the connection") as e:
         post(address)
     assert e.value.kind == "connection"
 
 
 def test_silence_is_a_timeout() -> None:
-    with speaking(None) as address, pytest.raises(ProviderError, match=r"did not answer within 0\.2 s") as e:
+    with raw_server(None) as address, pytest.raises(ProviderError, match=r"did not answer within 0\.2 s") as e:
         post(address, answer=0.2)
     assert e.value.kind == "timeout"
 
 
-def test_an_answer_that_cannot_be_unpacked_is_an_error() -> None:
+def test_answer_that_cannot_be_decompressed_is_an_error() -> None:
     packed = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc"
-    with speaking(packed) as address, pytest.raises(ProviderError, match="not HTTP"):
+    with raw_server(packed) as address, pytest.raises(ProviderError, match="not HTTP"):
         post(address)

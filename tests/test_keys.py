@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Program
-from speaking import ModelServer, Reply, a_server, openai_text
+from model_server import ModelServer, Reply, openai_text, running_server
 
 from zkchat_cli import credentials, logging_setup, paths
 from zkchat_cli.app import factory, startup_options
@@ -35,7 +35,7 @@ def where(tmp_path: Path) -> paths.AppPaths:
 
 @pytest.fixture
 def server() -> Iterator[ModelServer]:
-    with a_server() as made:
+    with running_server() as made:
         made.gets["/v1/models"] = {"data": [{"id": "tiny"}]}
         made.says(Reply(openai_text("yes")))
         yield made

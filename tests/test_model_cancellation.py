@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from building import Deltas, a_room, calls, says
 from model_calls import ANTHROPIC, OLLAMA, OPENAI, REQUEST, Protocol, a_model
-from speaking import ModelServer, Reply, a_black_hole, a_server
+from model_server import ModelServer, Reply, running_server, unresponsive_port
 
 from zkchat_cli.events import ToolCallStarted
 from zkchat_cli.llm.base import RetryDelay, TextPart
@@ -25,7 +25,7 @@ AT_ONCE = 0.5
 
 @pytest.fixture
 def server() -> Iterator[ModelServer]:
-    with a_server() as running:
+    with running_server() as running:
         yield running
 
 
@@ -71,7 +71,7 @@ def within(seconds: float, true: Callable[[], object]) -> bool:
 
 @BOTH
 def test_while_connecting(protocol: Protocol, record_property: Any) -> None:
-    with a_black_hole() as address:
+    with unresponsive_port() as address:
         stream = a_model(protocol.name, address).stream(REQUEST)
         start = time.monotonic()
         took = interrupted(lambda: list(stream), lambda: time.monotonic() - start > 0.2)
@@ -129,7 +129,7 @@ def test_while_waiting_to_try_again(server: ModelServer, protocol: Protocol, rec
 
 
 @BOTH
-def test_a_call_that_was_left_is_not_in_the_way_of_the_next(server: ModelServer, protocol: Protocol) -> None:
+def test_an_abandoned_call_does_not_block_the_next(server: ModelServer, protocol: Protocol) -> None:
     model = a_model(protocol.name, protocol.address(server))
     server.says(Reply([protocol.begin("A filter"), 10.0]), Reply(protocol.text("Hello")))
     stream = model.stream(REQUEST)

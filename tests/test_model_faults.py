@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from model_calls import ANTHROPIC, KEY, OLLAMA, OPENAI, Protocol, a_model, ask
-from speaking import RESET, ModelServer, Reply, a_server, nobody_listens, openai_error
+from model_server import RESET, ModelServer, Reply, closed_port, openai_error, running_server
 
 from zkchat_cli.llm.base import RetryDelay
 from zkchat_cli.llm.http_errors import parse_context_limit
@@ -18,7 +18,7 @@ PAGE = b"<!DOCTYPE html>\n<html><body><h1>502 Bad Gateway</h1></body></html>\n"
 
 @pytest.fixture(scope="module")
 def server() -> Any:
-    with a_server() as running:
+    with running_server() as running:
         yield running
 
 
@@ -40,7 +40,7 @@ def _reset(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     [("", "cannot be reached: Connection refused"), ("http://nobody.invalid", "its name is not known")],
 )
 def test_unreachable_server_is_called_once(protocol: Protocol, address: str, cause: str) -> None:
-    answer = ask(a_model(protocol.name, (address or nobody_listens()) + protocol.path))
+    answer = ask(a_model(protocol.name, (address or closed_port()) + protocol.path))
     assert (answer.error.kind, answer.waits) == ("connection", [])
     assert cause in answer.error.message
     hints = {"openai": "Is it running?", "ollama": "ollama serve", "anthropic": "anthropic.base_url"}

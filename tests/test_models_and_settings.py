@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Program
-from speaking import ModelServer, Reply, a_server, nobody_listens, openai_error, openai_text
+from model_server import ModelServer, Reply, closed_port, openai_error, openai_text, running_server
 
 from zkchat_cli import logging_setup
 from zkchat_cli.app import factory
@@ -19,7 +19,7 @@ from zkchat_cli.app.startup_options import StartupOptions
 
 @pytest.fixture
 def server() -> Iterator[ModelServer]:
-    with a_server() as made:
+    with running_server() as made:
         made.gets["/v1/models"] = {"data": [{"id": "tiny"}, {"id": "large"}]}
         made.gets["/api/tags"] = {"models": [{"name": "qwen3:latest"}]}
         made.gets["/api/show"] = {"model_info": {"qwen3.context_length": 8192}}
@@ -110,7 +110,7 @@ def test_an_ollama_model_is_there_without_its_tag(zkchat: Program, server: Model
 
 
 def test_doctor_says_what_is_wrong_with_a_server(zkchat: Program) -> None:
-    zkchat.env["OLLAMA_HOST"] = nobody_listens()
+    zkchat.env["OLLAMA_HOST"] = closed_port()
     done = zkchat("doctor")
     assert done.exit_status == 4
     assert "cannot be reached: Connection refused" in done.out
@@ -145,13 +145,13 @@ def test_the_shell_completes_models_that_there_are(zkchat: Program, server: Mode
 
 
 def test_the_shell_completes_providers_where_no_server_answers(zkchat: Program) -> None:
-    zkchat.env["OLLAMA_HOST"] = nobody_listens()
+    zkchat.env["OLLAMA_HOST"] = closed_port()
     assert completed(zkchat, "zkchat ask --model of") == ["offline"]
     assert completed(zkchat, "zkchat ask --model ol") == ["ollama/"]
 
 
 def test_offers_tell_the_problem_of_a_chosen_server_only(zkchat: Program, tmp_path: Path) -> None:
-    env = {"ZKCHAT_HOME": str(tmp_path), "OLLAMA_HOST": nobody_listens()}
+    env = {"ZKCHAT_HOME": str(tmp_path), "OLLAMA_HOST": closed_port()}
     found = {o.provider: o for o in factory.available_models(factory.settings(StartupOptions(vault=zkchat.vault), env, tmp_path), env)}
     assert "cannot be reached" in found["ollama"].problem
     assert set(found) == {"offline", "ollama"}

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 from conftest import Program
-from speaking import (
+from model_server import (
     RESET,
     ModelServer,
     Reply,
-    a_server,
-    nobody_listens,
+    closed_port,
     ollama_text,
     openai_delta,
     openai_error,
     openai_text,
+    running_server,
     sse,
 )
 from terminal_screen import CTRL_C, TAB, Chat, stored
@@ -32,7 +32,7 @@ KEY = "sk-this-is-a-secret-4711"
 
 @pytest.fixture
 def server() -> Iterator[ModelServer]:
-    with a_server() as made:
+    with running_server() as made:
         made.gets["/v1/models"] = {"data": [{"id": "tiny", "max_model_len": 8192}, {"id": "large", "max_model_len": 200_000}]}
         made.gets["/api/tags"] = {"models": [{"name": "qwen3:8b"}]}
         made.gets["/api/show"] = {"model_info": {"qwen3.context_length": 40_960}}
@@ -81,7 +81,7 @@ def test_a_window_that_was_set_beats_what_is_found_out(zkchat: Program) -> None:
 
 
 def test_where_nobody_says_how_large_it_is_the_window_is_the_default(zkchat: Program) -> None:
-    zkchat.env["OPENAI_BASE_URL"] = nobody_listens()
+    zkchat.env["OPENAI_BASE_URL"] = closed_port()
     assert in_use(zkchat).tokens == 32768
 
 
@@ -92,7 +92,7 @@ def test_what_the_next_call_would_send_is_shown_for_the_window_it_would_have(zkc
 
 @pytest.mark.parametrize("arguments", [(), ("--json",)])
 def test_a_server_that_is_not_there_is_exit_code_4(zkchat: Program, arguments: tuple[str, ...]) -> None:
-    zkchat.env["OPENAI_BASE_URL"] = nobody_listens()
+    zkchat.env["OPENAI_BASE_URL"] = closed_port()
     done = zkchat("ask", "What is a filter?", "--model", "openai/tiny", *arguments)
     assert done.exit_status == 4
     assert "cannot be reached: Connection refused" in done.err
@@ -110,7 +110,7 @@ def test_what_came_before_a_failure_is_printed_and_stored_as_unfinished(zkchat: 
     ]
 
 
-def test_the_key_is_in_nothing_that_is_written(zkchat: Program, server: ModelServer, tmp_path: Path) -> None:
+def test_the_key_is_never_written(zkchat: Program, server: ModelServer, tmp_path: Path) -> None:
     server.says(
         Reply(openai_text("Fine.")),
         openai_error(401, f"Incorrect API key provided: {KEY}"),

@@ -37,13 +37,13 @@ def turn(room: Room, *replies: list, approve: object = lambda _: ALLOWED) -> tup
     return events, [m.content for m in session.history if m.role == "tool"]
 
 
-def test_the_tools_that_write_are_there_only_when_asked_for() -> None:
+def test_writing_tools_need_unsafe() -> None:
     writing = {"create_note", "append_to_note", "edit_section", "rename_note", "move_note_to_trash"}
     assert {tool.name for tool in tools.load_tools(unsafe=True)} - {tool.name for tool in tools.load_tools()} == writing
     assert not any(tool.writes for tool in tools.load_tools())
 
 
-def test_a_change_is_shown_before_it_is_made_and_told_when_it_is(room: Room, vault: Path) -> None:
+def test_a_change_is_proposed_then_decided(room: Room, vault: Path) -> None:
     there: list[bool] = []
 
     def approve(change: Change) -> Decision:
@@ -59,7 +59,7 @@ def test_a_change_is_shown_before_it_is_made_and_told_when_it_is(room: Room, vau
     assert "create New.md" in answers[0]
 
 
-def test_who_replaces_a_text_unread_is_told_what_it_was(room: Room, vault: Path) -> None:
+def test_replaced_text_is_returned_to_the_model(room: Room, vault: Path) -> None:
     (vault / "Long.md").write_text(f"# A\n\nThe old words.\n\n# B\n\n{'x' * 2000}\n")
     edits = [wants("edit_section", f"e{name}", path="Long.md", heading=name, new_text="New.") for name in "AB"]
     _, answers = turn(room, calls(*edits), says("Done."))
@@ -69,7 +69,7 @@ def test_who_replaces_a_text_unread_is_told_what_it_was(room: Room, vault: Path)
     assert "replaced" not in answers[0]
 
 
-def test_a_declined_change_is_not_made_and_the_model_is_told(room: Room, vault: Path) -> None:
+def test_a_declined_change_is_reported_to_the_model(room: Room, vault: Path) -> None:
     before = (vault / "Filters.md").read_bytes()
     wanted = calls(wants("edit_section", path="Filters", heading="Dates", new_text="None."))
     events, answers = turn(room, wanted, says("Then not."), approve=lambda _: DECLINED)
@@ -78,14 +78,14 @@ def test_a_declined_change_is_not_made_and_the_model_is_told(room: Room, vault: 
     assert (decided.made, (vault / "Filters.md").read_bytes()) == (False, before)
 
 
-def test_where_nobody_is_asked_nothing_is_changed(room: Room, vault: Path) -> None:
+def test_without_approval_nothing_is_changed(room: Room, vault: Path) -> None:
     session = room.session(Deltas([calls(wants("create_note", path="New", content="x")), says("No.")]), tools=WRITING)
     completed(session.send("Write it."))
     assert not (vault / "New.md").exists()
     assert approval.UNASKED.reason in next(m.content for m in session.history if m.role == "tool")
 
 
-def test_who_declined_is_not_asked_again_for_the_same(room: Room) -> None:
+def test_a_declined_change_is_not_proposed_again(room: Room) -> None:
     asked: list[str] = []
 
     def approve(change: Change) -> Decision:
@@ -97,7 +97,7 @@ def test_who_declined_is_not_asked_again_for_the_same(room: Room) -> None:
     assert asked == ["create New.md"]
 
 
-def test_the_next_tool_sees_what_was_changed(room: Room) -> None:
+def test_the_next_tool_sees_the_change(room: Room) -> None:
     reading = {"relative_path": "Garden/Compost.md"}
     together = calls(
         wants("read_zk_document", "r1", **reading),
@@ -120,7 +120,7 @@ def test_a_changed_file_is_refused_when_somebody_edits_it_while_the_user_thinks(
 
 
 @pytest.mark.parametrize("path", ["ZKCHAT.md", "zkchat", "Garden/WILK.md"])
-def test_what_tells_later_conversations_what_to_do_is_marked_before_it_is_approved(room: Room, vault: Path, path: str) -> None:
+def test_a_change_of_a_memory_file_is_marked(room: Room, vault: Path, path: str) -> None:
     asked: list[Change] = []
 
     def approve(change: Change) -> Decision:
@@ -135,11 +135,11 @@ def test_what_tells_later_conversations_what_to_do_is_marked_before_it_is_approv
 
 
 @pytest.mark.parametrize("path", ["What is it?", "con", "nul.md", "x./y", 'a"b'])
-def test_a_name_that_not_every_system_has_is_told(room: Room, path: str) -> None:
+def test_a_name_invalid_on_other_systems_is_reported(room: Room, path: str) -> None:
     assert "Windows and phones cannot have this name" in room.vault.editor.create(path, "x").note
 
 
-def test_a_name_in_another_spelling_is_taken_but_by_the_note_itself(room: Room, vault: Path) -> None:
+def test_a_case_variant_of_a_name_is_refused(room: Room, vault: Path) -> None:
     assert room.vault.editor.create("Good (name), v1.2 – ok", "x").note == ""
     room.vault.editor.apply(room.vault.editor.rename("Filters.md", "FILTERS.md"))
     (vault / "Cafe\u0301.md").write_text("x")
@@ -147,7 +147,7 @@ def test_a_name_in_another_spelling_is_taken_but_by_the_note_itself(room: Room, 
         room.vault.editor.create("Caf\xe9", "x")
 
 
-def test_a_folder_that_cannot_be_listed_is_told(room: Room, vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_folder_is_reported(room: Room, vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(folder: Path) -> list[str]:
         raise PermissionError(13, "Permission denied", folder)
 
@@ -156,7 +156,7 @@ def test_a_folder_that_cannot_be_listed_is_told(room: Room, vault: Path, monkeyp
         room.vault.editor.create("Garden/New", "x")
 
 
-def test_a_place_that_the_index_leaves_out_is_told(vault: Path, tmp_path: Path) -> None:
+def test_an_ignored_path_is_reported(vault: Path, tmp_path: Path) -> None:
     changes = Vault.open(vault, tmp_path / "cache", ignore=("Garden",)).editor
     changes.refresh()
     assert "vault.ignore leaves this place out" in changes.create("Garden/New", "x").note
@@ -181,9 +181,7 @@ def test_a_place_that_the_index_leaves_out_is_told(vault: Path, tmp_path: Path) 
         ("rename_note", {"path": "Filters", "new_path": "/etc/x.md"}, "leads out of the vault"),
     ],
 )
-def test_a_change_that_cannot_be_made_is_a_mistake_that_nobody_is_asked_about(
-    room: Room, name: str, arguments: dict[str, object], told: str
-) -> None:
+def test_an_impossible_change_is_an_error_without_a_prompt(room: Room, name: str, arguments: dict[str, object], told: str) -> None:
     events, answers = turn(room, calls(wants(name, **arguments)), says("Oh."))
     assert not [e for e in events if isinstance(e, ChangeProposed)]
     assert told in answers[0]
@@ -211,7 +209,7 @@ def stopped_in(room: Room, *replies: list, git: bool = False, until: type | None
     return [m.content for m in stored if m.role == "tool"]
 
 
-def test_a_change_that_was_made_is_in_the_log_however_its_turn_is_stopped(room: Room, vault: Path) -> None:
+def test_a_made_change_is_logged_however_the_turn_is_stopped(room: Room, vault: Path) -> None:
     writing = calls(
         find("limit", "r1"),
         wants("append_to_note", "w1", path="Compost", text="Turn it."),
@@ -226,7 +224,7 @@ def test_a_change_that_was_made_is_in_the_log_however_its_turn_is_stopped(room: 
     assert "More." not in (vault / "Filters.md").read_text()
 
 
-def test_where_nothing_was_changed_a_stopped_turn_keeps_what_was_said(room: Room) -> None:
+def test_a_stopped_turn_without_changes_keeps_its_text(room: Room) -> None:
     model = Deltas([calls(wants("create_note", path="New", content="x"), text="I write it.")])
     session = room.session(model, tools=WRITING, approve=lambda _: ALLOWED)
     running = session.send("Write it.")
@@ -235,7 +233,7 @@ def test_where_nothing_was_changed_a_stopped_turn_keeps_what_was_said(room: Room
     assert [(m.role, m.content) for m in session.history] == [("user", "Write it."), ("assistant", "I write it.")]
 
 
-def test_a_model_that_fails_after_a_change_knows_of_it_when_it_is_asked_again(room: Room) -> None:
+def test_a_change_before_a_failure_is_in_the_next_prompt(room: Room) -> None:
     broken = [StreamFailed(ProviderError("server", "it burns", "Wait."))]
     model = Deltas([calls(wants("append_to_note", path="Compost", text="Turn it.")), broken, says("It is there.")])
     session = room.session(model, tools=WRITING, approve=lambda _: ALLOWED)
@@ -261,7 +259,7 @@ def test_undo_says_that_notes_stay_changed(room: Room) -> None:
     assert "not undone" not in slash.run("/undo", session).text
 
 
-def test_ctrl_c_while_git_commits_leaves_a_change_that_is_told_and_logged(room: Room, vault: Path) -> None:
+def test_ctrl_c_during_a_git_commit_keeps_the_change_logged(room: Room, vault: Path) -> None:
     subprocess.run(["git", "init", "-q", str(vault)], check=True)
     hook = vault / ".git/hooks/pre-commit"
     hook.write_text(f"#!/bin/sh\nkill -INT {os.getpid()}\nsleep 5\n")
@@ -271,7 +269,7 @@ def test_ctrl_c_while_git_commits_leaves_a_change_that_is_told_and_logged(room: 
     assert not list(vault.glob(".git/*.lock"))
 
 
-def test_ctrl_c_leaves_no_doubt_whether_a_change_is_made(room: Room, vault: Path) -> None:
+def test_ctrl_c_makes_a_change_completely_or_not_at_all(room: Room, vault: Path) -> None:
     def stopped(**_: object) -> IndexReport:
         raise KeyboardInterrupt
 

@@ -10,7 +10,7 @@ import pytest
 from building import Deltas, Room, a_room, calls, completed, find, says
 from conftest import write
 from model_calls import QUESTION, a_model
-from speaking import Reply, a_server
+from model_server import Reply, running_server
 
 from zkchat_cli import slash
 from zkchat_cli.chat.session import ZkChatSession
@@ -67,7 +67,7 @@ class Slow:
 # in a session
 
 
-def test_a_document_that_says_nothing_of_itself_is_described_after_the_turn(room: Room) -> None:
+def test_an_undescribed_document_is_described_after_the_turn(room: Room) -> None:
     session = room.session(Deltas([says("Fruit, I suppose."), says("“A list of fruit.”\n\nAnything else?")], name="openai/gpt"))
     report = completed(session.send("what is in [[List]]?"))
     assert [reference.summary for reference in report.references] == ["apples; pears"]
@@ -77,14 +77,14 @@ def test_a_document_that_says_nothing_of_itself_is_described_after_the_turn(room
     assert [reference.summary for reference in report.references] == ["A list of fruit. (by openai/gpt)"]
 
 
-def test_documents_that_tools_brought_in_are_described_too(room: Room) -> None:
+def test_documents_found_by_tools_are_described(room: Room) -> None:
     session = room.session(Deltas([calls(find("plums")), says("Plums [1]."), says("A list of one fruit.")]))
     completed(session.send("plums?"))
     session.start_background_tasks()
     assert settled(lambda: session.summaries.summary("Other.md") == "A list of one fruit. (by deltas)")
 
 
-def test_those_that_describe_themselves_are_left_alone(room: Room) -> None:
+def test_documents_with_a_description_are_skipped(room: Room) -> None:
     model = Deltas([says("An answer.")])
     session = room.session(model)
     completed(session.send("see [[Prose]] and [[Nowhere]]"))
@@ -93,7 +93,7 @@ def test_those_that_describe_themselves_are_left_alone(room: Room) -> None:
     assert len(model.requests) == 1
 
 
-def test_the_list_of_references_shows_what_a_document_was_described_as_meanwhile(room: Room) -> None:
+def test_refs_shows_the_models_description(room: Room) -> None:
     session = room.session(Deltas([says("Fruit."), says("A list of fruit.")]))
     completed(session.send("see [[List]] and [[Prose]]"))
     session.start_background_tasks()
@@ -111,7 +111,7 @@ def test_only_the_last_turns_documents_are_described(room: Room) -> None:
     assert session.summaries.summary("List.md") == "apples; pears"
 
 
-def test_nothing_is_described_unless_it_was_asked_for(room: Room) -> None:
+def test_nothing_is_described_by_default(room: Room) -> None:
     model = Deltas([says("An answer.")])
     session = replace(room, settings=Config(chat=ChatSettings(model_titles=False))).session(model)
     completed(session.send("see [[List]]"))
@@ -120,7 +120,7 @@ def test_nothing_is_described_unless_it_was_asked_for(room: Room) -> None:
     assert len(model.requests) == 1
 
 
-def test_a_model_that_has_no_words_of_its_own_is_not_asked(room: Room) -> None:
+def test_the_offline_model_is_not_asked(room: Room) -> None:
     model = Deltas([says("An answer.")], name="offline")
     session = room.session(model, can_describe=False)
     completed(session.send("see [[List]]"))
@@ -141,7 +141,7 @@ def test_a_note_that_is_gone_or_empty_is_not_asked_about(room: Room) -> None:
     assert len(model.requests) == 1
 
 
-def test_the_next_turn_waits_not_at_all(room: Room) -> None:
+def test_the_next_turn_does_not_wait(room: Room) -> None:
     model = Slow()
     session = room.session(model)
     completed(session.send("see [[List]]"))
@@ -154,7 +154,7 @@ def test_the_next_turn_waits_not_at_all(room: Room) -> None:
     completed(session.send("go on"))
 
 
-def test_what_came_too_late_is_not_taken_in(room: Room) -> None:
+def test_a_late_description_is_dropped(room: Room) -> None:
     session: list[ZkChatSession] = []
 
     class Late(Deltas):
@@ -209,7 +209,7 @@ def test_a_session_has_only_so_many_described() -> None:
     assert done == ["a", "b", "c"]
 
 
-def test_one_that_was_stopped_is_taken_up_again_and_two_never_run_at_once() -> None:
+def test_a_stopped_task_is_retried_and_tasks_never_overlap() -> None:
     begun: list[str] = []
     running = threading.Semaphore(1)
     together = threading.Event()
@@ -230,7 +230,7 @@ def test_one_that_was_stopped_is_taken_up_again_and_two_never_run_at_once() -> N
     assert not together.is_set()
 
 
-def test_what_was_stopped_before_it_began_is_not_begun() -> None:
+def test_a_task_stopped_before_it_starts_is_not_run() -> None:
     go = threading.Event()
     done: list[str] = []
 
@@ -247,7 +247,7 @@ def test_what_was_stopped_before_it_began_is_not_begun() -> None:
     assert done == ["a"]
 
 
-def test_a_defect_ends_nothing(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_defect_is_logged_and_the_queue_continues(caplog: pytest.LogCaptureFixture) -> None:
     done: list[str] = []
 
     def describe(path: str, wanted: Wanted) -> None:
@@ -285,11 +285,11 @@ def described(*deltas: Delta, request: Request | None = None) -> str | None:
         ([TextPart("A list")], None),
     ],
 )
-def test_what_is_made_of_an_answer(deltas: list[Delta], sentence: str | None) -> None:
+def test_a_description_is_cut_from_the_answer(deltas: list[Delta], sentence: str | None) -> None:
     assert described(*deltas) == sentence
 
 
-def test_who_is_not_wanted_any_more_is_not_heard_out() -> None:
+def test_an_unwanted_description_stops_early() -> None:
     assert described(*says("A list."), request=Request((), wanted=lambda: False)) is None
 
 
@@ -313,7 +313,7 @@ def test_the_note_is_fenced_and_few_tokens_are_asked_for() -> None:
 
 @pytest.mark.parametrize("provider", ["openai", "ollama"])
 def test_a_call_that_is_not_wanted_any_more_is_cancelled(provider: str) -> None:
-    with a_server() as server:
+    with running_server() as server:
         server.says(Reply([90.0]))
         model = a_model(provider, server.address, timeout=80, stall_timeout=80)  # so that nothing but being unwanted ends it
         model.prepare()  # a busy machine may take longer to load a library than the model's patience lasts

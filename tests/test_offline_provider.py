@@ -1,4 +1,4 @@
-"""The offline provider: quotes from real notes through the real session, or an honest "your notes don't say"."""
+"""The offline provider: quotes from real notes through a real session, or an honest "your notes don't say"."""
 
 import json
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ def answer(room: Room, question: str) -> str:
     return completed(room.session().send(question)).answer
 
 
-def test_a_question_is_answered_in_the_notes_own_words_with_a_citation(room: Room) -> None:
+def test_answer_quotes_a_note_with_a_citation(room: Room) -> None:
     report = completed(room.session().send("What does a compost heap need?"))
     assert "“A compost heap needs air, water and patience.” [1]" in report.answer
     assert report.citations
@@ -57,25 +57,25 @@ def test_a_question_is_answered_in_the_notes_own_words_with_a_citation(room: Roo
     assert report.uncited_statements == 0
 
 
-def test_it_looks_before_it_answers(room: Room) -> None:
+def test_search_before_the_answer(room: Room) -> None:
     report = completed(room.session().send("What does a compost heap need?"))
     assert [(run.name, run.ok) for run in report.tools] == [("find_excerpts", True)]
 
 
-def test_documents_that_are_named_are_read_first_if_their_text_is_not_given(room: Room) -> None:
+def test_named_document_is_read_if_its_text_is_not_in_the_prompt(room: Room) -> None:
     room.settings = NOTHING_GIVEN
     report = completed(room.session().send("How do conditions in [[Combining]] nest?"))
     assert [run.name for run in report.tools] == ["read_zk_document", "find_excerpts"]
     assert report.tools[0].arguments == {"relative_path": "Queries/Combining.md"}
 
 
-def test_a_document_whose_text_is_given_is_not_read_again(room: Room) -> None:
+def test_document_in_the_prompt_is_not_read_again(room: Room) -> None:
     report = completed(room.session().send("How do conditions in [[Combining]] nest?"))
     assert [run.name for run in report.tools] == ["find_excerpts"]
     assert {c.relative_path for c in report.citations} == {"Queries/Combining.md"}
 
 
-def test_a_document_named_by_two_sections_is_read_once(room: Room) -> None:
+def test_document_named_twice_is_read_once(room: Room) -> None:
     room.settings = NOTHING_GIVEN
     report = completed(room.session().send("What about [[Filters#Dates]] and [[Filters]]?"))
     assert [run.name for run in report.tools] == ["read_zk_document", "find_excerpts"]
@@ -87,38 +87,38 @@ def test_at_most_three_documents_are_read(room: Room) -> None:
     assert [run.name for run in report.tools].count("read_zk_document") == 3
 
 
-def test_a_named_document_that_does_not_answer_is_quoted_from_its_beginning(room: Room) -> None:
+def test_named_document_without_an_answer_is_quoted_from_its_beginning(room: Room) -> None:
     assert answer(room, "Summarise xylophones in [[Compost]]").startswith("[[Compost]] begins:\n\n“A compost heap needs air")
 
 
-def test_a_question_the_notes_do_not_answer_names_the_nearest(room: Room) -> None:
+def test_unanswered_question_names_the_nearest_notes(room: Room) -> None:
     text = answer(room, "Which heap of quantum chromodynamics entangles bosons quickest?")
     assert text.startswith("Your notes don't say. Nearest: [[Compost]] [")
 
 
-def test_a_question_that_shares_no_word_with_the_notes_says_so(room: Room) -> None:
+def test_question_without_any_word_of_the_notes(room: Room) -> None:
     assert answer(room, "Xylophone?") == "Your notes don't say: nothing in them shares a word with your question.\n"
 
 
-def test_a_chinese_question_is_answered_from_a_chinese_note(room: Room) -> None:
+def test_chinese_question_is_answered_from_a_chinese_note(room: Room) -> None:
     report = completed(room.session().send("堆肥需要什麼?"))
     assert "堆肥需要空氣、水和耐心。" in report.answer
     assert all(c.valid for c in report.citations)
 
 
-def test_a_follow_up_without_words_of_its_own_goes_with_the_question_before(room: Room) -> None:
+def test_follow_up_without_a_subject_uses_the_question_before(room: Room) -> None:
     session = room.session()
     completed(session.send("What does a compost heap need?"))
     assert "compost heap" in completed(session.send("Why is it so?")).answer.lower()
 
 
-def test_odd_characters_of_a_note_are_quoted_without_false_citations(room: Room) -> None:
+def test_brackets_and_quotation_marks_of_a_note_are_no_citations(room: Room) -> None:
     report = completed(room.session().send("What about the pipe and more of it?"))
     assert 'A 5" pipe' in report.answer
     assert all(c.valid for c in report.citations)
 
 
-def test_the_same_question_has_the_same_answer(room: Room) -> None:
+def test_same_question_has_the_same_answer(room: Room) -> None:
     assert answer(room, "What is a filter?") == answer(room, "What is a filter?")
 
 
@@ -129,7 +129,7 @@ def test_any_question_gets_an_answer(room: Room, question: str) -> None:
     assert answer(room, question)
 
 
-def test_it_streams_in_pieces_that_make_the_answer(room: Room) -> None:
+def test_answer_is_streamed_word_by_word(room: Room) -> None:
     request = Request((prompt_message("user", "hi"), prompt_message("tool", "no json", "tool_results", tool_call_id="1")))
     deltas = list(OfflineModel().stream(request))
     assert len(deltas) > 5
@@ -137,17 +137,17 @@ def test_it_streams_in_pieces_that_make_the_answer(room: Room) -> None:
     assert deltas[-1] == StreamFinished("stop")
 
 
-def test_without_tools_it_answers_at_once() -> None:
+def test_answer_without_tools() -> None:
     assert not any(isinstance(d, ToolCallsPart) for d in OfflineModel().stream(Request((prompt_message("user", "hi there friend"),))))
 
 
-def test_without_a_question_it_answers_at_once() -> None:
+def test_answer_without_a_question() -> None:
     tool = PromptTool(name="find_excerpts", descriptor={}, tokens=1)
     for messages in ((), (prompt_message("system", "x", "system"),), (prompt_message("user", "   "),)):
         assert not any(isinstance(d, ToolCallsPart) for d in OfflineModel().stream(Request(messages, (tool,))))
 
 
-def test_a_reading_of_an_earlier_turn_is_not_mistaken_for_one_of_this(room: Room) -> None:
+def test_document_read_in_an_earlier_turn_does_not_count(room: Room) -> None:
     def reads(path: str) -> ToolCall:
         return ToolCall(id="call-1-1", name="read_zk_document", arguments={"relative_path": path})
 
@@ -164,14 +164,14 @@ def test_a_reading_of_an_earlier_turn_is_not_mistaken_for_one_of_this(room: Room
     assert said == "Your notes don't say. Nearest: [[A]] [1]\n"
 
 
-def test_it_looks_again_with_other_forms_of_what_is_missing(room: Room) -> None:
+def test_second_search_with_other_word_forms(room: Room) -> None:
     report = completed(room.session().send("Why heaping?"))
     assert [run.name for run in report.tools] == ["find_excerpts", "find_excerpts"]
     assert "heap" in report.tools[1].arguments["query"].split()
     assert "A compost heap needs air, water and patience." in report.answer
 
 
-def test_a_note_whose_title_is_the_question_is_read() -> None:
+def test_note_whose_title_is_the_question_is_read() -> None:
     end = {"source": 1, "path": "Leaf mould.md", "title": "Leaf mould", "heading": "End", "lines": "90-95", "text": "Leaf mould, at last."}
     first = ToolCall(id="offline-0-1", name="find_excerpts", arguments={"query": "leaf mould"})
     messages = (
@@ -184,14 +184,14 @@ def test_a_note_whose_title_is_the_question_is_read() -> None:
     assert asked.calls[0].arguments == {"relative_path": "Leaf mould.md", "start_line": 1, "end_line": 60}
 
 
-def test_a_follow_up_is_about_what_was_asked_before(room: Room) -> None:
+def test_follow_up_is_searched_with_its_topic(room: Room) -> None:
     session = room.session()
     completed(session.send("What does a compost heap need?"))
     report = completed(session.send("and how long does it take?"))
     assert report.tools[-1].arguments["query"].endswith("compost heap")
 
 
-def test_more_is_not_the_same_again(room: Room) -> None:
+def test_more_quotes_nothing_again(room: Room) -> None:
     session = room.session()
     completed(session.send("What does a compost heap need?"))
     report = completed(session.send("tell me more"))
@@ -203,7 +203,7 @@ def test_more_is_not_the_same_again(room: Room) -> None:
     assert last.startswith("Your notes don't say more. Nearest: [[")
 
 
-def test_a_source_is_explained_by_what_stands_around_it(room: Room) -> None:
+def test_explaining_a_source_reads_its_surroundings(room: Room) -> None:
     session = room.session()
     completed(session.send("What does a compost heap need?"))
     report = completed(session.send("explain [1]"))
@@ -211,7 +211,7 @@ def test_a_source_is_explained_by_what_stands_around_it(room: Room) -> None:
     assert all(c.valid and c.relative_path == "Garden/Compost.md" for c in report.citations)
 
 
-def test_a_note_is_summarised_in_its_own_words(room: Room) -> None:
+def test_note_is_summarized_in_its_own_words(room: Room) -> None:
     for configured, tools in ((Config(), []), (NOTHING_GIVEN, ["read_zk_document"])):
         room.settings = configured
         report = completed(room.session().send("Summarise [[Compost]]"))
@@ -220,18 +220,18 @@ def test_a_note_is_summarised_in_its_own_words(room: Room) -> None:
         assert all(c.valid for c in report.citations)
 
 
-def test_two_notes_are_set_side_by_side(room: Room) -> None:
+def test_two_notes_are_compared(room: Room) -> None:
     text = answer(room, "Compare [[Compost]] with [[Filters]]")
     assert text.index("[[Compost]]:\n\n“") < text.index("[[Filters]]:\n\n“")
 
 
-def test_two_notes_are_asked_the_same(room: Room) -> None:
+def test_one_question_about_two_notes(room: Room) -> None:
     text = answer(room, "What do [[Compost]] and [[Filters]] say about patience?")
     assert "[[Compost]]:\n\n“A compost heap needs air, water and patience.”" in text
     assert "[[Filters]]:\n\n“" in text
 
 
-def test_each_of_several_questions_has_its_answer(room: Room) -> None:
+def test_each_of_several_questions_is_answered(room: Room) -> None:
     report = completed(room.session().send("What does a compost heap need? Where do xylophones grow?"))
     assert report.answer.startswith("What does a compost heap need?\n\n“A compost heap needs air")
     assert report.answer.endswith("Where do xylophones grow? Your notes don't say.\n")
@@ -239,7 +239,7 @@ def test_each_of_several_questions_has_its_answer(room: Room) -> None:
     assert answer(room, "Where do heap xylophones grow? Where do heap zebras live?").startswith("Your notes don't say. Nearest: ")
 
 
-def test_a_section_that_is_named_comes_first() -> None:
+def test_named_section_comes_first() -> None:
     text = "# Soil\n\nBeans like it warm.\n\n# Air\n\nBeans like it fresh."
     found = prompt_message(
         "tool", json.dumps({"excerpts": [{"source": 1, "title": "Beans", "heading": None, "text": text}]}), "tool_results"
@@ -248,7 +248,7 @@ def test_a_section_that_is_named_comes_first() -> None:
     assert said_to(asked, found, named=(found,)).startswith("From your notes:\n\n“Beans like it fresh.” [1]")
 
 
-def test_a_text_that_is_brought_along_is_summarised(room: Room) -> None:
+def test_text_in_the_message_is_summarized(room: Room) -> None:
     text = "Beans grow fast. Beans need poles. The soil must be warm. Snails eat the young plants. Frost kills them."
     report = completed(room.session().send(f"{text}\n\nSummarise this"))
     assert not report.tools
@@ -257,14 +257,14 @@ def test_a_text_that_is_brought_along_is_summarised(room: Room) -> None:
     assert completed(room.session().send("Summarise this: Beans grow.")).tools
 
 
-def test_a_prompt_that_asks_for_a_summary_gets_one() -> None:
+def test_system_prompt_may_ask_for_a_summary() -> None:
     text = "Beans grow fast. Beans need poles. The soil must be warm. Snails eat the young plants."
     request = Request((prompt_message("system", "Summarize the conversation.", "system"), prompt_message("user", text)))
     said = "".join(d.text for d in OfflineModel().stream(request) if isinstance(d, TextPart))
     assert said.startswith("- Beans grow fast.\n- ")
 
 
-def test_the_conversation_is_retold_with_its_citations(room: Room) -> None:
+def test_conversation_is_summarized_with_its_citations(room: Room) -> None:
     session = room.session()
     completed(session.send("What does a compost heap need?"))
     report = completed(session.send("Summarise our conversation so far"))
@@ -273,7 +273,7 @@ def test_the_conversation_is_retold_with_its_citations(room: Room) -> None:
     assert all(c.valid for c in report.citations)
 
 
-def test_a_follow_up_after_a_compaction_still_has_its_topic(room: Room) -> None:
+def test_follow_up_after_a_compaction_has_its_topic(room: Room) -> None:
     session = room.session()
     completed(session.send("What does a compost heap need?"))
     completed(session.send("How do conditions nest in filters?"))
@@ -281,7 +281,7 @@ def test_a_follow_up_after_a_compaction_still_has_its_topic(room: Room) -> None:
     assert "conditions nest filters" in completed(session.send("why?")).tools[-1].arguments["query"]
 
 
-def test_at_most_four_sentences_are_quoted_each_saying_something_new() -> None:
+def test_at_most_four_different_sentences_are_quoted() -> None:
     text = " ".join(f"Filters of kind {word} select many tasks {word}." for word in ("red", "green", "blue", "pink", "grey", "black"))
     found = prompt_message(
         "tool", '{"excerpts": [{"source": 1, "title": "A", "heading": null, "text": "%s"}]}' % (text * 2), "tool_results"
@@ -290,7 +290,7 @@ def test_at_most_four_sentences_are_quoted_each_saying_something_new() -> None:
     assert 1 <= said.count("[1]") <= 4
 
 
-def test_a_sentence_without_end_is_cut() -> None:
+def test_long_sentence_is_cut() -> None:
     found = prompt_message(
         "tool", '{"excerpts": [{"source": 1, "title": "A", "heading": "H", "text": "Filters %s."}]}' % ("word " * 500), "tool_results"
     )
@@ -312,18 +312,18 @@ def test_a_sentence_without_end_is_cut() -> None:
         "[" * 100_000,
     ],
 )
-def test_a_result_without_excerpts_answers_nothing(result: str) -> None:
+def test_result_without_excerpts_is_no_answer(result: str) -> None:
     assert said_to("filters", prompt_message("tool", result, "tool_results")).startswith("Your notes don't say")
 
 
-def test_a_named_document_without_a_sentence_is_only_named() -> None:
+def test_named_document_without_a_sentence_is_only_named() -> None:
     found = prompt_message("tool", '{"excerpts": [{"source": 1, "title": "A", "heading": null, "text": "# A"}]}', "tool_results")
     assert said_to("xylophone", found, named=(found,)) == "Your notes don't say. Nearest: [[A]] [1]\n"
 
 
 @settings(deadline=None, max_examples=50)
 @given(st.text(st.sampled_from('ab c.?!\n“”"[]1漢。`#-|'), max_size=200), st.text(max_size=40))
-def test_what_it_quotes_stands_in_the_note(text: str, question: str) -> None:
+def test_every_quote_is_in_the_note(text: str, question: str) -> None:
     found = json.dumps({"excerpts": [{"source": 1, "title": "T", "heading": None, "text": text}]})
     for asked in (question, text, "T"):
         verdict = verify_citations(
@@ -332,14 +332,14 @@ def test_what_it_quotes_stands_in_the_note(text: str, question: str) -> None:
         assert all(c.valid for c in verdict.citations)
 
 
-def test_it_has_no_models_to_choose_from() -> None:
+def test_offline_has_no_models() -> None:
     with pytest.raises(ProviderError) as e:
         providers.provider("offline").open(ModelConfig("large"))
     assert e.value.kind == "unknown_model"
     assert providers.provider("offline").open(ModelConfig()).name == "offline"
 
 
-def test_asking_for_tools_ends_its_call() -> None:
+def test_tool_calls_end_the_stream() -> None:
     tool = PromptTool(name="find_excerpts", descriptor={}, tokens=1)
     asked, end = OfflineModel().stream(Request((prompt_message("user", "What is a filter?"),), (tool,)))
     assert isinstance(asked, ToolCallsPart)

@@ -1,4 +1,4 @@
-"""Vectors from a model's file: a real one, as small as they come, that knows a dozen words."""
+"""Vectors from a model file: a real one, tiny, that knows a dozen words."""
 
 import json
 import struct
@@ -104,43 +104,43 @@ def error(path: object) -> ProviderError:
     return e.value
 
 
-def test_texts_of_one_meaning_are_near_each_other(file: Path) -> None:
+def test_texts_with_the_same_meaning_are_similar(file: Path) -> None:
     car, automobile, doctor = embed(file, "the car", "the automobile", "the doctor")
     assert car @ automobile == pytest.approx(1.0)
     assert car @ doctor == pytest.approx(0.5)
 
 
-def test_what_pads_a_text_beside_a_longer_one_does_not_count(file: Path) -> None:
+def test_padding_does_not_count(file: Path) -> None:
     [alone] = embed(file, "car")
     [beside, _] = embed(file, "car", "the car needs oil the doctor sleeps")
     assert alone.tolist() == beside.tolist()
 
 
 @pytest.mark.parametrize("inputs", [("input_ids",), ("input_ids", "attention_mask")])
-def test_a_model_gets_the_inputs_it_wants(file: Path, inputs: tuple[str, ...]) -> None:
+def test_model_gets_the_inputs_it_declares(file: Path, inputs: tuple[str, ...]) -> None:
     file.write_bytes(model(inputs=inputs))
     assert embed(file, "car", "vehicle needs").shape == (2, SIZE)
 
 
-def test_a_model_that_averages_by_itself_is_taken_at_its_word(file: Path) -> None:
+def test_model_that_averages_itself(file: Path) -> None:
     file.write_bytes(model(averaged=True))
     [vector] = embed(file, "car doctor")
     assert vector[:2].tolist() == pytest.approx([0.5**0.5] * 2)
 
 
-def test_long_texts_are_cut_at_what_models_take_not_at_what_the_tokenizer_says(file: Path) -> None:
+def test_long_texts_are_cut_at_the_models_limit_not_the_tokenizers(file: Path) -> None:
     [vector] = embed(file, "the the the car " + "the " * MAX_TOKENS + "doctor")
     assert vector[SYNONYMS.index("car automobile vehicle")] > 0
     assert vector[SYNONYMS.index("doctor physician surgeon")] == 0
 
 
-def test_the_tokenizer_may_be_a_folder_above_as_publishers_have_it(file: Path) -> None:
+def test_tokenizer_may_be_in_the_folder_above(file: Path) -> None:
     (file.parent / "onnx").mkdir()
     moved = file.rename(file.parent / "onnx" / "model_quantized.onnx")
     assert embed(moved, "car").shape == (1, SIZE)
 
 
-def test_another_file_of_that_name_is_another_model(file: Path) -> None:
+def test_other_content_has_another_id(file: Path) -> None:
     first = EMBEDDER.open(EmbedderConfig(path=str(file))).id
     assert first == EMBEDDER.open(EmbedderConfig(path=str(file))).id
     assert first.startswith("onnx/tiny/model.onnx@")
@@ -157,12 +157,12 @@ def test_another_file_of_that_name_is_another_model(file: Path) -> None:
         ("model.onnx", ""),
     ],
 )
-def test_a_models_family_is_told_by_its_place(path: str, family: str) -> None:
+def test_model_family_from_the_path(path: str, family: str) -> None:
     opened: Any = EMBEDDER.open(EmbedderConfig(path=path))
     assert opened.family == family
 
 
-def test_what_is_missing_is_named(file: Path) -> None:
+def test_missing_files_are_named(file: Path) -> None:
     assert "semantic.path names no .onnx file" in error("").message
     assert f"file {file}x not found" in error(f"{file}x").message
     (file.parent / "tokenizer.json").rename(file.parent / "elsewhere.json")
@@ -170,18 +170,18 @@ def test_what_is_missing_is_named(file: Path) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"not a model", model(inputs=("input_ids", "pixel_values"))])
-def test_what_is_no_such_model_is_said(file: Path, data: bytes) -> None:
+def test_invalid_model_file_is_an_error(file: Path, data: bytes) -> None:
     file.write_bytes(data)
     assert error(file).kind == "not_installed"
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"version": "1.0"}'])
-def test_what_is_no_tokenizer_is_said(file: Path, text: str) -> None:
+def test_invalid_tokenizer_is_an_error(file: Path, text: str) -> None:
     (file.parent / "tokenizer.json").write_text(text)
     assert "is not a tokenizer" in error(file).message
 
 
-def test_a_token_that_the_model_does_not_know_is_said(file: Path) -> None:
+def test_token_unknown_to_the_model_is_an_error(file: Path) -> None:
     changed = json.loads(json.dumps(TOKENIZER))
     changed["model"]["vocab"]["car"] = 99_999
     (file.parent / "tokenizer.json").write_text(json.dumps(changed))
@@ -189,7 +189,7 @@ def test_a_token_that_the_model_does_not_know_is_said(file: Path) -> None:
 
 
 @pytest.mark.parametrize("package", ["onnxruntime", "tokenizers"])
-def test_a_package_that_is_not_installed_is_named_with_the_command(file: Path, package: str) -> None:
+def test_missing_package_is_named_with_its_command(file: Path, package: str) -> None:
     code = f"""if True:
         import sys
         sys.modules[{package!r}] = None
@@ -204,7 +204,7 @@ def test_a_package_that_is_not_installed_is_named_with_the_command(file: Path, p
     assert "pip install 'zkchat[onnx]'" in said
 
 
-def test_the_program_finds_by_meaning_without_any_server(file: Path, tmp_path: Path) -> None:
+def test_semantic_search_works_without_a_server(file: Path, tmp_path: Path) -> None:
     vault = write(tmp_path / "notes", {"Garage.md": "The automobile needs oil.\n", "Sea.md": "The vessel sleeps.\n"})
     zkchat = Program(vault, tmp_path / "home", {"ZKCHAT_SEMANTIC__PROVIDER": "onnx", "ZKCHAT_SEMANTIC__PATH": str(file)})
     indexed = zkchat("vault", "index", "--json")

@@ -18,7 +18,7 @@ def notices(session: ZkChatSession, text: str) -> list[str]:
     return [event.message for event in session.send(text) if isinstance(event, Notice)]
 
 
-def test_tools_beyond_their_share_are_warned_of_once(room: Room) -> None:
+def test_tools_beyond_their_share_are_reported_once(room: Room) -> None:
     room.settings = Config(context=ContextSettings(tool_filter="off", tool_budget_ratio=0.01))
     session = room.session(Deltas([says("Yes.")]))
     (told,) = notices(session, "Is it so?")
@@ -37,7 +37,7 @@ def test_instructions_and_tools_beyond_the_limit_are_an_error_before_any_call(ro
     assert not model.requests
 
 
-def test_a_turn_is_added_to_what_is_known_of_the_others(room: Room) -> None:
+def test_a_new_turn_extends_the_cached_turns(room: Room) -> None:
     session = stored(room, talk(("Why?", "So."), ("Who?", "She.")), model=Deltas([says("Yes.")]))
     before = session.turns
     completed(session.send("Is it so?"))
@@ -47,7 +47,7 @@ def test_a_turn_is_added_to_what_is_known_of_the_others(room: Room) -> None:
     assert room.resumed(session).prompt() == session.prompt()
 
 
-def test_a_conversation_may_be_made_ready_while_it_is_used(room: Room) -> None:
+def test_warming_up_may_run_during_a_turn(room: Room) -> None:
     room.max_context = 3000
     said = talk(*((f"What is in box {n}?", f"A thing of {n} parts, and nothing else in all of that box.") for n in range(150)))
     session = stored(room, said)
@@ -68,12 +68,12 @@ def test_a_conversation_may_be_made_ready_while_it_is_used(room: Room) -> None:
     assert [m.content for m in alone.prompt("What was in box 7?").messages] == [m.content for m in shown.messages]
 
 
-def test_a_conversation_that_cannot_be_sent_is_made_ready_all_the_same(room: Room) -> None:
+def test_warming_up_ignores_a_prompt_that_is_too_large(room: Room) -> None:
     room.max_context = 600
     stored(room, talk(("Why?", "So.")), settings=Config(context=ContextSettings(tool_filter="off"))).warm_up()
 
 
-def test_after_a_change_of_the_branch_the_turns_that_are_still_the_same_are_taken_over(room: Room) -> None:
+def test_unchanged_turns_are_reused_after_a_pin(room: Room) -> None:
     session = stored(room, talk(("Why?", "So."), ("Who?", "She."), ("When?", "Now.")))
     before = session.turns
     session.pin("2 question")
@@ -82,7 +82,7 @@ def test_after_a_change_of_the_branch_the_turns_that_are_still_the_same_are_take
     assert after[0] is before[0] and after[2] is before[2]
 
 
-def test_what_a_provider_reports_again_and_again_does_not_have_the_conversation_counted_anew(room: Room) -> None:
+def test_a_steady_calibration_does_not_recount_the_conversation(room: Room) -> None:
     def reporting(tokens: int) -> list[TextPart | StreamFinished]:
         return [TextPart("Yes."), StreamFinished("stop", TokenUsage(prompt_tokens=tokens, completion_tokens=1, estimated=False))]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from building import Room, completed, ended, failed
 from model_calls import KEY, OLLAMA, OPENAI, REQUEST, Protocol, a_model
-from speaking import ModelServer, Reply, a_server, ndjson, ollama_end, ollama_frame, openai_error, openai_text
+from model_server import ModelServer, Reply, ndjson, ollama_end, ollama_frame, openai_error, openai_text, running_server
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config
@@ -22,7 +22,7 @@ LONG = "Compost needs air and water. " * 60
 
 @pytest.fixture
 def server() -> Iterator[ModelServer]:
-    with a_server() as running:
+    with running_server() as running:
         yield running
 
 
@@ -89,13 +89,13 @@ def test_text_is_sent_as_it_is(room: Room, server: ModelServer, protocol: Protoc
     assert "\\u" not in "".join(server.raw)
 
 
-def test_ollama_hears_whose_answer_each_is(room: Room, server: ModelServer) -> None:
+def test_ollama_gets_the_tool_name_of_each_result(room: Room, server: ModelServer) -> None:
     completed(talking(room, OLLAMA, server, wants(OLLAMA, "compost", "filter"), says(OLLAMA, "Air.")).send("Compost?"))
     assert [m["tool_name"] for m in server.bodies[1]["messages"] if m["role"] == "tool"] == ["find_excerpts"] * 2
 
 
 @pytest.mark.parametrize("window", [8192, 16384])
-def test_ollama_is_asked_for_the_window_in_use(room: Room, server: ModelServer, window: int) -> None:
+def test_ollama_gets_the_window_in_use(room: Room, server: ModelServer, window: int) -> None:
     room.max_context = window
     session = talking(room, OLLAMA, server, says(OLLAMA, "Yes."))
     completed(session.send("Is it?"))
@@ -103,7 +103,7 @@ def test_ollama_is_asked_for_the_window_in_use(room: Room, server: ModelServer, 
     assert session.window.tokens == window
 
 
-def test_the_window_that_ollama_names_is_the_one_in_use(room: Room, server: ModelServer) -> None:
+def test_the_window_reported_by_ollama_is_used(room: Room, server: ModelServer) -> None:
     server.gets["/api/show"] = {"model_info": {"general.architecture": "llama", "llama.context_length": 4096}}
     session = talking(room, OLLAMA, server, says(OLLAMA, "Yes."))
     completed(session.send("Is it?"))
@@ -122,14 +122,14 @@ def test_options_are_sent_when_they_are_set(room: Room, server: ModelServer, pro
 
 
 @BOTH
-def test_and_left_out_when_not(room: Room, server: ModelServer, protocol: Protocol) -> None:
+def test_options_are_left_out_when_not_set(room: Room, server: ModelServer, protocol: Protocol) -> None:
     completed(talking(room, protocol, server, says(protocol, "Yes.")).send("Is it?"))
     body = server.bodies[0]
     assert not {"max_tokens", "max_completion_tokens", "temperature", "top_p", "reasoning_effort", "think", "format"} & set(body)
     assert set(body.get("options", {})) <= {"num_ctx"}
 
 
-def test_a_key_is_sent_where_there_is_one(server: ModelServer) -> None:
+def test_the_key_is_sent_as_a_header(server: ModelServer) -> None:
     for key, expected in ((KEY, f"Bearer {KEY}"), ("", None)):
         OPENAI.ask(server, says(OPENAI, "Yes."), key=key)
         assert server.asked[-1][2].get("authorization") == expected
@@ -138,7 +138,7 @@ def test_a_key_is_sent_where_there_is_one(server: ModelServer) -> None:
 
 
 @pytest.mark.parametrize("end", ["", "/", "//"])
-def test_a_slash_at_the_end_of_an_address_is_nothing(server: ModelServer, end: str) -> None:
+def test_a_trailing_slash_of_an_address_is_ignored(server: ModelServer, end: str) -> None:
     server.says(says(OPENAI, "Yes."), says(OLLAMA, "Yes."))
     for provider, address in (("openai", f"{server.address}/v1{end}"), ("ollama", server.address + end)):
         list(a_model(provider, address).stream(REQUEST))
@@ -171,7 +171,7 @@ TOO_LONG = {"openai": "This model's maximum context length is 2600 tokens.", "ol
 
 
 @BOTH
-def test_a_prompt_that_is_refused_as_too_long_is_made_smaller_once(room: Room, server: ModelServer, protocol: Protocol) -> None:
+def test_a_prompt_refused_as_too_long_is_shrunk_once(room: Room, server: ModelServer, protocol: Protocol) -> None:
     session = a_long_talk(room, protocol, server)
     server.says(protocol.error(400, TOO_LONG[protocol.name]), says(protocol, "Air."))
     events, _ = ended(session.send("And now?"))
@@ -188,7 +188,7 @@ def test_a_prompt_that_is_refused_as_too_long_is_made_smaller_once(room: Room, s
 
 
 @BOTH
-def test_one_that_is_still_too_long_is_a_clear_error(room: Room, server: ModelServer, protocol: Protocol) -> None:
+def test_a_second_refusal_is_a_clear_error(room: Room, server: ModelServer, protocol: Protocol) -> None:
     session = a_long_talk(room, protocol, server)
     server.says(protocol.error(400, TOO_LONG[protocol.name]))
     error = failed(session.send("And now?")).error
@@ -202,7 +202,7 @@ def test_one_that_is_still_too_long_is_a_clear_error(room: Room, server: ModelSe
 
 @BOTH
 @pytest.mark.parametrize("after_a_tool", [False, True])
-def test_what_came_before_a_break_is_stored_and_never_sent_again(
+def test_partial_text_before_a_broken_stream_is_stored_and_never_sent_again(
     room: Room, server: ModelServer, protocol: Protocol, after_a_tool: bool
 ) -> None:
     broken = Reply([protocol.begin("It needs")])
@@ -222,7 +222,7 @@ def test_what_came_before_a_break_is_stored_and_never_sent_again(
 
 @BOTH
 @pytest.mark.parametrize("fault", ["refused", "trouble"])
-def test_a_question_outlasts_a_failure(room: Room, server: ModelServer, protocol: Protocol, fault: str) -> None:
+def test_a_question_is_stored_when_the_call_fails(room: Room, server: ModelServer, protocol: Protocol, fault: str) -> None:
     session = talking(room, protocol, server, protocol.error(401 if fault == "refused" else 503, f"no {KEY}"))
     events, _ = ended(session.send("What does compost need?"))
     assert len([e for e in events if isinstance(e, Waiting)]) == (0 if fault == "refused" else 2)
@@ -233,21 +233,21 @@ def test_a_question_outlasts_a_failure(room: Room, server: ModelServer, protocol
 
 @BOTH
 @pytest.mark.parametrize("pieces", [(), (" \n",)])
-def test_an_empty_answer_is_said_to_be_one(room: Room, server: ModelServer, protocol: Protocol, pieces: tuple[str, ...]) -> None:
+def test_an_empty_answer_is_an_error(room: Room, server: ModelServer, protocol: Protocol, pieces: tuple[str, ...]) -> None:
     error = failed(talking(room, protocol, server, says(protocol, *pieces)).send("What?")).error
     assert getattr(error, "kind", "") == "empty"
     assert "sent an empty answer" in error.message
 
 
 @BOTH
-def test_an_answer_cut_by_its_length_can_go_on(room: Room, server: ModelServer, protocol: Protocol) -> None:
+def test_an_answer_cut_by_its_length_can_be_continued(room: Room, server: ModelServer, protocol: Protocol) -> None:
     session = talking(room, protocol, server, says(protocol, "It needs air,", finish="length"), says(protocol, " water and patience."))
     assert completed(session.send("What does compost need?")).finish_reason == "length"
     assert completed(session.continue_answer()).answer == " water and patience."
     assert said(server.bodies[1])[1] == "assistant: It needs air,"
 
 
-def test_the_key_is_in_nothing_that_is_written(room: Room, server: ModelServer, tmp_path: Path) -> None:
+def test_the_key_is_never_written(room: Room, server: ModelServer, tmp_path: Path) -> None:
     session = talking(room, OPENAI, server, openai_error(400, f"bad key {KEY}"))
     failed(session.send("What does compost need?"))
     room.store.close()
@@ -264,7 +264,7 @@ def counted(protocol: Protocol, tokens: int) -> Reply:
 
 
 @BOTH
-def test_the_next_prompt_is_counted_as_the_server_counts(room: Room, server: ModelServer, protocol: Protocol) -> None:
+def test_the_next_prompt_is_counted_with_the_learned_calibration(room: Room, server: ModelServer, protocol: Protocol) -> None:
     room.settings = Config.model_validate({"context": {"auto_summarize": False}})
     session = talking(room, protocol, server)
     before = session.usage.total_tokens
@@ -280,7 +280,7 @@ def test_the_next_prompt_is_counted_as_the_server_counts(room: Room, server: Mod
 
 @BOTH
 @pytest.mark.parametrize("tokens", [1, 10_000_000])
-def test_absurd_usage_is_no_measure(room: Room, server: ModelServer, protocol: Protocol, tokens: int) -> None:
+def test_implausible_usage_is_ignored(room: Room, server: ModelServer, protocol: Protocol, tokens: int) -> None:
     session = talking(room, protocol, server, counted(protocol, tokens))
     for _ in range(3):
         completed(session.send("Is it so?"))

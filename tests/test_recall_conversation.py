@@ -65,21 +65,21 @@ def test_words_are_found_without_case_and_accents_and_chinese_ones_too(store: Ch
     assert found(store, "nul") == ["c"]
 
 
-def test_results_of_tools_and_other_branches_are_found_but_no_question_still_being_answered(store: ChatSessionStore) -> None:
+def test_search_covers_tool_results_and_other_branches_but_not_the_current_question(store: ChatSessionStore) -> None:
     tell(store, "c1", said("user", "What of slate?", "q"), said("tool", "slate from Wales", "t", parent_id="q", tool_call_id="1"))
     store.move_head("c1", "q")
     store.add("c1", said("user", "slate, pending", "p", parent_id="q", status="pending"))
     assert set(found(store, "slate")) == {"q", "t"}
 
 
-def test_what_is_said_later_is_found_by_the_next_search(store: ChatSessionStore) -> None:
+def test_new_messages_are_found_by_the_next_search(store: ChatSessionStore) -> None:
     tell(store, "c1", said("user", "slate", "a"))
     assert found(store, "slate") == ["a"]
     store.add("c1", said("assistant", "slate and more slate", "b", parent_id="a"))
     assert set(found(store, "slate")) == {"a", "b"}
 
 
-def test_what_was_said_is_gone_with_its_conversation(store: ChatSessionStore, tmp_path: Path) -> None:
+def test_deleted_conversations_are_not_found(store: ChatSessionStore, tmp_path: Path) -> None:
     tell(store, "c1", said("user", "slate", "a"))
     tell(store, "c2", said("user", "slate", "b"))
     assert set(found(store, "slate")) == {"a", "b"}
@@ -100,13 +100,13 @@ def test_two_processes_index_each_message_once(store: ChatSessionStore, tmp_path
     other.close()
 
 
-def test_a_message_of_a_megabyte_is_found_by_how_it_begins(store: ChatSessionStore) -> None:
+def test_a_very_long_message_is_found_by_its_beginning(store: ChatSessionStore) -> None:
     tell(store, "c1", said("user", "slate " + "word " * 200_000 + "wales", "a"))
     assert found(store, "slate") == ["a"]
     assert found(store, "wales") == []
 
 
-def test_a_store_that_cannot_be_searched_says_so(store: ChatSessionStore, tmp_path: Path) -> None:
+def test_an_unsearchable_store_is_an_error(store: ChatSessionStore, tmp_path: Path) -> None:
     database = connect(tmp_path / "s.db")
     database.execute("DROP TABLE message_index")
     database.close()
@@ -115,7 +115,7 @@ def test_a_store_that_cannot_be_searched_says_so(store: ChatSessionStore, tmp_pa
         found(store, "slate")
 
 
-def test_among_very_many_messages_common_words_only_order_what_rare_ones_find(tmp_path: Path) -> None:
+def test_common_words_only_rank_what_rare_words_find(tmp_path: Path) -> None:
     store = ChatSessionStore.open(tmp_path / "s.db")
     tell(store, "c1", said("user", "a wales of slate", "first"))
     database = connect(tmp_path / "s.db")
@@ -144,7 +144,7 @@ def test_storing_a_turn_does_not_wait_for_the_index(store: ChatSessionStore, tmp
 # as the model gets it
 
 
-def test_a_short_message_is_shown_whole_and_of_a_long_one_what_answers() -> None:
+def test_long_messages_are_cut_to_the_relevant_part() -> None:
     assert cut_around_query("Short.", "short") == "Short."
     text = " ".join(f"Sentence {i} is about thing {i}." for i in range(200)) + " The slate comes from Wales. " + "More of it. " * 100
     part = cut_around_query(text, "where does slate come from?")
@@ -155,7 +155,7 @@ def test_a_short_message_is_shown_whole_and_of_a_long_one_what_answers() -> None
     assert cut_around_query("word " * 500 + "slate", "slate").endswith("slate")
 
 
-def test_hostile_messages_are_cut_in_no_time() -> None:
+def test_hostile_messages_are_cut_quickly() -> None:
     start = time.process_time()
     for text in ("x" * 10**6, "a " * 500_000, "\n" * 10**6, "[1]" * 300_000):
         assert len(cut_around_query(text, "a x")) <= MAX_EXCERPT + 4
@@ -166,7 +166,7 @@ def cited(number: int, path: str | None = "Queries/Filters.md", **more: object) 
     return Citation.model_validate({"number": number, "relative_path": path, "valid": True, **more})
 
 
-def test_an_answer_of_another_conversation_has_links_in_place_of_numbers() -> None:
+def test_answers_of_other_conversations_have_links_instead_of_numbers() -> None:
     answer = said(
         "assistant", "In capitals [1], [2] says. But [7] is not there, `[1]` is code.", "a", citations=(cited(1), cited(2, "B.md"))
     )
@@ -175,7 +175,7 @@ def test_an_answer_of_another_conversation_has_links_in_place_of_numbers() -> No
     assert citations_to_links(both) == "Both [[Queries/Filters]] [[B]]."
 
 
-def test_what_is_shown_says_who_when_where_and_on_which_notes() -> None:
+def test_an_excerpt_names_speaker_time_conversation_and_notes() -> None:
     answer = said("assistant", "In capitals [1], see [[Filters]].", "a", citations=(cited(1),))
     other = FoundMessage(conversation_id="c1", title="Talk of roofs", message=answer, score=1.0)
     assert describe_message(other, "capitals", same_conversation=False) == {
@@ -203,7 +203,7 @@ def recalled(room: Room, query: str, session: Any = None, **more: Any) -> dict[s
     return dict(json.loads([m for m in session.history if m.role == "tool"][-1].content))
 
 
-def test_the_model_finds_what_was_said_long_ago_although_it_was_folded(room: Room) -> None:
+def test_recall_finds_folded_messages(room: Room) -> None:
     session = stored(room, talk(*((f"I put thing {i} on shelf {i * 7}.", f"Noted: shelf {i * 7}.") for i in range(1, 40))))
     room.store.compact(session.conversation.id, a_compaction("They spoke of shelves.", "t39-a"))
     result = recalled(room, "thing 23", session)
@@ -212,7 +212,7 @@ def test_the_model_finds_what_was_said_long_ago_although_it_was_folded(room: Roo
     assert len(result["said"]) == 5
 
 
-def test_the_model_finds_earlier_conversations_by_their_titles(room: Room) -> None:
+def test_recall_finds_earlier_conversations_by_title(room: Room) -> None:
     completed(room.session(Deltas([calls(find("compost heap")), says("It needs air [1].")])).send("What does compost need?"))
     first = next(entry for entry in recalled(room, "compost air")["said"] if entry["who"] == "assistant")
     assert first["conversation"] == "What does compost need?"
@@ -228,11 +228,11 @@ def test_with_memory_off_only_this_conversation_is_searched(room: Room) -> None:
     assert [entry["said"] for entry in recalled(room, "roof", here)["said"]] == ["My roof is red"]
 
 
-def test_what_was_never_said_is_not_found(room: Room) -> None:
+def test_recall_finds_nothing_for_unknown_words(room: Room) -> None:
     assert "Nothing was said about that" in recalled(room, "zeppelin")["note"]
 
 
-def test_results_take_no_more_than_the_room_there_is(room: Room) -> None:
+def test_recall_results_fit_into_the_room(room: Room) -> None:
     session = stored(room, talk(*((f"slate {i} " + "and more of it " * 60, "ok") for i in range(30))), max_context=4000)
     room.max_context = 4000
     room.settings = Config(context=ContextSettings(auto_summarize=False))  # the model's first reply is to be its call

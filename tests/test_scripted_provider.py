@@ -1,4 +1,4 @@
-"""The scripted model: replies from a file, with every field a reply may have."""
+"""The scripted model: replies from a file, with every field that a reply may have."""
 
 import json
 from pathlib import Path
@@ -41,11 +41,11 @@ def refused(file: Path, *lines: Any) -> ProviderError:
     return e.value
 
 
-def test_a_text_is_one_delta(file: Path) -> None:
+def test_text_is_one_delta(file: Path) -> None:
     assert played(opened(file, {"text": "Hello"})) == [TextPart("Hello"), StreamFinished("stop")]
 
 
-def test_deltas_come_one_by_one_and_without_the_empty_ones(file: Path) -> None:
+def test_empty_deltas_are_left_out(file: Path) -> None:
     assert played(opened(file, {"deltas": ["Hel", "", "lo"]})) == [TextPart("Hel"), TextPart("lo"), StreamFinished("stop")]
 
 
@@ -53,11 +53,11 @@ def test_reasoning_comes_first(file: Path) -> None:
     assert played(opened(file, {"text": "Yes", "reasoning": "Hm"})) == [ReasoningPart("Hm"), TextPart("Yes"), StreamFinished("stop")]
 
 
-def test_an_empty_reply_is_a_finished_nothing(file: Path) -> None:
+def test_empty_reply_finishes(file: Path) -> None:
     assert played(opened(file, {})) == [StreamFinished("stop")]
 
 
-def test_tool_calls_have_ids_of_their_own(file: Path) -> None:
+def test_tool_calls_get_ids(file: Path) -> None:
     call = {"name": "find_excerpts", "arguments": {"query": "a"}}
     text, calls, end = played(opened(file, {"text": "Let me look", "tool_calls": [call, {"name": "other"}]}))
     assert isinstance(calls, ToolCallsPart)
@@ -65,23 +65,23 @@ def test_tool_calls_have_ids_of_their_own(file: Path) -> None:
     assert (text, end) == (TextPart("Let me look"), StreamFinished("tool_calls"))
 
 
-def test_ids_of_tool_calls_differ_from_call_to_call(file: Path) -> None:
+def test_ids_of_tool_calls_are_unique(file: Path) -> None:
     model = opened(file, {"tool_calls": [{"name": "a"}]})
     ids = [c.id for _ in range(3) for delta in played(model) if isinstance(delta, ToolCallsPart) for c in delta.calls]
     assert ids == ["call-1-1", "call-2-1", "call-3-1"]
 
 
 @pytest.mark.parametrize("reason", ["stop", "length", "content_filter", "tool_calls"])
-def test_a_finish_reason_is_played(file: Path, reason: str) -> None:
+def test_finish_reason_of_a_reply(file: Path, reason: str) -> None:
     assert played(opened(file, {"text": "x", "finish_reason": reason}))[-1] == StreamFinished(reason)  # type: ignore[arg-type]
 
 
-def test_usage_is_what_the_provider_says(file: Path) -> None:
+def test_usage_of_a_reply(file: Path) -> None:
     model = opened(file, {"text": "x", "usage": {"prompt_tokens": 7, "completion_tokens": 3}})
     assert played(model)[-1] == StreamFinished("stop", TokenUsage(prompt_tokens=7, completion_tokens=3, estimated=False))
 
 
-def test_a_delay_is_kept_before_each_delta(file: Path) -> None:
+def test_delay_before_each_delta(file: Path) -> None:
     pauses: list[float] = []
     model = opened(file, {"deltas": ["a", "b"], "delay_ms": 250})
     model.pause = pauses.append
@@ -99,13 +99,13 @@ def test_echo_answers_with_the_prompt_as_json(file: Path) -> None:
     assert document["tools"] == [described.descriptor]
 
 
-def test_the_first_reply_follows_the_last(file: Path) -> None:
+def test_first_reply_follows_the_last(file: Path) -> None:
     model = opened(file, {"text": "one"}, {"text": "two"})
     assert [played(model)[0] for _ in range(5)] == [TextPart(t) for t in ("one", "two", "one", "two", "one")]
 
 
 @pytest.mark.parametrize("kind", ["timeout", "rate_limit", "context_length", "auth", "server", "connection", "cut", "empty"])
-def test_an_error_comes_after_the_text(file: Path, kind: str) -> None:
+def test_error_comes_after_the_text(file: Path, kind: str) -> None:
     text, end = played(opened(file, {"text": "Partly", "error": kind, "tool_calls": [{"name": "never"}]}))
     assert text == TextPart("Partly")
     assert isinstance(end, StreamFailed)
@@ -114,11 +114,11 @@ def test_an_error_comes_after_the_text(file: Path, kind: str) -> None:
     assert end.error.hint
 
 
-def test_blank_lines_and_a_byte_order_mark_do_not_count(file: Path) -> None:
+def test_blank_lines_and_a_byte_order_mark_are_skipped(file: Path) -> None:
     assert len(opened(file, "\ufeff", {"text": "a"}, "", "   ", {"text": "b"}, "").replies) == 2
 
 
-def test_a_text_may_hold_any_line_separator_that_json_allows(file: Path) -> None:
+def test_text_may_contain_any_line_separator_that_json_allows(file: Path) -> None:
     assert played(opened(file, '{"text": "a\u2028b\u0085c"}'))[0] == TextPart("a\u2028b\u0085c")
 
 
@@ -144,7 +144,7 @@ def test_a_text_may_hold_any_line_separator_that_json_allows(file: Path) -> None
         ('{"text": "\\ud800"}', "line 2"),
     ],
 )
-def test_a_bad_line_is_named_by_its_number_and_field(file: Path, line: Any, told: str) -> None:
+def test_invalid_line_is_named_with_its_field(file: Path, line: Any, told: str) -> None:
     error = refused(file, {"text": "good"}, line)
     assert error.kind == "bad_script"
     assert told in error.message
@@ -152,35 +152,35 @@ def test_a_bad_line_is_named_by_its_number_and_field(file: Path, line: Any, told
 
 
 @pytest.mark.parametrize("lines", [[], ["", "  "]])
-def test_a_file_without_replies_is_refused(file: Path, lines: list[str]) -> None:
+def test_file_without_replies_is_an_error(file: Path, lines: list[str]) -> None:
     assert refused(file, *lines).kind == "bad_script"
 
 
 @pytest.mark.parametrize("name", ["", "/no/such/file", "/", "a\0b", "x" * 5000])
-def test_a_file_that_cannot_be_read_is_an_unknown_model(name: str) -> None:
+def test_unreadable_file_is_an_unknown_model(name: str) -> None:
     with pytest.raises(ProviderError) as e:
         providers.provider("scripted").open(ModelConfig(name))
     assert e.value.kind == "unknown_model"
     assert e.value.hint
 
 
-def test_a_file_that_is_not_utf_8_is_refused(file: Path) -> None:
+def test_file_that_is_not_utf_8_is_an_error(file: Path) -> None:
     file.write_bytes(b'{"text": "\xff"}')
     with pytest.raises(ProviderError, match="cannot be read"):
         providers.provider("scripted").open(ModelConfig(str(file)))
 
 
-def test_a_model_is_called_what_the_user_calls_it(file: Path) -> None:
+def test_model_has_the_name_that_the_user_gave(file: Path) -> None:
     model = opened(file, {"text": "x"})
     assert model.name == f"scripted/{file}"
     assert model.window is None
 
 
-def test_the_providers_are_these_each_with_a_label() -> None:
+def test_providers_have_labels() -> None:
     assert {"offline", "scripted"} <= set(providers.names())
     assert all(providers.label(name) and providers.provider(name).help for name in ("offline", "scripted"))
 
 
-def test_an_unknown_provider_is_a_key_error() -> None:
+def test_unknown_provider_is_a_key_error() -> None:
     with pytest.raises(KeyError):
         providers.provider("nobody")

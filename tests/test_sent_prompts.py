@@ -35,7 +35,7 @@ def sent_in(store: ChatSessionStore, session: ZkChatSession) -> list[SentPrompt]
     return [sent for message in session.history if message.role == "user" for sent in store.prompts(message.id)]
 
 
-def test_every_call_is_kept_as_the_model_got_it(room: Room, tmp_path: Path) -> None:
+def test_every_call_is_stored_as_it_was_sent(room: Room, tmp_path: Path) -> None:
     model = looking()
     session = room.session(model)
     for text in ("What are [[Filters]]?", "And [[Nowhere]]?", "Well?"):
@@ -50,7 +50,7 @@ def test_every_call_is_kept_as_the_model_got_it(room: Room, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(("window", "turns"), [(1100, 34), (3000, 22)])
-def test_prompts_of_a_conversation_that_outgrows_its_window_are_kept_too(room: Room, window: int, turns: int) -> None:
+def test_prompts_beyond_the_window_are_stored(room: Room, window: int, turns: int) -> None:
     room.max_context = window
     model = looking()
     session = room.session(model)
@@ -65,7 +65,7 @@ def test_prompts_of_a_conversation_that_outgrows_its_window_are_kept_too(room: R
     assert {m.kind for sent in kept for m in sent.prompt.messages} >= {"summary", "tool_results"}
 
 
-def test_branches_share_what_they_have_in_common(room: Room) -> None:
+def test_branches_share_stored_pieces(room: Room) -> None:
     model = looking()
     session = room.session(model)
     completed(session.send("One?"))
@@ -77,14 +77,14 @@ def test_branches_share_what_they_have_in_common(room: Room) -> None:
     assert [s.prompt.messages for s in sent_in(room.store, session)] == [r.messages for r in (*model.requests[:2], *model.requests[4:])]
 
 
-def test_a_call_that_failed_is_kept_with_its_question(room: Room) -> None:
+def test_a_failed_call_is_stored_with_its_question(room: Room) -> None:
     session = room.session(Deltas([[TextPart("Half"), StreamFailed(ProviderError("cut", "it broke off", "Ask again."))]]))
     failed(session.send("What?"))
     [sent] = room.store.prompts(session.history[0].id)
     assert sent.usage is None and sent.prompt.messages[-1].content == "What?"
 
 
-def test_what_could_not_be_stored_at_once_is_stored_with_its_prompts(room: Room, tmp_path: Path) -> None:
+def test_a_pending_turn_is_stored_with_its_prompts(room: Room, tmp_path: Path) -> None:
     session = room.session(looking())
     database = connect(tmp_path / "store.db")
     turn = session.send("What?")
@@ -97,14 +97,14 @@ def test_what_could_not_be_stored_at_once_is_stored_with_its_prompts(room: Room,
     assert [len(room.store.prompts(m.id)) for m in session.history if m.role == "user"] == [2, 2]
 
 
-def test_an_answers_timings_are_kept(room: Room) -> None:
+def test_an_answers_timings_are_stored(room: Room) -> None:
     session = room.session(looking())
     report = completed(session.send("What?"))
     kept = room.store.history(session.conversation.id)[-1].timings_ms
     assert kept is not None and kept.model == report.timings_ms.model > 0
 
 
-def test_prompts_go_with_their_conversation(room: Room, tmp_path: Path) -> None:
+def test_prompts_are_deleted_with_their_conversation(room: Room, tmp_path: Path) -> None:
     session = room.session(looking())
     completed(session.send("What of the zymurgist?"))
     kept = room.session(looking())
@@ -118,14 +118,14 @@ def test_prompts_go_with_their_conversation(room: Room, tmp_path: Path) -> None:
     assert len(sent_in(room.store, kept)) == 2
 
 
-def test_turns_without_stored_prompts_say_so(room: Room) -> None:
+def test_a_turn_without_stored_prompts_is_an_error(room: Room) -> None:
     session = stored(room, talk(("Hi", "Hello")))
     assert room.store.prompts(session.history[0].id) == () == room.store.prompts("nobody")
     with pytest.raises(UsageError, match="no prompt of turn 1 was stored: it was imported"):
         prompt_history.restore_sent_prompts(session.history, 1, ())
 
 
-def test_prompts_take_room_by_the_turn_not_by_its_square(room: Room, tmp_path: Path) -> None:
+def test_stored_prompts_grow_linearly(room: Room, tmp_path: Path) -> None:
     sizes = []
     model = looking()
     session = room.session(model)
@@ -146,7 +146,7 @@ def whole(session: ZkChatSession, number: int, room: Room) -> Prompt:
     return prompt_history.restore_sent_prompts(session.history, number, room.store.prompts(question.id)).calls[-1].prompt
 
 
-def test_what_was_left_out_is_told_from_the_log(room: Room) -> None:
+def test_dropped_messages_are_derived_from_the_log(room: Room) -> None:
     room.max_context = 1500
     session = stored(
         room, talk(*((f"Day {i}: the anvil is on shelf {i}." * 3, f"Noted, day {i}." * 9) for i in range(30))), model=looking()
@@ -162,7 +162,7 @@ def test_what_was_left_out_is_told_from_the_log(room: Room) -> None:
     assert [d.relative_path for d in prompt.documents] == [asked.references[0].relative_path]
 
 
-def test_the_summary_of_then_is_told_although_it_was_taken_back(room: Room) -> None:
+def test_a_past_prompt_keeps_its_undone_summary(room: Room) -> None:
     session = stored(room, talk(("One?", "1."), ("Two?", "2."), ("Three?", "3.")), model=Deltas([says("So.")]))
     session = with_compaction(session, a_compaction("They counted to two.", session.history[3].id))
     completed(session.send("And?"))
@@ -172,7 +172,7 @@ def test_the_summary_of_then_is_told_although_it_was_taken_back(room: Room) -> N
     assert [(d.id, d.reason) for d in prompt.dropped] == [(m.id, "in the summary") for m in session.history[:4]]
 
 
-def test_a_failed_turn_is_told_as_such(room: Room) -> None:
+def test_a_failed_turn_is_named_as_failed(room: Room) -> None:
     model = Deltas([[StreamFailed(ProviderError("server", "no", "Later."))], says("So.")])
     session = room.session(model)
     failed(session.send("One?"))
@@ -180,7 +180,7 @@ def test_a_failed_turn_is_told_as_such(room: Room) -> None:
     assert [d.reason for d in whole(session, 2, room).dropped] == ["the model call failed"]
 
 
-def test_a_turn_or_call_that_is_not_there_is_an_error(room: Room) -> None:
+def test_an_unknown_turn_or_call_is_an_error(room: Room) -> None:
     session = room.session(looking())
     completed(session.send("One?"))
     for number in (0, 2, -1):
@@ -218,7 +218,7 @@ def test_what_changed_between_two_turns(room: Room) -> None:
     assert prompt_history.diff_prompts(b.model_copy(update={"tools": b.tools[1:]}), b).tools_added == (a.tools[0].name,)
 
 
-def test_why_a_message_was_lost_is_told(room: Room) -> None:
+def test_the_diff_says_why_a_message_was_dropped(room: Room) -> None:
     session = stored(room, talk(("One?", "1."), ("Two?", "2.")), model=Deltas([says("So.")]))
     completed(session.send("Three?"))
     session = with_compaction(session, a_compaction("They counted.", session.history[3].id))
@@ -272,7 +272,7 @@ def test_a_turn_is_shown_call_by_call(room: Room) -> None:
 # as a command
 
 
-def test_the_command_shows_what_was_sent_then(zkchat: Program, script: Callable[..., str]) -> None:
+def test_context_show_of_a_past_turn(zkchat: Program, script: Callable[..., str]) -> None:
     model = script({"echo": True})
     first = zkchat("ask", "What are filters?", "--json", "--model", model).json
     sent = json.loads(first["answer"])

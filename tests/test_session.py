@@ -59,14 +59,14 @@ def step_to(turn: Generator[Event, None, None], wanted: type) -> Any:
 # a turn
 
 
-def test_a_turn_tells_what_happens_in_order(room: Room) -> None:
+def test_a_turn_yields_its_events_in_order(room: Room) -> None:
     events, _ = ended(room.session(Deltas([COMPOST, says("It needs ", "air [1].")])).send("What does compost need?"))
     assert [type(event) for event in events] == [
         MessageStored, ToolCallStarted, ToolCallFinished, TextDelta, TextDelta, Cited, TurnCompleted,
     ]  # fmt: skip
 
 
-def test_a_citation_is_told_as_soon_as_it_is_certain(room: Room) -> None:
+def test_a_citation_is_yielded_as_soon_as_it_is_complete(room: Room) -> None:
     events, _ = ended(room.session(Deltas([COMPOST, says("It needs air [1", "] and [[Com", "post]] `[2]`", " [9]")])).send("What?"))
     told = [event for event in events if isinstance(event, TextDelta | Cited)]
     assert told == [
@@ -75,7 +75,7 @@ def test_a_citation_is_told_as_soon_as_it_is_certain(room: Room) -> None:
     ]  # fmt: skip
 
 
-def test_a_report_says_all_there_is_to_say(room: Room) -> None:
+def test_a_report_has_all_figures_of_the_turn(room: Room) -> None:
     report = completed(
         room.session(Deltas([COMPOST, says("“A compost heap needs air, water and patience” [1].")])).send("What about [[Filtrs]]?")
     )
@@ -88,7 +88,7 @@ def test_a_report_says_all_there_is_to_say(room: Room) -> None:
     assert report.context.total_tokens == report.context.system_tokens + report.context.tool_tokens + report.context.message_tokens
 
 
-def test_a_finished_turn_is_stored_whole(room: Room) -> None:
+def test_a_finished_turn_is_stored_completely(room: Room) -> None:
     session = room.session(Deltas([COMPOST, says("Air [1].")]))
     report = completed(session.send("What does compost need?"))
     assert [(role, status) for role, status, _ in log(session)] == [
@@ -101,7 +101,7 @@ def test_a_finished_turn_is_stored_whole(room: Room) -> None:
     assert room.store.history(session.conversation.id) == session.history
 
 
-def test_a_conversation_is_called_after_its_first_question(room: Room) -> None:
+def test_the_default_title_is_the_first_question(room: Room) -> None:
     session = room.session(Deltas([says("Yes.")]))
     completed(session.send("Is it\nso? " + "x" * 100))
     completed(session.send("And again?"))
@@ -111,7 +111,7 @@ def test_a_conversation_is_called_after_its_first_question(room: Room) -> None:
     assert len(title) <= 60
 
 
-def test_opening_a_session_leaves_nothing_behind(room: Room) -> None:
+def test_opening_a_session_stores_nothing(room: Room) -> None:
     room.session()
     assert room.store.conversations() == []
 
@@ -143,19 +143,19 @@ def test_the_message_is_stored_with_the_documents_it_names(room: Room) -> None:
     assert [r.relative_path for r in stored_event.references] == ["Filters.md"]
 
 
-def test_broken_links_are_noticed_and_stop_nothing(room: Room) -> None:
+def test_broken_links_are_reported_and_stop_nothing(room: Room) -> None:
     events, _ = ended(room.session(Deltas([says("Yes.")])).send("See [[Filtrs]]"))
     assert [e.message for e in events if isinstance(e, Notice)] == ["[[Filtrs]] not found"]
 
 
-def test_documents_that_tools_bring_in_twice_are_references_once(room: Room) -> None:
+def test_a_document_found_twice_is_one_reference(room: Room) -> None:
     model = Deltas([calls(find("compost heap"), find("compost air", "b")), calls(find("compost", "c")), says("Air [1].")])
     report = completed(room.session(model).send("See [[Compost]]"))
     assert [r.relative_path for r in report.references].count("Garden/Compost.md") == 1
     assert report.references[0].number == 1
 
 
-def test_reasoning_is_told_and_stored_but_not_sent_again(room: Room) -> None:
+def test_reasoning_is_yielded_and_stored_but_not_sent_again(room: Room) -> None:
     session = room.session(Deltas([[ReasoningPart("Hm, "), ReasoningPart("well."), *says("Yes.")]]))
     events, _ = ended(session.send("Is it so?"))
     assert [e.text for e in events if isinstance(e, ReasoningDelta)] == ["Hm, ", "well."]
@@ -163,19 +163,19 @@ def test_reasoning_is_told_and_stored_but_not_sent_again(room: Room) -> None:
     assert not any("well." in text for text in contents(session))
 
 
-def test_usage_is_the_providers_where_it_says(room: Room) -> None:
+def test_reported_usage_is_used(room: Room) -> None:
     usage = TokenUsage(prompt_tokens=7, completion_tokens=3, estimated=False)
     assert completed(room.session(Deltas([[TextPart("Yes."), StreamFinished("stop", usage)]])).send("So?")).usage == usage
 
 
-def test_usage_is_counted_and_marked_where_the_provider_does_not_say(room: Room) -> None:
+def test_unreported_usage_is_counted_and_marked_as_estimated(room: Room) -> None:
     usage = completed(room.session(Deltas([says("Yes.")])).send("So?")).usage
     assert usage.estimated
     assert usage.completion_tokens == COUNTER.count("Yes.")
     assert usage.prompt_tokens > 100
 
 
-def test_time_is_told_by_phase_without_what_the_reader_does_between(room: Room) -> None:
+def test_timings_leave_out_the_consumers_time(room: Room) -> None:
     session = room.session(Deltas([COMPOST, says("Air [1].")]))
     last = None
     for event in session.send("What does compost need?"):
@@ -200,7 +200,7 @@ def test_a_message_without_text_is_refused(room: Room, text: str) -> None:
     assert room.store.conversations() == []
 
 
-def test_halves_of_characters_do_no_harm_wherever_they_come_from(room: Room) -> None:
+def test_lone_surrogates_are_replaced(room: Room) -> None:
     broken = ToolCall(id="x", name="resolve_wikilink", arguments={"wikilink": "ab"})
     broken.arguments["wikilink"] = "a\ud800b"
     model = Deltas([[ReasoningPart("\udc00"), *calls(broken, text="\udc80 look")], [TextPart("half \ud800"), StreamFinished("stop")]])
@@ -211,7 +211,7 @@ def test_halves_of_characters_do_no_harm_wherever_they_come_from(room: Room) -> 
     assert room.store.history(session.conversation.id) == session.history
 
 
-def test_reasoning_is_sent_back_as_the_store_has_it(room: Room) -> None:
+def test_reasoning_is_sent_back_as_it_is_stored(room: Room) -> None:
     thinking = ThinkingPart(ThinkingBlocks(provider="openai", blocks=({"message": {"text": "a\ud800b", "sure": float("nan")}},)))
     model = Deltas([[thinking, *COMPOST], says("Yes.")])
     session = room.session(model)
@@ -221,7 +221,7 @@ def test_reasoning_is_sent_back_as_the_store_has_it(room: Room) -> None:
     assert room.store.prompts(session.history[0].id)[1].prompt.messages == sent
 
 
-def test_reasoning_that_no_store_holds_does_not_keep_the_answer_from_it(room: Room) -> None:
+def test_an_answer_is_stored_without_reasoning_that_cannot_be_stored(room: Room) -> None:
     nested: dict[str, Any] = {}
     for _ in range(300):
         nested = {"in": nested}
@@ -233,7 +233,7 @@ def test_reasoning_that_no_store_holds_does_not_keep_the_answer_from_it(room: Ro
 # tools
 
 
-def test_results_of_tools_go_into_the_next_call_behind_the_question(room: Room) -> None:
+def test_tool_results_follow_the_question_in_the_next_call(room: Room) -> None:
     model = Deltas([calls(find("compost heap"), text="Let me look."), says("Air [1].")])
     completed(room.session(model).send("What does compost need?"))
     assert [m.role for m in model.requests[1].messages] == ["system", "user", "assistant", "tool"]
@@ -257,14 +257,14 @@ def test_the_same_call_id_in_two_turns_is_two_calls(room: Room) -> None:
     assert "Garden/Compost.md" not in {r.relative_path for r in report.references}
 
 
-def test_an_unknown_tool_is_answered_and_the_turn_goes_on(room: Room) -> None:
+def test_an_unknown_tool_gets_an_error_as_its_result(room: Room) -> None:
     model = Deltas([calls(ToolCall(id="1", name="rm_rf")), says("Sorry.")])
     report = completed(room.session(model).send("What?"))
     assert [run.ok for run in report.tools] == [False]
     assert "unknown tool rm_rf" in model.requests[1].messages[-1].content
 
 
-def test_wrong_arguments_are_answered_and_the_turn_goes_on(room: Room) -> None:
+def test_wrong_arguments_get_an_error_as_their_result(room: Room) -> None:
     model = Deltas([calls(ToolCall(id="1", name="find_excerpts", arguments={"query": "a", "limit": True})), says("Sorry.")])
     assert [run.ok for run in completed(room.session(model).send("What?")).tools] == [False]
 
@@ -277,20 +277,20 @@ def test_the_last_round_offers_no_tools(room: Room) -> None:
     assert len(report.tools) == 2
 
 
-def test_a_model_that_never_stops_asking_for_tools_is_stopped(room: Room) -> None:
+def test_a_model_that_calls_tools_without_end_is_stopped(room: Room) -> None:
     room.settings = Config(llm=LlmSettings(max_tool_rounds=2))
     error = failed(room.session(Deltas([calls(find("compost"))])).send("What?")).error
     assert "called tools 3 times in a row" in error.message
     assert "llm.max_tool_rounds" in error.hint
 
 
-def test_what_is_said_with_the_last_unwanted_call_is_the_answer(room: Room) -> None:
+def test_text_beside_a_call_in_the_last_round_is_the_answer(room: Room) -> None:
     room.settings = Config(llm=LlmSettings(max_tool_rounds=1))
     model = Deltas([calls(find("compost")), calls(find("filters", "2"), text="Well, air.")])
     assert completed(room.session(model).send("What?")).answer == "Well, air."
 
 
-def test_many_large_results_never_burst_the_window(room: Room) -> None:
+def test_many_large_results_stay_within_the_window(room: Room) -> None:
     write(room.vault.root, {f"Long {i}.md": "".join(f"# Part {j}\n\n{'compost words ' * 80}\n\n" for j in range(20)) for i in range(5)})
     room.max_context = 2000
     reads = [ToolCall(id=str(i), name="read_zk_document", arguments={"relative_path": f"Long {i}.md"}) for i in range(4)]
@@ -314,7 +314,7 @@ def test_many_large_results_never_burst_the_window(room: Room) -> None:
     assert all(run.ok for run in report.tools)
 
 
-def test_a_citation_holds_only_for_what_was_in_the_prompt(room: Room) -> None:
+def test_only_chunks_of_the_prompt_can_be_cited(room: Room) -> None:
     session = room.session(Deltas([COMPOST, says("Air [1]."), says("Still air [1], and more [9].")]))
     completed(session.send("What does compost need?"))
     assert [c.valid for c in completed(session.send("And still?")).citations] == [True, False]
@@ -341,7 +341,7 @@ def test_a_failed_turn_is_not_in_the_next_prompt(room: Room) -> None:
     assert contents(room.resumed(session)) == ["And this?", "Yes."]
 
 
-def test_what_a_failing_model_had_said_is_kept_and_told(room: Room) -> None:
+def test_partial_text_of_a_failed_call_is_stored_and_reported(room: Room) -> None:
     session = room.session(Deltas([[TextPart("Half an "), TextPart("answer"), TIMEOUT]]))
     assert failed(session.send("Is it so?")).partial == "Half an answer"
     assert log(session) == [("user", "failed", "Is it so?"), ("assistant", "failed", "Half an answer")]
@@ -369,7 +369,7 @@ def test_an_empty_answer_is_a_failure(room: Room, nothing: list[Delta]) -> None:
         ("content_filter", "content_filter", "deltas: a content filter blocked the answer"),
     ],
 )
-def test_it_is_told_why_an_answer_is_empty(room: Room, reason: FinishReason, kind: str, told: str) -> None:
+def test_the_error_says_why_an_answer_is_empty(room: Room, reason: FinishReason, kind: str, told: str) -> None:
     error = failed(room.session(Deltas([[StreamFinished(reason)]])).send("Is it so?")).error
     assert isinstance(error, ProviderError)
     assert (error.kind, error.message) == (kind, told)
@@ -443,7 +443,7 @@ def test_closing_a_turn_before_a_word_leaves_the_question_out_of_the_next_prompt
     assert contents(session) == []
 
 
-def test_what_was_said_before_a_tool_survives_stopping_while_the_tool_runs(room: Room) -> None:
+def test_text_before_a_tool_call_survives_a_stop_while_the_tool_runs(room: Room) -> None:
     session = room.session(Deltas([calls(find("compost"), text="Let me look it up.")]))
     turn = session.send("What does compost need?")
     step_to(turn, ToolCallStarted)
@@ -451,7 +451,7 @@ def test_what_was_said_before_a_tool_survives_stopping_while_the_tool_runs(room:
     assert log(session)[-1] == ("assistant", "unfinished", "Let me look it up.")
 
 
-def test_a_turn_stopped_between_two_calls_keeps_what_its_tools_found(room: Room) -> None:
+def test_a_turn_stopped_between_two_calls_keeps_its_tool_results(room: Room) -> None:
     session = room.session(Deltas([COMPOST, says("Air ", "[1]")]))
     turn = session.send("What does compost need?")
     step_to(turn, TextDelta)
@@ -462,7 +462,7 @@ def test_a_turn_stopped_between_two_calls_keeps_what_its_tools_found(room: Room)
     assert room.resumed(session).prompt() == session.prompt()
 
 
-def test_an_interrupt_while_the_model_works_is_passed_on(room: Room) -> None:
+def test_an_interrupt_during_the_model_call_is_raised(room: Room) -> None:
     class Interrupted:
         name = "interrupted"
         window = None
@@ -500,7 +500,7 @@ def test_an_interrupt_while_the_answer_is_being_stored_loses_nothing(room: Room)
 
 
 @pytest.mark.parametrize("wanted", [TurnCompleted, TurnFailed])
-def test_leaving_after_the_last_event_stores_nothing_twice(room: Room, wanted: type) -> None:
+def test_closing_after_the_last_event_stores_nothing_twice(room: Room, wanted: type) -> None:
     session = room.session(Deltas([says("Yes.") if wanted is TurnCompleted else [TIMEOUT]]))
     turn = session.send("Is it so?")
     step_to(turn, wanted)
@@ -514,7 +514,7 @@ def test_leaving_after_the_last_event_stores_nothing_twice(room: Room, wanted: t
 # coming back
 
 
-def test_a_resumed_session_has_the_same_prompt_and_goes_on_with_the_numbers(room: Room) -> None:
+def test_a_resumed_session_has_the_same_prompt_and_continues_the_numbering(room: Room) -> None:
     session = room.session(Deltas([COMPOST, says("Air [1].")]))
     completed(session.send("What does compost need? [[Filters]]"))
     again = room.resumed(session, Deltas([calls(find("compost heap limit", "new")), says("So [1].")]))
@@ -531,7 +531,7 @@ def test_a_message_that_a_killed_process_left_pending_is_not_sent(room: Room) ->
     assert contents(stored(room, history)) == ["Before?", "Yes."]
 
 
-def test_looking_at_the_next_prompt_changes_nothing(room: Room) -> None:
+def test_previewing_the_next_prompt_changes_nothing(room: Room) -> None:
     session = stored(room, talk(("Before?", "Yes.")))
     before = log(session)
     assert session.prompt("See [[Filters]]").messages[-1].content == "See [[Filters]]"
@@ -601,14 +601,14 @@ def test_the_vault_is_not_scanned_again_within_moments(room: Room) -> None:
     assert "wooden bars" not in completed(session.send("What is a xylophone?")).answer
 
 
-def test_a_rebuilt_index_is_noticed(room: Room) -> None:
+def test_a_rebuilt_index_is_reported(room: Room) -> None:
     room.vault.close()
     room.vault.index_file.write_bytes(b"this is no database" * 100)
     events, _ = ended(room.session(Deltas([says("Yes.")])).send("So?"))
     assert any("the index was rebuilt" in e.message for e in events if isinstance(e, Notice))
 
 
-def test_what_another_refresh_found_counts_for_the_next_turn(room: Room) -> None:
+def test_a_scan_started_elsewhere_counts_for_the_next_turn(room: Room) -> None:
     session = room.session(Deltas([says("Yes."), says("Yes.")]))
     assert (completed(session.send("What is [[Compost]]?")).references[0].summary or "").startswith("A compost heap needs air")
     write(room.vault.root, {"Garden/Compost.md": "Compost is old now."})
@@ -620,7 +620,7 @@ def test_what_another_refresh_found_counts_for_the_next_turn(room: Room) -> None
     assert [e.message for e in events if isinstance(e, Notice)] == ["the index was rebuilt: it was damaged"]
 
 
-def test_a_conversation_goes_on_when_its_vault_is_gone(room: Room) -> None:
+def test_a_conversation_continues_when_its_vault_is_gone(room: Room) -> None:
     session = room.session()
     completed(session.send("What is a filter?"))
     for file in sorted(room.vault.root.rglob("*"), reverse=True):

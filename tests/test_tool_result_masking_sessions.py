@@ -99,7 +99,7 @@ def test_results_of_what_is_critical_are_masked_last(room: Room) -> None:
 
 
 @pytest.mark.parametrize("turns", [3, 5, 8])
-def test_who_wishes_it_twice_without_news_gets_nothing_new(room: Room, turns: int) -> None:
+def test_a_repeated_masking_request_changes_nothing(room: Room, turns: int) -> None:
     room.max_context = 9000
     session = stored(room, searches(turns), model=Summariser([fails("timeout")]))
     assert session.compact().mode == "extractive"
@@ -108,7 +108,7 @@ def test_who_wishes_it_twice_without_news_gets_nothing_new(room: Room, turns: in
     assert prompt(session) == before
 
 
-def test_masking_goes_on_with_the_summary_that_held_before(room: Room) -> None:
+def test_masking_keeps_the_previous_summary(room: Room) -> None:
     session = stored(room, searches(10, after=talk(*things(4, 5))), model=Summariser([summary()]))
     history = session.history
     assert session.compact(keep=40).mode == "full"
@@ -124,7 +124,7 @@ def test_masking_goes_on_with_the_summary_that_held_before(room: Room) -> None:
     assert again.compaction.mode == "full"
 
 
-def test_with_nothing_to_fold_a_wish_is_fulfilled_by_masking(room: Room) -> None:
+def test_with_nothing_to_fold_a_manual_compaction_masks(room: Room) -> None:
     session = stored(room, searches(3), model=Summariser([summary()]))
     assert session.compact(keep=12).mode == "none"
     done = session.compact(keep=4)

@@ -34,7 +34,7 @@ def step_to(turn: Generator[Event, None, None], wanted: type) -> Any:
     return next(event for event in turn if isinstance(event, wanted))
 
 
-def test_a_turn_is_two_transactions_whatever_it_teaches(room: Room) -> None:
+def test_a_turn_is_stored_in_two_transactions(room: Room) -> None:
     usage = TokenUsage(prompt_tokens=500, completion_tokens=3)
     tool = [ToolCallsPart((find("roof"),)), StreamFinished("tool_calls", usage)]
     session = room.session(Deltas([says("Yes?"), tool, [TextPart("In June."), StreamFinished("stop", usage)]]))
@@ -59,7 +59,7 @@ def make_room(store: ChatSessionStore) -> None:
     store._db.execute("PRAGMA max_page_count = 1000000")
 
 
-def test_an_answer_that_cannot_be_stored_is_told_and_not_lost(room: Room) -> None:
+def test_an_answer_that_cannot_be_stored_is_reported_and_kept(room: Room) -> None:
     session = room.session(Deltas([says(LONG)]))
     turn = session.send("Is it so?")
     step_to(turn, MessageStored)
@@ -85,7 +85,7 @@ def test_an_answer_that_could_not_be_stored_is_stored_with_the_next_turn(room: R
     assert room.resumed(session).prompt() == session.prompt()
 
 
-def test_the_conversation_goes_on_in_memory_while_the_disk_is_full(room: Room) -> None:
+def test_the_conversation_continues_in_memory_while_the_disk_is_full(room: Room) -> None:
     session = room.session(Deltas([says(LONG), says("Perhaps."), says("Short.")]))
     turn = session.send("Is it so?")
     step_to(turn, MessageStored)
@@ -103,7 +103,7 @@ def test_the_conversation_goes_on_in_memory_while_the_disk_is_full(room: Room) -
     assert room.resumed(session).prompt() == session.prompt()
 
 
-def test_a_conversation_that_could_not_even_begin_is_stored_later(room: Room) -> None:
+def test_a_conversation_whose_first_message_could_not_be_stored_is_stored_later(room: Room) -> None:
     session = room.session(Deltas([says("Yes.")]))
     fill(room.store)
     completed(session.send("word " * 20_000))
@@ -116,7 +116,7 @@ def test_a_conversation_that_could_not_even_begin_is_stored_later(room: Room) ->
     assert len(room.store.prompts(session.history[0].id)) == 1
 
 
-def test_a_failure_on_a_full_disk_tells_both(room: Room) -> None:
+def test_a_failed_call_on_a_full_disk_reports_both_problems(room: Room) -> None:
     session = room.session(Deltas([[TextPart(LONG), TIMEOUT]]))
     turn = session.send("Is it so?")
     step_to(turn, MessageStored)
@@ -127,7 +127,7 @@ def test_a_failure_on_a_full_disk_tells_both(room: Room) -> None:
     assert any("full" in e.message for e in events if isinstance(e, Notice))
 
 
-def test_a_disk_that_is_full_for_the_system_is_told_too(room: Room, tmp_path: Path) -> None:
+def test_a_file_size_limit_of_the_system_is_reported(room: Room, tmp_path: Path) -> None:
     session = room.session(Deltas([says(LONG)]))
     turn = session.send("Is it so?")
     step_to(turn, MessageStored)

@@ -102,7 +102,7 @@ def test_the_same_call_twice_in_a_turn_runs_once(room: Room) -> None:
     assert well_formed(session.history)
 
 
-def test_more_calls_than_the_window_holds_are_the_models_fault_and_the_chat_goes_on(room: Room) -> None:
+def test_more_calls_than_the_window_holds_fail_the_turn_only(room: Room) -> None:
     many = [find(f"filter {n}", f"c{n}") for n in range(1000)]
     session = room.session(Deltas([calls(*many), says("A filter.")]))
     error = failed(session.send("What is a filter?")).error
@@ -111,7 +111,7 @@ def test_more_calls_than_the_window_holds_are_the_models_fault_and_the_chat_goes
     assert completed(session.send("And now?")).answer == "A filter."
 
 
-def test_a_turn_that_is_stopped_before_its_answer_ends_with_a_word_of_that(room: Room) -> None:
+def test_a_stopped_turn_is_marked_as_interrupted_in_the_prompt(room: Room) -> None:
     model = Deltas([calls(find("filter")), [ReasoningPart("What is it? "), ReasoningPart("A line.")], says("A filter.")])
     session = room.session(model)
     turn = session.send("What is a filter?")
@@ -122,7 +122,7 @@ def test_a_turn_that_is_stopped_before_its_answer_ends_with_a_word_of_that(room:
     assert model.requests[-1].messages[-2].content == "[interrupted by the user]"
 
 
-def test_the_order_of_the_arguments_makes_no_other_call(room: Room) -> None:
+def test_the_order_of_arguments_does_not_matter(room: Room) -> None:
     ran: list[Any] = []
     tool = Tool("pair", "pairs", {"a": {"type": "integer"}, "b": {"type": "integer"}}, (), lambda args, _: ran.append(args) or ToolOutput())
     wanted = [ToolCall(id=i, name="pair", arguments=args) for i, args in (("x", {"a": 1, "b": 2}), ("y", {"b": 2, "a": 1}))]
@@ -130,7 +130,7 @@ def test_the_order_of_the_arguments_makes_no_other_call(room: Room) -> None:
     assert len(ran) == 1
 
 
-def test_calls_of_one_reply_run_at_once(room: Room) -> None:
+def test_reading_calls_of_one_reply_run_in_parallel(room: Room) -> None:
     counting = Counting(meeting=threading.Barrier(3))
     session = room.session(Deltas([calls(count(1), count(2), count(3)), says("Done.")]), tools=(counting.tool,))
     events, _ = ended(session.send("Count."))
@@ -139,7 +139,7 @@ def test_calls_of_one_reply_run_at_once(room: Room) -> None:
     assert [id_ for id_, _ in results(session.history)] == ["c1", "c2", "c3"]
 
 
-def test_but_not_where_the_tool_does_more_than_read(room: Room) -> None:
+def test_writing_calls_run_one_after_another(room: Room) -> None:
     counting = Counting(parallel=False)
     session = room.session(Deltas([calls(count(3), count(1), count(2)), says("Done.")]), tools=(counting.tool,))
     completed(session.send("Count."))
@@ -167,7 +167,7 @@ def test_a_tool_that_fails_is_a_short_error(room: Room) -> None:
         (garbled(), "the arguments of count are not a JSON object"),
     ],
 )
-def test_a_wrong_call_is_told_so_and_may_be_made_better(room: Room, call: ToolCall, expected: str) -> None:
+def test_a_wrong_call_gets_an_error_and_can_be_corrected(room: Room, call: ToolCall, expected: str) -> None:
     counting = Counting()
     session = room.session(Deltas([calls(call), calls(count(7, "y")), says("Seven.")]), tools=(counting.tool,))
     assert completed(session.send("Count.")).answer == "Seven."
@@ -175,7 +175,7 @@ def test_a_wrong_call_is_told_so_and_may_be_made_better(room: Room, call: ToolCa
     assert counting.ran == [7]
 
 
-def test_arguments_that_are_no_json_twice_in_a_row_end_the_turn(room: Room) -> None:
+def test_malformed_arguments_twice_in_a_row_end_the_turn(room: Room) -> None:
     session = room.session(Deltas([calls(garbled("a")), calls(garbled("b"))]), tools=(Counting().tool,))
     error = failed(session.send("Count.")).error
     assert isinstance(error, ProviderError)
@@ -184,7 +184,7 @@ def test_arguments_that_are_no_json_twice_in_a_row_end_the_turn(room: Room) -> N
     assert well_formed(session.history)
 
 
-def test_but_not_when_a_good_call_is_between(room: Room) -> None:
+def test_a_good_call_between_malformed_ones_continues_the_turn(room: Room) -> None:
     session = room.session(
         Deltas([calls(garbled("a")), calls(count(1)), calls(garbled("b")), calls(garbled("c"), count(2)), says("Done.")]),
         tools=(Counting().tool,),
@@ -193,14 +193,14 @@ def test_but_not_when_a_good_call_is_between(room: Room) -> None:
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
-def test_numbers_that_are_no_json_are_not_sent_back(room: Room, number: float) -> None:
+def test_non_json_numbers_are_not_sent_back(room: Room, number: float) -> None:
     model = Deltas([calls(ToolCall(id="x", name="count", arguments={"n": number, "of": [number]})), says("Done.")])
     completed(room.session(model, tools=(Counting().tool,)).send("Count."))
     [call] = [call for message in model.requests[1].messages for call in message.tool_calls]
     assert call.arguments == {"n": None, "of": [None]}
 
 
-def test_arguments_nested_without_end_are_no_arguments(room: Room) -> None:
+def test_deeply_nested_arguments_are_refused(room: Room) -> None:
     deep: dict[str, Any] = {}
     for _ in range(300):
         deep = {"n": deep}
@@ -209,7 +209,7 @@ def test_arguments_nested_without_end_are_no_arguments(room: Room) -> None:
     assert "not a JSON object: 'nested too deeply'" in results(room.resumed(session).history)[0][1]
 
 
-def test_a_server_that_finds_every_prompt_too_long_does_not_end_the_conversation(room: Room) -> None:
+def test_a_server_that_refuses_every_prompt_does_not_end_the_conversation(room: Room) -> None:
     refusing = [StreamFailed(ProviderError("context_length", "too long", "Shorter."))]
     session = room.session(Deltas([*[refusing] * 8, says("Here I am.")]))
     for _ in range(4):
@@ -220,7 +220,7 @@ def test_a_server_that_finds_every_prompt_too_long_does_not_end_the_conversation
     assert end.report.answer == "Here I am."
 
 
-def test_going_on_with_an_answer_that_was_cut(room: Room) -> None:
+def test_continuing_a_cut_answer(room: Room) -> None:
     cut = [TextPart("One, two,"), StreamFinished("length")]
     session = room.session(Deltas([cut, says(" three.")]))
     with pytest.raises(UsageError, match="was not cut"):

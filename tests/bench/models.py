@@ -22,9 +22,9 @@ TOKENS = 4000
 SERVER = """
 import sys, time
 sys.path.insert(0, sys.argv[1])
-from speaking import Reply, a_server, ollama_text, openai_text
+from model_server import Reply, running_server, ollama_text, openai_text
 pieces = [f"word{i} " for i in range(int(sys.argv[3]))]
-with a_server() as server:
+with running_server() as server:
     server.says(Reply({"openai": openai_text, "ollama": ollama_text}[sys.argv[2]](*pieces)))
     print(server.address, flush=True)
     sys.stdin.read()

@@ -147,15 +147,18 @@ class BlockScanner:
 
     def _scan_text(self, line: str, content: int, at: int, quotes: int, indent: int) -> ScannedLine:
         first, column, head = at, indent, line[at]
-        marker = _ITEM.match(line, at) if head in _ITEM_BEGINS and not _RULE.match(line, at) else None
+        marker = _ITEM.match(line, at) if head in _ITEM_BEGINS else None
+        if marker and line.startswith(head, marker.end()) and _RULE.match(line, at):
+            marker = None  # `- - -`
         heading = _HEADING.match(line, at) if head == "#" and indent < 4 else None
         if indent < self._item and (not self._in_paragraph or marker or heading or (head in _FENCE_BEGINS and _FENCE.match(line, at))):
             self._item = 0  # only a paragraph may continue without its indentation
         in_list = indent >= self._item > 0
+        has_quote = marker is not None and ">" in line
         while marker:
             column += marker.end() - at
             at, self._item = marker.end(), column
-            if quote := _QUOTE.match(line, at):  # lists in a quote in a list count columns from the quote marker on
+            if has_quote and (quote := _QUOTE.match(line, at)):  # lists in a quote in a list count columns from the quote marker on
                 at, column, quotes = quote.end(), 0, quotes + quote[0].count(">")
             marker = _ITEM.match(line, at) if line[at : at + 1] in _ITEM_BEGINS else None
         in_paragraph, self._in_paragraph = self._in_paragraph, True

@@ -1,6 +1,6 @@
-"""Model servers for tests: real HTTP on 127.0.0.1 in the words of Ollama, OpenAI or Anthropic, with every way of going wrong.
+"""Model servers for tests: real HTTP on 127.0.0.1 in the format of Ollama, OpenAI or Anthropic, with every kind of fault.
 
-A server plays its replies in order, the last one again and again, and remembers what it was asked.
+A server plays its replies in order, repeats the last one, and records the requests.
 """
 
 import json
@@ -117,7 +117,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def a_server() -> Iterator[ModelServer]:
+def running_server() -> Iterator[ModelServer]:
     """A server of its own for a test."""
     handler = type("Handler", (_Handler,), {})
     http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
@@ -133,7 +133,7 @@ def a_server() -> Iterator[ModelServer]:
         http.server_close()
 
 
-def nobody_listens() -> str:
+def closed_port() -> str:
     """The address of a port on which nothing listens."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
@@ -141,7 +141,7 @@ def nobody_listens() -> str:
 
 
 @contextmanager
-def a_black_hole() -> Iterator[str]:
+def unresponsive_port() -> Iterator[str]:
     """The address of a port that answers no knock: it listens, but its queue is full."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
@@ -296,10 +296,12 @@ def anthropic_thinking(index: int, text: str, signature: str) -> list[dict[str, 
     return anthropic_block(index, {"type": "thinking", "thinking": "", "signature": ""}, *deltas)
 
 
-def anthropic_said(kind: str, message: str) -> dict[str, Any]:
+def anthropic_error_event(kind: str, message: str) -> dict[str, Any]:
     """An error, as an event or a body."""
     return {"type": "error", "error": {"type": kind, "message": message}}
 
 
 def anthropic_error(status: int, message: str, headers: dict[str, str] | None = None, kind: str = "api_error") -> Reply:
-    return Reply([json.dumps(anthropic_said(kind, message)).encode()], status, {"content-type": "application/json", **(headers or {})})
+    return Reply(
+        [json.dumps(anthropic_error_event(kind, message)).encode()], status, {"content-type": "application/json", **(headers or {})}
+    )

@@ -1,15 +1,14 @@
-"""What servers say that is odd but no fault: answers are taken as they are meant, whole and once."""
+"""Streams of OpenAI-compatible servers and Ollama that deviate from the format: answers are read completely and once."""
 
 import json
 from typing import Any
 
 import pytest
 from model_calls import OLLAMA, OPENAI, QUESTION, Answer, Protocol, a_model, ask
-from speaking import (
+from model_server import (
     RESET,
     ModelServer,
     Reply,
-    a_server,
     ndjson,
     ollama_calls,
     ollama_end,
@@ -19,6 +18,7 @@ from speaking import (
     openai_delta,
     openai_error,
     openai_text,
+    running_server,
     sse,
 )
 
@@ -30,7 +30,7 @@ BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol
 
 @pytest.fixture(scope="module")
 def server() -> Any:
-    with a_server() as running:
+    with running_server() as running:
         yield running
 
 
@@ -57,42 +57,42 @@ def fragment(arguments: Any, index: int | None = None, **head: str) -> dict[str,
 
 @BOTH
 @pytest.mark.parametrize("finish", ["stop", "length"])
-def test_the_reason_for_an_end_is_kept(server: ModelServer, protocol: Protocol, finish: str) -> None:
+def test_finish_reason(server: ModelServer, protocol: Protocol, finish: str) -> None:
     answer = protocol.ask(server, Reply(protocol.text("A ", "filter", finish=finish)))
     assert (answer.end.reason, answer.text) == (finish, "A filter")
 
 
 @pytest.mark.parametrize("finish", ["stop", "length"])
 @pytest.mark.parametrize("end", [[], [b"data: [DONE]"], [0.05, RESET]])
-def test_an_answer_is_whole_after_its_reason_for_ending(server: ModelServer, finish: str, end: list[Any]) -> None:
+def test_answer_is_complete_after_its_finish_reason(server: ModelServer, finish: str, end: list[Any]) -> None:
     answer = OPENAI.ask(server, Reply([*openai_text("A filter", finish=finish)[:-1], *end]))
     assert (answer.end.reason, answer.text, len(server.asked)) == (finish, "A filter", 1)
 
 
-def test_so_are_tool_calls(server: ModelServer) -> None:
+def test_tool_calls_are_complete_after_their_finish_reason(server: ModelServer) -> None:
     answer = OPENAI.ask(server, Reply(openai_calls(("a", "find_excerpts", '{"query": "x"}'))[:-1]))
     assert ([call.arguments for call in answer.calls], answer.end.reason) == ([{"query": "x"}], "tool_calls")
 
 
 @pytest.mark.parametrize("finish", ["eos", "", "function_call", "end_turn"])
-def test_reasons_of_a_servers_own_are_a_good_end(server: ModelServer, finish: str) -> None:
+def test_unknown_finish_reason_is_stop(server: ModelServer, finish: str) -> None:
     assert OPENAI.ask(server, Reply(openai_text("A filter", finish=finish))).end.reason == "stop"
 
 
 @pytest.mark.parametrize("finish", ["max_tokens", "MAX_TOKENS", "model_length"])
-def test_length_goes_by_several_names(server: ModelServer, finish: str) -> None:
+def test_length_limit_has_several_names(server: ModelServer, finish: str) -> None:
     assert OPENAI.ask(server, Reply(openai_text("A filter", finish=finish))).end.reason == "length"
 
 
 @pytest.mark.parametrize("finish", ["error", "abort", "insufficient_system_resource"])
 @pytest.mark.parametrize("end", [[], [b"data: [DONE]\n\n"]])
-def test_a_server_that_says_it_gave_up_is_believed(server: ModelServer, finish: str, end: list[Any]) -> None:
+def test_error_as_finish_reason_is_an_error(server: ModelServer, finish: str, end: list[Any]) -> None:
     answer = OPENAI.ask(server, Reply([*openai_text("A filter", finish=finish)[:-1], *end]))
     assert (answer.error.kind, answer.text, len(server.asked)) == ("cut", "A filter", 1)
     assert f"the server gave up ({finish})" in answer.error.message
 
 
-def test_a_call_that_the_length_limit_cut_is_none(server: ModelServer) -> None:
+def test_call_cut_by_the_length_limit_is_dropped(server: ModelServer) -> None:
     answer = heard(server, fragment("{}", 0, id="a", name="f"), fragment('{"que', 1, id="b", name="g"), finish="length")
     assert ([call.name for call in answer.calls], answer.end.reason) == (["f"], "tool_calls")
     answer = heard(server, openai_delta(content="A filter"), fragment('{"que', 0, id="a", name="f"), finish="length")
@@ -100,7 +100,7 @@ def test_a_call_that_the_length_limit_cut_is_none(server: ModelServer) -> None:
 
 
 @pytest.mark.parametrize("indent", [None, 2])
-def test_an_answer_in_one_piece_is_one(server: ModelServer, indent: int | None) -> None:
+def test_answer_in_one_document_is_read(server: ModelServer, indent: int | None) -> None:
     message = {
         "role": "assistant",
         "content": "A filter",
@@ -115,39 +115,39 @@ def test_an_answer_in_one_piece_is_one(server: ModelServer, indent: int | None) 
 
 
 @pytest.mark.parametrize("choices", [7, [], [7], [{}], [{"message": {"content": 7}}], [{"message": {"tool_calls": [7]}}]])
-def test_what_only_looks_like_one_is_none(server: ModelServer, choices: Any) -> None:
+def test_malformed_document_is_a_bad_answer(server: ModelServer, choices: Any) -> None:
     assert OPENAI.ask(server, Reply([json.dumps({"choices": choices}).encode()])).error.kind == "bad_answer"
 
 
 @pytest.mark.parametrize("end", [{}, {"done_reason": ""}, {"done_reason": None}, {"done_reason": "load"}, {"done_reason": "unload"}])
-def test_an_ollama_need_not_say_why_it_ends(server: ModelServer, end: dict[str, Any]) -> None:
+def test_ollama_may_end_without_a_reason(server: ModelServer, end: dict[str, Any]) -> None:
     answer = OLLAMA.ask(server, Reply([ndjson(ollama_frame("A ")), ndjson(ollama_frame("filter", done=True, **end))]))
     assert (answer.end.reason, answer.text) == ("stop", "A filter")
 
 
-def test_what_comes_with_the_end_is_not_lost(server: ModelServer) -> None:
+def test_text_in_ollamas_last_line_is_read(server: ModelServer) -> None:
     last = ollama_frame(" that", done=True, done_reason="length", prompt_eval_count=3, eval_count=2)
     answer = OLLAMA.ask(server, Reply([ndjson(ollama_frame("A filter")), 0.05, ndjson(last)]))
     assert (answer.end.reason, answer.text) == ("length", "A filter that")
 
 
-def test_an_end_without_a_lines_end_is_one(server: ModelServer) -> None:
+def test_ollamas_last_line_may_lack_a_line_break(server: ModelServer) -> None:
     answer = OLLAMA.ask(server, Reply([ndjson(ollama_frame("A filter")), 0.05, ndjson(ollama_end())[:-1]]))
     assert (answer.end.reason, answer.text) == ("stop", "A filter")
 
 
 @BOTH
 @pytest.mark.parametrize("pieces", [(), ("",), (" \n",)])
-def test_an_empty_answer_is_an_end(server: ModelServer, protocol: Protocol, pieces: tuple[str, ...]) -> None:
+def test_empty_answer_is_finished(server: ModelServer, protocol: Protocol, pieces: tuple[str, ...]) -> None:
     answer = protocol.ask(server, Reply(protocol.text(*pieces)))
     assert (answer.end.reason, answer.text.strip(), len(server.asked)) == ("stop", "", 1)
 
 
-def test_so_is_nothing_but_done(server: ModelServer) -> None:
+def test_done_alone_is_an_empty_answer(server: ModelServer) -> None:
     assert heard(server, b"[DONE]", done=False).end.reason == "stop"
 
 
-def test_a_content_filter_in_the_middle_keeps_what_came(server: ModelServer) -> None:
+def test_content_filter_within_an_answer_keeps_its_text(server: ModelServer) -> None:
     answer = OPENAI.ask(server, Reply([sse(openai_delta(content="A filter")), sse(openai_delta("content_filter")), sse(b"[DONE]")]))
     assert (answer.error.kind, answer.text, len(server.asked)) == ("content_filter", "A filter", 1)
     assert "other words" in answer.error.hint
@@ -163,7 +163,7 @@ def test_a_content_filter_in_the_middle_keeps_what_came(server: ModelServer) -> 
         {"message": "Your request was rejected by our safety system.", "code": "content_policy_violation"},
     ],
 )
-def test_a_content_filter_before_the_first_word(server: ModelServer, error: dict[str, str]) -> None:
+def test_content_filter_before_the_first_word(server: ModelServer, error: dict[str, str]) -> None:
     answer = OPENAI.ask(server, openai_error(400, **error))
     assert (answer.error.kind, len(server.asked)) == ("content_filter", 1)
 
@@ -183,31 +183,31 @@ def test_a_content_filter_before_the_first_word(server: ModelServer, error: dict
         {"choices": [{"index": 0}]},
     ],
 )
-def test_an_event_with_nothing_in_it_is_nothing(server: ModelServer, frame: dict[str, Any]) -> None:
+def test_empty_events_are_skipped(server: ModelServer, frame: dict[str, Any]) -> None:
     assert heard(server, frame, openai_delta(content="A filter"), frame).text == "A filter"
 
 
-def test_comments_and_other_fields_are_nothing(server: ModelServer) -> None:
+def test_comments_and_other_fields_are_skipped(server: ModelServer) -> None:
     kept = b": OPENROUTER PROCESSING\n\nevent: message\nid: 7\nretry: 3\n" + sse(openai_delta(content="A filter"))
     assert OPENAI.ask(server, Reply([kept.replace(b"\n", b"\r\n"), *openai_text()])).text == "A filter"
 
 
 @pytest.mark.parametrize("line", [b"foo: bar\n\n", b"data:\n\n", b"data: \r\n\r\n", b"\xef\xbb\xbf"])
-def test_so_are_fields_of_a_servers_own_and_empty_ones(server: ModelServer, line: bytes) -> None:
+def test_unknown_and_empty_fields_are_skipped(server: ModelServer, line: bytes) -> None:
     assert OPENAI.ask(server, Reply([line, *openai_text("A filter")])).text == "A filter"
 
 
-def test_of_several_answers_the_first_is_the_answer(server: ModelServer) -> None:
+def test_first_of_several_choices_is_the_answer(server: ModelServer) -> None:
     both = {"choices": [{"index": 1, "delta": {"content": "B"}}, {"index": 0, "delta": {"content": "A"}}]}
     assert heard(server, both, {"choices": [{"index": 1, "delta": {"content": "B"}}]}).text == "AB"
 
 
-def test_a_refusal_is_an_answer(server: ModelServer) -> None:
+def test_refusal_is_shown_as_text(server: ModelServer) -> None:
     assert heard(server, openai_delta(refusal="I cannot "), openai_delta(refusal="say that.")).text == "I cannot say that."
 
 
 @pytest.mark.parametrize("name", ["reasoning", "reasoning_content"])
-def test_reasoning_goes_by_two_names(server: ModelServer, name: str) -> None:
+def test_reasoning_has_two_field_names(server: ModelServer, name: str) -> None:
     answer = heard(server, openai_delta(**{name: "Let me "}), openai_delta(**{name: "see."}), openai_delta(content="A filter"))
     assert (answer.reasoning, answer.text) == ("Let me see.", "A filter")
 
@@ -217,12 +217,12 @@ def test_ollamas_thinking_is_reasoning(server: ModelServer) -> None:
     assert (answer.reasoning, answer.text) == ("Let me see.", "A filter")
 
 
-def test_text_may_come_in_parts(server: ModelServer) -> None:
+def test_text_in_parts_is_joined(server: ModelServer) -> None:
     parts = [{"type": "thinking", "thinking": []}, {"type": "text", "text": "A "}, {"type": "text", "text": "filter"}]
     assert heard(server, openai_delta(content=parts)).text == "A filter"
 
 
-def test_text_of_any_script_is_whole_however_it_is_cut(server: ModelServer) -> None:
+def test_characters_cut_by_the_network_are_whole(server: ModelServer) -> None:
     whole = sse(openai_delta(content="筛选器 🌱"))
     answer = OPENAI.ask(server, Reply([part for i in range(0, len(whole), 7) for part in (whole[i : i + 7], 0.002)] + openai_text()))
     assert answer.text == "筛选器 🌱"
@@ -247,21 +247,21 @@ def test_text_of_any_script_is_whole_however_it_is_cut(server: ModelServer) -> N
         ("much", None),
     ],
 )
-def test_usage_is_what_the_server_says_in_numbers(server: ModelServer, usage: Any, expected: tuple[int, int, int | None] | None) -> None:
+def test_usage(server: ModelServer, usage: Any, expected: tuple[int, int, int | None] | None) -> None:
     end = OPENAI.ask(server, Reply(openai_text("A filter", usage=usage))).end
     wanted = expected and TokenUsage(prompt_tokens=expected[0], completion_tokens=expected[1], cached_tokens=expected[2], estimated=False)
     assert (end.reason, end.usage) == ("stop", wanted)
 
 
 @pytest.mark.parametrize(("figures", "expected"), [({"prompt_eval_count": 9, "eval_count": 3}, (9, 3)), ({"prompt_eval_count": 9}, (9, 0))])
-def test_ollamas_figures_are_usage(server: ModelServer, figures: dict[str, int], expected: tuple[int, int]) -> None:
+def test_ollamas_counts_are_usage(server: ModelServer, figures: dict[str, int], expected: tuple[int, int]) -> None:
     usage = OLLAMA.ask(server, Reply([ndjson(ollama_frame("A"), ollama_frame(done=True, done_reason="stop", **figures))])).end.usage
     assert usage is not None
     assert (usage.prompt_tokens, usage.completion_tokens, usage.estimated) == (*expected, False)
 
 
 @pytest.mark.parametrize("figures", [{}, {"eval_count": None}, {"prompt_eval_count": -1}, {"total_duration": 0.5}])
-def test_figures_that_are_none_are_no_usage(server: ModelServer, figures: dict[str, Any]) -> None:
+def test_invalid_counts_are_no_usage(server: ModelServer, figures: dict[str, Any]) -> None:
     answer = OLLAMA.ask(server, Reply([ndjson(ollama_frame("A"), ollama_frame(done=True, done_reason="stop", **figures))]))
     assert (answer.text, answer.end.usage) == ("A", None)
 
@@ -270,7 +270,7 @@ def test_figures_that_are_none_are_no_usage(server: ModelServer, figures: dict[s
 
 
 @pytest.mark.parametrize("arguments", ["{not json", "[]", "7", '{"query": ', "[" * 100_000])
-def test_arguments_that_are_no_json_object_are_kept_as_they_are(server: ModelServer, arguments: str) -> None:
+def test_malformed_arguments_are_kept(server: ModelServer, arguments: str) -> None:
     for answer in (
         OPENAI.ask(server, Reply(openai_calls(("a", "find_excerpts", arguments)))),
         OLLAMA.ask(server, Reply([ndjson(ollama_frame(message={"tool_calls": [wish("find_excerpts", arguments)]}), ollama_end())])),
@@ -284,21 +284,21 @@ def wish(name: Any, arguments: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("arguments", ['{"query": "x"}', {"query": "x"}])
-def test_arguments_may_be_text_or_not(server: ModelServer, arguments: Any) -> None:
+def test_arguments_may_be_text_or_an_object(server: ModelServer, arguments: Any) -> None:
     assert [call.arguments for call in heard(server, fragment(arguments, 0, id="a", name="f")).calls] == [{"query": "x"}]
     answer = OLLAMA.ask(server, Reply([ndjson(ollama_frame(message={"tool_calls": [wish("f", arguments)]}), ollama_end())]))
     assert [call.arguments for call in answer.calls] == [{"query": "x"}]
 
 
 @pytest.mark.parametrize("arguments", ["", None, " \n", "null", '""', {}])
-def test_no_arguments_are_none(server: ModelServer, arguments: Any) -> None:
+def test_missing_arguments_are_an_empty_object(server: ModelServer, arguments: Any) -> None:
     assert [call.arguments for call in heard(server, fragment(arguments, 0, id="a", name="f")).calls] == [{}]
     answer = OLLAMA.ask(server, Reply([ndjson(ollama_frame(message={"tool_calls": [wish("f", arguments)]}), ollama_end())]))
     assert [call.arguments for call in answer.calls] == [{}]
 
 
 @pytest.mark.parametrize("arguments", ['"{\\"query\\": \\"x\\"}"', '{}{"query": "x"}'], ids=["JSON in JSON", "after none"])
-def test_arguments_may_be_wrapped(server: ModelServer, arguments: str) -> None:
+def test_wrapped_arguments_are_unwrapped(server: ModelServer, arguments: str) -> None:
     assert [call.arguments for call in heard(server, fragment(arguments, 0, id="a", name="f")).calls] == [{"query": "x"}]
 
 
@@ -338,7 +338,7 @@ def test_arguments_may_be_wrapped(server: ModelServer, arguments: str) -> None:
         "ids are numbers",
     ],
 )
-def test_so_are_two_calls_of_one_tool(server: ModelServer, frames: list[dict[str, Any]]) -> None:
+def test_two_calls_of_one_tool_are_told_apart(server: ModelServer, frames: list[dict[str, Any]]) -> None:
     answer = heard(server, *frames, finish="tool_calls")
     assert [(call.name, call.arguments, call.malformed) for call in answer.calls] == [("f", {"n": 1}, None), ("f", {"n": 2}, None)]
 
@@ -354,12 +354,12 @@ def test_so_are_two_calls_of_one_tool(server: ModelServer, frames: list[dict[str
     ],
     ids=["one id", "one index", "no index", "neither", "a name said again"],
 )
-def test_two_calls_are_two_however_they_are_numbered(server: ModelServer, frames: list[dict[str, Any]]) -> None:
+def test_two_calls_are_told_apart_however_they_are_numbered(server: ModelServer, frames: list[dict[str, Any]]) -> None:
     answer = heard(server, *frames, finish="tool_calls")
     assert [(call.name, call.arguments, call.malformed) for call in answer.calls] == [("f", {}, None), ("g", {}, None)]
 
 
-def test_calls_without_ids_are_calls(server: ModelServer) -> None:
+def test_calls_without_ids(server: ModelServer) -> None:
     answer = OLLAMA.ask(server, Reply(ollama_calls(("f", {"query": "x"}), ("f", {"query": "y"}))))
     assert [(call.id, call.arguments) for call in answer.calls] == [("", {"query": "x"}), ("", {"query": "y"})]
 
@@ -378,7 +378,7 @@ def calls_again(server: ModelServer, answer: Answer, **request: Any) -> dict[str
 
 
 @pytest.mark.parametrize("done", [True, False])
-def test_what_a_server_attaches_to_a_call_goes_back_with_it(server: ModelServer, done: bool) -> None:
+def test_signature_of_a_call_goes_back_with_it(server: ModelServer, done: bool) -> None:
     first, second = fragment('{"n": 1}', 0, id="a", name="f"), fragment('{"n": 2}', 0, id="b", name="f")
     second["choices"][0]["delta"]["tool_calls"][0]["extra_content"] = SIGNED
     answer = OPENAI.ask(server, Reply([sse(first, second, openai_delta("tool_calls")), *([sse(b"[DONE]")] if done else [])]))
@@ -388,7 +388,7 @@ def test_what_a_server_attaches_to_a_call_goes_back_with_it(server: ModelServer,
     assert message.keys() == {"role", "content", "tool_calls"}
 
 
-def test_a_call_that_was_cut_takes_with_it_what_was_attached(server: ModelServer) -> None:
+def test_signature_of_a_dropped_call_is_dropped(server: ModelServer) -> None:
     first, cut = fragment('{"n": 1}', 0, id="a", name="f"), fragment('{"n', 1, id="b", name="f")
     cut["choices"][0]["delta"]["tool_calls"][0]["extra_content"] = SIGNED
     answer = heard(server, first, cut, finish="length")
@@ -398,7 +398,7 @@ def test_a_call_that_was_cut_takes_with_it_what_was_attached(server: ModelServer
 
 
 @pytest.mark.parametrize("far", [True, False])
-def test_what_it_thought_before_a_call_does_in_its_own_words(server: ModelServer, far: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reasoning_before_a_call_goes_back_as_the_server_named_it(server: ModelServer, far: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "*")
     address = OPENAI.address(server).replace("127.0.0.1", "0.0.0.0" if far else "127.0.0.1")
     text = {"type": "reasoning.text", "index": 0, "format": None}
@@ -418,19 +418,19 @@ def test_what_it_thought_before_a_call_does_in_its_own_words(server: ModelServer
     assert message["reasoning_details"] == [{**text, "text": "Let me see.", "signature": "s"}, secret]
 
 
-def test_thoughts_before_an_answer_do_not(server: ModelServer) -> None:
+def test_reasoning_before_text_does_not_go_back(server: ModelServer) -> None:
     answer = heard(server, openai_delta(reasoning_content="Hm.", reasoning_details=[{"type": "reasoning.text", "text": "Hm."}]))
     assert not any(isinstance(delta, ThinkingPart) for delta in answer.deltas)
 
 
-def test_deepseek_gets_thoughts_with_each_call_if_only_empty_ones() -> None:
+def test_deepseek_gets_reasoning_with_each_call() -> None:
     model: Any = a_model("openai", "https://api.deepseek.com")
     asked = PromptMessage(role="assistant", content="", tool_calls=(ToolCall(id="a", name="f"),), tokens=9, kind="conversation")
     [_, message] = model.body(Request((QUESTION, asked)))["messages"]
     assert message["reasoning_content"] == ""
 
 
-def test_what_another_provider_thought_is_not_sent(server: ModelServer) -> None:
+def test_reasoning_of_another_provider_is_not_sent(server: ModelServer) -> None:
     call = ToolCall(id="a", name="f", arguments={})
     thought = ThinkingBlocks(provider="anthropic", blocks=({"type": "thinking", "thinking": "Hm.", "signature": "c2ln"},))
     asked = PromptMessage(role="assistant", content="", tool_calls=(call,), thinking=thought, tokens=9, kind="conversation")
@@ -438,7 +438,7 @@ def test_what_another_provider_thought_is_not_sent(server: ModelServer) -> None:
     assert "c2ln" not in server.raw[-1]
 
 
-def test_a_call_without_a_name_is_called_so(server: ModelServer) -> None:
+def test_call_without_a_name(server: ModelServer) -> None:
     assert [call.name for call in heard(server, fragment("{}", 0, id="a")).calls] == ["unnamed"]
     answer = OLLAMA.ask(server, Reply([ndjson(ollama_frame(message={"tool_calls": [wish(None, {})]}), ollama_end())]))
     assert [call.name for call in answer.calls] == ["unnamed"]
@@ -446,7 +446,7 @@ def test_a_call_without_a_name_is_called_so(server: ModelServer) -> None:
 
 @BOTH
 @pytest.mark.parametrize("calls", [7, [7], ["f"], [{"function": 7}], [{"id": 7, "function": {"name": 7}}]])
-def test_calls_that_are_none_are_an_error_or_calls(server: ModelServer, protocol: Protocol, calls: Any) -> None:
+def test_malformed_calls_keep_the_text_before_them(server: ModelServer, protocol: Protocol, calls: Any) -> None:
     frame = openai_delta(tool_calls=calls) if protocol is OPENAI else ollama_frame(message={"tool_calls": calls})
     body = sse(frame) if protocol is OPENAI else json.dumps(frame).encode() + b"\n"
     answer = protocol.ask(server, Reply([protocol.begin("A filter"), 0.02, body, *protocol.text()]))

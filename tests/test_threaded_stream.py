@@ -1,4 +1,4 @@
-"""A call on a thread of its own: whatever it does, its reader gets one terminal, and can leave."""
+"""A call on its own thread: the reader gets exactly one final delta, and can leave."""
 
 import asyncio
 import threading
@@ -40,29 +40,29 @@ def failure(*wanted: Delta | float | Exception) -> ProviderError:
     return last.error
 
 
-def test_deltas_come_in_order_up_to_the_first_terminal() -> None:
+def test_deltas_come_in_order_up_to_the_first_final_one() -> None:
     assert deltas(puts(TextPart("a"), TextPart("b"), END, TextPart("c"), END)) == [TextPart("a"), TextPart("b"), END]
 
 
 @pytest.mark.parametrize(("before", "said"), [((), "before its first word"), ((TextPart("a"),), "broke the answer off")])
-def test_a_call_that_says_nothing_at_its_end_broke_off(before: tuple[Delta, ...], said: str) -> None:
+def test_call_without_a_final_delta_is_cut_off(before: tuple[Delta, ...], said: str) -> None:
     error = failure(*before)
     assert error.kind == "cut"
     assert said in error.message
 
 
-def test_an_error_of_a_provider_is_passed_on() -> None:
+def test_provider_error_is_passed_on() -> None:
     told = ProviderError("auth", "no", "Ask.")
     assert deltas(puts(TextPart("a"), told)) == [TextPart("a"), StreamFailed(told)]
 
 
-def test_any_other_is_told_without_the_key() -> None:
+def test_other_exception_is_reported_without_the_key() -> None:
     error = failure(ValueError(f"illegal header: Bearer {KEY}"))
     assert (error.kind, bool(error.hint)) == ("server", True)
     assert error.message.endswith("could not be called: ValueError: illegal header: Bearer …")
 
 
-def test_silence_is_measured_from_the_last_sign_of_life() -> None:
+def test_timeout_starts_again_with_each_heartbeat() -> None:
     alive = [piece for _ in range(4) for piece in (HEARTBEAT, 0.1)]
     assert deltas(puts(*alive, END), first=0.3) == [END]
     [last] = deltas(puts(HEARTBEAT, 1.0), first=0.2)
@@ -70,19 +70,19 @@ def test_silence_is_measured_from_the_last_sign_of_life() -> None:
     assert "did not answer within 0.2 s" in last.error.message
 
 
-def test_a_wait_is_counted_down_and_is_no_silence() -> None:
+def test_retry_delay_is_counted_down_and_is_no_timeout() -> None:
     seen = deltas(puts(RetryDelay(1.2, "busy"), 1.2, END), first=0.5)
     assert [round(delta.seconds, 1) for delta in seen if isinstance(delta, RetryDelay)] == [1.2, 0.2]
     assert seen[-1] == END
 
 
-def test_a_wait_ends_when_something_comes() -> None:
+def test_retry_delay_ends_with_the_next_delta() -> None:
     *waited, last = deltas(puts(RetryDelay(60.0, "busy"), END))
     assert last == END
     assert all(isinstance(delta, RetryDelay) and delta.seconds > 50 for delta in waited)
 
 
-def test_leaving_ends_the_call() -> None:
+def test_closing_the_stream_cancels_the_call() -> None:
     ended = threading.Event()
 
     async def call(put: Emit) -> None:
@@ -98,11 +98,11 @@ def test_leaving_ends_the_call() -> None:
     assert ended.wait(1)
 
 
-def test_one_that_never_began_is_nothing() -> None:
+def test_stream_may_be_closed_before_it_starts() -> None:
     stream_in_thread(puts(END), THERE, Timeouts(5, 5)).close()
 
 
-def test_leaving_does_not_wait_for_a_call_that_hangs() -> None:
+def test_closing_does_not_wait_for_a_blocked_call() -> None:
     over = threading.Event()
 
     async def call(put: Emit) -> None:
@@ -117,7 +117,7 @@ def test_leaving_does_not_wait_for_a_call_that_hangs() -> None:
     over.set()
 
 
-def test_who_does_not_want_the_answer_any_more_is_let_go_and_the_call_with_him() -> None:
+def test_call_is_cancelled_when_it_is_no_longer_wanted() -> None:
     unwanted, ended = threading.Event(), threading.Event()
 
     async def call(put: Emit) -> None:
@@ -134,7 +134,7 @@ def test_who_does_not_want_the_answer_any_more_is_let_go_and_the_call_with_him()
     assert ended.wait(1)
 
 
-def test_who_wants_the_answer_has_patience_all_the_same() -> None:
+def test_timeouts_apply_while_the_answer_is_wanted() -> None:
     assert list(stream_in_thread(puts(TextPart("a"), 0.12, END), THERE, Timeouts(5, 5), lambda: True)) == [TextPart("a"), END]
     [*_, last] = stream_in_thread(puts(60.0), THERE, Timeouts(0.12, 5), lambda: True)
     assert isinstance(last, StreamFailed)

@@ -16,12 +16,12 @@ def asked(*messages: str | PromptMessage) -> AnalyzedMessage:
 ANSWER = "From your notes:\n\n“Beans climb poles.” [3][5]\n\n«A “lone ” mark» [4]\n\n“Say “please” twice.” [7]\n"
 
 
-def test_words_that_questions_are_made_of_weigh_little() -> None:
+def test_filler_words_weigh_little() -> None:
     weights = asked("How do I make compost work?").questions[0].weights
     assert weights["compost"] == 1.0 > weights["mak"] == weights["work"]
 
 
-def test_chinese_question_words_do_not_stick_to_the_words_asked_for() -> None:
+def test_chinese_question_words_are_removed() -> None:
     assert set(asked("什么是堆肥？").questions[0].weights) == {"堆肥"}
     assert asked("用 git 和 docker").questions[0].weights["和"] < 1.0
     assert asked("什么").questions[0].weights
@@ -31,7 +31,7 @@ def test_emoji_are_words() -> None:
     assert asked("what does 🔺 mean?").questions[0].weights["🔺"] == 1.0
 
 
-def test_several_questions_are_taken_apart() -> None:
+def test_several_questions_are_split() -> None:
     assert [q.text for q in asked("What is compost? Where is the spade?").questions] == ["What is compost?", "Where is the spade?"]
     assert len(asked("What is compost? Why?").questions) == 1
     assert len(asked("What is compost? How do I turn it?").questions) == 1
@@ -54,7 +54,7 @@ def test_several_questions_are_taken_apart() -> None:
         "the",
     ],
 )
-def test_what_points_back(text: str) -> None:
+def test_message_refers_to_an_earlier_one(text: str) -> None:
     assert refers_to_earlier(text)
 
 
@@ -68,28 +68,28 @@ def test_what_points_back(text: str) -> None:
         "堆肥需要什么？",
     ],
 )
-def test_what_stands_alone(text: str) -> None:
+def test_message_stands_alone(text: str) -> None:
     assert not refers_to_earlier(text)
 
 
-def test_a_follow_up_goes_with_the_last_full_question_and_what_came_since() -> None:
+def test_topic_of_a_follow_up() -> None:
     follow = asked("What do tall beans need?", ANSWER, "and in winter?", ANSWER, "why?")
     assert follow.is_follow_up
     assert set(follow.questions[0].weights) == {"winter", "tall", "bean"}
     assert follow.questions[0].query == "winter tall beans"
 
 
-def test_a_full_question_forgets_the_topic() -> None:
+def test_full_question_ignores_the_topic() -> None:
     assert not asked("What do tall beans need?", ANSWER, "How do filters combine?").is_follow_up
     assert not asked("why?").is_follow_up
 
 
-def test_what_comes_in_addition_is_also_looked_for_alone() -> None:
+def test_additional_question_is_also_searched_without_the_topic() -> None:
     assert asked("What do tall beans need?", ANSWER, "what about lilies?").questions[0].query_without_topic == "lilies"
     assert asked("What do tall beans need?", ANSWER, "how do I cut those?").questions[0].query_without_topic == ""
 
 
-def test_more_means_nothing_that_was_said_before() -> None:
+def test_more_excludes_earlier_quotes() -> None:
     more = asked("What do tall beans need?", ANSWER, "tell me more")
     assert more.wants_more
     assert [s.source for s in more.earlier_quotes] == [3, 4, 7]
@@ -108,16 +108,16 @@ def test_more_means_nothing_that_was_said_before() -> None:
         ("why?", None),
     ],
 )
-def test_a_quotation_is_pointed_to(text: str, source: int | None) -> None:
+def test_reference_to_a_quotation(text: str, source: int | None) -> None:
     assert asked("What do tall beans need?", ANSWER, text).source == source
 
 
-def test_ordinals_of_a_question_with_words_of_its_own_point_nowhere() -> None:
+def test_ordinal_in_a_full_question_is_no_reference() -> None:
     assert asked("What do beans need?", ANSWER, "When does the first frost kill tall lilies?").source is None
     assert asked("explain [5]").source is None
 
 
-def test_after_a_compaction_the_summary_tells_the_topic() -> None:
+def test_topic_comes_from_the_summary_after_a_compaction() -> None:
     told = "2025-05-08:\n- user: What do tall beans need?\n- assistant: “Beans climb poles.” [3]"
     summary = prompt_message("user", f"<conversation-summary>\n{told}\n</conversation-summary>", "summary")
     assert asked(summary, "", "why?").questions[0].query == "tall beans"
@@ -128,36 +128,36 @@ def test_after_a_compaction_the_summary_tells_the_topic() -> None:
     assert "poles" in asked(nothing, "", "why?").questions[0].query
 
 
-def test_recalled_turns_are_no_question_but_tell_one() -> None:
+def test_recalled_turns_are_not_the_question() -> None:
     recalled = prompt_message("user", "<recalled-conversation>\n(2025-05-08) user: What is soil?", source_ids=("m1", "m2"))
     messages = [prompt_message("user", "What does compost need?"), recalled, prompt_message("user", "Why?")]
     assert "compost" in analyze_message(messages, 2).questions[0].query
 
 
-def test_a_document_as_such_is_told_from_a_question_about_it() -> None:
+def test_document_as_a_whole_or_a_question_about_it() -> None:
     assert asked("summarise [[Beans]]").about_document
     assert asked("what is in [[Beans#Soil|it]]?").sections == {"soil"}
     assert not asked("what does [[Beans]] say about poles?").about_document
     assert "climbing" not in asked("poles in [[Climbing]]").questions[0].query
 
 
-def test_summaries_are_asked_for_in_several_languages() -> None:
+def test_request_for_a_summary_in_several_languages() -> None:
     assert asked("Summarise it").wants_summary
     assert asked("总结一下").wants_summary
     assert asked("x " * 3000 + "Fasse das zusammen").wants_summary
     assert asked("summarise our conversation").about_conversation
 
 
-def test_the_question_before_that_only_asked_for_a_document_is_no_topic() -> None:
+def test_request_for_a_document_is_no_topic() -> None:
     assert not asked("compare [[A]] and [[B]]", ANSWER, "what about [[C]]?").is_follow_up
 
 
-def test_other_forms_of_missing_words() -> None:
+def test_forms_of_missing_words() -> None:
     question = asked("How are tasks completed with 堆肥 in css?").questions[0]
     forms = word_forms(question, ("complet", "堆肥", "css")).split()
     assert {"complete", "completes", "completion"} <= set(forms)
     assert not {"completed", "task", "css"} & set(forms)
 
 
-def test_no_message_is_understood_as_nothing() -> None:
+def test_no_message_has_no_question() -> None:
     assert analyze_message([], -1).questions[0].weights == {}
